@@ -1,0 +1,105 @@
+// The one version number stands in pyproject.toml.
+ThisBuild / version := {
+  val line = "version = \"(.+)\"".r
+  IO.readLines((ThisBuild / baseDirectory).value / "pyproject.toml")
+    .collectFirst { case line(version) => version }
+    .getOrElse(sys.error("pyproject.toml has no line like: version = \"0.1.0\""))
+}
+ThisBuild / organization := "io.eventtide"
+ThisBuild / scalaVersion := "2.13.18"
+
+lazy val sparkVersion = SparkVersions.chosen
+
+val scalatest = "org.scalatest" %% "scalatest" % "3.2.19" % Test
+val scalacheck = Seq(
+  "org.scalacheck" %% "scalacheck" % "1.18.1" % Test,
+  "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
+)
+// the version that Spark 4.2 and 4.3 have too
+val jackson = "com.fasterxml.jackson.core" % "jackson-databind" % "2.21.2" % Test
+
+val compilerSettings = Seq(
+  scalacOptions ++= Seq("-Xlint", "-Werror", "-deprecation", "-feature", "-release", "17"),
+  javacOptions ++= Seq("--release", "17")
+)
+
+val testSettings = Seq(
+  Test / fork := true,
+  Test / javaOptions ++= Seq(
+    "-Xmx2g",
+    "-Duser.timezone=UTC",
+    s"-Deventtide.root=${(ThisBuild / baseDirectory).value}"
+  ),
+  // what a suite prints comes out as it is: dev/test reads the golden line
+  Test / outputStrategy := Some(StdoutOutput)
+)
+
+lazy val kernel = (project in file("jvm/kernel"))
+  .settings(
+    compilerSettings,
+    testSettings,
+    name := "eventtide-kernel",
+    // for the tests only: the kernel itself needs nothing
+    libraryDependencies ++= Seq(scalatest, jackson) ++ scalacheck
+  )
+
+lazy val spark = (project in file("jvm/spark"))
+  .dependsOn(kernel)
+  .settings(
+    compilerSettings,
+    testSettings,
+    name := s"eventtide-spark-${sparkVersion.minor}",
+    // a folder for each minor, so that switching does not compile everything again
+    target := baseDirectory.value / "target" / s"spark-${sparkVersion.minor}",
+    libraryDependencies ++= sparkVersion.dependencies ++ Seq(scalatest) ++ scalacheck,
+    Compile / unmanagedJars ++=
+      Attributed.blankSeq(sparkVersion.unmanagedJars((ThisBuild / baseDirectory).value)),
+    Compile / unmanagedSourceDirectories +=
+      (Compile / sourceDirectory).value / "scala-shims" / s"spark-${sparkVersion.minor}",
+    // the shims of the other minors keep the same form
+    Compile / scalafmt / unmanagedSources :=
+      ((Compile / sourceDirectory).value ** "*.scala").get(),
+    Compile / resourceGenerators += Def.task {
+      val file = (Compile / resourceManaged).value / "eventtide.properties"
+      IO.write(file, s"version=${version.value}\nsparkMinor=${sparkVersion.minor}\n")
+      Seq(file)
+    }.taskValue,
+    Test / javaOptions ++= SparkJvm.options ++ Seq(
+      "-Dspark.ui.enabled=false",
+      s"-Dspark.sql.warehouse.dir=${target.value / "spark-warehouse"}"
+    ),
+    // one jar holds plugin and kernel; it is written where the wheel takes it from
+    Compile / packageBin / mappings ++= (kernel / Compile / packageBin / mappings).value,
+    Compile / packageBin / artifactPath :=
+      (ThisBuild / baseDirectory).value / "python" / "eventtide" / "jars" /
+        s"${name.value}_${scalaBinaryVersion.value}-${version.value}.jar"
+  )
+
+lazy val benchmarks = (project in file("benchmarks/jmh"))
+  .enablePlugins(JmhPlugin)
+  .dependsOn(kernel)
+  .settings(
+    name := "eventtide-benchmarks",
+    libraryDependencies ++= Seq( // the rivals
+      "com.hazelcast" % "hazelcast" % "5.7.0",
+      "org.apache.flink" % "flink-core" % "2.2.0"
+    )
+  )
+
+// the benchmarks are left out: nobody should fetch the rivals to run the tests
+lazy val jvm = (project in file(".")).aggregate(kernel, spark)
+
+// `useSpark 4.2.0` goes on with another Spark release in the same sbt session
+commands += Command.single("useSpark") { (state, release) =>
+  if (SparkVersions.named(release) == SparkVersions.chosen) state
+  else {
+    sys.props("spark.version") = release
+    "reload" :: state
+  }
+}
+
+// `jars` writes the jar of each Spark release
+commands += Command.command("jars") { state =>
+  SparkVersions.all.reverse.flatMap(v => List(s"useSpark ${v.release}", "spark/package")).toList :::
+    state
+}
