@@ -1,0 +1,1 @@
+"""Event-time watermark policies and windows for Apache Spark Structured Streaming."""
