@@ -1,0 +1,135 @@
+# Shared by the scripts in dev/. Sourcing it leaves you in the root of the clone.
+#
+# Each `need_...` function makes one thing when it is missing or stale, after what it is made
+# from: virtual environment -> sbt launcher -> jars -> wheel -> wheel in the environment. Stale
+# means that a hash of the inputs differs from the stamp that was left beside the result.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+mkdir -p .build
+
+# another Spark or Python on the machine must not leak in, and no name lookup is needed
+unset SPARK_HOME SPARK_CONF_DIR PYSPARK_PYTHON PYSPARK_DRIVER_PYTHON PYTHONPATH PYTHONHOME
+export SPARK_LOCAL_IP="${SPARK_LOCAL_IP:-127.0.0.1}"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+
+say() { printf '%s\n' "== $*" >&2; }
+fail() { printf '%s\n' "$*" >&2; exit 1; }
+
+# ---- what a machine must have
+
+# Sets `python` to a Python that eventtide runs on: $PYTHON, else the first good one on the PATH.
+need_python() {
+  local name
+  for name in ${PYTHON:-python3 python3.13 python3.12 python3.11 python3.10}; do
+    if "$name" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null
+    then python=$name; return; fi
+  done
+  fail "Eventtide needs Python 3.10 or newer with venv and pip: install it (on Debian or Ubuntu:" \
+    "python3 and python3-venv) and put it on the PATH, or name it in PYTHON."
+}
+
+# Refuses a missing Java, one before 17, and one without a compiler.
+need_java() {
+  local version
+  java=${JAVA_HOME:+$JAVA_HOME/bin/}java
+  version=$("$java" --list-modules 2>/dev/null | sed -n 's/^jdk\.compiler@\([0-9]*\).*/\1/p') || true
+  [ "${version:-0}" -ge 17 ] || fail "Eventtide needs a JDK of version 17 or newer: install one" \
+    "(for example Temurin 17, or openjdk-17-jdk) and put it on the PATH, or name it in JAVA_HOME."
+}
+
+# ---- Spark versions; project/SparkVersions.scala is the list
+
+spark_versions() { sed -n 's/.*SparkVersion("\([0-9.]*\)",.*/\1/p' project/SparkVersions.scala; }
+default_spark() { spark_versions | tail -n 1; }
+known_spark() {
+  spark_versions | grep -Fqx -- "$1" ||
+    fail "--spark is $1, but must be one of: $(spark_versions | paste -sd ' ' -)."
+}
+# The folder of the virtual environment for a Spark version.
+venv_of() { if [ "$1" = "$(default_spark)" ]; then echo .venv; else echo ".venv-$1"; fi; }
+
+# ---- stamps
+
+sha() { if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 256; fi; }
+# One hash of the names and contents of all files under the given paths.
+digest() {
+  find "$@" -type f ! -name '*.pyc' 2>/dev/null | LC_ALL=C sort | while read -r file; do
+    printf '%s\n' "$file"
+    cat "$file"
+  done | sha
+}
+# fresh STAMP HASH: was the result that STAMP belongs to made from inputs with this HASH?
+fresh() { [ -f "$1" ] && [ "$(cat "$1")" = "$2" ]; }
+
+# ---- what the scripts make
+
+# need_venv SPARK: a virtual environment with the tools of the `dev` group and that PySpark.
+need_venv() {
+  local venv hash
+  need_python
+  venv=$(venv_of "$1")
+  hash=$(cat pyproject.toml <("$python" --version) | sha)
+  if [ -x "$venv/bin/python" ] && fresh "$venv/.stamp" "$hash"; then return; fi
+  say "making $venv with PySpark $1"
+  if [ "$("$venv/bin/python" --version 2>/dev/null)" != "$("$python" --version)" ]; then
+    "$python" -m venv --clear "$venv"
+  fi
+  "$venv/bin/python" -m pip install --quiet 'pip>=25.1' >&2 # the first that knows dependency groups
+  "$venv/bin/python" -m pip install --quiet --group dev "pyspark==$1" >&2
+  echo "$hash" >"$venv/.stamp"
+}
+
+# The sbt launcher, fetched with the Ivy that PySpark's own jars hold.
+need_launcher() {
+  local version
+  version=$(sed -n 's/^sbt.version=//p' project/build.properties)
+  launcher=.sbt-launch/sbt-launch-$version.jar
+  if [ -f "$launcher" ]; then return; fi
+  need_venv "$(default_spark)"
+  say "fetching the sbt launcher $version"
+  "$java" -cp "$(echo .venv/lib/python3*/site-packages/pyspark/jars)/*" org.apache.ivy.Main \
+    -cache .build/ivy -dependency org.scala-sbt sbt-launch "$version" -confs default \
+    -retrieve '.sbt-launch/[artifact]-[revision].[ext]' -warn >&2
+}
+
+# The jar of each Spark version, in python/eventtide/jars.
+need_jars() {
+  local hash
+  need_java
+  hash=$(cat <(grep '^version = ' pyproject.toml) <(digest build.sbt project/*.* jvm/*/src/main) | sha)
+  if fresh python/eventtide/jars/.stamp "$hash"; then return; fi
+  say "building the jars for Spark $(spark_versions | paste -sd ' ' -)"
+  rm -rf python/eventtide/jars
+  dev/sbt jars >&2
+  echo "$hash" >python/eventtide/jars/.stamp
+}
+
+# The wheel, with both jars in it; sets `wheel`.
+need_wheel() {
+  local hash
+  need_jars
+  hash=$(digest pyproject.toml README.md LICENSE project/hatch_jars.py python | sha)
+  if ! fresh dist/.stamp "$hash"; then
+    need_venv "$(default_spark)"
+    say "building the wheel"
+    rm -rf dist
+    .venv/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist . >&2
+    echo "$hash" >dist/.stamp
+  fi
+  wheel=$(echo dist/*.whl)
+}
+
+# need_installed SPARK: that wheel in the environment of that Spark version; sets `venv_python`.
+need_installed() {
+  local venv hash
+  need_wheel
+  need_venv "$1"
+  venv=$(venv_of "$1")
+  venv_python=$venv/bin/python
+  hash=$(cat dist/.stamp "$venv/.stamp" | sha)
+  if fresh "$venv/.installed" "$hash"; then return; fi
+  say "installing the wheel into $venv"
+  "$venv_python" -m pip install --quiet --no-deps --force-reinstall "$wheel" >&2
+  echo "$hash" >"$venv/.installed"
+}
