@@ -1,1 +1,72 @@
-"""Event-time watermark policies and windows for Apache Spark Structured Streaming."""
+"""Event-time watermarks and windows for Apache Spark.
+
+    import eventtide as et
+    from eventtide import WatermarkPolicies
+
+    spark = et.configure(SparkSession.builder).getOrCreate()
+    events = et.with_watermark(events, "ts", WatermarkPolicies.with_fixed_lag("5s"))
+
+Stock Spark has one rule for its watermark: the largest event time anywhere minus one fixed delay.
+Here a policy computes it, one instance for each substream, and everything else stays Spark's own.
+"""
+
+from eventtide._jvm import named_errors
+from eventtide._version import SUPPORTED_SPARK, __version__
+from eventtide.durations import Duration
+from eventtide.errors import (
+    ArgumentTypeError,
+    CheckpointError,
+    ColumnTypeError,
+    DuplicateWatermarkError,
+    EventtideError,
+    InvalidArgumentError,
+    InvalidDurationError,
+    RefusedDataError,
+    SetupError,
+    UnknownColumnError,
+    UnsupportedPlanError,
+    UnsupportedSparkError,
+)
+from eventtide.explanation import explain
+from eventtide.policies import PunctuationPolicies, WatermarkPolicies, WatermarkPolicy
+from eventtide.query_progress import (
+    InputWatermark,
+    QueryWatermark,
+    SubstreamProgress,
+    progress,
+)
+from eventtide.session import configure, jar_path
+from eventtide.verdict import blame
+from eventtide.watermark import with_ingestion_time, with_watermark
+
+__all__ = [
+    "SUPPORTED_SPARK",
+    "ArgumentTypeError",
+    "CheckpointError",
+    "ColumnTypeError",
+    "DuplicateWatermarkError",
+    "Duration",
+    "EventtideError",
+    "InputWatermark",
+    "InvalidArgumentError",
+    "InvalidDurationError",
+    "PunctuationPolicies",
+    "QueryWatermark",
+    "RefusedDataError",
+    "SetupError",
+    "SubstreamProgress",
+    "UnknownColumnError",
+    "UnsupportedPlanError",
+    "UnsupportedSparkError",
+    "WatermarkPolicies",
+    "WatermarkPolicy",
+    "__version__",
+    "blame",
+    "configure",
+    "explain",
+    "jar_path",
+    "named_errors",
+    "progress",
+    "with_ingestion_time",
+    "with_watermark",
+]

@@ -1,0 +1,200 @@
+"""The door to the JVM: the only module that touches py4j and PySpark's private attributes.
+
+Java types cross it (text, numbers, ``java.util`` lists and maps, ``Dataset``), to and from
+``io.eventtide.spark.PythonApi``. `Any` ends here. Before anything crosses, the session is checked,
+and each thing that can be wrong with it has a message of its own, because Spark itself is silent:
+a jar that came too late is ignored, and an extension that is missing is only logged.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from py4j.java_gateway import JavaPackage
+from py4j.protocol import Py4JJavaError
+from pyspark import SparkConf, SparkContext
+from pyspark.errors.exceptions.captured import CapturedException
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+from pyspark.sql.streaming.query import StreamingQuery
+
+from eventtide._version import __version__, jar_name, supported_minor
+from eventtide.errors import SetupError, from_jvm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pyspark.sql import Column
+
+__all__ = [
+    "explain_json",
+    "has_jar",
+    "is_connect",
+    "named_errors",
+    "progress_json",
+    "running_settings",
+    "with_ingestion_time",
+    "with_watermark",
+]
+
+EXTENSION = "io.eventtide.spark.EventtideExtensions"
+# Final, and an IllegalArgumentException: of those PySpark keeps the Java object wherever it reports
+# them, also in query.exception(), where it keeps only the text of classes that it does not know.
+EXCEPTION = "io.eventtide.spark.EventtideException"
+
+
+def with_watermark(
+    df: DataFrame,
+    event_time: str,
+    substream: Sequence[str | Column],
+    options: Mapping[str, str],
+) -> DataFrame:
+    """Return `df` with a watermark; every argument was checked before."""
+    api = _api(df)
+    with named_errors():
+        columns = [F.col(c) if isinstance(c, str) else c for c in substream]
+        java = [column._jc for column in columns]
+        result = api.withWatermark(df._jdf, event_time, java, dict(options))
+    return DataFrame(result, df.sparkSession)
+
+
+def with_ingestion_time(df: DataFrame, into: str, options: Mapping[str, str]) -> DataFrame:
+    """Return `df` with a column of ingestion times and a watermark over it."""
+    api = _api(df)
+    with named_errors():
+        result = api.withIngestionTime(df._jdf, into, dict(options))
+    return DataFrame(result, df.sparkSession)
+
+
+def progress_json(query: StreamingQuery) -> str | None:
+    """Return the progress of a query's watermarks as JSON, or None where it has none."""
+    api = _api(query)
+    with named_errors():
+        text: str | None = api.progressJson(query._jsq.sparkSession(), query.id)
+    return text
+
+
+def explain_json(df: DataFrame) -> str:
+    """Return what eventtide does in a DataFrame's plan, as JSON."""
+    api = _api(df)
+    with named_errors():
+        return str(api.explainJson(df._jdf))
+
+
+def is_connect(thing: object) -> bool:
+    """Tell whether a session, DataFrame or query belongs to Spark Connect, without importing it."""
+    return any(base.__module__.startswith("pyspark.sql.connect.") for base in type(thing).__mro__)
+
+
+def running_settings() -> dict[str, str] | None:
+    """Return the ``spark.*`` settings of this process's JVM, or None before it is started.
+
+    ``spark-submit`` starts the JVM before Python and says so in ``PYSPARK_GATEWAY_PORT``; the
+    class path of the JVM is fixed from then on.
+    """
+    if SparkContext._gateway is None and "PYSPARK_GATEWAY_PORT" not in os.environ:
+        return None
+    SparkContext._ensure_initialized()
+    return dict(SparkConf(_jvm=SparkContext._jvm).getAll())
+
+
+def has_jar() -> bool:
+    """Tell whether the running JVM has eventtide's classes."""
+    return _find_api() is not None
+
+
+@contextmanager
+def named_errors() -> Iterator[None]:
+    """Raise eventtide's errors of the JVM as their Python classes; leave all others alone.
+
+    .. versionadded:: 0.1
+
+    What eventtide's own functions raise is named already. A query runs in a thread of its own, so
+    that what stops it reaches Python as Spark's ``StreamingQueryException``; this finds the cause.
+
+    Raises
+    ------
+    EventtideError
+        In place of an exception that one of eventtide's own caused: `CheckpointError`,
+        `RefusedDataError` and the like.
+
+    Examples
+    --------
+    >>> import eventtide as et
+    >>> with et.named_errors():  # doctest: +SKIP
+    ...     query.awaitTermination()
+    """
+    try:
+        yield
+    except (Py4JJavaError, CapturedException) as error:
+        java = _java_exception(error)
+        while java is not None and java.getClass().getName() != EXCEPTION:
+            java = java.getCause()
+        if java is None:
+            raise
+        raise from_jvm(java.getErrorClass(), java.getMessage()) from None
+
+
+def _java_exception(error: Any) -> Any:
+    """Return the Java exception behind a Python one; PySpark keeps it in one of three places."""
+    while isinstance(error, CapturedException) and error._origin is None:
+        error = error._cause
+    return getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+
+
+def _api(thing: DataFrame | StreamingQuery) -> Any:
+    """Return the JVM's door, once the session behind `thing` proved able to run eventtide."""
+    if is_connect(thing):
+        raise SetupError(
+            "This is a Spark Connect session, which cannot reach the driver's JVM. eventtide needs"
+            " a classic session: build it without .remote(...), SPARK_REMOTE and"
+            " spark.api.mode=connect."
+        )
+    context = SparkContext._active_spark_context  # one a process, seen from every thread
+    if context is None:
+        raise SetupError(
+            "No Spark session is active. Start one:"
+            " spark = et.configure(SparkSession.builder).getOrCreate()."
+        )
+    spark = supported_minor(context.version)
+    api = _find_api()
+    if api is None:
+        raise SetupError(
+            "The Spark session runs without eventtide's jar, and a running JVM takes no more."
+            " Restart Python and build the session with et.configure(SparkSession.builder)"
+            f".getOrCreate(), or start Spark with --jars {jar_name(spark)}"
+            f" --conf spark.sql.extensions={EXTENSION}."
+        )
+    if api.version() != __version__:
+        raise SetupError(
+            f"The Spark session has the jar of eventtide {api.version()}, and Python has eventtide"
+            f" {__version__}. Use one version: pip install eventtide=={api.version()}, or start"
+            f" Spark with {jar_name(spark)}."
+        )
+    if api.sparkVersion() != spark:
+        raise SetupError(
+            f"The Spark session runs Spark {spark}, and its eventtide jar is the one for Spark"
+            f" {api.sparkVersion()}. Start Spark with {jar_name(spark)} in its place."
+        )
+    session = _java_session(thing)
+    if not api.isInstalled(session):
+        raise SetupError(
+            "The Spark session has eventtide's jar but not its extension, which it takes only at"
+            " its start. Stop it and build it with et.configure(SparkSession.builder)"
+            f".getOrCreate(), or start Spark with --conf spark.sql.extensions={EXTENSION}."
+        )
+    return api
+
+
+def _find_api() -> Any:
+    """Return the JVM's door, or None: py4j takes a class that is not there for a package."""
+    found = SparkContext._jvm.io.eventtide.spark.PythonApi  # type: ignore[union-attr]
+    return None if isinstance(found, JavaPackage) else found
+
+
+def _java_session(thing: DataFrame | StreamingQuery) -> Any:
+    if isinstance(thing, StreamingQuery):
+        return thing._jsq.sparkSession()
+    return thing.sparkSession._jsparkSession

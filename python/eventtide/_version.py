@@ -1,0 +1,45 @@
+"""Which eventtide this is, and which versions of Spark it has a jar for."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from eventtide.errors import UnsupportedSparkError
+
+__all__ = ["SUPPORTED_SPARK", "__version__", "jar_name", "supported_minor"]
+
+__version__ = version("eventtide")
+
+SUPPORTED_SPARK = ("4.2", "4.3")
+"""The Spark minors with a jar. Spark's internals change between minors, never within one."""
+
+
+def supported_minor(spark_version: str) -> str:
+    """Return the minor of a Spark version that there is a jar for.
+
+    Raises
+    ------
+    UnsupportedSparkError
+        There is none.
+
+    Examples
+    --------
+    >>> supported_minor("4.3.0")
+    '4.3'
+    >>> supported_minor("3.5.7")
+    Traceback (most recent call last):
+    eventtide.errors.UnsupportedSparkError: Spark 3.5.7 is not supported. Supported: 4.2, 4.3. ...
+    """
+    minor = ".".join(spark_version.split(".")[:2])
+    if minor in SUPPORTED_SPARK:
+        return minor
+    raise UnsupportedSparkError(
+        f"Spark {spark_version} is not supported. Supported: {', '.join(SUPPORTED_SPARK)}."
+        f" Try: pip install 'pyspark=={SUPPORTED_SPARK[-1]}.*', or the eventtide release for your"
+        " Spark."
+    )
+
+
+def jar_name(spark_minor: str) -> str:
+    """Return the file name of the jar for a Spark minor."""
+    return f"eventtide-spark-{spark_minor}_2.13-{__version__}.jar"

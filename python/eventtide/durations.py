@@ -1,0 +1,217 @@
+"""Lengths of time as users write them: text with units, ISO 8601, or a ``timedelta``.
+
+Inside, a duration is a whole number of microseconds, Spark's unit of time. It crosses the border
+to the JVM as ISO 8601 text in seconds, so that equal durations are equal text there.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from fractions import Fraction
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
+
+from eventtide.errors import InvalidDurationError, sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Duration", "in_words", "micros", "spoken", "to_iso"]
+
+Duration: TypeAlias = str | timedelta
+"""A length of time: ``"5s"``, ``"1h 30m"``, ``"PT5S"`` or ``timedelta(seconds=5)``."""
+
+_SECOND = 1_000_000
+_LARGEST = 2**63 - 1  # what the JVM holds, in microseconds: 106 751 991 days
+
+# From large to small; the first name is the one that `in_words` writes.
+_UNITS: tuple[tuple[int, tuple[str, ...]], ...] = (
+    (7 * 86_400 * _SECOND, ("w", "week", "weeks")),
+    (86_400 * _SECOND, ("d", "day", "days")),
+    (3_600 * _SECOND, ("h", "hr", "hour", "hours")),
+    (60 * _SECOND, ("m", "min", "mins", "minute", "minutes")),
+    (_SECOND, ("s", "sec", "secs", "second", "seconds")),
+    (1_000, ("ms", "millisecond", "milliseconds")),
+    (1, ("us", "µs", "μs", "microsecond", "microseconds")),  # both signs for micro
+)
+_MICROS_OF: Mapping[str, int] = MappingProxyType(
+    {name: size for size, names in _UNITS for name in names}
+)
+_NOT_FIXED = frozenset({"mo", "mon", "month", "months", "y", "yr", "year", "years"})
+
+_NUMBER = r"[0-9]{1,20}(?:\.[0-9]{1,20})?"
+_PART = re.compile(rf"({_NUMBER})\s*([a-zA-Zµμ]+)\s*")
+_PARTS = re.compile(rf"(?:{_PART.pattern})+")
+_ISO = re.compile(
+    rf"P(?:({_NUMBER})Y)?(?:({_NUMBER})M)?(?:({_NUMBER})W)?(?:({_NUMBER})D)?"
+    rf"(?:T(?=[0-9])(?:({_NUMBER})H)?(?:({_NUMBER})M)?(?:({_NUMBER})S)?)?",
+    re.IGNORECASE,
+)
+_ISO_UNITS = ("years", "months", "w", "d", "h", "m", "s")
+
+
+def micros(name: str, value: Duration, *, positive: bool = False) -> int:
+    """Return a duration in microseconds, exactly.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    name : str
+        The argument, for the error.
+    value : str or timedelta
+        Text with units from large to small (``w``, ``d``, ``h``, ``m``, ``s``, ``ms``, ``us`` or
+        their English names, with decimals if exact), ISO 8601 text without years and months, or
+        a ``timedelta``.
+    positive : bool
+        Refuse zero.
+
+    Returns
+    -------
+    int
+        Zero or more, at most 2**63 - 1.
+
+    Raises
+    ------
+    InvalidDurationError
+        A bare number, an unknown unit, a length that is not fixed (months, years), not exact in
+        microseconds, negative, too long, or zero where `positive`.
+
+    Notes
+    -----
+    ``m`` is a minute and, after the ``P`` of ISO 8601 and before its ``T``, a month. A bare number
+    is refused because its unit is a guess: milliseconds in Jet, seconds in ``timedelta``.
+
+    Examples
+    --------
+    >>> micros("lag", "250ms"), micros("lag", "1h 30 minutes"), micros("lag", "PT1.5S")
+    (250000, 5400000000, 1500000)
+    >>> micros("lag", 5)
+    Traceback (most recent call last):
+    eventtide.errors.InvalidDurationError: lag=5 is a number without a unit. Allowed: ...
+    """
+    if isinstance(value, timedelta):
+        length = _from_timedelta(name, value)
+    elif isinstance(value, str):
+        length = _from_text(name, value)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        raise _error(name, value, "is a number without a unit", _example(name, value))
+    else:
+        raise _error(name, value, f"has type {type(value).__name__}", f"{name}='5s'")
+    if length < 0:
+        fix = f"{name}={in_words(-length)!r}"
+        raise _error(name, value, "is negative", fix, positive=positive)
+    if length == 0 and positive:
+        raise _error(name, value, "is zero", f"{name}='1s'", positive=True)
+    if length > _LARGEST:
+        raise _error(name, value, "is longer than the JVM can count", f"{name}='365 days'")
+    return length
+
+
+def to_iso(name: str, value: Duration, *, positive: bool = False) -> str:
+    """Return a duration as ISO 8601 text in seconds: equal durations give equal text.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    name, value, positive
+        As for `micros`.
+
+    Returns
+    -------
+    str
+        ``PT<seconds>S`` with up to six decimals, as ``java.time.Duration.parse`` reads it.
+
+    Raises
+    ------
+    InvalidDurationError
+        As for `micros`.
+
+    Examples
+    --------
+    >>> to_iso("lag", "1m"), to_iso("lag", timedelta(milliseconds=250)), to_iso("lag", "P1D")
+    ('PT60S', 'PT0.25S', 'PT86400S')
+    """
+    seconds, rest = divmod(micros(name, value, positive=positive), _SECOND)
+    return f"PT{seconds}{f'.{rest:06}'.rstrip('0') if rest else ''}S"
+
+
+def in_words(length: int) -> str:
+    """Return microseconds as text that `micros` reads back.
+
+    Examples
+    --------
+    >>> in_words(5_400_000_000), in_words(250_000), in_words(0)
+    ('1h 30m', '250ms', '0s')
+    """
+    words = []
+    for size, (unit, *_) in _UNITS[1:]:  # weeks read worse than days
+        count, length = divmod(length, size)
+        if count:
+            words.append(f"{count}{unit}")
+    return " ".join(words) or "0s"
+
+
+def spoken(value: Duration) -> str:
+    """Return a duration that was checked before as `in_words` writes it.
+
+    Examples
+    --------
+    >>> spoken("90 minutes"), spoken(timedelta(seconds=5))
+    ('1h 30m', '5s')
+    """
+    return in_words(micros("value", value))
+
+
+def _from_timedelta(name: str, value: timedelta) -> int:
+    if getattr(value, "nanoseconds", 0):  # a pandas Timedelta; `//` would round it in silence
+        raise _error(name, value, "is not a whole number of microseconds", f"{name}='1us'")
+    return value // timedelta(microseconds=1)
+
+
+def _from_text(name: str, value: str) -> int:
+    text = value.strip()
+    sign, text = (-1, text[1:]) if text.startswith("-") else (1, text)
+    if iso := _ISO.fullmatch(text):
+        parts = [(n, u) for n, u in zip(iso.groups(), _ISO_UNITS, strict=True) if n]
+    else:
+        parts = _PART.findall(text) if _PARTS.fullmatch(text) else []
+    if not parts:
+        raise _error(name, value, "cannot be read as a duration", f"{name}='5s'")
+    return sign * _sum(name, value, parts)
+
+
+def _sum(name: str, value: str, parts: list[tuple[str, str]]) -> int:
+    total, above = Fraction(0), _LARGEST
+    for number, unit in parts:
+        # One and two letters keep their case: "M" is a month to some readers.
+        size = _MICROS_OF.get(unit if len(unit) <= 2 else unit.lower())  # noqa: PLR2004
+        if unit.lower() in _NOT_FIXED and size is None:
+            raise _error(
+                name, value, f"has {unit}, which have no fixed length", f"{name}='30 days'"
+            )
+        if size is None:
+            raise _error(name, value, f"has the unknown unit {unit!r}", f"{name}='5s'")
+        if size >= above:
+            raise _error(name, value, "must go from large units to small", f"{name}='1h 30m'")
+        total, above = total + Fraction(number) * size, size
+    if total.denominator != 1:
+        raise _error(name, value, "is not a whole number of microseconds", f"{name}='1us'")
+    return int(total)
+
+
+def _example(name: str, number: float) -> str:
+    """Show a bare number with a unit; below zero or odd numbers are not worth repeating."""
+    return f"{name}='{number if number > 0 else 5}s'"
+
+
+def _error(
+    name: str, value: object, problem: str, fix: str, *, positive: bool = False
+) -> InvalidDurationError:
+    allowed = (
+        f"{'more than zero' if positive else 'zero or more'}, up to 106751991 days, as text with"
+        " w, d, h, m, s, ms or us ('1h 30m'), ISO 8601 ('PT5S') or a timedelta"
+    )
+    return InvalidDurationError(sentence(name, value, problem, allowed=allowed, fix=fix))

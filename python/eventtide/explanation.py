@@ -1,0 +1,92 @@
+"""What eventtide does in a plan, in words."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+
+from eventtide import _jvm
+from eventtide._arguments import of_type
+from eventtide.policies.base import STOCK_SPARK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+__all__ = ["explain", "explained"]
+
+
+def explain(df: DataFrame) -> None:
+    """Print what eventtide does in a DataFrame's plan, and what stock Spark would have done.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    df : DataFrame
+        Any DataFrame; best one from `with_watermark` or made from one.
+
+    Raises
+    ------
+    ArgumentTypeError
+        It is no DataFrame.
+    SetupError
+        The session has no eventtide, or not this version of it.
+
+    Examples
+    --------
+    >>> import eventtide as et
+    >>> et.explain(events)  # doctest: +SKIP
+    watermark on ts
+       limiting_lag_and_lull(lag=5s, max_lull=30s)
+       substreams: topic, partition (Kafka's own)
+       idle: never
+       clock: a batch without rows when the watermark would move by 1s
+    stock Spark: largest event time anywhere minus one fixed delay
+    """
+    of_type("df", df, DataFrame, "a Spark DataFrame", "et.explain(df)")
+    print(explained(_jvm.explain_json(df)))  # noqa: T201 - as DataFrame.explain does
+
+
+def explained(text: str) -> str:
+    """Put the JVM's explanation into words.
+
+    Parameters
+    ----------
+    text : str
+        JSON of this shape, all values as text to print; ``policy`` is a tree, one line a rule::
+
+            {"watermarks": [
+               {"position": 0, "eventTime": "ts", "policy": ["line", "   line"],
+                "substreams": "topic, partition", "why": "Kafka's own",
+                "idle": "after 1m without rows", "clock": "quiet"}],
+             "notes": ["line"]}
+
+    Returns
+    -------
+    str
+        Several lines.
+
+    Examples
+    --------
+    >>> print(explained('{"watermarks": [], "notes": ["a batch plan: rows pass through"]}'))
+    no eventtide watermark in this plan
+    stock Spark: largest event time anywhere minus one fixed delay
+    note: a batch plan: rows pass through
+    """
+    return "\n".join(_lines(json.loads(text)))
+
+
+def _lines(tree: dict[str, Any]) -> Iterator[str]:
+    for watermark in tree["watermarks"]:
+        yield f"watermark on {watermark['eventTime']}"
+        yield from (f"   {line}" for line in watermark["policy"])
+        yield f"   substreams: {watermark['substreams']} ({watermark['why']})"
+        yield f"   idle: {watermark['idle']}"
+        yield f"   clock: {watermark['clock']}"
+    if not tree["watermarks"]:
+        yield "no eventtide watermark in this plan"
+    yield f"stock Spark: {STOCK_SPARK}"
+    yield from (f"note: {note}" for note in tree["notes"])

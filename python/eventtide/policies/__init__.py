@@ -1,0 +1,47 @@
+"""Watermark policies: what moves a watermark, as values that print, compare and travel.
+
+`WatermarkPolicies` holds the constructors. The classes behind them are for ``isinstance`` and for
+type annotations. A new policy is one small class here, one line in `WatermarkPolicies` and one
+registration in the kernel.
+"""
+
+from eventtide.policies.base import WatermarkPolicy
+from eventtide.policies.by_clock import (
+    LimitingLagAndDelay,
+    LimitingLagAndLull,
+    LimitingRealTimeLag,
+    LimitingTimestampAndWallClockLag,
+    WithIngestionTime,
+)
+from eventtide.policies.by_rows import MaxEventTime, MinEventTime, Storm, WithFixedLag
+from eventtide.policies.combined import MaxOf, MinOf
+from eventtide.policies.decorators import (
+    Decorator,
+    EmitEvery,
+    GuardFuture,
+    ThrottleByFrame,
+    ThrottleByMinStep,
+)
+from eventtide.policies.namespaces import PunctuationPolicies, WatermarkPolicies
+
+__all__ = [
+    "Decorator",
+    "EmitEvery",
+    "GuardFuture",
+    "LimitingLagAndDelay",
+    "LimitingLagAndLull",
+    "LimitingRealTimeLag",
+    "LimitingTimestampAndWallClockLag",
+    "MaxEventTime",
+    "MaxOf",
+    "MinEventTime",
+    "MinOf",
+    "PunctuationPolicies",
+    "Storm",
+    "ThrottleByFrame",
+    "ThrottleByMinStep",
+    "WatermarkPolicies",
+    "WatermarkPolicy",
+    "WithFixedLag",
+    "WithIngestionTime",
+]

@@ -1,0 +1,256 @@
+"""What the watermarks of a running query stand at, and who holds them back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from pyspark.sql.streaming.query import StreamingQuery
+
+from eventtide import _jvm
+from eventtide._arguments import of_type
+from eventtide.errors import InvalidArgumentError, sentence
+
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = [
+    "InputWatermark",
+    "QueryWatermark",
+    "SubstreamProgress",
+    "parse_progress",
+    "progress",
+]
+
+InputState: TypeAlias = Literal["active", "idle", "unknown"]
+SubstreamState: TypeAlias = Literal["active", "idle", "expected"]
+SubstreamReason: TypeAlias = Literal["rows", "timeout", "never seen", "held"]
+
+
+@dataclass(frozen=True)
+class SubstreamProgress:
+    """One substream after the last batch.
+
+    .. versionadded:: 0.1
+
+    Attributes
+    ----------
+    name : str
+        Its values of the substream columns.
+    top : datetime or None
+        The highest event time it has seen, in UTC; None before its first row.
+    watermark : datetime or None
+        What its policy says; None while unknown.
+    lag_behind_leader : timedelta or None
+        How far its top is behind the highest top of the same input.
+    state : {"active", "idle", "expected"}
+        Whether it counts: an idle one does not, one that is expected and not yet seen does.
+    reason : {"rows", "timeout", "never seen", "held"}
+        Why it is in that state.
+    since : datetime
+        Since when, by the clock: its last row, its idle deadline if it is idle, its declaration if
+        it has no row yet.
+    rows, rows_total : int
+        Rows of the last batch, and of all batches.
+    """
+
+    name: str
+    top: datetime | None
+    watermark: datetime | None
+    lag_behind_leader: timedelta | None
+    state: SubstreamState
+    reason: SubstreamReason
+    since: datetime
+    rows: int
+    rows_total: int
+
+
+@dataclass(frozen=True)
+class InputWatermark:
+    """One watermark of a query, which has several when it joins streams.
+
+    .. versionadded:: 0.1
+
+    Attributes
+    ----------
+    position : int
+        Its place in the plan.
+    policy : str
+        Its policy, as text.
+    ideal, emitted : datetime or None
+        What its policy says, and what has passed its throttles; None while unknown.
+    state : {"active", "idle", "unknown"}
+        Idle when all of its substreams are.
+    substreams : tuple of SubstreamProgress
+        In the order in which they were first seen.
+    """
+
+    position: int
+    policy: str
+    ideal: datetime | None
+    emitted: datetime | None
+    state: InputState
+    substreams: tuple[SubstreamProgress, ...]
+
+
+@dataclass(frozen=True)
+class QueryWatermark:
+    """The watermark of a query after its last batch.
+
+    .. versionadded:: 0.1
+
+    Attributes
+    ----------
+    batch_id : int
+        The last batch that ended; -1 before the first.
+    clock : datetime
+        The clock of that batch, in UTC.
+    ideal, emitted : datetime or None
+        What the policies say together, and what Spark was told; None while unknown.
+    holding : bool
+        Whether a restart holds the clock until the sources have caught up.
+    bad_time, future : int
+        Rows so far whose event time was null or out of range, or which a future guard caught.
+    inputs : tuple of InputWatermark
+        One for each watermark in the plan.
+    """
+
+    batch_id: int
+    clock: datetime
+    ideal: datetime | None
+    emitted: datetime | None
+    holding: bool
+    bad_time: int
+    future: int
+    inputs: tuple[InputWatermark, ...]
+
+
+def progress(query: StreamingQuery) -> QueryWatermark:
+    """Return what the watermarks of a running query stand at, substream by substream.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    query : StreamingQuery
+        A query over a DataFrame from `with_watermark`.
+
+    Returns
+    -------
+    QueryWatermark
+        The state after the last batch.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The query has no eventtide watermark.
+    SetupError
+        The session has no eventtide, or not this version of it.
+
+    Notes
+    -----
+    The same numbers are in Spark's own progress, among the metrics of the source ``eventtide``.
+
+    Examples
+    --------
+    >>> import eventtide as et
+    >>> et.progress(query).inputs[0].substreams[0].lag_behind_leader  # doctest: +SKIP
+    datetime.timedelta(seconds=42)
+    """
+    fix = "et.progress(et.with_watermark(...).writeStream....start())"
+    if not _jvm.is_connect(query):
+        of_type("query", query, StreamingQuery, "a StreamingQuery", fix)
+    text = _jvm.progress_json(query)
+    if text is None:
+        allowed = "a query over a DataFrame from et.with_watermark"
+        raise InvalidArgumentError(
+            sentence("query", query.id, "has no eventtide watermark", allowed=allowed, fix=fix)
+        )
+    return parse_progress(text)
+
+
+def parse_progress(text: str) -> QueryWatermark:
+    """Read the progress that the JVM writes.
+
+    Parameters
+    ----------
+    text : str
+        JSON of this shape, every time in microseconds since the epoch, ``null`` for unknown::
+
+            {"batchId": 7, "clock": us, "ideal": us|null, "emitted": us|null,
+             "holding": false, "badTime": 0, "future": 0,
+             "inputs": [
+               {"position": 0, "policy": "text", "ideal": us|null, "emitted": us|null,
+                "state": "active|idle|unknown",
+                "substreams": [
+                  {"name": "text", "top": us|null, "watermark": us|null,
+                   "state": "active|idle|expected",
+                   "reason": "rows|timeout|never seen|held",
+                   "since": us, "rows": 0, "rowsTotal": 0}]}]}
+
+        With ``expected=3``, each substream not yet seen has an entry too, named ``"3 of 3"``.
+
+    Returns
+    -------
+    QueryWatermark
+        Times as aware UTC; one outside the years 1 to 9999 becomes the nearest that fits.
+        Keys that this version does not know are ignored.
+    """
+    tree = json.loads(text)
+    return QueryWatermark(
+        batch_id=tree["batchId"],
+        clock=_time(tree["clock"]),
+        ideal=_time_or_none(tree["ideal"]),
+        emitted=_time_or_none(tree["emitted"]),
+        holding=tree["holding"],
+        bad_time=tree["badTime"],
+        future=tree["future"],
+        inputs=tuple(map(_input, tree["inputs"])),
+    )
+
+
+def _input(tree: dict[str, Any]) -> InputWatermark:
+    tops = [s["top"] for s in tree["substreams"] if s["top"] is not None]
+    leader = max(tops, default=None)
+    return InputWatermark(
+        position=tree["position"],
+        policy=tree["policy"],
+        ideal=_time_or_none(tree["ideal"]),
+        emitted=_time_or_none(tree["emitted"]),
+        state=tree["state"],
+        substreams=tuple(_substream(s, leader) for s in tree["substreams"]),
+    )
+
+
+def _substream(tree: dict[str, Any], leader: int | None) -> SubstreamProgress:
+    top = tree["top"]
+    behind = None if top is None or leader is None else timedelta(microseconds=leader - top)
+    return SubstreamProgress(
+        name=tree["name"],
+        top=_time_or_none(top),
+        watermark=_time_or_none(tree["watermark"]),
+        lag_behind_leader=behind,
+        state=tree["state"],
+        reason=tree["reason"],
+        since=_time(tree["since"]),
+        rows=tree["rows"],
+        rows_total=tree["rowsTotal"],
+    )
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_FIRST = datetime.min.replace(tzinfo=timezone.utc)
+_LAST = datetime.max.replace(tzinfo=timezone.utc)
+
+
+def _time(micros: int) -> datetime:
+    try:
+        return _EPOCH + timedelta(microseconds=micros)
+    except OverflowError:
+        return _LAST if micros > 0 else _FIRST
+
+
+def _time_or_none(micros: int | None) -> datetime | None:
+    return None if micros is None else _time(micros)

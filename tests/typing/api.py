@@ -1,0 +1,62 @@
+"""How users write it, as their type checkers see it. Never run, only checked."""
+
+from datetime import datetime, timedelta
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+from pyspark.sql.streaming.query import StreamingQuery
+from typing_extensions import assert_type
+
+import eventtide as et
+from eventtide import PunctuationPolicies, WatermarkPolicies, WatermarkPolicy
+from eventtide.policies import LimitingLagAndLull, MinOf, WithFixedLag
+
+
+def session() -> SparkSession:
+    """Configure a builder and go on with it."""
+    return et.configure(SparkSession.builder.appName("tides")).getOrCreate()
+
+
+def policies() -> list[WatermarkPolicy]:
+    """Decorate without losing the policy's own type."""
+    lag = WatermarkPolicies.with_fixed_lag("5s")
+    assert_type(lag, WithFixedLag)
+    assert_type(lag.throttle_by_frame("1s"), WithFixedLag)
+    lull = WatermarkPolicies.limiting_lag_and_lull(lag="5s", max_lull=timedelta(seconds=30))
+    assert_type(lull.throttle_by_min_step("1s").emit_every("1s"), LimitingLagAndLull)
+    both = WatermarkPolicies.min_of(lag, PunctuationPolicies.with_fixed_lag("1m"))
+    assert_type(both.guard_future("1h", on="late"), MinOf)
+    assert_type(both.to_options(), dict[str, str])
+    return [lag, lull, both]
+
+
+def watermarks(events: DataFrame) -> DataFrame:
+    """Go on with an ordinary DataFrame."""
+    lag = WatermarkPolicies.with_fixed_lag("5s")
+    assert_type(et.with_watermark(events, "ts", lag), DataFrame)
+    et.with_watermark(events, "ts", lag, substream="device", expected=3)
+    et.with_watermark(events, "ts", lag, substream=F.col("device"), idle_timeout=timedelta(hours=1))
+    et.with_watermark(events, "ts", lag, substream=["site", F.col("device")], expected=["a", "b"])
+    et.with_ingestion_time(events, policy=WatermarkPolicies.with_ingestion_time().emit_every("1s"))
+    et.explain(events)
+    return et.with_watermark(events, "ts", lag, on_restart="resume", max_substreams=10)
+
+
+def watching(query: StreamingQuery) -> None:
+    """Read the progress, typed down to the last number."""
+    watermark = et.progress(query)
+    assert_type(watermark, et.QueryWatermark)
+    assert_type(watermark.emitted, datetime | None)
+    assert_type(watermark.inputs[0].substreams[0].lag_behind_leader, timedelta | None)
+    assert_type(et.blame(query), str)
+    with et.named_errors():
+        query.awaitTermination()
+
+
+def mistakes(events: DataFrame) -> None:
+    """Make mistakes that a type checker finds before the program runs."""
+    WatermarkPolicies.with_fixed_lag(5)  # type: ignore[arg-type]
+    WatermarkPolicies.limiting_lag_and_lull("5s")  # type: ignore[call-arg]
+    WatermarkPolicies.with_fixed_lag("5s").guard_future("1h", on="drop")  # type: ignore[arg-type]
+    et.with_watermark(events, "ts", "5s")  # type: ignore[arg-type]
+    et.with_watermark(events, "ts", WatermarkPolicies.storm("1s"), on_restart="no")  # type: ignore[arg-type]

@@ -1,0 +1,55 @@
+"""The files in `tests/border`: what Python writes and reads is what the JVM reads and writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eventtide import WatermarkPolicies, policies
+from eventtide.explanation import explained
+from eventtide.query_progress import parse_progress
+from eventtide.verdict import verdict
+
+BORDER = Path(__file__).parents[1] / "border"
+
+
+def read(name: str) -> Any:
+    """Return the content of a border file."""
+    return json.loads((BORDER / name).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", read("options.json"), ids=lambda case: case["written"])
+def test_a_policy_crosses_as_the_border_says(case: dict[str, Any]) -> None:
+    """The same text, the same map."""
+    policy = eval(case["written"], {"WatermarkPolicies": WatermarkPolicies})  # noqa: S307
+    assert repr(policy) == case["written"]
+    assert policy.to_options() == case["options"]
+
+
+def test_the_border_has_every_policy_and_decorator() -> None:
+    """Whoever adds one adds a case."""
+    maps = [case["options"] for case in read("options.json")]
+    names = {value for options in maps for value in options.values()}
+    rules = [getattr(policies, name) for name in policies.__all__]
+    assert {rule.name for rule in rules if hasattr(rule, "name")} <= names
+
+
+def test_the_progress_of_the_border_is_read() -> None:
+    """Active, silent and never seen substreams."""
+    watermark = parse_progress(json.dumps(read("progress.json")))
+    states = [one.state for source in watermark.inputs for one in source.substreams]
+    assert states == ["active", "active", "idle", "idle"]
+    assert verdict(watermark).startswith("'south' holds the watermark at 2026-01-01 11:45:00 UTC")
+
+
+def test_the_explanation_of_the_border_is_read() -> None:
+    """Every value stands in the text."""
+    tree = read("explain.json")
+    text = explained(json.dumps(tree))
+    watermark = tree["watermarks"][0]
+    assert watermark.pop("position") == 0
+    for line in [*watermark.pop("policy"), *watermark.values(), *tree["notes"]]:
+        assert line in text

@@ -1,0 +1,212 @@
+"""The door to the JVM: what can be wrong with a session, and how errors come back."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from py4j.java_gateway import JavaPackage
+from py4j.protocol import Py4JJavaError
+from pyspark import SparkContext
+from pyspark.errors.exceptions.captured import IllegalArgumentException
+
+from eventtide import (
+    CheckpointError,
+    SetupError,
+    UnsupportedSparkError,
+    __version__,
+    _jvm,
+    named_errors,
+)
+from eventtide.errors import BY_NAME
+
+if TYPE_CHECKING:
+    from conftest import FakeDoor, FakeFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+
+class JavaError:
+    """A Java exception as py4j shows it."""
+
+    _target_id = "o1"
+
+    def __init__(self, name: str, cause: JavaError | None = None, error_class: str = "") -> None:
+        self.name, self.cause, self.error_class = name, cause, error_class
+
+    def getClass(self) -> Any:  # noqa: N802 - Java's name
+        """Return its class, as far as its name."""
+        return SimpleNamespace(getName=lambda: self.name)
+
+    def getCause(self) -> JavaError | None:  # noqa: N802 - Java's name
+        """Return its cause."""
+        return self.cause
+
+    def getErrorClass(self) -> str:  # noqa: N802 - the JVM's name
+        """Return the name of the Python class."""
+        return self.error_class
+
+    def getMessage(self) -> str:  # noqa: N802 - Java's name
+        """Return the finished message."""
+        return "lag='-1s' is negative."
+
+
+def raised(java: JavaError) -> Py4JJavaError:
+    """Return what py4j raises for a Java exception that PySpark does not know."""
+    return Py4JJavaError("calling the door", java)
+
+
+def ours(error_class: str) -> JavaError:
+    """Return an exception of eventtide's JVM half."""
+    return JavaError(_jvm.EXCEPTION, error_class=error_class)
+
+
+def explain(frame: FakeFrame) -> str:
+    """Call the simplest thing behind the door."""
+    return _jvm.explain_json(frame)
+
+
+def test_without_a_session_the_error_shows_how_to_start_one(
+    monkeypatch: pytest.MonkeyPatch, frame: FakeFrame
+) -> None:
+    """Also after `spark.stop()`."""
+    monkeypatch.setattr(SparkContext, "_active_spark_context", None)
+    with pytest.raises(SetupError, match=r"No Spark session is active.*et.configure"):
+        explain(frame)
+
+
+def test_a_connect_frame_gets_a_message_of_its_own(frame: FakeFrame) -> None:
+    """Spark Connect has no JVM to reach; its module is not even imported."""
+    connect = type("DataFrame", (), {"__module__": "pyspark.sql.connect.dataframe"})
+    with pytest.raises(SetupError, match=r"Spark Connect session"):
+        _jvm.explain_json(connect())
+    assert not _jvm.is_connect(frame)
+
+
+@pytest.mark.parametrize("version", ["3.5.7", "4.1.3", "4.4.0", "5.0.0"])
+def test_a_spark_without_a_jar_is_refused_with_the_list(
+    door: FakeDoor, frame: FakeFrame, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    """The supported versions are in the message."""
+    monkeypatch.setattr(SparkContext, "_active_spark_context", SimpleNamespace(version=version))
+    with pytest.raises(UnsupportedSparkError, match=rf"Spark {version} .* Supported: 4\.2, 4\.3"):
+        explain(frame)
+    assert door.calls == []
+
+
+def test_without_the_jar_the_error_names_it(
+    frame: FakeFrame, monkeypatch: pytest.MonkeyPatch, door: FakeDoor
+) -> None:
+    """py4j answers with a package where a class is missing; a JVM takes no more jars."""
+    package = JavaPackage("io.eventtide.spark.PythonApi", None)
+    assert SparkContext._jvm is not None
+    monkeypatch.setattr(SparkContext._jvm.io.eventtide.spark, "PythonApi", package)
+    with pytest.raises(SetupError, match=r"without eventtide's jar.*Restart Python") as error:
+        explain(frame)
+    assert f"--jars eventtide-spark-4.3_2.13-{__version__}.jar" in str(error.value)
+    assert "--conf spark.sql.extensions=io.eventtide.spark.EventtideExtensions" in str(error.value)
+    assert not _jvm.has_jar()
+    assert door.calls == []
+
+
+def test_a_jar_of_another_eventtide_is_refused(door: FakeDoor, frame: FakeFrame) -> None:
+    """Both versions are in the message."""
+    door.versions = ("9.9", "4.3")
+    with pytest.raises(
+        SetupError, match=rf"eventtide 9\.9, and Python has eventtide {__version__}"
+    ):
+        explain(frame)
+
+
+def test_a_jar_for_another_spark_is_refused(door: FakeDoor, frame: FakeFrame) -> None:
+    """Both minors are in the message, and the right jar."""
+    door.versions = (__version__, "4.2")
+    with pytest.raises(SetupError, match=r"runs Spark 4\.3.*for Spark 4\.2.*eventtide-spark-4\.3_"):
+        explain(frame)
+
+
+def test_a_session_without_the_extension_is_refused(door: FakeDoor, frame: FakeFrame) -> None:
+    """Spark only logs an extension that it cannot load."""
+    door.installed = False
+    with pytest.raises(SetupError, match=r"jar but not its extension.*spark.sql.extensions"):
+        explain(frame)
+    assert door.calls == []
+
+
+@pytest.mark.parametrize("name", sorted(BY_NAME))
+def test_an_error_of_our_jvm_half_becomes_the_class_it_names(
+    door: FakeDoor, frame: FakeFrame, name: str
+) -> None:
+    """With the message that the JVM finished, and without its stack trace."""
+    door.fails_with = raised(ours(name))
+    with pytest.raises(BY_NAME[name], match=r"^lag='-1s' is negative.$") as error:
+        explain(frame)
+    assert error.value.__suppress_context__
+
+
+def test_our_error_is_found_among_the_causes(door: FakeDoor, frame: FakeFrame) -> None:
+    """Spark wraps what fails while a query starts."""
+    door.fails_with = raised(JavaError("java.lang.RuntimeException", ours("CheckpointError")))
+    with pytest.raises(CheckpointError):
+        explain(frame)
+
+
+def test_our_error_is_found_in_what_pyspark_captured(door: FakeDoor, frame: FakeFrame) -> None:
+    """PySpark replaces exceptions that it knows by its own classes."""
+
+    class Captured(IllegalArgumentException):
+        def __init__(self, origin: JavaError) -> None:
+            self._origin = origin
+
+    illegal = JavaError("java.lang.IllegalArgumentException", ours("CheckpointError"))
+    door.fails_with = Captured(illegal)
+    with pytest.raises(CheckpointError):
+        explain(frame)
+
+
+def test_our_error_is_found_in_what_a_query_reports() -> None:
+    """`query.exception()` keeps the Java exception only as the cause."""
+
+    class Captured(IllegalArgumentException):
+        def __init__(self, origin: JavaError | None, cause: Captured | None = None) -> None:
+            self._origin, self._cause = origin, cause
+
+    with pytest.raises(CheckpointError), named_errors():
+        raise Captured(None, Captured(ours("CheckpointError")))
+    with pytest.raises(Captured), named_errors():
+        raise Captured(None)
+
+
+def test_other_errors_are_left_alone(door: FakeDoor, frame: FakeFrame) -> None:
+    """What is not ours is Spark's, stack trace and all."""
+    error = raised(JavaError("java.lang.NullPointerException"))
+    door.fails_with = error
+    with pytest.raises(Py4JJavaError) as caught:
+        explain(frame)
+    assert caught.value is error
+
+
+def test_a_query_asks_for_its_progress_by_id(door: FakeDoor, query: StreamingQuery) -> None:
+    """The JVM's session and the query's id cross, the JSON comes back."""
+    door.answer = None
+    assert _jvm.progress_json(query) is None
+    assert door.calls == [("progressJson", "the java session", "0f6a")]
+
+
+def test_settings_are_unknown_before_a_jvm_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asking must not start one."""
+    monkeypatch.setattr(SparkContext, "_gateway", None)
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    assert _jvm.running_settings() is None
+
+
+def test_settings_are_those_of_the_running_jvm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under spark-submit the gateway is connected to first."""
+    connected: list[bool] = []
+    conf = SimpleNamespace(getAll=lambda: [("spark.jars", "a.jar")])
+    monkeypatch.setattr(SparkContext, "_gateway", None)
+    monkeypatch.setattr(SparkContext, "_ensure_initialized", lambda: connected.append(True))
+    monkeypatch.setattr("eventtide._jvm.SparkConf", lambda **_: conf)
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "25333")
+    assert _jvm.running_settings() == {"spark.jars": "a.jar"}
+    assert connected == [True]

@@ -1,0 +1,156 @@
+"""`configure`: what it sets, what it keeps, and when it refuses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyspark
+import pytest
+from pyspark.sql import SparkSession
+
+from eventtide import (
+    ArgumentTypeError,
+    SetupError,
+    UnsupportedSparkError,
+    __version__,
+    configure,
+    jar_path,
+)
+from eventtide.session import EXTENSIONS, JARS, ROCKSDB, STATE_STORE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXTENSION = "io.eventtide.spark.EventtideExtensions"
+
+
+@pytest.fixture
+def jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the path of a jar for Spark 4.3, in an environment that says nothing of Spark."""
+    monkeypatch.setattr(pyspark, "__version__", "4.3.0")
+    monkeypatch.setattr("eventtide.session.files", lambda _: tmp_path)
+    monkeypatch.setattr("eventtide._jvm.running_settings", lambda: None)
+    for name in ("PYSPARK_SUBMIT_ARGS", "SPARK_REMOTE", "SPARK_API_MODE", "SPARK_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    path = tmp_path / "jars" / f"eventtide-spark-4.3_2.13-{__version__}.jar"
+    path.parent.mkdir()
+    path.touch()
+    return str(path)
+
+
+def configured(**settings: str) -> dict[str, str]:
+    """Return the options of a configured builder; two underscores stand for a dot."""
+    builder = SparkSession.Builder()
+    for key, value in settings.items():
+        builder.config(key.replace("__", "."), value)
+    assert configure(builder) is builder
+    return builder._options
+
+
+def test_three_settings_are_made_and_no_more(jar: str) -> None:
+    """The jar, the extension, the state store."""
+    assert configured() == {JARS: jar, EXTENSIONS: EXTENSION, STATE_STORE: ROCKSDB}
+
+
+def test_what_the_user_set_on_the_builder_is_kept(jar: str) -> None:
+    """Jars and extensions stay in front, the state store stays the user's."""
+    options = configured(
+        spark__jars="a.jar, b.jar",
+        spark__sql__extensions="x.Y",
+        spark__sql__streaming__stateStore__providerClass="my.Store",
+    )
+    assert options == {
+        JARS: f"a.jar,b.jar,{jar}",
+        EXTENSIONS: f"x.Y,{EXTENSION}",
+        STATE_STORE: "my.Store",
+    }
+
+
+def test_configuring_twice_changes_nothing(jar: str) -> None:
+    """The jar and the extension are there once."""
+    builder = configure(SparkSession.Builder())
+    once = dict(builder._options)
+    configure(builder)
+    assert builder._options == once
+    assert once[JARS] == jar
+
+
+def test_what_spark_would_start_with_is_kept(
+    jar: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A setting on the builder would push aside those of the defaults file and of the arguments."""
+    (tmp_path / "spark-defaults.conf").write_text(
+        f"# ours\n\nspark.jars  a.jar\nspark.sql.extensions=x.Y\n{STATE_STORE} my.Store\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--conf spark.sql.extensions=z.W pyspark-shell")
+    assert configured() == {JARS: f"a.jar,{jar}", EXTENSIONS: f"z.W,{EXTENSION}"}
+
+
+def test_jars_among_the_arguments_must_have_ours(jar: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark prefers `--jars` to the setting, so ours would be lost in silence."""
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--jars a.jar pyspark-shell")
+    with pytest.raises(SetupError, match=r"--jars a\.jar.* Add .*eventtide-spark-4\.3"):
+        configured()
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--jars a.jar,{jar} pyspark-shell")
+    assert configured()[JARS] == f"a.jar,{jar}"
+
+
+@pytest.mark.usefixtures("jar")
+def test_a_running_jvm_with_the_jar_keeps_its_jars(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under spark-submit, or after a session was stopped: the class path is fixed."""
+    monkeypatch.setattr("eventtide._jvm.running_settings", lambda: {EXTENSIONS: "x.Y"})
+    monkeypatch.setattr("eventtide._jvm.has_jar", lambda: True)
+    assert configured() == {EXTENSIONS: f"x.Y,{EXTENSION}", STATE_STORE: ROCKSDB}
+
+
+@pytest.mark.usefixtures("jar")
+def test_a_running_jvm_without_the_jar_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark would take `spark.jars` and ignore it."""
+    monkeypatch.setattr("eventtide._jvm.running_settings", dict)
+    monkeypatch.setattr("eventtide._jvm.has_jar", lambda: False)
+    builder = SparkSession.Builder()
+    with pytest.raises(SetupError, match=r"already running.*Restart Python.*--jars"):
+        configure(builder)
+    assert builder._options == {}
+
+
+@pytest.mark.parametrize("version", ["3.5.7", "4.1.3", "5.0.0.dev1"])
+@pytest.mark.usefixtures("jar")
+def test_a_pyspark_without_a_jar_is_refused_with_the_list(
+    monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    """Before anything is set."""
+    monkeypatch.setattr(pyspark, "__version__", version)
+    builder = SparkSession.Builder()
+    with pytest.raises(UnsupportedSparkError, match=rf"Spark {version} .* Supported: 4\.2, 4\.3"):
+        configure(builder)
+    assert builder._options == {}
+
+
+@pytest.mark.usefixtures("jar")
+def test_each_pyspark_gets_its_own_jar(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fixture has only the jar for 4.3."""
+    assert jar_path().name == f"eventtide-spark-4.3_2.13-{__version__}.jar"
+    monkeypatch.setattr(pyspark, "__version__", "4.2.1")
+    with pytest.raises(SetupError, match=r"has no eventtide-spark-4\.2_2\.13.*pip install"):
+        jar_path()
+
+
+@pytest.mark.usefixtures("jar")
+def test_a_builder_for_connect_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its options or by the environment."""
+    for options in ({"spark__remote": "sc://host"}, {"spark__api__mode": "connect"}):
+        with pytest.raises(SetupError, match="Spark Connect"):
+            configured(**options)
+    monkeypatch.setenv("SPARK_REMOTE", "sc://host")
+    with pytest.raises(SetupError, match="Spark Connect"):
+        configure(SparkSession.Builder())
+
+
+@pytest.mark.parametrize("builder", [None, "spark", SparkSession])
+def test_only_a_builder_can_be_configured(builder: object) -> None:
+    """A session comes too late, and the message shows what to pass."""
+    with pytest.raises(ArgumentTypeError, match=r"Try: et\.configure\(SparkSession\.builder\)"):
+        configure(builder)  # type: ignore[arg-type]
