@@ -1,4 +1,5 @@
-# Shared by the scripts in dev/. Sourcing it leaves you in the root of the clone.
+# Shared by the scripts in dev/. Sourcing it leaves you in the root of the clone, with `python` and
+# `java` set, or says in one sentence what the machine lacks.
 #
 # Each `need_...` function makes one thing when it is missing or stale, after what it is made
 # from: virtual environment -> sbt launcher -> jars -> wheel -> wheel in the environment. Stale
@@ -18,8 +19,8 @@ fail() { printf '%s\n' "$*" >&2; exit 1; }
 
 # ---- what a machine must have
 
-# Sets `python` to a Python that eventtide runs on: $PYTHON, else the first good one on the PATH.
-need_python() {
+# Finds $PYTHON, else the first Python on the PATH that eventtide runs on.
+find_python() {
   local name
   for name in ${PYTHON:-python3 python3.13 python3.12 python3.11 python3.10}; do
     if "$name" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null
@@ -30,13 +31,16 @@ need_python() {
 }
 
 # Refuses a missing Java, one before 17, and one without a compiler.
-need_java() {
+find_java() {
   local version
   java=${JAVA_HOME:+$JAVA_HOME/bin/}java
   version=$("$java" --list-modules 2>/dev/null | sed -n 's/^jdk\.compiler@\([0-9]*\).*/\1/p') || true
   [ "${version:-0}" -ge 17 ] || fail "Eventtide needs a JDK of version 17 or newer: install one" \
     "(for example Temurin 17, or openjdk-17-jdk) and put it on the PATH, or name it in JAVA_HOME."
 }
+
+find_python
+find_java
 
 # ---- Spark versions; project/SparkVersions.scala is the list
 
@@ -67,11 +71,10 @@ fresh() { [ -f "$1" ] && [ "$(cat "$1")" = "$2" ]; }
 # need_venv SPARK: a virtual environment with the tools of the `dev` group and that PySpark.
 need_venv() {
   local venv hash
-  need_python
   venv=$(venv_of "$1")
   hash=$(cat pyproject.toml <("$python" --version) | sha)
   if [ -x "$venv/bin/python" ] && fresh "$venv/.stamp" "$hash"; then return; fi
-  say "making $venv with PySpark $1"
+  say "making $venv with PySpark $1: a large download, a minute or two"
   if [ "$("$venv/bin/python" --version 2>/dev/null)" != "$("$python" --version)" ]; then
     "$python" -m venv --clear "$venv"
   fi
@@ -96,7 +99,6 @@ need_launcher() {
 # The jar of each Spark version, in python/eventtide/jars.
 need_jars() {
   local hash
-  need_java
   hash=$(cat <(grep '^version = ' pyproject.toml) <(digest build.sbt project/*.* jvm/*/src/main) | sha)
   if fresh python/eventtide/jars/.stamp "$hash"; then return; fi
   say "building the jars for Spark $(spark_versions | paste -sd ' ' -)"
