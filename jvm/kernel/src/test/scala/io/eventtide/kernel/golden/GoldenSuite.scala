@@ -44,8 +44,11 @@ final class GoldenSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   private def summary: String = {
     def count(kind: PartialFunction[Outcome, Unit]): Int = outcomes.count(kind.isDefinedAt)
-    s"golden: ${count { case Followed => }} followed, ${count { case Deviating(_) => }} deviating, " +
-      s"${count { case Waiting(_) => }} waiting, ${count { case Failed(_) => }} failed"
+    val followed = count { case Followed => }
+    val deviating = count { case Deviating(_) => }
+    val waiting = count { case Waiting(_) => }
+    val failed = count { case Failed(_) => }
+    s"golden: $followed followed, $deviating deviating, $waiting waiting, $failed failed"
   }
 }
 
