@@ -11,11 +11,12 @@ import io.eventtide.kernel.StateVersion
   *
   *   - '''Guarantee:''' what is coalesced never goes back.
   *   - '''Units:''' any, the same for all inputs.
-  *   - '''Edges:''' an input counts until it is idle or done, and holds the others back while it has no
-  *     watermark. When none counts, the highest watermark of any input is released. An event or
-  *     a watermark brings an idle input back, with its last watermark; done is for ever.
+  *   - '''Edges:''' an input counts until it is idle or done, and holds the others back while it
+  *     has no watermark. When none counts, the highest watermark of any input is released. An event
+  *     or a watermark brings an idle input back, with its last watermark; done is for ever.
   *   - '''Restart:''' format 1: number of inputs, then each one's state, then what was coalesced.
-  *   - '''Source:''' Jet's `WatermarkCoalescer`, with three states instead of the ends of the range.
+  *   - '''Source:''' Jet's `WatermarkCoalescer`, with three states instead of the ends of the
+  *     range.
   *
   * @param inputs how many there are, zero or more
   */
@@ -46,7 +47,7 @@ final class Coalescer(inputs: Int) {
     raise(input, value)
   }
 
-  /** The input's watermark is at least this; one that did not rise still shows that it is active. */
+  /** The input's watermark is at least this; one that did not rise still shows it is active. */
   def raise(input: Int, value: Long): Boolean = {
     checkOpen(input)
     states(input) = Coalescer.Active

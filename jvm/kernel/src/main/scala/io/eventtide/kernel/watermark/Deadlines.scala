@@ -2,8 +2,8 @@ package io.eventtide.kernel.watermark
 
 /** When a minimum over members that can go idle reaches a target, if nobody says anything.
   *
-  *   - '''Guarantee:''' the answer is the earliest clock value: one unit before it the target is not
-  *     reached, from it on it is.
+  *   - '''Guarantee:''' the answer is the earliest clock value: one unit before it the target is
+  *     not reached, from it on it is.
   *   - '''Units:''' the clock's.
   *   - '''Edges:''' a clock value that has passed means "already", none means "never". Without
   *     members all are idle. When the last active member goes idle, the highest is released.

@@ -8,8 +8,8 @@ import io.eventtide.kernel.time.Frame
 
 /** Emits a watermark only on a timer, as Storm does.
   *
-  *   - '''Guarantee:''' at most once an interval; between two timer instants rows change nothing that
-  *     is emitted, so an event is late only by a watermark that a timer has emitted.
+  *   - '''Guarantee:''' at most once an interval; between two timer instants rows change nothing
+  *     that is emitted, so an event is late only by a watermark that a timer has emitted.
   *   - '''Units:''' the interval is in the clock's unit.
   *   - '''Edges:''' see `IntervalThrottle`.
   *   - '''Source:''' Storm's `withWatermarkInterval`.
@@ -42,8 +42,8 @@ object EmitEvery extends ThrottleReader {
 
 /** Emits the ideal watermark at the first instant of the timer after it rose.
   *
-  *   - '''Guarantee:''' instants are the multiples of the interval on the clock, so neither a restart
-  *     nor frequent looking moves them; never back.
+  *   - '''Guarantee:''' instants are the multiples of the interval on the clock, so neither a
+  *     restart nor frequent looking moves them; never back.
   *   - '''Edges:''' an ideal that comes exactly at an instant passes there, unless that instant has
   *     emitted. When nobody looks at the instant, the first look after it emits what is ideal
   *     then; looked at less often than the interval, every second look emits.

@@ -7,7 +7,8 @@ import io.eventtide.kernel.time.Clamped
   *
   *   - '''Guarantee:''' a pure decision on `(now, ts)`; it remembers nothing and allocates nothing.
   *   - '''Units:''' event time is the clock's time: one unit, one epoch.
-  *   - '''Edges:''' exactly `maxAhead` ahead is still accepted; the limit clamps at the range's end.
+  *   - '''Edges:''' exactly `maxAhead` ahead is still accepted; the limit clamps at the range's
+  *     end.
   *   - '''Restart:''' nothing to save.
   *   - '''Source:''' ours: one absurd timestamp must not drag the watermark into the future.
   *

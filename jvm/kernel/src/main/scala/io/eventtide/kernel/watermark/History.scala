@@ -8,13 +8,13 @@ import io.eventtide.kernel.time.Clamped
 
 /** Remembers a value's past on a coarse grid of the clock and answers what it was `maxDelay` ago.
   *
-  *   - '''Guarantee:''' a value sampled at some time is the answer from `maxDelay` later at the latest
-  *     on, and at most one slot width earlier, until a later slot takes over. Samples that repeat
-  *     the value change nothing, so it does not matter how often the clock is told.
+  *   - '''Guarantee:''' a value sampled at some time is the answer from `maxDelay` later at the
+  *     latest on, and at most one slot width earlier, until a later slot takes over. Samples that
+  *     repeat the value change nothing, so it does not matter how often the clock is told.
   *   - '''Units:''' `maxDelay` and the clock share one; the value's unit is its own.
-  *   - '''Edges:''' slot 0 starts at the first call; slots are `maxDelay / slots` wide, rounded down. An
-  *     empty slot has the value of the one before it, "unknown" included. The answer may go back
-  *     when the samples did. The clock never runs back.
+  *   - '''Edges:''' slot 0 starts at the first call; slots are `maxDelay / slots` wide, rounded
+  *     down. An empty slot has the value of the one before it, "unknown" included. The answer may
+  *     go back when the samples did. The clock never runs back.
   *   - '''Restart:''' all of it is saved; skipped time moves the grid along.
   *   - '''Source:''' Jet's `TimestampHistory`.
   *

@@ -8,8 +8,9 @@ import io.eventtide.kernel.time.Clamped
 
 /** Stays `lag` behind the highest event time and reaches every observed time within `maxDelay`.
   *
-  *   - '''Guarantee:''' the watermark is at an observed highest time at most `maxDelay` of clock time
-  *     after it was seen, and at most one slot earlier than that; never above the highest time.
+  *   - '''Guarantee:''' the watermark is at an observed highest time at most `maxDelay` of clock
+  *     time after it was seen, and at most one slot earlier than that; never above the highest
+  *     time.
   *   - '''Units:''' the clock and `maxDelay` share one; event time and `lag` share another.
   *   - '''Edges:''' no watermark before the first row. In a lull it stops at the highest time.
   *   - '''Restart:''' time skipped does not count towards the delay.
@@ -63,8 +64,8 @@ object LimitingLagAndDelay extends PolicyReader {
 /** The instance of `LimitingLagAndDelay`: a maximum, and a history of it.
   *
   *   - '''Guarantee:''' rows and skips change what is saved, ticks only the clock in it.
-  *   - '''Restart:''' format 1: known, top, lag, max delay, samples, history. Under other parameters
-  *     a new history starts, from the watermark reached.
+  *   - '''Restart:''' format 1: known, top, lag, max delay, samples, history. Under other
+  *     parameters a new history starts, from the watermark reached.
   */
 private[watermark] final class LagAndDelayPolicy(lag: Long, maxDelay: Long, samples: Int)
     extends WatermarkPolicy {

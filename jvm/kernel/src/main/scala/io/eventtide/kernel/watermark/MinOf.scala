@@ -1,6 +1,6 @@
 package io.eventtide.kernel.watermark
 
-/** The lowest watermark of several policies over the same substream: as patient as the most patient.
+/** The lowest watermark of several policies over one substream: as patient as the most patient.
   *
   *   - '''Guarantee:''' never ahead of any policy inside.
   *   - '''Units:''' those of the policies inside.

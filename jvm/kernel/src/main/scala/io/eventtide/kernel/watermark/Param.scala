@@ -2,7 +2,7 @@ package io.eventtide.kernel.watermark
 
 import io.eventtide.kernel.InvalidArgument
 
-/** What a parameter's number means: the options codec reads a duration as text, a count as it is. */
+/** What a parameter's number means: a duration is text in options, a count is plain. */
 sealed abstract class ParamKind(val name: String)
 
 object ParamKind {

@@ -4,8 +4,8 @@ package io.eventtide.kernel.watermark
   *
   *   - '''Guarantee:''' one input stream is one substream; nothing before every one was seen.
   *   - '''Units:''' any; the lag is in the unit of event time. The clock does not matter.
-  *   - '''Edges:''' the streams must be declared, else one that was never seen cannot hold the others
-  *     back: `needsDeclaredSubstreams` says so.
+  *   - '''Edges:''' the streams must be declared, else one that was never seen cannot hold the
+  *     others back: `needsDeclaredSubstreams` says so.
   *   - '''Restart:''' as `WithFixedLag`.
   *   - '''Source:''' Storm's `WaterMarkEventGenerator`; its timer is `EmitEvery`.
   *

@@ -8,8 +8,8 @@ import io.eventtide.kernel.time.Clamped
 /** One substream: its policy, the watermark it has after the cap, and its signs of life.
   *
   *   - '''Guarantee:''' the watermark never goes back, whatever the policy or the cap says.
-  *   - '''Edges:''' `behind` means that the cap holds the watermark below the policy's; only then is
-  *     it not what ticking the policy gives, and the record has to be saved again.
+  *   - '''Edges:''' `behind` means that the cap holds the watermark below the policy's; only then
+  *     is it not what ticking the policy gives, and the record has to be saved again.
   *   - '''Restart:''' a record is saved when `touched`; see `Substreams`.
   *
   * @param quietFrom the clock when it was declared
@@ -20,8 +20,9 @@ private[watermark] final class Substream(
     quietFrom: Long
 ) {
   private var hasWatermark = false
-  private var current = 0L // unread while `hasWatermark` is false
-  private var topSeen = 0L // unread while `rowsSeen` is zero
+  // the two maxima start where every value is at least as high: a row then needs no branch
+  private var current = Long.MinValue // unread while `hasWatermark` is false
+  private var topSeen = Long.MinValue // unread while `rowsSeen` is zero
   private var rowsSeen = 0L
   private var quiet = quietFrom // the clock at the last row, or when it was declared
   private var skipped = 0L // how much of the time since `quiet` does not count
@@ -86,7 +87,7 @@ private[watermark] final class Substream(
 
   /** The watermark is known elsewhere to be at least this. */
   def raise(to: Long): Unit = {
-    if (!hasWatermark || to > current) current = to
+    current = Math.max(current, to)
     hasWatermark = true
     touched = true
   }
@@ -120,15 +121,16 @@ private[watermark] final class Substream(
   }
 
   private def live(now: Long, ts: Long, rows: Long): Unit = {
-    topSeen = if (rowsSeen == 0) ts else Math.max(topSeen, ts)
+    topSeen = Math.max(topSeen, ts)
     rowsSeen += rows
     quiet = now
-    skipped = 0
-    touched = true
+    if (skipped != 0) skipped = 0 // a test that is always the same is cheaper than a store
+    if (!touched) touched = true
   }
 
   private def comeUp(cap: Long): Unit = if (policy.known) {
     val next = Math.min(policy.watermark, cap)
-    if (!hasWatermark || next > current) { hasWatermark = true; current = next }
+    current = Math.max(current, next)
+    if (!hasWatermark) hasWatermark = true
   }
 }

@@ -9,14 +9,13 @@ import io.eventtide.kernel.time.Clamped
 
 /** One watermark for many substreams: each has a policy of its own, the lowest active one counts.
   *
-  *   - '''Guarantee:''' what is emitted never goes back. A substream that joins or comes back holds the
-  *     others back, it lowers nothing. After rows, no substream's new watermark is above the
+  *   - '''Guarantee:''' what is emitted never goes back. A substream that joins or comes back holds
+  *     the others back, it lowers nothing. After rows, no substream's new watermark is above the
   *     highest time among them; after a tick there is no such cap.
   *   - '''Units:''' event times and the clock share one unit, the one of the policy's parameters.
-  *   - '''Edges:''' a substream is idle from `last row + timeout` on, inclusive, and left out. When the
-  *     last active one goes idle, the highest watermark that any ever had is released. Without
-  *     substreams the whole is idle. A declared one holds the others back until it is seen or
-  *     idle.
+  *   - '''Edges:''' a substream is idle from `last row + timeout` on, inclusive, and left out. When
+  *     the last active one goes idle, the highest watermark that any ever had is released. Without
+  *     substreams the whole is idle. A declared one holds the others back until it is seen or idle.
   *   - '''Restart:''' format 1. `saveWhole`, then `saveChanged` as often as wanted; ticks change no
   *     substream's record unless the cap was at work. Time passed to `skip` counts for nothing.
   *   - '''Source:''' Jet's `EventTimeMapper`.
@@ -61,7 +60,7 @@ final class Substreams(
     val at = Math.max(clock, now)
     if (at >= wakeAt || substream.idle) observeAndLook(at, substream, ts)
     else {
-      clock = at
+      if (at != clock) clock = at
       substream.observe(at, ts, ts)
       gate.freedBy(substream) && offer()
     }
@@ -104,7 +103,7 @@ final class Substreams(
   /** What is emitted is known elsewhere to be at least this. */
   def raise(floor: Long): Unit = gate.raise(floor)
 
-  /** Takes over a substream's watermark from elsewhere; when all have one, the lowest is emitted. */
+  /** Takes over a substream's watermark from elsewhere; once all have one, the lowest is out. */
   def adopt(index: Int, watermark: Long): Unit = {
     table(index).raise(watermark)
     if (table.iterator.forall(_.known)) gate.raise(table.iterator.map(_.watermark).min)
@@ -144,7 +143,7 @@ final class Substreams(
   /** Saves what changed since the last save; to be restored on top of it. */
   def saveChanged(out: DataOutput): Unit = save(out, whole = false)
 
-  /** Takes over a whole record and the changes saved after it, in order; only for a new instance. */
+  /** Takes over a whole record and the changes after it, in order; only for a new instance. */
   def restore(whole: DataInput, changes: Seq[DataInput] = Nil): Unit = {
     (whole +: changes).foreach(read)
     if (started) table.iterator.foreach(revive)

@@ -8,8 +8,8 @@ import java.io.DataOutput
   *   - '''Guarantee:''' what is emitted never goes back, and is never ahead of the highest ideal
   *     offered (or of what `raise` said is known elsewhere).
   *   - '''Units:''' the ideal and the emitted watermark share one unit, `now` is the clock's.
-  *   - '''Edges:''' "nothing emitted yet" is a state of its own; the first ideal always passes as far
-  *     as the kind of throttle allows.
+  *   - '''Edges:''' "nothing emitted yet" is a state of its own; the first ideal always passes as
+  *     far as the kind of throttle allows.
   *   - '''Restart:''' saved and restored; what was emitted is not emitted again.
   *   - '''Source:''' Jet's throttles wrap a policy, ours follow the combination of substreams.
   */

@@ -5,7 +5,8 @@ import io.eventtide.kernel.time.Frame
 
 /** Emits a watermark only when it enters a new frame: the boundary at or below the ideal one.
   *
-  *   - '''Guarantee:''' never ahead of the ideal watermark, less than a frame behind it, never back.
+  *   - '''Guarantee:''' never ahead of the ideal watermark, less than a frame behind it, never
+  *     back.
   *   - '''Units:''' the frame is in the unit of event time.
   *   - '''Edges:''' see `FrameThrottle`.
   *   - '''Source:''' Jet's `throttleByFrame`, which could go back.
@@ -44,8 +45,8 @@ object ThrottleByFrame extends ThrottleReader {
 
 /** Emits the frame's boundary at or below the ideal watermark.
   *
-  *   - '''Guarantee:''' never ahead of the ideal, never back; a jump over several frames emits once,
-  *     the highest boundary.
+  *   - '''Guarantee:''' never ahead of the ideal, never back; a jump over several frames emits
+  *     once, the highest boundary.
   *   - '''Edges:''' the first ideal always emits, floored. `frame.floor` clamps at both ends.
   *   - '''Restart:''' format 1 of `Emission`.
   */

@@ -36,8 +36,8 @@ object ThrottleByMinStep extends ThrottleReader {
 /** Emits the ideal watermark when it is a step or more above the last one.
   *
   *   - '''Guarantee:''' less than a step behind the ideal, never back.
-  *   - '''Edges:''' passes at exactly the step; the first ideal always emits. Near the end of the range
-  *     the step is clamped, so that the highest long still passes.
+  *   - '''Edges:''' passes at exactly the step; the first ideal always emits. Near the end of the
+  *     range the step is clamped, so that the highest long still passes.
   *   - '''Restart:''' format 1 of `Emission`.
   */
 private[watermark] final class MinStepThrottle(step: Long) extends Emission {

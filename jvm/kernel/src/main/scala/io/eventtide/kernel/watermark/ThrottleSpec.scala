@@ -6,8 +6,8 @@ import io.eventtide.kernel.InvalidArgument
   *
   *   - '''Guarantee:''' immutable, validated when made.
   *   - '''Units:''' parameters are in the unit of the times that the instance will see.
-  *   - '''Edges:''' several in a row apply in order, each to what the one before lets through; but a
-  *     timer comes first wherever it stands, so that what waits for it is the ideal itself.
+  *   - '''Edges:''' several in a row apply in order, each to what the one before lets through; but
+  *     a timer comes first wherever it stands, so that what waits for it is the ideal itself.
   *   - '''Restart:''' saved state fits while the names are the same; parameters may change.
   *   - '''Source:''' as `PolicySpec`.
   */

@@ -8,10 +8,10 @@ import java.io.DataOutput
   *   - '''Guarantee:''' the watermark never goes back, not even after a restart with other
   *     parameters. Nothing here allocates but `dueAt`.
   *   - '''Units:''' event times and the clock share one unit wherever a policy compares them.
-  *   - '''Edges:''' before it is `known` there is no watermark, and `watermark` must not be read. The
-  *     clock never runs back: an older `now` counts as the highest one seen.
-  *   - '''Restart:''' `save` after the last row is enough: ticks change nothing that is saved but the
-  *     clock, and ticking a restored policy brings it to where the live one is.
+  *   - '''Edges:''' before it is `known` there is no watermark, and `watermark` must not be read.
+  *     The clock never runs back: an older `now` counts as the highest one seen.
+  *   - '''Restart:''' `save` after the last row is enough: ticks change nothing that is saved but
+  *     the clock, and ticking a restored policy brings it to where the live one is.
   *   - '''Source:''' Jet's `WatermarkPolicy`, with three states instead of the lowest long.
   */
 trait WatermarkPolicy {
