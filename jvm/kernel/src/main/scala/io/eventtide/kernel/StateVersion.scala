@@ -1,0 +1,21 @@
+package io.eventtide.kernel
+
+import java.io.DataInput
+import java.io.DataOutput
+
+/** The version byte in front of every saved record.
+  *
+  *   - '''Guarantee:''' a version from 1 to the newest is read, any other is refused by name.
+  *   - '''Restart:''' each piece counts its own format from 1; a piece that learns a new format
+  *     still reads the old ones.
+  */
+object StateVersion {
+  def write(out: DataOutput, version: Int): Unit = out.writeByte(version)
+
+  /** Reads the version in front of a record of `piece`. */
+  def read(in: DataInput, piece: String, newest: Int): Int = {
+    val found = in.readUnsignedByte()
+    if (found < 1 || found > newest) throw new UnknownStateVersion(piece, found, newest)
+    found
+  }
+}

@@ -1,0 +1,39 @@
+package io.eventtide.kernel.time
+
+import io.eventtide.kernel.InvalidArgument
+
+/** The grid of boundaries `offset + n * size` that cuts time into frames.
+  *
+  *   - '''Guarantee:''' `floor(ts) <= ts`, `ts <= ceiling(ts)`, `ts < higher(ts)`, except where the
+  *     boundary lies outside the 64-bit range: then the answer is the end of the range.
+  *   - '''Units:''' whatever unit the times share.
+  *   - '''Edges:''' negative times follow the mathematical floor; `higher` and `ceiling` are
+  *     clamped once, after the sum, so a floor outside the range does not spoil them.
+  *   - '''Source:''' Jet's `SlidingWindowPolicy.floorFrameTs` and `higherFrameTs`.
+  *
+  * @param size distance between two boundaries, more than zero
+  * @param offset where a boundary lies, from 0 to `size - 1`
+  */
+final case class Frame(size: Long, offset: Long = 0) {
+  if (size <= 0) throw new InvalidArgument("frame size", size, "more than zero")
+  if (offset < 0 || offset >= size)
+    throw new InvalidArgument("frame offset", offset, s"zero or more and below the size $size")
+
+  /** The highest boundary at or below `ts`. */
+  def floor(ts: Long): Long = Clamped.subtract(ts, past(ts))
+
+  /** The lowest boundary above `ts`. */
+  def higher(ts: Long): Long = Clamped.add(ts, size - past(ts))
+
+  /** The lowest boundary at or above `ts`. */
+  def ceiling(ts: Long): Long = {
+    val over = past(ts)
+    if (over == 0) ts else Clamped.add(ts, size - over)
+  }
+
+  /** How far `ts` is past the boundary below it, from 0 to `size - 1`; nothing here can wrap. */
+  private def past(ts: Long): Long = {
+    val over = Math.floorMod(ts, size) - offset
+    if (over < 0) over + size else over
+  }
+}

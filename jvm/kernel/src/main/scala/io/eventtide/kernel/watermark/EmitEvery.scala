@@ -1,0 +1,92 @@
+package io.eventtide.kernel.watermark
+
+import java.io.DataInput
+import java.io.DataOutput
+
+import io.eventtide.kernel.time.Clamped
+import io.eventtide.kernel.time.Frame
+
+/** Emits a watermark only on a timer, as Storm does.
+  *
+  *   - '''Guarantee:''' at most once an interval; between two timer instants rows change nothing
+  *     that is emitted, so an event is late only by a watermark that a timer has emitted.
+  *   - '''Units:''' the interval is in the clock's unit.
+  *   - '''Edges:''' see `IntervalThrottle`.
+  *   - '''Source:''' Storm's `withWatermarkInterval`.
+  *
+  * @param interval time between two timer instants, more than zero
+  */
+final case class EmitEvery(interval: Long) extends ThrottleSpec {
+  EmitEvery.Interval.check(interval)
+
+  def name: String = EmitEvery.name
+
+  def parameters: Seq[(String, Long)] = Seq("interval" -> interval)
+
+  override def timed: Boolean = true
+
+  def create(): Throttle = new IntervalThrottle(interval)
+}
+
+object EmitEvery extends ThrottleReader {
+  val Interval: Param = Param.positive("interval", "the time between two instants of the timer")
+
+  def name: String = "emit_every"
+
+  def doc: String = "emits a watermark only on a timer"
+
+  def params: Seq[Param] = Seq(Interval)
+
+  def read(arguments: Arguments): ThrottleSpec = EmitEvery(arguments.long(Interval))
+}
+
+/** Emits the ideal watermark at the first instant of the timer after it rose.
+  *
+  *   - '''Guarantee:''' instants are the multiples of the interval on the clock, so neither a
+  *     restart nor frequent looking moves them; never back.
+  *   - '''Edges:''' an ideal that comes exactly at an instant passes there, unless that instant has
+  *     emitted. When nobody looks at the instant, the first look after it emits what is ideal
+  *     then; looked at less often than the interval, every second look emits.
+  *   - '''Restart:''' format 1 of `Emission`, then waiting, instant.
+  */
+private[watermark] final class IntervalThrottle(interval: Long) extends Emission {
+  private val timer = Frame(interval)
+  private var waiting = false // a higher ideal has come and waits for `instant`
+  private var instant = Long.MinValue // nothing is emitted before it
+
+  def offer(now: Long, ideal: Long): Boolean = {
+    val higher = !known || ideal > emitted
+    if (higher && !waiting) await(now)
+    higher && now >= instant && fire(now, ideal)
+  }
+
+  override def notBefore: Long = instant
+
+  override def dueFrom(reached: Long): Long =
+    Math.max(if (waiting) reached else timer.ceiling(reached), instant)
+
+  protected def idealFor(value: Long): Long = value
+
+  protected def idealAbove(last: Long): Long = Clamped.add(last, 1)
+
+  override protected def saveMore(out: DataOutput): Unit = {
+    out.writeBoolean(waiting)
+    out.writeLong(instant)
+  }
+
+  override protected def restoreMore(in: DataInput): Unit = {
+    waiting = in.readBoolean()
+    instant = in.readLong()
+  }
+
+  private def await(now: Long): Unit = {
+    waiting = true
+    instant = Math.max(instant, timer.ceiling(now))
+  }
+
+  private def fire(now: Long, ideal: Long): Boolean = {
+    waiting = false
+    instant = timer.higher(now)
+    emit(ideal)
+  }
+}

@@ -1,0 +1,132 @@
+package io.eventtide.kernel.watermark
+
+import java.io.DataInput
+import java.io.DataOutput
+
+import io.eventtide.kernel.StateVersion
+import io.eventtide.kernel.time.Clamped
+
+/** Stays `lag` behind the highest event time and reaches every observed time within `maxDelay`.
+  *
+  *   - '''Guarantee:''' the watermark is at an observed highest time at most `maxDelay` of clock
+  *     time after it was seen, and at most one slot earlier than that; never above the highest
+  *     time.
+  *   - '''Units:''' the clock and `maxDelay` share one; event time and `lag` share another.
+  *   - '''Edges:''' no watermark before the first row. In a lull it stops at the highest time.
+  *   - '''Restart:''' time skipped does not count towards the delay.
+  *   - '''Source:''' Jet 0.4 `limitingLagAndDelay`.
+  *
+  * @param lag allowed disorder, zero or more
+  * @param maxDelay longest time from seeing a highest time to reaching it, at least `samples`
+  * @param samples slots of the history, one or more; more slots are closer to `maxDelay`
+  */
+final case class LimitingLagAndDelay(
+    lag: Long,
+    maxDelay: Long,
+    samples: Int = LimitingLagAndDelay.DefaultSamples
+) extends PolicySpec {
+  LimitingLagAndDelay.Lag.check(lag)
+  LimitingLagAndDelay.MaxDelay.check(maxDelay)
+  LimitingLagAndDelay.Samples.check(samples.toLong)
+  create(): Unit // the history refuses slots that would be narrower than the clock's unit
+
+  def name: String = LimitingLagAndDelay.name
+
+  override def parameters: Seq[(String, Long)] =
+    Seq("lag" -> lag, "max_delay" -> maxDelay, "samples" -> samples.toLong)
+
+  override def movesWithClock: Boolean = true
+
+  def create(): WatermarkPolicy = new LagAndDelayPolicy(lag, maxDelay, samples)
+}
+
+object LimitingLagAndDelay extends PolicyReader {
+  val DefaultSamples: Int = 16
+
+  val Lag: Param = Param.duration("lag", "how far an event may be behind the highest one")
+
+  val MaxDelay: Param =
+    Param.positive("max_delay", "the longest time from seeing a highest event time to reaching it")
+
+  val Samples: Param =
+    Param.count("samples", DefaultSamples.toLong, "slots of the history that measures the delay")
+
+  def name: String = "limiting_lag_and_delay"
+
+  def doc: String = "stays lag behind the highest event time, and reaches it within max_delay"
+
+  def params: Seq[Param] = Seq(Lag, MaxDelay, Samples)
+
+  def read(arguments: PolicyArguments): PolicySpec =
+    LimitingLagAndDelay(arguments.long(Lag), arguments.long(MaxDelay), arguments.int(Samples))
+}
+
+/** The instance of `LimitingLagAndDelay`: a maximum, and a history of it.
+  *
+  *   - '''Guarantee:''' rows and skips change what is saved, ticks only the clock in it.
+  *   - '''Restart:''' format 1: known, top, lag, max delay, samples, history. Under other
+  *     parameters a new history starts, from the watermark reached.
+  */
+private[watermark] final class LagAndDelayPolicy(lag: Long, maxDelay: Long, samples: Int)
+    extends WatermarkPolicy {
+  private val history = new History(maxDelay, samples)
+  private var seen = false
+  private var top = Long.MinValue // unread while `seen` is false, as is the next
+  private var current = Long.MinValue
+
+  def known: Boolean = seen
+
+  def watermark: Long = current
+
+  def tick(now: Long): Unit = {
+    history.tick(now)
+    if (history.released) current = Math.max(current, history.value)
+  }
+
+  def skip(now: Long): Unit = history.skip(now)
+
+  def observe(now: Long, ts: Long): Unit = {
+    tick(now)
+    seen = true
+    top = Math.max(top, ts)
+    current = Math.max(current, Clamped.subtract(top, lag))
+    history.sample(now, top)
+  }
+
+  def observe(now: Long, maxTs: Long, minTs: Long): Unit = observe(now, maxTs)
+
+  def dueAt(target: Long): Option[Long] =
+    if (seen && current >= target) Some(history.now)
+    else if (seen && top >= target) history.dueAt(target)
+    else None
+
+  def save(out: DataOutput): Unit = {
+    StateVersion.write(out, 1)
+    out.writeBoolean(seen)
+    out.writeLong(top)
+    out.writeLong(lag)
+    out.writeLong(maxDelay)
+    out.writeInt(samples)
+    history.save(out)
+  }
+
+  def restore(in: DataInput): Unit = {
+    StateVersion.read(in, "lag and delay", newest = 1)
+    seen = in.readBoolean()
+    top = in.readLong()
+    val savedLag = in.readLong()
+    val savedDelay = in.readLong()
+    val savedSamples = in.readInt()
+    if (savedDelay == maxDelay && savedSamples == samples) restoreHistory(in, history)
+    else restartHistory(restoreHistory(in, new History(savedDelay, savedSamples)))
+    if (seen) current = Math.max(current, Clamped.subtract(top, savedLag))
+  }
+
+  private def restoreHistory(in: DataInput, into: History): History = {
+    into.restore(in)
+    if (into.released) current = into.value
+    into
+  }
+
+  private def restartHistory(saved: History): Unit = if (seen) history.sample(saved.now, top)
+}

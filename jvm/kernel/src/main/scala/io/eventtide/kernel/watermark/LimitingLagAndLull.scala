@@ -1,0 +1,123 @@
+package io.eventtide.kernel.watermark
+
+import java.io.DataInput
+import java.io.DataOutput
+
+import io.eventtide.kernel.StateVersion
+import io.eventtide.kernel.time.Clamped
+
+/** Stays `lag` behind the highest event time; in a lull, moves on in lockstep with the clock.
+  *
+  *   - '''Guarantee:''' the result does not depend on how often the clock is told: a row first
+  *     applies the time that has passed, then itself.
+  *   - '''Units:''' lag, lull, event time and clock share one unit.
+  *   - '''Edges:''' no watermark before the first row, however long the clock runs. Only a row that
+  *     raises the watermark ends a lull; a late or an equal one does not.
+  *   - '''Restart:''' time skipped lengthens the lull; time ticked counts.
+  *   - '''Source:''' Jet 0.5 `limitingLagAndLull`, which lost lull time that nobody polled.
+  *
+  * @param lag allowed disorder, zero or more
+  * @param maxLull after this long without an advance by data, the clock moves it; zero or more
+  */
+final case class LimitingLagAndLull(lag: Long, maxLull: Long) extends PolicySpec {
+  LimitingLagAndLull.Lag.check(lag)
+  LimitingLagAndLull.MaxLull.check(maxLull)
+
+  def name: String = LimitingLagAndLull.name
+
+  override def parameters: Seq[(String, Long)] = Seq("lag" -> lag, "max_lull" -> maxLull)
+
+  override def movesWithClock: Boolean = true
+
+  def create(): WatermarkPolicy = new LagAndLullPolicy(lag, maxLull)
+}
+
+object LimitingLagAndLull extends PolicyReader {
+  val Lag: Param = Param.duration("lag", "how far an event may be behind the highest one")
+
+  val MaxLull: Param =
+    Param.duration("max_lull", "after this long without an advance by data, the clock advances it")
+
+  def name: String = "limiting_lag_and_lull"
+
+  def doc: String = "stays lag behind the highest event time; in a lull, moves on with the clock"
+
+  def params: Seq[Param] = Seq(Lag, MaxLull)
+
+  def read(arguments: PolicyArguments): PolicySpec =
+    LimitingLagAndLull(arguments.long(Lag), arguments.long(MaxLull))
+}
+
+/** The instance of `LimitingLagAndLull`: where data left the watermark, and when.
+  *
+  *   - '''Guarantee:''' `byData` and `since` change with rows and skips only.
+  *   - '''Restart:''' format 1: known, byData, since, max lull, clock.
+  */
+private[watermark] final class LagAndLullPolicy(lag: Long, maxLull: Long) extends WatermarkPolicy {
+  private val clock = new PolicyClock
+  private var seen = false
+  private var byData = 0L // unread while `seen` is false, as are the next two
+  private var since = 0L
+  private var current = 0L
+
+  def known: Boolean = seen
+
+  def watermark: Long = current
+
+  def tick(now: Long): Unit = if (clock.tick(now) && seen) current = at(clock.now, maxLull)
+
+  def skip(now: Long): Unit = since = Clamped.add(since, clock.skip(now))
+
+  def observe(now: Long, ts: Long): Unit = {
+    tick(now)
+    val candidate = Clamped.subtract(ts, lag)
+    if (!seen || candidate > current) advance(candidate)
+  }
+
+  def observe(now: Long, maxTs: Long, minTs: Long): Unit = observe(now, maxTs)
+
+  def dueAt(target: Long): Option[Long] =
+    if (!seen) None
+    else if (current >= target) Some(clock.now)
+    else {
+      val missing = target - byData
+      if (missing < 0) None else Clamped.later(since, maxLull, missing)
+    }
+
+  def save(out: DataOutput): Unit = {
+    StateVersion.write(out, 1)
+    out.writeBoolean(seen)
+    out.writeLong(byData)
+    out.writeLong(since)
+    out.writeLong(maxLull)
+    clock.save(out)
+  }
+
+  def restore(in: DataInput): Unit = {
+    StateVersion.read(in, "lag and lull", newest = 1)
+    seen = in.readBoolean()
+    byData = in.readLong()
+    since = in.readLong()
+    val savedMaxLull = in.readLong()
+    clock.restore(in)
+    if (seen) keep(at(clock.now, savedMaxLull))
+  }
+
+  private def advance(to: Long): Unit = {
+    seen = true
+    byData = to
+    since = clock.now
+    current = to
+  }
+
+  /** The watermark when the clock is at `now`, had no row come since. */
+  private def at(now: Long, lull: Long): Long =
+    Clamped.add(byData, Math.max(0, Clamped.subtract(now, since) - lull))
+
+  /** Starts from a watermark reached under a shorter lull, instead of below it. */
+  private def keep(reached: Long): Unit = {
+    val lost = Math.max(0, Clamped.subtract(reached, at(clock.now, maxLull)))
+    byData = Clamped.add(byData, lost)
+    current = at(clock.now, maxLull)
+  }
+}

@@ -1,0 +1,92 @@
+package io.eventtide.kernel.watermark
+
+import java.io.DataInput
+import java.io.DataOutput
+
+import io.eventtide.kernel.StateVersion
+import io.eventtide.kernel.time.Clamped
+
+/** Stays a fixed lag behind the clock, whatever the rows say.
+  *
+  *   - '''Guarantee:''' known and moving from the first tick; rows change nothing.
+  *   - '''Units:''' event time is the clock's time: one unit, one epoch.
+  *   - '''Edges:''' the combination of substreams caps it at the rows just read, so that rows read
+  *     late are not late by themselves.
+  *   - '''Restart:''' skipped time does not move it; the first tick after it does, by all of it.
+  *   - '''Source:''' Jet 4.3 `limitingRealTimeLag`.
+  *
+  * @param lag distance to the clock, zero or more
+  */
+final case class LimitingRealTimeLag(lag: Long) extends PolicySpec {
+  LimitingRealTimeLag.Lag.check(lag)
+
+  def name: String = LimitingRealTimeLag.name
+
+  override def parameters: Seq[(String, Long)] = Seq("lag" -> lag)
+
+  override def movesWithClock: Boolean = true
+
+  def create(): WatermarkPolicy = new RealTimeLagPolicy(lag)
+}
+
+object LimitingRealTimeLag extends PolicyReader {
+  val Lag: Param = Param.duration("lag", "how far the watermark is behind the clock")
+
+  def name: String = "limiting_real_time_lag"
+
+  def doc: String = "stays lag behind the clock, whatever the rows say"
+
+  def params: Seq[Param] = Seq(Lag)
+
+  def read(arguments: PolicyArguments): PolicySpec = LimitingRealTimeLag(arguments.long(Lag))
+}
+
+/** The instance of the policies that follow the clock: only clock time that counted moves it.
+  *
+  *   - '''Edges:''' after a skip the next clock value above it is the first that counts.
+  *   - '''Restart:''' format 1: lag, lowest watermark carried over, clock.
+  */
+private[watermark] final class RealTimeLagPolicy(lag: Long) extends WatermarkPolicy {
+  private val clock = new PolicyClock
+  private var floor = Long.MinValue // carried over from a shorter lag; the lowest bounds nothing
+
+  def known: Boolean = clock.credited
+
+  def watermark: Long = Math.max(floor, Clamped.subtract(clock.counting, lag))
+
+  def tick(now: Long): Unit = { val _ = clock.tick(now) }
+
+  def skip(now: Long): Unit = { val _ = clock.skip(now) }
+
+  def observe(now: Long, ts: Long): Unit = tick(now)
+
+  def observe(now: Long, maxTs: Long, minTs: Long): Unit = tick(now)
+
+  def dueAt(target: Long): Option[Long] =
+    if (known && watermark >= target) Some(clock.now)
+    else firstAt(target).flatMap(due => if (clock.started) afterNow(due) else Some(due))
+
+  def save(out: DataOutput): Unit = {
+    StateVersion.write(out, 1)
+    out.writeLong(lag)
+    out.writeLong(floor)
+    clock.save(out)
+  }
+
+  def restore(in: DataInput): Unit = {
+    StateVersion.read(in, "real-time lag", newest = 1)
+    val savedLag = in.readLong()
+    val savedFloor = in.readLong()
+    clock.restore(in)
+    val reached = Math.max(savedFloor, Clamped.subtract(clock.counting, savedLag))
+    floor = if (savedLag == lag || !known) savedFloor else reached
+  }
+
+  /** The clock value at which `target` is the lag behind it; a clamped target is there at once. */
+  private def firstAt(target: Long): Option[Long] =
+    if (target <= floor) Some(Long.MinValue) else Clamped.later(target, lag, 0)
+
+  /** A clock value that has not been told yet: what was skipped up to does not count. */
+  private def afterNow(due: Long): Option[Long] =
+    if (due > clock.now) Some(due) else Clamped.later(clock.now, 1, 0)
+}

@@ -1,0 +1,55 @@
+package io.eventtide.kernel.watermark
+
+/** The highest watermark of several policies over the same substream: as hasty as the hastiest.
+  *
+  *   - '''Guarantee:''' never behind any policy inside.
+  *   - '''Units:''' those of the policies inside.
+  *   - '''Edges:''' policies that know nothing yet are left out; unknown while all are unknown.
+  *   - '''Restart:''' as the policies inside.
+  *   - '''Source:''' ours.
+  *
+  * @param children the policies inside, one or more
+  */
+final case class MaxOf(override val children: Seq[PolicySpec]) extends PolicySpec {
+  CombinedPolicy.check(MaxOf.name, children)
+
+  def name: String = MaxOf.name
+
+  def create(): WatermarkPolicy = new MaxOfPolicy(CombinedPolicy.create(children))
+}
+
+object MaxOf extends PolicyReader {
+  def name: String = "max_of"
+
+  def doc: String = "the highest of several policies, of those that know one"
+
+  def params: Seq[Param] = Nil
+
+  override def takesChildren: Boolean = true
+
+  def read(arguments: PolicyArguments): PolicySpec = MaxOf(arguments.children)
+}
+
+/** The instance of `MaxOf`, and of a policy whose rule is a maximum of two simpler ones. */
+private[watermark] final class MaxOfPolicy(inside: Array[WatermarkPolicy])
+    extends CombinedPolicy(inside) {
+
+  def known: Boolean = {
+    var i = 0
+    while (i < inside.length && !inside(i).known) i += 1
+    i < inside.length
+  }
+
+  def watermark: Long = {
+    var highest = Long.MinValue // below or equal to every watermark, so it decides nothing
+    var i = 0
+    while (i < inside.length) {
+      if (inside(i).known) highest = Math.max(highest, inside(i).watermark)
+      i += 1
+    }
+    highest
+  }
+
+  /** When the first one is there. */
+  def dueAt(target: Long): Option[Long] = inside.flatMap(_.dueAt(target)).minOption
+}

@@ -1,0 +1,55 @@
+package io.eventtide.kernel.watermark
+
+/** The lowest watermark of several policies over one substream: as patient as the most patient.
+  *
+  *   - '''Guarantee:''' never ahead of any policy inside.
+  *   - '''Units:''' those of the policies inside.
+  *   - '''Edges:''' unknown while one inside is unknown.
+  *   - '''Restart:''' as the policies inside.
+  *   - '''Source:''' ours.
+  *
+  * @param children the policies inside, one or more
+  */
+final case class MinOf(override val children: Seq[PolicySpec]) extends PolicySpec {
+  CombinedPolicy.check(MinOf.name, children)
+
+  def name: String = MinOf.name
+
+  def create(): WatermarkPolicy = new MinOfPolicy(CombinedPolicy.create(children))
+}
+
+object MinOf extends PolicyReader {
+  def name: String = "min_of"
+
+  def doc: String = "the lowest of several policies, unknown while one is unknown"
+
+  def params: Seq[Param] = Nil
+
+  override def takesChildren: Boolean = true
+
+  def read(arguments: PolicyArguments): PolicySpec = MinOf(arguments.children)
+}
+
+/** The instance of `MinOf`. */
+private[watermark] final class MinOfPolicy(inside: Array[WatermarkPolicy])
+    extends CombinedPolicy(inside) {
+
+  def known: Boolean = {
+    var i = 0
+    while (i < inside.length && inside(i).known) i += 1
+    i == inside.length
+  }
+
+  def watermark: Long = {
+    var lowest = inside(0).watermark
+    var i = 1
+    while (i < inside.length) { lowest = Math.min(lowest, inside(i).watermark); i += 1 }
+    lowest
+  }
+
+  /** When the last one is there. */
+  def dueAt(target: Long): Option[Long] = {
+    val dues = inside.map(_.dueAt(target))
+    if (dues.contains(None)) None else dues.flatten.maxOption
+  }
+}

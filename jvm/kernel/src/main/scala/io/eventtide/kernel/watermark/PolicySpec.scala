@@ -1,0 +1,38 @@
+package io.eventtide.kernel.watermark
+
+/** A policy as a value: what it is called, its parameters, and how to make an instance.
+  *
+  *   - '''Guarantee:''' immutable, validated when made, equal when everything in it is equal.
+  *   - '''Units:''' parameters are in the unit of the times that the instances will see.
+  *   - '''Edges:''' `create` is called once a substream; instances share nothing.
+  *   - '''Restart:''' saved state fits while `structure` is the same; parameters may change.
+  *   - '''Source:''' Jet hands around a supplier; this one can print itself.
+  */
+trait PolicySpec extends Serializable {
+
+  /** The name under which `Policies` lists it. */
+  def name: String
+
+  /** Names and values of the parameters, in the order in which they are documented. */
+  def parameters: Seq[(String, Long)] = Nil
+
+  /** The policies that this one combines. */
+  def children: Seq[PolicySpec] = Nil
+
+  /** Whether the watermark can move without rows. */
+  def movesWithClock: Boolean = children.exists(_.movesWithClock)
+
+  /** Whether it makes sense only over substreams that are declared before their first row. */
+  def needsDeclaredSubstreams: Boolean = children.exists(_.needsDeclaredSubstreams)
+
+  def create(): WatermarkPolicy
+
+  /** Kinds and nesting without parameters: what saved state must match. */
+  final def structure: String =
+    if (children.isEmpty) name else children.map(_.structure).mkString(s"$name(", ", ", ")")
+
+  final override def toString: String = {
+    val values = parameters.map { case (parameter, value) => s"$parameter=$value" }
+    (values ++ children.map(_.toString)).mkString(s"$name(", ", ", ")")
+  }
+}

@@ -1,0 +1,136 @@
+package io.eventtide.kernel.watermark
+
+import java.io.DataInput
+import java.io.DataOutput
+
+import io.eventtide.kernel.time.Clamped
+
+/** One substream: its policy, the watermark it has after the cap, and its signs of life.
+  *
+  *   - '''Guarantee:''' the watermark never goes back, whatever the policy or the cap says.
+  *   - '''Edges:''' `behind` means that the cap holds the watermark below the policy's; only then
+  *     is it not what ticking the policy gives, and the record has to be saved again.
+  *   - '''Restart:''' a record is saved when `touched`; see `Substreams`.
+  *
+  * @param quietFrom the clock when it was declared
+  */
+private[watermark] final class Substream(
+    val name: String,
+    val policy: WatermarkPolicy,
+    quietFrom: Long
+) {
+  private var hasWatermark = false
+  // the two maxima start where every value is at least as high: a row then needs no branch
+  private var current = Long.MinValue // unread while `hasWatermark` is false
+  private var topSeen = Long.MinValue // unread while `rowsSeen` is zero
+  private var rowsSeen = 0L
+  private var quiet = quietFrom // the clock at the last row, or when it was declared
+  private var skipped = 0L // how much of the time since `quiet` does not count
+  private var isBehind = true // also before its policy was first asked
+
+  /** Left out of the minimum. */
+  var idle: Boolean = false
+
+  /** Active, and below the next target: kept by `Substreams`. */
+  var holds: Boolean = true
+
+  /** Has to be saved. */
+  var touched: Boolean = true
+
+  def known: Boolean = hasWatermark
+
+  /** The watermark after the cap; read it only when `known`. */
+  def watermark: Long = current
+
+  def rows: Long = rowsSeen
+
+  def top: Long = topSeen
+
+  def quietSince: Long = quiet
+
+  def behind: Boolean = isBehind
+
+  def reached(target: Long): Boolean = hasWatermark && current >= target
+
+  /** The clock value from which on it is idle, if no row comes. */
+  def idleAt(timeout: Long): Long = Clamped.add(Clamped.add(quiet, skipped), timeout)
+
+  /** One row; the watermark comes up to the policy's, but not above `cap`. */
+  def observe(now: Long, ts: Long, cap: Long): Unit = {
+    policy.observe(now, ts)
+    live(now, ts, 1)
+    comeUp(cap)
+  }
+
+  /** The rows of a batch. */
+  def observe(now: Long, rows: SubstreamRows, cap: Long): Unit = {
+    policy.observe(now, rows.maxTs, rows.minTs)
+    live(now, rows.maxTs, rows.count)
+    comeUp(cap)
+  }
+
+  /** The clock moves; the watermark comes up to the policy's, but not above `cap`. */
+  def follow(now: Long, cap: Long): Unit = {
+    policy.tick(now)
+    comeUp(cap)
+    val wasBehind = isBehind
+    isBehind = policy.known && current < policy.watermark
+    touched = touched || wasBehind || isBehind
+  }
+
+  /** The clock moves from `from` to `to`, and that time does not count. */
+  def skip(from: Long, to: Long): Unit = {
+    policy.skip(to)
+    skipped = Clamped.add(skipped, Math.max(0, Clamped.subtract(to, Math.max(from, quiet))))
+    touched = true
+  }
+
+  /** The watermark is known elsewhere to be at least this. */
+  def raise(to: Long): Unit = {
+    current = Math.max(current, to)
+    hasWatermark = true
+    touched = true
+  }
+
+  /** After a restore: brings the watermark to where ticks since the record was saved brought it. */
+  def catchUp(now: Long): Unit = if (!isBehind) {
+    policy.tick(now)
+    comeUp(Long.MaxValue)
+  }
+
+  def save(out: DataOutput): Unit = {
+    out.writeByte((if (hasWatermark) 1 else 0) | (if (isBehind) 2 else 0))
+    out.writeLong(current)
+    out.writeLong(topSeen)
+    out.writeLong(rowsSeen)
+    out.writeLong(quiet)
+    out.writeLong(skipped)
+    policy.save(out)
+  }
+
+  def restore(in: DataInput): Unit = {
+    val flags = in.readUnsignedByte()
+    hasWatermark = (flags & 1) != 0
+    isBehind = (flags & 2) != 0
+    current = in.readLong()
+    topSeen = in.readLong()
+    rowsSeen = in.readLong()
+    quiet = in.readLong()
+    skipped = in.readLong()
+    policy.restore(in)
+  }
+
+  private def live(now: Long, ts: Long, rows: Long): Unit = {
+    topSeen = Math.max(topSeen, ts)
+    rowsSeen += rows
+    quiet = now
+    if (skipped != 0) skipped = 0 // a test that is always the same is cheaper than a store
+    if (!touched) touched = true
+  }
+
+  private def comeUp(cap: Long): Unit = if (policy.known) {
+    val next = Math.min(policy.watermark, cap)
+    current = Math.max(current, next)
+    if (!hasWatermark) hasWatermark = true
+  }
+}

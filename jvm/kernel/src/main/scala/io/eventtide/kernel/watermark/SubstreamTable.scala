@@ -1,0 +1,105 @@
+package io.eventtide.kernel.watermark
+
+import java.io.DataInput
+import java.io.DataOutput
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.Objects
+
+import scala.collection.mutable
+
+import io.eventtide.kernel.InvalidArgument
+
+/** The substreams by index and by name.
+  *
+  *   - '''Guarantee:''' indexes are dense and in the order of declaration; names are unique.
+  *   - '''Edges:''' removing one shifts the higher indexes down by one.
+  *   - '''Restart:''' saved whole, or only what was touched or removed since the last save.
+  */
+private[watermark] final class SubstreamTable(create: () => WatermarkPolicy) {
+  private var members = new Array[Substream](16)
+  private var used = 0
+  private val indexes = mutable.HashMap.empty[String, Int]
+  private val removed = mutable.LinkedHashSet.empty[String] // since the last save
+
+  /** The highest watermark of those that were removed. */
+  val left: Highest = new Highest
+
+  def size: Int = used
+
+  def apply(index: Int): Substream = members(Objects.checkIndex(index, used))
+
+  def indexOf(name: String): Option[Int] = indexes.get(name)
+
+  def append(name: String, quietFrom: Long): Int = {
+    if (indexes.contains(name)) throw new InvalidArgument("substream", name, "declared once")
+    if (used == members.length) members = java.util.Arrays.copyOf(members, used * 2)
+    members(used) = new Substream(name, create(), quietFrom)
+    indexes(name) = used
+    used += 1
+    used - 1
+  }
+
+  def remove(index: Int): Unit = {
+    val gone = apply(index)
+    if (gone.known) { val _ = left.raise(gone.watermark) }
+    used -= 1
+    System.arraycopy(members, index + 1, members, index, used - index)
+    members(used) = null // let go of it
+    indexes.remove(gone.name)
+    for (i <- index until used) indexes(members(i).name) = i
+    removed += gone.name
+  }
+
+  def iterator: Iterator[Substream] = members.iterator.take(used)
+
+  def save(out: DataOutput, whole: Boolean): Unit = {
+    left.save(out)
+    val gone = if (whole) Nil else removed.toSeq
+    out.writeInt(gone.size)
+    gone.foreach(SubstreamTable.writeText(out, _))
+    out.writeInt(iterator.count(whole || _.touched))
+    iterator.filter(whole || _.touched).foreach(write(out, _))
+    removed.clear()
+  }
+
+  /** Takes over a whole record, or on top of that a later change. */
+  def restore(in: DataInput): Unit = {
+    val savedLeft = new Highest
+    savedLeft.restore(in)
+    for (_ <- 0 until in.readInt()) indexOf(SubstreamTable.readText(in)).foreach(remove)
+    for (_ <- 0 until in.readInt()) read(in)
+    if (savedLeft.known) { val _ = left.raise(savedLeft.value) }
+    removed.clear()
+  }
+
+  private def write(out: DataOutput, substream: Substream): Unit = {
+    SubstreamTable.writeText(out, substream.name)
+    substream.save(out)
+    substream.touched = false
+  }
+
+  /** A record replaces what is there under its name, in its place. */
+  private def read(in: DataInput): Unit = {
+    val name = SubstreamTable.readText(in)
+    val index = indexOf(name).getOrElse(append(name, 0))
+    members(index) = new Substream(name, create(), 0)
+    members(index).restore(in)
+    members(index).touched = false
+  }
+}
+
+private[watermark] object SubstreamTable {
+
+  /** Text of any length: `writeUTF` ends at 64 kB. */
+  def writeText(out: DataOutput, text: String): Unit = {
+    val bytes = text.getBytes(UTF_8)
+    out.writeInt(bytes.length)
+    out.write(bytes)
+  }
+
+  def readText(in: DataInput): String = {
+    val bytes = new Array[Byte](in.readInt())
+    in.readFully(bytes)
+    new String(bytes, UTF_8)
+  }
+}

@@ -1,0 +1,230 @@
+package io.eventtide.kernel.watermark
+
+import java.io.DataInput
+import java.io.DataOutput
+
+import io.eventtide.kernel.IncompatibleState
+import io.eventtide.kernel.StateVersion
+import io.eventtide.kernel.time.Clamped
+
+/** One watermark for many substreams: each has a policy of its own, the lowest active one counts.
+  *
+  *   - '''Guarantee:''' what is emitted never goes back. A substream that joins or comes back holds
+  *     the others back, it lowers nothing. After rows, no substream's new watermark is above the
+  *     highest time among them; after a tick there is no such cap.
+  *   - '''Units:''' event times and the clock share one unit, the one of the policy's parameters.
+  *   - '''Edges:''' a substream is idle from `last row + timeout` on, inclusive, and left out. When
+  *     the last active one goes idle, the highest watermark that any ever had is released. Without
+  *     substreams the whole is idle. A declared one holds the others back until it is seen or idle.
+  *   - '''Restart:''' format 1. `saveWhole`, then `saveChanged` as often as wanted; ticks change no
+  *     substream's record unless the cap was at work. Time passed to `skip` counts for nothing.
+  *   - '''Source:''' Jet's `EventTimeMapper`.
+  *
+  * @param spec the policy, of which every substream gets an instance
+  * @param throttles applied in order to the combined watermark
+  * @param idleTimeout after this long without a row a substream is left out; more than zero
+  */
+final class Substreams(
+    spec: PolicySpec,
+    throttles: Seq[ThrottleSpec] = Nil,
+    idleTimeout: Option[Long] = None
+) {
+  idleTimeout.foreach(Substreams.IdleTimeout.check)
+
+  private val clockwork = spec.movesWithClock
+  private val timeout = idleTimeout.getOrElse(Long.MaxValue)
+  private val table = new SubstreamTable(() => spec.create())
+  private val gate = new SubstreamGate(table, ThrottleSpec.chain(throttles), idleTimeout)
+  private var started = false
+  private var clock = Long.MinValue // before it has `started` every clock value is later
+  private var nextIdle = Long.MaxValue // no substream becomes idle before this
+  private var anyBehind = false
+  private var wakeAt = Long.MinValue // until then the clock changes nothing
+
+  def size: Int = table.size
+
+  def indexOf(name: String): Option[Int] = table.indexOf(name)
+
+  /** Adds a substream, which holds the others back; its idle clock starts now. */
+  def declare(name: String, now: Long): Int = {
+    val index = table.append(name, Math.max(clock, now))
+    gate.join()
+    nextIdle = Math.min(nextIdle, table(index).idleAt(timeout))
+    wakeAt = if (clockwork) Long.MinValue else Math.min(wakeAt, nextIdle)
+    index
+  }
+
+  /** One row; true when `emitted` moved. */
+  def observe(now: Long, index: Int, ts: Long): Boolean = {
+    val substream = table(index)
+    val at = Math.max(clock, now)
+    if (at >= wakeAt || substream.idle) observeAndLook(at, substream, ts)
+    else {
+      if (at != clock) clock = at
+      substream.observe(at, ts, ts)
+      gate.freedBy(substream) && offer()
+    }
+  }
+
+  /** The rows of one batch, one entry a substream; true when `emitted` moved. */
+  def observeBatch(now: Long, rows: Iterable[SubstreamRows]): Boolean =
+    if (rows.isEmpty) tick(now)
+    else {
+      val cap = rows.iterator.map(_.maxTs).max
+      advance(now)
+      rows.foreach { of =>
+        table(of.index).observe(clock, of, cap)
+        table(of.index).idle = false
+      }
+      look(cap)
+    }
+
+  /** The clock moves; true when `emitted` did. */
+  def tick(now: Long): Boolean = {
+    advance(now)
+    clock >= wakeAt && look(Long.MaxValue)
+  }
+
+  /** The clock moves, and the time that passed counts for nothing: the query was down. */
+  def skip(now: Long): Unit = {
+    val from = if (started) clock else now
+    advance(now)
+    table.iterator.foreach(_.skip(from, clock))
+    wakeAt = Long.MinValue
+  }
+
+  /** Takes a substream out, which shifts the higher indexes down; true when `emitted` moved. */
+  def remove(index: Int, now: Long): Boolean = {
+    advance(now)
+    table.remove(index)
+    look(Long.MaxValue)
+  }
+
+  /** What is emitted is known elsewhere to be at least this. */
+  def raise(floor: Long): Unit = gate.raise(floor)
+
+  /** Takes over a substream's watermark from elsewhere; once all have one, the lowest is out. */
+  def adopt(index: Int, watermark: Long): Unit = {
+    table(index).raise(watermark)
+    if (table.iterator.forall(_.known)) gate.raise(table.iterator.map(_.watermark).min)
+    else gate.aim()
+  }
+
+  def status: Status =
+    if (table.iterator.forall(_.idle)) Status.Idle
+    else if (gate.emitted.isDefined) Status.Value
+    else Status.Unknown
+
+  /** What the policies say now, before the throttle. It may go back when a substream joins. */
+  def ideal: Option[Long] = gate.ideal
+
+  /** The watermark: what the throttle let through. */
+  def emitted: Option[Long] = gate.emitted
+
+  /** The earliest clock value at which, without more rows, `emitted` is at `target` or above.
+    *
+    * A value not above the clock means that it is, or that a tick is enough. None means never.
+    */
+  def dueAt(target: Long): Option[Long] = gate.dueAt(target, clock)
+
+  /** The earliest clock value at which, without more rows, `emitted` would move at all.
+    *
+    * A value not above the clock means that a tick is enough; the same tick is not asked for twice.
+    */
+  def nextDue: Option[Long] = gate.nextDue(clock).filter(due => due > clock || wakeAt <= clock)
+
+  /** The clock value at which, without more rows, the whole is idle. */
+  def idleAt: Option[Long] = gate.idleAt(clock)
+
+  def report: Seq[SubstreamReport] = table.iterator.map(SubstreamReport.of(_, idleTimeout)).toSeq
+
+  def saveWhole(out: DataOutput): Unit = save(out, whole = true)
+
+  /** Saves what changed since the last save; to be restored on top of it. */
+  def saveChanged(out: DataOutput): Unit = save(out, whole = false)
+
+  /** Takes over a whole record and the changes after it, in order; only for a new instance. */
+  def restore(whole: DataInput, changes: Seq[DataInput] = Nil): Unit = {
+    (whole +: changes).foreach(read)
+    if (started) table.iterator.foreach(revive)
+    gate.aim()
+    wakeAt = Long.MinValue
+  }
+
+  private def advance(now: Long): Unit = {
+    clock = Math.max(clock, now)
+    started = true
+  }
+
+  private def observeAndLook(now: Long, substream: Substream, ts: Long): Boolean = {
+    advance(now)
+    substream.observe(clock, ts, ts)
+    substream.idle = false
+    look(ts)
+  }
+
+  /** Applies the clock to every substream, then offers what they have in common. */
+  private def look(cap: Long): Boolean = {
+    nextIdle = Long.MaxValue
+    anyBehind = false
+    var i = 0
+    while (i < table.size) { lookAt(table(i), cap); i += 1 }
+    offer()
+  }
+
+  private def lookAt(substream: Substream, cap: Long): Unit = {
+    if (clockwork) {
+      substream.follow(clock, cap)
+      anyBehind |= substream.behind
+    }
+    if (idleTimeout.isDefined && !substream.idle) {
+      val deadline = substream.idleAt(timeout)
+      if (clock >= deadline) substream.idle = true else nextIdle = Math.min(nextIdle, deadline)
+    }
+  }
+
+  private def offer(): Boolean = {
+    val moved = gate.offer(clock)
+    wakeAt = nextLook
+    moved
+  }
+
+  /** The earliest clock value at which the clock alone can change something. */
+  private def nextLook: Long =
+    if (anyBehind) clock
+    else if (clockwork) Clamped.add(clock, 1)
+    else Math.min(nextIdle, gate.offerAgainAt(clock))
+
+  private def revive(substream: Substream): Unit = {
+    substream.catchUp(clock)
+    substream.idle = idleTimeout.exists(clock >= substream.idleAt(_))
+  }
+
+  private def structure: String = (spec.structure +: throttles.map(_.name)).mkString(", ")
+
+  private def save(out: DataOutput, whole: Boolean): Unit = {
+    StateVersion.write(out, 1)
+    SubstreamTable.writeText(out, structure)
+    out.writeBoolean(started)
+    out.writeLong(clock)
+    gate.save(out)
+    table.save(out, whole)
+  }
+
+  private def read(in: DataInput): Unit = {
+    StateVersion.read(in, "substreams", newest = 1)
+    val saved = SubstreamTable.readText(in)
+    if (saved != structure) throw new IncompatibleState("substreams", saved, structure)
+    started = in.readBoolean()
+    clock = in.readLong()
+    gate.restore(in)
+    table.restore(in)
+  }
+}
+
+object Substreams {
+
+  /** The option of the same name, for codecs and tables. */
+  val IdleTimeout: Param =
+    Param.positive("idle_timeout", "after this long without a row a substream is left out")
+}

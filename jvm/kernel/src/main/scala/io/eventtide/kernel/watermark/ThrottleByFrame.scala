@@ -1,0 +1,59 @@
+package io.eventtide.kernel.watermark
+
+import io.eventtide.kernel.InvalidArgument
+import io.eventtide.kernel.time.Frame
+
+/** Emits a watermark only when it enters a new frame: the boundary at or below the ideal one.
+  *
+  *   - '''Guarantee:''' never ahead of the ideal watermark, less than a frame behind it, never
+  *     back.
+  *   - '''Units:''' the frame is in the unit of event time.
+  *   - '''Edges:''' see `FrameThrottle`.
+  *   - '''Source:''' Jet's `throttleByFrame`, which could go back.
+  *
+  * @param size length of a frame, more than zero
+  * @param offset where a frame starts, from 0 to `size - 1`
+  */
+final case class ThrottleByFrame(size: Long, offset: Long = 0) extends ThrottleSpec {
+  ThrottleByFrame.Size.check(size)
+  ThrottleByFrame.Offset.check(offset)
+  if (offset >= size)
+    throw new InvalidArgument(ThrottleByFrame.Offset.name, offset, s"below the size $size")
+
+  def name: String = ThrottleByFrame.name
+
+  def parameters: Seq[(String, Long)] = Seq("size" -> size, "offset" -> offset)
+
+  def create(): Throttle = new FrameThrottle(Frame(size, offset))
+}
+
+object ThrottleByFrame extends ThrottleReader {
+  val Size: Param = Param.positive("size", "the length of a frame")
+
+  val Offset: Param =
+    Param.duration("offset", "where a frame starts, below the size").copy(default = Some(0))
+
+  def name: String = "throttle_by_frame"
+
+  def doc: String = "emits a watermark only when it enters a new frame"
+
+  def params: Seq[Param] = Seq(Size, Offset)
+
+  def read(arguments: Arguments): ThrottleSpec =
+    ThrottleByFrame(arguments.long(Size), arguments.long(Offset))
+}
+
+/** Emits the frame's boundary at or below the ideal watermark.
+  *
+  *   - '''Guarantee:''' never ahead of the ideal, never back; a jump over several frames emits
+  *     once, the highest boundary.
+  *   - '''Edges:''' the first ideal always emits, floored. `frame.floor` clamps at both ends.
+  *   - '''Restart:''' format 1 of `Emission`.
+  */
+private[watermark] final class FrameThrottle(frame: Frame) extends Emission {
+  def offer(now: Long, ideal: Long): Boolean = emit(frame.floor(ideal))
+
+  protected def idealFor(value: Long): Long = frame.ceiling(value)
+
+  protected def idealAbove(last: Long): Long = frame.higher(last)
+}

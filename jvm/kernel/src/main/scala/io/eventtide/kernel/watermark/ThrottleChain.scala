@@ -1,0 +1,71 @@
+package io.eventtide.kernel.watermark
+
+import java.io.DataInput
+import java.io.DataOutput
+
+import io.eventtide.kernel.StateVersion
+import io.eventtide.kernel.time.Clamped
+
+/** Several throttles in order, each applied to what the one before lets through.
+  *
+  *   - '''Guarantee:''' that of each of them; what the last one emits is emitted.
+  *   - '''Edges:''' what an earlier one let through and a later one did not is not offered again.
+  *   - '''Restart:''' format 1: the state of each, in order.
+  */
+private[watermark] final class ThrottleChain(parts: Array[Throttle]) extends Throttle {
+  private val last = parts(parts.length - 1)
+
+  def offer(now: Long, ideal: Long): Boolean = {
+    var value = ideal
+    var i = 0
+    while (i < parts.length - 1 && pass(parts(i), now, value)) { value = parts(i).emitted; i += 1 }
+    i == parts.length - 1 && last.offer(now, value)
+  }
+
+  def known: Boolean = last.known
+
+  def emitted: Long = last.emitted
+
+  def raise(floor: Long): Unit = parts.foreach(_.raise(floor))
+
+  def required(value: Long): Long = parts.foldRight(value)((part, needed) => part.required(needed))
+
+  def nextTarget: Long =
+    parts.init.foldRight(last.nextTarget)((part, needed) => part.required(needed))
+
+  override def watched: Long = parts.head.watched
+
+  override def notBefore: Long = parts.map(_.notBefore).max
+
+  override def dueFrom(reached: Long): Long =
+    parts.foldLeft(reached)((at, part) => part.dueFrom(at))
+
+  def save(out: DataOutput): Unit = {
+    StateVersion.write(out, 1)
+    parts.foreach(_.save(out))
+  }
+
+  def restore(in: DataInput): Unit = {
+    StateVersion.read(in, "throttle chain", newest = 1)
+    parts.foreach(_.restore(in))
+  }
+
+  /** Offers to a part that is not the last; true when there is something to offer on. */
+  private def pass(part: Throttle, now: Long, value: Long): Boolean = {
+    val _ = part.offer(now, value)
+    part.known
+  }
+}
+
+/** Lets every ideal watermark through.
+  *
+  *   - '''Guarantee:''' never back.
+  *   - '''Restart:''' format 1 of `Emission`.
+  */
+private[watermark] final class Unthrottled extends Emission {
+  def offer(now: Long, ideal: Long): Boolean = emit(ideal)
+
+  protected def idealFor(value: Long): Long = value
+
+  protected def idealAbove(last: Long): Long = Clamped.add(last, 1)
+}

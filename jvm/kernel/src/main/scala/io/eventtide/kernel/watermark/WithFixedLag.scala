@@ -1,0 +1,83 @@
+package io.eventtide.kernel.watermark
+
+import java.io.DataInput
+import java.io.DataOutput
+
+import io.eventtide.kernel.StateVersion
+import io.eventtide.kernel.time.Clamped
+
+/** Stays a fixed lag behind the highest event time.
+  *
+  *   - '''Guarantee:''' an event at most `lag` behind the highest one before it is not late.
+  *   - '''Units:''' any; the lag is in the unit of event time. The clock does not matter.
+  *   - '''Edges:''' no watermark before the first row; when rows stop, the watermark stops.
+  *   - '''Restart:''' goes on where it stopped; a larger lag never takes the watermark back.
+  *   - '''Source:''' Jet's `withFixedLag`, later `limitingLag`.
+  *
+  * @param lag allowed disorder, zero or more
+  */
+final case class WithFixedLag(lag: Long) extends PolicySpec {
+  WithFixedLag.Lag.check(lag)
+
+  def name: String = WithFixedLag.name
+
+  override def parameters: Seq[(String, Long)] = Seq("lag" -> lag)
+
+  def create(): WatermarkPolicy = new FixedLagPolicy(lag)
+}
+
+object WithFixedLag extends PolicyReader {
+  val Lag: Param = Param.duration("lag", "how far an event may be behind the highest one")
+
+  def name: String = "with_fixed_lag"
+
+  def doc: String = "stays lag behind the highest event time"
+
+  def params: Seq[Param] = Seq(Lag)
+
+  def read(arguments: PolicyArguments): PolicySpec = WithFixedLag(arguments.long(Lag))
+}
+
+/** The instance of `WithFixedLag` and `Storm`: one maximum, one subtraction.
+  *
+  *   - '''Guarantee:''' the highest time starts where subtracting the lag cannot wrap, so that
+  *     neither `observe` nor `watermark` has a branch.
+  *   - '''Edges:''' a row below `Long.MinValue + lag` gives the lowest watermark.
+  *   - '''Restart:''' format 1: known, highest time, lag.
+  */
+private[watermark] final class FixedLagPolicy(lag: Long) extends WatermarkPolicy {
+  private var seen = false
+  private var top = Long.MinValue + lag
+
+  def known: Boolean = seen
+
+  def watermark: Long = top - lag
+
+  def tick(now: Long): Unit = ()
+
+  def skip(now: Long): Unit = ()
+
+  def observe(now: Long, ts: Long): Unit = {
+    seen = true
+    top = Math.max(top, ts)
+  }
+
+  def observe(now: Long, maxTs: Long, minTs: Long): Unit = observe(now, maxTs)
+
+  def dueAt(target: Long): Option[Long] = WatermarkPolicy.onlyByRows(this, target)
+
+  def save(out: DataOutput): Unit = {
+    StateVersion.write(out, 1)
+    out.writeBoolean(seen)
+    out.writeLong(top)
+    out.writeLong(lag)
+  }
+
+  def restore(in: DataInput): Unit = {
+    StateVersion.read(in, "fixed lag", newest = 1)
+    seen = in.readBoolean()
+    val savedTop = in.readLong()
+    val savedWatermark = savedTop - in.readLong()
+    if (seen) top = Math.max(savedTop, Clamped.add(savedWatermark, lag))
+  }
+}

@@ -1,0 +1,28 @@
+package io.eventtide.kernel.watermark
+
+/** For rows that are stamped with the clock when they are read: the watermark is the clock.
+  *
+  *   - '''Guarantee:''' a row stamped with the `now` it is observed at is never late.
+  *   - '''Units:''' event time is the clock's time.
+  *   - '''Edges:''' as `LimitingRealTimeLag` with no lag. A row read again after a crash has
+  *     another time unless the batch's own time is stamped.
+  *   - '''Restart:''' as `LimitingRealTimeLag`.
+  *   - '''Source:''' Jet 4.3 `withIngestionTimestamps`.
+  */
+final case class WithIngestionTime() extends PolicySpec {
+  def name: String = WithIngestionTime.name
+
+  override def movesWithClock: Boolean = true
+
+  def create(): WatermarkPolicy = new RealTimeLagPolicy(0)
+}
+
+object WithIngestionTime extends PolicyReader {
+  def name: String = "with_ingestion_time"
+
+  def doc: String = "the row's time is the clock when it is read; the watermark is the clock"
+
+  def params: Seq[Param] = Nil
+
+  def read(arguments: PolicyArguments): PolicySpec = WithIngestionTime()
+}

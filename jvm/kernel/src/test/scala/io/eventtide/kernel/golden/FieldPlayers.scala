@@ -1,0 +1,131 @@
+package io.eventtide.kernel.golden
+
+import scala.collection.mutable
+
+import io.eventtide.kernel.watermark._
+
+/** Plays cases of the wider field, whose steps carry their arguments beside `op`. */
+object FieldScript {
+  def play(golden: GoldenCase, build: GoldenArgs => GoldenPlayer): Unit = {
+    val player = build(GoldenArgs(golden.config + ("steps" -> golden.steps)))
+    golden.steps.zipWithIndex.foreach { case (step, at) =>
+      val answer = player.step(step("op").toString, GoldenArgs(step)).asInstanceOf[List[Any]]
+      step.get("expect").foreach(expect => compare(s"step $at, $step", expect, answer))
+    }
+  }
+
+  /** The order counts only where a watermark and a status are both listed. */
+  private def compare(where: String, expect: Any, answer: List[Any]): Unit = {
+    val expected = expect.asInstanceOf[List[Any]]
+    val ordered = expected.flatMap(GoldenFiles.fieldsOf(_).keys).distinct.size > 1
+    if (ordered) JetScript.same(where, expected, answer)
+    else JetScript.same(where, expected.groupBy(identity), answer.groupBy(identity))
+  }
+}
+
+/** What a combination of inputs says: a watermark when it rose, a status when that changed. */
+private final class Spoken(coalescer: Coalescer) {
+  private var idle = false
+
+  def after(act: => Boolean): List[Any] = {
+    val rose = act
+    val watermark = if (rose) List(Map("watermark" -> coalescer.coalesced.get)) else Nil
+    val wasIdle = idle
+    idle = coalescer.idleMessagePending
+    if (idle && !wasIdle) watermark :+ Map("status" -> "idle")
+    else if (wasIdle && !idle) Map("status" -> "active") :: watermark
+    else watermark
+  }
+}
+
+/** `field.combiner`: Flink's input channels. */
+final class CombinerPlayer(config: GoldenArgs) extends GoldenPlayer {
+  private val coalescer = new Coalescer(config.int("channels"))
+  private val spoken = new Spoken(coalescer)
+
+  def step(op: String, args: GoldenArgs): Any = op match {
+    case "channel_watermark" => spoken.after(coalescer.raise(args.int("channel"), args.long("at")))
+    case "channel_status" => spoken.after(status(args.int("channel"), args.text("status")))
+    case other => throw new UnknownStep(other)
+  }
+
+  private def status(channel: Int, status: String): Boolean = status match {
+    case "idle" => coalescer.idle(channel)
+    case "active" => coalescer.event(channel); false
+    case other => throw new UnknownStep(other)
+  }
+}
+
+/** `field.split_multiplexer`: splits come and go; a deferred case speaks only when it is probed. */
+final class MultiplexerPlayer(config: GoldenArgs) extends GoldenPlayer {
+  private val steps = config.values("steps").asInstanceOf[Seq[Map[String, Any]]]
+  private val coalescer = new Coalescer(steps.count(_("op") == "register"))
+  private val deferred = config.get("mode") == "deferred"
+  private val splits = mutable.Map.empty[String, Int]
+  private val leaving = mutable.Buffer.empty[Int]
+  private var registered = 0
+  private var unsaid = false
+  for (i <- 0 until steps.count(_("op") == "register")) coalescer.idle(i): Unit
+
+  def step(op: String, args: GoldenArgs): Any = op match {
+    case "register" => register(args.text("split")); Nil
+    case "unregister" => leaving += splits.remove(args.text("split")).get; Nil
+    case "split_watermark" => report(coalescer.raise(splits(args.text("split")), args.long("at")))
+    case "split_idle" => report(coalescer.idle(splits(args.text("split"))))
+    case "split_active" => report { coalescer.event(splits(args.text("split"))); false }
+    case "probe" => unsaid |= leave(); say()
+    case other => throw new UnknownStep(other)
+  }
+
+  private def register(split: String): Unit = {
+    splits(split) = registered
+    coalescer.event(registered)
+    registered += 1
+  }
+
+  /** What left since the last report leaves with this one. */
+  private def report(act: => Boolean): List[Any] = {
+    unsaid |= leave() | act
+    if (deferred) Nil else say()
+  }
+
+  private def leave(): Boolean = {
+    val rose = leaving.toList.map(coalescer.done).contains(true)
+    leaving.clear()
+    rose
+  }
+
+  private def say(): List[Any] = {
+    val said = if (unsaid) List(Map("watermark" -> coalescer.coalesced.get)) else Nil
+    unsaid = false
+    said
+  }
+}
+
+/** `field.generator`: a policy a key, asked by probes; rows answer too. */
+final class GeneratorPlayer(config: GoldenArgs) extends GoldenPlayer {
+  private val spec: PolicySpec =
+    if (config.get("generator") == "bounded_out_of_orderness") WithFixedLag(config.long("bound"))
+    else if (!config.has("generator") && config.has("wait"))
+      LimitingLagAndLull(config.long("wait"), 0)
+    else throw new GoldenWaiting(s"no piece for the generator of ${config.values - "steps"}")
+  private val inclusive = s"${config.get("watermark_meaning")}".startsWith("inclusive")
+  private val policies = mutable.Map.empty[Any, WatermarkPolicy]
+  private var now = 0L
+
+  def step(op: String, args: GoldenArgs): Any = op match {
+    case "clock" => now = args.long("to"); Nil
+    case "clock_advance" => now += args.long("by"); Nil
+    case "event" => policy(args).observe(now, args.long("ts")); answer(policy(args))
+    case "probe" | "query" => policy(args).tick(now); answer(policy(args))
+    case "eof" => List(Map("watermark" -> "MAX"))
+    case other => throw new UnknownStep(other)
+  }
+
+  private def policy(args: GoldenArgs): WatermarkPolicy =
+    policies.getOrElseUpdate(args.get("key"), spec.create())
+
+  private def answer(policy: WatermarkPolicy): List[Any] = List(
+    Map("watermark" -> (if (!policy.known) "MIN" else policy.watermark - (if (inclusive) 1 else 0)))
+  )
+}

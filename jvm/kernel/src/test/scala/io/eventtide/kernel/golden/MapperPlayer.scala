@@ -1,0 +1,59 @@
+package io.eventtide.kernel.golden
+
+import io.eventtide.kernel.InvalidArgument
+import io.eventtide.kernel.watermark._
+
+/** `event_time_mapper`: partitions are substreams, and the outputs are watermark, idle and item. */
+final class MapperPlayer(config: GoldenArgs) extends GoldenPlayer {
+  private val policy = config.inside("policy")
+  private val substreams = new Substreams(
+    GoldenPolicies.spec(policy.text("kind"), policy),
+    Seq(
+      ThrottleByFrame(
+        config.long("throttling_frame_size"),
+        config.longOr("throttling_frame_offset", 0)
+      )
+    ),
+    Some(config.longOr("idle_timeout_ms", 0)).filter(_ > 0)
+  )
+  private var declared = 0
+  private var saidIdle = false
+
+  def step(op: String, args: GoldenArgs): Any = op match {
+    case "add_partitions" => add(args.int("count"), args.long("now_ms"))
+    case "event" =>
+      val ts = timeOf(args)
+      val moved = substreams.observe(args.long("now_ms"), args.int("partition"), ts)
+      outputs(moved) :+ List[Any]("item", args.get("ts"))
+    case "idle" => outputs(substreams.tick(args.long("now_ms")))
+    case "remove_partition" =>
+      outputs(substreams.remove(args.int("partition"), args.long("now_ms")))
+    case "restore" => restore(args.int("partition"), args.long("wm"))
+    case "saved_watermark" => GoldenUnknown(substreams.report(args.int("partition")).watermark)
+    case other => throw new UnknownStep(other)
+  }
+
+  private def add(count: Int, now: Long): Unit = {
+    for (_ <- 0 until count) { substreams.declare(s"p$declared", now); declared += 1 }
+    if (substreams.status != Status.Idle) saidIdle = false
+  }
+
+  private def restore(partition: Int, watermark: Long): Unit =
+    if (watermark != GoldenUnknown.number) substreams.adopt(partition, watermark)
+
+  /** With `timestamp_fn: null` the source's own time counts, else the one of the event. */
+  private def timeOf(args: GoldenArgs): Long = {
+    val name =
+      if (config.has("timestamp_fn") && config.get("timestamp_fn") == null) "native_ts" else "ts"
+    if (args.get(name) == null) throw new InvalidArgument("event time", "missing", "there")
+    args.long(name)
+  }
+
+  private def outputs(moved: Boolean): List[Any] = {
+    val watermark = if (moved) List(List[Any]("wm", substreams.emitted.get)) else Nil
+    val idle = substreams.status == Status.Idle
+    val marker = if (idle && !saidIdle) List(List("idle")) else Nil
+    saidIdle = idle
+    watermark ++ marker
+  }
+}

@@ -1,0 +1,104 @@
+package io.eventtide.kernel.watermark
+
+import org.scalacheck.Gen
+
+/** Random policies, throttles and histories, in ranges narrow enough for things to meet. */
+object Generators {
+  private val lag = Gen.choose(0L, 12L)
+
+  /** Policies that only rows move, whatever the batches they come in. */
+  val byRow: Gen[PolicySpec] = Gen.oneOf(lag.map(WithFixedLag(_)), lag.map(Storm(_)))
+
+  private val lull = Gen.zip(lag, lag).map { case (lag, lull) => LimitingLagAndLull(lag, lull) }
+
+  private val delay = Gen.zip(lag, Gen.choose(1, 4), lag).map { case (lag, samples, more) =>
+    LimitingLagAndDelay(lag, samples + more, samples)
+  }
+
+  /** Policies that the clock moves, but only as far as time passed since a row. */
+  val timers: Gen[PolicySpec] = Gen.oneOf(lull, delay)
+
+  private val simple: Gen[PolicySpec] = Gen.oneOf(
+    byRow,
+    timers,
+    Gen.zip(lag, lag).map { case (a, b) => LimitingTimestampAndWallClockLag(a, b) },
+    lag.map(LimitingRealTimeLag(_)),
+    Gen.const(WithIngestionTime()),
+    Gen.const(MinEventTime()),
+    Gen.const(MaxEventTime())
+  )
+
+  private def combined(inside: Gen[PolicySpec]): Gen[PolicySpec] = for {
+    size <- Gen.choose(1, 3)
+    children <- Gen.listOfN(size, inside)
+    spec <- Gen.oneOf(MinOf(children), MaxOf(children))
+  } yield spec
+
+  /** Any policy, algebra in algebra included. */
+  val policies: Gen[PolicySpec] =
+    Gen.frequency(4 -> simple, 1 -> combined(simple), 1 -> combined(combined(simple)))
+
+  /** What can happen to a policy, after `pause` of clock time. */
+  sealed trait Event { def pause: Long }
+  final case class Tick(pause: Long) extends Event
+  final case class Skip(pause: Long) extends Event
+  final case class Row(pause: Long, ts: Long) extends Event
+  final case class Batch(pause: Long, times: List[Long]) extends Event
+
+  private val waiting = Gen.frequency(3 -> Gen.choose(0L, 6L), 1 -> Gen.choose(-3L, 40L))
+  val time: Gen[Long] = Gen.choose(-30L, 60L)
+
+  val event: Gen[Event] = Gen.frequency(
+    3 -> waiting.map(Tick(_)),
+    1 -> waiting.map(Skip(_)),
+    3 -> Gen.zip(waiting, time).map { case (pause, ts) => Row(pause, ts) },
+    2 -> Gen.zip(waiting, Gen.nonEmptyListOf(time)).map { case (pause, ts) => Batch(pause, ts) }
+  )
+
+  val events: Gen[List[Event]] = Gen.listOf(event)
+
+  /** Any time, with both ends of the range much more often than chance has it. */
+  val anyTime: Gen[Long] = Gen.oneOf(
+    Gen.choose(Long.MinValue, Long.MinValue + 20),
+    Gen.choose(-20L, 20L),
+    Gen.choose(Long.MaxValue - 20, Long.MaxValue),
+    Gen.long
+  )
+
+  /** Throttles whose answer does not depend on the clock. */
+  val freeThrottles: Gen[List[ThrottleSpec]] = Gen.resize(
+    3,
+    Gen.listOf(
+      Gen.oneOf[ThrottleSpec](
+        for {
+          size <- Gen.choose(1L, 12L); offset <- Gen.choose(0L, size - 1)
+        } yield ThrottleByFrame(size, offset),
+        Gen.choose(1L, 12L).map(ThrottleByMinStep(_))
+      )
+    )
+  )
+
+  /** Any throttles, a timer among them. */
+  val throttles: Gen[List[ThrottleSpec]] = for {
+    free <- freeThrottles
+    timer <- Gen.choose(1L, 12L).map(EmitEvery(_))
+    chain <- Gen.oneOf(free, timer :: free, free :+ timer)
+  } yield chain
+
+  /** A policy and its clock, told what happens. */
+  final class Played(val policy: WatermarkPolicy, start: Long = 0) {
+    var now: Long = start
+
+    def play(event: Event): Unit = {
+      now += event.pause
+      event match {
+        case Tick(_) => policy.tick(now)
+        case Skip(_) => policy.skip(now)
+        case Row(_, ts) => policy.observe(now, ts)
+        case Batch(_, times) => policy.observe(now, times.max, times.min)
+      }
+    }
+
+    def watermark: Option[Long] = Option.when(policy.known)(policy.watermark)
+  }
+}

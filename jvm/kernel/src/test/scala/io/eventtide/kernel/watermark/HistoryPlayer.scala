@@ -1,0 +1,21 @@
+package io.eventtide.kernel.watermark
+
+import io.eventtide.kernel.golden.GoldenArgs
+import io.eventtide.kernel.golden.GoldenPlayer
+import io.eventtide.kernel.golden.GoldenUnknown
+import io.eventtide.kernel.golden.UnknownStep
+
+/** `history.ring`: samples on a grid of the clock. */
+final class HistoryPlayer(config: GoldenArgs) extends GoldenPlayer {
+  private val history = new History(config.long("max_delay"), config.int("stored_samples"))
+
+  def step(op: String, args: GoldenArgs): Any = op match {
+    case "sample" =>
+      sample(args.long("now"), args.long("value"))
+      GoldenUnknown(history.released, history.value)
+    case other => throw new UnknownStep(other)
+  }
+
+  private def sample(now: Long, value: Long): Unit =
+    if (value == GoldenUnknown.number) history.sampleUnknown(now) else history.sample(now, value)
+}

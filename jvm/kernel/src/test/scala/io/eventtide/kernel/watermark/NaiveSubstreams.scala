@@ -1,0 +1,78 @@
+package io.eventtide.kernel.watermark
+
+import scala.collection.mutable
+
+/** The rules of `Substreams` as they are written: looks at everything, every time. */
+final class NaiveSubstreams(
+    spec: PolicySpec,
+    throttles: Seq[ThrottleSpec],
+    idleTimeout: Option[Long]
+) {
+  private final class One(val name: String, var quietSince: Long) {
+    val policy: WatermarkPolicy = spec.create()
+    var watermark = Option.empty[Long]
+    var idle = false
+  }
+
+  private val throttle = ThrottleSpec.chain(throttles)
+  private val all = mutable.Buffer.empty[One]
+  private var highest = Option.empty[Long]
+  private var clock = Long.MinValue
+
+  def declare(name: String, now: Long): Unit = all += new One(name, Math.max(clock, now))
+
+  def observe(now: Long, index: Int, ts: Long): Unit =
+    observeBatch(now, Seq(SubstreamRows(index, ts, ts, 1)))
+
+  def observeBatch(now: Long, rows: Seq[SubstreamRows]): Unit = {
+    clock = Math.max(clock, now)
+    rows.foreach { of =>
+      all(of.index).policy.observe(clock, of.maxTs, of.minTs)
+      all(of.index).quietSince = clock
+      all(of.index).idle = false
+    }
+    combine(rows.map(_.maxTs).maxOption.getOrElse(Long.MaxValue))
+  }
+
+  def tick(now: Long): Unit = observeBatch(now, Nil)
+
+  def skip(now: Long): Unit = {
+    val from = if (clock == Long.MinValue) now else clock
+    clock = Math.max(clock, now)
+    all.foreach { one =>
+      one.policy.skip(clock)
+      one.quietSince += Math.max(0, clock - Math.max(from, one.quietSince))
+    }
+  }
+
+  def remove(index: Int, now: Long): Unit = {
+    clock = Math.max(clock, now)
+    all.remove(index): Unit
+    combine(Long.MaxValue)
+  }
+
+  def emitted: Option[Long] = Option.when(throttle.known)(throttle.emitted)
+
+  def watermarks: Seq[(String, Option[Long], Boolean)] =
+    all.toSeq.map(one => (one.name, one.watermark, one.idle))
+
+  private def combine(cap: Long): Unit = {
+    all.foreach(settle(_, cap))
+    val active = all.filterNot(_.idle)
+    val ideal =
+      if (active.isEmpty) highest
+      else if (active.exists(_.watermark.isEmpty)) None
+      else active.flatMap(_.watermark).minOption
+    ideal.foreach(throttle.offer(clock, _): Unit)
+  }
+
+  private def settle(one: One, cap: Long): Unit = {
+    one.policy.tick(clock)
+    if (one.policy.known) {
+      val next = Math.min(one.policy.watermark, cap)
+      one.watermark = Some(one.watermark.fold(next)(Math.max(_, next)))
+    }
+    highest = (highest ++ one.watermark).maxOption
+    if (idleTimeout.exists(clock - one.quietSince >= _)) one.idle = true
+  }
+}

@@ -1,0 +1,246 @@
+package io.eventtide.kernel.watermark
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.eventtide.kernel.IncompatibleState
+import io.eventtide.kernel.InvalidArgument
+import io.eventtide.kernel.Saved
+import io.eventtide.kernel.UnknownStateVersion
+
+final class SubstreamsSuite extends AnyFunSuite {
+
+  private def withNames(substreams: Substreams, names: String*): Substreams = {
+    names.foreach(substreams.declare(_, 0): Unit)
+    substreams
+  }
+
+  private val lag = WithFixedLag(0)
+
+  test("without substreams the whole is idle and nothing is known") {
+    val none = new Substreams(lag)
+    assert(!none.tick(0))
+    assert(none.status == Status.Idle && none.emitted.isEmpty && none.ideal.isEmpty)
+    assert(none.nextDue.isEmpty && none.dueAt(0).isEmpty && none.idleAt == Some(0))
+    assert(none.report.isEmpty)
+  }
+
+  test("one substream is its own minimum") {
+    val one = withNames(new Substreams(lag), "a")
+    assert(one.status == Status.Unknown)
+    assert(one.observe(0, 0, 5))
+    assert(one.status == Status.Value && one.emitted == Some(5))
+  }
+
+  test("a declared substream holds back until it is seen or idle") {
+    val two = withNames(new Substreams(lag, idleTimeout = Some(10)), "a", "b")
+    assert(!two.observe(0, 0, 5))
+    assert(two.ideal.isEmpty)
+    assert(two.nextDue == Some(10))
+    assert(!two.tick(9))
+    assert(two.tick(10))
+    assert(two.emitted == Some(5))
+  }
+
+  test("a substream is idle from its last row and the timeout on, inclusive") {
+    val one = withNames(new Substreams(lag, idleTimeout = Some(10)), "a")
+    one.observe(3, 0, 5): Unit
+    one.tick(12): Unit
+    assert(one.status == Status.Value && one.idleAt == Some(13))
+    one.tick(13): Unit
+    assert(one.status == Status.Idle && one.idleAt == Some(13))
+  }
+
+  test("a row brings an idle substream back, and nothing goes down") {
+    val two = withNames(new Substreams(lag, idleTimeout = Some(10)), "a", "b")
+    two.observe(0, 0, 100): Unit
+    two.observe(0, 1, 50): Unit
+    two.tick(10): Unit
+    assert(two.emitted == Some(100))
+    assert(!two.observe(11, 1, 60))
+    assert(two.emitted == Some(100) && two.ideal == Some(60) && two.status == Status.Value)
+  }
+
+  test("equal times of all substreams are the minimum") {
+    val two = withNames(new Substreams(lag), "a", "b")
+    two.observe(0, 0, 7): Unit
+    assert(two.observe(0, 1, 7))
+    assert(two.emitted == Some(7))
+  }
+
+  test("time skipped moves the idle deadlines on") {
+    val one = withNames(new Substreams(lag, idleTimeout = Some(10)), "a")
+    one.observe(0, 0, 5): Unit
+    one.tick(4): Unit
+    one.skip(1000)
+    assert(one.idleAt == Some(1006))
+    one.tick(1005): Unit
+    assert(one.status == Status.Value)
+    one.tick(1006): Unit
+    assert(one.status == Status.Idle)
+  }
+
+  test("a watermark raised from outside is never fallen below, and the next frame follows it") {
+    val one = withNames(new Substreams(lag, Seq(ThrottleByFrame(10))), "a")
+    one.raise(25)
+    assert(one.emitted == Some(25))
+    assert(!one.observe(0, 0, 29))
+    assert(one.observe(0, 0, 30))
+    assert(one.emitted == Some(30))
+  }
+
+  test("removing the one that lags behind lets the others go on") {
+    val two = withNames(new Substreams(lag), "a", "b")
+    two.observe(0, 0, 10): Unit
+    assert(two.remove(1, 0))
+    assert(two.emitted == Some(10))
+    assert(two.indexOf("a") == Some(0) && two.indexOf("b").isEmpty && two.size == 1)
+  }
+
+  test("a removed substream's watermark can still be released when the rest is idle") {
+    val two = withNames(new Substreams(lag, idleTimeout = Some(10)), "a", "b")
+    two.observe(0, 0, 10): Unit
+    two.remove(0, 0): Unit
+    assert(two.emitted.isEmpty && two.nextDue == Some(10))
+    assert(two.tick(10))
+    assert(two.emitted == Some(10))
+  }
+
+  test("a name is declared once") {
+    val one = withNames(new Substreams(lag), "a")
+    val refusal = intercept[InvalidArgument](one.declare("a", 0))
+    assert(refusal.getMessage == "substream must be declared once, but was a")
+  }
+
+  test("an index that no substream has is refused") {
+    val one = withNames(new Substreams(lag), "a")
+    intercept[IndexOutOfBoundsException](one.observe(0, 1, 5))
+    intercept[IndexOutOfBoundsException](one.remove(-1, 0))
+  }
+
+  test("a timeout that is not positive is refused") {
+    val refusal = intercept[InvalidArgument](new Substreams(lag, idleTimeout = Some(0)))
+    assert(refusal.getMessage == "idle_timeout must be more than zero, but was 0")
+  }
+
+  test(
+    "a watermark ahead of the rows just read is capped, and let go by a tick at the same clock"
+  ) {
+    val two = withNames(new Substreams(LimitingRealTimeLag(10)), "a", "b")
+    assert(two.observe(100, 0, 50))
+    assert(two.emitted == Some(50))
+    assert(two.nextDue == Some(100))
+    assert(two.tick(100))
+    assert(two.emitted == Some(90))
+    assert(two.nextDue == Some(101))
+  }
+
+  test("the cap of a batch is its highest time, over all substreams") {
+    val two = withNames(new Substreams(LimitingRealTimeLag(0)), "a", "b")
+    val rows = Seq(SubstreamRows(0, 30, 10, 2), SubstreamRows(1, 70, 60, 3))
+    assert(two.observeBatch(100, rows))
+    assert(two.emitted == Some(70))
+  }
+
+  test("an empty batch is a tick") {
+    val one = withNames(new Substreams(LimitingRealTimeLag(0)), "a")
+    assert(one.observeBatch(100, Nil))
+    assert(one.emitted == Some(100))
+  }
+
+  test("a clock-driven watermark goes on when all are idle") {
+    val one = withNames(new Substreams(LimitingLagAndLull(0, 5), idleTimeout = Some(10)), "a")
+    one.observe(0, 0, 100): Unit
+    one.tick(20): Unit
+    assert(one.status == Status.Idle && one.emitted == Some(115))
+    one.tick(21): Unit
+    assert(one.emitted == Some(116))
+  }
+
+  test("a timer between throttle and substreams emits at its instants only") {
+    val one = withNames(new Substreams(lag, Seq(EmitEvery(10))), "a")
+    assert(!one.observe(3, 0, 5) && !one.observe(4, 0, 6))
+    assert(one.nextDue == Some(10))
+    assert(!one.tick(9))
+    assert(one.tick(10))
+    assert(one.emitted == Some(6))
+    assert(!one.observe(14, 0, 8))
+    assert(one.observe(20, 0, 9))
+    assert(one.emitted == Some(9))
+  }
+
+  test("the highest long is an ordinary time, and nothing is due after it") {
+    val one = withNames(new Substreams(lag, Seq(ThrottleByFrame(10))), "a")
+    one.observe(0, 0, Long.MaxValue): Unit
+    assert(one.emitted == Some(Long.MaxValue / 10 * 10))
+    assert(one.nextDue.isEmpty)
+  }
+
+  test("the report says of every substream what it has and why it counts or not") {
+    val three = withNames(new Substreams(WithFixedLag(2), idleTimeout = Some(10)), "a", "b", "c")
+    three.observe(1, 0, 5): Unit
+    three.observe(2, 0, 3): Unit
+    three.tick(11): Unit
+    three.declare("d", 11): Unit
+    three.observeBatch(12, Seq(SubstreamRows(1, 9, 8, 4))): Unit
+    assert(
+      three.report == Seq(
+        SubstreamReport("a", Some(5), Some(3), Some(2), 2, Activity.Silent, 12),
+        SubstreamReport("b", Some(9), Some(7), Some(12), 4, Activity.Active, 12),
+        SubstreamReport("c", None, None, None, 0, Activity.NeverSeen, 10),
+        SubstreamReport("d", None, None, None, 0, Activity.Expected, 11)
+      )
+    )
+  }
+
+  test("a change record holds only substreams that had rows, however the clock moves") {
+    val many =
+      withNames(new Substreams(LimitingLagAndLull(0, 5)), (0 until 1000).map(_.toString): _*)
+    many.observeBatch(0, (0 until 1000).map(SubstreamRows(_, 10, 10, 1))): Unit
+    val whole = Saved.by(many.saveWhole).bytes.size
+    many.tick(100): Unit
+    val none = Saved.by(many.saveChanged).bytes.size
+    many.observeBatch(101, Seq(SubstreamRows(7, 200, 200, 1))): Unit
+    val one = Saved.by(many.saveChanged).bytes.size
+    assert(none < 200 && one < none + 200 && whole > 1000 * 50)
+  }
+
+  test("what was emitted is kept over a restart, also when a policy is restored empty") {
+    val one = withNames(new Substreams(lag), "a")
+    one.adopt(0, 10)
+    assert(one.emitted == Some(10))
+    assert(!one.observe(0, 0, 9))
+    assert(one.observe(0, 0, 11))
+  }
+
+  test("a restart under another frame does not take back what was emitted") {
+    val before = withNames(new Substreams(lag, Seq(ThrottleByFrame(10))), "a")
+    before.observe(0, 0, 39): Unit
+    val after = new Substreams(WithFixedLag(100), Seq(ThrottleByFrame(7)))
+    Saved.by(before.saveWhole).into(after.restore(_))
+    assert(after.emitted == Some(30))
+    assert(after.observe(0, 0, 100), "the larger lag keeps the 39 that was reached")
+    assert(after.emitted == Some(35))
+  }
+
+  test("state of other policies or throttles, or of an unknown version, is refused by name") {
+    val saved = Saved.by(withNames(new Substreams(lag, Seq(ThrottleByFrame(10))), "a").saveWhole)
+    val refusal = intercept[IncompatibleState](new Substreams(Storm(0)).restore(saved.input))
+    assert(
+      refusal.getMessage == "state of substreams was saved by with_fixed_lag, " +
+        "throttle_by_frame, but this is storm"
+    )
+    intercept[UnknownStateVersion] {
+      new Substreams(lag, Seq(ThrottleByFrame(10))).restore(saved.withVersion(2).input)
+    }
+  }
+
+  test("a batch of a hundred thousand substreams is linear") {
+    val many = new Substreams(lag, Seq(ThrottleByFrame(10)), Some(1000))
+    val rows =
+      (0 until 100000).map(i => SubstreamRows(many.declare(i.toString, 0), 100L + i % 50, 90, 2))
+    val start = System.nanoTime
+    assert(many.observeBatch(1, rows))
+    assert(many.nextDue == Some(1001))
+    assert((System.nanoTime - start) / 1000000 < 5000)
+  }
+}
