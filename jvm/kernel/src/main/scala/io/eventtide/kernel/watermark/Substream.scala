@@ -15,7 +15,7 @@ import io.eventtide.kernel.time.Clamped
   * @param quietFrom the clock when it was declared
   */
 private[watermark] final class Substream(
-    val name: String,
+    private var ownName: String,
     val policy: WatermarkPolicy,
     quietFrom: Long
 ) {
@@ -36,6 +36,13 @@ private[watermark] final class Substream(
 
   /** Has to be saved. */
   var touched: Boolean = true
+
+  def name: String = ownName
+
+  def rename(to: String): Unit = {
+    ownName = to
+    touched = true
+  }
 
   def known: Boolean = hasWatermark
 

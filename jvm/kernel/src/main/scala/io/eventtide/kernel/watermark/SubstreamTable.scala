@@ -50,16 +50,31 @@ private[watermark] final class SubstreamTable(create: () => WatermarkPolicy) {
     removed += gone.name
   }
 
+  /** Gives a substream another name; the record under the old one goes with the next save. */
+  def rename(index: Int, name: String): Unit = {
+    if (indexes.contains(name)) throw new InvalidArgument("substream", name, "declared once")
+    removed += apply(index).name
+    indexes.remove(apply(index).name)
+    indexes(name) = index
+    apply(index).rename(name)
+  }
+
   def iterator: Iterator[Substream] = members.iterator.take(used)
 
+  /** Saves, and notes that all is saved. */
   def save(out: DataOutput, whole: Boolean): Unit = {
+    write(out, whole)
+    iterator.foreach(_.touched = false)
+    removed.clear()
+  }
+
+  def write(out: DataOutput, whole: Boolean): Unit = {
     left.save(out)
     val gone = if (whole) Nil else removed.toSeq
     out.writeInt(gone.size)
     gone.foreach(SubstreamTable.writeText(out, _))
     out.writeInt(iterator.count(whole || _.touched))
     iterator.filter(whole || _.touched).foreach(write(out, _))
-    removed.clear()
   }
 
   /** Takes over a whole record, or on top of that a later change. */
@@ -75,7 +90,6 @@ private[watermark] final class SubstreamTable(create: () => WatermarkPolicy) {
   private def write(out: DataOutput, substream: Substream): Unit = {
     SubstreamTable.writeText(out, substream.name)
     substream.save(out)
-    substream.touched = false
   }
 
   /** A record replaces what is there under its name, in its place. */

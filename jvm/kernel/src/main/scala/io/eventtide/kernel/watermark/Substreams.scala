@@ -1,7 +1,11 @@
 package io.eventtide.kernel.watermark
 
+import java.io.ByteArrayInputStream
+import java.io.ByteArrayOutputStream
 import java.io.DataInput
+import java.io.DataInputStream
 import java.io.DataOutput
+import java.io.DataOutputStream
 
 import io.eventtide.kernel.IncompatibleState
 import io.eventtide.kernel.StateVersion
@@ -93,6 +97,9 @@ final class Substreams(
     wakeAt = Long.MinValue
   }
 
+  /** Gives a substream another name: one that was expected is seen, and now has its own. */
+  def rename(index: Int, name: String): Unit = table.rename(index, name)
+
   /** Takes a substream out, which shifts the higher indexes down; true when `emitted` moved. */
   def remove(index: Int, now: Long): Boolean = {
     advance(now)
@@ -137,6 +144,17 @@ final class Substreams(
   def idleAt: Option[Long] = gate.idleAt(clock)
 
   def report: Seq[SubstreamReport] = table.iterator.map(SubstreamReport.of(_, idleTimeout)).toSeq
+
+  /** The same substreams once more, to look ahead; what the copy does leaves this one alone. */
+  def copy(): Substreams = {
+    val bytes = new ByteArrayOutputStream
+    val out = new DataOutputStream(bytes)
+    saveCommon(out)
+    table.write(out, whole = true)
+    val copied = new Substreams(spec, throttles, idleTimeout)
+    copied.restore(new DataInputStream(new ByteArrayInputStream(bytes.toByteArray)))
+    copied
+  }
 
   def saveWhole(out: DataOutput): Unit = save(out, whole = true)
 
@@ -203,12 +221,16 @@ final class Substreams(
   private def structure: String = (spec.structure +: throttles.map(_.name)).mkString(", ")
 
   private def save(out: DataOutput, whole: Boolean): Unit = {
+    saveCommon(out)
+    table.save(out, whole)
+  }
+
+  private def saveCommon(out: DataOutput): Unit = {
     StateVersion.write(out, 1)
     SubstreamTable.writeText(out, structure)
     out.writeBoolean(started)
     out.writeLong(clock)
     gate.save(out)
-    table.save(out, whole)
   }
 
   private def read(in: DataInput): Unit = {

@@ -31,6 +31,34 @@ final class SubstreamsSuite extends AnyFunSuite {
     assert(one.status == Status.Value && one.emitted == Some(5))
   }
 
+  test("a copy looks ahead and leaves the original alone") {
+    val live = withNames(new Substreams(LimitingLagAndLull(0, 5)), "a")
+    live.observe(0, 0, 10): Unit
+    val ahead = live.copy()
+    assert(ahead.tick(8) && ahead.emitted == Some(13))
+    assert(live.emitted == Some(10))
+    val again = new Substreams(LimitingLagAndLull(0, 5))
+    Saved.by(live.saveChanged).into(again.restore(_)) // the copy has not taken what is to be saved
+    assert(again.emitted == Some(10) && again.size == 1)
+  }
+
+  test("a renamed substream keeps its place, its watermark and its idle clock") {
+    val two = withNames(new Substreams(lag, idleTimeout = Some(10)), "1 of 2", "2 of 2")
+    val whole = Saved.by(two.saveWhole)
+    two.rename(0, "north")
+    assert(two.indexOf("north") == Some(0) && two.indexOf("1 of 2").isEmpty)
+    assert(!two.observe(1, 0, 7)) // the other one still holds back
+    val again = new Substreams(lag, idleTimeout = Some(10))
+    again.restore(whole.input, Seq(Saved.by(two.saveChanged).input))
+    assert(again.report.map(_.name).toSet == Set("north", "2 of 2") && again.emitted.isEmpty)
+    assert(again.tick(10) && again.emitted == Some(7))
+  }
+
+  test("a name is given once") {
+    val two = withNames(new Substreams(lag), "a", "b")
+    intercept[InvalidArgument](two.rename(0, "b"))
+  }
+
   test("a declared substream holds back until it is seen or idle") {
     val two = withNames(new Substreams(lag, idleTimeout = Some(10)), "a", "b")
     assert(!two.observe(0, 0, 5))

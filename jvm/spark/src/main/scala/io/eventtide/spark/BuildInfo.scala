@@ -1,0 +1,20 @@
+package io.eventtide.spark
+
+import java.util.Properties
+
+/** What this jar is: written by the build. */
+private[spark] object BuildInfo {
+  private val properties = {
+    val loaded = new Properties
+    val in = getClass.getResourceAsStream("/eventtide.properties")
+    try loaded.load(in)
+    finally in.close()
+    loaded
+  }
+
+  /** The version of Eventtide, as in pyproject.toml. */
+  val version: String = properties.getProperty("version")
+
+  /** The Spark minor that the jar was compiled against, such as "4.3". */
+  val sparkMinor: String = properties.getProperty("sparkMinor")
+}

@@ -1,0 +1,170 @@
+package io.eventtide.spark
+
+import java.time.Duration
+
+import org.apache.spark.sql.classic
+import org.apache.spark.sql.{Column, DataFrame}
+
+import io.eventtide.spark.plan.WatermarkBuilder
+
+/** Eventtide for Scala: policies in place of `withWatermark`.
+  *
+  * {{{
+  *   val policy = WatermarkPolicy.limitingLagAndLull(Duration.ofSeconds(5), Duration.ofSeconds(30))
+  *     .throttleByFrame(Duration.ofSeconds(1))
+  *   val watermarked = Eventtide.withWatermark(events, "ts", policy)
+  *   watermarked.groupBy(window($"ts", "1 minute"), $"user").count()
+  * }}}
+  *
+  * The session needs `spark.sql.extensions=io.eventtide.spark.EventtideExtensions`.
+  */
+object Eventtide {
+
+  /** Puts a policy's watermark on a column of a stream.
+    *
+    *   - '''Guarantee:''' the rows pass as they are, but for those without a usable event time and
+    *     those that `guardFuture` refuses, which are counted. A batch DataFrame passes unchanged.
+    *   - '''Edges:''' a second watermark on one stream is refused.
+    *   - '''Source:''' Jet 0.5 `WatermarkPolicies`.
+    *
+    * @param eventTime
+    *   a TIMESTAMP or TIMESTAMP_NTZ column
+    * @param options
+    *   substreams, idle timeout and the rest
+    * @throws EventtideException
+    *   for whatever cannot work, before anything is started
+    */
+  def withWatermark(
+      stream: DataFrame,
+      eventTime: String,
+      policy: WatermarkPolicy,
+      options: WatermarkOptions = WatermarkOptions()
+  ): DataFrame =
+    WatermarkBuilder.withWatermark(
+      stream.asInstanceOf[classic.DataFrame],
+      eventTime,
+      options.substream,
+      policy.options ++ options.values
+    )
+
+  /** Adds the time at which each batch is made as column `into`, with a watermark that no row is
+    * behind. The time never goes back, even when the clock does.
+    */
+  def withIngestionTime(stream: DataFrame, into: String = "ingested_at"): DataFrame =
+    WatermarkBuilder.withIngestionTime(stream.asInstanceOf[classic.DataFrame], into, Map.empty)
+}
+
+/** A watermark policy and what decorates it, as the flat options that every door uses.
+  *
+  * Durations are zero or more unless said otherwise. The rules are those of Jet 0.5; docs/policies.md
+  * has a worked timeline of each.
+  */
+final class WatermarkPolicy private (val options: Map[String, String], decorators: Int) {
+
+  /** Lets the watermark through when it enters a new frame; `size` is at least a millisecond. */
+  def throttleByFrame(size: Duration, offset: Duration = Duration.ZERO): WatermarkPolicy =
+    decorated("throttle_by_frame", "size" -> size.toString, "offset" -> offset.toString)
+
+  /** Lets the watermark through when it has advanced by `step`, at least a millisecond. */
+  def throttleByMinStep(step: Duration): WatermarkPolicy =
+    decorated("throttle_by_min_step", "step" -> step.toString)
+
+  /** Lets the watermark through once every `interval` of the clock: Storm's timer. */
+  def emitEvery(interval: Duration): WatermarkPolicy =
+    decorated("emit_every", "interval" -> interval.toString)
+
+  /** Keeps rows that are further than `maxAhead` ahead of the clock from moving the watermark.
+    *
+    * @param on
+    *   `clamp` keeps such a row and counts its time as the limit, `late` refuses it, `fail` fails
+    */
+  def guardFuture(maxAhead: Duration, on: String = "clamp"): WatermarkPolicy =
+    decorated("guard_future", "max_ahead" -> maxAhead.toString, "on" -> on)
+
+  private def decorated(name: String, parameters: (String, String)*): WatermarkPolicy = {
+    val prefix = s"decorators.$decorators"
+    val added = parameters.map { case (key, value) => s"$prefix.$key" -> value }
+    new WatermarkPolicy(options ++ added + (prefix -> name), decorators + 1)
+  }
+}
+
+object WatermarkPolicy {
+  def withFixedLag(lag: Duration): WatermarkPolicy = policy("with_fixed_lag", "lag" -> lag)
+
+  def limitingLagAndDelay(lag: Duration, maxDelay: Duration): WatermarkPolicy =
+    policy("limiting_lag_and_delay", "lag" -> lag, "max_delay" -> maxDelay)
+
+  def limitingLagAndLull(lag: Duration, maxLull: Duration): WatermarkPolicy =
+    policy("limiting_lag_and_lull", "lag" -> lag, "max_lull" -> maxLull)
+
+  def limitingTimestampAndWallClockLag(
+      timestampLag: Duration,
+      wallClockLag: Duration
+  ): WatermarkPolicy =
+    policy(
+      "limiting_timestamp_and_wall_clock_lag",
+      "timestamp_lag" -> timestampLag,
+      "wall_clock_lag" -> wallClockLag
+    )
+
+  def limitingRealTimeLag(lag: Duration): WatermarkPolicy =
+    policy("limiting_real_time_lag", "lag" -> lag)
+
+  def minEventTime: WatermarkPolicy = policy("min_event_time")
+
+  def maxEventTime: WatermarkPolicy = policy("max_event_time")
+
+  def storm(lag: Duration): WatermarkPolicy = policy("storm", "lag" -> lag)
+
+  /** The lowest of several policies over the same substream. */
+  def minOf(policies: WatermarkPolicy*): WatermarkPolicy = combined("min_of", policies)
+
+  /** The highest of several policies over the same substream. */
+  def maxOf(policies: WatermarkPolicy*): WatermarkPolicy = combined("max_of", policies)
+
+  private def policy(name: String, parameters: (String, Duration)*): WatermarkPolicy =
+    new WatermarkPolicy(
+      Map("policy" -> name) ++ parameters.map { case (key, value) => key -> value.toString },
+      decorators = 0
+    )
+
+  private def combined(name: String, policies: Seq[WatermarkPolicy]): WatermarkPolicy = {
+    val inside = policies.zipWithIndex.flatMap { case (policy, i) =>
+      policy.options.map { case (key, value) => s"of.$i.$key" -> value }
+    }
+    new WatermarkPolicy(inside.toMap + ("policy" -> name), decorators = 0)
+  }
+}
+
+/** Everything about a watermark but its policy; each method returns a new value. */
+final class WatermarkOptions private (val substream: Seq[Column], val values: Map[String, String]) {
+
+  /** What the rows are told apart by; without it Kafka's topic partition, or the whole source. */
+  def substream(columns: Column*): WatermarkOptions = new WatermarkOptions(columns, values)
+
+  /** After this long without a row, a substream no longer holds the others back; positive. */
+  def idleTimeout(timeout: Duration): WatermarkOptions = set("idle_timeout", timeout.toString)
+
+  /** The number of substreams: as many hold the watermark back until they are seen. */
+  def expected(count: Int): WatermarkOptions = set("expected", count.toString)
+
+  /** The names of the substreams: each holds the watermark back until it is seen. */
+  def expected(names: Seq[String]): WatermarkOptions =
+    new WatermarkOptions(
+      substream,
+      values ++ names.zipWithIndex.map { case (name, i) => s"expected.$i" -> name }
+    )
+
+  /** Fails the query when there are more; 100 000 by default. */
+  def maxSubstreams(most: Int): WatermarkOptions = set("max_substreams", most.toString)
+
+  /** After a restart the clock counts at once, also while the sources have a backlog. */
+  def resumeOnRestart: WatermarkOptions = set("on_restart", "resume")
+
+  private def set(option: String, value: String): WatermarkOptions =
+    new WatermarkOptions(substream, values + (option -> value))
+}
+
+object WatermarkOptions {
+  def apply(): WatermarkOptions = new WatermarkOptions(Nil, Map.empty)
+}

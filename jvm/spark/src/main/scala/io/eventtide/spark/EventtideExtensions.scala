@@ -1,0 +1,24 @@
+package io.eventtide.spark
+
+import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.classic.SparkSession
+
+import io.eventtide.spark.plan.{EventtideStrategy, RemoveClock}
+
+/** Installs Eventtide: `spark.sql.extensions=io.eventtide.spark.EventtideExtensions`.
+  *
+  * {{{
+  *   analysed plan   ... PolicyWatermark - WithClock(data, clock source) ...
+  *   optimizer       RemoveClock: the clock leaves the batch's plan, the watermark node stays
+  *   planner         EventtideStrategy: PolicyWatermark -> PolicyWatermarkExec, before Spark's own
+  *   batch's end     Spark's WatermarkTracker asks the node, the node asks the query's policies
+  * }}}
+  */
+final class EventtideExtensions extends (SparkSessionExtensions => Unit) {
+  override def apply(extensions: SparkSessionExtensions): Unit = {
+    extensions.injectOptimizerRule(_ => RemoveClock)
+    extensions.injectPlannerStrategy(session =>
+      EventtideStrategy(session.asInstanceOf[SparkSession])
+    )
+  }
+}

@@ -1,0 +1,70 @@
+package io.eventtide.spark
+
+import java.util.{List => JList, Map => JMap, UUID}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.classic
+import org.apache.spark.sql.eventtide.ScriptedQuery
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.{Column, DataFrame, SparkSession}
+
+import io.eventtide.spark.plan.{PlanExplanation, SessionChecks, WatermarkBuilder}
+import io.eventtide.spark.query.QueryWatermarks
+import io.eventtide.spark.source.{Script, ScriptSource}
+
+/** What Python calls, with Java types only; `_jvm.py` is its one caller. */
+object PythonApi {
+
+  def version(): String = BuildInfo.version
+
+  /** The Spark minor that this jar is for. */
+  def sparkVersion(): String = BuildInfo.sparkMinor
+
+  def isInstalled(session: SparkSession): Boolean = SessionChecks.isInstalled(asClassic(session))
+
+  def withWatermark(
+      stream: DataFrame,
+      eventTime: String,
+      substream: JList[Column],
+      options: JMap[String, String]
+  ): DataFrame =
+    WatermarkBuilder.withWatermark(
+      asClassic(stream),
+      eventTime,
+      substream.asScala.toSeq,
+      options.asScala.toMap
+    )
+
+  def withIngestionTime(stream: DataFrame, into: String, options: JMap[String, String]): DataFrame =
+    WatermarkBuilder.withIngestionTime(asClassic(stream), into, options.asScala.toMap)
+
+  /** The report on a query's last batch as JSON; null when it has no Eventtide watermark. */
+  def progressJson(session: SparkSession, queryId: String): String =
+    QueryWatermarks.report(UUID.fromString(queryId)).map(_.json).orNull
+
+  /** What watermarks a DataFrame has, as JSON. */
+  def explainJson(stream: DataFrame): String = PlanExplanation.json(asClassic(stream))
+
+  /** A script for the test kit; the rows that are added to it must have this schema. */
+  def script(schema: StructType): Script = Script.create(schema)
+
+  /** The stream that reads a script. */
+  def readScript(session: SparkSession, script: Script): DataFrame =
+    session.readStream.format(classOf[ScriptSource].getName).option("script", script.id).load()
+
+  /** A query under a scripted clock, not yet started. */
+  def scriptedQuery(
+      result: DataFrame,
+      outputMode: String,
+      checkpoint: String,
+      startMs: Long
+  ): ScriptedQuery =
+    new ScriptedQuery(asClassic(result), outputMode, checkpoint, startMs)
+
+  private def asClassic(session: SparkSession): classic.SparkSession =
+    session.asInstanceOf[classic.SparkSession]
+
+  private def asClassic(stream: DataFrame): classic.DataFrame =
+    stream.asInstanceOf[classic.DataFrame]
+}

@@ -1,0 +1,59 @@
+package io.eventtide.spark.exec
+
+import java.io.ObjectOutputStream
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.execution.streaming.operators.stateful.{
+  EventTimeStats,
+  EventTimeStatsAccum
+}
+import org.apache.spark.util.AccumulatorV2
+
+import io.eventtide.spark.query.BatchWatermark
+
+/** Brings what the tasks saw to the driver, and the policy's answer to Spark's tracker.
+  *
+  * Reports are kept by partition, the last one to arrive: a retried task, a stage that is run again
+  * and a `foreachBatch` that reads its frame twice report the same partition again, and a sum over
+  * tasks would count its rows twice.
+  *
+  * `value` is what Spark asks for at the end of a batch. On the driver the batch answers it with the
+  * combined watermark; a copy in a task, or one that a heartbeat brought, knows no batch and says
+  * that there were no rows.
+  */
+final class WatermarkRowsAccum(@transient private val batch: Option[BatchWatermark])
+    extends EventTimeStatsAccum {
+
+  private val partitions = mutable.HashMap.empty[Int, PartitionRows]
+
+  /** The report of one partition, begun anew. */
+  def begin(partition: Int): PartitionRows = synchronized {
+    val rows = new PartitionRows
+    partitions(partition) = rows
+    rows
+  }
+
+  def reports: Seq[PartitionRows] = synchronized(partitions.values.toSeq)
+
+  override def value: EventTimeStats =
+    if (batch == null) EventTimeStats.zero else batch.fold(EventTimeStats.zero)(_.stats)
+
+  override def isZero: Boolean = synchronized(partitions.isEmpty)
+
+  override def copy(): WatermarkRowsAccum = synchronized {
+    val copied = new WatermarkRowsAccum(None)
+    copied.partitions ++= partitions
+    copied
+  }
+
+  override def reset(): Unit = synchronized(partitions.clear())
+
+  override def merge(other: AccumulatorV2[Long, EventTimeStats]): Unit = other match {
+    case that: WatermarkRowsAccum => synchronized(partitions ++= that.partitions)
+    case _ => throw new IllegalArgumentException(s"cannot merge ${other.getClass.getName}")
+  }
+
+  // A heartbeat serialises the accumulator while its task may begin a partition.
+  private def writeObject(out: ObjectOutputStream): Unit = synchronized(out.defaultWriteObject())
+}

@@ -1,0 +1,154 @@
+package io.eventtide.spark.options
+
+import io.eventtide.kernel.watermark.{
+  FutureGuard,
+  Param,
+  ParamKind,
+  Policies,
+  PolicySpec,
+  ThrottleSpec,
+  Throttles,
+  WithIngestionTime
+}
+import io.eventtide.spark.EventtideException
+
+/** Turns a flat map of options into settings: the one place where text becomes types.
+  *
+  * {{{
+  *   policy=limiting_lag_and_lull  lag=PT5S  max_lull=PT30S      parameters beside their policy
+  *   policy=min_of  of.0.policy=with_fixed_lag  of.0.lag=PT5S    policies inside, numbered
+  *   decorators.0=throttle_by_frame  decorators.0.size=PT1S      in the order of application
+  *   decorators.1=guard_future  decorators.1.max_ahead=PT1H  decorators.1.on=late
+  *   idle_timeout  expected (a count)  expected.0 (names)  max_substreams  on_restart
+  * }}}
+  *
+  * Durations are ISO 8601 and become microseconds. Policies and throttles describe their own
+  * parameters, so that a new one needs no line here.
+  */
+private[spark] object OptionsCodec {
+  private val MaxSubstreams = 100000
+
+  // Spark's watermark is in whole milliseconds: a smaller frame or step could not be told apart.
+  private val SmallestStep = 1000L
+
+  private val GuardModes = FutureGuard.modes.map(mode => mode.name -> mode)
+
+  private val RestartModes = Seq("hold_until_caught_up" -> true, "resume" -> false)
+
+  def watermark(values: Map[String, String], substreamLabel: String): WatermarkSettings = {
+    val options = new Options(values)
+    settings(options, policy(options, ""), substreamLabel)
+  }
+
+  /** As `watermark`, for the ingestion time, which has one policy only. */
+  def ingestion(values: Map[String, String], substreamLabel: String): WatermarkSettings = {
+    val made = watermark(values + ("policy" -> WithIngestionTime.name), substreamLabel)
+    if (values.getOrElse("policy", made.policy.name) != made.policy.name) {
+      unknown("policy", values("policy"), Seq(made.policy.name))
+    }
+    made
+  }
+
+  private def settings(options: Options, policy: PolicySpec, label: String): WatermarkSettings = {
+    val decorators = options.numbered("decorators")
+    val (guards, throttles) = decorators.partition(options.get(_).contains(FutureGuard.name))
+    val names = options.numbered("expected").flatMap(options.get)
+    val made = WatermarkSettings(
+      policy,
+      throttles.map(throttle(options, _)),
+      guards.map(guard(options, _)).lastOption,
+      options.duration("idle_timeout", 1),
+      names,
+      options.count("expected", 1).getOrElse(1),
+      options.count("max_substreams", 1).getOrElse(MaxSubstreams),
+      options.choice("on_restart", RestartModes).getOrElse(true),
+      label
+    )
+    options.refuseUnread()
+    if (policy.needsDeclaredSubstreams && names.isEmpty) {
+      throw EventtideException("UNDECLARED_SUBSTREAMS", "policy" -> policy.name)
+    }
+    made
+  }
+
+  private def policy(options: Options, prefix: String): PolicySpec = {
+    val name =
+      options.required(s"${prefix}policy", s"allowed are ${names(Policies.all.map(_.name))}")
+    val reader = Policies.all.find(_.name == name).getOrElse {
+      unknown(s"${prefix}policy", name, Policies.all.map(_.name))
+    }
+    val children = options.numbered(s"${prefix}of").map(child => policy(options, s"$child."))
+    if (reader.takesChildren && children.isEmpty) {
+      throw EventtideException(
+        "MISSING_OPTION",
+        "option" -> s"${prefix}of.0.policy",
+        "allowed" -> s"$name combines one policy or more"
+      )
+    }
+    Policies.read(name, parameters(options, prefix, reader.params, _.least), children)
+  }
+
+  private def throttle(options: Options, prefix: String): ThrottleSpec = {
+    val name = options.get(prefix).getOrElse("")
+    val reader = Throttles.all.find(_.name == name).getOrElse {
+      unknown(prefix, name, Throttles.all.map(_.name) :+ FutureGuard.name)
+    }
+    val values = parameters(options, s"$prefix.", reader.params, smallest)
+    Throttles.read(name, values)
+  }
+
+  private def smallest(param: Param): Long = if (param.least == 0) 0 else SmallestStep
+
+  private def parameters(
+      options: Options,
+      prefix: String,
+      params: Seq[Param],
+      least: Param => Long
+  ): Map[String, Long] =
+    params
+      .flatMap(param => parameter(options, prefix, param, least(param)).map(param.name -> _))
+      .toMap
+
+  private def parameter(
+      options: Options,
+      prefix: String,
+      param: Param,
+      least: Long
+  ): Option[Long] = {
+    val option = prefix + param.name
+    val value = param.kind match {
+      case ParamKind.Duration => options.duration(option, least)
+      case ParamKind.Count => options.count(option, param.least.toInt).map(_.toLong)
+    }
+    if (value.isEmpty && param.default.isEmpty) {
+      throw EventtideException(
+        "MISSING_OPTION",
+        "option" -> option,
+        "allowed" -> s"it says ${param.doc}"
+      )
+    }
+    value
+  }
+
+  private def guard(options: Options, prefix: String): FutureGuard = {
+    val ahead = options.duration(s"$prefix.max_ahead", 0).getOrElse {
+      throw EventtideException(
+        "MISSING_OPTION",
+        "option" -> s"$prefix.max_ahead",
+        "allowed" -> "it says how far a row may be ahead of the clock"
+      )
+    }
+    val mode = options.choice(s"$prefix.on", GuardModes).getOrElse(FutureGuard.Clamp)
+    FutureGuard(ahead, mode)
+  }
+
+  private def unknown(option: String, value: String, allowed: Seq[String]): Nothing =
+    throw EventtideException(
+      "INVALID_CHOICE",
+      "option" -> option,
+      "value" -> value,
+      "allowed" -> names(allowed)
+    )
+
+  private def names(all: Seq[String]): String = all.mkString(", ")
+}

@@ -1,0 +1,33 @@
+package io.eventtide.spark.plan
+
+import org.apache.spark.SPARK_VERSION
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.internal.StaticSQLConf
+
+import io.eventtide.spark.{BuildInfo, EventtideException}
+
+/** Whether a session can plan Eventtide's nodes. Spark only logs when an extension is missing. */
+private[spark] object SessionChecks {
+
+  def installed(session: SparkSession): Unit = {
+    rightSpark()
+    if (!isInstalled(session)) {
+      val extensions = session.conf.getOption(StaticSQLConf.SPARK_SESSION_EXTENSIONS.key)
+      throw EventtideException("EXTENSION_MISSING", "extensions" -> extensions.getOrElse(""))
+    }
+  }
+
+  def isInstalled(session: SparkSession): Boolean =
+    session.sessionState.planner.strategies.exists(_.isInstanceOf[EventtideStrategy])
+
+  private def rightSpark(): Unit =
+    if (minor(SPARK_VERSION) != BuildInfo.sparkMinor) {
+      throw EventtideException(
+        "WRONG_SPARK_VERSION",
+        "built" -> BuildInfo.sparkMinor,
+        "running" -> minor(SPARK_VERSION)
+      )
+    }
+
+  private def minor(version: String): String = version.split('.').take(2).mkString(".")
+}

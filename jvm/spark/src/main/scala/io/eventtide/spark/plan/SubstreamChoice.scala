@@ -1,0 +1,79 @@
+package io.eventtide.spark.plan
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.Column
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, SubqueryAlias}
+import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
+import org.apache.spark.sql.classic.{DataFrame, Dataset}
+import org.apache.spark.sql.functions.col
+
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.options.WatermarkSettings
+
+/** What the rows of a stream are told apart by.
+  *
+  * @param keys
+  *   columns of `plan`; none for a stream that is one substream
+  * @param plan
+  *   the stream, with the keys added where it did not have them
+  */
+private[spark] final case class SubstreamChoice(
+    keys: Seq[Attribute],
+    label: String,
+    plan: LogicalPlan
+)
+
+private[spark] object SubstreamChoice {
+
+  /** The label of Kafka's own substreams. */
+  val KafkaLabel = "topic, partition"
+
+  private val KeyPrefix = "_eventtide_substream_"
+
+  /** The substream that a user named, as columns or expressions over them. */
+  def named(stream: DataFrame, columns: Seq[Column]): SubstreamChoice = {
+    val aliases = columns.zipWithIndex.map { case (column, i) => column.as(s"$KeyPrefix$i") }
+    val widened = resolve(stream, col("*") +: aliases).queryExecution.analyzed
+    val keys = widened.output.takeRight(columns.length)
+    SubstreamChoice(keys, columns.mkString(", "), widened)
+  }
+
+  private def resolve(stream: DataFrame, columns: Seq[Column]): Dataset[_] =
+    try stream.select(columns: _*)
+    catch {
+      case reason: AnalysisException =>
+        throw EventtideException(
+          "SUBSTREAM_UNRESOLVED",
+          "substream" -> columns.tail.mkString(", "),
+          "reason" -> reason.getMessage.linesIterator.next(),
+          "available" -> stream.columns.mkString(", ")
+        )
+    }
+
+  /** The substream of a stream for which none was named.
+    *
+    * Kafka's is the topic partition: each is read in order, at a pace of its own. Every other source
+    * is one substream, since a finished file would hold the minimum for ever, and Spark's partition
+    * ids shift from batch to batch.
+    */
+  def default(plan: LogicalPlan): SubstreamChoice =
+    kafka(plan).getOrElse(SubstreamChoice(Nil, WatermarkSettings.Whole, plan))
+
+  // Walks projections and filters down to the relation, and carries topic and partition up again
+  // where a projection has dropped them.
+  private def kafka(plan: LogicalPlan): Option[SubstreamChoice] = plan match {
+    case relation: StreamingRelationV2 if relation.sourceName == "kafka" =>
+      val keys = Seq("topic", "partition").flatMap(name => relation.output.find(_.name == name))
+      Option.when(keys.length == 2)(SubstreamChoice(keys, KafkaLabel, relation))
+    case Project(columns, child) =>
+      kafka(child).map { choice =>
+        val kept = AttributeSet(columns.map(_.toAttribute))
+        choice.copy(plan = Project(columns ++ choice.keys.filterNot(kept.contains), choice.plan))
+      }
+    case Filter(condition, child) =>
+      kafka(child).map(choice => choice.copy(plan = Filter(condition, choice.plan)))
+    case SubqueryAlias(_, child) => kafka(child)
+    case _ => None
+  }
+}

@@ -1,0 +1,92 @@
+package io.eventtide.spark.plan
+
+import org.apache.spark.sql.Column
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.classic.DataFrame
+import org.apache.spark.sql.eventtide.Plans
+import org.apache.spark.sql.functions.current_timestamp
+import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
+
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.options.{OptionsCodec, WatermarkSettings}
+import io.eventtide.spark.source.ClockSource
+
+/** Puts a policy's watermark on a stream. All that can be wrong is said here, before anything runs. */
+private[spark] object WatermarkBuilder {
+
+  def withWatermark(
+      stream: DataFrame,
+      eventTime: String,
+      substream: Seq[Column],
+      options: Map[String, String]
+  ): DataFrame = {
+    SessionChecks.installed(stream.sparkSession)
+    val plan = stream.queryExecution.analyzed
+    val column = timeColumn(stream, eventTime)
+    val choice =
+      if (substream.isEmpty) SubstreamChoice.default(plan)
+      else SubstreamChoice.named(stream, substream)
+    val settings = OptionsCodec.watermark(options, choice.label)
+    PlanChecks.noWatermarkYet(plan, eventTime)
+    if (stream.isStreaming) build(stream, column, choice, settings) else stream
+  }
+
+  /** Adds the time at which each batch is made, and a watermark on it that is never behind a row. */
+  def withIngestionTime(
+      stream: DataFrame,
+      into: String,
+      options: Map[String, String]
+  ): DataFrame = {
+    SessionChecks.installed(stream.sparkSession)
+    val plan = stream.queryExecution.analyzed
+    if (plan.output.exists(column => plan.conf.resolver(column.name, into))) {
+      throw EventtideException("COLUMN_EXISTS", "column" -> into)
+    }
+    val settings = OptionsCodec.ingestion(options, WatermarkSettings.Whole)
+    PlanChecks.noWatermarkYet(plan, into)
+    if (!stream.isStreaming) stream.withColumn(into, current_timestamp())
+    else {
+      val column = AttributeReference(into, TimestampType, nullable = false)()
+      val timed = IngestionTime(column, plan)
+      build(stream, column, SubstreamChoice(Nil, WatermarkSettings.Whole, timed), settings)
+    }
+  }
+
+  private def build(
+      stream: DataFrame,
+      column: Attribute,
+      choice: SubstreamChoice,
+      settings: WatermarkSettings
+  ): DataFrame = {
+    val session = stream.sparkSession
+    val clock = session.readStream.format(classOf[ClockSource].getName).load()
+    val data = WithClock(choice.plan, clock.queryExecution.analyzed)
+    val watermark = PolicyWatermark(column, data, choice.keys, settings)
+    Plans.dataFrame(session, withoutAddedKeys(watermark, choice))
+  }
+
+  // Keys that were added for the substream are not the user's columns.
+  private def withoutAddedKeys(watermark: PolicyWatermark, choice: SubstreamChoice): LogicalPlan = {
+    val keys = choice.keys.map(_.exprId).toSet
+    val kept = watermark.output.filterNot(column => keys(column.exprId))
+    if (keys.isEmpty) watermark else Project(kept, watermark)
+  }
+
+  private def timeColumn(stream: DataFrame, name: String): Attribute = {
+    val plan = stream.queryExecution.analyzed
+    val found = plan.resolve(Seq(name), plan.conf.resolver).collect { case top: Attribute => top }
+    val column = found.getOrElse {
+      throw EventtideException(
+        "UNKNOWN_COLUMN",
+        "column" -> name,
+        "available" -> stream.columns.mkString(", ")
+      )
+    }
+    column.dataType match {
+      case TimestampType | TimestampNTZType => column
+      case other =>
+        throw EventtideException("EVENT_TIME_TYPE", "column" -> name, "type" -> other.sql)
+    }
+  }
+}

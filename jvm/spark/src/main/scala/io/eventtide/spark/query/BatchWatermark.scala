@@ -1,0 +1,39 @@
+package io.eventtide.spark.query
+
+import java.util.UUID
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.eventtide.BatchInfo
+import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStats
+
+import io.eventtide.spark.exec.WatermarkRowsAccum
+
+/** One micro-batch of a query, as its watermark nodes see it on the driver.
+  *
+  * The first question for `stats` ends the batch: Spark's tracker asks it when all tasks are done and
+  * before the batch is committed. The tracker asks twice and the progress reporter again, so the
+  * answer is kept.
+  */
+final class BatchWatermark private[query] (query: QueryWatermark, val info: BatchInfo) {
+  private val watched = mutable.ArrayBuffer.empty[(UUID, WatermarkRowsAccum)]
+
+  def nowMicros: Long = info.timestampMs * 1000
+
+  /** The lowest watermark that the batch can have: the one in the offset log. */
+  def watermarkMicros: Long = info.watermarkMs * 1000
+
+  /** Called by each copy of a node; adaptive execution and self-joins make several. */
+  def watch(nodeId: UUID, rows: WatermarkRowsAccum): Unit = synchronized {
+    watched += nodeId -> rows
+  }
+
+  lazy val stats: EventTimeStats = query.finish(this)
+
+  /** What the tasks reported, by the position of the input in the plan. */
+  private[query] def rows(position: UUID => Int): Map[Int, BatchRows] = synchronized {
+    watched.toSeq.groupMap(node => position(node._1))(_._2).map { case (input, accumulators) =>
+      input -> BatchRows.of(accumulators.flatMap(_.reports))
+    }
+  }
+}

@@ -1,0 +1,144 @@
+package io.eventtide.spark.query
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
+import java.util.UUID
+
+import io.eventtide.kernel.watermark.{Activity, Status, SubstreamReport, SubstreamRows}
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.exec.SubstreamName
+import io.eventtide.spark.options.{PolicyTree, WatermarkSettings}
+
+/** One input of a query: the rows under one watermark node, and the policies of its substreams.
+  *
+  * Substreams that are expected, but whose names are not known, have a stand-in each, which holds the
+  * watermark back until a substream that is seen takes its place. There is one at least, so that
+  * an input that has not had a row yet holds back the others of its query.
+  */
+private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkSettings) {
+  private var substreams = settings.newSubstreams()
+  private var badTime = 0L
+  private var future = 0L
+
+  /** Takes over what was saved, or begins. */
+  def start(now: Long, saved: Seq[Array[Byte]]): Unit = {
+    val records = saved.map(bytes => new DataInputStream(new ByteArrayInputStream(bytes)))
+    records.headOption match {
+      case Some(whole) => substreams.restore(whole, records.tail)
+      case None => declareExpected(now)
+    }
+  }
+
+  private def declareExpected(now: Long): Unit = {
+    val names =
+      if (settings.expected.nonEmpty) settings.expected
+      else if (!settings.hasSubstreams) Seq(SubstreamName.Whole)
+      else standIns
+    names.foreach(substreams.declare(_, now))
+  }
+
+  /** Takes the rows of a batch; the time until `now` counts too, unless it is not `credited`. */
+  def observe(now: Long, rows: BatchRows, credited: Boolean): Unit = {
+    if (!credited) substreams.skip(now)
+    badTime += rows.badTime
+    future += rows.future
+    rows.substreams.keysIterator.foreach(declare(_, now))
+    val seen = rows.substreams.map { case (name, times) =>
+      SubstreamRows(substreams.indexOf(name).get, times.max, times.min, times.count)
+    }
+    substreams.observeBatch(now, seen)
+  }
+
+  private def declare(name: String, now: Long): Unit = if (substreams.indexOf(name).isEmpty) {
+    standIn match {
+      case Some(index) => substreams.rename(index, name)
+      case None if substreams.size == settings.maxSubstreams =>
+        throw EventtideException("TOO_MANY_SUBSTREAMS", "max" -> settings.maxSubstreams)
+      case None => substreams.declare(name, now)
+    }
+  }
+
+  private def standIn: Option[Int] = standIns.flatMap(substreams.indexOf).headOption
+
+  private def standIns: Seq[String] = (1 to settings.expectedCount).map(QueryInput.standIn)
+
+  /** This input as it would be at `now`, were there no more rows. */
+  def at(now: Long): QueryInput = {
+    val later = new QueryInput(nodeId, settings)
+    later.substreams = substreams.copy()
+    later.substreams.tick(now)
+    later
+  }
+
+  def raise(micros: Long): Unit = substreams.raise(micros)
+
+  def isIdle: Boolean = substreams.status == Status.Idle
+
+  def emitted: Option[Long] = substreams.emitted
+
+  def ideal: Option[Long] = substreams.ideal
+
+  /** From when on this input is at `target`, and from when on it is idle, without rows. */
+  def deadline(target: Long): (Option[Long], Option[Long]) =
+    (substreams.dueAt(target), substreams.idleAt)
+
+  /** The saved state: whole, or what changed since it was last saved. */
+  def save(whole: Boolean): Array[Byte] =
+    bytes(if (whole) substreams.saveWhole else substreams.saveChanged)
+
+  private def bytes(write: DataOutputStream => Unit): Array[Byte] = {
+    val buffer = new ByteArrayOutputStream
+    write(new DataOutputStream(buffer))
+    buffer.toByteArray
+  }
+
+  def report(position: Int, rows: BatchRows): InputReport = InputReport(
+    position,
+    PolicyTree.lines(settings).mkString(" "),
+    state,
+    ideal,
+    emitted,
+    badTime,
+    future,
+    substreams.report.filterNot(isHidden).map(line(_, rows))
+  )
+
+  // The stand-in that every input has before its first row is nobody's substream.
+  private def isHidden(report: SubstreamReport): Boolean =
+    settings.expectedCount == 1 && report.name == QueryInput.standIn(1)
+
+  private def shown(name: String): String = standIns.indexOf(name) match {
+    case -1 => name
+    case i => s"${i + 1} of ${settings.expectedCount}"
+  }
+
+  private def state: String = substreams.status match {
+    case Status.Value => "active"
+    case Status.Unknown => "unknown"
+    case Status.Idle => "idle"
+  }
+
+  private def reason(activity: Activity): String = activity match {
+    case Activity.Active => "rows"
+    case Activity.Silent => "timeout"
+    case Activity.Expected | Activity.NeverSeen => "never seen"
+  }
+
+  private def line(of: SubstreamReport, rows: BatchRows): SubstreamLine = SubstreamLine(
+    shown(of.name),
+    of.top,
+    of.watermark,
+    of.activity.name,
+    reason(of.activity),
+    of.since,
+    rows.substreams.get(of.name).fold(0L)(_.count),
+    of.rows
+  )
+}
+
+private[query] object QueryInput {
+
+  // No column's text has a bare backslash: see SubstreamName.
+  private val StandIn = "\\expected "
+
+  private def standIn(number: Int): String = s"$StandIn$number"
+}

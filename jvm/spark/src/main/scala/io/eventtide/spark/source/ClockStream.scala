@@ -1,0 +1,83 @@
+package io.eventtide.spark.source
+
+import java.util.{Collections, Map => JMap, Optional}
+
+import org.apache.spark.sql.connector.read.streaming.{
+  MicroBatchStream,
+  Offset,
+  ReadLimit,
+  ReportsSourceMetrics,
+  SupportsTriggerAvailableNow
+}
+import org.apache.spark.sql.connector.read.{InputPartition, PartitionReaderFactory}
+import org.apache.spark.sql.eventtide.RunningQuery
+
+import io.eventtide.spark.query.{QueryWatermark, QueryWatermarks}
+
+private final case class ClockOffset(ticks: Long) extends Offset {
+  override def json: String = ticks.toString
+}
+
+/** The clock of one run of a query.
+  *
+  * Spark asks every source for its latest offset on each trigger, and runs a batch when any differs
+  * from the last one read. So the offset changes only when the clock would move the watermark, and
+  * stays null, "nothing yet", until the first tick. Every watermark node brings a clock, since Spark
+  * refuses a checkpoint whose number of sources has changed; the first one to open
+  * ticks for the query.
+  */
+private[spark] final class ClockStream(query: QueryWatermark, leads: Boolean)
+    extends MicroBatchStream
+    with SupportsTriggerAvailableNow
+    with ReportsSourceMetrics {
+
+  // Under available-now: one tick at most, after the data.
+  private var ticksLeft = Int.MaxValue
+
+  override def prepareForTriggerAvailableNow(): Unit = ticksLeft = 1
+
+  override def latestOffset(start: Offset, limit: ReadLimit): Offset = {
+    val reached = start.asInstanceOf[ClockOffset]
+    val available = ticksLeft == 1
+    if (leads && ticksLeft > 0 && query.tick(afterData = available)) {
+      if (available) ticksLeft = 0
+      ClockOffset(reached.ticks + 1)
+    } else if (reached.ticks == 0) null
+    else reached
+  }
+
+  override def latestOffset(): Offset =
+    throw new UnsupportedOperationException("latestOffset(Offset, ReadLimit) is used")
+
+  override def initialOffset: Offset = ClockOffset(0)
+
+  override def deserializeOffset(json: String): Offset = ClockOffset(json.toLong)
+
+  override def commit(end: Offset): Unit = ()
+
+  override def stop(): Unit = if (leads) QueryWatermarks.detach(query)
+
+  override def planInputPartitions(start: Offset, end: Offset): Array[InputPartition] = Array.empty
+
+  override def createReaderFactory(): PartitionReaderFactory =
+    _ => throw new UnsupportedOperationException("the clock has no rows")
+
+  override def metrics(latestConsumed: Optional[Offset]): JMap[String, String] =
+    if (leads) query.report.fold(Collections.emptyMap[String, String])(_.metrics)
+    else Collections.emptyMap()
+
+  override def toString: String = "EventtideClock"
+}
+
+private object ClockStream {
+
+  /** Opens a clock, on the thread of the query that is starting.
+    *
+    * It runs before the query's first offset is written: a plan that cannot work, or does not fit the
+    * checkpoint, is refused here.
+    */
+  def open(): ClockStream = {
+    val query = QueryWatermarks.attach(RunningQuery.starting())
+    new ClockStream(query, leads = query.claimClock())
+  }
+}

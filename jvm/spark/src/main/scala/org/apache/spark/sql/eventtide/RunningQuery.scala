@@ -1,0 +1,120 @@
+package org.apache.spark.sql.eventtide
+
+import java.util.UUID
+
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.connector.read.streaming.{
+  ReadLimit,
+  SparkDataStream,
+  SupportsAdmissionControl
+}
+import org.apache.spark.sql.execution.streaming.runtime.{
+  IncrementalExecution,
+  MicroBatchExecution,
+  MultipleWatermarkPolicy,
+  StreamExecution
+}
+import org.apache.spark.sql.internal.SQLConf
+
+/** What one micro-batch is, from the offset log: the same when the batch is run again. */
+final case class BatchInfo(batchId: Long, timestampMs: Long, watermarkMs: Long)
+
+/** One run of a streaming query, seen from its own execution thread.
+  *
+  * Everything that Eventtide needs of `StreamExecution` passes through here, so that a new Spark
+  * release has one place to look at.
+  */
+final class RunningQuery private (execution: StreamExecution) {
+
+  def id: UUID = execution.id
+  def runId: UUID = execution.runId
+  def session: SparkSession = execution.sparkSession
+  def checkpointRoot: String = execution.resolvedCheckpointRoot
+  def analyzedPlan: LogicalPlan = execution.analyzedPlan
+  def nowMs: Long = execution.triggerClock.getTimeMillis()
+
+  /** The batch that is being planned or run now. */
+  def batch: BatchInfo = batchOf(execution.lastExecution)
+
+  /** The id of the last batch that was planned in this run, if there was one. */
+  def lastPlanned: Option[Long] = Option(execution.lastExecution).map(_.currentBatchId)
+
+  private def batchOf(planned: IncrementalExecution): BatchInfo = {
+    val offsets = planned.offsetSeqMetadata
+    BatchInfo(planned.currentBatchId, offsets.batchTimestampMs, offsets.batchWatermarkMs)
+  }
+
+  /** Whether the last batch took all that its sources had, as far as they can say.
+    *
+    * A source says so when it reports its latest offset, or when it is read without a limit, in
+    * which case every batch takes all there is. A source that can do neither says nothing: None.
+    */
+  def sourcesCaughtUp(isClock: SparkDataStream => Boolean): Option[Boolean] = {
+    val ends = execution.availableOffsets
+    val latest = execution.latestOffsets
+    val answers = ends.keys.toSeq.filterNot(isClock).map { source =>
+      latest.get(source) match {
+        case Some(offset) => Some(offset.json == ends(source).json)
+        case None if readsAll(source) => Some(true)
+        case None => None
+      }
+    }
+    if (answers.contains(None)) None else Some(answers.flatten.forall(identity))
+  }
+
+  private def readsAll(source: SparkDataStream): Boolean = source match {
+    case limited: SupportsAdmissionControl => limited.getDefaultReadLimit == ReadLimit.allAvailable
+    case _ => true
+  }
+
+  private def tracker = TrackerAccess.tracker(execution.asInstanceOf[MicroBatchExecution])
+
+  /** The global watermark that Spark would choose if our nodes stood at `ours`. */
+  def combined(ours: Long, isOurs: UUID => Boolean): Long = {
+    val conf = execution.sparkSessionForStream.sessionState.conf
+    val policy = MultipleWatermarkPolicy(conf.getConf(SQLConf.STREAMING_MULTIPLE_WATERMARK_POLICY))
+    val nodes = tracker.watermarkMap.map { case (node, value) =>
+      if (isOurs(node)) ours else value.getOrElse(0L)
+    }
+    policy.chooseGlobalWatermark(nodes.toSeq)
+  }
+
+  def watermarkMs: Long = tracker.currentWatermark
+
+  /** Makes `watermarkMs` the watermark of the batch that is about to be constructed.
+    *
+    * Legal only inside a source's `latestOffset`: Spark reads the tracker right after it and writes
+    * the value to the offset log, so that a batch that is run again has the same. On every trigger
+    * Spark may already have simulated that batch with the old value; the simulation is forgotten.
+    */
+  def raiseWatermark(watermarkMs: Long): Unit = {
+    tracker.setWatermark(watermarkMs)
+    Option(execution.lastExecution).foreach { last =>
+      last.watermarkPropagator.purge(last.currentBatchId + 1)
+    }
+  }
+}
+
+object RunningQuery {
+
+  /** The run whose execution thread this is; None elsewhere, as in `explain`. */
+  def current(session: SparkSession): Option[RunningQuery] =
+    Option(session.sparkContext.getLocalProperty(StreamExecution.QUERY_ID_KEY))
+      .flatMap(id => find(session, UUID.fromString(id)))
+
+  /** The run whose sources are being opened on this thread. */
+  def starting(): RunningQuery =
+    current(SparkSession.active).getOrElse {
+      throw new IllegalStateException("This source works only inside a streaming query.")
+    }
+
+  def find(session: SparkSession, id: UUID): Option[RunningQuery] =
+    Option(session.sharedState.activeStreamingQueries.get(id)).collect {
+      case execution: MicroBatchExecution => new RunningQuery(execution)
+    }
+
+  /** The watermark nodes of a plan, once each: a self-join has the same node on both sides. */
+  def watermarkNodes(plan: LogicalPlan): Seq[EventTimeWatermark] =
+    plan.collect { case node: EventTimeWatermark => node }.distinctBy(_.nodeId)
+}

@@ -1,0 +1,86 @@
+package org.apache.spark.sql.eventtide
+
+import org.apache.spark.sql.catalyst.streaming.InternalOutputModes
+import org.apache.spark.sql.classic.{DataFrame, StreamingQuery}
+import org.apache.spark.sql.execution.streaming.sources.MemorySink
+import org.apache.spark.sql.streaming.Trigger
+import org.apache.spark.util.ManualClock
+
+/** A streaming query with a clock that a script sets, and a sink whose rows can be read back.
+  *
+  * Clock, checkpoint and sink outlive a run, so that the query can be stopped and started again. The
+  * sink takes each batch once, also when it is run again.
+  *
+  * @param checkpoint
+  *   an empty folder, or one that an earlier run of the same query wrote
+  */
+final class ScriptedQuery(
+    result: DataFrame,
+    outputMode: String,
+    checkpoint: String,
+    startMs: Long
+) {
+  private val clock = new ManualClock(startMs)
+  private val sink = new MemorySink()
+  private var running: Option[StreamingQuery] = None
+  private var readBatches = -1L
+  private var droppedBefore = 0L
+
+  def query: StreamingQuery =
+    running.getOrElse(throw new IllegalStateException("the query is not running"))
+
+  def start(availableNow: Boolean): Unit = {
+    val trigger = if (availableNow) Trigger.AvailableNow() else Trigger.ProcessingTime(0)
+    droppedBefore = 0
+    running = Some(
+      result.sparkSession.streams.startQuery(
+        userSpecifiedName = None,
+        userSpecifiedCheckpointLocation = Some(checkpoint),
+        df = result,
+        extraOptions = Map.empty,
+        sink = sink,
+        outputMode = InternalOutputModes(outputMode),
+        trigger = trigger,
+        triggerClock = clock
+      )
+    )
+  }
+
+  def stop(): Unit = running.foreach(_.stop())
+
+  def nowMs: Long = clock.getTimeMillis()
+
+  def setClock(nowMs: Long): Unit = clock.setTime(nowMs)
+
+  /** Waits until the query has nothing left to do at the present time of its clock. */
+  def settle(): Unit = {
+    // The first may return for a trigger that had begun before the step; the second has seen it.
+    query.processAllAvailable()
+    query.processAllAvailable()
+  }
+
+  /** The watermark that Spark will use for the next batch, in milliseconds; 0 before there is one. */
+  def watermarkMs: Long =
+    RunningQuery.find(result.sparkSession, query.id).fold(0L)(_.watermarkMs)
+
+  /** The rows that the sink took since the last call. */
+  def newResults(): DataFrame = {
+    val rows = sink.dataSinceBatch(readBatches)
+    readBatches = sink.latestBatchId.getOrElse(-1L)
+    result.sparkSession.createDataFrame(java.util.Arrays.asList(rows: _*), result.schema)
+  }
+
+  /** How many rows Spark's operators have dropped as late since the last call, in this run. */
+  def newlyDropped(): Long = {
+    val all = query.recentProgress.flatMap(_.stateOperators).map(_.numRowsDroppedByWatermark).sum
+    val dropped = all - droppedBefore
+    droppedBefore = all
+    dropped
+  }
+
+  /** The id of the last batch that was begun in this run; -1 before there is one. */
+  def lastBatchId: Long = running
+    .flatMap(query => RunningQuery.find(result.sparkSession, query.id))
+    .flatMap(_.lastPlanned)
+    .getOrElse(-1L)
+}

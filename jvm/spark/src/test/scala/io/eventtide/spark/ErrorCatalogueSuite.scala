@@ -1,0 +1,25 @@
+package io.eventtide.spark
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import org.scalatest.funsuite.AnyFunSuite
+
+class ErrorCatalogueSuite extends AnyFunSuite {
+  private val entries = new ObjectMapper().readTree(getClass.getResourceAsStream("errors.json"))
+  private val names = entries.fieldNames.asScala.toSeq
+
+  test("errors stand in alphabetical order, each with a message and a Python class") {
+    assert(names == names.sorted && names.distinct == names)
+    names.foreach { name =>
+      assert(ErrorCatalogue.pythonClass(name).endsWith("Error"))
+      assert(entries.get(name).get("message").asText.endsWith("."))
+    }
+  }
+
+  test("a message carries its class and its parameters") {
+    val error = EventtideException("UNKNOWN_COLUMN", "column" -> "tz", "available" -> "ts, user")
+    assert(error.getMessage == "[UNKNOWN_COLUMN] There is no column 'tz'; the stream has ts, user.")
+    assert(error.getErrorClass == "UnknownColumnError")
+  }
+}

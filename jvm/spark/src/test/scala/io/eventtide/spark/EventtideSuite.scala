@@ -1,0 +1,73 @@
+package io.eventtide.spark
+
+import java.nio.file.Files
+import java.time.Duration
+
+import org.apache.spark.sql.eventtide.ScriptedQuery
+import org.apache.spark.sql.functions.{col, window}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.{DataFrame, Row}
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.eventtide.spark.plan.PolicyWatermark
+import io.eventtide.spark.source.{Script, ScriptSource}
+
+class EventtideSuite extends AnyFunSuite with LocalSession {
+  private val schema = StructType.fromDDL("ts timestamp, device string")
+
+  private def stream(script: Script): DataFrame =
+    spark.readStream.format(classOf[ScriptSource].getName).option("script", script.id).load()
+
+  private def rows(values: (Long, String)*): DataFrame = spark
+    .createDataFrame(values)
+    .selectExpr("timestamp_seconds(_1) as ts", "_2 as device")
+
+  private val lull = WatermarkPolicy
+    .limitingLagAndLull(Duration.ofSeconds(2), Duration.ofSeconds(5))
+    .throttleByFrame(Duration.ofSeconds(1))
+
+  test("a Scala user's query follows its policy, with rows and without") {
+    val script = Script.create(schema)
+    val options = WatermarkOptions().substream(col("device")).idleTimeout(Duration.ofSeconds(60))
+    val watermarked = Eventtide.withWatermark(stream(script), "ts", lull, options)
+    val counts = watermarked.groupBy(window(col("ts"), "10 seconds")).count().select("count")
+    val query = PythonApi.scriptedQuery(counts, "append", newFolder(), startMs = 0)
+    query.start(availableNow = false)
+    try {
+      feed(script, query, rows((1, "a"), (13, "a"), (12, "b")))
+      assert(query.newResults().collect().toSeq == Seq(Row(1L)) && query.watermarkMs == 10000)
+      query.setClock(15000)
+      query.settle()
+      assert(query.newResults().collect().toSeq == Seq(Row(2L)) && query.watermarkMs == 20000)
+    } finally query.stop()
+  }
+
+  private def feed(script: Script, query: ScriptedQuery, batch: DataFrame): Unit = {
+    script.add(batch.asInstanceOf[org.apache.spark.sql.classic.DataFrame])
+    query.settle()
+  }
+
+  private def newFolder(): String = Files.createTempDirectory("checkpoint").toString
+
+  test("decorators and policies inside become numbered options") {
+    val policy = WatermarkPolicy
+      .maxOf(WatermarkPolicy.withFixedLag(Duration.ofSeconds(1)), WatermarkPolicy.minEventTime)
+      .guardFuture(Duration.ofHours(1), on = "late")
+      .emitEvery(Duration.ofSeconds(1))
+    val plan = Eventtide.withWatermark(stream(Script.create(schema)), "ts", policy)
+    val node = plan.queryExecution.analyzed.collectFirst { case found: PolicyWatermark =>
+      found
+    }.get
+    assert(node.settings.policy.toString == "max_of(with_fixed_lag(lag=1000000), min_event_time())")
+    assert(
+      node.settings.throttles.map(_.name) == Seq("emit_every") && node.settings.guard.isDefined
+    )
+  }
+
+  test("filters and columns are pushed below the watermark, down to the source") {
+    val watermarked = Eventtide.withWatermark(stream(Script.create(schema)), "ts", lull)
+    val plan = watermarked.filter("device = 'a'").select("ts").queryExecution.optimizedPlan
+    val node = plan.collectFirst { case found: PolicyWatermark => found }.get
+    assert(node.child.toString.contains("Filter") && !plan.toString.contains("WithClock"))
+  }
+}

@@ -1,0 +1,20 @@
+package io.eventtide.spark
+
+import org.apache.spark.sql.classic.SparkSession
+import org.scalatest.{BeforeAndAfterAll, Suite}
+
+/** A local session with the extension, for one suite. */
+trait LocalSession extends BeforeAndAfterAll { this: Suite =>
+
+  protected lazy val spark: SparkSession = SparkSession
+    .builder()
+    .master("local[2]")
+    .config("spark.sql.extensions", classOf[EventtideExtensions].getName)
+    .config("spark.sql.shuffle.partitions", "2")
+    .config("spark.sql.session.timeZone", "UTC")
+    .getOrCreate()
+
+  override protected def afterAll(): Unit =
+    try spark.stop()
+    finally super.afterAll()
+}

@@ -1,0 +1,128 @@
+package io.eventtide.spark.options
+
+import java.io.File
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.eventtide.kernel.watermark.{
+  FutureGuard,
+  LimitingLagAndLull,
+  MinOf,
+  ThrottleByFrame,
+  WithFixedLag
+}
+import io.eventtide.spark.EventtideException
+
+class OptionsCodecSuite extends AnyFunSuite {
+  private val fixedLag = Map("policy" -> "with_fixed_lag", "lag" -> "PT5S")
+
+  private def read(options: Map[String, String]): WatermarkSettings =
+    OptionsCodec.watermark(options, "device")
+
+  private def refused(options: Map[String, String]): EventtideException =
+    intercept[EventtideException](read(options))
+
+  test("every case of the border files is read") {
+    val file = new File(sys.props("eventtide.root"), "tests/border/options.json")
+    val cases = new ObjectMapper().readTree(file).elements.asScala.toSeq
+    assert(cases.nonEmpty)
+    cases.foreach { one =>
+      val options = one.get("options").properties.asScala.map(e => e.getKey -> e.getValue.asText)
+      val declared = Map("expected.0" -> "s1", "expected.1" -> "s2")
+      withClue(one.get("written").asText) {
+        assert(
+          read(options.toMap ++ declared).policy.name == one.get("options").get("policy").asText
+        )
+      }
+    }
+  }
+
+  test("a policy and its durations become microseconds") {
+    val settings =
+      read(Map("policy" -> "limiting_lag_and_lull", "lag" -> "PT5S", "max_lull" -> "PT0.25S"))
+    assert(settings.policy == LimitingLagAndLull(5000000L, 250000L))
+  }
+
+  test("policies inside an algebra are numbered") {
+    val settings = read(
+      Map(
+        "policy" -> "min_of",
+        "of.0.policy" -> "with_fixed_lag",
+        "of.0.lag" -> "PT1S",
+        "of.1.policy" -> "with_fixed_lag",
+        "of.1.lag" -> "PT2S"
+      )
+    )
+    assert(settings.policy == MinOf(Seq(WithFixedLag(1000000L), WithFixedLag(2000000L))))
+  }
+
+  test("decorators keep their order, and the guard is taken apart from the throttles") {
+    val settings = read(
+      fixedLag ++ Map(
+        "decorators.0" -> "guard_future",
+        "decorators.0.max_ahead" -> "PT1H",
+        "decorators.0.on" -> "late",
+        "decorators.1" -> "throttle_by_frame",
+        "decorators.1.size" -> "PT1S",
+        "decorators.1.offset" -> "PT0S"
+      )
+    )
+    assert(settings.guard.contains(FutureGuard(3600000000L, FutureGuard.Late)))
+    assert(settings.throttles == Seq(ThrottleByFrame(1000000L, 0L)))
+  }
+
+  test("what is not given has its default") {
+    val settings = read(fixedLag)
+    assert(settings.idleTimeoutMicros.isEmpty && settings.expected.isEmpty)
+    assert(settings.maxSubstreams == 100000 && settings.holdsOnRestart && !settings.isThrottled)
+  }
+
+  test("substreams are expected by number or by name") {
+    assert(read(fixedLag + ("expected" -> "3")).expectedCount == 3)
+    val named = read(fixedLag ++ Map("expected.0" -> "north", "expected.1" -> "south"))
+    assert(named.expected == Seq("north", "south"))
+  }
+
+  test("a missing policy, parameter or child says which") {
+    assert(refused(Map.empty).condition == "MISSING_OPTION")
+    assert(refused(Map("policy" -> "with_fixed_lag")).getMessage.contains("'lag'"))
+    assert(refused(Map("policy" -> "max_of")).getMessage.contains("'of.0.policy'"))
+  }
+
+  test("an unknown policy, decorator or option names what is allowed") {
+    assert(refused(Map("policy" -> "with_lag")).getMessage.contains("with_fixed_lag"))
+    assert(refused(fixedLag + ("decorators.0" -> "slow")).getMessage.contains("throttle_by_frame"))
+    val unknown = refused(fixedLag + ("lull" -> "PT1S"))
+    assert(unknown.condition == "UNKNOWN_OPTION" && unknown.getMessage.contains("'lull'"))
+  }
+
+  test("a duration that is no duration, negative or too small is refused with its value") {
+    Seq("5s", "5", "-PT1S", "PT0.0000001S", "").foreach { text =>
+      val error = refused(fixedLag + ("lag" -> text))
+      assert(error.condition == "INVALID_DURATION" && error.getMessage.contains(s"'$text'"))
+    }
+    val frame = Map("decorators.0" -> "throttle_by_frame", "decorators.0.size" -> "PT0.0005S")
+    assert(refused(fixedLag ++ frame).getMessage.contains("one millisecond"))
+    assert(refused(fixedLag + ("idle_timeout" -> "PT0S")).getMessage.contains("positive"))
+  }
+
+  test("a count that is no count is refused") {
+    Seq("0", "-1", "many").foreach { text =>
+      assert(refused(fixedLag + ("max_substreams" -> text)).condition == "INVALID_COUNT")
+    }
+  }
+
+  test("Storm's policy needs its streams declared") {
+    val storm = Map("policy" -> "storm", "lag" -> "PT5S")
+    assert(refused(storm).condition == "UNDECLARED_SUBSTREAMS")
+    assert(read(storm + ("expected.0" -> "orders")).expected == Seq("orders"))
+  }
+
+  test("the structure names kinds and substream, not parameters") {
+    assert(read(fixedLag).structure == read(fixedLag + ("lag" -> "PT9S")).structure)
+    assert(read(fixedLag).structure != OptionsCodec.watermark(fixedLag, "region").structure)
+  }
+}
