@@ -16,7 +16,7 @@ from py4j.java_gateway import JavaPackage
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors.exceptions.captured import CapturedException
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -35,6 +35,8 @@ __all__ = [
     "named_errors",
     "progress_json",
     "running_settings",
+    "script",
+    "scripted_query",
     "with_ingestion_time",
     "with_watermark",
 ]
@@ -81,6 +83,93 @@ def explain_json(df: DataFrame) -> str:
     api = _api(df)
     with named_errors():
         return str(api.explainJson(df._jdf))
+
+
+def script(session: SparkSession, schema: StructType) -> ScriptHandle:
+    """Return a script without rows, for the test kit."""
+    return ScriptHandle(_api(session), session, schema)
+
+
+def scripted_query(
+    df: DataFrame, output_mode: str, checkpoint: str, start_ms: int
+) -> ScriptedQueryHandle:
+    """Return a query under a scripted clock, not yet started."""
+    java = _api(df).scriptedQuery(df._jdf, output_mode, checkpoint, start_ms)
+    return ScriptedQueryHandle(java, df.sparkSession)
+
+
+class ScriptHandle:
+    """The rows of a scripted source, kept in the JVM."""
+
+    def __init__(self, api: Any, session: SparkSession, schema: StructType) -> None:
+        """Make a script whose rows have this schema."""
+        self._api = api
+        self._session = session
+        self._java = api.script(session._jsparkSession.parseDataType(schema.json()))
+
+    def stream(self) -> DataFrame:
+        """Return the stream that reads the script."""
+        java = self._api.readScript(self._session._jsparkSession, self._java)
+        return DataFrame(java, self._session)
+
+    def add(self, rows: DataFrame) -> None:
+        """Let the source have these rows, as one batch."""
+        self._java.add(rows._jdf)
+
+    def close(self) -> None:
+        """Let go of the rows."""
+        self._java.close()
+
+
+class ScriptedQueryHandle:
+    """A scripted query in the JVM; times are milliseconds since the epoch."""
+
+    def __init__(self, java: Any, session: SparkSession) -> None:
+        """Wrap `io.eventtide` 's ``ScriptedQuery``."""
+        self._java = java
+        self._session = session
+
+    def start(self, *, available_now: bool) -> None:
+        """Start a run from the checkpoint."""
+        with named_errors():
+            self._java.start(available_now)
+
+    def stop(self) -> None:
+        """Stop the run, if there is one."""
+        self._java.stop()
+
+    def settle(self) -> None:
+        """Wait until the query has nothing left to do at the clock's present time."""
+        with named_errors():
+            self._java.settle()
+
+    def query(self) -> StreamingQuery:
+        """Return the run as PySpark sees it."""
+        return StreamingQuery(self._java.query())
+
+    def now_ms(self) -> int:
+        """Return what the clock shows."""
+        return int(self._java.nowMs())
+
+    def set_clock_ms(self, now_ms: int) -> None:
+        """Set what the clock shows."""
+        self._java.setClock(now_ms)
+
+    def watermark_ms(self) -> int:
+        """Return the watermark for the next batch, 0 before there is one."""
+        return int(self._java.watermarkMs())
+
+    def last_batch_id(self) -> int:
+        """Return the id of the run's last batch, -1 before there is one."""
+        return int(self._java.lastBatchId())
+
+    def new_results(self) -> DataFrame:
+        """Return the rows that came out since the last call."""
+        return DataFrame(self._java.newResults(), self._session)
+
+    def newly_dropped(self) -> int:
+        """Return how many rows Spark's operators dropped as late since the last call."""
+        return int(self._java.newlyDropped())
 
 
 def is_connect(thing: object) -> bool:
@@ -144,7 +233,7 @@ def _java_exception(error: Any) -> Any:
     return getattr(error, "java_exception", None) or getattr(error, "_origin", None)
 
 
-def _api(thing: DataFrame | StreamingQuery) -> Any:
+def _api(thing: DataFrame | StreamingQuery | SparkSession) -> Any:
     """Return the JVM's door, once the session behind `thing` proved able to run eventtide."""
     if is_connect(thing):
         raise SetupError(
@@ -194,7 +283,9 @@ def _find_api() -> Any:
     return None if isinstance(found, JavaPackage) else found
 
 
-def _java_session(thing: DataFrame | StreamingQuery) -> Any:
+def _java_session(thing: DataFrame | StreamingQuery | SparkSession) -> Any:
+    if isinstance(thing, SparkSession):
+        return thing._jsparkSession
     if isinstance(thing, StreamingQuery):
         return thing._jsq.sparkSession()
     return thing.sparkSession._jsparkSession

@@ -2,14 +2,13 @@
 
 from datetime import datetime, timedelta
 
+import eventtide as et
+from eventtide import PunctuationPolicies, WatermarkPolicies, WatermarkPolicy
+from eventtide.policies import LimitingLagAndLull, MinOf, WithFixedLag
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.streaming.query import StreamingQuery
 from typing_extensions import assert_type
-
-import eventtide as et
-from eventtide import PunctuationPolicies, WatermarkPolicies, WatermarkPolicy
-from eventtide.policies import LimitingLagAndLull, MinOf, WithFixedLag
 
 
 def session() -> SparkSession:

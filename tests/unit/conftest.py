@@ -6,12 +6,11 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from eventtide import __version__
 from hypothesis import settings
 from pyspark import SparkContext
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
-
-from eventtide import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from eventtide import WatermarkPolicies, policies
 from eventtide.explanation import explained
 from eventtide.query_progress import parse_progress

@@ -6,11 +6,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from eventtide.durations import in_words, micros, to_iso
 from eventtide.errors import InvalidDurationError
+from hypothesis import given
+from hypothesis import strategies as st
 
 LARGEST = 2**63 - 1
 SECOND = 1_000_000

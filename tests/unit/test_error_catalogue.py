@@ -6,9 +6,6 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from pyspark import SparkContext
-from test_jvm import ours, raised
-
 from eventtide import (
     ArgumentTypeError,
     EventtideError,
@@ -22,6 +19,8 @@ from eventtide import (
     with_watermark,
 )
 from eventtide.errors import BY_NAME
+from pyspark import SparkContext
+from test_jvm import ours, raised
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pickle
 
-import pytest
-
 import eventtide
+import pytest
 from eventtide import errors
 from eventtide.errors import BY_NAME, EventtideError, from_jvm, sentence
 

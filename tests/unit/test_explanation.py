@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-
 from eventtide import ArgumentTypeError, explain
 
 if TYPE_CHECKING:

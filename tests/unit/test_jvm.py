@@ -6,11 +6,6 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from py4j.java_gateway import JavaPackage
-from py4j.protocol import Py4JJavaError
-from pyspark import SparkContext
-from pyspark.errors.exceptions.captured import IllegalArgumentException
-
 from eventtide import (
     CheckpointError,
     SetupError,
@@ -20,6 +15,10 @@ from eventtide import (
     named_errors,
 )
 from eventtide.errors import BY_NAME
+from py4j.java_gateway import JavaPackage
+from py4j.protocol import Py4JJavaError
+from pyspark import SparkContext
+from pyspark.errors.exceptions.captured import IllegalArgumentException
 
 if TYPE_CHECKING:
     from conftest import FakeDoor, FakeFrame

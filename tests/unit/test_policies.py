@@ -8,9 +8,6 @@ from dataclasses import FrozenInstanceError
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from eventtide import (
     ArgumentTypeError,
     InvalidArgumentError,
@@ -21,6 +18,8 @@ from eventtide import (
 )
 from eventtide.durations import in_words, to_iso
 from eventtide.policies import MinOf, ThrottleByFrame, WithFixedLag
+from hypothesis import given
+from hypothesis import strategies as st
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,9 +11,8 @@ from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 
-import pytest
-
 import eventtide
+import pytest
 
 MODULES = sorted(
     module.name

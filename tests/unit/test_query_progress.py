@@ -7,7 +7,6 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
 from eventtide import ArgumentTypeError, InvalidArgumentError, blame, progress
 from eventtide.query_progress import parse_progress
 from eventtide.verdict import verdict

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import pyspark
 import pytest
-from pyspark.sql import SparkSession
-
 from eventtide import (
     ArgumentTypeError,
     SetupError,
@@ -17,6 +15,7 @@ from eventtide import (
     jar_path,
 )
 from eventtide.session import EXTENSIONS, JARS, ROCKSDB, STATE_STORE
+from pyspark.sql import SparkSession
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import FakeFrame
-from pyspark.sql import Column
-
 from eventtide import (
     ArgumentTypeError,
     EventtideError,
@@ -20,6 +18,7 @@ from eventtide import (
     with_ingestion_time,
     with_watermark,
 )
+from pyspark.sql import Column
 
 if TYPE_CHECKING:
     from conftest import FakeDoor

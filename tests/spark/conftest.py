@@ -1,0 +1,30 @@
+"""A Spark session with the installed wheel: one for all tests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import eventtide as et
+import pytest
+from pyspark.sql import SparkSession
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="session", autouse=True)
+def spark() -> Iterator[SparkSession]:
+    """Return a local session with Eventtide's jar and extension."""
+    builder = (
+        SparkSession.builder.master("local[2]")
+        .appName("eventtide-tests")
+        .config("spark.driver.memory", "2g")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.streaming.forceDeleteTempCheckpointLocation", "true")
+    )
+    session = et.configure(builder).getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()

@@ -1,0 +1,98 @@
+"""Bad input gets a named error, before anything is started or written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import eventtide as et
+import pytest
+from eventtide import WatermarkPolicies
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+from queries import windowed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame, SparkSession
+
+POLICY = WatermarkPolicies.with_fixed_lag("2s")
+
+
+@pytest.fixture
+def rate(spark: SparkSession) -> DataFrame:
+    """Return a stream of timestamp and value."""
+    return spark.readStream.format("rate").load()
+
+
+def twice(rate: DataFrame) -> DataFrame:
+    """Put a policy above a policy."""
+    return et.with_watermark(et.with_watermark(rate, "timestamp", POLICY), "timestamp", POLICY)
+
+
+def above_stock(rate: DataFrame) -> DataFrame:
+    """Put a policy above Spark's own watermark."""
+    return et.with_watermark(rate.withWatermark("timestamp", "1 second"), "timestamp", POLICY)
+
+
+def above_windows(rate: DataFrame) -> DataFrame:
+    """Put a policy above a stateful operator that has a watermark below."""
+    counted = windowed(
+        et.with_watermark(rate, "timestamp", POLICY).withColumnRenamed("timestamp", "ts")
+    )
+    return et.with_watermark(
+        counted.withColumn("again", F.timestamp_seconds("start")), "again", POLICY
+    )
+
+
+@pytest.mark.parametrize("query", [twice, above_stock, above_windows])
+def test_a_second_watermark_is_refused(
+    rate: DataFrame, query: Callable[[DataFrame], DataFrame]
+) -> None:
+    """Spark would keep the query's watermark at 0 for ever, silently."""
+    with pytest.raises(et.DuplicateWatermarkError, match="already has a watermark on column"):
+        query(rate)
+
+
+def test_a_stock_watermark_above_a_policy_is_refused_at_the_start(rate: DataFrame) -> None:
+    """Before anything is written; the DataFrame itself is Spark's business."""
+    stacked = et.with_watermark(rate, "timestamp", POLICY).withWatermark("timestamp", "1 second")
+    with pytest.raises(et.DuplicateWatermarkError), et.named_errors():
+        stacked.writeStream.format("noop").start().processAllAvailable()
+
+
+@pytest.mark.parametrize(
+    ("column", "error"),
+    [("time", et.UnknownColumnError), ("value", et.ColumnTypeError)],
+)
+def test_the_event_time_is_a_timestamp_column(
+    rate: DataFrame, column: str, error: type[Exception]
+) -> None:
+    """The message names what there is."""
+    with pytest.raises(error, match=column):
+        et.with_watermark(rate, column, POLICY)
+
+
+def test_an_unknown_substream_is_refused(rate: DataFrame) -> None:
+    """As a name and inside an expression."""
+    with pytest.raises(et.UnknownColumnError, match="device"):
+        et.with_watermark(rate, "timestamp", POLICY, substream="device")
+    with pytest.raises(et.UnknownColumnError, match="device"):
+        et.with_watermark(rate, "timestamp", POLICY, substream=F.upper("device"))
+
+
+def test_storm_needs_declared_streams(rate: DataFrame) -> None:
+    """Without them a stream that was never seen could not hold the others back."""
+    with pytest.raises(et.InvalidArgumentError, match="expected="):
+        et.with_watermark(rate, "timestamp", WatermarkPolicies.storm("5s"), substream="value")
+
+
+def test_a_frame_below_a_millisecond_is_refused(rate: DataFrame) -> None:
+    """Spark's watermark has whole milliseconds."""
+    with pytest.raises(et.InvalidDurationError, match="1ms"):
+        et.with_watermark(rate, "timestamp", POLICY.throttle_by_frame("500us"))
+
+
+def test_an_ingestion_time_does_not_hide_a_column(rate: DataFrame) -> None:
+    """Another name is asked for."""
+    with pytest.raises(et.InvalidArgumentError, match="into="):
+        et.with_ingestion_time(rate, into="value")

@@ -1,0 +1,107 @@
+"""What a query says about its watermark: to Python, to Spark's progress, and in one sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import eventtide as et
+import pytest
+from eventtide import WatermarkPolicies
+from eventtide.testing import Script
+from eventtide.testing.values import moment
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+from queries import EVENTS, at, counts
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+POLICY = WatermarkPolicies.with_fixed_lag("2s").throttle_by_frame("10s")
+
+
+@pytest.mark.smoke
+def test_progress_has_ideal_and_emitted_watermark_and_every_substream() -> None:
+    """Tops, lag behind the leader, state and reason, rows."""
+    with Script(counts(POLICY, substream="key", idle_timeout="1m"), EVENTS) as script:
+        script.rows([(at(47), "fast"), (at(27), "slow"), (at(26), "slow")])
+        script.clock("+30s").rows([(at(48), "fast")])
+        progress = et.progress(script.streaming_query)
+    assert (progress.ideal, progress.emitted) == (moment(at(25)), moment(at(20)))
+    fast, slow = sorted(progress.inputs[0].substreams, key=lambda line: line.name)
+    assert (fast.top, fast.rows, fast.rows_total) == (moment(at(48)), 1, 2)
+    assert (slow.top, slow.rows, slow.rows_total) == (moment(at(27)), 0, 2)
+    assert slow.lag_behind_leader is not None
+    assert slow.lag_behind_leader.total_seconds() == 21
+    assert (slow.state, slow.reason, slow.since) == ("active", "rows", moment(at(0)))
+
+
+def test_an_idle_substream_says_since_when() -> None:
+    """Its deadline, by the clock."""
+    with Script(counts(POLICY, substream="key", idle_timeout="1m"), EVENTS) as script:
+        script.rows([(at(47), "fast"), (at(27), "slow")]).clock("+30s").rows([(at(48), "fast")])
+        script.clock("+31s").rows([(at(49), "fast")])
+        progress = et.progress(script.streaming_query)
+    slow = next(line for line in progress.inputs[0].substreams if line.name == "slow")
+    assert (slow.state, slow.reason, slow.since) == ("idle", "timeout", moment(at(60)))
+
+
+def test_the_same_numbers_are_in_sparks_progress(spark: SparkSession) -> None:
+    """Among the metrics of the clock's source, on the real clock."""
+    rate = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 10)
+    events = rate.option("startTimestamp", 1704067200000).load().limit(1000)
+    watermarked = et.with_watermark(events, "timestamp", POLICY, substream=F.col("value") % 2)
+    query = watermarked.writeStream.format("noop").trigger(availableNow=True).start()
+    query.awaitTermination()
+    metrics = next(source.metrics for source in query.recentProgress[0].sources if source.metrics)
+    assert metrics["emittedWatermark"] == "2023-12-31T23:59:50Z"
+    assert metrics["idealWatermark"] == "2023-12-31T23:59:58Z"
+    assert metrics["substreams"] == "2"
+    assert "top 2024-01-01T00:00:00Z" in metrics["substream.1"]
+
+
+def test_blame_names_who_holds_the_watermark_back() -> None:
+    """In one sentence, with what would happen were it idle."""
+    with Script(counts(POLICY, substream="key"), EVENTS) as script:
+        script.rows([(at(47), "fast"), (at(27), "slow")])
+        sentence = et.blame(script.streaming_query)
+    assert "'slow'" in sentence
+    assert "00:00:45" in sentence
+
+
+def test_a_stopped_query_can_still_be_asked() -> None:
+    """For its last batch."""
+    with Script(counts(POLICY), EVENTS) as script:
+        script.rows([(at(47), "")])
+        query = script.streaming_query
+        script.stop()
+        assert et.progress(query).emitted == moment(at(40))
+
+
+def test_explain_says_what_is_used_and_why(capsys: pytest.CaptureFixture[str]) -> None:
+    """Policy tree, substream, clock, and what stock Spark does."""
+
+    def query(events: DataFrame) -> DataFrame:
+        watermarked = et.with_watermark(
+            events, "ts", POLICY, substream=F.upper("key"), idle_timeout="1m"
+        )
+        et.explain(watermarked)
+        return watermarked.select("key")
+
+    with Script(query, EVENTS):
+        printed = capsys.readouterr().out
+    for part in (
+        "throttle_by_frame(size=PT10S",
+        "+- with_fixed_lag(lag=PT2S)",
+        "upper(key)",
+        "after PT1M",
+        "stock Spark",
+    ):
+        assert part in printed
+
+
+def test_a_query_without_a_policy_has_no_progress() -> None:
+    """The error says what to ask instead."""
+    with (
+        Script(lambda events: events.select("key"), EVENTS) as script,
+        pytest.raises(et.InvalidArgumentError),
+    ):
+        et.progress(script.streaming_query)
