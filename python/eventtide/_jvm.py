@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pyspark.sql import Column
+    from pyspark.sql.types import StructType
 
 __all__ = [
     "explain_json",

@@ -22,7 +22,7 @@ def at(second: float) -> str:
     return f"2024-01-01 00:{int(minutes):02d}:{seconds:09.6f}"
 
 
-def counts(policy: WatermarkPolicy, **options: Any) -> Callable[[DataFrame], DataFrame]:  # noqa: ANN401 - of with_watermark
+def counts(policy: WatermarkPolicy, **options: Any) -> Callable[[DataFrame], DataFrame]:
     """Count events by windows of ten seconds under a policy; the result is (start, n)."""
 
     def query(events: DataFrame) -> DataFrame:

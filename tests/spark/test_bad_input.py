@@ -8,7 +8,8 @@ import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
-from queries import windowed
+
+from tests.spark.queries import windowed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

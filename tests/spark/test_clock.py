@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
 from eventtide.testing import Script
-from pyspark.sql import DataFrame, SparkSession
-from queries import EVENTS, at, counts, stock
+
+from tests.spark.queries import EVENTS, at, counts, stock
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 LULL = WatermarkPolicies.limiting_lag_and_lull("2s", "5s")
 BY_SECOND = LULL.throttle_by_frame("1s")

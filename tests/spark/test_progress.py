@@ -10,7 +10,8 @@ from eventtide import WatermarkPolicies
 from eventtide.testing import Script
 from eventtide.testing.values import moment
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
-from queries import EVENTS, at, counts
+
+from tests.spark.queries import EVENTS, at, counts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -1,15 +1,16 @@
-"""Rows that cannot count: without a usable time, or from the future. None crashes a query unasked."""
+"""Rows that cannot count: without a usable time, or from the future. None crashes a query."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
-from queries import EVENTS, at, counts
+
+from tests.spark.queries import EVENTS, at, counts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -50,7 +51,7 @@ def test_rows_before_1970_do_not_move_sparks_watermark() -> None:
     [("clamp", at(60), 2, 0), ("late", at(5), 1, 1)],
 )
 def test_a_row_from_the_future_is_clamped_or_refused(
-    on: str, watermark: str, n: int, future: int
+    on: Literal["clamp", "late"], watermark: str, n: int, future: int
 ) -> None:
     """At most a minute ahead of the batch's clock."""
     policy = NO_LAG.guard_future("1m", on=on)

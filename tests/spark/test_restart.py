@@ -9,7 +9,8 @@ import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
 from eventtide.testing import Script
-from queries import EVENTS, at, counts, stock
+
+from tests.spark.queries import EVENTS, at, counts, stock
 
 LULL = WatermarkPolicies.limiting_lag_and_lull("2s", "5s").throttle_by_frame("1s")
 
@@ -26,7 +27,7 @@ STEPS = [
 ]
 
 
-def play(script: Script, kill_after: int | None = None, lose_commit: bool = False) -> list[str]:  # noqa: FBT001, FBT002
+def play(script: Script, kill_after: int | None = None, *, lose_commit: bool = False) -> list[str]:
     """Run all steps and return the watermark after each."""
     watermarks = []
     for number, (step, argument) in enumerate(STEPS):
@@ -59,16 +60,16 @@ def undisturbed() -> list[str]:
 @pytest.mark.parametrize("kill_after", range(len(STEPS)))
 def test_a_killed_query_has_the_same_watermarks(
     undisturbed: list[str], kill_after: int, lose_commit: bool
-) -> None:  # noqa: FBT001
+) -> None:
     """After any step, with the last batch committed or not."""
     with Script(counts(LULL, substream="key", idle_timeout="6s"), EVENTS) as script:
-        assert play(script, kill_after, lose_commit) == undisturbed
+        assert play(script, kill_after, lose_commit=lose_commit) == undisturbed
 
 
 @pytest.mark.smoke
 @pytest.mark.parametrize(("on_restart", "late"), [("hold_until_caught_up", 0), ("resume", 2)])
 def test_a_pause_longer_than_the_lag(on_restart: str, late: int) -> None:
-    """Jet's open problem: rows that waited while the job was down are late for no fault of theirs."""
+    """Jet's open problem: rows that waited while the job was down must not be late for it."""
     policy = WatermarkPolicies.limiting_real_time_lag("10s").throttle_by_frame("1s")
     with Script(counts(policy, on_restart=on_restart), EVENTS, clock=at(20)) as script:
         script.rows([(at(19), "")]).expect([]).stop()

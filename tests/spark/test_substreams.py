@@ -9,7 +9,8 @@ import pytest
 from eventtide import WatermarkPolicies
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
-from queries import EVENTS, at, counts, stock
+
+from tests.spark.queries import EVENTS, at, counts, stock
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -20,12 +20,13 @@ from eventtide import (
 )
 from eventtide.errors import BY_NAME
 from pyspark import SparkContext
-from test_jvm import ours, raised
+
+from tests.unit.fakes import ours, raised
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conftest import FakeDoor, FakeFrame
+    from tests.unit.fakes import FakeDoor, FakeFrame
 
 LAG = WatermarkPolicies.with_fixed_lag("5s")
 

@@ -9,7 +9,7 @@ import pytest
 from eventtide import ArgumentTypeError, explain
 
 if TYPE_CHECKING:
-    from conftest import FakeDoor, FakeFrame
+    from tests.unit.fakes import FakeDoor, FakeFrame
 
 
 def test_a_plan_is_explained_in_words(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from eventtide import (
@@ -20,44 +20,12 @@ from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
 from pyspark.errors.exceptions.captured import IllegalArgumentException
 
+from tests.unit.fakes import JavaError, ours, raised
+
 if TYPE_CHECKING:
-    from conftest import FakeDoor, FakeFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
-
-class JavaError:
-    """A Java exception as py4j shows it."""
-
-    _target_id = "o1"
-
-    def __init__(self, name: str, cause: JavaError | None = None, error_class: str = "") -> None:
-        self.name, self.cause, self.error_class = name, cause, error_class
-
-    def getClass(self) -> Any:  # noqa: N802 - Java's name
-        """Return its class, as far as its name."""
-        return SimpleNamespace(getName=lambda: self.name)
-
-    def getCause(self) -> JavaError | None:  # noqa: N802 - Java's name
-        """Return its cause."""
-        return self.cause
-
-    def getErrorClass(self) -> str:  # noqa: N802 - the JVM's name
-        """Return the name of the Python class."""
-        return self.error_class
-
-    def getMessage(self) -> str:  # noqa: N802 - Java's name
-        """Return the finished message."""
-        return "lag='-1s' is negative."
-
-
-def raised(java: JavaError) -> Py4JJavaError:
-    """Return what py4j raises for a Java exception that PySpark does not know."""
-    return Py4JJavaError("calling the door", java)
-
-
-def ours(error_class: str) -> JavaError:
-    """Return an exception of eventtide's JVM half."""
-    return JavaError(_jvm.EXCEPTION, error_class=error_class)
+    from tests.unit.fakes import FakeDoor, FakeFrame
 
 
 def explain(frame: FakeFrame) -> str:

@@ -12,8 +12,9 @@ from eventtide.query_progress import parse_progress
 from eventtide.verdict import verdict
 
 if TYPE_CHECKING:
-    from conftest import FakeDoor
     from pyspark.sql.streaming.query import StreamingQuery
+
+    from tests.unit.fakes import FakeDoor
 
 MINUTE = 60_000_000
 NOON = 1_767_268_800_000_000  # 2026-01-01 12:00:00 UTC, in microseconds

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import FakeFrame
 from eventtide import (
     ArgumentTypeError,
     EventtideError,
@@ -20,9 +19,12 @@ from eventtide import (
 )
 from pyspark.sql import Column
 
+from tests.unit.fakes import FakeFrame
+
 if TYPE_CHECKING:
-    from conftest import FakeDoor
     from typing_extensions import Self
+
+    from tests.unit.fakes import FakeDoor
 
 LAG = WatermarkPolicies.with_fixed_lag("5s")
 DEFAULTS = {

@@ -12,6 +12,7 @@ from pyspark.sql.types import StructType
 
 from eventtide import _jvm
 from eventtide.durations import micros
+from eventtide.errors import InvalidArgumentError, sentence
 from eventtide.testing.difference import difference
 from eventtide.testing.values import RowLike, moment, readable_row, storable, time_text
 
@@ -53,7 +54,7 @@ class Script:
     Raises
     ------
     InvalidArgumentError
-        A clock that goes back by a relative step, or a step after `stop`.
+        A schema that is not one of a row.
     AssertionError
         From `expect`, with what is missing and what was not expected.
 
@@ -64,7 +65,7 @@ class Script:
     ...     script.clock("+1m").expect(watermark="2024-01-01 00:00:32")
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a test names what it needs
         self,
         query: Query,
         schema: str | StructType,
@@ -75,7 +76,7 @@ class Script:
         session: SparkSession | None = None,
     ) -> None:
         self._spark = session or SparkSession.active()
-        self._schema = schema if isinstance(schema, StructType) else StructType.fromDDL(schema)
+        self._schema = schema if isinstance(schema, StructType) else _schema(schema)
         self._folder = tempfile.TemporaryDirectory(prefix="eventtide-script-")
         self._source = _jvm.script(self._spark, self._schema)
         self._result = query(self._source.stream())
@@ -225,6 +226,21 @@ class Script:
         self._run.stop()
         self._source.close()
         self._folder.cleanup()
+
+
+def _schema(ddl: str) -> StructType:
+    parsed = StructType.fromDDL(ddl)
+    if not isinstance(parsed, StructType):
+        raise InvalidArgumentError(
+            sentence(
+                "schema",
+                ddl,
+                "is one type, not a row",
+                allowed="columns with their types",
+                fix="schema='ts timestamp, user string'",
+            )
+        )
+    return parsed
 
 
 def micros_since_epoch(time: datetime) -> int:

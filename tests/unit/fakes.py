@@ -1,0 +1,115 @@
+"""Fakes for a suite without a JVM: a DataFrame, the door that it leads to, and its errors."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from eventtide import __version__, _jvm
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import DataFrame
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+SPARK = "4.3"
+
+
+class FakeFrame(DataFrame):
+    """A DataFrame that knows its columns and nothing else."""
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """Skip PySpark's dispatch to the classic or the Connect class."""
+        return object.__new__(cls)
+
+    def __init__(self, *columns: str) -> None:
+        self._columns = list(columns)
+        self._jdf = f"frame of {', '.join(columns)}"
+
+    @property
+    def columns(self) -> list[str]:
+        """The names it was made with."""
+        return self._columns
+
+    @property
+    def sparkSession(self) -> Any:  # noqa: N802 - PySpark's name
+        """A session that has only its Java twin."""
+        return SimpleNamespace(_jsparkSession="the java session")
+
+
+class FakeDoor:
+    """Stands in for ``io.eventtide.spark.PythonApi`` and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+        self.versions = (__version__, SPARK)
+        self.installed = True
+        self.fails_with: BaseException | None = None
+        self.answer: Any = "a java frame"
+
+    def version(self) -> str:
+        """Return the jar's version."""
+        return self.versions[0]
+
+    def sparkVersion(self) -> str:  # noqa: N802 - the JVM's name
+        """Return the Spark minor that the jar is for."""
+        return self.versions[1]
+
+    def isInstalled(self, session: object) -> bool:  # noqa: N802 - the JVM's name
+        """Tell whether the session has the extension."""
+        assert session == "the java session"
+        return self.installed
+
+    def __getattr__(self, method: str) -> Any:
+        """Record any other call and give the prepared answer."""
+
+        def call(*arguments: Any) -> Any:
+            if self.fails_with is not None:
+                raise self.fails_with
+            self.calls.append((method, *arguments))
+            return self.answer
+
+        return call
+
+
+class WrappedFrame(FakeFrame):
+    """What `_jvm` makes of a Java frame: keeps the Java side to compare with."""
+
+    def __init__(self, jdf: object, session: object) -> None:
+        super().__init__()
+        self._jdf, self.session = jdf, session
+
+
+class JavaError:
+    """A Java exception as py4j shows it."""
+
+    _target_id = "o1"
+
+    def __init__(self, name: str, cause: JavaError | None = None, error_class: str = "") -> None:
+        self.name, self.cause, self.error_class = name, cause, error_class
+
+    def getClass(self) -> Any:  # noqa: N802 - Java's name
+        """Return its class, as far as its name."""
+        return SimpleNamespace(getName=lambda: self.name)
+
+    def getCause(self) -> JavaError | None:  # noqa: N802 - Java's name
+        """Return its cause."""
+        return self.cause
+
+    def getErrorClass(self) -> str:  # noqa: N802 - the JVM's name
+        """Return the name of the Python class."""
+        return self.error_class
+
+    def getMessage(self) -> str:  # noqa: N802 - Java's name
+        """Return the finished message."""
+        return "lag='-1s' is negative."
+
+
+def raised(java: JavaError) -> Py4JJavaError:
+    """Return what py4j raises for a Java exception that PySpark does not know."""
+    return Py4JJavaError("calling the door", java)
+
+
+def ours(error_class: str) -> JavaError:
+    """Return an exception of eventtide's JVM half."""
+    return JavaError(_jvm.EXCEPTION, error_class=error_class)
