@@ -77,14 +77,18 @@ class Script:
     ) -> None:
         self._spark = session or SparkSession.active()
         self._schema = schema if isinstance(schema, StructType) else _schema(schema)
-        self._folder = tempfile.TemporaryDirectory(prefix="eventtide-script-")
         self._source = _jvm.script(self._spark, self._schema)
         self._result = query(self._source.stream())
         start_ms = micros_since_epoch(moment(clock)) // 1000
+        self._folder = tempfile.TemporaryDirectory(prefix="eventtide-script-")
         self._checkpoint = checkpoint or self._folder.name
         self._run = _jvm.scripted_query(self._result, output_mode, self._checkpoint, start_ms)
-        self._run.start(available_now=False)
-        self._run.settle()
+        try:
+            self._run.start(available_now=False)
+            self._run.settle()
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def checkpoint(self) -> str:
@@ -223,6 +227,10 @@ class Script:
         trace: TracebackType | None,
     ) -> None:
         """Stop the query and remove its checkpoint."""
+        self.close()
+
+    def close(self) -> None:
+        """Stop the query, let go of its rows and remove its checkpoint."""
         self._run.stop()
         self._source.close()
         self._folder.cleanup()

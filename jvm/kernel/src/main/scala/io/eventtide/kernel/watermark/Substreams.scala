@@ -51,7 +51,8 @@ final class Substreams(
 
   /** Adds a substream, which holds the others back; its idle clock starts now. */
   def declare(name: String, now: Long): Int = {
-    val index = table.append(name, Math.max(clock, now))
+    advance(now)
+    val index = table.append(name, clock)
     gate.join()
     nextIdle = Math.min(nextIdle, table(index).idleAt(timeout))
     wakeAt = if (clockwork) Long.MinValue else Math.min(wakeAt, nextIdle)
