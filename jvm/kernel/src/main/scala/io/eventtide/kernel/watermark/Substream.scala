@@ -130,7 +130,7 @@ private[watermark] final class Substream(
   private def live(now: Long, ts: Long, rows: Long): Unit = {
     topSeen = Math.max(topSeen, ts)
     rowsSeen += rows
-    quiet = now
+    quiet = Math.max(quiet, now) // it may have been declared at a later clock value
     if (skipped != 0) skipped = 0 // a test that is always the same is cheaper than a store
     if (!touched) touched = true
   }

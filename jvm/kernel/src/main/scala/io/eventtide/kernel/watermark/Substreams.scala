@@ -51,8 +51,7 @@ final class Substreams(
 
   /** Adds a substream, which holds the others back; its idle clock starts now. */
   def declare(name: String, now: Long): Int = {
-    advance(now)
-    val index = table.append(name, clock)
+    val index = table.append(name, Math.max(clock, now))
     gate.join()
     nextIdle = Math.min(nextIdle, table(index).idleAt(timeout))
     wakeAt = if (clockwork) Long.MinValue else Math.min(wakeAt, nextIdle)
@@ -92,7 +91,7 @@ final class Substreams(
 
   /** The clock moves, and the time that passed counts for nothing: the query was down. */
   def skip(now: Long): Unit = {
-    val from = if (started) clock else now
+    val from = clock // the lowest before any call: then all since its declaration is skipped
     advance(now)
     table.iterator.foreach(_.skip(from, clock))
     wakeAt = Long.MinValue

@@ -28,7 +28,7 @@ final class NaiveSubstreams(
     clock = Math.max(clock, now)
     rows.foreach { of =>
       all(of.index).policy.observe(clock, of.maxTs, of.minTs)
-      all(of.index).quietSince = clock
+      all(of.index).quietSince = Math.max(all(of.index).quietSince, clock)
       all(of.index).idle = false
     }
     combine(rows.map(_.maxTs).maxOption.getOrElse(Long.MaxValue))
@@ -37,7 +37,7 @@ final class NaiveSubstreams(
   def tick(now: Long): Unit = observeBatch(now, Nil)
 
   def skip(now: Long): Unit = {
-    val from = if (clock == Long.MinValue) now else clock
+    val from = clock
     clock = Math.max(clock, now)
     all.foreach { one =>
       one.policy.skip(clock)
