@@ -33,10 +33,10 @@ private[query] final class BatchLedger(root: Path, retain: Int, conf: Configurat
   /** The entries to restore, in order, the first one whole; Nil when there is none.
     *
     * @param below
-    *   the batch that will run next, when it is known
+    *   the batch that will run next
     */
-  def restore(below: Option[Long]): Seq[LedgerEntry] = {
-    below.foreach(batch => ids.rangeFrom(batch).foreach(drop))
+  def restore(below: Long): Seq[LedgerEntry] = {
+    ids.rangeFrom(below).foreach(drop)
     sinceWhole = BatchLedger.WholeEvery
     ids.lastOption.fold(Seq.empty[LedgerEntry])(last => chain(read(last), Nil))
   }

@@ -13,8 +13,8 @@ private[query] final class CatchUp(holdsOnRestart: Boolean) {
   def holding: Boolean = held
 
   /** A batch that was begun before the restart is run again as it was then. */
-  def restarted(wasHeld: Boolean, batchRunsAgain: Boolean): Unit =
-    held = holdsOnRestart && (wasHeld || !batchRunsAgain)
+  def restarted(wasHeld: Boolean, runsAgain: Boolean): Unit =
+    held = holdsOnRestart && (wasHeld || !runsAgain)
 
   /** Notes that Spark looks for new data; true when the hold has just ended.
     *

@@ -50,7 +50,7 @@ private[spark] final class QueryWatermark(
   /** The batch that Spark is planning; the same object for all nodes of the batch. */
   def planned(info: BatchInfo): BatchWatermark = synchronized {
     batch.filter(_.info == info).getOrElse {
-      restore(Some(info.batchId), info.timestampMs * 1000)
+      restore(info.batchId, info.timestampMs * 1000, runsAgain = true)
       val next = new BatchWatermark(this, info)
       batch = Some(next)
       next
@@ -82,7 +82,7 @@ private[spark] final class QueryWatermark(
     */
   def tick(afterData: Boolean): Boolean = synchronized {
     val now = query.nowMs * 1000
-    restore(None, now)
+    restore(query.nextBatchId, now, runsAgain = false)
     val batchSince = ticks.polled(query.lastPlanned)
     if (catchUp.poll(batchSince, tookAll)) ticks.reschedule()
     val may = !catchUp.holding && ticks.mayTick && (!afterData || dataIsOver)
@@ -144,31 +144,29 @@ private[spark] final class QueryWatermark(
     ledger.write(LedgerEntry(batchId, after, catchUp.holding, emittedMicros, saved))
   }
 
-  // Once a run, when either the next batch is planned or Spark looks for new data.
-  private def restore(nextBatch: Option[Long], now: Long): Unit = if (!restored) {
+  // Once a run: when Spark first looks for new data, or plans a batch that it had begun before.
+  private def restore(nextBatch: Long, now: Long, runsAgain: Boolean): Unit = if (!restored) {
     restored = true
-    val entries = ledger.restore(nextBatch)
+    val entries = ledger.restore(below = nextBatch)
     inputs.zipWithIndex.foreach { case (input, i) => input.start(now, entries.map(_.inputs(i))) }
     entries.lastOption.foreach { last =>
       emittedMicros = last.emittedMicros
-      catchUp.restarted(wasHeld = last.held, batchRunsAgain = nextBatch.isDefined)
+      catchUp.restarted(wasHeld = last.held, runsAgain)
     }
   }
 
-  /** On the last batch that ended; None before there is one. */
-  def report: Option[WatermarkReport] = synchronized {
-    finished.map { last =>
-      WatermarkReport(
-        last.batchId,
-        last.nowMicros,
-        combined(inputs, _.ideal),
-        emittedMicros,
-        catchUp.holding,
-        inputs.zipWithIndex.map { case (input, position) =>
-          input.report(position, last.rows.getOrElse(position, BatchRows.Empty))
-        }
-      )
-    }
+  /** On the last batch that ended, or on how things stand before there is one. */
+  def report: WatermarkReport = synchronized {
+    WatermarkReport(
+      finished.fold(-1L)(_.batchId),
+      finished.fold(query.nowMs * 1000)(_.nowMicros),
+      combined(inputs, _.ideal),
+      emittedMicros,
+      catchUp.holding,
+      inputs.zipWithIndex.map { case (input, position) =>
+        input.report(position, finished.flatMap(_.rows.get(position)).getOrElse(BatchRows.Empty))
+      }
+    )
   }
 }
 

@@ -46,7 +46,7 @@ private[spark] object QueryWatermarks {
 
   def detach(watermark: QueryWatermark): Unit = {
     running.remove(watermark.runId)
-    watermark.report.foreach(stopped.put(watermark.queryId, _))
+    stopped.put(watermark.queryId, watermark.report)
   }
 
   /** What a query, running or stopped in this driver, reported for its last batch. */
@@ -54,6 +54,6 @@ private[spark] object QueryWatermarks {
     running.values.stream
       .filter(_.queryId == query)
       .findFirst
-      .map[Option[WatermarkReport]](_.report)
+      .map[Option[WatermarkReport]](watermark => Some(watermark.report))
       .orElse(Option(stopped.get(query)))
 }

@@ -63,7 +63,7 @@ private[spark] final class ClockStream(query: QueryWatermark, leads: Boolean)
     _ => throw new UnsupportedOperationException("the clock has no rows")
 
   override def metrics(latestConsumed: Optional[Offset]): JMap[String, String] =
-    if (leads) query.report.fold(Collections.emptyMap[String, String])(_.metrics)
+    if (leads) query.report.metrics
     else Collections.emptyMap()
 
   override def toString: String = "EventtideClock"

@@ -23,11 +23,11 @@ class BatchLedgerSuite extends AnyFunSuite {
     )
   }
 
-  private def restored(ledger: BatchLedger, below: Option[Long] = None): Seq[String] =
+  private def restored(ledger: BatchLedger, below: Long = Long.MaxValue): Seq[String] =
     ledger.restore(below).map(entry => new String(entry.inputs.head))
 
   test("an empty ledger has nothing to restore") {
-    assert(open(newRoot()).restore(None).isEmpty)
+    assert(open(newRoot()).restore(0).isEmpty)
   }
 
   test("the newest entry comes back with all that it builds on") {
@@ -42,7 +42,7 @@ class BatchLedgerSuite extends AnyFunSuite {
     val ledger = open(root)
     (0L to 10L).foreach(id => write(ledger, id, s"batch $id"))
     assert(restored(open(root)) == Seq("batch 10"))
-    assert(restored(open(root), below = Some(10)).length == 10)
+    assert(restored(open(root), below = 10).length == 10)
   }
 
   test("entries of batches that will run again are forgotten") {
@@ -50,7 +50,7 @@ class BatchLedgerSuite extends AnyFunSuite {
     val ledger = open(root)
     (0L to 2L).foreach(id => write(ledger, id, s"batch $id"))
     val again = open(root)
-    assert(restored(again, below = Some(2)) == Seq("batch 0", "batch 1"))
+    assert(restored(again, below = 2) == Seq("batch 0", "batch 1"))
     write(again, 2, "batch 2 again")
     assert(restored(open(root)).last == "batch 2 again")
   }
@@ -59,7 +59,7 @@ class BatchLedgerSuite extends AnyFunSuite {
     val root = newRoot()
     write(open(root), 0, "batch 0")
     val next = open(root)
-    next.restore(None)
+    next.restore(1)
     write(next, 1, "batch 1")
     assert(restored(open(root)) == Seq("batch 1"))
   }
@@ -70,7 +70,7 @@ class BatchLedgerSuite extends AnyFunSuite {
     (0L to 40L).foreach(id => write(ledger, id, s"batch $id"))
     val kept = new java.io.File(new Path(root, "eventtide/ledger").toUri).listFiles
     assert(kept.count(!_.getName.startsWith(".")) == 15)
-    assert(restored(open(root), below = Some(36)).last == "batch 35")
+    assert(restored(open(root), below = 36).last == "batch 35")
   }
 
   test("an entry of another format version is refused by name") {

@@ -37,6 +37,9 @@ final class RunningQuery private (execution: StreamExecution) {
   /** The batch that is being planned or run now. */
   def batch: BatchInfo = batchOf(execution.lastExecution)
 
+  /** The batch that is being made now, before it is planned. */
+  def nextBatchId: Long = execution.getLatestExecutionContext().batchId
+
   /** The id of the last batch that was planned in this run, if there was one. */
   def lastPlanned: Option[Long] = Option(execution.lastExecution).map(_.currentBatchId)
 

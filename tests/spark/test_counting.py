@@ -1,0 +1,89 @@
+"""What tasks report is counted once, however often Spark runs them, and by query."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import eventtide as et
+import pytest
+from eventtide import WatermarkPolicies
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from tests.spark.queries import windowed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+POLICY = WatermarkPolicies.with_fixed_lag("2s")
+
+
+@pytest.fixture
+def files(spark: SparkSession, tmp_path: Path) -> Path:
+    """Return a folder with three files of ten events each, ten seconds apart."""
+    folder = tmp_path / "events"
+    for number in range(3):
+        rows = spark.range(number * 10, number * 10 + 10).coalesce(1)
+        rows.select(F.timestamp_seconds("id").alias("ts"), "id").write.mode("append").json(
+            f"{folder}"
+        )
+    return folder
+
+
+def watermarked(spark: SparkSession, files: Path) -> DataFrame:
+    """Return the files as a stream of two substreams."""
+    stream = spark.readStream.schema("ts timestamp, id long").json(str(files))
+    return et.with_watermark(stream, "ts", POLICY, substream=F.col("id") % 2)
+
+
+def test_a_batch_that_is_read_twice_is_counted_once(
+    spark: SparkSession, files: Path, tmp_path: Path
+) -> None:
+    """`foreachBatch` may run as many jobs over its frame as it likes."""
+    counts = []
+
+    def twice(batch: DataFrame, _: int) -> None:
+        counts.extend([batch.count(), batch.count()])
+
+    query = (
+        watermarked(spark, files)
+        .writeStream.foreachBatch(twice)
+        .option("checkpointLocation", str(tmp_path / "checkpoint"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    substreams = et.progress(query).inputs[0].substreams
+    assert counts[0] == counts[1] == sum(line.rows_total for line in substreams)
+
+
+def test_two_queries_from_one_dataframe_do_not_share_state(
+    spark: SparkSession, files: Path, tmp_path: Path
+) -> None:
+    """They share Spark's node ids; live state is by run."""
+    counted = windowed(watermarked(spark, files))
+    queries = [
+        counted.writeStream.format("noop")
+        .option("checkpointLocation", str(tmp_path / name))
+        .trigger(availableNow=True)
+        .start()
+        for name in ("one", "two")
+    ]
+    for query in queries:
+        query.awaitTermination()
+        assert [line.rows_total for line in et.progress(query).inputs[0].substreams] == [15, 15]
+
+
+def test_a_stream_that_is_joined_with_itself_has_one_watermark(
+    spark: SparkSession, files: Path
+) -> None:
+    """Both sides are one input of the query."""
+    events = watermarked(spark, files)
+    other = events.select(F.col("ts").alias("later"), F.col("id").alias("other"))
+    near = F.expr("id = other and later between ts and ts + interval 1 second")
+    query = events.join(other, near).writeStream.format("noop").trigger(availableNow=True).start()
+    query.awaitTermination()
+    progress = et.progress(query)
+    assert len(progress.inputs) == 1
+    assert {line.name for line in progress.inputs[0].substreams} == {"0", "1"}
