@@ -1,0 +1,102 @@
+"""Reads what the papers claim: Python blocks, timelines, links and file names.
+
+A Python block says on its fence how it is run: ```` ```python ```` without Spark, ```` ```python
+spark ```` with a session, ```` ```python no-run ```` not at all. A timeline is a table with the
+columns ``rows`` and ``watermark``; it belongs to the block before it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted(
+    [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
+    + [page for page in (ROOT / "docs").glob("*.md") if page.name != "plan.md"]
+)
+
+
+@dataclass
+class Timeline:
+    """A table of steps: each is a dict by column."""
+
+    line: int
+    steps: list[dict[str, str]]
+
+
+@dataclass
+class Block:
+    """A Python block, with the timelines that tell what it does."""
+
+    page: str
+    heading: str
+    line: int
+    mark: str
+    code: str
+    timelines: list[Timeline] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """Where to find it, for the name of a test."""
+        return f"{self.page}:{self.line} {self.heading}"
+
+
+def blocks(page: Path) -> list[Block]:
+    """Return the Python blocks of a page, in order."""
+    found: list[Block] = []
+    heading, lines = "", page.read_text(encoding="utf-8").splitlines()
+    i = 0
+    while i < len(lines):
+        line = lines[i]
+        if line.startswith("#"):
+            heading = line.strip("# ")
+        elif line.startswith("```"):
+            end = lines.index("```", i + 1)
+            language, _, mark = line[3:].partition(" ")
+            if language == "python":
+                code = "\n".join(lines[i + 1 : end]) + "\n"
+                found.append(Block(page.name, heading, i + 1, mark, code))
+            i = end
+        elif {"rows", "watermark"} <= set(cells(line)):
+            end = next(
+                (j for j in range(i, len(lines)) if not lines[j].startswith("|")), len(lines)
+            )
+            names = cells(line)
+            rows = [dict(zip(names, cells(row), strict=True)) for row in lines[i + 2 : end]]
+            found[-1].timelines.append(Timeline(i + 1, rows))
+            i = end
+        i += 1
+    return found
+
+
+def cells(line: str) -> list[str]:
+    """Return the cells of a table's line, none for another line."""
+    return [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
+
+
+def links(page: Path) -> list[str]:
+    """Return where the links of a page lead."""
+    return re.findall(r"\[[^\]]*\]\(([^)\s]+)\)", prose(page))
+
+
+def anchors(page: Path) -> set[str]:
+    """Return what can stand behind the ``#`` of a link to the page."""
+    headings = re.findall(r"^#+ (.+)$", prose(page), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def file_names(page: Path) -> set[str]:
+    """Return the files and folders of this repository that a page names in code style."""
+    named = re.findall(r"`([\w.\-/]+)`", prose(page))
+    rooms = ("dev/", "docs/", "jvm/", "project/", "python/", "tests/", ".ci/", "benchmarks/")
+    suffixes = (".py", ".scala", ".java", ".json", ".md", ".sbt", ".toml")
+    return {name for name in named if name.startswith(rooms) or name.endswith(suffixes)}
+
+
+def prose(page: Path) -> str:
+    """Return a page without its fenced blocks."""
+    return re.sub(
+        r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )

@@ -1,0 +1,101 @@
+"""The papers, as far as they need Spark: blocks are run, timelines are replayed."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import eventtide as et
+import pytest
+from eventtide import WatermarkPolicies
+from eventtide.testing import Script
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from tests.pages import PAGES, Block, Timeline, blocks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+EVENTS = "ts timestamp, device string"
+BLOCKS = [block for page in PAGES for block in blocks(page) if block.mark == "spark"]
+TIMELINES = [(block, timeline) for block in BLOCKS for timeline in block.timelines]
+
+
+@pytest.mark.parametrize(
+    ("block", "timeline"), TIMELINES, ids=[f"{b.page}:{t.line} {b.heading}" for b, t in TIMELINES]
+)
+def test_a_timeline_is_what_happens(block: Block, timeline: Timeline) -> None:
+    """Each line is a step; every column that says a value is compared."""
+    columns = set(timeline.steps[0])
+
+    def query(events: DataFrame) -> DataFrame:
+        result: DataFrame = run(block.code, events)["events"]
+        if not columns & {"closes", "late"}:
+            return result
+        windows = result.groupBy(F.window("ts", "10 seconds")).count()
+        return windows.select("window.start", "count")
+
+    with Script(query, EVENTS, clock=at(timeline.steps[0].get("clock", "12:00:00"))) as script:
+        for step in timeline.steps:
+            play(script, step)
+
+
+def play(script: Script, step: dict[str, str]) -> None:
+    """Take one step and compare what came of it."""
+    if "clock" in step:
+        script.clock(at(step["clock"]))
+    if step["rows"] != "-":
+        script.rows(*(list(map(row, batch.split(","))) for batch in step["rows"].split(";")))
+    if "ideal" in step:
+        ideal = et.progress(script.streaming_query).ideal
+        assert ideal is not None
+        assert f"{ideal:%H:%M:%S}" == step["ideal"], step
+    closes, late = step.get("closes"), step.get("late")
+    try:
+        script.expect(
+            None if closes is None else closed(closes),
+            late=None if late is None else int(late),
+            watermark=at(step["watermark"]),
+        )
+    except AssertionError as difference:
+        raise AssertionError(f"{step}\n{difference}") from None
+
+
+def closed(closes: str) -> list[tuple[str, int]]:
+    """Read ``12:00:00 (2), 12:00:10 (1)``: the start of each window, and its rows."""
+    return [(at(start), int(rows)) for start, rows in re.findall(r"(\S+) \((\d+)\)", closes)]
+
+
+def row(text: str) -> tuple[str, str]:
+    """Read ``north 12:00:01``, or the time alone."""
+    device, _, time = text.strip().rpartition(" ")
+    return at(time), device
+
+
+def at(time: str) -> str:
+    """Return a time of the first day of 2024; no watermark is 1970, as Spark has it."""
+    return "1970-01-01" if time == "none" else f"2024-01-01 {time}"
+
+
+def run(code: str, events: DataFrame, **others: Any) -> dict[str, Any]:
+    """Run a block with the names that every block has, and return all names that it has made."""
+    names = {"et": et, "F": F, "WatermarkPolicies": WatermarkPolicies, "events": events, **others}
+    exec(code, names)  # noqa: S102 - our own papers
+    return names
+
+
+@pytest.mark.parametrize(
+    "block", [b for b in BLOCKS if not b.timelines], ids=lambda block: block.name
+)
+def test_a_block_runs(block: Block, spark: SparkSession, tmp_path: Path) -> None:
+    """By itself, and what it starts reads rows to the end; ``/data/`` is a folder of the test."""
+    (tmp_path / "events").mkdir()
+    (tmp_path / "events" / "1.json").write_text('{"ts": "2024-01-01T12:00:07Z", "device": "a"}')
+    rate = spark.readStream.format("rate").load()
+    events = rate.select(F.col("timestamp").alias("ts"), F.lit("a").alias("device"))
+    run(block.code.replace("/data/", f"{tmp_path}/"), events, spark=spark)
+    for query in spark.streams.active:
+        query.processAllAvailable()
+        query.stop()

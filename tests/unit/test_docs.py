@@ -1,0 +1,102 @@
+"""The papers, as far as they can be checked without Spark."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import subprocess
+from pathlib import Path
+
+import eventtide as et
+import pytest
+from eventtide import WatermarkPolicies, WatermarkPolicy
+
+from tests.pages import PAGES, ROOT, Block, anchors, blocks, file_names, links, prose
+
+ALL_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+PLAIN = [block for page in PAGES for block in blocks(page) if not block.mark]
+DOCTEST = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@pytest.mark.parametrize("block", PLAIN, ids=lambda block: block.name)
+def test_a_plain_block_runs_as_it_is_printed(block: Block) -> None:
+    """With output where it shows prompts."""
+    names = {"et": et, "WatermarkPolicies": WatermarkPolicies}
+    if ">>>" not in block.code:
+        exec(block.code, names)  # noqa: S102 - our own papers
+        return
+    test = doctest.DocTestParser().get_doctest(block.code, names, block.name, None, 0)
+    report: list[str] = []
+    failed, _ = doctest.DocTestRunner(optionflags=DOCTEST).run(test, out=report.append)
+    assert not failed, "".join(report)
+
+
+@ALL_PAGES
+def test_every_block_says_how_it_is_run(page: Path) -> None:
+    """One that is not run is the exception: a file of the user's, with its name on top."""
+    for block in blocks(page):
+        assert block.mark in {"", "spark", "no-run"}, block.name
+        assert block.mark != "no-run" or block.code.startswith("# "), block.name
+
+
+@ALL_PAGES
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    """To a file of the repository and, behind a ``#``, to a heading in it."""
+    for link in links(page):
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.is_file(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+@ALL_PAGES
+def test_files_that_a_page_names_exist(page: Path) -> None:
+    """Named by the whole path, or by its end."""
+    known = [f"/{name}" for name in repository()]
+    folders = {str(folder) for name in known for folder in Path(name).parents}
+    for name in file_names(page):
+        suffix = "/" + name.rstrip("/")
+        assert any(path.endswith(suffix) for path in {*known, *folders}), name
+
+
+@ALL_PAGES
+def test_lines_fit(page: Path) -> None:
+    """100 columns, as everywhere; tables are as wide as they are."""
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        assert len(line) <= 100 or line.startswith("|"), f"{page.name}:{number}"
+
+
+def test_every_policy_and_decorator_has_a_section_with_a_timeline() -> None:
+    """A new one is not done before it has one."""
+    decorators = {name for name in vars(WatermarkPolicy) if name.startswith(("throttle", "guard"))}
+    policies = {name for name in vars(WatermarkPolicies) if not name.startswith("_")}
+    page = ROOT / "docs" / "policies.md"
+    shown = " ".join(block.heading for block in blocks(page) if block.timelines).split()
+    assert policies | decorators | {"emit_every"} <= set(shown)
+
+
+def test_error_conditions_that_a_page_names_are_in_the_catalogue() -> None:
+    """With their text, where a page quotes it."""
+    file = next((ROOT / "jvm" / "spark").rglob("main/resources/**/errors.json"))
+    catalogue = json.loads(file.read_text(encoding="utf-8"))
+    for page in PAGES:
+        for quote in quotes(page):
+            condition, _, text = quote.partition("] ")
+            assert text == catalogue[condition.strip("[")]["message"], page.name
+
+
+def quotes(page: Path) -> list[str]:
+    """Return the quoted errors of a page, each in one line: ``> [CONDITION] message``."""
+    paragraphs = prose(page).split("\n\n")
+    quoted = [part for part in paragraphs if part.startswith("> [")]
+    return [
+        " ".join(line.strip("> ").replace("\\<", "<") for line in part.splitlines())
+        for part in quoted
+    ]
+
+
+def repository() -> list[str]:
+    """Return the files of the repository, also those that are not yet under version control."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S603
+    return listed.stdout.splitlines()
