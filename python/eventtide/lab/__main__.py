@@ -1,0 +1,72 @@
+"""``python -m eventtide.lab [--quick] [--out DIR]``: the demonstration on real flights."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+_DAYS, _QUICK_DAYS = 3, 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the demonstration and return the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        from rich.console import Console  # noqa: PLC0415 - an extra, which may be missing
+
+        return _run(Console(), Path(options.out), quick=options.quick)
+    except ModuleNotFoundError as missing:
+        if missing.name is None or missing.name.partition(".")[0] == "eventtide":
+            raise
+        sys.stderr.write(f"The demo needs {missing.name}: pip install 'eventtide[lab]'\n")
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("python -m eventtide.lab", description=__doc__)
+    parser.add_argument(
+        "--quick", action="store_true", help="one day in place of three, and fewer settings"
+    )
+    parser.add_argument("--out", default="demo/out", help="where the page goes: %(default)s")
+    return parser
+
+
+def _run(console: Console, out: Path, *, quick: bool) -> int:
+    # here, so that a missing extra is one sentence, and --help takes no second
+    from eventtide.lab import data, lull, measure, page, replay, session, settings, table  # noqa: PLC0415
+
+    began = time.monotonic()
+    out.mkdir(parents=True, exist_ok=True)
+    chosen = settings.QUICK if quick else settings.FULL
+    with console.status("Reading the flights, starting Spark"):
+        flights = data.load(_QUICK_DAYS if quick else _DAYS)
+        spark = session.start(out / "spark.log")
+    with spark, tempfile.TemporaryDirectory(prefix="eventtide-lab-") as name:
+        folder = Path(name)
+        reports = flights.on_disk(spark, folder).cache()
+        true = measure.truth(reports, flights)
+        console.print(table.intro(flights, true.total(), chosen))
+        with table.Race(console, len(flights.by_hour)) as race:
+            traces = replay.replay(reports, flights, chosen, folder, race.show)
+        measured = [measure.measure(trace, flights, true) for trace in traces]
+        console.print(table.result_table(measured))
+        console.print(table.RESULT_TEXT)
+        moments = lull.lull(spark, folder)
+        console.print(table.LULL_TEXT)
+        console.print(table.lull_table(moments))
+    path = page.write(out, flights, traces, measured, moments)
+    console.print(f"The charts: [bold]{path}[/bold]   ({time.monotonic() - began:.0f} s)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,239 @@
+"""The replay: streaming queries that read the reports hour by hour, in the order of landing.
+
+All settings run side by side as real streaming queries, each with a checkpoint of its own, on
+Spark's own engine, and read the same rows in the same micro-batches. Only their clock is scripted:
+it shows the time of the replay, so that "no report for an hour" means an hour of 2013.
+
+**Why hours, and why a few days.** The watermark moves between micro-batches, so the period decides
+what can be seen: with daily batches a whole year would fit into the time, but every delay would be
+a multiple of a day and stock Spark would hardly lose a row, since most arrive in the batch of
+their own departure. A micro-batch costs about a tenth of a second however few rows it has. An hour
+is the length of the windows that are counted, and a few days of hours fit, with all settings. One
+day is much like another in this: what a setting loses differs little from month to month.
+
+**What an hour is.** The clock strikes; whatever is due by the clock alone happens; then the
+reports that landed in the hour before arrive together, as one micro-batch; then the queries run
+until they have nothing left to do. So every delay is a whole number of hours, for all alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+from pyspark.sql.types import StringType, StructField, StructType, TimestampType
+
+import eventtide as et
+from eventtide import _jvm
+from eventtide.lab.data import window_end
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame
+
+    from eventtide.lab.data import Flights, Report
+    from eventtide.lab.settings import Setting
+
+__all__ = ["SCHEMA", "Result", "Strike", "Top", "Trace", "counts", "feed", "replay"]
+
+SCHEMA = StructType(
+    [
+        StructField("ts", TimestampType()),
+        StructField("dest", StringType()),
+        StructField("band", StringType()),
+    ]
+)
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+@dataclass(frozen=True)
+class Result:
+    """One window's count, and what the query's clock showed when it came out."""
+
+    end: datetime
+    dest: str
+    rows: int
+    out: datetime
+
+
+@dataclass(frozen=True)
+class Top:
+    """How far one substream has come."""
+
+    name: str
+    top: datetime | None
+    is_idle: bool
+
+
+@dataclass(frozen=True)
+class Strike:
+    """One hour of one query.
+
+    Attributes
+    ----------
+    clock : datetime
+        What the clock showed.
+    before, after : datetime
+        The watermark that the hour's reports met, and the one they left; 1970 before there is one.
+    landed : tuple of Report
+        What it read.
+    late : tuple of Report
+        Those of them whose window had closed already: its end was at or below the watermark.
+    tops : tuple of Top
+        Its substreams afterwards; none for stock Spark.
+    """
+
+    clock: datetime
+    before: datetime
+    after: datetime
+    landed: tuple[Report, ...]
+    late: tuple[Report, ...]
+    tops: tuple[Top, ...]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What one setting did."""
+
+    setting: Setting
+    strikes: list[Strike] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
+
+
+def counts(stream: DataFrame) -> DataFrame:
+    """Count departures by hour and destination: the query that every setting runs.
+
+    Returns
+    -------
+    DataFrame
+        ``end`` of the window, ``dest``, ``rows``, and ``out``: the clock of the batch that put the
+        row out, which Spark keeps in the checkpoint and repeats when a batch runs again.
+    """
+    return (
+        stream.groupBy(F.window("ts", "1 hour"), "dest")
+        .agg(F.count("*").alias("rows"))
+        .select(
+            F.col("window.end").alias("end"), "dest", "rows", F.current_timestamp().alias("out")
+        )
+    )
+
+
+def feed(reports: DataFrame, hour: datetime) -> DataFrame:
+    """Return the micro-batch of one hour."""
+    return reports.where(F.col("hour") == hour).select("ts", "dest", "band")
+
+
+def replay(
+    reports: DataFrame,
+    flights: Flights,
+    settings: Sequence[Setting],
+    folder: Path,
+    watch: Callable[[Sequence[Trace]], None],
+) -> list[Trace]:
+    """Run all settings side by side until each has closed the last window that is measured.
+
+    Nothing is closed by force: the stream goes on with the flights of the next day, which are not
+    measured, and ends when every flight that is measured has landed and no window of theirs waits.
+
+    Parameters
+    ----------
+    reports : DataFrame
+        The flights as `Flights.on_disk` returns them.
+    flights : Flights
+        The same, hour by hour.
+    settings : sequence of Setting
+        What runs.
+    folder : Path
+        Where the checkpoints go, one folder each.
+    watch : callable
+        Is given the traces, without results, after every hour.
+    """
+    script = _jvm.script(reports.sparkSession, SCHEMA)
+    lanes = [
+        _Lane(script, setting, folder / str(i), flights.first) for i, setting in enumerate(settings)
+    ]
+    traces = [lane.trace for lane in lanes]
+    enough = flights.all_landed
+    try:
+        for hour, landed in flights.by_hour.items():
+            for lane in lanes:
+                lane.query.set_clock_ms(_millis(hour))
+            for lane in lanes:
+                lane.strike()
+            if landed:
+                script.add(feed(reports, hour))
+            for lane in lanes:
+                lane.settle(hour, landed)
+            watch(traces)
+            if hour >= enough and all(t.strikes[-1].after >= flights.last for t in traces):
+                break
+        for lane in lanes:
+            lane.collect()
+    finally:
+        for lane in lanes:
+            lane.query.stop()
+        script.close()
+    return traces
+
+
+class _Lane:
+    """One setting and its query."""
+
+    def __init__(
+        self,
+        script: _jvm.ScriptHandle,
+        setting: Setting,
+        checkpoint: Path,
+        start: datetime,
+    ) -> None:
+        result = counts(setting.apply(script.stream()))
+        self.trace = Trace(setting)
+        self.query = _jvm.scripted_query(result, "append", str(checkpoint), _millis(start))
+        self.query.start(available_now=False)
+        self._before = _EPOCH
+
+    def strike(self) -> None:
+        """Let happen what is due by the clock alone."""
+        if self.trace.setting.is_ours:  # stock Spark's watermark has no clock
+            self.query.settle()
+        self._before = self._watermark()
+
+    def settle(self, hour: datetime, landed: Sequence[Report]) -> None:
+        """Let the query read what has arrived, and note where it stands."""
+        self.query.settle()
+        self.trace.strikes.append(
+            Strike(
+                clock=hour,
+                before=self._before,
+                after=self._watermark(),
+                landed=tuple(landed),
+                late=tuple(r for r in landed if window_end(r.scheduled) <= self._before),
+                tops=self._tops() if self.trace.setting.is_ours else (),
+            )
+        )
+
+    def collect(self) -> None:
+        """Read the rows that came out."""
+        for row in self.query.new_results().collect():
+            self.trace.results.append(Result(_utc(row.end), row.dest, row.rows, _utc(row.out)))
+
+    def _tops(self) -> tuple[Top, ...]:
+        if self.query.last_batch_id() < 0:  # nothing has landed yet
+            return ()
+        inputs = et.progress(self.query.query()).inputs
+        return tuple(Top(s.name, s.top, s.state == "idle") for s in inputs[0].substreams)
+
+    def _watermark(self) -> datetime:
+        return _EPOCH + timedelta(milliseconds=self.query.watermark_ms())
+
+
+def _millis(moment: datetime) -> int:
+    return (moment - _EPOCH) // timedelta(milliseconds=1)
+
+
+def _utc(moment: datetime) -> datetime:
+    return moment.astimezone(timezone.utc)  # PySpark returns the local time of this machine

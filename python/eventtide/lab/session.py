@@ -1,0 +1,70 @@
+"""The Spark session of the demonstration."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from pyspark.sql import SparkSession
+
+import eventtide as et
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["start"]
+
+_STREAMING = "org.apache.spark.sql.execution.streaming"
+
+# A micro-batch of fifty rows is all overhead, and these make it small, for every query alike. The
+# default checkpoint files cost some thirty child processes a batch on a machine without Hadoop's
+# native library (chmod and readlink, one file at a time): hence the two lines on files. Code that
+# is compiled for a batch of a tenth of a second never pays: hence the two on code, and the JVM's
+# own first compiler only. One partition, as there is little to share.
+_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.streaming.pollingDelay": "5ms",
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        f"{_STREAMING}.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "spark.sql.streaming.stateStore.providerClass": (
+        f"{_STREAMING}.state.HDFSBackedStateStoreProvider"
+    ),
+    "spark.driver.extraJavaOptions": (
+        "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=192m -XX:+UseSerialGC"
+    ),
+}
+
+
+def start(log: Path) -> SparkSession:
+    """Start a session on two cores whose JVM writes what it has to say into `log`."""
+    builder = SparkSession.builder.master("local[2]").appName("eventtide lab")
+    for key, value in _SETTINGS.items():
+        builder = builder.config(key, value)
+    with _stderr_to(log):
+        spark = et.configure(builder).getOrCreate()
+        spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+@contextmanager
+def _stderr_to(path: Path) -> Iterator[None]:
+    """Let child processes that start in here, which keep it, write their errors to a file."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        with path.open("wb") as file:
+            os.dup2(file.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)

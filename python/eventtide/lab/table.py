@@ -1,0 +1,166 @@
+"""What is printed: the progress of the replay, the table of results, the timeline of the lull."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from eventtide.lab.data import NEW_YORK
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from rich.console import Console
+    from typing_extensions import Self
+
+    from eventtide.lab.data import Flights
+    from eventtide.lab.lull import Moment, Side
+    from eventtide.lab.measure import Measured
+    from eventtide.lab.replay import Trace
+    from eventtide.lab.settings import Setting
+
+__all__ = ["LULL_TEXT", "RESULT_TEXT", "Race", "intro", "lull_table", "race_table", "result_table"]
+
+_YEAR = timedelta(days=365)
+_OURS = "bold cyan"
+
+
+class Race:
+    """Shows the replay while it runs: where every query stands, and how far the replay is.
+
+    Parameters
+    ----------
+    console : Console
+        Where it is shown.
+    hours : int
+        How many hours the replay has at most.
+    """
+
+    def __init__(self, console: Console, hours: int) -> None:
+        self._bar = Progress(BarColumn(40), MofNCompleteColumn(), "hours", TimeElapsedColumn())
+        self._task = self._bar.add_task("", total=hours)
+        self._live = Live(self._bar, console=console, refresh_per_second=8, transient=True)
+
+    def show(self, traces: Sequence[Trace]) -> None:
+        """Show the state after another hour."""
+        self._bar.advance(self._task)
+        self._live.update(Group(race_table(traces), self._bar))
+
+    def __enter__(self) -> Self:
+        """Begin to show."""
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Take the display away; the table of results follows."""
+        self._live.stop()
+
+
+def race_table(traces: Sequence[Trace]) -> Table:
+    """Return where all queries stand in the middle of the replay."""
+    clock = traces[0].strikes[-1].clock
+    read = sum(len(strike.landed) for strike in traces[0].strikes)
+    table = _table("watermark", "", "behind the clock", "late so far", "")
+    table.title = f"{clock.astimezone(NEW_YORK):%a %d %b %Y, %H:%M} in New York: {read:,} landed"
+    for trace in traces:
+        last = trace.strikes[-1]
+        late = sum(len(strike.late) for strike in trace.strikes)
+        behind = (last.clock - last.after).total_seconds() / 3600
+        table.add_row(
+            *_name(trace.setting),
+            f"{behind:.1f} h" if last.after > last.clock - _YEAR else "-",
+            f"{late:,}",
+            f"{late / max(read, 1):.2%}",
+        )
+    return table
+
+
+def intro(flights: Flights, rows: int, settings: Sequence[Setting]) -> str:
+    """Return what is about to happen."""
+    first, last = (moment.astimezone(NEW_YORK) for moment in (flights.first, flights.last))
+    return (
+        f"\n[bold]{rows:,} flights[/bold] that left New York from {first:%A %d} to"
+        f" {last:%A %d %B %Y}, 4 in the morning. Each is reported when it lands; its event time is"
+        " its scheduled departure. Departures are counted by hour and destination."
+        f" {len(settings)} streaming queries read the reports side by side, a micro-batch for each"
+        " hour of 2013, under a clock that shows the time of the replay.\n"
+    )
+
+
+def result_table(measured: Sequence[Measured]) -> Table:
+    """Return the results of all settings, stock Spark first."""
+    table = _table("watermark", "")
+    for title in ("rows\nin", "in\nwindows", "late", "", "p50", "p90", "p99", "wrong\ncounts"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for m in measured:
+        table.add_row(
+            *_name(m.setting),
+            f"{m.rows_in:,}",
+            f"{m.rows_out:,}",
+            f"{len(m.late):,}",
+            f"{m.late_share:.2%}",
+            *(str(m.delay(share)) for share in (0.5, 0.9, 0.99)),
+            f"{m.windows_wrong:,}",
+        )
+    return table
+
+
+RESULT_TEXT = (
+    "p50, p90, p99: hours of 2013 from the end of a window to its result, by rows. Wrong"
+    " counts: those that differ from a batch query over the same rows. Checked for every count:"
+    " rows in = rows in windows + rows late.\n"
+)
+
+LULL_TEXT = (
+    "[bold]A lull[/bold]: windows of ten minutes, a lag of five; after 10:18 no row comes any more."
+    " W is the watermark, 10:00 the window that begins then."
+)
+
+
+def lull_table(moments: Sequence[Moment]) -> Table:
+    """Return the timeline of the lull."""
+    table = _table("clock", "rows in", "stock Spark W", "comes out", "eventtide W", "comes out")
+    for moment in moments:
+        table.add_row(
+            _minute(moment.clock),
+            str(moment.rows or "-"),
+            *_cells(moment.stock, ""),
+            *_cells(moment.ours, _OURS),
+        )
+    return table
+
+
+def _table(*titles: str) -> Table:
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        padding=0,  # the lines of the box, which are blanks, keep the columns apart
+        pad_edge=False,
+        title_justify="left",
+        title_style="bold",
+    )
+    for title in titles:
+        table.add_column(title, no_wrap=True)
+    return table
+
+
+def _name(setting: Setting) -> tuple[Text, Text]:
+    style = _OURS if setting.is_ours else ""
+    return Text(setting.side, style), Text(setting.name, style)
+
+
+def _cells(side: Side, style: str) -> tuple[str, Text]:
+    out = ", ".join(f"{_minute(start)}: {rows} rows" for start, rows in side.out)
+    mark = _minute(side.watermark) if side.watermark else "-"
+    return mark, Text(out, style)
+
+
+def _minute(moment: datetime) -> str:
+    return f"{moment:%H:%M}"
