@@ -112,7 +112,8 @@ class QueryWatermark:
     holding : bool
         Whether a restart holds the clock until the sources have caught up.
     bad_time, future : int
-        Rows so far whose event time was null or out of range, or which a future guard caught.
+        Rows of this run that were refused: without a usable event time, or by a future guard whose
+        action is ``"late"``.
     inputs : tuple of InputWatermark
         One for each watermark in the plan.
     """
@@ -151,7 +152,8 @@ def progress(query: StreamingQuery) -> QueryWatermark:
 
     Notes
     -----
-    The same numbers are in Spark's own progress, among the metrics of the source ``eventtide``.
+    The same numbers are in Spark's own progress, among the metrics of the source
+    ``EventtideClock``.
 
     Examples
     --------

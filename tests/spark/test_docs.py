@@ -19,21 +19,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 EVENTS = "ts timestamp, device string"
-# What the code does not do yet, by heading: one that works is a failure, so that its line goes.
-NOT_YET = {"emit_every": "a batch that the timer ran does not end its interval"}
-
-
-def marks(block: Block) -> list[pytest.MarkDecorator]:
-    """Return the mark of a timeline that is known to fail."""
-    reason = NOT_YET.get(block.heading)
-    return [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
-
-
 BLOCKS = [block for page in PAGES for block in blocks(page) if block.mark == "spark"]
 TIMELINES = [
-    pytest.param(b, t, id=f"{b.page}:{t.line} {b.heading}", marks=marks(b))
-    for b in BLOCKS
-    for t in b.timelines
+    pytest.param(b, t, id=f"{b.page}:{t.line} {b.heading}") for b in BLOCKS for t in b.timelines
 ]
 
 

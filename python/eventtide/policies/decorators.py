@@ -28,6 +28,16 @@ FutureAction: TypeAlias = Literal["clamp", "late", "fail"]
 _MILLISECOND = 1_000
 
 
+def _whole(name: str, value: Duration) -> str:
+    """Return a duration that Spark's watermarks and clock can tell from none, as ISO 8601."""
+    if micros(name, value, positive=True) < _MILLISECOND:
+        problem, allowed = "is shorter than Spark's watermarks can tell apart", "1ms or more"
+        raise InvalidDurationError(
+            sentence(name, value, problem, allowed=allowed, fix=f"{name}='1ms'")
+        )
+    return to_iso(name, value)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Decorator(Rule):
     """Something around a policy. Write it as a method: ``policy.throttle_by_frame("1s")``.
@@ -71,17 +81,13 @@ class ThrottleByFrame(Decorator):
 
     def parameters(self) -> dict[str, str]:
         """Return the checked parameters as the JVM reads them."""
-        if micros("size", self.size, positive=True) < _MILLISECOND:
-            problem, allowed = "is shorter than Spark's watermarks can tell apart", "1ms or more"
-            raise InvalidDurationError(
-                sentence("size", self.size, problem, allowed=allowed, fix="size='1ms'")
-            )
+        size = _whole("size", self.size)
         if micros("offset", self.offset) >= micros("size", self.size):
             problem, allowed = "is not inside a frame", f"zero or more and below size={self.size}"
             raise InvalidDurationError(
                 sentence("offset", self.offset, problem, allowed=allowed, fix="offset='0s'")
             )
-        return {"size": to_iso("size", self.size), "offset": to_iso("offset", self.offset)}
+        return {"size": size, "offset": to_iso("offset", self.offset)}
 
     @property
     def meaning(self) -> str:
@@ -98,7 +104,7 @@ class ThrottleByMinStep(Decorator):
     Parameters
     ----------
     step : str or timedelta
-        Positive.
+        At least 1 ms, Spark's unit of watermarks.
 
     Notes
     -----
@@ -111,7 +117,7 @@ class ThrottleByMinStep(Decorator):
 
     def parameters(self) -> dict[str, str]:
         """Return the checked parameters as the JVM reads them."""
-        return {"step": to_iso("step", self.step, positive=True)}
+        return {"step": _whole("step", self.step)}
 
     @property
     def meaning(self) -> str:
@@ -128,7 +134,7 @@ class EmitEvery(Decorator):
     Parameters
     ----------
     interval : str or timedelta
-        Positive.
+        At least 1 ms, the unit of Spark's clock.
 
     Notes
     -----
@@ -141,7 +147,7 @@ class EmitEvery(Decorator):
 
     def parameters(self) -> dict[str, str]:
         """Return the checked parameters as the JVM reads them."""
-        return {"interval": to_iso("interval", self.interval, positive=True)}
+        return {"interval": _whole("interval", self.interval)}
 
     @property
     def meaning(self) -> str:

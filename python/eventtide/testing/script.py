@@ -54,7 +54,7 @@ class Script:
     Raises
     ------
     InvalidArgumentError
-        A schema that is not one of a row.
+        A schema that is not one of a row, or a step that needs a running query after `stop`.
     AssertionError
         From `expect`, with what is missing and what was not expected.
 
@@ -83,6 +83,7 @@ class Script:
         self._folder = tempfile.TemporaryDirectory(prefix="eventtide-script-")
         self._checkpoint = checkpoint or self._folder.name
         self._run = _jvm.scripted_query(self._result, output_mode, self._checkpoint, start_ms)
+        self._stopped = False
         try:
             self._run.start(available_now=False)
             self._run.settle()
@@ -116,7 +117,7 @@ class Script:
             How many partitions each batch is spread over.
         """
         self.waiting(*batches, partitions=partitions)
-        self._run.settle()
+        self._settle("rows")
         return self
 
     def waiting(self, *batches: Sequence[RowLike], partitions: int = 1) -> Self:
@@ -131,12 +132,26 @@ class Script:
     def clock(self, to: str | datetime) -> Self:
         """Set the clock to a time, or move it by a duration: ``"+5s"``, ``"-1m"``."""
         self._run.set_clock_ms(micros_since_epoch(self._time(to)) // 1000)
-        self._run.settle()
+        self._settle("clock")
         return self
+
+    def _settle(self, step: str) -> None:
+        if self._stopped:
+            raise InvalidArgumentError(
+                sentence(
+                    "step",
+                    step,
+                    "needs a running query, and this one was stopped",
+                    allowed="waiting(...) and restart(...) after stop()",
+                    fix="script.stop().waiting([...]).restart(clock='+1h')",
+                )
+            )
+        self._run.settle()
 
     def stop(self) -> Self:
         """Stop the query; `restart` goes on from its checkpoint."""
         self._run.stop()
+        self._stopped = True
         return self
 
     def restart(self, *, clock: str | datetime | None = None, available_now: bool = False) -> Self:
@@ -153,6 +168,7 @@ class Script:
         if clock is not None:
             self._run.set_clock_ms(micros_since_epoch(self._time(clock)) // 1000)
         self._run.start(available_now=available_now)
+        self._stopped = available_now
         if available_now:
             self._run.query().awaitTermination()
         else:

@@ -17,7 +17,7 @@ private[watermark] abstract class Emission extends Throttle {
 
   final def emitted: Long = last.value
 
-  final def raise(floor: Long): Unit = { val _ = last.raise(floor) }
+  final def raise(floor: Long, now: Long): Unit = if (last.raise(floor)) raised(now)
 
   final def required(value: Long): Long =
     if (value == Long.MinValue || known && emitted >= value) Long.MinValue else idealFor(value)
@@ -44,6 +44,9 @@ private[watermark] abstract class Emission extends Throttle {
 
   /** The lowest ideal that is let through at all, after `last` was. */
   protected def idealAbove(last: Long): Long
+
+  /** What was emitted went up elsewhere. */
+  protected def raised(now: Long): Unit = ()
 
   protected def saveMore(out: DataOutput): Unit = ()
 

@@ -79,14 +79,20 @@ private[watermark] final class IntervalThrottle(interval: Long) extends Emission
     instant = in.readLong()
   }
 
+  override protected def raised(now: Long): Unit = nextAfter(now)
+
   private def await(now: Long): Unit = {
     waiting = true
     instant = Math.max(instant, timer.ceiling(now))
   }
 
   private def fire(now: Long, ideal: Long): Boolean = {
+    nextAfter(now)
+    emit(ideal)
+  }
+
+  private def nextAfter(now: Long): Unit = {
     waiting = false
     instant = timer.higher(now)
-    emit(ideal)
   }
 }

@@ -45,8 +45,8 @@ private[watermark] final class SubstreamGate(
     moved
   }
 
-  def raise(floor: Long): Unit = {
-    throttle.raise(floor)
+  def raise(floor: Long, now: Long): Unit = {
+    throttle.raise(floor, now)
     aim()
   }
 

@@ -107,13 +107,13 @@ final class Substreams(
     look(Long.MaxValue)
   }
 
-  /** What is emitted is known elsewhere to be at least this. */
-  def raise(floor: Long): Unit = gate.raise(floor)
+  /** What is emitted is known elsewhere to be at least this; if so, it was emitted at `now`. */
+  def raise(floor: Long, now: Long): Unit = gate.raise(floor, now)
 
   /** Takes over a substream's watermark from elsewhere; once all have one, the lowest is out. */
   def adopt(index: Int, watermark: Long): Unit = {
     table(index).raise(watermark)
-    if (table.iterator.forall(_.known)) gate.raise(table.iterator.map(_.watermark).min)
+    if (table.iterator.forall(_.known)) gate.raise(table.iterator.map(_.watermark).min, clock)
     else gate.aim()
   }
 

@@ -24,8 +24,8 @@ trait Throttle {
   /** The watermark let through last; read it only when `known`. */
   def emitted: Long
 
-  /** What is emitted is known elsewhere to be at least this. */
-  def raise(floor: Long): Unit
+  /** What is emitted is known elsewhere to be at least this; if so, it was emitted at `now`. */
+  def raise(floor: Long, now: Long): Unit
 
   /** The lowest ideal that makes what is emitted `value` or more; `Long.MinValue` if any does. */
   def required(value: Long): Long

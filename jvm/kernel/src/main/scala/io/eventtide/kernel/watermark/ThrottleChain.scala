@@ -26,7 +26,7 @@ private[watermark] final class ThrottleChain(parts: Array[Throttle]) extends Thr
 
   def emitted: Long = last.emitted
 
-  def raise(floor: Long): Unit = parts.foreach(_.raise(floor))
+  def raise(floor: Long, now: Long): Unit = parts.foreach(_.raise(floor, now))
 
   def required(value: Long): Long = parts.foldRight(value)((part, needed) => part.required(needed))
 

@@ -4,8 +4,8 @@ package io.eventtide.kernel.watermark
   *
   *   - '''Guarantee:''' a row stamped with the `now` it is observed at is never late.
   *   - '''Units:''' event time is the clock's time.
-  *   - '''Edges:''' as `LimitingRealTimeLag` with no lag. A row read again after a crash has
-  *     another time unless the batch's own time is stamped.
+  *   - '''Edges:''' as `LimitingRealTimeLag` with no lag. Stamp the batch's own time, so that a row
+  *     that is read again after a crash has the same time.
   *   - '''Restart:''' as `LimitingRealTimeLag`.
   *   - '''Source:''' Jet 4.3 `withIngestionTimestamps`.
   */

@@ -109,7 +109,7 @@ final class SubstreamsSuite extends AnyFunSuite {
 
   test("a watermark raised from outside is never fallen below, and the next frame follows it") {
     val one = withNames(new Substreams(lag, Seq(ThrottleByFrame(10))), "a")
-    one.raise(25)
+    one.raise(25, 0)
     assert(one.emitted == Some(25))
     assert(!one.observe(0, 0, 29))
     assert(one.observe(0, 0, 30))

@@ -168,10 +168,17 @@ final class ThrottleSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("after raising, nothing at or below the floor is emitted") {
     forAll(throttles, offers, time) { (specs, offers, floor) =>
       val (throttle, now) = offered(specs, offers)
-      throttle.raise(floor)
+      throttle.raise(floor, now)
       assert(throttle.emitted >= floor)
       assert(!throttle.offer(now + 1000, floor) || throttle.emitted > floor)
     }
+  }
+
+  test("a floor from elsewhere counts as the timer's emission") {
+    val timer = ThrottleSpec.chain(Seq(EmitEvery(10)))
+    assert(timer.offer(0, 1) && !timer.offer(5, 2))
+    timer.raise(3, 10)
+    assert(!timer.offer(11, 4) && timer.offer(20, 4))
   }
 
   test("offers over the whole range neither wrap nor go back") {

@@ -65,6 +65,10 @@ private[spark] object OptionsCodec {
       label
     )
     options.refuseUnread()
+    if (guards.length > 1) throw EventtideException("DUPLICATE_GUARD")
+    if (!made.hasSubstreams && (names.nonEmpty || made.expectedCount > 1)) {
+      throw EventtideException("EXPECTED_WITHOUT_SUBSTREAM")
+    }
     if (policy.needsDeclaredSubstreams && names.isEmpty) {
       throw EventtideException("UNDECLARED_SUBSTREAMS", "policy" -> policy.name)
     }

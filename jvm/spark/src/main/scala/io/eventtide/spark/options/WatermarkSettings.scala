@@ -30,7 +30,8 @@ final case class WatermarkSettings(
   /** Whether the rows are told apart at all. */
   def hasSubstreams: Boolean = substreamLabel != WatermarkSettings.Whole
 
-  def movesWithClock: Boolean = policy.movesWithClock || idleTimeoutMicros.isDefined
+  def movesWithClock: Boolean =
+    policy.movesWithClock || idleTimeoutMicros.isDefined || throttles.exists(_.timed)
 
   def isThrottled: Boolean = throttles.nonEmpty
 

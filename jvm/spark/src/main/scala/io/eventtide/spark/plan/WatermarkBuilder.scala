@@ -1,6 +1,7 @@
 package io.eventtide.spark.plan
 
 import org.apache.spark.sql.Column
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.classic.DataFrame
@@ -75,7 +76,10 @@ private[spark] object WatermarkBuilder {
 
   private def timeColumn(stream: DataFrame, name: String): Attribute = {
     val plan = stream.queryExecution.analyzed
-    val found = plan.resolve(Seq(name), plan.conf.resolver).collect { case top: Attribute => top }
+    val found =
+      plan.resolve(UnresolvedAttribute.parseAttributeName(name), plan.conf.resolver).collect {
+        case top: Attribute => top
+      }
     val column = found.getOrElse {
       throw EventtideException(
         "UNKNOWN_COLUMN",

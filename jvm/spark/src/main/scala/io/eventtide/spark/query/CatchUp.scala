@@ -16,6 +16,9 @@ private[query] final class CatchUp(holdsOnRestart: Boolean) {
   def restarted(wasHeld: Boolean, runsAgain: Boolean): Unit =
     held = holdsOnRestart && (wasHeld || !runsAgain)
 
+  /** The sources are known to have no more. */
+  def end(): Unit = held = false
+
   /** Notes that Spark looks for new data; true when the hold has just ended.
     *
     * @param batchSince

@@ -10,8 +10,9 @@ import io.eventtide.spark.EventtideException
 
 /** The watermark plan that a checkpoint belongs to: `<checkpoint>/eventtide/plan`.
   *
-  * It holds what the saved state depends on, one line an input: the kinds of its policies and its
-  * substream. Lags, throttles and timeouts are not in it and may change from run to run.
+  * It holds what the saved state depends on, one line an input: the kinds of its policies and
+  * throttles, and its substream. Lags, sizes and timeouts are not in it and may change from run to
+  * run.
   */
 private[query] final class PlanFile(root: Path, conf: Configuration) {
   private val folder = new Path(root, "eventtide")

@@ -69,7 +69,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     later
   }
 
-  def raise(micros: Long): Unit = substreams.raise(micros)
+  def raise(micros: Long, now: Long): Unit = substreams.raise(micros, now)
 
   def isIdle: Boolean = substreams.status == Status.Idle
 

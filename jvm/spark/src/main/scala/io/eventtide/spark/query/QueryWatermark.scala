@@ -2,6 +2,7 @@ package io.eventtide.spark.query
 
 import java.util.UUID
 
+import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.eventtide.{BatchInfo, RunningQuery}
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStats
 
@@ -30,10 +31,12 @@ private[spark] final class QueryWatermark(
 
   def queryId: UUID = query.id
   def runId: UUID = query.runId
+  def nowMs: Long = query.nowMs
 
   private val positions: Map[UUID, Int] = inputs.map(_.nodeId).zipWithIndex.toMap
   private val catchUp = new CatchUp(inputs.exists(_.settings.holdsOnRestart))
   private var claimed = false
+  private var lastTicked = false
   private var restored = false
   private var emittedMicros: Option[Long] = None
   private var batch: Option[BatchWatermark] = None
@@ -61,17 +64,17 @@ private[spark] final class QueryWatermark(
   private[query] def finish(ended: BatchWatermark): EventTimeStats = synchronized {
     val rows = ended.rows(positions)
     val now = ended.nowMicros
-    if (ended.info.watermarkMs > 0) raise(ended.watermarkMicros)
+    if (ended.info.watermarkMs > 0) raise(ended.watermarkMicros, now)
     val hadRows = rows.values.exists(!_.isEmpty)
     if (hadRows || !catchUp.holding) {
       inputs.zipWithIndex.foreach { case (input, position) =>
         input.observe(now, rows.getOrElse(position, BatchRows.Empty), credited = !catchUp.holding)
       }
     }
-    if (hadRows) combined(inputs).foreach(raise)
+    if (hadRows) combined(inputs).foreach(raise(_, now))
     write(ended.info.batchId)
     ticks.reschedule()
-    finished = Some(FinishedBatch(ended.info.batchId, now, rows))
+    finished = Some(FinishedBatch(ended.info.batchId, now, rows, query.readNothing(isClock)))
     stats(rows.values.filterNot(_.isEmpty).toSeq)
   }
 
@@ -80,19 +83,39 @@ private[spark] final class QueryWatermark(
     * Called whenever Spark looks for new data, on idle triggers too. Between two ticks there is
     * always one trigger that finds nothing to do, which is what `processAllAvailable` waits for.
     */
-  def tick(afterData: Boolean): Boolean = synchronized {
+  def tick(): Boolean = synchronized {
     val now = query.nowMs * 1000
     restore(query.nextBatchId, now, runsAgain = false)
     val batchSince = ticks.polled(query.lastPlanned)
     if (catchUp.poll(batchSince, tookAll)) ticks.reschedule()
-    val may = !catchUp.holding && ticks.mayTick && (!afterData || dataIsOver)
-    may && ticks.due(now)(nextDue) && advanceTo(now)
+    !catchUp.holding && ticks.mayTick && ticks.due(now)(nextDue) && advanceTo(now)
   }
 
-  private def tookAll: Boolean =
-    query.sourcesCaughtUp(_.isInstanceOf[ClockStream]).contains(true)
+  /** As `tick`, for a run that reads what there is and ends: one tick, after the data.
+    *
+    * The run ends with the first trigger that finds nothing, and a source may not be able to say
+    * that it has no more. Then a batch is asked for to find out, without a tick.
+    *
+    * @param nowMs
+    *   the clock when the run began
+    */
+  def lastTick(nowMs: Long): Boolean = synchronized {
+    val now = nowMs * 1000
+    restore(query.nextBatchId, now, runsAgain = false)
+    if (lastTicked || !ticks.due(now)(nextDue)) false
+    else if (!dataIsOver) true
+    else {
+      lastTicked = true
+      catchUp.end()
+      advanceTo(now)
+    }
+  }
 
-  private def dataIsOver: Boolean = finished.exists(_.rows.values.forall(_.isEmpty)) || tookAll
+  private def isClock(source: SparkDataStream): Boolean = source.isInstanceOf[ClockStream]
+
+  private def tookAll: Boolean = query.sourcesCaughtUp(isClock).contains(true)
+
+  private def dataIsOver: Boolean = finished.exists(last => last.readNothing || tookAll)
 
   private def advanceTo(now: Long): Boolean = {
     val ideal = combined(inputs.map(_.at(now)))
@@ -112,10 +135,10 @@ private[spark] final class QueryWatermark(
     Deadlines.earliest(inputs.map(_.deadline(target)))
   }
 
-  private def raise(micros: Long): Unit = {
+  private def raise(micros: Long, now: Long): Unit = {
     val whole = Math.floorDiv(micros, 1000L) * 1000L
     if (emittedMicros.forall(_ < whole)) emittedMicros = Some(whole)
-    inputs.foreach(_.raise(whole))
+    inputs.foreach(_.raise(whole, now))
   }
 
   // The minimum over the inputs that are not idle; when all are, the highest of any.
@@ -134,7 +157,7 @@ private[spark] final class QueryWatermark(
     case Some(micros) =>
       val ms = micros / 1000
       val lowest = rows.map(_.min / 1000).minOption.getOrElse(ms)
-      EventTimeStats(max = ms, min = lowest, avg = ms.toDouble, count = 1)
+      EventTimeStats(max = ms, min = math.min(lowest, ms), avg = ms.toDouble, count = 1)
     case None => EventTimeStats.zero
   }
 
@@ -180,5 +203,6 @@ private[spark] object QueryWatermark {
 private[query] final case class FinishedBatch(
     batchId: Long,
     nowMicros: Long,
-    rows: Map[Int, BatchRows]
+    rows: Map[Int, BatchRows],
+    readNothing: Boolean
 )

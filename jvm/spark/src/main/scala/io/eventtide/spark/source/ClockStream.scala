@@ -31,18 +31,15 @@ private[spark] final class ClockStream(query: QueryWatermark, leads: Boolean)
     with SupportsTriggerAvailableNow
     with ReportsSourceMetrics {
 
-  // Under available-now: one tick at most, after the data.
-  private var ticksLeft = Int.MaxValue
+  // What the clock showed when an available-now run began; None in any other run.
+  private var begunMs: Option[Long] = None
 
-  override def prepareForTriggerAvailableNow(): Unit = ticksLeft = 1
+  override def prepareForTriggerAvailableNow(): Unit = begunMs = Some(query.nowMs)
 
   override def latestOffset(start: Offset, limit: ReadLimit): Offset = {
     val reached = start.asInstanceOf[ClockOffset]
-    val available = ticksLeft == 1
-    if (leads && ticksLeft > 0 && query.tick(afterData = available)) {
-      if (available) ticksLeft = 0
-      ClockOffset(reached.ticks + 1)
-    } else if (reached.ticks == 0) null
+    if (leads && begunMs.fold(query.tick())(query.lastTick)) ClockOffset(reached.ticks + 1)
+    else if (reached.ticks == 0) null
     else reached
   }
 

@@ -66,6 +66,14 @@ final class RunningQuery private (execution: StreamExecution) {
     if (answers.contains(None)) None else Some(answers.flatten.forall(identity))
   }
 
+  /** Whether no source had anything for the batch that is ending now. */
+  def readNothing(isClock: SparkDataStream => Boolean): Boolean = {
+    val starts = execution.getStartOffsetsOfLatestBatch
+    execution.availableOffsets.filterNot { case (source, _) => isClock(source) }.forall {
+      case (source, end) => starts.get(source).exists(_.json == end.json)
+    }
+  }
+
   private def readsAll(source: SparkDataStream): Boolean = source match {
     case limited: SupportsAdmissionControl => limited.getDefaultReadLimit == ReadLimit.allAvailable
     case _ => true

@@ -24,14 +24,15 @@ final class ScriptedQuery(
   private val sink = new MemorySink()
   private var running: Option[StreamingQuery] = None
   private var readBatches = -1L
-  private var droppedBefore = 0L
+  private var countedBatch = -1L
+  private var dropped = 0L
+  private var lastWatermarkMs = 0L
 
   def query: StreamingQuery =
     running.getOrElse(throw new IllegalStateException("the query is not running"))
 
   def start(availableNow: Boolean): Unit = {
     val trigger = if (availableNow) Trigger.AvailableNow() else Trigger.ProcessingTime(0)
-    droppedBefore = 0
     running = Some(
       result.sparkSession.streams.startQuery(
         userSpecifiedName = None,
@@ -46,7 +47,11 @@ final class ScriptedQuery(
     )
   }
 
-  def stop(): Unit = running.foreach(_.stop())
+  def stop(): Unit = running.foreach { run =>
+    lastWatermarkMs = watermarkMs
+    run.stop()
+    countDropped()
+  }
 
   def nowMs: Long = clock.getTimeMillis()
 
@@ -57,11 +62,12 @@ final class ScriptedQuery(
     // The first may return for a trigger that had begun before the step; the second has seen it.
     query.processAllAvailable()
     query.processAllAvailable()
+    countDropped()
   }
 
   /** The watermark that Spark will use for the next batch, in milliseconds; 0 before there is one. */
   def watermarkMs: Long =
-    RunningQuery.find(result.sparkSession, query.id).fold(0L)(_.watermarkMs)
+    RunningQuery.find(result.sparkSession, query.id).fold(lastWatermarkMs)(_.watermarkMs)
 
   /** The rows that the sink took since the last call. */
   def newResults(): DataFrame = {
@@ -70,13 +76,22 @@ final class ScriptedQuery(
     result.sparkSession.createDataFrame(java.util.Arrays.asList(rows: _*), result.schema)
   }
 
-  /** How many rows Spark's operators have dropped as late since the last call, in this run. */
+  /** How many rows Spark's operators have dropped as late since the last call. */
   def newlyDropped(): Long = {
-    val all = query.recentProgress.flatMap(_.stateOperators).map(_.numRowsDroppedByWatermark).sum
-    val dropped = all - droppedBefore
-    droppedBefore = all
-    dropped
+    countDropped()
+    val since = dropped
+    dropped = 0
+    since
   }
+
+  // Spark keeps a hundred reports, so they are counted step by step. An idle trigger's report has
+  // the id of a batch that is still to come, and no time spent on adding one.
+  private def countDropped(): Unit = query.recentProgress
+    .filter(report => report.batchId > countedBatch && report.durationMs.containsKey("addBatch"))
+    .foreach { report =>
+      dropped += report.stateOperators.map(_.numRowsDroppedByWatermark).sum
+      countedBatch = report.batchId
+    }
 
   /** The id of the last batch that was begun in this run; -1 before there is one. */
   def lastBatchId: Long = running
