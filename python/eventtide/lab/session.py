@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["start"]
+__all__ = ["SETTINGS", "start"]
 
 _STREAMING = "org.apache.spark.sql.execution.streaming"
 
@@ -24,7 +24,7 @@ _STREAMING = "org.apache.spark.sql.execution.streaming"
 # native library (chmod and readlink, one file at a time): hence the two lines on files. Code that
 # is compiled for a batch of a tenth of a second never pays: hence the two on code, and the JVM's
 # own first compiler only. One partition, as there is little to share.
-_SETTINGS = {
+SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
@@ -48,7 +48,7 @@ _SETTINGS = {
 def start(log: Path) -> SparkSession:
     """Start a session on two cores whose JVM writes what it has to say into `log`."""
     builder = SparkSession.builder.master("local[2]").appName("eventtide lab")
-    for key, value in _SETTINGS.items():
+    for key, value in SETTINGS.items():
         builder = builder.config(key, value)
     with _stderr_to(log):
         spark = et.configure(builder).getOrCreate()
