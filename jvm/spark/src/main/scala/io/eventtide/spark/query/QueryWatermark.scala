@@ -97,10 +97,11 @@ private[spark] final class QueryWatermark(
     * that it has no more. Then a batch is asked for to find out, without a tick.
     *
     * @param nowMs
-    *   the clock when the run began
+    *   the clock when the run began; the tick is at that time, or that of the last batch
     */
   def lastTick(nowMs: Long): Boolean = synchronized {
-    val now = nowMs * 1000
+    // The end of that millisecond: what a held batch has skipped, counts no more until it.
+    val now = math.max(nowMs * 1000, finished.fold(0L)(_.nowMicros)) + 999
     restore(query.nextBatchId, now, runsAgain = false)
     if (lastTicked || !ticks.due(now)(nextDue)) false
     else if (!dataIsOver) true
