@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+# Spark's default asks for file modes and links by child processes, some thirty a batch, where
+# Hadoop's native library is missing.
+FILES = (
+    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def spark() -> Iterator[SparkSession]:
     """Return a local session with Eventtide's jar and extension."""
@@ -23,6 +30,7 @@ def spark() -> Iterator[SparkSession]:
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+        .config("spark.sql.streaming.checkpointFileManagerClass", FILES)
         .config("spark.sql.streaming.forceDeleteTempCheckpointLocation", "true")
     )
     session = et.configure(builder).getOrCreate()
