@@ -31,6 +31,8 @@ private[watermark] final class BatchExtreme(highest: Boolean) extends WatermarkP
   def observe(now: Long, maxTs: Long, minTs: Long): Unit =
     observe(now, if (highest) maxTs else minTs)
 
+  override def firstRowFor(target: Long): Long = target
+
   def dueAt(target: Long): Option[Long] = WatermarkPolicy.onlyByRows(this, target)
 
   def save(out: DataOutput): Unit = {

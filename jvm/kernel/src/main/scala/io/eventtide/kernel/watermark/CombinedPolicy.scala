@@ -31,6 +31,17 @@ private[watermark] abstract class CombinedPolicy(inside: Array[WatermarkPolicy])
     while (i < inside.length) { inside(i).observe(now, maxTs, minTs); i += 1 }
   }
 
+  /** That of the policy which needs the least, whether or not the others hold it back. */
+  final override def firstRowFor(target: Long): Long = {
+    var lowest = Long.MaxValue
+    var i = 0
+    while (i < inside.length) {
+      lowest = Math.min(lowest, inside(i).firstRowFor(target))
+      i += 1
+    }
+    lowest
+  }
+
   final def save(out: DataOutput): Unit = {
     StateVersion.write(out, 1)
     inside.foreach(_.save(out))

@@ -95,6 +95,8 @@ private[watermark] final class LagAndDelayPolicy(lag: Long, maxDelay: Long, samp
 
   def observe(now: Long, maxTs: Long, minTs: Long): Unit = observe(now, maxTs)
 
+  override def firstRowFor(target: Long): Long = Clamped.add(target, lag)
+
   def dueAt(target: Long): Option[Long] =
     if (seen && current >= target) Some(history.now)
     else if (seen && top >= target) history.dueAt(target)

@@ -76,6 +76,8 @@ private[watermark] final class LagAndLullPolicy(lag: Long, maxLull: Long) extend
 
   def observe(now: Long, maxTs: Long, minTs: Long): Unit = observe(now, maxTs)
 
+  override def firstRowFor(target: Long): Long = Clamped.add(target, lag)
+
   def dueAt(target: Long): Option[Long] =
     if (!seen) None
     else if (current >= target) Some(clock.now)

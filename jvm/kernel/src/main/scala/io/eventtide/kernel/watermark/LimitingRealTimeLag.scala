@@ -62,6 +62,8 @@ private[watermark] final class RealTimeLagPolicy(lag: Long) extends WatermarkPol
 
   def observe(now: Long, maxTs: Long, minTs: Long): Unit = tick(now)
 
+  override def firstRowFor(target: Long): Long = Long.MaxValue // no row does
+
   def dueAt(target: Long): Option[Long] =
     if (known && watermark >= target) Some(clock.now)
     else firstAt(target).flatMap(due => if (clock.started) afterNow(due) else Some(due))

@@ -59,6 +59,18 @@ private[watermark] final class Substream(
 
   def reached(target: Long): Boolean = hasWatermark && current >= target
 
+  /** Rows below this cannot take it to `target` and need not be told before someone looks.
+    *
+    * None can when it is there already. The cap keeps a row from lifting it above the row itself.
+    */
+  def firstRowFor(target: Long): Long = {
+    val needed = policy.firstRowFor(target)
+    if (idle || !hasWatermark || needed == Long.MinValue) Long.MinValue
+    else if (!holds) Long.MaxValue
+    else if (policy.known && policy.watermark >= target) target
+    else Math.max(needed, target)
+  }
+
   /** The clock value from which on it is idle, if no row comes. */
   def idleAt(timeout: Long): Long = Clamped.add(Clamped.add(quiet, skipped), timeout)
 
@@ -67,6 +79,13 @@ private[watermark] final class Substream(
     policy.observe(now, ts)
     live(now, ts, 1)
     comeUp(cap)
+  }
+
+  /** Rows that were noted one by one, by their highest time, and the clock at the last of them. */
+  def observePostponed(now: Long, top: Long, rows: Long): Unit = {
+    policy.observe(now, top)
+    live(now, top, rows)
+    comeUp(top)
   }
 
   /** The rows of a batch. */

@@ -30,9 +30,10 @@ private[watermark] final class SubstreamGate(
   def join(): Unit = holding += 1
 
   /** Whether this was the last substream that held the next emission back, and no longer does. */
-  def freedBy(substream: Substream): Boolean =
+  def freedBy(index: Int, substream: Substream): Boolean =
     substream.holds && substream.reached(target) && {
       substream.holds = false
+      table.wakeAt(index, target)
       holding -= 1
       holding == 0
     }
@@ -59,6 +60,7 @@ private[watermark] final class SubstreamGate(
       val substream = table(i)
       substream.holds = !substream.idle && !substream.reached(target)
       if (substream.holds) holding += 1
+      table.wakeAt(i, target)
       i += 1
     }
   }

@@ -3,6 +3,7 @@ package io.eventtide.kernel.watermark
 import java.io.DataInput
 import java.io.DataOutput
 import java.nio.charset.StandardCharsets.UTF_8
+import java.util.Arrays
 import java.util.Objects
 
 import scala.collection.mutable
@@ -15,9 +16,13 @@ import io.eventtide.kernel.InvalidArgument
   *   - '''Edges:''' removing one shifts the higher indexes down by one.
   *   - '''Restart:''' saved whole, or only what was touched or removed since the last save.
   */
-private[watermark] final class SubstreamTable(create: () => WatermarkPolicy) {
+private[watermark] final class SubstreamTable(
+    create: () => WatermarkPolicy,
+    postponed: PostponedRows
+) {
   private var members = new Array[Substream](16)
   private var used = 0
+  postponed.resize(members.length)
   private val indexes = mutable.HashMap.empty[String, Int]
   private val removed = mutable.LinkedHashSet.empty[String] // since the last save
 
@@ -26,14 +31,24 @@ private[watermark] final class SubstreamTable(create: () => WatermarkPolicy) {
 
   def size: Int = used
 
-  def apply(index: Int): Substream = members(Objects.checkIndex(index, used))
+  /** The substream, told of all rows before it is looked at. */
+  def apply(index: Int): Substream = {
+    val substream = members(Objects.checkIndex(index, used))
+    if (postponed.count(index) > 0) tell(index, substream)
+    substream
+  }
+
+  /** Lets rows of a substream be postponed that cannot bring it to `target`. */
+  def wakeAt(index: Int, target: Long): Unit =
+    postponed.wake(index, members(index).firstRowFor(target))
 
   def indexOf(name: String): Option[Int] = indexes.get(name)
 
   def append(name: String, quietFrom: Long): Int = {
     if (indexes.contains(name)) throw new InvalidArgument("substream", name, "declared once")
-    if (used == members.length) members = java.util.Arrays.copyOf(members, used * 2)
+    if (used == members.length) grow()
     members(used) = new Substream(name, create(), quietFrom)
+    postponed.begin(used)
     indexes(name) = used
     used += 1
     used - 1
@@ -44,6 +59,7 @@ private[watermark] final class SubstreamTable(create: () => WatermarkPolicy) {
     if (gone.known) { val _ = left.raise(gone.watermark) }
     used -= 1
     System.arraycopy(members, index + 1, members, index, used - index)
+    postponed.remove(index, used + 1)
     members(used) = null // let go of it
     indexes.remove(gone.name)
     for (i <- index until used) indexes(members(i).name) = i
@@ -59,7 +75,7 @@ private[watermark] final class SubstreamTable(create: () => WatermarkPolicy) {
     apply(index).rename(name)
   }
 
-  def iterator: Iterator[Substream] = members.iterator.take(used)
+  def iterator: Iterator[Substream] = Iterator.range(0, used).map(apply)
 
   /** Saves, and notes that all is saved. */
   def save(out: DataOutput, whole: Boolean): Unit = {
@@ -87,6 +103,16 @@ private[watermark] final class SubstreamTable(create: () => WatermarkPolicy) {
     removed.clear()
   }
 
+  private def tell(index: Int, substream: Substream): Unit = {
+    substream.observePostponed(postponed.last(index), postponed.top(index), postponed.count(index))
+    postponed.told(index)
+  }
+
+  private def grow(): Unit = {
+    members = Arrays.copyOf(members, used * 2)
+    postponed.resize(used * 2)
+  }
+
   private def write(out: DataOutput, substream: Substream): Unit = {
     SubstreamTable.writeText(out, substream.name)
     substream.save(out)
@@ -97,6 +123,7 @@ private[watermark] final class SubstreamTable(create: () => WatermarkPolicy) {
     val name = SubstreamTable.readText(in)
     val index = indexOf(name).getOrElse(append(name, 0))
     members(index) = new Substream(name, create(), 0)
+    postponed.begin(index)
     members(index).restore(in)
     members(index).touched = false
   }

@@ -37,7 +37,8 @@ final class Substreams(
 
   private val clockwork = spec.movesWithClock
   private val timeout = idleTimeout.getOrElse(Long.MaxValue)
-  private val table = new SubstreamTable(() => spec.create())
+  private val postponed = new PostponedRows
+  private val table = new SubstreamTable(() => spec.create(), postponed)
   private val gate = new SubstreamGate(table, ThrottleSpec.chain(throttles), idleTimeout)
   private var started = false
   private var clock = Long.MinValue // before it has `started` every clock value is later
@@ -60,13 +61,11 @@ final class Substreams(
 
   /** One row; true when `emitted` moved. */
   def observe(now: Long, index: Int, ts: Long): Boolean = {
-    val substream = table(index)
     val at = Math.max(clock, now)
-    if (at >= wakeAt || substream.idle) observeAndLook(at, substream, ts)
+    if (at >= wakeAt) observeAndLook(at, table(index), ts)
     else {
       if (at != clock) clock = at
-      substream.observe(at, ts, ts)
-      gate.freedBy(substream) && offer()
+      !postponed.note(at, index, ts) && observeNow(at, index, ts)
     }
   }
 
@@ -172,6 +171,15 @@ final class Substreams(
   private def advance(now: Long): Unit = {
     clock = Math.max(clock, now)
     started = true
+  }
+
+  private def observeNow(now: Long, index: Int, ts: Long): Boolean = {
+    val substream = table(index)
+    if (substream.idle) observeAndLook(now, substream, ts)
+    else {
+      substream.observe(now, ts, ts)
+      gate.freedBy(index, substream) && offer()
+    }
   }
 
   private def observeAndLook(now: Long, substream: Substream, ts: Long): Boolean = {

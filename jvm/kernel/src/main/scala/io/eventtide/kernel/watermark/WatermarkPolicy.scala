@@ -34,6 +34,13 @@ trait WatermarkPolicy {
   /** No more events below this are expected; read it only when `known`. */
   def watermark: Long
 
+  /** The lowest event time of a row that may take the watermark to `target` at this clock value.
+    *
+    * Rows below it may be told late, before the clock moves, in one call by their highest time: the
+    * policy must come out the same. `Long.MinValue`: every row has to be told at once.
+    */
+  def firstRowFor(target: Long): Long = Long.MinValue
+
   /** The earliest clock value at which, without more rows, the watermark is at `target` or above.
     *
     * A clock value that has passed means that it is there already, none that it never will be.

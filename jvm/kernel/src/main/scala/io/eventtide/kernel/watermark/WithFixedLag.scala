@@ -64,6 +64,8 @@ private[watermark] final class FixedLagPolicy(lag: Long) extends WatermarkPolicy
 
   def observe(now: Long, maxTs: Long, minTs: Long): Unit = observe(now, maxTs)
 
+  override def firstRowFor(target: Long): Long = Clamped.add(target, lag)
+
   def dueAt(target: Long): Option[Long] = WatermarkPolicy.onlyByRows(this, target)
 
   def save(out: DataOutput): Unit = {

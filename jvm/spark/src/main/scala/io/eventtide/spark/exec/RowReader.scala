@@ -4,15 +4,7 @@ import java.time.Instant
 import java.time.temporal.ChronoUnit
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.BindReferences.bindReference
-import org.apache.spark.sql.catalyst.expressions.{
-  Attribute,
-  Cast,
-  Expression,
-  UnsafeProjection,
-  UnsafeRow
-}
-import org.apache.spark.sql.types.StringType
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 
 import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.EventtideException
@@ -33,72 +25,35 @@ private[exec] final class RowReader(
 
   private val ordinal = input.indexWhere(_.exprId == eventTime.exprId)
   private val guard = settings.guard
-  private val maxSubstreams = settings.maxSubstreams
-  private val keys = substream.map { expression =>
-    bindReference(Cast(expression, StringType, Some("UTC")): Expression, input)
-  }
+  private val keys = new SubstreamKeys(input, substream, settings.maxSubstreams)
 
-  def open(report: PartitionRows): OpenReader =
-    if (keys.isEmpty) new OneSubstream(report) else new ManySubstreams(report)
+  def open(report: PartitionRows): OpenReader = new OpenReader(report, keys.open(report))
 
   /** Reads the rows of one partition. */
-  abstract class OpenReader(report: PartitionRows) {
+  final class OpenReader(report: PartitionRows, finder: SubstreamFinder) {
     private val limit = nowMicros.flatMap(now => guard.map(_.limit(now)))
     private val guarded = limit.isDefined
     private val latest = limit.getOrElse(Long.MaxValue)
 
     /** Takes the row into account; false when it is refused. */
-    final def accept(row: InternalRow): Boolean =
+    def accept(row: InternalRow): Boolean =
       if (row.isNullAt(ordinal)) refuseBadTime()
       else {
         val time = row.getLong(ordinal)
         if (time < RowReader.MinMicros || time > RowReader.MaxMicros) refuseBadTime()
         else if (guarded && time > latest) fromTheFuture(row, time)
-        else { rowsOf(row).add(time); true }
+        else { finder.rowsOf(row).add(time); true }
       }
-
-    protected def rowsOf(row: InternalRow): TimeExtremes
 
     private def refuseBadTime(): Boolean = { report.badTime += 1; false }
 
     private def fromTheFuture(row: InternalRow, time: Long): Boolean = guard.get.mode match {
-      case FutureGuard.Clamp => rowsOf(row).add(latest); true
+      case FutureGuard.Clamp => finder.rowsOf(row).add(latest); true
       case FutureGuard.Late => report.future += 1; false
       case FutureGuard.Fail => throw RowReader.fromTheFuture(time, latest)
     }
   }
-
-  private final class OneSubstream(report: PartitionRows) extends OpenReader(report) {
-    private val rows = report.substream(SubstreamName.Whole)
-    override protected def rowsOf(row: InternalRow): TimeExtremes = rows
-  }
-
-  /** One map access a row, none while the substream stays the same. */
-  private final class ManySubstreams(report: PartitionRows) extends OpenReader(report) {
-    private val key = UnsafeProjection.create(keys)
-    private val known = new java.util.HashMap[UnsafeRow, Known]
-    private var last = new Known(null, null)
-
-    override protected def rowsOf(row: InternalRow): TimeExtremes = {
-      val found = key(row)
-      if (found != last.key) {
-        val again = known.get(found)
-        last = if (again == null) discover(found.copy()) else again
-      }
-      last.rows
-    }
-
-    private def discover(found: UnsafeRow): Known = {
-      if (known.size == maxSubstreams)
-        throw EventtideException("TOO_MANY_SUBSTREAMS", "max" -> maxSubstreams)
-      val rows = new Known(found, report.substream(SubstreamName.of(found)))
-      known.put(found, rows)
-      rows
-    }
-  }
 }
-
-private final class Known(val key: UnsafeRow, val rows: TimeExtremes)
 
 private[exec] object RowReader {
 

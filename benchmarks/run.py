@@ -1,0 +1,82 @@
+"""Runs the benchmarks that are named, or all: dev/bench [NAME ...] [--quick] [--out FILE]."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import bench_policies
+import bench_watermark
+from figures import machine
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from figures import Figure
+
+BENCHES: dict[str, Callable[..., list[Figure]]] = {
+    "policies": bench_policies.run,
+    "watermark": bench_watermark.run,
+}
+
+# What is the same in every row of a table, or too wide for it.
+UNSHOWN = ("range", "bytes", "events", "source", "time", "cpu_ns", "policy with", "rows_per")
+
+
+def main() -> None:
+    """Run, then print a table or write the file."""
+    arguments = _arguments()
+    about = machine(quick=arguments.quick)
+    started = time.monotonic()
+    records = [
+        figure.to_json(about)
+        for name in arguments.names or BENCHES
+        for figure in BENCHES[name](quick=arguments.quick)
+    ]
+    if arguments.out is None:
+        _print(records)
+    else:
+        arguments.out.write_text(json.dumps(records, indent=1) + "\n", "utf-8")
+    print(f"{len(records)} figures in {time.monotonic() - started:.0f} s")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="dev/bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHES)}")
+    parser.add_argument("--quick", action="store_true", help="under three minutes, less exact")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write a JSON list of records")
+    arguments = parser.parse_args()
+    for name in arguments.names:
+        if name not in BENCHES:
+            parser.error(f"NAME is {name}, but must be one of: {', '.join(BENCHES)}")
+    return arguments
+
+
+def _print(records: list[dict[str, object]]) -> None:
+    table = Table("bench", "settings", "ours", "rival", "theirs", "unit", "ratio")
+    width = None if sys.stdout.isatty() else 200
+    for record in records:
+        shown = [record[name] for name in ("ours", "rival", "theirs", "unit", "ratio")]
+        table.add_row(str(record["bench"]), _settings(record["settings"]), *map(str, shown))
+    Console(width=width).print(table)
+
+
+def _settings(settings: object) -> str:
+    if not isinstance(settings, dict):
+        return ""
+    own = list(settings.items())[: list(settings).index("machine")]
+    return ", ".join(f"{name} {value}" for name, value in own if not _hidden(name))
+
+
+def _hidden(name: str) -> bool:
+    return any(part in name for part in UNSHOWN)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+package io.eventtide.spark.exec
+
+import org.apache.spark.unsafe.types.UTF8String
+import org.scalatest.funsuite.AnyFunSuite
+
+class TextTableSuite extends AnyFunSuite {
+  private def text(value: String): UTF8String = UTF8String.fromString(value)
+
+  test("a text that was not added is not found") {
+    assert(new TextTable[String].find(text("a")) == null)
+  }
+
+  test("texts of every length up to two words and more are found after the table has grown") {
+    val texts = (0 to 40).map("x" * _) ++ (0 until 1000).map(i => s"sensor-$i")
+    val table = new TextTable[String]
+    texts.foreach(value => table.add(text(value), value))
+    texts.foreach(value => assert(table.find(text(value)) == value))
+    assert(table.find(text("sensor-1000")) == null)
+  }
+
+  test("a text is copied, since the row that holds it is used again") {
+    val bytes = "abc".getBytes
+    val table = new TextTable[String]
+    table.add(UTF8String.fromBytes(bytes), "abc")
+    bytes(0) = 'z'
+    assert(table.find(text("abc")) == "abc")
+  }
+
+  test("texts that differ at their end only have different hashes") {
+    val hashes = (0 until 1000).map(i => TextTable.hash(text(s"sensor-$i")) & 2047)
+    assert(hashes.distinct.size > 600) // 1,000 of 2,048 places at random: about 790
+  }
+}
