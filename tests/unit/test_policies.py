@@ -31,6 +31,7 @@ durations = st.one_of(
     st.integers(20, 10**15).map(lambda length: to_iso("lag", in_words(length))),
     st.timedeltas(dt.timedelta(milliseconds=1), dt.timedelta(days=1000)),
 )
+steps = st.integers(10**3, 10**15).map(in_words)  # a millisecond and more
 plain = st.one_of(
     st.builds(WatermarkPolicies.with_fixed_lag, durations),
     st.builds(WatermarkPolicies.limiting_lag_and_delay, durations, durations, st.integers(1, 20)),
@@ -53,8 +54,8 @@ combined = st.recursive(
 )
 actions = st.sampled_from(["clamp", "late", "fail"])
 decorations = st.one_of(
-    durations.map(lambda length: lambda policy: policy.throttle_by_min_step(length)),
-    durations.map(lambda length: lambda policy: policy.emit_every(length)),
+    steps.map(lambda length: lambda policy: policy.throttle_by_min_step(length)),
+    steps.map(lambda length: lambda policy: policy.emit_every(length)),
     durations.map(lambda length: lambda policy: policy.throttle_by_frame("70000d", length)),
     st.tuples(durations, actions).map(lambda guard: lambda policy: policy.guard_future(*guard)),
 )

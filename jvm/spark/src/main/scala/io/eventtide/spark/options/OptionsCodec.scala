@@ -1,5 +1,6 @@
 package io.eventtide.spark.options
 
+import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.watermark.{
   FutureGuard,
   Param,
@@ -35,10 +36,16 @@ private[spark] object OptionsCodec {
 
   private val RestartModes = Seq("hold_until_caught_up" -> true, "resume" -> false)
 
-  def watermark(values: Map[String, String], substreamLabel: String): WatermarkSettings = {
-    val options = new Options(values)
-    settings(options, policy(options, ""), substreamLabel)
-  }
+  def watermark(values: Map[String, String], substreamLabel: String): WatermarkSettings =
+    try {
+      val options = new Options(values)
+      val made = settings(options, policy(options, ""), substreamLabel)
+      made.newSubstreams(): Unit // which refuses throttles that do not go together
+      made
+    } catch {
+      case refused: InvalidArgument =>
+        throw EventtideException("INVALID_ARGUMENT", "reason" -> refused.getMessage)
+    }
 
   /** As `watermark`, for the ingestion time, which has one policy only. */
   def ingestion(values: Map[String, String], substreamLabel: String): WatermarkSettings = {

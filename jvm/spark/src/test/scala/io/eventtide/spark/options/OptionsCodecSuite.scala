@@ -115,6 +115,16 @@ class OptionsCodecSuite extends AnyFunSuite {
     }
   }
 
+  test("what the kernel refuses is an error of the catalogue") {
+    val slots =
+      Map("policy" -> "limiting_lag_and_delay", "lag" -> "PT0S", "max_delay" -> "PT0.000004S")
+    assert(refused(slots).condition == "INVALID_ARGUMENT")
+    val timer = Seq("0", "1").flatMap { i =>
+      Seq(s"decorators.$i" -> "emit_every", s"decorators.$i.interval" -> "PT1S")
+    }
+    assert(refused(fixedLag ++ timer).condition == "INVALID_ARGUMENT")
+  }
+
   test("Storm's policy needs its streams declared") {
     val storm = Map("policy" -> "storm", "lag" -> "PT5S")
     assert(refused(storm).condition == "UNDECLARED_SUBSTREAMS")
