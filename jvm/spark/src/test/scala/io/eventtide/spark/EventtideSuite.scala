@@ -3,7 +3,8 @@ package io.eventtide.spark
 import java.nio.file.Files
 import java.time.Duration
 
-import org.apache.spark.sql.eventtide.ScriptedQuery
+import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
+import org.apache.spark.sql.eventtide.{Plans, ScriptedQuery}
 import org.apache.spark.sql.functions.{col, window}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{DataFrame, Row}
@@ -62,6 +63,21 @@ class EventtideSuite extends AnyFunSuite with LocalSession {
     assert(
       node.settings.throttles.map(_.name) == Seq("emit_every") && node.settings.guard.isDefined
     )
+  }
+
+  test("Kafka's default substream neither adds columns nor takes them away") {
+    val script = Script.create(StructType.fromDDL("ts timestamp, topic string, partition int"))
+    val kafka = stream(script).queryExecution.analyzed.transform { case r: StreamingRelationV2 =>
+      r.copy(sourceName = "kafka")
+    }
+    val frame = Plans.dataFrame(spark, kafka)
+    Seq(frame, frame.select("partition", "ts"), frame.select("ts")).foreach { kept =>
+      val watermarked = Eventtide.withWatermark(kept, "ts", lull)
+      assert(watermarked.columns.toSeq == kept.columns.toSeq)
+      val node =
+        watermarked.queryExecution.analyzed.collectFirst { case found: PolicyWatermark => found }
+      assert(node.get.settings.substreamLabel == "topic, partition")
+    }
   }
 
   test("filters and columns are pushed below the watermark, down to the source") {

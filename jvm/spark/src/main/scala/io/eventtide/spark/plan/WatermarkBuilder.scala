@@ -64,14 +64,18 @@ private[spark] object WatermarkBuilder {
     val clock = session.readStream.format(classOf[ClockSource].getName).load()
     val data = WithClock(choice.plan, clock.queryExecution.analyzed)
     val watermark = PolicyWatermark(column, data, choice.keys, settings)
-    Plans.dataFrame(session, withoutAddedKeys(watermark, choice))
+    Plans.dataFrame(session, withoutAddedKeys(watermark, stream, column))
   }
 
-  // Keys that were added for the substream are not the user's columns.
-  private def withoutAddedKeys(watermark: PolicyWatermark, choice: SubstreamChoice): LogicalPlan = {
-    val keys = choice.keys.map(_.exprId).toSet
-    val kept = watermark.output.filterNot(column => keys(column.exprId))
-    if (keys.isEmpty) watermark else Project(kept, watermark)
+  // Keys that were added for the substream are not the user's columns; Kafka's may well be.
+  private def withoutAddedKeys(
+      watermark: PolicyWatermark,
+      stream: DataFrame,
+      column: Attribute
+  ): LogicalPlan = {
+    val theirs = stream.queryExecution.analyzed.outputSet + column
+    val kept = watermark.output.filter(theirs.contains)
+    if (kept.length == watermark.output.length) watermark else Project(kept, watermark)
   }
 
   private def timeColumn(stream: DataFrame, name: String): Attribute = {
