@@ -82,17 +82,23 @@ private[exec] final class ByText(ordinal: Int, discover: InternalRow => TimeExtr
 /** By anything else, copied together as Spark does it for grouping. */
 private[exec] final class ByRow(key: UnsafeProjection, discover: InternalRow => TimeExtremes)
     extends SubstreamFinder {
-  private val known = new java.util.HashMap[UnsafeRow, TimeExtremes]
-  private var lastKey: UnsafeRow = _
-  private var last: TimeExtremes = _
+  private val known = new java.util.HashMap[UnsafeRow, KnownKey]
+  private var last: KnownKey = _
 
   override def rowsOf(row: InternalRow): TimeExtremes = {
-    val found = key(row)
-    if (lastKey == null || found != lastKey) {
-      lastKey = found.copy()
-      last = known.get(lastKey)
-      if (last == null) { last = discover(row); known.put(lastKey, last) }
+    val found = key(row) // the projection's own row: copied only when it is new
+    if (last == null || found != last.key) {
+      last = known.get(found)
+      if (last == null) last = add(found.copy(), row)
     }
-    last
+    last.rows
+  }
+
+  private def add(copied: UnsafeRow, row: InternalRow): KnownKey = {
+    val added = new KnownKey(copied, discover(row))
+    known.put(copied, added)
+    added
   }
 }
+
+private final class KnownKey(val key: UnsafeRow, val rows: TimeExtremes)

@@ -16,6 +16,9 @@ import io.eventtide.spark.options.{PolicyTree, WatermarkSettings}
   */
 private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkSettings) {
   private var substreams = settings.newSubstreams()
+  private lazy val standIns = (1 to settings.expectedCount).map(QueryInput.standIn)
+  private lazy val standInNumbers = standIns.zipWithIndex.toMap
+  private var firstLeft = 0
   private var badTime = 0L
   private var future = 0L
 
@@ -57,9 +60,13 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     }
   }
 
-  private def standIn: Option[Int] = standIns.flatMap(substreams.indexOf).headOption
-
-  private def standIns: Seq[String] = (1 to settings.expectedCount).map(QueryInput.standIn)
+  // They give way in order, so that one that is gone need not be looked for again.
+  private def standIn: Option[Int] = {
+    while (firstLeft < standIns.length && substreams.indexOf(standIns(firstLeft)).isEmpty) {
+      firstLeft += 1
+    }
+    standIns.lift(firstLeft).flatMap(substreams.indexOf)
+  }
 
   /** This input as it would be at `now`, were there no more rows. */
   def at(now: Long): QueryInput = {
@@ -106,10 +113,8 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   private def isHidden(report: SubstreamReport): Boolean =
     settings.expectedCount == 1 && report.name == QueryInput.standIn(1)
 
-  private def shown(name: String): String = standIns.indexOf(name) match {
-    case -1 => name
-    case i => s"${i + 1} of ${settings.expectedCount}"
-  }
+  private def shown(name: String): String =
+    standInNumbers.get(name).fold(name)(i => s"${i + 1} of ${settings.expectedCount}")
 
   private def state: String = substreams.status match {
     case Status.Value => "active"
