@@ -45,6 +45,23 @@ def test_an_idle_substream_says_since_when() -> None:
     assert (slow.state, slow.reason, slow.since) == ("idle", "timeout", moment(at(60)))
 
 
+@pytest.mark.parametrize(
+    ("expected", "names"), [(None, []), (1, ["1 of 1"]), (2, ["1 of 2", "2 of 2"])]
+)
+def test_substreams_that_were_never_seen_are_shown_if_they_were_asked_for(
+    expected: int | None, names: list[str]
+) -> None:
+    """By their number; the one that every input waits for is nobody's."""
+    options = {} if expected is None else {"expected": expected}
+    with Script(counts(POLICY, substream="key", **options), EVENTS) as script:
+        substreams = et.progress(script.streaming_query).inputs[0].substreams
+        assert [line.name for line in substreams] == names
+        assert all((line.state, line.reason) == ("expected", "never seen") for line in substreams)
+        script.rows([(at(47), "north")])
+        seen = et.progress(script.streaming_query).inputs[0].substreams
+        assert sorted(line.name for line in seen) == sorted(["north", *names[1:]])
+
+
 def test_the_same_numbers_are_in_sparks_progress(spark: SparkSession) -> None:
     """Among the metrics of the clock's source, on the real clock."""
     rate = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 10)

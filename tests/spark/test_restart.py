@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import eventtide as et
 import pytest
@@ -11,6 +14,12 @@ from eventtide import WatermarkPolicies
 from eventtide.testing import Script
 
 from tests.spark.queries import EVENTS, at, counts, stock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from eventtide import WatermarkPolicy
+    from pyspark.sql import DataFrame
 
 LULL = WatermarkPolicies.limiting_lag_and_lull("2s", "5s").throttle_by_frame("1s")
 
@@ -27,7 +36,7 @@ STEPS = [
 ]
 
 
-def play(script: Script, kill_after: int | None = None, *, lose_commit: bool = False) -> list[str]:
+def play(script: Script, kill_after: int | None = None, lost: Sequence[str] = ()) -> list[str]:
     """Run all steps and return the watermark after each."""
     watermarks = []
     for number, (step, argument) in enumerate(STEPS):
@@ -35,18 +44,37 @@ def play(script: Script, kill_after: int | None = None, *, lose_commit: bool = F
         watermarks.append(script.watermark)
         if number == kill_after:
             script.stop()
-            if lose_commit:
-                forget_commit(script)
+            last = last_of(script, "commits")
+            for folder in lost:
+                forget(script, folder, last)
             script.restart()
     return watermarks
 
 
-def forget_commit(script: Script) -> None:
-    """Leave the checkpoint as a kill between a batch and its commit does."""
+def batch_files(script: Script, folder: str) -> dict[Path, int]:
+    """Return a folder's files by the batch they belong to; Hadoop's checksums are beside them."""
+    files = (Path(script.checkpoint) / folder).iterdir()
+    named = {file: re.match(r"\.?(-?\d+)", file.name) for file in files}
+    return {file: int(found[1]) for file, found in named.items() if found}
+
+
+def last_of(script: Script, folder: str) -> int:
+    """Return the last batch that a folder of the checkpoint has a file of."""
+    return max(batch_files(script, folder).values())
+
+
+def forget(script: Script, folder: str, first: int) -> None:
+    """Leave a folder of the checkpoint as a kill before batch `first` was written does."""
+    for file, batch in batch_files(script, folder).items():
+        if batch >= first:
+            file.unlink()
+
+
+def committed_watermarks(script: Script) -> list[int]:
+    """Return what each batch's commit says the next watermark is, in milliseconds."""
     commits = Path(script.checkpoint) / "commits"
-    last = max(int(file.name) for file in commits.iterdir() if file.name.isdigit())
-    for name in (f"{last}", f".{last}.crc"):
-        (commits / name).unlink(missing_ok=True)
+    texts = [(commits / str(batch)).read_text() for batch in range(last_of(script, "commits") + 1)]
+    return [json.loads(text.splitlines()[1])["nextBatchWatermarkMs"] for text in texts]
 
 
 @pytest.fixture(scope="module")
@@ -56,14 +84,77 @@ def undisturbed() -> list[str]:
         return play(script)
 
 
-@pytest.mark.parametrize("lose_commit", [False, True])
+@pytest.mark.parametrize("lost", [(), ("commits",)])
 @pytest.mark.parametrize("kill_after", range(len(STEPS)))
 def test_a_killed_query_has_the_same_watermarks(
-    undisturbed: list[str], kill_after: int, lose_commit: bool
+    undisturbed: list[str], kill_after: int, lost: tuple[str, ...]
 ) -> None:
-    """After any step, with the last batch committed or not."""
+    """After any step, with the last batch committed or only in the ledger."""
     with Script(counts(LULL, substream="key", idle_timeout="6s"), EVENTS) as script:
-        assert play(script, kill_after, lose_commit=lose_commit) == undisturbed
+        assert play(script, kill_after, lost) == undisturbed
+
+
+REAL_TIME = WatermarkPolicies.limiting_real_time_lag("2s").throttle_by_frame("1s")
+
+
+def beside_a_silent_source(
+    folder: Path, policy: WatermarkPolicy, **options: Any
+) -> Callable[[DataFrame], DataFrame]:
+    """Count under a policy, beside a source that cannot tell how much it still has."""
+
+    def query(events: DataFrame) -> DataFrame:
+        files = events.sparkSession.readStream.schema(EVENTS).option("maxFilesPerTrigger", 1)
+        return counts(policy, **options)(events.union(files.json(str(folder))))
+
+    return query
+
+
+@pytest.mark.parametrize(
+    ("policy", "options"),
+    [
+        (LULL, {"substream": "key", "idle_timeout": "6s"}),
+        (LULL, {"substream": "key", "idle_timeout": "9s", "expected": 4}),
+        (REAL_TIME, {"substream": "key"}),
+        (REAL_TIME, {"substream": "key", "idle_timeout": "9s", "on_restart": "resume"}),
+    ],
+)
+def test_every_batch_that_is_run_again_ends_as_it_did(
+    tmp_path: Path, policy: WatermarkPolicy, options: dict[str, Any]
+) -> None:
+    """Killed before the ledger's entry of any batch, also one that ran while the clock was held."""
+    with Script(beside_a_silent_source(tmp_path, policy, **options), EVENTS) as script:
+        script.clock("+1s").rows([(at(3), "a")]).clock("+9s").rows([(at(5), "b")]).stop()
+        script.waiting([(at(21), "a"), (at(35), "b")], [(at(25), "c")], [(at(29), "a")])
+        script.restart(clock="+30s").clock("+4s").rows([(at(44), "b")], [(at(47), "c")])
+        wanted = committed_watermarks(script)
+        for batch in reversed(range(len(wanted))):
+            script.stop()
+            forget(script, "offsets", batch + 1)
+            forget(script, "commits", batch)
+            forget(script, "eventtide/ledger", batch)
+            script.restart()
+            assert (batch, committed_watermarks(script)[batch]) == (batch, wanted[batch])
+
+
+def test_a_plan_that_loses_its_watermark_node_goes_on() -> None:
+    """Spark takes out of a batch's plan what cannot have a row, and then asks nobody."""
+
+    def query(events: DataFrame) -> DataFrame:
+        nobody = events.sparkSession.createDataFrame([], "key string")
+        return et.with_watermark(events, "ts", LULL, substream="key").join(nobody, "key")
+
+    with Script(query, EVENTS) as script:
+        script.rows([(at(13), "a")]).restart().rows([(at(14), "a")]).restart()
+        script.clock("+1m").rows([(at(15), "a")]).restart(available_now=True).expect([])
+
+
+def test_a_checkpoint_without_its_ledger_is_refused() -> None:
+    """The state that the next batch builds on is gone: the message says how to go on."""
+    with Script(counts(LULL), EVENTS) as script:
+        script.rows([(at(13), "")], [(at(14), "")]).stop()
+        forget(script, "eventtide/ledger", last_of(script, "commits"))
+        with pytest.raises(et.CheckpointError, match="new checkpoint location"):
+            script.restart()
 
 
 @pytest.mark.smoke
@@ -86,18 +177,17 @@ def test_a_lull_goes_on_over_a_restart() -> None:
         script.restart(clock="+4s").expect(watermark=at(16))
 
 
-def test_the_ledger_keeps_what_it_needs(tmp_path: Path) -> None:
+def test_the_ledger_keeps_what_it_needs() -> None:
     """A query restarted from the whole entry and the changes after it stands where it stood."""
     with Script(counts(LULL, substream="key"), EVENTS) as script:
         for second in range(25):
             script.rows([(at(second), f"device {second % 3}")])
-        before = et.progress(script.streaming_query)
-        script.restart().rows([(at(25), "device 1")])
-        after = et.progress(script.streaming_query)
-    tops = {line.name: line.top for line in before.inputs[0].substreams}
-    again = {line.name: line.top for line in after.inputs[0].substreams}
-    assert {**again, "device 1": None} == {**tops, "device 1": None}
-    assert tmp_path.exists()
+        before = et.progress(script.streaming_query).inputs[0].substreams
+        script.restart().rows([(at(22), "device 1")])  # which it has had already
+        after = et.progress(script.streaming_query).inputs[0].substreams
+    assert [(line.name, line.top) for line in after] == [(line.name, line.top) for line in before]
+    assert [line.rows_total for line in before] == [9, 8, 8]
+    assert [line.rows_total for line in after] == [9, 9, 8]
 
 
 def test_another_plan_is_refused_before_anything_is_written() -> None:

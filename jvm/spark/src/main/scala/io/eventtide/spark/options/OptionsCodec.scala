@@ -66,14 +66,14 @@ private[spark] object OptionsCodec {
       guards.map(guard(options, _)).lastOption,
       options.duration("idle_timeout", 1),
       names,
-      options.count("expected", 1).getOrElse(1),
+      options.count("expected", 1),
       options.count("max_substreams", 1).getOrElse(MaxSubstreams),
       options.choice("on_restart", RestartModes).getOrElse(true),
       label
     )
     options.refuseUnread()
     if (guards.length > 1) throw EventtideException("DUPLICATE_GUARD")
-    if (!made.hasSubstreams && (names.nonEmpty || made.expectedCount > 1)) {
+    if (!made.hasSubstreams && (names.nonEmpty || made.expectedCount.exists(_ > 1))) {
       throw EventtideException("EXPECTED_WITHOUT_SUBSTREAM")
     }
     if (policy.needsDeclaredSubstreams && names.isEmpty) {

@@ -11,7 +11,7 @@ import io.eventtide.kernel.watermark.{FutureGuard, PolicySpec, Substreams, Throt
   * @param expected
   *   substreams that hold the watermark back until they are seen, or until they are idle
   * @param expectedCount
-  *   how many substreams there are, when their names are not known; at least one
+  *   how many substreams there are, when their names are not known; one or more
   * @param substreamLabel
   *   what the rows are told apart by, for people
   */
@@ -21,7 +21,7 @@ final case class WatermarkSettings(
     guard: Option[FutureGuard],
     idleTimeoutMicros: Option[Long],
     expected: Seq[String],
-    expectedCount: Int,
+    expectedCount: Option[Int],
     maxSubstreams: Int,
     holdsOnRestart: Boolean,
     substreamLabel: String

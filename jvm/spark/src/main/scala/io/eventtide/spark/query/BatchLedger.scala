@@ -1,44 +1,54 @@
 package io.eventtide.spark.query
 
-import java.io.{DataInputStream, DataOutputStream}
+import java.io.{EOFException, FileNotFoundException}
 
-import scala.collection.immutable.SortedSet
+import scala.collection.immutable.{SortedMap, SortedSet}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+
+import io.eventtide.spark.EventtideException
 
 /** The state of a query's policies after each batch: `<checkpoint>/eventtide/ledger/<batch id>`.
   *
   *   - '''Guarantee:''' an entry is written before Spark commits its batch, so it is there whenever
-  *     the commit is. A batch that is run again starts from the entry before it and overwrites its
-  *     own.
-  *   - '''Restart:''' the newest entry below the batch to run, with the entries it builds on. What
-  *     lies above was written by a batch that was never committed, and goes.
+  *     the commit is; that of batch -1, what the query began with, before the first offset. A batch
+  *     that is run again starts from the entry before it and writes its own anew.
+  *   - '''Restart:''' the entry before the batch to run, with those it builds on; without it the
+  *     checkpoint is refused. What lies above was written by a batch that was never committed, and
+  *     goes.
   *   - Every tenth entry is whole, the others hold what changed; `retain` batches can be restored.
-  *
-  * Files go through Spark's checkpoint file manager: whole or not at all, on any file system.
+  *   - A file is never written twice, since not every file system can replace one: a later revision
+  *     of an entry is a file of its own, `<batch id>.<revision>`, and the last one counts.
   */
 private[query] final class BatchLedger(root: Path, retain: Int, conf: Configuration) {
-  private val folder = new Path(root, "eventtide/ledger")
-  private val files = CheckpointFileManager.create(folder, conf)
-  private var ids: SortedSet[Long] = list()
+  private val files = new CheckpointFiles(new Path(root, "eventtide/ledger"), conf)
+  private var revisions = BatchLedger.revisionsOf(files.names)
   private var sinceWhole = BatchLedger.WholeEvery
-
-  def isEmpty: Boolean = ids.isEmpty
 
   /** Whether the next entry has to be whole. */
   def wantsWhole: Boolean = sinceWhole >= BatchLedger.WholeEvery
 
-  /** The entries to restore, in order, the first one whole; Nil when there is none.
+  /** The batch of the last entry. */
+  def last: Option[Long] = revisions.lastOption.map(_._1)
+
+  /** Forgets what a run left that never planned a batch. */
+  def begin(): Unit = revisions.keys.foreach(drop)
+
+  /** The entries to restore, in order, the first one whole.
     *
     * @param below
     *   the batch that will run next
     */
   def restore(below: Long): Seq[LedgerEntry] = {
-    ids.rangeFrom(below).foreach(drop)
+    val newest = revisions.rangeUntil(below).lastOption.map(_._1)
+    if (!newest.contains(below - 1)) {
+      val found = newest.fold("has no entry before that")(batch => s"ends at batch $batch")
+      throw EventtideException("LEDGER_GAP", "root" -> root, "next" -> below, "found" -> found)
+    }
+    revisions.rangeFrom(below).keys.foreach(drop)
     sinceWhole = BatchLedger.WholeEvery
-    ids.lastOption.fold(Seq.empty[LedgerEntry])(last => chain(read(last), Nil))
+    chain(read(below - 1), Nil)
   }
 
   @scala.annotation.tailrec
@@ -48,47 +58,51 @@ private[query] final class BatchLedger(root: Path, retain: Int, conf: Configurat
       case Some(previous) => chain(read(previous), entry :: later)
     }
 
-  def last: Option[Long] = ids.lastOption
-
+  /** Writes an entry, which counts instead of one that there is of the same batch. */
   def write(entry: LedgerEntry): Unit = {
-    if (ids.isEmpty) files.mkdirs(folder)
-    val out = files.createAtomic(path(entry.batchId), overwriteIfPossible = true)
-    try {
-      val data = new DataOutputStream(out)
-      entry.write(data)
-      data.flush()
-      out.close()
-    } catch {
-      case failure: Throwable =>
-        out.cancel()
-        throw failure
-    }
-    ids += entry.batchId
+    val earlier = revisions.getOrElse(entry.batchId, SortedSet.empty[Int])
+    val revision = earlier.lastOption.fold(0)(_ + 1)
+    files.write(BatchLedger.name(entry.batchId, revision))(entry.write)
+    earlier.foreach(old => files.delete(BatchLedger.name(entry.batchId, old)))
+    revisions += entry.batchId -> SortedSet(revision)
     sinceWhole = if (entry.after.isEmpty) 1 else sinceWhole + 1
     purge()
   }
 
   // An entry is restored with up to nine before it.
-  private def purge(): Unit = ids.dropRight(retain + BatchLedger.WholeEvery).foreach(drop)
+  private def purge(): Unit =
+    revisions.keys.dropRight(retain + BatchLedger.WholeEvery).foreach(drop)
 
-  private def read(batchId: Long): LedgerEntry = {
-    val in = files.open(path(batchId))
-    try LedgerEntry.read(batchId, new DataInputStream(in))
-    finally in.close()
-  }
+  private def read(batchId: Long): LedgerEntry =
+    try {
+      val revision = revisions.get(batchId).fold(0)(_.last)
+      files.read(BatchLedger.name(batchId, revision))(LedgerEntry.read(batchId, _))
+    } catch {
+      case _: FileNotFoundException => unreadable(batchId, "it is missing")
+      case _: EOFException => unreadable(batchId, "it ends too early")
+    }
+
+  private def unreadable(batchId: Long, reason: String): Nothing =
+    throw EventtideException("LEDGER_UNREADABLE", "batch" -> batchId, "reason" -> reason)
 
   private def drop(batchId: Long): Unit = {
-    files.delete(path(batchId))
-    ids -= batchId
+    revisions(batchId).foreach(revision => files.delete(BatchLedger.name(batchId, revision)))
+    revisions -= batchId
   }
-
-  private def path(batchId: Long): Path = new Path(folder, batchId.toString)
-
-  private def list(): SortedSet[Long] =
-    if (!files.exists(folder)) SortedSet.empty
-    else SortedSet.from(files.list(folder).flatMap(_.getPath.getName.toLongOption))
 }
 
 private[query] object BatchLedger {
   private val WholeEvery = 10
+
+  private val Name = "(-?\\d+)(?:\\.(\\d+))?".r
+
+  private def name(batchId: Long, revision: Int): String =
+    if (revision == 0) batchId.toString else s"$batchId.$revision"
+
+  private def revisionsOf(names: Seq[String]): SortedMap[Long, SortedSet[Int]] = {
+    val found = names.collect { case Name(batch, revision) =>
+      batch.toLong -> Option(revision).fold(0)(_.toInt)
+    }
+    SortedMap.from(found.groupMap(_._1)(_._2).view.mapValues(SortedSet.from(_)))
+  }
 }

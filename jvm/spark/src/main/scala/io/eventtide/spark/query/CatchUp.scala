@@ -8,13 +8,12 @@ package io.eventtide.spark.query
   */
 private[query] final class CatchUp(holdsOnRestart: Boolean) {
   private var held = holdsOnRestart
-  private var polled = false
+  private var looking = false
 
   def holding: Boolean = held
 
-  /** A batch that was begun before the restart is run again as it was then. */
-  def restarted(wasHeld: Boolean, runsAgain: Boolean): Unit =
-    held = holdsOnRestart && (wasHeld || !runsAgain)
+  /** A batch that was begun before the start is run again, as it was then. */
+  def rerun(wasHeld: Boolean): Unit = held = wasHeld
 
   /** The sources are known to have no more. */
   def end(): Unit = held = false
@@ -22,15 +21,18 @@ private[query] final class CatchUp(holdsOnRestart: Boolean) {
   /** Notes that Spark looks for new data; true when the hold has just ended.
     *
     * @param batchSince
-    *   a batch was planned since the poll before
+    *   a batch was planned since it last looked
     * @param tookAll
     *   the last batch took all that its sources had; they may not be able to say
     */
-  def poll(batchSince: Boolean, tookAll: => Boolean): Boolean = {
-    if (!polled && batchSince) held = holdsOnRestart // a batch was run again: now catch up
-    val over = held && polled && (!batchSince || tookAll)
-    if (over) held = false
-    polled = true
-    over
-  }
+  def look(batchSince: Boolean, tookAll: => Boolean): Boolean =
+    if (looking) {
+      val over = held && (!batchSince || tookAll)
+      if (over) held = false
+      over
+    } else {
+      looking = true
+      held = holdsOnRestart // also after a batch that was run again
+      false
+    }
 }

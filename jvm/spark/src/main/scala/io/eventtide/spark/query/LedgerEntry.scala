@@ -1,15 +1,15 @@
 package io.eventtide.spark.query
 
-import java.io.{DataInputStream, DataOutputStream}
+import java.io.{DataInputStream, DataOutputStream, EOFException}
 
 import io.eventtide.spark.EventtideException
 
-/** What is durable of a query's policies after one batch.
+/** What is durable of a query's policies after one batch; after batch -1, what it begins with.
   *
   * @param after
   *   the entry that this one only adds changes to; None when it is whole
   * @param held
-  *   the clock was not yet credited, since the query was catching up after a restart
+  *   the clock is not yet credited to the next batch: the query is catching up after a start
   * @param emittedMicros
   *   the watermark that Spark was told, in whole milliseconds; None while there is none
   * @param inputs
@@ -50,7 +50,11 @@ private[query] object LedgerEntry {
 
   def read(batchId: Long, in: DataInputStream): LedgerEntry = {
     if (in.readInt() != Magic) {
-      throw EventtideException("LEDGER_UNREADABLE", "batch" -> batchId)
+      throw EventtideException(
+        "LEDGER_UNREADABLE",
+        "batch" -> batchId,
+        "reason" -> "it is not one of Eventtide's"
+      )
     }
     val version = in.readInt()
     if (version != Version) {
@@ -66,8 +70,15 @@ private[query] object LedgerEntry {
       after = readOption(in),
       held = in.readBoolean(),
       emittedMicros = readOption(in),
-      inputs = Seq.fill(in.readInt())(in.readNBytes(in.readInt()))
+      inputs = Seq.fill(in.readInt())(readBytes(in))
     )
+  }
+
+  private def readBytes(in: DataInputStream): Array[Byte] = {
+    val length = in.readInt()
+    val bytes = in.readNBytes(length) // which says nothing when there are fewer
+    if (bytes.length < length) throw new EOFException
+    bytes
   }
 
   private def readOption(in: DataInputStream): Option[Long] =

@@ -4,7 +4,6 @@ import java.nio.charset.StandardCharsets.UTF_8
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
 
 import io.eventtide.spark.EventtideException
 
@@ -15,59 +14,52 @@ import io.eventtide.spark.EventtideException
   * run.
   */
 private[query] final class PlanFile(root: Path, conf: Configuration) {
-  private val folder = new Path(root, "eventtide")
-  private val file = new Path(folder, "plan")
-  private val files = CheckpointFileManager.create(root, conf)
+  private val files = new CheckpointFiles(new Path(root, "eventtide"), conf)
+  private val offsets = new CheckpointFiles(new Path(root, "offsets"), conf)
 
-  /** Refuses a checkpoint of another plan, or of a query without one; writes the plan of a new one. */
+  /** Refuses a checkpoint of another plan, or of a query without one; writes the plan of a new one.
+    *
+    * A plan without offsets beside it is of a run that ended before its first batch, and binds nobody.
+    */
   def check(inputs: Seq[String]): Unit = {
     val current = inputs.mkString("\n")
-    if (files.exists(file)) {
-      val stored = read()
-      if (stored != current) {
-        throw EventtideException(
-          "CHECKPOINT_PLAN_CHANGED",
-          "root" -> root,
-          "stored" -> oneLine(stored),
-          "current" -> oneLine(current)
-        )
-      }
-    } else if (hasOffsets) {
+    if (offsets.names.isEmpty) begin(current)
+    else if (!files.exists(PlanFile.Name)) {
       throw EventtideException("CHECKPOINT_WITHOUT_EVENTTIDE", "root" -> root)
-    } else write(current)
+    } else refuseOther(read(), current)
+  }
+
+  private def refuseOther(stored: String, current: String): Unit = if (stored != current) {
+    throw EventtideException(
+      "CHECKPOINT_PLAN_CHANGED",
+      "root" -> root,
+      "stored" -> oneLine(stored),
+      "current" -> oneLine(current)
+    )
   }
 
   private def oneLine(plan: String): String = plan.replace("\n", " + ")
 
-  private def hasOffsets: Boolean = {
-    val offsets = new Path(root, "offsets")
-    files.exists(offsets) && files.list(offsets).nonEmpty
+  private def read(): String = files.read(PlanFile.Name) { in =>
+    val lines = new String(in.readAllBytes(), UTF_8).split("\n", 2)
+    if (lines.head != PlanFile.Version) {
+      throw EventtideException(
+        "PLAN_VERSION",
+        "root" -> root,
+        "found" -> lines.head,
+        "known" -> PlanFile.Version
+      )
+    }
+    lines(1)
   }
 
-  private def read(): String = {
-    val in = files.open(file)
-    try {
-      val lines = new String(in.readAllBytes(), UTF_8).split("\n", 2)
-      if (lines.head != PlanFile.Version) {
-        throw EventtideException(
-          "PLAN_VERSION",
-          "root" -> root,
-          "found" -> lines.head,
-          "known" -> PlanFile.Version
-        )
-      }
-      lines(1)
-    } finally in.close()
-  }
-
-  private def write(plan: String): Unit = {
-    files.mkdirs(folder)
-    val out = files.createAtomic(file, overwriteIfPossible = true)
-    out.write(s"${PlanFile.Version}\n$plan".getBytes(UTF_8))
-    out.close()
+  private def begin(plan: String): Unit = {
+    files.delete(PlanFile.Name)
+    files.write(PlanFile.Name)(_.write(s"${PlanFile.Version}\n$plan".getBytes(UTF_8)))
   }
 }
 
 private[query] object PlanFile {
+  private val Name = "plan"
   private val Version = "v1"
 }

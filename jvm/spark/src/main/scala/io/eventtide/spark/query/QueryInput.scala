@@ -3,10 +3,10 @@ package io.eventtide.spark.query
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
 import java.util.UUID
 
-import io.eventtide.kernel.watermark.{Activity, Status, SubstreamReport, SubstreamRows}
+import io.eventtide.kernel.watermark.{Status, SubstreamRows}
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.exec.SubstreamName
-import io.eventtide.spark.options.{PolicyTree, WatermarkSettings}
+import io.eventtide.spark.options.WatermarkSettings
 
 /** One input of a query: the rows under one watermark node, and the policies of its substreams.
   *
@@ -16,22 +16,19 @@ import io.eventtide.spark.options.{PolicyTree, WatermarkSettings}
   */
 private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkSettings) {
   private var substreams = settings.newSubstreams()
-  private lazy val standIns = (1 to settings.expectedCount).map(QueryInput.standIn)
-  private lazy val standInNumbers = standIns.zipWithIndex.toMap
+  private lazy val standIns = (1 to settings.expectedCount.getOrElse(1)).map(QueryInput.standIn)
   private var firstLeft = 0
   private var badTime = 0L
   private var future = 0L
 
-  /** Takes over what was saved, or begins. */
-  def start(now: Long, saved: Seq[Array[Byte]]): Unit = {
+  /** Takes over what was saved: whole, and the changes after it. */
+  def restore(saved: Seq[Array[Byte]]): Unit = {
     val records = saved.map(bytes => new DataInputStream(new ByteArrayInputStream(bytes)))
-    records.headOption match {
-      case Some(whole) => substreams.restore(whole, records.tail)
-      case None => declareExpected(now)
-    }
+    substreams.restore(records.head, records.tail)
   }
 
-  private def declareExpected(now: Long): Unit = {
+  /** Begins: substreams that are expected hold the watermark back from `now` on. */
+  def begin(now: Long): Unit = {
     val names =
       if (settings.expected.nonEmpty) settings.expected
       else if (!settings.hasSubstreams) Seq(SubstreamName.Whole)
@@ -100,43 +97,14 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
 
   def report(position: Int, rows: BatchRows): InputReport = InputReport(
     position,
-    PolicyTree.lines(settings).mkString(" "),
-    state,
+    settings,
+    substreams.status,
     ideal,
     emitted,
     badTime,
     future,
-    substreams.report.filterNot(isHidden).map(line(_, rows))
-  )
-
-  // The stand-in that every input has before its first row is nobody's substream.
-  private def isHidden(report: SubstreamReport): Boolean =
-    settings.expectedCount == 1 && report.name == QueryInput.standIn(1)
-
-  private def shown(name: String): String =
-    standInNumbers.get(name).fold(name)(i => s"${i + 1} of ${settings.expectedCount}")
-
-  private def state: String = substreams.status match {
-    case Status.Value => "active"
-    case Status.Unknown => "unknown"
-    case Status.Idle => "idle"
-  }
-
-  private def reason(activity: Activity): String = activity match {
-    case Activity.Active => "rows"
-    case Activity.Silent => "timeout"
-    case Activity.Expected | Activity.NeverSeen => "never seen"
-  }
-
-  private def line(of: SubstreamReport, rows: BatchRows): SubstreamLine = SubstreamLine(
-    shown(of.name),
-    of.top,
-    of.watermark,
-    of.activity.name,
-    reason(of.activity),
-    of.since,
-    rows.substreams.get(of.name).fold(0L)(_.count),
-    of.rows
+    substreams.report,
+    rows
   )
 }
 
@@ -145,5 +113,5 @@ private[query] object QueryInput {
   // No column's text has a bare backslash: see SubstreamName.
   private val StandIn = "\\expected "
 
-  private def standIn(number: Int): String = s"$StandIn$number"
+  private[query] def standIn(number: Int): String = s"$StandIn$number"
 }

@@ -6,7 +6,6 @@ import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.eventtide.{BatchInfo, RunningQuery}
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStats
 
-import io.eventtide.kernel.watermark.Deadlines
 import io.eventtide.spark.source.ClockStream
 
 /** The watermark of one run of a streaming query: the policies of all its inputs, and their state.
@@ -25,22 +24,22 @@ import io.eventtide.spark.source.ClockStream
   */
 private[spark] final class QueryWatermark(
     query: RunningQuery,
-    inputs: IndexedSeq[QueryInput],
+    inputs: QueryInputs,
     ledger: BatchLedger
 ) {
 
   def queryId: UUID = query.id
   def runId: UUID = query.runId
   def nowMs: Long = query.nowMs
+  def isActive: Boolean = query.isActive
 
-  private val positions: Map[UUID, Int] = inputs.map(_.nodeId).zipWithIndex.toMap
-  private val catchUp = new CatchUp(inputs.exists(_.settings.holdsOnRestart))
+  private val catchUp = new CatchUp(inputs.holdOnRestart)
+  private val ticks = new TickSchedule
   private var claimed = false
   private var lastTicked = false
   private var restored = false
-  private var emittedMicros: Option[Long] = None
+  private var recorded: Option[(Long, Boolean)] = None // the last entry: its batch, and `held`
   private var batch: Option[BatchWatermark] = None
-  private val ticks = new TickSchedule
   private var finished: Option[FinishedBatch] = None
 
   /** True for the first clock that opens: it ticks for the query. */
@@ -53,7 +52,7 @@ private[spark] final class QueryWatermark(
   /** The batch that Spark is planning; the same object for all nodes of the batch. */
   def planned(info: BatchInfo): BatchWatermark = synchronized {
     batch.filter(_.info == info).getOrElse {
-      restore(info.batchId, info.timestampMs * 1000, runsAgain = true)
+      if (!restored) rerun(info.batchId)
       val next = new BatchWatermark(this, info)
       batch = Some(next)
       next
@@ -62,20 +61,24 @@ private[spark] final class QueryWatermark(
 
   /** Ends a batch: credits its rows and its time, writes the ledger, and says the watermark. */
   private[query] def finish(ended: BatchWatermark): EventTimeStats = synchronized {
-    val rows = ended.rows(positions)
+    val rows = ended.rows(inputs.positions)
     val now = ended.nowMicros
-    if (ended.info.watermarkMs > 0) raise(ended.watermarkMicros, now)
+    if (ended.info.watermarkMs > 0) inputs.raise(ended.watermarkMicros, now)
     val hadRows = rows.values.exists(!_.isEmpty)
-    if (hadRows || !catchUp.holding) {
-      inputs.zipWithIndex.foreach { case (input, position) =>
-        input.observe(now, rows.getOrElse(position, BatchRows.Empty), credited = !catchUp.holding)
-      }
-    }
-    if (hadRows) combined(inputs).foreach(raise(_, now))
-    write(ended.info.batchId)
+    if (hadRows || !catchUp.holding) inputs.observe(now, rows, credited = !catchUp.holding)
+    if (hadRows) inputs.emit(now)
+    write(ended.info.batchId, whole = ledger.wantsWhole)
     ticks.reschedule()
     finished = Some(FinishedBatch(ended.info.batchId, now, rows, query.readNothing(isClock)))
     stats(rows.values.filterNot(_.isEmpty).toSeq)
+  }
+
+  private def stats(rows: Seq[BatchRows]): EventTimeStats = inputs.emitted match {
+    case Some(micros) =>
+      val ms = micros / 1000
+      val lowest = rows.map(_.min / 1000).minOption.getOrElse(ms)
+      EventTimeStats(max = ms, min = math.min(lowest, ms), avg = ms.toDouble, count = 1)
+    case None => EventTimeStats.zero
   }
 
   /** Whether the clock asks for a batch; if so, its watermark has been raised already.
@@ -85,10 +88,10 @@ private[spark] final class QueryWatermark(
     */
   def tick(): Boolean = synchronized {
     val now = query.nowMs * 1000
-    restore(query.nextBatchId, now, runsAgain = false)
-    val batchSince = ticks.polled(query.lastPlanned)
-    if (catchUp.poll(batchSince, tookAll)) ticks.reschedule()
-    !catchUp.holding && ticks.mayTick && ticks.due(now)(nextDue) && advanceTo(now)
+    look(now)
+    val ticks = !catchUp.holding && this.ticks.mayTick && isDue(now) && advanceTo(now)
+    record()
+    ticks
   }
 
   /** As `tick`, for a run that reads what there is and ends: one tick, after the data.
@@ -102,25 +105,41 @@ private[spark] final class QueryWatermark(
   def lastTick(nowMs: Long): Boolean = synchronized {
     // The end of that millisecond: what a held batch has skipped, counts no more until it.
     val now = math.max(nowMs * 1000, finished.fold(0L)(_.nowMicros)) + 999
-    restore(query.nextBatchId, now, runsAgain = false)
-    if (lastTicked || !ticks.due(now)(nextDue)) false
-    else if (!dataIsOver) true
-    else {
-      lastTicked = true
-      catchUp.end()
-      advanceTo(now)
-    }
+    look(now)
+    val asks = !lastTicked && isDue(now) && (!dataIsOver || advanceAtLast(now))
+    record()
+    asks
+  }
+
+  private def advanceAtLast(now: Long): Boolean = {
+    lastTicked = true
+    catchUp.end()
+    advanceTo(now)
+  }
+
+  // Before the next batch is decided on.
+  private def look(now: Long): Unit = {
+    if (!restored) start(now)
+    val batchSince = ticks.batchSince(query.lastPlanned)
+    if (catchUp.look(batchSince, tookAll)) ticks.reschedule()
   }
 
   private def isClock(source: SparkDataStream): Boolean = source.isInstanceOf[ClockStream]
 
   private def tookAll: Boolean = query.sourcesCaughtUp(isClock).contains(true)
 
-  private def dataIsOver: Boolean = finished.exists(last => last.readNothing || tookAll)
+  // A batch whose plan lost the watermark node did not end here, and the next one will not either.
+  private def dataIsOver: Boolean =
+    finished.map(_.batchId) != query.lastPlanned || finished.exists(last =>
+      last.readNothing || tookAll
+    )
+
+  private def isDue(now: Long): Boolean = ticks.due(now)(inputs.nextDue)
 
   private def advanceTo(now: Long): Boolean = {
-    val ideal = combined(inputs.map(_.at(now)))
-    val spark = ideal.map(micros => query.combined(micros / 1000, positions.contains))
+    val spark = inputs.emittedAt(now).map { micros =>
+      query.combined(micros / 1000, inputs.positions.contains)
+    }
     val moves = spark.exists(_ > query.watermarkMs)
     if (moves) {
       query.raiseWatermark(spark.get)
@@ -129,54 +148,39 @@ private[spark] final class QueryWatermark(
     moves
   }
 
-  // The earliest clock at which the combined watermark would be one step further without rows.
-  private def nextDue: Option[Long] = {
-    val step = if (inputs.forall(_.settings.isThrottled)) 1000L else QueryWatermark.UnthrottledStep
-    val target = emittedMicros.fold(1000L)(_ + step)
-    Deadlines.earliest(inputs.map(_.deadline(target)))
+  // Spark has begun a batch in an earlier run, and runs it again before it looks for new data.
+  private def rerun(batchId: Long): Unit = {
+    restore(batchId)
+    catchUp.rerun(wasHeld = recorded.exists(_._2))
   }
 
-  private def raise(micros: Long, now: Long): Unit = {
-    val whole = Math.floorDiv(micros, 1000L) * 1000L
-    if (emittedMicros.forall(_ < whole)) emittedMicros = Some(whole)
-    inputs.foreach(_.raise(whole, now))
-  }
-
-  // The minimum over the inputs that are not idle; when all are, the highest of any.
-  private def combined(
-      of: Seq[QueryInput],
-      watermark: QueryInput => Option[Long] = _.emitted
-  ): Option[Long] = {
-    val active = of.filterNot(_.isIdle)
-    val values = (if (active.isEmpty) of else active).map(watermark)
-    if (active.isEmpty) values.flatten.maxOption
-    else if (values.contains(None)) None
-    else values.flatten.minOption
-  }
-
-  private def stats(rows: Seq[BatchRows]): EventTimeStats = emittedMicros match {
-    case Some(micros) =>
-      val ms = micros / 1000
-      val lowest = rows.map(_.min / 1000).minOption.getOrElse(ms)
-      EventTimeStats(max = ms, min = math.min(lowest, ms), avg = ms.toDouble, count = 1)
-    case None => EventTimeStats.zero
-  }
-
-  private def write(batchId: Long): Unit = {
-    val after = if (ledger.wantsWhole) None else ledger.last
-    val saved = inputs.map(_.save(whole = after.isEmpty))
-    ledger.write(LedgerEntry(batchId, after, catchUp.holding, emittedMicros, saved))
-  }
-
-  // Once a run: when Spark first looks for new data, or plans a batch that it had begun before.
-  private def restore(nextBatch: Long, now: Long, runsAgain: Boolean): Unit = if (!restored) {
-    restored = true
-    val entries = ledger.restore(below = nextBatch)
-    inputs.zipWithIndex.foreach { case (input, i) => input.start(now, entries.map(_.inputs(i))) }
-    entries.lastOption.foreach { last =>
-      emittedMicros = last.emittedMicros
-      catchUp.restarted(wasHeld = last.held, runsAgain)
+  private def start(now: Long): Unit =
+    if (query.nextBatchId > 0) restore(query.nextBatchId)
+    else {
+      ledger.begin()
+      inputs.begin(now)
+      restored = true
     }
+
+  private def restore(next: Long): Unit = {
+    val entries = ledger.restore(below = next)
+    inputs.restore(entries)
+    recorded = Some((entries.last.batchId, entries.last.held))
+    restored = true
+  }
+
+  // What the next batch starts from has to be in the ledger before Spark writes its offsets.
+  private def record(): Unit = {
+    val last = query.nextBatchId - 1
+    if (!recorded.contains((last, catchUp.holding))) write(last, whole = true)
+  }
+
+  private def write(batchId: Long, whole: Boolean): Unit = {
+    val after = if (whole) None else ledger.last
+    ledger.write(
+      LedgerEntry(batchId, after, catchUp.holding, inputs.emitted, inputs.save(after.isEmpty))
+    )
+    recorded = Some((batchId, catchUp.holding))
   }
 
   /** On the last batch that ended, or on how things stand before there is one. */
@@ -184,20 +188,12 @@ private[spark] final class QueryWatermark(
     WatermarkReport(
       finished.fold(-1L)(_.batchId),
       finished.fold(query.nowMs * 1000)(_.nowMicros),
-      combined(inputs, _.ideal),
-      emittedMicros,
+      inputs.ideal,
+      inputs.emitted,
       catchUp.holding,
-      inputs.zipWithIndex.map { case (input, position) =>
-        input.report(position, finished.flatMap(_.rows.get(position)).getOrElse(BatchRows.Empty))
-      }
+      inputs.report(finished.fold(Map.empty[Int, BatchRows])(_.rows))
     )
   }
-}
-
-private[spark] object QueryWatermark {
-
-  /** How far the clock must be able to move a watermark that has no throttle of its own: 1 s. */
-  private val UnthrottledStep = 1000000L
 }
 
 /** The last batch that ended, for reports. */

@@ -18,15 +18,18 @@ private[spark] object QueryWatermarks {
   private val running = new ConcurrentHashMap[UUID, QueryWatermark]
 
   // What queries that have stopped reported last, so that it can still be asked for.
-  private val KeptReports = 100
+  private val KeptReports = 20
   private val stopped = Collections.synchronizedMap(new LinkedHashMap[UUID, WatermarkReport] {
     override def removeEldestEntry(eldest: java.util.Map.Entry[UUID, WatermarkReport]): Boolean =
       size > KeptReports
   })
 
   /** Finds or makes the watermark of a run, on the thread of the query, before its first offset. */
-  def attach(query: RunningQuery): QueryWatermark =
+  def attach(query: RunningQuery): QueryWatermark = {
+    // A run that failed before its clock was opened never stops it.
+    running.values.removeIf(!_.isActive): Unit
     running.computeIfAbsent(query.runId, _ => open(query))
+  }
 
   private def open(query: RunningQuery): QueryWatermark = {
     PlanChecks.oneWatermarkEach(query.analyzedPlan)
@@ -38,7 +41,7 @@ private[spark] object QueryWatermarks {
     new PlanFile(root, conf).check(nodes.map(_.settings.structure))
     val retain = query.session.sessionState.conf.getConf(SQLConf.MIN_BATCHES_TO_RETAIN)
     val inputs = nodes.map(node => new QueryInput(node.nodeId, node.settings)).toIndexedSeq
-    new QueryWatermark(query, inputs, new BatchLedger(root, retain, conf))
+    new QueryWatermark(query, new QueryInputs(inputs), new BatchLedger(root, retain, conf))
   }
 
   def plannedBatch(query: RunningQuery): Option[BatchWatermark] =

@@ -10,12 +10,12 @@ private[query] final class TickSchedule {
   private var tickedBefore = false
   private var next: Option[Option[Long]] = None // outer None: to be worked out
 
-  /** Notes a poll; true when a batch was planned since the one before. */
-  def polled(planned: Option[Long]): Boolean = {
-    val batchSince = planned != lastPlanned
-    if (!batchSince) tickedBefore = false
+  /** Whether a batch was planned since this was last asked. */
+  def batchSince(planned: Option[Long]): Boolean = {
+    val changed = planned != lastPlanned
+    if (!changed) tickedBefore = false
     lastPlanned = planned
-    batchSince
+    changed
   }
 
   /** Not straight after a tick: a trigger that finds nothing to do comes first. */

@@ -81,7 +81,7 @@ class OptionsCodecSuite extends AnyFunSuite {
   }
 
   test("substreams are expected by number or by name") {
-    assert(read(fixedLag + ("expected" -> "3")).expectedCount == 3)
+    assert(read(fixedLag + ("expected" -> "3")).expectedCount.contains(3))
     val named = read(fixedLag ++ Map("expected.0" -> "north", "expected.1" -> "south"))
     assert(named.expected == Seq("north", "south"))
   }

@@ -1,6 +1,7 @@
 package io.eventtide.spark.query
 
 import java.io.{ByteArrayInputStream, DataInputStream}
+import java.nio.ByteBuffer
 import java.nio.file.Files
 
 import org.apache.hadoop.conf.Configuration
@@ -23,25 +24,85 @@ class BatchLedgerSuite extends AnyFunSuite {
     )
   }
 
-  private def restored(ledger: BatchLedger, below: Long = Long.MaxValue): Seq[String] =
+  private def restored(ledger: BatchLedger, below: Long): Seq[String] =
     ledger.restore(below).map(entry => new String(entry.inputs.head))
 
-  test("an empty ledger has nothing to restore") {
-    assert(open(newRoot()).restore(0).isEmpty)
+  private def refusal(action: => Any): EventtideException = intercept[EventtideException](action)
+
+  private def filesIn(root: Path): Seq[java.io.File] =
+    new java.io.File(new Path(root, "eventtide/ledger").toUri).listFiles.toSeq
+      .filterNot(_.getName.startsWith("."))
+
+  test("what a query began with is the entry of batch -1") {
+    val root = newRoot()
+    write(open(root), -1, "begun")
+    assert(restored(open(root), below = 0) == Seq("begun"))
+  }
+
+  test("an entry that is written again counts instead of the first") {
+    val root = newRoot()
+    val ledger = open(root)
+    write(ledger, 0, "first")
+    Seq("second", "third").foreach { state =>
+      ledger.write(LedgerEntry(0, None, held = true, None, Seq(state.getBytes)))
+    }
+    assert(filesIn(root).map(_.getName) == Seq("0.2"))
+    write(ledger, 1, "next")
+    assert(restored(open(root), below = 2) == Seq("third", "next"))
+  }
+
+  test("a kill before the first revision went leaves both, and the last one counts") {
+    val root = newRoot()
+    val ledger = open(root)
+    write(ledger, 0, "first")
+    val first = filesIn(root).head.toPath
+    val kept = Files.readAllBytes(first)
+    ledger.write(LedgerEntry(0, None, held = true, None, Seq("second".getBytes)))
+    Files.write(first, kept)
+    assert(restored(open(root), below = 1) == Seq("second"))
+    open(root).begin()
+    assert(filesIn(root).isEmpty)
+  }
+
+  test("a ledger that does not end at the batch before is refused, and left as it is") {
+    val root = newRoot()
+    val none = refusal(open(root).restore(3))
+    assert(none.condition == "LEDGER_GAP" && none.getMessage.contains("has no entry"))
+    val ledger = open(root)
+    Seq(0L, 1L, 4L).foreach(id => write(ledger, id, s"batch $id"))
+    val gap = refusal(open(root).restore(3))
+    assert(gap.condition == "LEDGER_GAP" && gap.getMessage.contains("ends at batch 1"))
+    assert(filesIn(root).map(_.getName).toSet == Set("0", "1", "4"))
+  }
+
+  test("an entry that others build on cannot be missing") {
+    val root = newRoot()
+    val ledger = open(root)
+    (0L to 2L).foreach(id => write(ledger, id, s"batch $id"))
+    filesIn(root).filter(_.getName == "1").foreach(_.delete())
+    val error = refusal(open(root).restore(3))
+    assert(error.condition == "LEDGER_UNREADABLE" && error.getMessage.contains("missing"))
+  }
+
+  test("a run that never planned a batch leaves nothing") {
+    val root = newRoot()
+    write(open(root), -1, "begun")
+    open(root).begin()
+    assert(filesIn(root).isEmpty)
   }
 
   test("the newest entry comes back with all that it builds on") {
     val root = newRoot()
     val ledger = open(root)
     (0L to 3L).foreach(id => write(ledger, id, s"batch $id"))
-    assert(restored(open(root)) == (0 to 3).map(id => s"batch $id"))
+    assert(restored(open(root), below = 4) == (0 to 3).map(id => s"batch $id"))
   }
 
   test("every tenth entry is whole, so that no more than ten are read") {
     val root = newRoot()
     val ledger = open(root)
     (0L to 10L).foreach(id => write(ledger, id, s"batch $id"))
-    assert(restored(open(root)) == Seq("batch 10"))
+    assert(restored(open(root), below = 11) == Seq("batch 10"))
     assert(restored(open(root), below = 10).length == 10)
   }
 
@@ -52,7 +113,7 @@ class BatchLedgerSuite extends AnyFunSuite {
     val again = open(root)
     assert(restored(again, below = 2) == Seq("batch 0", "batch 1"))
     write(again, 2, "batch 2 again")
-    assert(restored(open(root)).last == "batch 2 again")
+    assert(restored(open(root), below = 3).last == "batch 2 again")
   }
 
   test("the first entry of a run is whole") {
@@ -61,30 +122,40 @@ class BatchLedgerSuite extends AnyFunSuite {
     val next = open(root)
     next.restore(1)
     write(next, 1, "batch 1")
-    assert(restored(open(root)) == Seq("batch 1"))
+    assert(restored(open(root), below = 2) == Seq("batch 1"))
   }
 
   test("old entries go, but never one that may still be restored") {
     val root = newRoot()
     val ledger = open(root, retain = 5)
     (0L to 40L).foreach(id => write(ledger, id, s"batch $id"))
-    val kept = new java.io.File(new Path(root, "eventtide/ledger").toUri).listFiles
-    assert(kept.count(!_.getName.startsWith(".")) == 15)
+    assert(filesIn(root).length == 15)
     assert(restored(open(root), below = 36).last == "batch 35")
   }
 
+  private def parse(bytes: Array[Byte]): LedgerEntry =
+    LedgerEntry.read(7, new DataInputStream(new ByteArrayInputStream(bytes)))
+
   test("an entry of another format version is refused by name") {
-    val bytes = java.nio.ByteBuffer.allocate(8).putInt(0x45544c47).putInt(99).array
-    val error = intercept[EventtideException] {
-      LedgerEntry.read(7, new DataInputStream(new ByteArrayInputStream(bytes)))
-    }
+    val error = refusal(parse(ByteBuffer.allocate(8).putInt(0x45544c47).putInt(99).array))
     assert(error.condition == "LEDGER_VERSION" && error.getMessage.contains("99"))
   }
 
   test("a file that is no ledger entry is refused by name") {
-    val error = intercept[EventtideException] {
-      LedgerEntry.read(7, new DataInputStream(new ByteArrayInputStream(new Array[Byte](8))))
-    }
+    val error = refusal(parse(new Array[Byte](8)))
     assert(error.condition == "LEDGER_UNREADABLE" && error.getMessage.contains("batch 7"))
+  }
+
+  test("an entry that was cut short is refused by name, wherever the cut is") {
+    val root = newRoot()
+    write(open(root), 0, "batch 0")
+    val file = filesIn(root).head.toPath
+    val whole = Files.readAllBytes(file)
+    Files.delete(file.resolveSibling(".0.crc"))
+    (0 until whole.length).foreach { length =>
+      Files.write(file, whole.take(length))
+      val error = refusal(open(root).restore(1))
+      assert(error.condition == "LEDGER_UNREADABLE" && error.getMessage.contains("too early"))
+    }
   }
 }

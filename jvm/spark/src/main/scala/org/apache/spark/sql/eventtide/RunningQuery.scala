@@ -29,6 +29,7 @@ final class RunningQuery private (execution: StreamExecution) {
 
   def id: UUID = execution.id
   def runId: UUID = execution.runId
+  def isActive: Boolean = execution.isActive
   def session: SparkSession = execution.sparkSession
   def checkpointRoot: String = execution.resolvedCheckpointRoot
   def analyzedPlan: LogicalPlan = execution.analyzedPlan

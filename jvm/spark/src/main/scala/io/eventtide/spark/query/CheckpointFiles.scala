@@ -1,0 +1,41 @@
+package io.eventtide.spark.query
+
+import java.io.{DataInputStream, DataOutputStream}
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+
+/** Files in a checkpoint, by Spark's own file manager: whole or not at all, on any file system. */
+private[query] final class CheckpointFiles(folder: Path, conf: Configuration) {
+  private val files = CheckpointFileManager.create(folder, conf)
+
+  def exists(name: String): Boolean = files.exists(new Path(folder, name))
+
+  def names: Seq[String] =
+    if (files.exists(folder)) files.list(folder).map(_.getPath.getName).toSeq else Nil
+
+  def delete(name: String): Unit = files.delete(new Path(folder, name))
+
+  def read[T](name: String)(content: DataInputStream => T): T = {
+    val in = new DataInputStream(files.open(new Path(folder, name)))
+    try content(in)
+    finally in.close()
+  }
+
+  /** Writes a file that is not there yet: not every file system can replace one. */
+  def write(name: String)(content: DataOutputStream => Unit): Unit = {
+    if (!files.exists(folder)) files.mkdirs(folder)
+    val out = files.createAtomic(new Path(folder, name), overwriteIfPossible = false)
+    try {
+      val data = new DataOutputStream(out)
+      content(data)
+      data.flush()
+      out.close()
+    } catch {
+      case failure: Throwable =>
+        out.cancel()
+        throw failure
+    }
+  }
+}

@@ -1,0 +1,118 @@
+package io.eventtide.spark.query
+
+import scala.collection.mutable
+
+import com.fasterxml.jackson.databind.node.ObjectNode
+
+import io.eventtide.kernel.watermark.{Activity, Status, SubstreamReport}
+import io.eventtide.spark.options.{PolicyTree, WatermarkSettings}
+
+/** One input of a query: the substreams under one watermark node; times in microseconds.
+  *
+  * @param rows
+  *   of the last batch
+  */
+private[query] final case class InputReport(
+    position: Int,
+    settings: WatermarkSettings,
+    status: Status,
+    idealMicros: Option[Long],
+    emittedMicros: Option[Long],
+    badTime: Long,
+    future: Long,
+    private val substreams: Seq[SubstreamReport],
+    private val rows: BatchRows
+) {
+  private val names = InputReport.shownNames(settings)
+
+  // The stand-in that every input has before its first row is nobody's substream.
+  private def visible: Iterator[SubstreamReport] = {
+    val hidden = Option.when(settings.expectedCount.isEmpty)(QueryInput.standIn(1))
+    substreams.iterator.filterNot(one => hidden.contains(one.name))
+  }
+
+  def count: Int = visible.size
+  def idle: Int = visible.count(one => InputReport.isIdle(one.activity))
+
+  /** The substreams with the lowest watermarks, the lowest first. */
+  def laggards(most: Int): Seq[SubstreamLine] = {
+    val lowest = mutable.PriorityQueue.empty(Ordering.by(InputReport.watermarkOf))
+    visible.foreach { one =>
+      lowest += one
+      if (lowest.size > most) { val _ = lowest.dequeue() }
+    }
+    lowest.dequeueAll.reverse.map(line)
+  }
+
+  def write(node: ObjectNode): Unit = {
+    node.put("position", position).put("policy", PolicyTree.lines(settings).mkString(" "))
+    node.put("state", InputReport.stateOf(status)).put("badTime", badTime).put("future", future)
+    WatermarkReport.putTime(node, "ideal", idealMicros)
+    WatermarkReport.putTime(node, "emitted", emittedMicros)
+    val array = node.putArray("substreams")
+    visible.foreach(line(_).write(array.addObject()))
+  }
+
+  private def line(of: SubstreamReport): SubstreamLine = SubstreamLine(
+    names.getOrElse(of.name, of.name),
+    of.top,
+    of.watermark,
+    of.activity.name,
+    InputReport.reasonOf(of.activity),
+    of.since,
+    rows.substreams.get(of.name).fold(0L)(_.count),
+    of.rows
+  )
+}
+
+private object InputReport {
+
+  private def watermarkOf(one: SubstreamReport): Long = one.watermark.getOrElse(Long.MinValue)
+
+  // Stand-ins for expected substreams, as people see them: "2 of 5".
+  private def shownNames(settings: WatermarkSettings): Map[String, String] =
+    settings.expectedCount.fold(Map.empty[String, String]) { count =>
+      (1 to count).map(i => QueryInput.standIn(i) -> s"$i of $count").toMap
+    }
+
+  private def isIdle(activity: Activity): Boolean = activity match {
+    case Activity.Silent | Activity.NeverSeen => true
+    case Activity.Active | Activity.Expected => false
+  }
+
+  private def stateOf(status: Status): String = status match {
+    case Status.Value => "active"
+    case Status.Unknown => "unknown"
+    case Status.Idle => "idle"
+  }
+
+  private def reasonOf(activity: Activity): String = activity match {
+    case Activity.Active => "rows"
+    case Activity.Silent => "timeout"
+    case Activity.Expected | Activity.NeverSeen => "never seen"
+  }
+}
+
+/** One substream: `rows` in the last batch, `rowsTotal` since the checkpoint began. */
+private[query] final case class SubstreamLine(
+    name: String,
+    topMicros: Option[Long],
+    watermarkMicros: Option[Long],
+    state: String,
+    reason: String,
+    sinceMicros: Long,
+    rows: Long,
+    rowsTotal: Long
+) {
+
+  def write(node: ObjectNode): Unit = {
+    node.put("name", name).put("state", state).put("reason", reason).put("since", sinceMicros)
+    node.put("rows", rows).put("rowsTotal", rowsTotal)
+    WatermarkReport.putTime(node, "top", topMicros)
+    WatermarkReport.putTime(node, "watermark", watermarkMicros)
+  }
+
+  def text: String =
+    s"top ${WatermarkReport.text(topMicros)}, watermark ${WatermarkReport.text(watermarkMicros)}, " +
+      s"$state ($reason) since ${WatermarkReport.text(Some(sinceMicros))}, $rows rows"
+}

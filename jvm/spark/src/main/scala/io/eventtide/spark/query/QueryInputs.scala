@@ -1,0 +1,81 @@
+package io.eventtide.spark.query
+
+import java.util.UUID
+
+import io.eventtide.kernel.watermark.Deadlines
+
+/** All inputs of a query as one: the lowest that is not idle says the watermark. */
+private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
+  private var emittedMicros: Option[Long] = None
+
+  /** The position of an input in the plan, by the id of its watermark node. */
+  val positions: Map[UUID, Int] = inputs.map(_.nodeId).zipWithIndex.toMap
+
+  val holdOnRestart: Boolean = inputs.exists(_.settings.holdsOnRestart)
+
+  /** The watermark that Spark was told, in whole milliseconds; None while there is none. */
+  def emitted: Option[Long] = emittedMicros
+
+  /** What the policies say, before throttles. */
+  def ideal: Option[Long] = combined(inputs, _.ideal)
+
+  /** Begins, in a checkpoint without batches. */
+  def begin(now: Long): Unit = inputs.foreach(_.begin(now))
+
+  /** Takes over a whole entry of the ledger, and the changes after it. */
+  def restore(saved: Seq[LedgerEntry]): Unit = {
+    inputs.zipWithIndex.foreach { case (input, i) => input.restore(saved.map(_.inputs(i))) }
+    emittedMicros = saved.last.emittedMicros
+  }
+
+  /** Takes the rows of a batch, by position; the time until `now` counts if it is `credited`. */
+  def observe(now: Long, rows: Map[Int, BatchRows], credited: Boolean): Unit =
+    inputs.zipWithIndex.foreach { case (input, position) =>
+      input.observe(now, rows.getOrElse(position, BatchRows.Empty), credited)
+    }
+
+  /** Raises what is emitted to what the inputs have together. */
+  def emit(now: Long): Unit = combined(inputs, _.emitted).foreach(raise(_, now))
+
+  /** Raises what is emitted to a watermark that Spark has already. */
+  def raise(micros: Long, now: Long): Unit = {
+    val whole = Math.floorDiv(micros, 1000L) * 1000L
+    if (emittedMicros.forall(_ < whole)) emittedMicros = Some(whole)
+    inputs.foreach(_.raise(whole, now))
+  }
+
+  /** What would be emitted at `now`, were there no more rows. */
+  def emittedAt(now: Long): Option[Long] = combined(inputs.map(_.at(now)), _.emitted)
+
+  /** The earliest clock at which what is emitted would be one step further without rows. */
+  def nextDue: Option[Long] = {
+    val step = if (inputs.forall(_.settings.isThrottled)) 1000L else QueryInputs.UnthrottledStep
+    val target = emittedMicros.fold(1000L)(_ + step)
+    Deadlines.earliest(inputs.map(_.deadline(target)))
+  }
+
+  def save(whole: Boolean): Seq[Array[Byte]] = inputs.map(_.save(whole))
+
+  def report(rows: Map[Int, BatchRows]): Seq[InputReport] =
+    inputs.zipWithIndex.map { case (input, position) =>
+      input.report(position, rows.getOrElse(position, BatchRows.Empty))
+    }
+
+  // When all are idle, nobody is waited for: the highest of any.
+  private def combined(
+      of: Seq[QueryInput],
+      watermark: QueryInput => Option[Long]
+  ): Option[Long] = {
+    val active = of.filterNot(_.isIdle)
+    val values = (if (active.isEmpty) of else active).map(watermark)
+    if (active.isEmpty) values.flatten.maxOption
+    else if (values.contains(None)) None
+    else values.flatten.minOption
+  }
+}
+
+private[query] object QueryInputs {
+
+  /** How far the clock must be able to move a watermark that has no throttle of its own: 1 s. */
+  private val UnthrottledStep = 1000000L
+}
