@@ -60,8 +60,8 @@ private[spark] object SubstreamChoice {
   def default(plan: LogicalPlan): SubstreamChoice =
     kafka(plan).getOrElse(SubstreamChoice(Nil, WatermarkSettings.Whole, plan))
 
-  // Walks projections and filters down to the relation, and carries topic and partition up again
-  // where a projection has dropped them.
+  // Walks projections, filters and aliases down to the relation, and carries topic and partition up
+  // again where a projection has dropped them.
   private def kafka(plan: LogicalPlan): Option[SubstreamChoice] = plan match {
     case relation: StreamingRelationV2 if relation.sourceName == "kafka" =>
       val keys = Seq("topic", "partition").flatMap(name => relation.output.find(_.name == name))
@@ -73,7 +73,8 @@ private[spark] object SubstreamChoice {
       }
     case Filter(condition, child) =>
       kafka(child).map(choice => choice.copy(plan = Filter(condition, choice.plan)))
-    case SubqueryAlias(_, child) => kafka(child)
+    case SubqueryAlias(alias, child) =>
+      kafka(child).map(choice => choice.copy(plan = SubqueryAlias(alias, choice.plan)))
     case _ => None
   }
 }

@@ -37,9 +37,14 @@ class SubstreamChoiceSuite extends AnyFunSuite {
   test("they are found under projections and filters, and carried up again") {
     val kafka = source("kafka")
     val narrowed = Project(Seq(time), Filter(EqualTo(topic, Literal("orders")), kafka))
-    val choice = SubstreamChoice.default(SubqueryAlias("events", narrowed))
+    val choice = SubstreamChoice.default(narrowed)
     assert(names(choice) == Seq("topic", "partition"))
     assert(choice.plan.output.map(_.name) == Seq("timestamp", "topic", "partition"))
+  }
+
+  test("an alias above the source stays") {
+    val plan = SubstreamChoice.default(SubqueryAlias("k", source("kafka"))).plan
+    assert(plan.resolve(Seq("k", "timestamp"), plan.conf.resolver).isDefined)
   }
 
   test("a projection that keeps them is left as it is") {
