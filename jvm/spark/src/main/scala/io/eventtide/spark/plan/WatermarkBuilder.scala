@@ -10,7 +10,7 @@ import org.apache.spark.sql.functions.current_timestamp
 import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
 
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.options.{OptionsCodec, WatermarkSettings}
+import io.eventtide.spark.options.{OptionsCodec, SubstreamLabel, WatermarkSettings}
 import io.eventtide.spark.source.ClockSource
 
 /** Puts a policy's watermark on a stream. All that can be wrong is said here, before anything runs. */
@@ -44,13 +44,13 @@ private[spark] object WatermarkBuilder {
     if (plan.output.exists(column => plan.conf.resolver(column.name, into))) {
       throw EventtideException("COLUMN_EXISTS", "column" -> into)
     }
-    val settings = OptionsCodec.ingestion(options, WatermarkSettings.Whole)
+    val settings = OptionsCodec.ingestion(options, SubstreamLabel.Whole)
     PlanChecks.noWatermarkYet(plan, into)
     if (!stream.isStreaming) stream.withColumn(into, current_timestamp())
     else {
       val column = AttributeReference(into, TimestampType, nullable = false)()
       val timed = IngestionTime(column, plan)
-      build(stream, column, SubstreamChoice(Nil, WatermarkSettings.Whole, timed), settings)
+      build(stream, column, SubstreamChoice(Nil, SubstreamLabel.Whole, timed), settings)
     }
   }
 

@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.{DataType, IntegerType, StringType, TimestampT
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.spark.options.WatermarkSettings
+import io.eventtide.spark.options.SubstreamLabel
 
 class SubstreamChoiceSuite extends AnyFunSuite {
   private def column(name: String, kind: DataType) = AttributeReference(name, kind)()
@@ -31,7 +31,7 @@ class SubstreamChoiceSuite extends AnyFunSuite {
 
   test("Kafka's substreams are its topic partitions") {
     val choice = SubstreamChoice.default(source("kafka"))
-    assert(names(choice) == Seq("topic", "partition") && choice.label == "topic, partition")
+    assert(names(choice) == Seq("topic", "partition") && choice.label == SubstreamLabel.Kafka)
   }
 
   test("they are found under projections and filters, and carried up again") {
@@ -54,6 +54,6 @@ class SubstreamChoiceSuite extends AnyFunSuite {
 
   test("every other source is one substream") {
     val choice = SubstreamChoice.default(Project(Seq(time), source("rate")))
-    assert(choice.keys.isEmpty && choice.label == WatermarkSettings.Whole)
+    assert(choice.keys.isEmpty && choice.label == SubstreamLabel.Whole)
   }
 }
