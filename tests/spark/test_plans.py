@@ -15,10 +15,39 @@ from tests.spark.queries import EVENTS, at
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 LAG_2S = WatermarkPolicies.with_fixed_lag("2s")
 EVOLUTION = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
+
+
+def joined_with_itself(stream: DataFrame, time: str) -> DataFrame:
+    """Pair each event with those of its key in the next five seconds: their distances."""
+    left, right = stream.alias("l"), stream.alias("r")
+    near = f"l.key = r.key and r.{time} between l.{time} and l.{time} + interval 5 seconds"
+    apart = F.unix_timestamp(f"r.{time}") - F.unix_timestamp(f"l.{time}")
+    return left.join(right, F.expr(near)).select(apart)
+
+
+@pytest.mark.smoke
+def test_a_stream_with_ingestion_times_can_be_joined_with_itself() -> None:
+    """Spark gives one side a time column of its own, and both have the batch's time."""
+
+    def query(events: DataFrame) -> DataFrame:
+        return joined_with_itself(et.with_ingestion_time(events, into="seen"), "seen")
+
+    with Script(query, EVENTS, clock=at(30)) as script:
+        script.rows([(at(1), "a"), (at(1), "b")]).expect([(0,), (0,)])
+        script.clock("+2s").rows([(at(1), "a")]).expect([(0,), (2,)], late=0)
+        script.clock("+9s").rows([(at(1), "a")]).expect([(0,)], late=0, watermark=at(41))
+
+
+def test_an_ingestion_time_is_1970_in_a_plan_of_no_batch(
+    spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `DataFrame.explain` shows it."""
+    et.with_ingestion_time(spark.readStream.format("rate").load(), into="seen").explain()
+    assert "1970-01-01 00:00:00 AS seen" in capsys.readouterr().out
 
 
 def spellings(events: DataFrame) -> list[str | Column]:

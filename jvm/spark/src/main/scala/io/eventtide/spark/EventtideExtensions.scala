@@ -3,13 +3,14 @@ package io.eventtide.spark
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.classic.SparkSession
 
-import io.eventtide.spark.plan.{EventtideStrategy, RemoveClock}
+import io.eventtide.spark.plan.{EventtideStrategy, FillIngestionTime, RemoveClock}
 
 /** Installs Eventtide: `spark.sql.extensions=io.eventtide.spark.EventtideExtensions`.
   *
   * {{{
   *   analysed plan   ... PolicyWatermark - WithClock(data, clock source) ...
   *   optimizer       RemoveClock: the clock leaves the batch's plan, the watermark node stays
+  *                   FillIngestionTime, after the rules that move expressions about
   *   planner         EventtideStrategy: PolicyWatermark -> PolicyWatermarkExec, before Spark's own
   *   batch's end     Spark's WatermarkTracker asks the node, the node asks the query's policies
   * }}}
@@ -17,6 +18,7 @@ import io.eventtide.spark.plan.{EventtideStrategy, RemoveClock}
 final class EventtideExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectOptimizerRule(_ => RemoveClock)
+    extensions.injectPreCBORule(session => FillIngestionTime(session.asInstanceOf[SparkSession]))
     extensions.injectPlannerStrategy(session =>
       EventtideStrategy(session.asInstanceOf[SparkSession])
     )

@@ -2,7 +2,7 @@ package io.eventtide.spark.plan
 
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.eventtide.Plans
@@ -48,9 +48,9 @@ private[spark] object WatermarkBuilder {
     PlanChecks.noWatermarkYet(plan, into)
     if (!stream.isStreaming) stream.withColumn(into, current_timestamp())
     else {
-      val column = AttributeReference(into, TimestampType, nullable = false)()
-      val timed = IngestionTime(column, plan)
-      build(stream, column, SubstreamChoice(Nil, SubstreamLabel.Whole, timed), settings)
+      val column = Alias(IngestionTime(), into)()
+      val timed = Project(plan.output :+ column, plan)
+      build(stream, column.toAttribute, SubstreamChoice(Nil, SubstreamLabel.Whole, timed), settings)
     }
   }
 
