@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from tests.spark.queries import EVENTS, at
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -91,3 +92,29 @@ def test_other_triggers_than_micro_batches_are_refused_by_name(
     with pytest.raises(et.UnsupportedPlanError, match="processingTime"), et.named_errors():
         writer.format("console").trigger(**trigger).start()
     assert not spark.streams.active
+
+
+@pytest.fixture
+def named_sources(spark: SparkSession) -> Iterator[None]:
+    """Let Spark ask for a name for every source."""
+    spark.conf.set(EVOLUTION, "true")
+    yield
+    spark.conf.unset(EVOLUTION)
+
+
+@pytest.mark.usefixtures("named_sources")
+def test_the_clocks_have_names_where_sources_must(spark: SparkSession, tmp_path: Path) -> None:
+    """Each after the source beside it, so that they are told apart and found again."""
+
+    def watermarked(name: str) -> DataFrame:
+        rate = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 10)
+        rate = rate.option("startTimestamp", 1704067200000).name(name)
+        return et.with_watermark(rate.load(), "timestamp", LAG_2S)
+
+    for _ in range(2):
+        both = watermarked("orders").union(watermarked("payments")).limit(1)
+        writer = both.writeStream.format("noop").option("checkpointLocation", str(tmp_path))
+        query = writer.trigger(once=True).start()
+        query.awaitTermination()
+    assert query.lastProgress is not None
+    assert query.lastProgress.batchId == 1

@@ -4,7 +4,8 @@ import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
-import org.apache.spark.sql.classic.DataFrame
+import org.apache.spark.sql.catalyst.streaming.HasStreamingSourceIdentifyingName
+import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.eventtide.Plans
 import org.apache.spark.sql.functions.current_timestamp
 import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
@@ -61,10 +62,20 @@ private[spark] object WatermarkBuilder {
       settings: WatermarkSettings
   ): DataFrame = {
     val session = stream.sparkSession
-    val clock = session.readStream.format(classOf[ClockSource].getName).load()
-    val data = WithClock(choice.plan, clock.queryExecution.analyzed)
+    val data = WithClock(choice.plan, clock(session, choice.plan))
     val watermark = PolicyWatermark(column, data, choice.keys, settings)
     Plans.dataFrame(session, withoutAddedKeys(watermark, stream, column))
+  }
+
+  // Where Spark wants every source to have a name, the clock is called after those beside it: that
+  // is one that no other clock of the query has, and the same after a restart.
+  private def clock(session: SparkSession, data: LogicalPlan): LogicalPlan = {
+    val names = data.collect { case source: HasStreamingSourceIdentifyingName =>
+      source.sourceIdentifyingName.nameOpt
+    }.flatten
+    val reader = session.readStream.format(classOf[ClockSource].getName)
+    val named = if (names.isEmpty) reader else reader.name(s"${names.mkString("_")}_clock")
+    named.load().queryExecution.analyzed
   }
 
   // Keys that were added for the substream are not the user's columns; Kafka's may well be.
