@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from tests.spark.queries import EVENTS, at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -49,6 +49,41 @@ def test_an_ingestion_time_is_1970_in_a_plan_of_no_batch(
     """As `DataFrame.explain` shows it."""
     et.with_ingestion_time(spark.readStream.format("rate").load(), into="seen").explain()
     assert "1970-01-01 00:00:00 AS seen" in capsys.readouterr().out
+
+
+def test_a_stream_joined_with_itself_has_one_watermark() -> None:
+    """Each side reads the source for itself; the watermark is that of one."""
+
+    def query(events: DataFrame) -> DataFrame:
+        return joined_with_itself(et.with_watermark(events, "ts", LAG_2S, substream="key"), "ts")
+
+    with Script(query, EVENTS) as script:
+        script.rows([(at(1), "a"), (at(4), "a")]).expect([(0,), (0,), (3,)], watermark=at(2))
+        script.rows([(at(60), "a"), (at(30), "b")]).expect([(0,), (0,)], watermark=at(28))
+        substreams = et.progress(script.streaming_query).inputs[0].substreams
+    assert [line.name for line in substreams] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "watermark"),
+    [("key != 'skip'", 8), ("key != 'skip' or ts < '1900-01-01'", 58)],
+)
+def test_rows_that_a_filter_takes_out_do_not_move_the_watermark(
+    condition: str, watermark: int
+) -> None:
+    """Spark moves a filter below, as it does under its own, unless it needs the event time."""
+    for watermarked in (
+        lambda events: et.with_watermark(events, "ts", LAG_2S),
+        lambda events: events.withWatermark("ts", "2 seconds"),
+    ):
+
+        def query(
+            events: DataFrame, watermarked: Callable[[DataFrame], DataFrame] = watermarked
+        ) -> DataFrame:
+            return watermarked(events).filter(condition).select("key")
+
+        with Script(query, EVENTS) as script:
+            script.rows([(at(10), "a"), (at(60), "skip")]).expect([("a",)], watermark=at(watermark))
 
 
 def spellings(events: DataFrame) -> list[str | Column]:
