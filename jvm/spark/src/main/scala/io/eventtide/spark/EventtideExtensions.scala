@@ -3,20 +3,24 @@ package io.eventtide.spark
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.classic.SparkSession
 
-import io.eventtide.spark.plan.{EventtideStrategy, RemoveClock}
+import io.eventtide.spark.plan.{EventtideStrategy, FillIngestionTime, RemoveClock, TriggerCheck}
 
 /** Installs Eventtide: `spark.sql.extensions=io.eventtide.spark.EventtideExtensions`.
   *
   * {{{
+  *   analyser        TriggerCheck, among the hints, which alone come before Spark's own check
   *   analysed plan   ... PolicyWatermark - WithClock(data, clock source) ...
   *   optimizer       RemoveClock: the clock leaves the batch's plan, the watermark node stays
+  *                   FillIngestionTime, after the rules that move expressions about
   *   planner         EventtideStrategy: PolicyWatermark -> PolicyWatermarkExec, before Spark's own
   *   batch's end     Spark's WatermarkTracker asks the node, the node asks the query's policies
   * }}}
   */
 final class EventtideExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
+    extensions.injectHintResolutionRule(_ => TriggerCheck)
     extensions.injectOptimizerRule(_ => RemoveClock)
+    extensions.injectPreCBORule(session => FillIngestionTime(session.asInstanceOf[SparkSession]))
     extensions.injectPlannerStrategy(session =>
       EventtideStrategy(session.asInstanceOf[SparkSession])
     )

@@ -5,11 +5,12 @@ import java.time.Duration
 
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
 import org.apache.spark.sql.eventtide.{Plans, ScriptedQuery}
-import org.apache.spark.sql.functions.{col, window}
+import org.apache.spark.sql.functions.{col, expr, upper, window}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.eventtide.spark.options.SubstreamLabel
 import io.eventtide.spark.plan.PolicyWatermark
 import io.eventtide.spark.source.{Script, ScriptSource}
 
@@ -76,7 +77,22 @@ class EventtideSuite extends AnyFunSuite with LocalSession {
       assert(watermarked.columns.toSeq == kept.columns.toSeq)
       val node =
         watermarked.queryExecution.analyzed.collectFirst { case found: PolicyWatermark => found }
-      assert(node.get.settings.substreamLabel == "topic, partition")
+      assert(node.get.settings.substreams == SubstreamLabel.Kafka)
+    }
+  }
+
+  test("a substream has the same label however it is spelled") {
+    val named = stream(Script.create(schema)).alias("named")
+    val labels = Map(
+      "device" -> Seq(col("device"), col("DEVICE"), col("named.device"), named("device").as("d")),
+      "upper(device)" -> Seq(upper(col("device")), expr("UPPER(named.device)")),
+      "CAST(device AS INT)" -> Seq(col("device").cast("int"))
+    )
+    for ((label, columns) <- labels; column <- columns) {
+      val options = WatermarkOptions().substream(column)
+      val plan = Eventtide.withWatermark(named, "ts", lull, options).queryExecution.analyzed
+      val node = plan.collectFirst { case found: PolicyWatermark => found }.get
+      assert(node.settings.substreams == SubstreamLabel.named(label))
     }
   }
 

@@ -36,10 +36,10 @@ private[spark] object OptionsCodec {
 
   private val RestartModes = Seq("hold_until_caught_up" -> true, "resume" -> false)
 
-  def watermark(values: Map[String, String], substreamLabel: String): WatermarkSettings =
+  def watermark(values: Map[String, String], substreams: SubstreamLabel): WatermarkSettings =
     try {
       val options = new Options(values)
-      val made = settings(options, policy(options, ""), substreamLabel)
+      val made = settings(options, policy(options, ""), substreams)
       made.newSubstreams(): Unit // which refuses throttles that do not go together
       made
     } catch {
@@ -48,15 +48,19 @@ private[spark] object OptionsCodec {
     }
 
   /** As `watermark`, for the ingestion time, which has one policy only. */
-  def ingestion(values: Map[String, String], substreamLabel: String): WatermarkSettings = {
-    val made = watermark(values + ("policy" -> WithIngestionTime.name), substreamLabel)
+  def ingestion(values: Map[String, String], substreams: SubstreamLabel): WatermarkSettings = {
+    val made = watermark(values + ("policy" -> WithIngestionTime.name), substreams)
     if (values.getOrElse("policy", made.policy.name) != made.policy.name) {
       unknown("policy", values("policy"), Seq(made.policy.name))
     }
     made
   }
 
-  private def settings(options: Options, policy: PolicySpec, label: String): WatermarkSettings = {
+  private def settings(
+      options: Options,
+      policy: PolicySpec,
+      substreams: SubstreamLabel
+  ): WatermarkSettings = {
     val decorators = options.numbered("decorators")
     val (guards, throttles) = decorators.partition(options.get(_).contains(FutureGuard.name))
     val names = options.numbered("expected").flatMap(options.get)
@@ -69,7 +73,7 @@ private[spark] object OptionsCodec {
       options.count("expected", 1),
       options.count("max_substreams", 1).getOrElse(MaxSubstreams),
       options.choice("on_restart", RestartModes).getOrElse(true),
-      label
+      substreams
     )
     options.refuseUnread()
     if (guards.length > 1) throw EventtideException("DUPLICATE_GUARD")

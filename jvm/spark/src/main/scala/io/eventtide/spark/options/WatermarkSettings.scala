@@ -12,8 +12,8 @@ import io.eventtide.kernel.watermark.{FutureGuard, PolicySpec, Substreams, Throt
   *   substreams that hold the watermark back until they are seen, or until they are idle
   * @param expectedCount
   *   how many substreams there are, when their names are not known; one or more
-  * @param substreamLabel
-  *   what the rows are told apart by, for people
+  * @param substreams
+  *   what the rows are told apart by
   */
 final case class WatermarkSettings(
     policy: PolicySpec,
@@ -24,11 +24,11 @@ final case class WatermarkSettings(
     expectedCount: Option[Int],
     maxSubstreams: Int,
     holdsOnRestart: Boolean,
-    substreamLabel: String
+    substreams: SubstreamLabel
 ) {
 
   /** Whether the rows are told apart at all. */
-  def hasSubstreams: Boolean = substreamLabel != WatermarkSettings.Whole
+  def hasSubstreams: Boolean = substreams != SubstreamLabel.Whole
 
   def movesWithClock: Boolean =
     policy.movesWithClock || idleTimeoutMicros.isDefined || throttles.exists(_.timed)
@@ -37,13 +37,29 @@ final case class WatermarkSettings(
 
   /** What saved state depends on: a checkpoint of another structure is refused. */
   def structure: String =
-    (policy.structure +: throttles.map(_.name) :+ s"by $substreamLabel").mkString(", ")
+    (policy.structure +: throttles.map(_.name) :+ s"by ${substreams.text}").mkString(", ")
 
   def newSubstreams(): Substreams = new Substreams(policy, throttles, idleTimeoutMicros)
 }
 
-object WatermarkSettings {
+/** What the rows of a stream are told apart by.
+  *
+  * @param text
+  *   for people, and for the checkpoint's plan: the same however a user spells it
+  * @param why
+  *   for people: who chose it
+  */
+final case class SubstreamLabel(text: String, why: String)
 
-  /** The label of a stream that has no substreams. */
-  val Whole = "the whole source"
+object SubstreamLabel {
+
+  /** A stream that has no substreams. */
+  val Whole: SubstreamLabel =
+    SubstreamLabel("the whole source", "none was named, and the source has none of its own")
+
+  /** The default for Kafka. */
+  val Kafka: SubstreamLabel = SubstreamLabel("topic, partition", "Kafka's own")
+
+  /** One that the user chose. */
+  def named(text: String): SubstreamLabel = SubstreamLabel(text, "named")
 }

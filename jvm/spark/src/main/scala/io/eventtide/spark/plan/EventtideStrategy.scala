@@ -5,11 +5,11 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.RunningQuery
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
-import io.eventtide.spark.exec.{IngestionTimeExec, PolicyWatermarkExec}
+import io.eventtide.spark.exec.PolicyWatermarkExec
 import io.eventtide.spark.query.{BatchWatermark, QueryWatermarks}
 
-/** Plans Eventtide's nodes. While a query runs, Spark plans each micro-batch anew on the query's own
-  * thread, which is where a node finds the batch that it belongs to; elsewhere (`explain`) there is
+/** Plans Eventtide's node. While a query runs, Spark plans each micro-batch anew on the query's own
+  * thread, which is where the node finds the batch that it belongs to; elsewhere (`explain`) there is
   * none.
   */
 final case class EventtideStrategy(session: SparkSession) extends SparkStrategy {
@@ -26,18 +26,9 @@ final case class EventtideStrategy(session: SparkSession) extends SparkStrategy 
         currentBatch
       )
       exec :: Nil
-    case IngestionTime(column, child) =>
-      IngestionTimeExec(column, ingestionMicros, planLater(child)) :: Nil
     case _ => Nil
   }
 
   private def currentBatch: Option[BatchWatermark] =
     RunningQuery.current(session).flatMap(QueryWatermarks.plannedBatch)
-
-  // One past the watermark at least: a clock that goes back must not make a row late, and Spark
-  // takes a bare time that equals the watermark for late.
-  private def ingestionMicros: Long =
-    RunningQuery.current(session).map(_.batch).fold(0L) { batch =>
-      math.max(batch.timestampMs, batch.watermarkMs + 1) * 1000
-    }
 }

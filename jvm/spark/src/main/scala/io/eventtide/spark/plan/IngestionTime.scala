@@ -1,13 +1,36 @@
 package io.eventtide.spark.plan
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.expressions.{LeafExpression, Literal, Unevaluable}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.eventtide.RunningQuery
+import org.apache.spark.sql.types.{DataType, TimestampType}
 
-/** Adds `column`, the time at which a batch was made, to every row: one value a batch. */
-final case class IngestionTime(column: Attribute, child: LogicalPlan) extends UnaryNode {
-  override def output: Seq[Attribute] = child.output :+ column
-  override def producedAttributes: AttributeSet = AttributeSet(column)
+/** The time at which a batch was made: one value a batch, which `FillIngestionTime` puts in.
+  *
+  * An expression under an alias, so that a self-join renews its column like any other. It passes for
+  * nondeterministic, so that no rule moves or doubles it before it has its value.
+  */
+final case class IngestionTime() extends LeafExpression with Unevaluable {
+  override lazy val deterministic: Boolean = false
+  override def dataType: DataType = TimestampType
+  override def nullable: Boolean = false
+}
 
-  override protected def withNewChildInternal(newChild: LogicalPlan): IngestionTime =
-    copy(child = newChild)
+/** Gives the ingestion time its value. While a query runs, Spark optimizes each micro-batch anew on
+  * the query's own thread, which is where the batch is found; elsewhere (`explain`) there is none,
+  * and the time is 1970.
+  */
+final case class FillIngestionTime(session: SparkSession) extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    plan.transformAllExpressions { case IngestionTime() => Literal(micros, TimestampType) }
+
+  // One past the watermark at least: a clock that goes back must not make a row late, and Spark
+  // takes a bare time that equals the watermark for late.
+  private def micros: Long =
+    RunningQuery.current(session).map(_.batch).fold(0L) { batch =>
+      math.max(batch.timestampMs, batch.watermarkMs + 1) * 1000
+    }
 }

@@ -33,14 +33,8 @@ private[spark] object PlanExplanation {
     json.put("position", position).put("eventTime", node.eventTime.name)
     val policy = json.putArray("policy")
     PolicyTree.lines(settings).foreach(policy.add)
-    json.put("substreams", settings.substreamLabel).put("why", why(settings))
+    json.put("substreams", settings.substreams.text).put("why", settings.substreams.why)
     json.put("idle", idle(settings)).put("clock", clock(settings))
-  }
-
-  private def why(settings: WatermarkSettings): String = settings.substreamLabel match {
-    case WatermarkSettings.Whole => "none was named, and the source has none of its own"
-    case SubstreamChoice.KafkaLabel => "Kafka's own, or named"
-    case _ => "named"
   }
 
   private def idle(settings: WatermarkSettings): String =

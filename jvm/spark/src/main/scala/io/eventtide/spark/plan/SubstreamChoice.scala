@@ -2,14 +2,21 @@ package io.eventtide.spark.plan
 
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.Column
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  AttributeMap,
+  AttributeSet,
+  Expression
+}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, SubqueryAlias}
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
+import org.apache.spark.sql.catalyst.util.toPrettySQL
 import org.apache.spark.sql.classic.{DataFrame, Dataset}
 import org.apache.spark.sql.functions.col
 
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.options.WatermarkSettings
+import io.eventtide.spark.options.SubstreamLabel
 
 /** What the rows of a stream are told apart by.
   *
@@ -20,36 +27,45 @@ import io.eventtide.spark.options.WatermarkSettings
   */
 private[spark] final case class SubstreamChoice(
     keys: Seq[Attribute],
-    label: String,
+    label: SubstreamLabel,
     plan: LogicalPlan
 )
 
 private[spark] object SubstreamChoice {
 
-  /** The label of Kafka's own substreams. */
-  val KafkaLabel = "topic, partition"
-
   private val KeyPrefix = "_eventtide_substream_"
 
   /** The substream that a user named, as columns or expressions over them. */
   def named(stream: DataFrame, columns: Seq[Column]): SubstreamChoice = {
-    val aliases = columns.zipWithIndex.map { case (column, i) => column.as(s"$KeyPrefix$i") }
-    val widened = resolve(stream, col("*") +: aliases).queryExecution.analyzed
+    val widened = resolve(stream, columns).queryExecution.analyzed
     val keys = widened.output.takeRight(columns.length)
-    SubstreamChoice(keys, columns.mkString(", "), widened)
+    val label = widened.expressions.takeRight(columns.length).map(text(_, stream)).mkString(", ")
+    SubstreamChoice(keys, SubstreamLabel.named(label), widened)
   }
 
-  private def resolve(stream: DataFrame, columns: Seq[Column]): Dataset[_] =
-    try stream.select(columns: _*)
+  private def resolve(stream: DataFrame, columns: Seq[Column]): Dataset[_] = {
+    val keys = columns.zipWithIndex.map { case (column, i) => column.as(s"$KeyPrefix$i") }
+    try stream.select(col("*") +: keys: _*)
     catch {
       case reason: AnalysisException =>
         throw EventtideException(
           "SUBSTREAM_UNRESOLVED",
-          "substream" -> columns.tail.mkString(", "),
+          "substream" -> columns.mkString(", "),
           "reason" -> reason.getMessage.linesIterator.next(),
           "available" -> stream.columns.mkString(", ")
         )
     }
+  }
+
+  // As Spark would name the column, by the names that the stream has: without ids, qualifiers and the
+  // user's spelling, so that another run knows it again.
+  private def text(key: Expression, stream: DataFrame): String = {
+    val own = AttributeMap(stream.queryExecution.analyzed.output.map(c => c -> c))
+    toPrettySQL(key.transformUp {
+      case Alias(child, _) => child
+      case column: Attribute => own.getOrElse(column, column)
+    })
+  }
 
   /** The substream of a stream for which none was named.
     *
@@ -58,14 +74,14 @@ private[spark] object SubstreamChoice {
     * ids shift from batch to batch.
     */
   def default(plan: LogicalPlan): SubstreamChoice =
-    kafka(plan).getOrElse(SubstreamChoice(Nil, WatermarkSettings.Whole, plan))
+    kafka(plan).getOrElse(SubstreamChoice(Nil, SubstreamLabel.Whole, plan))
 
-  // Walks projections and filters down to the relation, and carries topic and partition up again
-  // where a projection has dropped them.
+  // Walks projections, filters and aliases down to the relation, and carries topic and partition up
+  // again where a projection has dropped them.
   private def kafka(plan: LogicalPlan): Option[SubstreamChoice] = plan match {
     case relation: StreamingRelationV2 if relation.sourceName == "kafka" =>
       val keys = Seq("topic", "partition").flatMap(name => relation.output.find(_.name == name))
-      Option.when(keys.length == 2)(SubstreamChoice(keys, KafkaLabel, relation))
+      Option.when(keys.length == 2)(SubstreamChoice(keys, SubstreamLabel.Kafka, relation))
     case Project(columns, child) =>
       kafka(child).map { choice =>
         val kept = AttributeSet(columns.map(_.toAttribute))
@@ -73,7 +89,8 @@ private[spark] object SubstreamChoice {
       }
     case Filter(condition, child) =>
       kafka(child).map(choice => choice.copy(plan = Filter(condition, choice.plan)))
-    case SubqueryAlias(_, child) => kafka(child)
+    case SubqueryAlias(alias, child) =>
+      kafka(child).map(choice => choice.copy(plan = SubqueryAlias(alias, choice.plan)))
     case _ => None
   }
 }

@@ -2,15 +2,16 @@ package io.eventtide.spark.plan
 
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
-import org.apache.spark.sql.classic.DataFrame
+import org.apache.spark.sql.catalyst.streaming.HasStreamingSourceIdentifyingName
+import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.eventtide.Plans
 import org.apache.spark.sql.functions.current_timestamp
 import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
 
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.options.{OptionsCodec, WatermarkSettings}
+import io.eventtide.spark.options.{OptionsCodec, SubstreamLabel, WatermarkSettings}
 import io.eventtide.spark.source.ClockSource
 
 /** Puts a policy's watermark on a stream. All that can be wrong is said here, before anything runs. */
@@ -44,13 +45,13 @@ private[spark] object WatermarkBuilder {
     if (plan.output.exists(column => plan.conf.resolver(column.name, into))) {
       throw EventtideException("COLUMN_EXISTS", "column" -> into)
     }
-    val settings = OptionsCodec.ingestion(options, WatermarkSettings.Whole)
+    val settings = OptionsCodec.ingestion(options, SubstreamLabel.Whole)
     PlanChecks.noWatermarkYet(plan, into)
     if (!stream.isStreaming) stream.withColumn(into, current_timestamp())
     else {
-      val column = AttributeReference(into, TimestampType, nullable = false)()
-      val timed = IngestionTime(column, plan)
-      build(stream, column, SubstreamChoice(Nil, WatermarkSettings.Whole, timed), settings)
+      val column = Alias(IngestionTime(), into)()
+      val timed = Project(plan.output :+ column, plan)
+      build(stream, column.toAttribute, SubstreamChoice(Nil, SubstreamLabel.Whole, timed), settings)
     }
   }
 
@@ -61,10 +62,20 @@ private[spark] object WatermarkBuilder {
       settings: WatermarkSettings
   ): DataFrame = {
     val session = stream.sparkSession
-    val clock = session.readStream.format(classOf[ClockSource].getName).load()
-    val data = WithClock(choice.plan, clock.queryExecution.analyzed)
+    val data = WithClock(choice.plan, clock(session, choice.plan))
     val watermark = PolicyWatermark(column, data, choice.keys, settings)
     Plans.dataFrame(session, withoutAddedKeys(watermark, stream, column))
+  }
+
+  // Where Spark wants every source to have a name, the clock is called after those beside it: that
+  // is one that no other clock of the query has, and the same after a restart.
+  private def clock(session: SparkSession, data: LogicalPlan): LogicalPlan = {
+    val names = data.collect { case source: HasStreamingSourceIdentifyingName =>
+      source.sourceIdentifyingName.nameOpt
+    }.flatten
+    val reader = session.readStream.format(classOf[ClockSource].getName)
+    val named = if (names.isEmpty) reader else reader.name(s"${names.mkString("_")}_clock")
+    named.load().queryExecution.analyzed
   }
 
   // Keys that were added for the substream are not the user's columns; Kafka's may well be.

@@ -20,7 +20,7 @@ class OptionsCodecSuite extends AnyFunSuite {
   private val fixedLag = Map("policy" -> "with_fixed_lag", "lag" -> "PT5S")
 
   private def read(options: Map[String, String]): WatermarkSettings =
-    OptionsCodec.watermark(options, "device")
+    OptionsCodec.watermark(options, SubstreamLabel.named("device"))
 
   private def refused(options: Map[String, String]): EventtideException =
     intercept[EventtideException](read(options))
@@ -133,6 +133,7 @@ class OptionsCodecSuite extends AnyFunSuite {
 
   test("the structure names kinds and substream, not parameters") {
     assert(read(fixedLag).structure == read(fixedLag + ("lag" -> "PT9S")).structure)
-    assert(read(fixedLag).structure != OptionsCodec.watermark(fixedLag, "region").structure)
+    val other = OptionsCodec.watermark(fixedLag, SubstreamLabel.named("region"))
+    assert(read(fixedLag).structure != other.structure)
   }
 }

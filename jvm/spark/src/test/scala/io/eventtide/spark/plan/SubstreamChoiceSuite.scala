@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.{DataType, IntegerType, StringType, TimestampT
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.spark.options.WatermarkSettings
+import io.eventtide.spark.options.SubstreamLabel
 
 class SubstreamChoiceSuite extends AnyFunSuite {
   private def column(name: String, kind: DataType) = AttributeReference(name, kind)()
@@ -31,15 +31,20 @@ class SubstreamChoiceSuite extends AnyFunSuite {
 
   test("Kafka's substreams are its topic partitions") {
     val choice = SubstreamChoice.default(source("kafka"))
-    assert(names(choice) == Seq("topic", "partition") && choice.label == "topic, partition")
+    assert(names(choice) == Seq("topic", "partition") && choice.label == SubstreamLabel.Kafka)
   }
 
   test("they are found under projections and filters, and carried up again") {
     val kafka = source("kafka")
     val narrowed = Project(Seq(time), Filter(EqualTo(topic, Literal("orders")), kafka))
-    val choice = SubstreamChoice.default(SubqueryAlias("events", narrowed))
+    val choice = SubstreamChoice.default(narrowed)
     assert(names(choice) == Seq("topic", "partition"))
     assert(choice.plan.output.map(_.name) == Seq("timestamp", "topic", "partition"))
+  }
+
+  test("an alias above the source stays") {
+    val plan = SubstreamChoice.default(SubqueryAlias("k", source("kafka"))).plan
+    assert(plan.resolve(Seq("k", "timestamp"), plan.conf.resolver).isDefined)
   }
 
   test("a projection that keeps them is left as it is") {
@@ -49,6 +54,6 @@ class SubstreamChoiceSuite extends AnyFunSuite {
 
   test("every other source is one substream") {
     val choice = SubstreamChoice.default(Project(Seq(time), source("rate")))
-    assert(choice.keys.isEmpty && choice.label == WatermarkSettings.Whole)
+    assert(choice.keys.isEmpty && choice.label == SubstreamLabel.Whole)
   }
 }
