@@ -8,12 +8,13 @@ import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
 from eventtide.testing import Script
+from eventtide.testing.values import moment
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.queries import EVENTS, at, counts, stock
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 NO_LAG = WatermarkPolicies.with_fixed_lag("0s")
 
@@ -121,3 +122,57 @@ def test_null_substreams_are_one_of_their_own() -> None:
 
     with Script(query, EVENTS) as script:
         script.rows([(at(5), "none"), (at(20), "null")]).expect(watermark=at(5))
+
+
+@pytest.mark.parametrize("generated", ["true", "false"])
+def test_substreams_of_every_type_have_the_text_that_spark_gives_them(
+    spark: SparkSession, generated: str
+) -> None:
+    """Also where Spark does not generate code, as for rows of more than a hundred columns."""
+    keys = {
+        "CAST(key AS tinyint)": "7",
+        "CAST(key AS smallint)": "7",
+        "CAST(key AS int)": "7",
+        "CAST(key AS bigint)": "7",
+        "CAST(key AS decimal(9, 2))": "7.00",
+        "CAST(key AS double)": "7.0",
+        "key = '7'": "true",
+        "concat(key, '/', key)": "7/7",
+        "make_date(2024, 1, CAST(key AS int))": "2024-01-07",
+        "timestamp_seconds(CAST(key AS int))": "1970-01-01 00:00:07",
+        "to_timestamp_ntz(concat('2024-01-0', key))": "2024-01-07 00:00:00",
+        "named_struct('a', key, 'b', 1)": "{7, 1}",
+    }
+    spark.conf.set("spark.sql.codegen.wholeStage", generated)
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")  # names must not depend on it
+    try:
+        for expression, name in keys.items():
+            query = counts(NO_LAG, substream=F.expr(f"IF(key = '', NULL, {expression})"))
+            with Script(query, EVENTS) as script:
+                script.rows([(at(5), "7"), (at(20), ""), (at(9), "7"), (at(21), "")])
+                lines = et.progress(script.streaming_query).inputs[0].substreams
+                seen = {line.name: (line.rows_total, line.top) for line in lines}
+            wanted = {name: (2, moment(at(9))), "\\null": (2, moment(at(21)))}
+            assert (expression, seen) == (expression, wanted)
+    finally:
+        spark.conf.unset("spark.sql.codegen.wholeStage")
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+def test_several_columns_are_joined_and_their_separators_escaped() -> None:
+    """No two pairs share a name."""
+    columns = [F.split("key", ",")[0], F.split("key", ",")[1]]
+    with Script(counts(NO_LAG, substream=columns), EVENTS) as script:
+        script.rows([(at(5), "a/b,c"), (at(6), "a,b/c"), (at(7), "a,b"), (at(8), "a,b")])
+        lines = et.progress(script.streaming_query).inputs[0].substreams
+    assert {line.name: line.rows_total for line in lines} == {"a\\/b/c": 1, "a/b\\/c": 1, "a/b": 2}
+
+
+@pytest.mark.smoke
+def test_the_watermark_takes_part_in_code_generation(capsys: pytest.CaptureFixture[str]) -> None:
+    """One stage from the source to the partial aggregation, so that no row is copied between."""
+    with Script(counts(NO_LAG, substream="key"), EVENTS) as script:
+        script.rows([(at(5), "a")]).streaming_query.explain()
+    plan = capsys.readouterr().out.splitlines()
+    watermark = next(line for line in plan if "PolicyWatermark" in line)
+    assert watermark.lstrip(" +-:").startswith("*(1) ")

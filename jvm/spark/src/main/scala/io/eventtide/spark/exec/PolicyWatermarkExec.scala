@@ -4,9 +4,10 @@ import java.util.UUID
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeWatermarkExec
-import org.apache.spark.sql.execution.{LeafExecNode, SparkPlan}
+import org.apache.spark.sql.execution.{CodegenSupport, LeafExecNode, SparkPlan}
 import org.apache.spark.unsafe.types.CalendarInterval
 
 import io.eventtide.spark.options.WatermarkSettings
@@ -16,7 +17,9 @@ import io.eventtide.spark.query.BatchWatermark
 /** Watches the event times of a batch by substream, and lets the query's policies say the watermark.
   *
   * Spark's tracker collects every `EventTimeWatermarkExec` at the end of a batch and reads its
-  * `eventTimeStats`; this is one, with an accumulator that asks the policies.
+  * `eventTimeStats`; this is one, with an accumulator that asks the policies. Other than Spark's it
+  * takes part in code generation: a row is watched between the projections before and after, in the
+  * variables that it is still in.
   *
   * @param batch
   *   the batch it is planned for; None in a plan that will not run as a streaming batch
@@ -32,7 +35,8 @@ final class PolicyWatermarkExec(
     // A constructor parameter, since the parent registers it before this body runs; each instance
     // needs a fresh one, since an accumulator can be registered once only.
     override val eventTimeStats: WatermarkRowsAccum
-) extends EventTimeWatermarkExec(nodeId, eventTime, delay, child) {
+) extends EventTimeWatermarkExec(nodeId, eventTime, delay, child)
+    with CodegenSupport {
 
   def this(
       nodeId: UUID,
@@ -62,12 +66,34 @@ final class PolicyWatermarkExec(
 
   override def nodeName: String = "PolicyWatermark"
 
+  private def watch: RowWatch = {
+    val now = batch.map(_.nowMicros)
+    new RowWatch(child.output, eventTime, substream, settings, now, eventTimeStats)
+  }
+
   override protected def doExecute(): RDD[InternalRow] = {
-    val stats = eventTimeStats
-    val reader = new RowReader(child.output, eventTime, substream, settings, batch.map(_.nowMicros))
-    child.execute().mapPartitionsWithIndex { (partition, rows) =>
-      new WatchedRows(rows, reader.open(stats.begin(partition)))
-    }
+    val rowWatch = watch
+    child
+      .execute()
+      .mapPartitionsWithIndex((partition, rows) => rows.filter(rowWatch.openRows(partition)))
+  }
+
+  override def usedInputs: AttributeSet =
+    AttributeSet.fromAttributeSets((eventTime +: substream).map(_.references))
+
+  override def inputRDDs(): Seq[RDD[InternalRow]] =
+    child.asInstanceOf[CodegenSupport].inputRDDs()
+
+  override protected def doProduce(ctx: CodegenContext): String =
+    child.asInstanceOf[CodegenSupport].produce(ctx, this)
+
+  override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
+    ctx.currentVars = input
+    s"""do {
+       |  ${RowWatchCode(ctx, watch)}
+       |  ${consume(ctx, input)}
+       |} while (false);
+     """.stripMargin
   }
 
   // A stateful operator above serialises its closure with this node in it, and with it the parent's

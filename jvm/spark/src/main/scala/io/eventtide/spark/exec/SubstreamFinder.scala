@@ -2,101 +2,105 @@ package io.eventtide.spark.exec
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{SpecializedGettersReader, UnsafeRow}
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
 
-/** Finds the substream of each row of one partition: one map access, or none while it stays. */
-private[exec] abstract class SubstreamFinder {
-  def rowsOf(row: InternalRow): TimeExtremes
+/** Finds the substream of each row of one partition: one map access, or none while it stays.
+  *
+  * Generated code knows the class and calls its `find`; all others hand over the key as a row.
+  */
+abstract class SubstreamFinder private[exec] {
+  def ofRow(key: UnsafeRow): TimeExtremes
 }
 
-private[exec] final class OneSubstream(rows: TimeExtremes) extends SubstreamFinder {
-  override def rowsOf(row: InternalRow): TimeExtremes = rows
+final class OneSubstream private[exec] (val rows: TimeExtremes) extends SubstreamFinder {
+  override def ofRow(key: UnsafeRow): TimeExtremes = rows
 }
 
-/** By one column of whole numbers, which are their own hashes. */
-private[exec] abstract class ByNumber(ordinal: Int, discover: InternalRow => TimeExtremes)
-    extends SubstreamFinder {
+/** By one column; a null is a key as well. */
+abstract class ByColumn private[exec] (discover: Seq[Any] => TimeExtremes) extends SubstreamFinder {
+  private var nulls: TimeExtremes = _
+
+  final def ofNull(): TimeExtremes = {
+    if (nulls == null) nulls = discover(Seq(null))
+    nulls
+  }
+
+  protected final def discovered(key: Any): TimeExtremes = discover(Seq(key))
+}
+
+/** By one column whose values are whole numbers inside Spark, and their own hashes. */
+final class ByNumber private[exec] (kind: DataType, discover: Seq[Any] => TimeExtremes)
+    extends ByColumn(discover) {
   private val known = mutable.LongMap.empty[TimeExtremes]
-  private var ofNull: TimeExtremes = _
   private var lastKey = 0L
   private var last: TimeExtremes = _ // null before the first row
 
-  protected def key(row: InternalRow): Long
-
-  override final def rowsOf(row: InternalRow): TimeExtremes =
-    if (row.isNullAt(ordinal)) rowsOfNull(row)
-    else {
-      val number = key(row)
-      if (number != lastKey || last == null) { last = find(number, row); lastKey = number }
-      last
+  def find(key: Long): TimeExtremes = {
+    if (key != lastKey || last == null) {
+      val found = known.getOrNull(key)
+      last = if (found != null) found else add(key)
+      lastKey = key
     }
-
-  private def find(number: Long, row: InternalRow): TimeExtremes = {
-    val found = known.getOrNull(number)
-    if (found != null) found
-    else {
-      val added = discover(row)
-      known(number) = added
-      added
-    }
+    last
   }
 
-  private def rowsOfNull(row: InternalRow): TimeExtremes = {
-    if (ofNull == null) ofNull = discover(row)
-    ofNull
+  private def add(key: Long): TimeExtremes = {
+    val added = discovered(boxed(key))
+    known(key) = added
+    added
   }
-}
 
-private[exec] final class ByInt(ordinal: Int, discover: InternalRow => TimeExtremes)
-    extends ByNumber(ordinal, discover) {
-  override protected def key(row: InternalRow): Long = row.getInt(ordinal).toLong
-}
+  private def boxed(key: Long): Any = kind match {
+    case ByteType => key.toByte
+    case ShortType => key.toShort
+    case IntegerType | DateType => key.toInt
+    case _ => key
+  }
 
-private[exec] final class ByLong(ordinal: Int, discover: InternalRow => TimeExtremes)
-    extends ByNumber(ordinal, discover) {
-  override protected def key(row: InternalRow): Long = row.getLong(ordinal)
+  override def ofRow(key: UnsafeRow): TimeExtremes =
+    if (key.isNullAt(0)) ofNull() else find(number(key))
+
+  private def number(key: UnsafeRow): Long = kind match {
+    case ByteType => key.getByte(0).toLong
+    case ShortType => key.getShort(0).toLong
+    case IntegerType | DateType => key.getInt(0).toLong
+    case _ => key.getLong(0)
+  }
 }
 
 /** By one column of text. */
-private[exec] final class ByText(ordinal: Int, discover: InternalRow => TimeExtremes)
-    extends SubstreamFinder {
+final class ByText private[exec] (discover: Seq[Any] => TimeExtremes) extends ByColumn(discover) {
   private val known = new TextTable[TimeExtremes]
 
-  private var ofNull: TimeExtremes = _
-
-  override def rowsOf(row: InternalRow): TimeExtremes =
-    if (row.isNullAt(ordinal)) rowsOfNull(row)
-    else {
-      val text = row.getUTF8String(ordinal)
-      val found = known.find(text)
-      if (found != null) found else known.add(text, discover(row))
-    }
-
-  private def rowsOfNull(row: InternalRow): TimeExtremes = {
-    if (ofNull == null) ofNull = discover(row)
-    ofNull
+  def find(key: UTF8String): TimeExtremes = {
+    val found = known.find(key)
+    if (found != null) found else known.add(key, discovered(key))
   }
+
+  override def ofRow(key: UnsafeRow): TimeExtremes =
+    if (key.isNullAt(0)) ofNull() else find(key.getUTF8String(0))
 }
 
 /** By anything else, copied together as Spark does it for grouping. */
-private[exec] final class ByRow(key: UnsafeProjection, discover: InternalRow => TimeExtremes)
+final class ByRow private[exec] (types: Seq[DataType], discover: Seq[Any] => TimeExtremes)
     extends SubstreamFinder {
   private val known = new java.util.HashMap[UnsafeRow, KnownKey]
   private var last: KnownKey = _
 
-  override def rowsOf(row: InternalRow): TimeExtremes = {
-    val found = key(row) // the projection's own row: copied only when it is new
-    if (last == null || found != last.key) {
-      last = known.get(found)
-      if (last == null) last = add(found.copy(), row)
+  override def ofRow(key: UnsafeRow): TimeExtremes = {
+    if (last == null || key != last.key) {
+      last = known.get(key)
+      if (last == null) last = add(key.copy()) // it is used again for the next row
     }
     last.rows
   }
 
-  private def add(copied: UnsafeRow, row: InternalRow): KnownKey = {
-    val added = new KnownKey(copied, discover(row))
-    known.put(copied, added)
+  private def add(key: UnsafeRow): KnownKey = {
+    val values = types.indices.map(i => SpecializedGettersReader.read(key, i, types(i), true, true))
+    val added = new KnownKey(key, discover(values))
+    known.put(key, added)
     added
   }
 }

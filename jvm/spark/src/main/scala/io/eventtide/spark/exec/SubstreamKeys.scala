@@ -1,13 +1,10 @@
 package io.eventtide.spark.exec
 
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.BindReferences.bindReferences
-import org.apache.spark.sql.catalyst.expressions.{
-  Attribute,
-  BoundReference,
-  Cast,
-  Expression,
-  UnsafeProjection
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.codegen.{
+  CodegenContext,
+  ExprCode,
+  GenerateUnsafeProjection
 }
 import org.apache.spark.sql.types._
 
@@ -16,33 +13,56 @@ import io.eventtide.spark.EventtideException
 /** What tells substreams apart, as raw values: only the first row of each is made into text.
   *
   * Two values with the same text, as two kinds of NaN have it, are one substream.
+  *
+  * @param values
+  *   bound to the columns of the rows; none for a stream that is one substream
   */
-private[exec] final class SubstreamKeys(
-    input: Seq[Attribute],
-    substream: Seq[Expression],
-    maxSubstreams: Int
-) extends Serializable {
+private[exec] final class SubstreamKeys(val values: Seq[Expression], maxSubstreams: Int)
+    extends Serializable {
 
-  private val values = bindReferences(substream, input)
-  private val texts = bindReferences(
-    substream.map(Cast(_, StringType, Some("UTC")): Expression),
-    input
-  )
+  private val types = values.map(_.dataType)
+
+  private val kind: Class[_ <: SubstreamFinder] = types match {
+    case Seq() => classOf[OneSubstream]
+    case Seq(ByteType | ShortType | IntegerType | LongType | DateType | TimestampType) =>
+      classOf[ByNumber]
+    case Seq(TimestampNTZType) => classOf[ByNumber]
+    case Seq(StringType) => classOf[ByText]
+    case _ => classOf[ByRow]
+  }
 
   def open(report: PartitionRows): SubstreamFinder = {
-    lazy val asText = UnsafeProjection.create(texts) // its first use compiles it
-    val discover: InternalRow => TimeExtremes = row => {
-      val found = report.substream(SubstreamName.of(asText(row)))
+    val discover: Seq[Any] => TimeExtremes = key => {
+      val found = report.substream(SubstreamName.of(types, key))
       if (report.size > maxSubstreams)
         throw EventtideException("TOO_MANY_SUBSTREAMS", "max" -> maxSubstreams)
       found
     }
-    values match {
-      case Seq() => new OneSubstream(report.substream(SubstreamName.Whole))
-      case Seq(BoundReference(ordinal, IntegerType, _)) => new ByInt(ordinal, discover)
-      case Seq(BoundReference(ordinal, LongType, _)) => new ByLong(ordinal, discover)
-      case Seq(BoundReference(ordinal, StringType, _)) => new ByText(ordinal, discover)
-      case several => new ByRow(UnsafeProjection.create(several), discover)
+    if (kind == classOf[OneSubstream]) new OneSubstream(report.substream(SubstreamName.Whole))
+    else if (kind == classOf[ByNumber]) new ByNumber(types.head, discover)
+    else if (kind == classOf[ByText]) new ByText(discover)
+    else new ByRow(types, discover)
+  }
+
+  /** Java that finds the substream of the present row: its statements, and the result.
+    *
+    * @param watch
+    *   a Java expression for the partition's watch
+    */
+  def code(ctx: CodegenContext, watch: String): (String, String) = {
+    val finder = ctx.addMutableState(
+      kind.getName,
+      "substreams",
+      name => s"$name = (${kind.getName}) $watch.finder();",
+      forceInline = true
+    )
+    if (kind == classOf[OneSubstream]) ("", s"$finder.rows()")
+    else if (kind == classOf[ByRow]) {
+      val key = GenerateUnsafeProjection.createCode(ctx, values)
+      (key.code.toString, s"$finder.ofRow(${key.value})")
+    } else {
+      val key: ExprCode = values.head.genCode(ctx)
+      (key.code.toString, s"(${key.isNull} ? $finder.ofNull() : $finder.find(${key.value}))")
     }
   }
 }

@@ -1,6 +1,7 @@
 package io.eventtide.spark.exec
 
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
+import org.apache.spark.sql.types.{DataType, StringType}
 
 /** The name of a substream, from the text of its columns.
   *
@@ -12,12 +13,15 @@ private[spark] object SubstreamName {
   /** The one substream of a source that has no others. */
   val Whole = "all"
 
-  private[exec] def of(key: UnsafeRow): String =
-    if (key.numFields == 1) part(key, 0)
-    else (0 until key.numFields).map(joined(key, _)).mkString("/")
+  private[exec] def of(types: Seq[DataType], key: Seq[Any]): String = {
+    val parts = types.zip(key).map { case (kind, value) => part(kind, value) }
+    if (parts.length == 1) parts.head else parts.map(_.replace("/", "\\/")).mkString("/")
+  }
 
-  private def joined(key: UnsafeRow, column: Int): String = part(key, column).replace("/", "\\/")
+  private def part(kind: DataType, value: Any): String =
+    if (value == null) "\\null" else text(kind, value).replace("\\", "\\\\")
 
-  private def part(key: UnsafeRow, column: Int): String =
-    if (key.isNullAt(column)) "\\null" else key.getUTF8String(column).toString.replace("\\", "\\\\")
+  // As Spark writes it, by the same clock everywhere.
+  private def text(kind: DataType, value: Any): String =
+    Cast(Literal(value, kind), StringType, Some("UTC")).eval().toString
 }

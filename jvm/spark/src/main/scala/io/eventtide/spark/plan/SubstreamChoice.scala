@@ -38,9 +38,12 @@ private[spark] object SubstreamChoice {
   /** The substream that a user named, as columns or expressions over them. */
   def named(stream: DataFrame, columns: Seq[Column]): SubstreamChoice = {
     val widened = resolve(stream, columns).queryExecution.analyzed
-    val keys = widened.output.takeRight(columns.length)
-    val label = widened.expressions.takeRight(columns.length).map(text(_, stream)).mkString(", ")
-    SubstreamChoice(keys, SubstreamLabel.named(label), widened)
+    val named = widened.expressions.takeRight(columns.length)
+    val label = SubstreamLabel.named(named.map(text(_, stream)).mkString(", "))
+    // Columns that are there need no projection, which would copy every row.
+    val own = named.collect { case Alias(column: Attribute, _) => column }
+    if (own.length == named.length) SubstreamChoice(own, label, stream.queryExecution.analyzed)
+    else SubstreamChoice(widened.output.takeRight(columns.length), label, widened)
   }
 
   private def resolve(stream: DataFrame, columns: Seq[Column]): Dataset[_] = {

@@ -26,8 +26,16 @@ class TextTableSuite extends AnyFunSuite {
     assert(table.find(text("abc")) == "abc")
   }
 
-  test("texts that differ at their end only have different hashes") {
-    val hashes = (0 until 1000).map(i => TextTable.hash(text(s"sensor-$i")) & 2047)
-    assert(hashes.distinct.size > 600) // 1,000 of 2,048 places at random: about 790
+  test("long texts that differ in the middle only are told apart") {
+    val texts = Seq("a" * 30, "a" * 15 + "b" + "a" * 14, "a" * 31)
+    val table = new TextTable[String]
+    texts.foreach(value => table.add(text(value), value))
+    texts.foreach(value => assert(table.find(text(value)) == value))
+  }
+
+  test("texts that differ at their end only are spread over the table") {
+    val texts = (0 until 1000).map(i => text(s"sensor-$i"))
+    val hashes = texts.map(one => TextTable.spread(TextTable.first(one), TextTable.second(one)))
+    assert(hashes.map(_ & 2047).distinct.size > 600) // 1,000 of 2,048 at random: about 790
   }
 }

@@ -1,0 +1,97 @@
+package io.eventtide.spark.exec
+
+import java.time.Instant
+import java.time.temporal.ChronoUnit
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.BindReferences.bindReferences
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeProjection}
+
+import io.eventtide.kernel.watermark.FutureGuard
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.options.WatermarkSettings
+
+/** How to watch the rows of one batch: made on the driver, opened by each task.
+  *
+  * @param nowMicros
+  *   the batch's timestamp, by which a row from the future is known
+  */
+private[exec] final class RowWatch(
+    input: Seq[Attribute],
+    eventTime: Attribute,
+    substream: Seq[Expression],
+    settings: WatermarkSettings,
+    nowMicros: Option[Long],
+    stats: WatermarkRowsAccum
+) extends Serializable {
+
+  /** Where the event time is among the columns. */
+  val ordinal: Int = input.indexWhere(_.exprId == eventTime.exprId)
+
+  val keys = new SubstreamKeys(bindReferences(substream, input), settings.maxSubstreams)
+
+  /** Called once by a task; what it watches replaces an earlier report on the partition. */
+  def open(partition: Int): PartitionWatch = {
+    val report = stats.begin(partition)
+    val limit = for { now <- nowMicros; guard <- settings.guard } yield guard.limit(now)
+    new PartitionWatch(report, keys.open(report), settings.guard, limit)
+  }
+
+  /** As `open`, for rows that are not read by generated code. */
+  def openRows(partition: Int): InternalRow => Boolean = {
+    val watch = open(partition)
+    val key = UnsafeProjection.create(keys.values)
+    row => watch.accept(row.isNullAt(ordinal), row, ordinal, key)
+  }
+}
+
+/** Watches the rows of one partition. Generated code asks it only about rows out of the ordinary. */
+final class PartitionWatch private[exec] (
+    report: PartitionRows,
+    val finder: SubstreamFinder,
+    guard: Option[FutureGuard],
+    limit: Option[Long]
+) {
+
+  /** Event times from `earliest` to `latest` need no question. */
+  val earliest: Long = PartitionWatch.MinMicros
+  val latest: Long = limit.fold(PartitionWatch.MaxMicros)(math.min(_, PartitionWatch.MaxMicros))
+
+  /** Whether a row out of the ordinary is left out; if not, it counts as one at `latest`. */
+  def refuses(missing: Boolean, time: Long): Boolean =
+    if (missing || time < PartitionWatch.MinMicros || time > PartitionWatch.MaxMicros) {
+      report.badTime += 1
+      true
+    } else fromTheFuture(time)
+
+  private def fromTheFuture(time: Long): Boolean = guard.get.mode match {
+    case FutureGuard.Clamp => false
+    case FutureGuard.Late => report.future += 1; true
+    case FutureGuard.Fail => throw PartitionWatch.fromTheFuture(time, latest)
+  }
+
+  private[exec] def accept(
+      missing: Boolean,
+      row: InternalRow,
+      ordinal: Int,
+      key: UnsafeProjection
+  ): Boolean = {
+    val time = if (missing) 0 else row.getLong(ordinal)
+    val ordinary = !missing && time >= earliest && time <= latest
+    val accepted = ordinary || !refuses(missing, time)
+    if (accepted) finder.ofRow(key(row)).add(if (ordinary) time else latest)
+    accepted
+  }
+}
+
+private object PartitionWatch {
+
+  /** The times that Spark can show: years 1 to 9999. */
+  private val MinMicros = -62135596800000000L
+  private val MaxMicros = 253402300799999999L
+
+  private def fromTheFuture(time: Long, latest: Long): EventtideException =
+    EventtideException("ROW_FROM_THE_FUTURE", "time" -> at(time), "limit" -> at(latest))
+
+  private def at(micros: Long): Instant = Instant.EPOCH.plus(micros, ChronoUnit.MICROS)
+}
