@@ -36,6 +36,11 @@ LAG = "2 seconds"
 
 WORKLOAD = "rate-micro-batch, event time 500 rows for each ms with jitter 2 s, sink noop"
 
+# Without child processes for each checkpoint file, which would be much of a small batch.
+FILES = (
+    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+)
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -130,6 +135,7 @@ def _session(folder: str) -> SparkSession:
         .config("spark.local.dir", folder)
         .config("spark.sql.streaming.numRecentProgressUpdates", "1000")
         .config("spark.sql.streaming.checkpointLocation", f"{folder}/checkpoints")
+        .config("spark.sql.streaming.checkpointFileManagerClass", FILES)
     )
     return et.configure(builder).getOrCreate()
 

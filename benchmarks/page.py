@@ -24,16 +24,21 @@ Made by `benchmarks/page.py` from the files in `benchmarks/results`, not by hand
 A ratio above 1 means that ours is better. Every figure stands beside its rival's from the same run,
 on the same machine and data.
 
-- **`policies`**: one thread, the row path of the kernel alone (JMH). Nanoseconds are CPU time for
-  each event, the median of the iterations. The running maximum is the physical limit. A bare policy
-  is told each event, and its watermark is read after every event or once in 1,000. Over substreams
-  ours and Jet's `EventTimeMapper` have the same frame throttle and are told the clock, Jet's best
-  mode; Jet's mapper looks at every partition at every event. Flink's best mode is the periodic one.
-  Only `with_fixed_lag` and `limiting_real_time_lag` have a rule that a rival has too: the others
-  stand beside the maximum, and over substreams beside Jet's `limitingLag`.
+- **`policies`**: one thread, the kernel alone (JMH). Nanoseconds are CPU time for each event, the
+  median of the iterations. The running maximum is the physical limit. A bare policy is told each
+  event, and its watermark is read after every event or once in 1,000. Over substreams ours and
+  Jet's `EventTimeMapper` have the same frame throttle and are told the clock, Jet's best mode;
+  Jet's mapper looks at every partition at every event. Ours is told row by row, and by batches as
+  in a Spark query: a row changes the extremes of its substream, which are told at the batch's end.
+  Flink's best mode is the periodic one. Only `with_fixed_lag` and `limiting_real_time_lag` have a
+  rule that a rival has too: the others stand beside the maximum, and over substreams beside Jet's
+  `limitingLag`.
 - **`watermark`**: rows per second of whole micro-batches of a Spark query, the median over batches;
-  the queries take turns. `cpu_ratio` compares the CPU time that Spark's JVM used for a row, which
-  says more than the rate when others use the machine.
+  the queries take turns. Both write checkpoint files without child processes
+  (`spark.sql.streaming.checkpointFileManagerClass=...FileSystemBasedCheckpointFileManager`). By
+  default Spark starts some for each file, about 20 ms, on a local disk where Hadoop's native
+  library is missing; a batch of ours has one file more, the ledger's. `cpu_ratio` compares the CPU time that
+  Spark's JVM used for a row, which says more than the rate when others use the machine.
 """
 
 

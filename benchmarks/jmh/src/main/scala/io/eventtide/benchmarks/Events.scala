@@ -24,6 +24,9 @@ object Events {
   /** After so many events the clock moves, and what is read periodically is read. */
   final val Pause = 1000
 
+  /** The events of one micro-batch: a small one. */
+  final val Batch = 100000
+
   final val PerMilli = 500
 
   final val Lag = 2000L

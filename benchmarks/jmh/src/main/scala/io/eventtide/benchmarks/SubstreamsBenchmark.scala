@@ -10,10 +10,12 @@ import com.hazelcast.jet.core.function.ObjLongBiFunction
 import com.hazelcast.jet.core.{WatermarkPolicy => JetPolicy}
 import org.openjdk.jmh.annotations._
 
+import io.eventtide.kernel.watermark.SubstreamRows
 import io.eventtide.kernel.watermark.Substreams
 import io.eventtide.kernel.watermark.ThrottleByFrame
+import io.eventtide.kernel.watermark.TimeExtremes
 
-/** The row path over substreams with a frame throttle, ours and that of Jet's mapper.
+/** Rows over substreams with a frame throttle: ours row by row and by batch, and Jet's mapper.
   *
   * Jet's mapper is told the time by its caller, its best mode, and wraps no event; ours is told the
   * same. Events come to the substreams in turn or in bursts; the clock moves once in 1,000.
@@ -51,6 +53,28 @@ class SubstreamsBenchmark {
     }
     moves
   }
+
+  /** As Spark runs it: rows change the extremes of their substream, and a batch is told at its end. */
+  @Benchmark @OperationsPerInvocation(Events.Count)
+  def oursByBatch(own: OurSubstreams): Long = {
+    val shift = events.nextPass()
+    var moves = 0L
+    var i = 0
+    while (i < Events.Count) {
+      clock += Events.Batch / Events.Pause
+      val end = i + Events.Batch
+      val seen = Array.fill(substreams)(new TimeExtremes)
+      while (i < end) {
+        seen(indexes(i)).add(events.time(i) + shift)
+        i += 1
+      }
+      if (own.instance.observeBatch(clock, rowsOf(seen))) moves += 1
+    }
+    moves
+  }
+
+  private def rowsOf(seen: Array[TimeExtremes]): Seq[SubstreamRows] =
+    seen.indices.filter(seen(_).count > 0).map(index => seen(index).of(index))
 
   @Benchmark @OperationsPerInvocation(Events.Count)
   def jet(own: JetSubstreams): Long = {

@@ -4,6 +4,8 @@ import java.io.{Externalizable, ObjectInput, ObjectOutput}
 
 import scala.collection.mutable
 
+import io.eventtide.kernel.watermark.TimeExtremes
+
 /** What one partition of one batch held: its substreams, and the rows that were refused.
   *
   * The task's thread writes it row by row while the heartbeat's thread may serialise it. Only a new

@@ -6,6 +6,8 @@ import org.apache.spark.sql.catalyst.expressions.{SpecializedGettersReader, Unsa
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
+import io.eventtide.kernel.watermark.TimeExtremes
+
 /** Finds the substream of each row of one partition: one map access, or none while it stays.
   *
   * Generated code knows the class and calls its `find`; all others hand over the key as a row.

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{
 }
 import org.apache.spark.sql.types._
 
+import io.eventtide.kernel.watermark.TimeExtremes
 import io.eventtide.spark.EventtideException
 
 /** What tells substreams apart, as raw values: only the first row of each is made into text.

@@ -2,7 +2,8 @@ package io.eventtide.spark.query
 
 import scala.collection.mutable
 
-import io.eventtide.spark.exec.{PartitionRows, TimeExtremes}
+import io.eventtide.kernel.watermark.TimeExtremes
+import io.eventtide.spark.exec.PartitionRows
 
 /** All that one input of a query read in one batch. */
 private[query] final case class BatchRows(

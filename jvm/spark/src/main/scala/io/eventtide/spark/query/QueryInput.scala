@@ -3,7 +3,7 @@ package io.eventtide.spark.query
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
 import java.util.UUID
 
-import io.eventtide.kernel.watermark.{Status, SubstreamRows}
+import io.eventtide.kernel.watermark.Status
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.exec.SubstreamName
 import io.eventtide.spark.options.WatermarkSettings
@@ -43,7 +43,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     future += rows.future
     rows.substreams.keysIterator.foreach(declare(_, now))
     val seen = rows.substreams.map { case (name, times) =>
-      SubstreamRows(substreams.indexOf(name).get, times.max, times.min, times.count)
+      times.of(substreams.indexOf(name).get)
     }
     substreams.observeBatch(now, seen)
   }

@@ -1,0 +1,32 @@
+package io.eventtide.kernel.watermark
+
+/** What a part of a batch held of one substream: its extremes are all that a policy asks of it.
+  *
+  *   - '''Guarantee:''' the order in which rows are added and parts are merged does not matter.
+  *   - '''Units:''' times are in the unit of event time.
+  *   - '''Edges:''' the extremes may be read only when there is a row.
+  */
+final class TimeExtremes extends Serializable {
+  private var highest = Long.MinValue
+  private var lowest = Long.MaxValue
+  private var rows = 0L
+
+  def count: Long = rows
+  def max: Long = highest
+  def min: Long = lowest
+
+  def add(time: Long): Unit = {
+    if (time > highest) highest = time
+    if (time < lowest) lowest = time
+    rows += 1
+  }
+
+  def merge(other: TimeExtremes): Unit = {
+    highest = Math.max(highest, other.highest)
+    lowest = Math.min(lowest, other.lowest)
+    rows += other.rows
+  }
+
+  /** All of it, as the rows of the substream at `index`. */
+  def of(index: Int): SubstreamRows = SubstreamRows(index, highest, lowest, rows)
+}
