@@ -36,7 +36,7 @@ QUICK = ("with_fixed_lag", "limiting_lag_and_lull")
 SPREADS = ((1, "in turn"), (1000, "in turn"), (1000, "bursts"))
 
 # Our two ways to tell rows to substreams; the second is what a Spark query does.
-OURS = {"ours": "row by row", "oursByBatch": "by batches of 100,000"}
+OURS = {"ours": "row by row", "oursByBatch": "by batches of 500,000"}
 
 JET_MAPPER = "Jet EventTimeMapper, limitingLag"
 

@@ -37,8 +37,8 @@ on the same machine and data.
   the queries take turns. Both write checkpoint files without child processes
   (`spark.sql.streaming.checkpointFileManagerClass=...FileSystemBasedCheckpointFileManager`). By
   default Spark starts some for each file, about 20 ms, on a local disk where Hadoop's native
-  library is missing; a batch of ours has one file more, the ledger's. `cpu_ratio` compares the CPU time that
-  Spark's JVM used for a row, which says more than the rate when others use the machine.
+  library is missing; a batch of ours has one file more, the ledger's. `cpu_ratio` compares the CPU
+  time that Spark's JVM used for a row, which says more than the rate when others use the machine.
 """
 
 

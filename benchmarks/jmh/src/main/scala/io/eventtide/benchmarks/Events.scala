@@ -24,8 +24,8 @@ object Events {
   /** After so many events the clock moves, and what is read periodically is read. */
   final val Pause = 1000
 
-  /** The events of one micro-batch: a small one. */
-  final val Batch = 100000
+  /** The events of one micro-batch. */
+  final val Batch = 500000
 
   final val PerMilli = 500
 
