@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from tests.spark.queries import windowed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
@@ -35,6 +36,44 @@ def watermarked(spark: SparkSession, files: Path) -> DataFrame:
     """Return the files as a stream of two substreams."""
     stream = spark.readStream.schema("ts timestamp, id long").json(str(files))
     return et.with_watermark(stream, "ts", POLICY, substream=F.col("id") % 2)
+
+
+def run_for_each_batch(
+    stream: DataFrame, act: Callable[[DataFrame, int], None], folder: Path
+) -> list[et.SubstreamProgress]:
+    """Run a query to the end of its files; return what it says about its substreams."""
+    writer = stream.writeStream.foreachBatch(act).trigger(availableNow=True)
+    query = writer.option("checkpointLocation", str(folder / "checkpoint")).start()
+    query.awaitTermination()
+    return et.progress(query).inputs[0].substreams
+
+
+def test_a_batch_that_is_read_in_part_is_counted_whole(
+    spark: SparkSession, files: Path, tmp_path: Path
+) -> None:
+    """Whichever comes last: `first` stops after a row."""
+
+    def look_and_count(batch: DataFrame, _: int) -> None:
+        batch.first()
+        batch.count()
+        batch.first()
+
+    substreams = run_for_each_batch(watermarked(spark, files), look_and_count, tmp_path)
+    assert sum(line.rows_total for line in substreams) == 30
+
+
+def test_another_stream_may_be_planned_within_a_batch(
+    spark: SparkSession, files: Path, tmp_path: Path
+) -> None:
+    """Its watermark is none of the running query's."""
+    other = watermarked(spark, files)
+
+    def explain_other(batch: DataFrame, _: int) -> None:
+        other.explain()
+        batch.count()
+
+    substreams = run_for_each_batch(watermarked(spark, files), explain_other, tmp_path)
+    assert sum(line.rows_total for line in substreams) == 30
 
 
 def test_a_batch_that_is_read_twice_is_counted_once(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from eventtide import WatermarkPolicy
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 LULL = WatermarkPolicies.limiting_lag_and_lull("2s", "5s").throttle_by_frame("1s")
 
@@ -103,7 +103,9 @@ def beside_a_silent_source(
     """Count under a policy, beside a source that cannot tell how much it still has."""
 
     def query(events: DataFrame) -> DataFrame:
-        files = events.sparkSession.readStream.schema(EVENTS).option("maxFilesPerTrigger", 1)
+        files = events.sparkSession.readStream.schema(EVENTS).option(
+            "maxBytesPerTrigger", 1_000_000
+        )
         return counts(policy, **options)(events.union(files.json(str(folder))))
 
     return query
@@ -140,12 +142,35 @@ def test_a_plan_that_loses_its_watermark_node_goes_on() -> None:
     """Spark takes out of a batch's plan what cannot have a row, and then asks nobody."""
 
     def query(events: DataFrame) -> DataFrame:
-        nobody = events.sparkSession.createDataFrame([], "key string")
-        return et.with_watermark(events, "ts", LULL, substream="key").join(nobody, "key")
+        return et.with_watermark(events, "ts", LULL, substream="key").limit(0)
 
     with Script(query, EVENTS) as script:
         script.rows([(at(13), "a")]).restart().rows([(at(14), "a")]).restart()
         script.clock("+1m").rows([(at(15), "a")]).restart(available_now=True).expect([])
+
+
+@pytest.mark.parametrize(("limit", "held"), [(1, [True, True, True]), (2, [True, False, False])])
+def test_a_source_that_is_always_busy_has_caught_up_when_it_reads_less_than_its_limit(
+    spark: SparkSession, tmp_path: Path, limit: int, held: list[bool]
+) -> None:
+    """No trigger finds nothing to do, since every batch brings the next file."""
+    seen = []
+
+    def add(number: int) -> None:
+        event = json.dumps({"ts": at(number), "key": "a"})
+        (tmp_path / f"{number}.json").write_text(event, encoding="utf-8")
+
+    def feed(_: DataFrame, batch: int) -> None:
+        seen.append(et.progress(spark.streams.active[0]).holding)
+        if batch + 1 < len(held):
+            add(batch + 1)
+
+    add(0)
+    files = spark.readStream.schema(EVENTS).option("maxFilesPerTrigger", limit).json(str(tmp_path))
+    query = et.with_watermark(files, "ts", LULL).writeStream.foreachBatch(feed).start()
+    query.processAllAvailable()
+    query.stop()
+    assert seen[: len(held)] == held
 
 
 def test_a_checkpoint_without_its_ledger_is_refused() -> None:

@@ -14,6 +14,8 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from tests.spark.queries import EVENTS, at, counts, stock
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark.sql import DataFrame, SparkSession
 
 NO_LAG = WatermarkPolicies.with_fixed_lag("0s")
@@ -86,6 +88,34 @@ def test_when_all_are_silent_the_highest_watermark_is_released() -> None:
         script.clock("+1h")
         assert script.last_batch == batch
         script.rows([(at(50), "a")]).expect(watermark=at(50))
+
+
+@pytest.mark.parametrize("name", [r"C:\logs", "a/b", r"\\server"])
+def test_expected_names_may_have_separators(name: str) -> None:
+    """They are what progress shows: a backslash is doubled at the beginning only."""
+    seen = name.removeprefix("\\")
+    with Script(counts(NO_LAG, substream="key", expected=[name, "b"]), EVENTS) as script:
+        script.rows([(at(25), seen), (at(12), "b")]).expect(watermark=at(12))
+
+
+def test_the_limit_holds_after_a_restart_with_a_lower_one(tmp_path: Path) -> None:
+    """It may change from run to run, also to less than there are."""
+    rows = [[(at(i), f"key {i}") for i in range(4)], [(at(9), "one more")]]
+    checkpoint = str(tmp_path)
+    with Script(counts(NO_LAG, substream="key"), EVENTS, checkpoint=checkpoint) as script:
+        script.rows(rows[0])
+    query = counts(NO_LAG, substream="key", max_substreams=2)
+    with (
+        Script(query, EVENTS, checkpoint=checkpoint) as script,
+        pytest.raises(et.RefusedDataError, match="more than 2"),
+    ):
+        script.rows(*rows)
+
+
+def test_a_substream_is_an_expression_over_one_row() -> None:
+    """One that makes rows of its own would multiply the user's."""
+    with pytest.raises(et.UnknownColumnError, match="over one row"):
+        Script(counts(NO_LAG, substream=F.explode(F.split("key", ","))), EVENTS)
 
 
 def test_thousands_of_substreams() -> None:

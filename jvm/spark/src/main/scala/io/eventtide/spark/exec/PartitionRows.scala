@@ -23,6 +23,11 @@ final class PartitionRows extends Externalizable {
 
   def size: Int = substreams.size
 
+  /** All rows that were read, refused ones too. */
+  def total: Long = synchronized {
+    badTime + future + substreams.valuesIterator.map(_.count).sum
+  }
+
   def substream(name: String): TimeExtremes = synchronized {
     substreams.getOrElseUpdate(name, new TimeExtremes)
   }

@@ -87,10 +87,15 @@ final class PolicyWatermarkExec(
   override protected def doProduce(ctx: CodegenContext): String =
     child.asInstanceOf[CodegenSupport].produce(ctx, this)
 
+  // A union consumes once for each of its branches, in one class: they share one report.
+  @transient private var watching: Option[RowWatchCode] = None
+
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
     ctx.currentVars = input
+    val code = watching.filter(_.ctx eq ctx).getOrElse(new RowWatchCode(ctx, watch))
+    watching = Some(code)
     s"""do {
-       |  ${RowWatchCode(ctx, watch)}
+       |  ${code.present}
        |  ${consume(ctx, input)}
        |} while (false);
      """.stripMargin

@@ -2,20 +2,29 @@ package io.eventtide.spark.exec
 
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 
-/** Java that watches the present row, in `ctx.currentVars`; a refused one goes no further. */
-private[exec] object RowWatchCode {
+/** Java that watches rows in a generated loop: one watch of the partition for the whole class. */
+private[exec] final class RowWatchCode(val ctx: CodegenContext, watch: RowWatch) {
+  private val reference = ctx.addReferenceObj("rowWatch", watch)
 
-  def apply(ctx: CodegenContext, watch: RowWatch): String = {
-    val reference = ctx.addReferenceObj("rowWatch", watch)
-    val opened = ctx.addMutableState(
-      classOf[PartitionWatch].getName,
-      "watch",
-      name => s"$name = $reference.open(partitionIndex);",
-      forceInline = true
-    )
+  private val opened = ctx.addMutableState(
+    classOf[PartitionWatch].getName,
+    "watch",
+    name => s"$name = $reference.open(partitionIndex);",
+    forceInline = true
+  )
+
+  private val finder = ctx.addMutableState(
+    watch.keys.finderClass,
+    "substreams",
+    name => s"$name = (${watch.keys.finderClass}) $opened.finder();",
+    forceInline = true
+  )
+
+  /** Watches the present row, in `ctx.currentVars`; a refused one goes no further. */
+  def present: String = {
     val time = ctx.freshName("eventTime")
     val column = ctx.currentVars(watch.ordinal)
-    val (statements, rows) = watch.keys.code(ctx, opened)
+    val (statements, rows) = watch.keys.find(ctx, finder)
     s"""${column.code}
        |long $time = ${column.value};
        |if (${column.isNull} || $time < $opened.earliest() || $time > $opened.latest()) {

@@ -1,11 +1,7 @@
 package io.eventtide.spark.exec
 
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.expressions.codegen.{
-  CodegenContext,
-  ExprCode,
-  GenerateUnsafeProjection
-}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, GenerateUnsafeProjection}
 import org.apache.spark.sql.types._
 
 import io.eventtide.kernel.watermark.TimeExtremes
@@ -45,25 +41,16 @@ private[exec] final class SubstreamKeys(val values: Seq[Expression], maxSubstrea
     else new ByRow(types, discover)
   }
 
-  /** Java that finds the substream of the present row: its statements, and the result.
-    *
-    * @param watch
-    *   a Java expression for the partition's watch
-    */
-  def code(ctx: CodegenContext, watch: String): (String, String) = {
-    val finder = ctx.addMutableState(
-      kind.getName,
-      "substreams",
-      name => s"$name = (${kind.getName}) $watch.finder();",
-      forceInline = true
-    )
+  def finderClass: String = kind.getName
+
+  /** Java that finds the substream of the present row: its statements, and the result. */
+  def find(ctx: CodegenContext, finder: String): (String, String) =
     if (kind == classOf[OneSubstream]) ("", s"$finder.rows()")
     else if (kind == classOf[ByRow]) {
       val key = GenerateUnsafeProjection.createCode(ctx, values)
       (key.code.toString, s"$finder.ofRow(${key.value})")
     } else {
-      val key: ExprCode = values.head.genCode(ctx)
+      val key = values.head.genCode(ctx)
       (key.code.toString, s"(${key.isNull} ? $finder.ofNull() : $finder.find(${key.value}))")
     }
-  }
 }

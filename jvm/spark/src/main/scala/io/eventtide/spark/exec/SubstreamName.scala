@@ -5,8 +5,9 @@ import org.apache.spark.sql.types.{DataType, StringType}
 
 /** The name of a substream, from the text of its columns.
   *
-  * One column is its own name, several are joined by `/`. A separator inside a value is escaped and
-  * a null has a name that no text can have, so that two substreams never share one.
+  * One column is its own name; a backslash at its beginning is doubled, since a null is `\null`.
+  * Several are joined by `/`, with a backslash before each separator and backslash in them. So no
+  * two substreams share a name.
   */
 private[spark] object SubstreamName {
 
@@ -14,12 +15,18 @@ private[spark] object SubstreamName {
   val Whole = "all"
 
   private[exec] def of(types: Seq[DataType], key: Seq[Any]): String = {
-    val parts = types.zip(key).map { case (kind, value) => part(kind, value) }
-    if (parts.length == 1) parts.head else parts.map(_.replace("/", "\\/")).mkString("/")
+    val texts = types.zip(key).map { case (kind, value) =>
+      Option(value).map(text(kind, _))
+    }
+    if (texts.length == 1) texts.head.fold(Null)(single)
+    else texts.map(_.fold(Null)(joined)).mkString("/")
   }
 
-  private def part(kind: DataType, value: Any): String =
-    if (value == null) "\\null" else text(kind, value).replace("\\", "\\\\")
+  private val Null = "\\null"
+
+  private def single(text: String): String = if (text.startsWith("\\")) s"\\$text" else text
+
+  private def joined(text: String): String = text.replace("\\", "\\\\").replace("/", "\\/")
 
   // As Spark writes it, by the same clock everywhere.
   private def text(kind: DataType, value: Any): String =

@@ -14,9 +14,9 @@ import io.eventtide.spark.query.BatchWatermark
 
 /** Brings what the tasks saw to the driver, and the policy's answer to Spark's tracker.
   *
-  * Reports are kept by partition, the last one to arrive: a retried task, a stage that is run again
-  * and a `foreachBatch` that reads its frame twice report the same partition again, and a sum over
-  * tasks would count its rows twice.
+  * Reports are kept by partition, the fullest one: a retried task, a stage that is run again and a
+  * `foreachBatch` that reads its frame twice report the same partition again, a `first()` only the
+  * beginning of it, and a sum over tasks would count its rows twice.
   *
   * `value` is what Spark asks for at the end of a batch. On the driver the batch answers it with the
   * combined watermark; a copy in a task, or one that a heartbeat brought, knows no batch and says
@@ -50,9 +50,12 @@ final class WatermarkRowsAccum(@transient private val batch: Option[BatchWaterma
   override def reset(): Unit = synchronized(partitions.clear())
 
   override def merge(other: AccumulatorV2[Long, EventTimeStats]): Unit = other match {
-    case that: WatermarkRowsAccum => synchronized(partitions ++= that.partitions)
+    case that: WatermarkRowsAccum => synchronized(that.partitions.foreachEntry(keepFullest))
     case _ => throw new IllegalArgumentException(s"cannot merge ${other.getClass.getName}")
   }
+
+  private def keepFullest(partition: Int, report: PartitionRows): Unit =
+    if (partitions.get(partition).forall(_.total <= report.total)) partitions(partition) = report
 
   // A heartbeat serialises the accumulator while its task may begin a partition.
   private def writeObject(out: ObjectOutputStream): Unit = synchronized(out.defaultWriteObject())

@@ -23,12 +23,12 @@ final case class EventtideStrategy(session: SparkSession) extends SparkStrategy 
         planLater(node.child),
         node.substream,
         node.settings,
-        currentBatch
+        currentBatch(node)
       )
       exec :: Nil
     case _ => Nil
   }
 
-  private def currentBatch: Option[BatchWatermark] =
-    RunningQuery.current(session).flatMap(QueryWatermarks.plannedBatch)
+  private def currentBatch(node: PolicyWatermark): Option[BatchWatermark] =
+    RunningQuery.current(session).flatMap(QueryWatermarks.plannedBatch(_, node.nodeId))
 }

@@ -1,5 +1,7 @@
 package io.eventtide.spark.plan
 
+import java.util.Locale
+
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.expressions.{
@@ -12,8 +14,9 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, SubqueryAlias}
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
 import org.apache.spark.sql.catalyst.util.toPrettySQL
-import org.apache.spark.sql.classic.{DataFrame, Dataset}
+import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.sources.DataSourceRegister
 
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.options.SubstreamLabel
@@ -37,33 +40,44 @@ private[spark] object SubstreamChoice {
 
   /** The substream that a user named, as columns or expressions over them. */
   def named(stream: DataFrame, columns: Seq[Column]): SubstreamChoice = {
-    val widened = resolve(stream, columns).queryExecution.analyzed
-    val named = widened.expressions.takeRight(columns.length)
-    val label = SubstreamLabel.named(named.map(text(_, stream)).mkString(", "))
+    val plan = stream.queryExecution.analyzed
+    val widened = resolve(stream, columns)
+    val named = widened match {
+      case Project(all, child) if child == plan => all.takeRight(columns.length)
+      case _ => unresolved(stream, columns, "it is more than an expression over one row")
+    }
+    val label = SubstreamLabel.named(named.map(text(_, plan)).mkString(", "))
     // Columns that are there need no projection, which would copy every row.
     val own = named.collect { case Alias(column: Attribute, _) => column }
-    if (own.length == named.length) SubstreamChoice(own, label, stream.queryExecution.analyzed)
-    else SubstreamChoice(widened.output.takeRight(columns.length), label, widened)
+    if (own.length == named.length) SubstreamChoice(own, label, plan)
+    else SubstreamChoice(named.map(_.toAttribute), label, widened)
   }
 
-  private def resolve(stream: DataFrame, columns: Seq[Column]): Dataset[_] = {
+  private def resolve(stream: DataFrame, columns: Seq[Column]): LogicalPlan = {
     val keys = columns.zipWithIndex.map { case (column, i) => column.as(s"$KeyPrefix$i") }
-    try stream.select(col("*") +: keys: _*)
+    try stream.select(col("*") +: keys: _*).queryExecution.analyzed
     catch {
       case reason: AnalysisException =>
-        throw EventtideException(
-          "SUBSTREAM_UNRESOLVED",
-          "substream" -> columns.mkString(", "),
-          "reason" -> reason.getMessage.linesIterator.next(),
-          "available" -> stream.columns.mkString(", ")
-        )
+        unresolved(stream, columns, reason.getMessage.linesIterator.next())
     }
   }
 
+  private def unresolved(stream: DataFrame, columns: Seq[Column], reason: String): Nothing =
+    throw EventtideException(
+      "SUBSTREAM_UNRESOLVED",
+      "substream" -> columns.mkString(", "),
+      "reason" -> reason,
+      "available" -> stream.columns.mkString(", ")
+    )
+
   // As Spark would name the column, by the names that the stream has: without ids, qualifiers and the
-  // user's spelling, so that another run knows it again.
-  private def text(key: Expression, stream: DataFrame): String = {
-    val own = AttributeMap(stream.queryExecution.analyzed.output.map(c => c -> c))
+  // user's spelling, so that another run knows it again. One of several of a name has its position.
+  private def text(key: Expression, stream: LogicalPlan): String = {
+    val same = stream.output.groupBy(_.name.toLowerCase(Locale.ROOT))
+    val own = AttributeMap(stream.output.zipWithIndex.map { case (column, i) =>
+      val alone = same(column.name.toLowerCase(Locale.ROOT)).length == 1
+      column -> (if (alone) column else column.withName(s"${column.name}[$i]"))
+    })
     toPrettySQL(key.transformUp {
       case Alias(child, _) => child
       case column: Attribute => own.getOrElse(column, column)
@@ -79,10 +93,18 @@ private[spark] object SubstreamChoice {
   def default(plan: LogicalPlan): SubstreamChoice =
     kafka(plan).getOrElse(SubstreamChoice(Nil, SubstreamLabel.Whole, plan))
 
+  // However the user has spelt the format.
+  private def isKafka(relation: StreamingRelationV2): Boolean = {
+    val registered = relation.source.collect { case source: DataSourceRegister =>
+      source.shortName()
+    }
+    registered.getOrElse(relation.sourceName).equalsIgnoreCase("kafka")
+  }
+
   // Walks projections, filters and aliases down to the relation, and carries topic and partition up
   // again where a projection has dropped them.
   private def kafka(plan: LogicalPlan): Option[SubstreamChoice] = plan match {
-    case relation: StreamingRelationV2 if relation.sourceName == "kafka" =>
+    case relation: StreamingRelationV2 if isKafka(relation) =>
       val keys = Seq("topic", "partition").flatMap(name => relation.output.find(_.name == name))
       Option.when(keys.length == 2)(SubstreamChoice(keys, SubstreamLabel.Kafka, relation))
     case Project(columns, child) =>

@@ -80,10 +80,16 @@ private[query] final class BatchLedger(root: Path, retain: Int, conf: Configurat
     } catch {
       case _: FileNotFoundException => unreadable(batchId, "it is missing")
       case _: EOFException => unreadable(batchId, "it ends too early")
+      case _: LedgerEntry.Foreign => unreadable(batchId, "it is not one of Eventtide's")
     }
 
   private def unreadable(batchId: Long, reason: String): Nothing =
-    throw EventtideException("LEDGER_UNREADABLE", "batch" -> batchId, "reason" -> reason)
+    throw EventtideException(
+      "LEDGER_UNREADABLE",
+      "batch" -> batchId,
+      "root" -> root,
+      "reason" -> reason
+    )
 
   private def drop(batchId: Long): Unit = {
     revisions(batchId).foreach(revision => files.delete(BatchLedger.name(batchId, revision)))

@@ -45,16 +45,15 @@ private[query] final case class LedgerEntry(
 private[query] object LedgerEntry {
   private val Magic = 0x45544c47 // ETLG
 
+  /** A file that is no ledger entry. */
+  final class Foreign extends RuntimeException
+
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
   private val Version = 1
 
   def read(batchId: Long, in: DataInputStream): LedgerEntry = {
     if (in.readInt() != Magic) {
-      throw EventtideException(
-        "LEDGER_UNREADABLE",
-        "batch" -> batchId,
-        "reason" -> "it is not one of Eventtide's"
-      )
+      throw new Foreign
     }
     val version = in.readInt()
     if (version != Version) {

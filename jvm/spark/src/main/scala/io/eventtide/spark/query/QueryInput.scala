@@ -51,7 +51,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   private def declare(name: String, now: Long): Unit = if (substreams.indexOf(name).isEmpty) {
     standIn match {
       case Some(index) => substreams.rename(index, name)
-      case None if substreams.size == settings.maxSubstreams =>
+      case None if substreams.size >= settings.maxSubstreams =>
         throw EventtideException("TOO_MANY_SUBSTREAMS", "max" -> settings.maxSubstreams)
       case None => substreams.declare(name, now)
     }

@@ -32,6 +32,7 @@ private[spark] final class QueryWatermark(
   def runId: UUID = query.runId
   def nowMs: Long = query.nowMs
   def isActive: Boolean = query.isActive
+  def has(nodeId: UUID): Boolean = inputs.positions.contains(nodeId)
 
   private val catchUp = new CatchUp(inputs.holdOnRestart)
   private val ticks = new TickSchedule
@@ -83,13 +84,14 @@ private[spark] final class QueryWatermark(
 
   /** Whether the clock asks for a batch; if so, its watermark has been raised already.
     *
-    * Called whenever Spark looks for new data, on idle triggers too. Between two ticks there is
-    * always one trigger that finds nothing to do, which is what `processAllAvailable` waits for.
+    * Called whenever Spark looks for new data, on idle triggers too. While somebody waits for the
+    * query to be quiet, as `processAllAvailable` does, there is a trigger without a tick after each.
     */
   def tick(): Boolean = synchronized {
     val now = query.nowMs * 1000
     look(now)
-    val ticks = !catchUp.holding && this.ticks.mayTick && isDue(now) && advanceTo(now)
+    val ticks =
+      !catchUp.holding && this.ticks.mayTick(query.isAwaited) && isDue(now) && advanceTo(now)
     record()
     ticks
   }

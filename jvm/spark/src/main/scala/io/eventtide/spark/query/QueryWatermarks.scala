@@ -1,7 +1,8 @@
 package io.eventtide.spark.query
 
+import java.lang.ref.SoftReference
+import java.util.UUID
 import java.util.concurrent.ConcurrentHashMap
-import java.util.{Collections, LinkedHashMap, UUID}
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.eventtide.RunningQuery
@@ -17,12 +18,8 @@ import io.eventtide.spark.plan.{PlanChecks, PolicyWatermark}
 private[spark] object QueryWatermarks {
   private val running = new ConcurrentHashMap[UUID, QueryWatermark]
 
-  // What queries that have stopped reported last, so that it can still be asked for.
-  private val KeptReports = 20
-  private val stopped = Collections.synchronizedMap(new LinkedHashMap[UUID, WatermarkReport] {
-    override def removeEldestEntry(eldest: java.util.Map.Entry[UUID, WatermarkReport]): Boolean =
-      size > KeptReports
-  })
+  // What queries that have stopped reported last: it can still be asked for, while memory lasts.
+  private val stopped = new ConcurrentHashMap[UUID, SoftReference[WatermarkReport]]
 
   /** Finds or makes the watermark of a run, on the thread of the query, before its first offset. */
   def attach(query: RunningQuery): QueryWatermark = {
@@ -44,12 +41,16 @@ private[spark] object QueryWatermarks {
     new QueryWatermark(query, new QueryInputs(inputs), new BatchLedger(root, retain, conf))
   }
 
-  def plannedBatch(query: RunningQuery): Option[BatchWatermark] =
-    Option(running.get(query.runId)).map(_.planned(query.batch))
+  /** The batch that a node is planned for; None for a node of another query, which may be planned on
+    * this one's thread, as in `foreachBatch`.
+    */
+  def plannedBatch(query: RunningQuery, nodeId: UUID): Option[BatchWatermark] =
+    Option(running.get(query.runId)).filter(_.has(nodeId)).map(_.planned(query.batch))
 
   def detach(watermark: QueryWatermark): Unit = {
     running.remove(watermark.runId)
-    stopped.put(watermark.queryId, watermark.report)
+    stopped.values.removeIf(_.get == null)
+    stopped.put(watermark.queryId, new SoftReference(watermark.report)): Unit
   }
 
   /** What a query, running or stopped in this driver, reported for its last batch. */
@@ -58,5 +59,5 @@ private[spark] object QueryWatermarks {
       .filter(_.queryId == query)
       .findFirst
       .map[Option[WatermarkReport]](watermark => Some(watermark.report))
-      .orElse(Option(stopped.get(query)))
+      .orElse(Option(stopped.get(query)).flatMap(kept => Option(kept.get)))
 }

@@ -18,9 +18,9 @@ private[query] final class TickSchedule {
     changed
   }
 
-  /** Not straight after a tick: a trigger that finds nothing to do comes first. */
-  def mayTick: Boolean = {
-    val may = !tickedBefore
+  /** Not straight after a tick, if somebody waits for a trigger that finds nothing to do. */
+  def mayTick(isAwaited: Boolean): Boolean = {
+    val may = !(tickedBefore && isAwaited)
     tickedBefore = false
     may
   }

@@ -36,8 +36,10 @@ private[spark] final case class WatermarkReport(
 
   /** For Spark's progress JSON, where every value is text: the numbers, and the worst laggards. */
   def metrics: JMap[String, String] = {
-    val laggards =
-      inputs.flatMap(_.laggards(WatermarkReport.Laggards)).take(WatermarkReport.Laggards)
+    val laggards = inputs
+      .flatMap(input => input.laggards(WatermarkReport.Laggards).map(nameIn(input) -> _))
+      .sortBy { case (_, line) => line.watermarkMicros.getOrElse(Long.MinValue) }
+      .take(WatermarkReport.Laggards)
     val whole = Seq(
       "emittedWatermark" -> WatermarkReport.text(emittedMicros),
       "idealWatermark" -> WatermarkReport.text(idealMicros),
@@ -47,9 +49,12 @@ private[spark] final case class WatermarkReport(
       "rowsFuture" -> inputs.map(_.future).sum.toString,
       "holding" -> holding.toString
     )
-    val each = laggards.map(line => s"substream.${line.name}" -> line.text)
+    val each = laggards.map { case (prefix, line) => s"$prefix${line.name}" -> line.text }
     (whole ++ each).toMap.asJava
   }
+
+  private def nameIn(input: InputReport): String =
+    if (inputs.length == 1) "substream." else s"input${input.position}.substream."
 }
 
 private[spark] object WatermarkReport {

@@ -142,8 +142,13 @@ class BatchLedgerSuite extends AnyFunSuite {
   }
 
   test("a file that is no ledger entry is refused by name") {
-    val error = refusal(parse(new Array[Byte](8)))
-    assert(error.condition == "LEDGER_UNREADABLE" && error.getMessage.contains("batch 7"))
+    val root = newRoot()
+    write(open(root), 7, "batch 7")
+    val file = filesIn(root).head.toPath
+    Files.delete(file.resolveSibling(".7.crc"))
+    Files.write(file, new Array[Byte](100))
+    val error = refusal(open(root).restore(8))
+    assert(error.condition == "LEDGER_UNREADABLE" && error.getMessage.contains("not one of"))
   }
 
   test("an entry that was cut short is refused by name, wherever the cut is") {

@@ -6,9 +6,11 @@ import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalP
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.connector.read.streaming.{
   ReadLimit,
+  ReadMaxFiles,
   SparkDataStream,
   SupportsAdmissionControl
 }
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.streaming.runtime.{
   IncrementalExecution,
   MicroBatchExecution,
@@ -30,6 +32,10 @@ final class RunningQuery private (execution: StreamExecution) {
   def id: UUID = execution.id
   def runId: UUID = execution.runId
   def isActive: Boolean = execution.isActive
+
+  /** Whether somebody waits for the query to have nothing to do, as `processAllAvailable` does. */
+  def isAwaited: Boolean = ExecutionAccess.isAwaited(execution)
+
   def session: SparkSession = execution.sparkSession
   def checkpointRoot: String = execution.resolvedCheckpointRoot
   def analyzedPlan: LogicalPlan = execution.analyzedPlan
@@ -51,8 +57,9 @@ final class RunningQuery private (execution: StreamExecution) {
 
   /** Whether the last batch took all that its sources had, as far as they can say.
     *
-    * A source says so when it reports its latest offset, or when it is read without a limit, in
-    * which case every batch takes all there is. A source that can do neither says nothing: None.
+    * A source says so when it reports its latest offset, when it is read without a limit, in which
+    * case every batch takes all there is, or when there were fewer files than its limit. A source
+    * that can do none of these says nothing: None.
     */
   def sourcesCaughtUp(isClock: SparkDataStream => Boolean): Option[Boolean] = {
     val ends = execution.availableOffsets
@@ -60,8 +67,7 @@ final class RunningQuery private (execution: StreamExecution) {
     val answers = ends.keys.toSeq.filterNot(isClock).map { source =>
       latest.get(source) match {
         case Some(offset) => Some(offset.json == ends(source).json)
-        case None if readsAll(source) => Some(true)
-        case None => None
+        case None => tookAll(source)
       }
     }
     if (answers.contains(None)) None else Some(answers.flatten.forall(identity))
@@ -75,12 +81,24 @@ final class RunningQuery private (execution: StreamExecution) {
     }
   }
 
-  private def readsAll(source: SparkDataStream): Boolean = source match {
-    case limited: SupportsAdmissionControl => limited.getDefaultReadLimit == ReadLimit.allAvailable
-    case _ => true
+  private def tookAll(source: SparkDataStream): Option[Boolean] = source match {
+    case limited: SupportsAdmissionControl =>
+      limited.getDefaultReadLimit match {
+        case files: ReadMaxFiles => Some(filesOfLastBatch < files.maxFiles)
+        case limit => Option.when(limit == ReadLimit.allAvailable)(true)
+      }
+    case _ => Some(true)
   }
 
-  private def tracker = TrackerAccess.tracker(execution.asInstanceOf[MicroBatchExecution])
+  // Of all sources together: too many at worst, so that one more batch is waited for.
+  private def filesOfLastBatch: Int = execution.lastExecution.logical
+    .collect {
+      case relation: LogicalRelation if relation.isStreaming => relation.relation
+    }
+    .collect { case files: HadoopFsRelation => files.location.inputFiles.length }
+    .sum
+
+  private def tracker = ExecutionAccess.tracker(execution.asInstanceOf[MicroBatchExecution])
 
   /** The global watermark that Spark would choose if our nodes stood at `ours`. */
   def combined(ours: Long, isOurs: UUID => Boolean): Long = {

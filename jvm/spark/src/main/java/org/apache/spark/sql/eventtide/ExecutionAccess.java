@@ -1,0 +1,23 @@
+package org.apache.spark.sql.eventtide;
+
+import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution;
+import org.apache.spark.sql.execution.streaming.runtime.StreamExecution;
+import org.apache.spark.sql.execution.streaming.runtime.WatermarkTracker;
+
+/** Reads fields that Scala calls protected and the JVM public; in Java it needs no reflection. */
+final class ExecutionAccess {
+  private ExecutionAccess() {}
+
+  static WatermarkTracker tracker(MicroBatchExecution execution) {
+    return execution.watermarkTracker();
+  }
+
+  /**
+   * Whether somebody waits for the query to have nothing to do. The lock is held wherever Spark
+   * looks for new data.
+   */
+  static boolean isAwaited(StreamExecution execution) {
+    return execution.awaitProgressLock().isHeldByCurrentThread()
+        && execution.awaitProgressLock().hasWaiters(execution.awaitProgressLockCondition());
+  }
+}
