@@ -1,4 +1,4 @@
-"""Event-time watermarks and windows for Apache Spark.
+"""Event-time watermark policies for Apache Spark.
 
     import eventtide as et
     from eventtide import WatermarkPolicies

@@ -112,7 +112,7 @@ class QueryWatermark:
     holding : bool
         Whether a restart holds the clock until the sources have caught up.
     bad_time, future : int
-        Rows of this run that were refused: without a usable event time, or by a future guard whose
+        Rows that were refused so far: without a usable event time, or by a future guard whose
         action is ``"late"``.
     inputs : tuple of InputWatermark
         One for each watermark in the plan.

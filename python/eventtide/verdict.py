@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,11 @@ def blame(query: StreamingQuery) -> str:
     >>> et.blame(query)  # doctest: +SKIP
     "'sensor-7' holds the watermark at 2026-01-01 12:00:00 UTC, 14m behind 'sensor-1', since ..."
     """
-    return verdict(progress(query))
+    said = progress(query)
+    if query.isActive:
+        return verdict(said)
+    how = "has stopped" if query.exception() is None else "has failed"
+    return f"The query {how}; by its last batch: {verdict(replace(said, holding=False))}"
 
 
 def verdict(query: QueryWatermark) -> str:
@@ -74,21 +79,26 @@ def verdict(query: QueryWatermark) -> str:
         return f"Nobody holds the watermark back{_at(query.ideal)}: every substream is idle."
     source = min(counting, key=lambda one: _order(one.ideal))
     culprit = min(_counting(source.substreams), key=lambda one: _order(one.watermark))
+    if (query.bad_time or query.future) and all(one.top is None for one in source.substreams):
+        return (
+            f"There is no watermark, since no row could be used: {query.bad_time} had no event time"
+            f" that Spark can show, {query.future} were too far ahead of the clock."
+        )
     without = _without(culprit, source, counting)
-    return f"{_accusation(culprit, source)}; {_remedy(query.ideal, without)}."
+    name = repr(culprit.name)
+    if len(query.inputs) > 1:
+        name += f" of input {source.position}"
+    return f"{name} {_accusation(culprit, source)}; {_remedy(query.ideal, without)}."
 
 
 def _accusation(culprit: SubstreamProgress, source: InputWatermark) -> str:
     if culprit.watermark is None:
         seen = "has not been seen" if culprit.state == "expected" else "has no watermark yet"
-        return f"{culprit.name!r} {seen} since {_utc(culprit.since)}, so there is no watermark"
+        return f"{seen} since {_utc(culprit.since)}, so there is no watermark"
     leader = max(source.substreams, key=lambda one: _order(one.top))
     behind = culprit.lag_behind_leader or timedelta()
     who = f", {_length(behind)} behind {leader.name!r}" if behind else ""
-    return (
-        f"{culprit.name!r} holds the watermark{_at(culprit.watermark)}{who},"
-        f" last seen at {_utc(culprit.since)}"
-    )
+    return f"holds the watermark{_at(culprit.watermark)}{who}, last seen at {_utc(culprit.since)}"
 
 
 def _remedy(now: datetime | None, without: datetime | None) -> str:

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from tests.spark.queries import windowed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
@@ -40,7 +40,7 @@ def watermarked(spark: SparkSession, files: Path) -> DataFrame:
 
 def run_for_each_batch(
     stream: DataFrame, act: Callable[[DataFrame, int], None], folder: Path
-) -> list[et.SubstreamProgress]:
+) -> Sequence[et.SubstreamProgress]:
     """Run a query to the end of its files; return what it says about its substreams."""
     writer = stream.writeStream.foreachBatch(act).trigger(availableNow=True)
     query = writer.option("checkpointLocation", str(folder / "checkpoint")).start()

@@ -62,6 +62,14 @@ def test_substreams_that_were_never_seen_are_shown_if_they_were_asked_for(
         assert sorted(line.name for line in seen) == sorted(["north", *names[1:]])
 
 
+def test_a_query_that_is_starting_has_a_report(spark: SparkSession) -> None:
+    """Its sources are opened on its own thread, which may be later than the first question."""
+    events = spark.readStream.format("rate").load()
+    query = et.with_watermark(events, "timestamp", POLICY).writeStream.format("noop").start()
+    assert "no row has been seen yet" in et.blame(query)
+    query.stop()
+
+
 def test_the_same_numbers_are_in_sparks_progress(spark: SparkSession) -> None:
     """Among the metrics of the clock's source, on the real clock."""
     rate = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 10)

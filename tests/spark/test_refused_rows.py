@@ -39,6 +39,16 @@ def test_only_bad_times_leave_the_watermark_unknown() -> None:
         assert et.progress(script.streaming_query).bad_time == 2
 
 
+def test_refused_rows_are_counted_over_a_restart_and_while_the_clock_is_held() -> None:
+    """They waited while the query was down: a batch that does not move anything counts them."""
+    policy = NO_LAG.guard_future("1m", on="late")
+    with Script(counts(policy), EVENTS, clock=at(0)) as script:
+        script.rows([(None, "a"), (None, "b"), ("2031-01-01 00:00:00", "c")]).stop()
+        script.waiting([(None, "d")], [("2031-01-01 00:00:00", "e")]).restart()
+        progress = et.progress(script.streaming_query)
+    assert (progress.bad_time, progress.future) == (3, 2)
+
+
 def test_rows_before_1970_do_not_move_sparks_watermark() -> None:
     """Spark's watermark is never below zero: a documented limit."""
     with Script(counts(NO_LAG), EVENTS) as script:

@@ -112,10 +112,14 @@ def test_the_limit_holds_after_a_restart_with_a_lower_one(tmp_path: Path) -> Non
         script.rows(*rows)
 
 
-def test_a_substream_is_an_expression_over_one_row() -> None:
-    """One that makes rows of its own would multiply the user's."""
-    with pytest.raises(et.UnknownColumnError, match="over one row"):
-        Script(counts(NO_LAG, substream=F.explode(F.split("key", ","))), EVENTS)
+@pytest.mark.parametrize(
+    ("substream", "reason"),
+    [("explode(split(key, ','))", "over one row"), ("rand()", "another one every time")],
+)
+def test_a_substream_is_an_expression_over_one_row(substream: str, reason: str) -> None:
+    """One that makes rows of its own would multiply the user's; each row would be a substream."""
+    with pytest.raises(et.UnknownColumnError, match=reason):
+        Script(counts(NO_LAG, substream=F.expr(substream)), EVENTS)
 
 
 def test_thousands_of_substreams() -> None:

@@ -42,5 +42,6 @@ def query() -> StreamingQuery:
         SimpleNamespace(
             id=lambda: SimpleNamespace(toString=lambda: "0f6a"),
             sparkSession=lambda: "the java session",
+            isActive=lambda: True,
         )
     )

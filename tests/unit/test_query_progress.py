@@ -10,6 +10,7 @@ import pytest
 from eventtide import ArgumentTypeError, InvalidArgumentError, blame, progress
 from eventtide.query_progress import parse_progress
 from eventtide.verdict import verdict
+from pyspark.errors import StreamingQueryException
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -71,7 +72,7 @@ def answer(*inputs: dict[str, Any], **changes: Any) -> str:
 
 def said(*inputs: dict[str, Any], **changes: Any) -> str:
     """Return the verdict on an answer."""
-    return verdict(parse_progress(answer(*inputs, **changes)))
+    return verdict(parse_progress(answer(*inputs, **{"badTime": 0, "future": 0, **changes})))
 
 
 def test_progress_is_typed_and_in_utc(door: FakeDoor, query: StreamingQuery) -> None:
@@ -172,14 +173,18 @@ def test_the_lowest_input_is_to_blame() -> None:
         source(substream("a", NOON)),
         source(substream("x", NOON - 9 * MINUTE), substream("y", NOON + MINUTE), position=1),
     )
-    assert text.startswith("'x' holds the watermark at 2026-01-01 11:50:00 UTC, 10m behind 'y'")
+    assert text.startswith(
+        "'x' of input 1 holds the watermark at 2026-01-01 11:50:00 UTC, 10m behind 'y'"
+    )
     assert text.endswith("marked idle, the watermark would go to 2026-01-01 11:59:00 UTC.")
 
 
 def test_an_input_that_falls_idle_leaves_the_watermark_to_the_others() -> None:
     """Its last active substream was to blame."""
     text = said(source(substream("a", NOON)), source(substream("x", NOON - 9 * MINUTE), position=1))
-    assert text.startswith("'x' holds the watermark at 2026-01-01 11:50:00 UTC, last seen at 2026")
+    assert text.startswith(
+        "'x' of input 1 holds the watermark at 2026-01-01 11:50:00 UTC, last seen at 2026"
+    )
     assert text.endswith("marked idle, the watermark would go to 2026-01-01 11:59:00 UTC.")
 
 
@@ -190,7 +195,7 @@ def test_an_idle_input_is_not_to_blame() -> None:
         source(substream("x", NOON - 9 * MINUTE, "idle"), position=1),
         ideal=NOON - MINUTE,
     )
-    assert text.startswith("'a' holds the watermark")
+    assert text.startswith("'a' of input 0 holds the watermark")
 
 
 def test_nobody_is_to_blame_when_all_are_idle() -> None:
@@ -207,6 +212,32 @@ def test_nobody_is_to_blame_before_the_first_row() -> None:
         said(source())
         == said()
         == ("Nobody holds the watermark back: no row has been seen yet, so there is none.")
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "how"), [(None, "stopped"), (StreamingQueryException("too many"), "failed")]
+)
+def test_a_query_that_has_ended_says_so(
+    door: FakeDoor,
+    query: StreamingQuery,
+    monkeypatch: pytest.MonkeyPatch,
+    error: StreamingQueryException | None,
+    how: str,
+) -> None:
+    """What it reported last may be long ago, and nothing is held any more."""
+    door.answer = answer(source(substream("a", NOON)), holding=True)
+    monkeypatch.setattr(type(query), "isActive", False)
+    monkeypatch.setattr(query, "exception", lambda: error)
+    assert blame(query).startswith(f"The query has {how}; by its last batch: 'a' holds")
+
+
+def test_rows_that_were_all_refused_are_to_blame() -> None:
+    """A wrong format of the event time makes nulls of all."""
+    text = said(source(substream("all", None, "expected")), badTime=5, future=1)
+    assert text == (
+        "There is no watermark, since no row could be used: 5 had no event time that Spark can"
+        " show, 1 were too far ahead of the clock."
     )
 
 

@@ -41,7 +41,7 @@ object PythonApi {
 
   /** The report on a query's last batch as JSON; null when it has no Eventtide watermark. */
   def progressJson(session: SparkSession, queryId: String): String =
-    QueryWatermarks.report(UUID.fromString(queryId)).map(_.json).orNull
+    QueryWatermarks.report(asClassic(session), UUID.fromString(queryId)).map(_.json).orNull
 
   /** What watermarks a DataFrame has, as JSON. */
   def explainJson(stream: DataFrame): String = PlanExplanation.json(asClassic(stream))

@@ -46,6 +46,7 @@ private[spark] object SubstreamChoice {
       case Project(all, child) if child == plan => all.takeRight(columns.length)
       case _ => unresolved(stream, columns, "it is more than an expression over one row")
     }
+    if (!named.forall(_.deterministic)) unresolved(stream, columns, "it is another one every time")
     val label = SubstreamLabel.named(named.map(text(_, plan)).mkString(", "))
     // Columns that are there need no projection, which would copy every row.
     val own = named.collect { case Alias(column: Attribute, _) => column }

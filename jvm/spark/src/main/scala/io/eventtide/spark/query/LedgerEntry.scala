@@ -13,7 +13,7 @@ import io.eventtide.spark.EventtideException
   * @param emittedMicros
   *   the watermark that Spark was told, in whole milliseconds; None while there is none
   * @param inputs
-  *   the saved substreams of each input, by position
+  *   the rows refused so far and the saved substreams of each input, by position
   */
 private[query] final case class LedgerEntry(
     batchId: Long,

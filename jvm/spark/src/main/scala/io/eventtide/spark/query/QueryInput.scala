@@ -24,6 +24,10 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   /** Takes over what was saved: whole, and the changes after it. */
   def restore(saved: Seq[Array[Byte]]): Unit = {
     val records = saved.map(bytes => new DataInputStream(new ByteArrayInputStream(bytes)))
+    records.foreach { record =>
+      badTime = record.readLong()
+      future = record.readLong()
+    }
     substreams.restore(records.head, records.tail)
   }
 
@@ -36,11 +40,15 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     names.foreach(substreams.declare(_, now))
   }
 
+  /** Counts the rows of a batch that were refused. */
+  def refuse(rows: BatchRows): Unit = {
+    badTime += rows.badTime
+    future += rows.future
+  }
+
   /** Takes the rows of a batch; the time until `now` counts too, unless it is not `credited`. */
   def observe(now: Long, rows: BatchRows, credited: Boolean): Unit = {
     if (!credited) substreams.skip(now)
-    badTime += rows.badTime
-    future += rows.future
     rows.substreams.keysIterator.foreach(declare(_, now))
     val seen = rows.substreams.map { case (name, times) =>
       times.of(substreams.indexOf(name).get)
@@ -86,12 +94,12 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     (substreams.dueAt(target), substreams.idleAt)
 
   /** The saved state: whole, or what changed since it was last saved. */
-  def save(whole: Boolean): Array[Byte] =
-    bytes(if (whole) substreams.saveWhole else substreams.saveChanged)
-
-  private def bytes(write: DataOutputStream => Unit): Array[Byte] = {
+  def save(whole: Boolean): Array[Byte] = {
     val buffer = new ByteArrayOutputStream
-    write(new DataOutputStream(buffer))
+    val out = new DataOutputStream(buffer)
+    out.writeLong(badTime)
+    out.writeLong(future)
+    if (whole) substreams.saveWhole(out) else substreams.saveChanged(out)
     buffer.toByteArray
   }
 

@@ -28,6 +28,10 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
     emittedMicros = saved.last.emittedMicros
   }
 
+  /** Counts the rows of a batch that were refused, by position. */
+  def refuse(rows: Map[Int, BatchRows]): Unit =
+    rows.foreach { case (position, of) => inputs(position).refuse(of) }
+
   /** Takes the rows of a batch, by position; the time until `now` counts if it is `credited`. */
   def observe(now: Long, rows: Map[Int, BatchRows], credited: Boolean): Unit =
     inputs.zipWithIndex.foreach { case (input, position) =>

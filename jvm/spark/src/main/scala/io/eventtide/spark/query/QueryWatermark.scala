@@ -66,6 +66,7 @@ private[spark] final class QueryWatermark(
     val now = ended.nowMicros
     if (ended.info.watermarkMs > 0) inputs.raise(ended.watermarkMicros, now)
     val hadRows = rows.values.exists(!_.isEmpty)
+    inputs.refuse(rows)
     if (hadRows || !catchUp.holding) inputs.observe(now, rows, credited = !catchUp.holding)
     if (hadRows) inputs.emit(now)
     write(ended.info.batchId, whole = ledger.wantsWhole)

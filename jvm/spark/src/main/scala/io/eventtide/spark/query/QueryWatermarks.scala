@@ -5,6 +5,8 @@ import java.util.UUID
 import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
+import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.RunningQuery
 import org.apache.spark.sql.internal.SQLConf
 
@@ -54,7 +56,19 @@ private[spark] object QueryWatermarks {
   }
 
   /** What a query, running or stopped in this driver, reported for its last batch. */
-  def report(query: UUID): Option[WatermarkReport] =
+  def report(session: SparkSession, query: UUID): Option[WatermarkReport] =
+    attached(query).orElse(starting(session, query))
+
+  // One that has not opened its sources yet.
+  private def starting(session: SparkSession, query: UUID): Option[WatermarkReport] =
+    RunningQuery
+      .find(session, query)
+      .filter(run => RunningQuery.watermarkNodes(run.analyzedPlan).exists(isOurs))
+      .map(run => WatermarkReport.beforeFirstBatch(run.nowMs * 1000))
+
+  private def isOurs(node: EventTimeWatermark): Boolean = node.isInstanceOf[PolicyWatermark]
+
+  private def attached(query: UUID): Option[WatermarkReport] =
     running.values.stream
       .filter(_.queryId == query)
       .findFirst

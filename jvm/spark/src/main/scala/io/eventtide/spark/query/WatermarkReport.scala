@@ -58,6 +58,10 @@ private[spark] final case class WatermarkReport(
 }
 
 private[spark] object WatermarkReport {
+
+  def beforeFirstBatch(clockMicros: Long): WatermarkReport =
+    WatermarkReport(-1, clockMicros, None, None, holding = false, Nil)
+
   private val mapper = new ObjectMapper()
   private val Laggards = 20
 
