@@ -15,6 +15,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -29,14 +31,32 @@ def time_text(value: str | datetime) -> str:
 
     Raises
     ------
-    ValueError
+    InvalidArgumentError
         Text that is not ISO 8601.
+    ArgumentTypeError
+        Neither text nor a datetime.
     """
-    moment = (
-        datetime.fromisoformat(value.replace("Z", "+00:00")) if isinstance(value, str) else value
-    )
+    moment = _parsed(value)
     zoned = moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
     return zoned.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
+
+
+def _parsed(value: object) -> datetime:
+    if isinstance(value, datetime):
+        return value
+    fault = InvalidArgumentError if isinstance(value, str) else ArgumentTypeError
+    try:
+        return datetime.fromisoformat(str(value).replace("Z", "+00:00"))
+    except ValueError:
+        raise fault(
+            sentence(
+                "time",
+                value,
+                "is no time",
+                allowed="ISO 8601 text or a datetime",
+                fix="'2024-01-01 00:00:07'",
+            )
+        ) from None
 
 
 def moment(value: str | datetime) -> datetime:
@@ -64,7 +84,7 @@ def readable_row(row: RowLike, schema: StructType) -> dict[str, Any]:
 
     Raises
     ------
-    ValueError
+    InvalidArgumentError
         A row whose columns are not those of the schema.
     """
     names = schema.fieldNames()
@@ -72,21 +92,45 @@ def readable_row(row: RowLike, schema: StructType) -> dict[str, Any]:
         given = row.asDict()
     elif isinstance(row, dict):
         given = dict(row)
+    elif isinstance(row, str) or len(row) != len(names):
+        raise _other_columns(row, names)
     else:
-        given = dict(zip(names, row, strict=len(row) == len(names)))
-    if set(given) != set(names) or (not hasattr(row, "keys") and len(row) != len(names)):
-        raise ValueError(f"The row {row!r} does not have the columns {', '.join(names)}.")
+        given = dict(zip(names, row, strict=True))
+    if set(given) != set(names):
+        raise _other_columns(row, names)
     return {field.name: readable(given[field.name], field.dataType) for field in schema.fields}
 
 
 def storable(row: RowLike, schema: StructType) -> tuple[Any, ...]:
-    """Return a row as ``createDataFrame`` wants it, times as aware datetimes."""
+    """Return a row as ``createDataFrame`` wants it, times as aware datetimes.
+
+    A dict may leave columns out, which are null then.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A column that the schema does not have, or another number of values.
+    """
     names = schema.fieldNames()
+    if isinstance(row, str) or (isinstance(row, dict) and not set(row) <= set(names)):
+        raise _other_columns(row, names)
     values = [row.get(name) for name in names] if isinstance(row, dict) else list(row)
     if len(values) != len(names):
-        raise ValueError(f"The row {row!r} does not have the columns {', '.join(names)}.")
+        raise _other_columns(row, names)
     return tuple(
         _stored(value, field.dataType) for value, field in zip(values, schema.fields, strict=True)
+    )
+
+
+def _other_columns(row: RowLike, names: Sequence[str]) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        sentence(
+            "row",
+            row,
+            "does not have the columns of the schema",
+            allowed=f"a dict or a tuple of {', '.join(names)}",
+            fix="script.rows([(...), (...)]), a list of rows for each batch",
+        )
     )
 
 
