@@ -85,15 +85,7 @@ def test_a_batch_that_is_read_twice_is_counted_once(
     def twice(batch: DataFrame, _: int) -> None:
         counts.extend([batch.count(), batch.count()])
 
-    query = (
-        watermarked(spark, files)
-        .writeStream.foreachBatch(twice)
-        .option("checkpointLocation", str(tmp_path / "checkpoint"))
-        .trigger(availableNow=True)
-        .start()
-    )
-    query.awaitTermination()
-    substreams = et.progress(query).inputs[0].substreams
+    substreams = run_for_each_batch(watermarked(spark, files), twice, tmp_path)
     assert counts[0] == counts[1] == sum(line.rows_total for line in substreams)
 
 

@@ -30,7 +30,8 @@ def test_a_time_without_a_zone_is_in_utc(value: str | datetime) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "error"), [("noon", InvalidArgumentError), (5, ArgumentTypeError)]
+    ("value", "error"),
+    [("noon", InvalidArgumentError), (5, ArgumentTypeError), (20240101, ArgumentTypeError)],
 )
 def test_what_is_no_time_is_refused(value: Any, error: type[Exception]) -> None:
     """With the value and what is allowed."""

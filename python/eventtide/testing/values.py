@@ -44,19 +44,19 @@ def time_text(value: str | datetime) -> str:
 def _parsed(value: object) -> datetime:
     if isinstance(value, datetime):
         return value
-    fault = InvalidArgumentError if isinstance(value, str) else ArgumentTypeError
+    message = sentence(
+        "time",
+        value,
+        "is no time",
+        allowed="ISO 8601 text or a datetime",
+        fix="'2024-01-01 00:00:07'",
+    )
+    if not isinstance(value, str):
+        raise ArgumentTypeError(message)
     try:
-        return datetime.fromisoformat(str(value).replace("Z", "+00:00"))
+        return datetime.fromisoformat(value.replace("Z", "+00:00"))
     except ValueError:
-        raise fault(
-            sentence(
-                "time",
-                value,
-                "is no time",
-                allowed="ISO 8601 text or a datetime",
-                fix="'2024-01-01 00:00:07'",
-            )
-        ) from None
+        raise InvalidArgumentError(message) from None
 
 
 def moment(value: str | datetime) -> datetime:

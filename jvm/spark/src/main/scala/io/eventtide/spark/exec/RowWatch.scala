@@ -41,7 +41,7 @@ private[exec] final class RowWatch(
   def openRows(partition: Int): InternalRow => Boolean = {
     val watch = open(partition)
     val key = UnsafeProjection.create(keys.values)
-    row => watch.accept(row.isNullAt(ordinal), row, ordinal, key)
+    row => watch.accept(row, ordinal, key)
   }
 }
 
@@ -59,7 +59,7 @@ final class PartitionWatch private[exec] (
 
   /** Whether a row out of the ordinary is left out; if not, it counts as one at `latest`. */
   def refuses(missing: Boolean, time: Long): Boolean =
-    if (missing || time < PartitionWatch.MinMicros || time > PartitionWatch.MaxMicros) {
+    if (missing || time < earliest || time > PartitionWatch.MaxMicros) {
       report.badTime += 1
       true
     } else fromTheFuture(time)
@@ -70,12 +70,8 @@ final class PartitionWatch private[exec] (
     case FutureGuard.Fail => throw PartitionWatch.fromTheFuture(time, latest)
   }
 
-  private[exec] def accept(
-      missing: Boolean,
-      row: InternalRow,
-      ordinal: Int,
-      key: UnsafeProjection
-  ): Boolean = {
+  private[exec] def accept(row: InternalRow, ordinal: Int, key: UnsafeProjection): Boolean = {
+    val missing = row.isNullAt(ordinal)
     val time = if (missing) 0 else row.getLong(ordinal)
     val ordinary = !missing && time >= earliest && time <= latest
     val accepted = ordinary || !refuses(missing, time)

@@ -10,6 +10,9 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
 private[query] final class CheckpointFiles(folder: Path, conf: Configuration) {
   private val files = CheckpointFileManager.create(folder, conf)
 
+  // Once, and not for each file: every question to a file system may be one over the network.
+  private lazy val makeFolder: Unit = if (!files.exists(folder)) files.mkdirs(folder)
+
   def exists(name: String): Boolean = files.exists(new Path(folder, name))
 
   def names: Seq[String] =
@@ -25,7 +28,7 @@ private[query] final class CheckpointFiles(folder: Path, conf: Configuration) {
 
   /** Writes a file that is not there yet: not every file system can replace one. */
   def write(name: String)(content: DataOutputStream => Unit): Unit = {
-    if (!files.exists(folder)) files.mkdirs(folder)
+    makeFolder
     val out = files.createAtomic(new Path(folder, name), overwriteIfPossible = false)
     try {
       val data = new DataOutputStream(out)
