@@ -23,7 +23,7 @@ private[query] final case class InputReport(
     private val substreams: Seq[SubstreamReport],
     private val rows: BatchRows
 ) {
-  private val names = InputReport.shownNames(settings)
+  private lazy val names = InputReport.shownNames(settings)
 
   // The stand-in that every input has before its first row is nobody's substream.
   private def visible: Iterator[SubstreamReport] = {
