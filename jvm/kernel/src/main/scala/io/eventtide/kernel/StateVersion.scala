@@ -12,10 +12,14 @@ import java.io.DataOutput
 object StateVersion {
   def write(out: DataOutput, version: Int): Unit = out.writeByte(version)
 
+  /** Refuses a version of a record of `piece` that is not known. */
+  def check(found: Int, piece: String, newest: Int): Unit =
+    if (found < 1 || found > newest) throw new UnknownStateVersion(piece, found, newest)
+
   /** Reads the version in front of a record of `piece`. */
   def read(in: DataInput, piece: String, newest: Int): Int = {
     val found = in.readUnsignedByte()
-    if (found < 1 || found > newest) throw new UnknownStateVersion(piece, found, newest)
+    check(found, piece, newest)
     found
   }
 }

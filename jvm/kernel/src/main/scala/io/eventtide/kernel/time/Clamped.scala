@@ -18,6 +18,12 @@ object Clamped {
     if (((a ^ b) & (a ^ difference)) < 0) endOf(a) else difference
   }
 
+  /** `a` times `b`, where `b` is above zero. */
+  def multiply(a: Long, b: Long): Long = {
+    val low = a * b
+    if (Math.multiplyHigh(a, b) == (low >> 63)) low else endOf(a)
+  }
+
   /** `clock` moved on by `a`, then by `b`, both zero or more; none when no clock gets there. */
   def later(clock: Long, a: Long, b: Long): Option[Long] = {
     val by = a + b

@@ -14,7 +14,7 @@ import io.eventtide.kernel.InvalidArgument
   * @param size distance between two boundaries, more than zero
   * @param offset where a boundary lies, from 0 to `size - 1`
   */
-final case class Frame(size: Long, offset: Long = 0) {
+final case class Frame(size: Long, offset: Long = 0) extends FrameGrid {
   if (size <= 0) throw new InvalidArgument("frame size", size, "more than zero")
   if (offset < 0 || offset >= size)
     throw new InvalidArgument("frame offset", offset, s"zero or more and below the size $size")
@@ -30,6 +30,12 @@ final case class Frame(size: Long, offset: Long = 0) {
     val over = past(ts)
     if (over == 0) ts else Clamped.add(ts, size - over)
   }
+
+  // The boundary at `offset` has number 0. What the offset moves below it counts down by one.
+  def index(ts: Long): Long =
+    Math.floorDiv(ts, size) - (if (Math.floorMod(ts, size) < offset) 1 else 0)
+
+  def start(index: Long): Long = Clamped.add(Clamped.multiply(index, size), offset)
 
   /** How far `ts` is past the boundary below it, from 0 to `size - 1`; nothing here can wrap. */
   private def past(ts: Long): Long = {

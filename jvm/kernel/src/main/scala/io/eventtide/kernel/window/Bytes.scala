@@ -1,0 +1,97 @@
+package io.eventtide.kernel.window
+
+/** Bytes being written: an array that grows and is used again for the next record.
+  *
+  *   - '''Units:''' numbers are written as variable-length integers, small ones in one byte.
+  */
+final class ByteSink(initial: Int = 256) {
+  private var array = new Array[Byte](initial)
+  private var end = 0
+
+  def bytes: Array[Byte] = array
+  def position: Int = end
+
+  /** Starts anew at `at`; what is before it is the caller's. */
+  def reset(at: Int): Unit = {
+    end = at
+    ensure(0)
+  }
+
+  def putByte(value: Int): Unit = {
+    ensure(1)
+    array(end) = value.toByte
+    end += 1
+  }
+
+  /** A number of zero or more, seven bits a byte. */
+  def putCount(value: Long): Unit = {
+    var rest = value
+    while ((rest & ~0x7fL) != 0) {
+      putByte((rest & 0x7f | 0x80).toInt)
+      rest >>>= 7
+    }
+    putByte(rest.toInt)
+  }
+
+  /** Any number; those near zero are short. */
+  def putNumber(value: Long): Unit = putCount((value << 1) ^ (value >> 63))
+
+  /** Moves on to a multiple of eight, over zeros. */
+  def align(): Unit = while ((end & 7) != 0) putByte(0)
+
+  /** Room for `length` bytes, which the caller fills; answers where it begins. */
+  def reserve(length: Int): Int = {
+    ensure(length)
+    val at = end
+    end += length
+    at
+  }
+
+  private def ensure(more: Int): Unit = if (end + more > array.length) {
+    array = java.util.Arrays.copyOf(array, math.max(end + more, array.length * 2))
+  }
+}
+
+/** Bytes being read, as `ByteSink` wrote them; aligned like them if the start is. */
+final class ByteSource {
+  private var array: Array[Byte] = Array.emptyByteArray
+  private var at = 0
+
+  def bytes: Array[Byte] = array
+  def position: Int = at
+
+  def reset(bytes: Array[Byte], start: Int): Unit = {
+    array = bytes
+    at = start
+  }
+
+  def getByte(): Int = {
+    at += 1
+    array(at - 1) & 0xff
+  }
+
+  def getCount(): Long = {
+    var value = 0L
+    var shift = 0
+    var next = getByte()
+    while (next >= 0x80) {
+      value |= (next & 0x7fL) << shift
+      shift += 7
+      next = getByte()
+    }
+    value | next.toLong << shift
+  }
+
+  def getNumber(): Long = {
+    val value = getCount()
+    (value >>> 1) ^ -(value & 1)
+  }
+
+  def align(): Unit = at = (at + 7) & ~7
+
+  /** Passes over `length` bytes; answers where they begin. */
+  def skip(length: Int): Int = {
+    at += length
+    at - length
+  }
+}

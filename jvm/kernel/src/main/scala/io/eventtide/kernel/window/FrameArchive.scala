@@ -1,0 +1,18 @@
+package io.eventtide.kernel.window
+
+/** Where the frames of one key are put in blocks, so that a long window is not one long record.
+  *
+  * Blocks are named by their first frame when they were made. The caller keeps them beside the key.
+  */
+trait FrameArchive {
+
+  def write(block: Long, content: ByteSink): Unit
+
+  /** The content of a block that is there; good until the caller turns to the next key. */
+  def read(block: Long): ByteSource
+
+  def remove(block: Long): Unit
+
+  /** A sink to write the next block with, empty. */
+  def sink(): ByteSink
+}

@@ -1,0 +1,134 @@
+package io.eventtide.kernel.window
+
+/** Frames in ascending order with a buffer each; cheap to add to at the end and take from the start.
+  *
+  * Used again for each key, so that it does not allocate.
+  */
+private[window] final class FrameList {
+  private var frames = new Array[Long](16)
+  private var buffers = new Array[Int](16)
+  private var from = 0
+  private var until = 0
+
+  def size: Int = until - from
+  def isEmpty: Boolean = until == from
+  def frame(i: Int): Long = frames(from + i)
+  def buffer(i: Int): Int = buffers(from + i)
+  def first: Long = frames(from)
+  def last: Long = frames(until - 1)
+
+  def clear(): Unit = {
+    from = 0
+    until = 0
+  }
+
+  def append(frame: Long, buffer: Int): Unit = {
+    makeRoom()
+    frames(until) = frame
+    buffers(until) = buffer
+    until += 1
+  }
+
+  /** Inserts before position `at`. */
+  def insert(at: Int, frame: Long, buffer: Int): Unit = {
+    makeRoom()
+    val i = from + at
+    System.arraycopy(frames, i, frames, i + 1, until - i)
+    System.arraycopy(buffers, i, buffers, i + 1, until - i)
+    frames(i) = frame
+    buffers(i) = buffer
+    until += 1
+  }
+
+  def dropFirst(): Unit = {
+    from += 1
+    if (from == until) clear()
+  }
+
+  /** Moves all of `other` to the end of this one. */
+  def takeAll(other: FrameList): Unit = {
+    var i = 0
+    while (i < other.size) {
+      append(other.frame(i), other.buffer(i))
+      i += 1
+    }
+    other.clear()
+  }
+
+  /** The last position whose frame is at or below `frame`; -1 if there is none. */
+  def floor(frame: Long): Int =
+    if (isEmpty || frame < first) -1
+    else if (frame >= last) size - 1
+    else {
+      val found = java.util.Arrays.binarySearch(frames, from, until, frame)
+      (if (found >= 0) found else -found - 2) - from
+    }
+
+  /** Adds `buffer` to what the list has for `frame`, as a copy if it has nothing. */
+  def merge(frame: Long, buffer: Int, all: Buffers): Unit = {
+    val i = floor(frame)
+    if (i >= 0 && this.frame(i) == frame) all.merge(this.buffer(i), buffer)
+    else {
+      val own = all.fresh()
+      all.merge(own, buffer)
+      insert(i + 1, frame, own)
+    }
+  }
+
+  def write(out: ByteSink, all: Buffers): Unit = {
+    writeFrames(out)
+    var i = 0
+    while (i < size) {
+      all.write(buffer(i), out)
+      i += 1
+    }
+  }
+
+  def read(in: ByteSource, all: Buffers): Unit = {
+    readFrames(in)
+    var i = from
+    while (i < until) {
+      buffers(i) = all.read(in)
+      i += 1
+    }
+  }
+
+  /** As `write`, for frames whose buffers are elsewhere. */
+  def writeFrames(out: ByteSink): Unit = {
+    out.putCount(size.toLong)
+    var before = 0L
+    var i = 0
+    while (i < size) {
+      if (i == 0) out.putNumber(first) else out.putCount(frame(i) - before - 1)
+      before = frame(i)
+      i += 1
+    }
+  }
+
+  def readFrames(in: ByteSource): Unit = {
+    clear()
+    val count = in.getCount().toInt
+    var before = 0L
+    var i = 0
+    while (i < count) {
+      before = if (i == 0) in.getNumber() else before + in.getCount() + 1
+      append(before, -1)
+      i += 1
+    }
+  }
+
+  private def makeRoom(): Unit = if (until == frames.length) {
+    if (from > until / 2) shift()
+    else {
+      frames = java.util.Arrays.copyOf(frames, until * 2)
+      buffers = java.util.Arrays.copyOf(buffers, until * 2)
+    }
+  }
+
+  private def shift(): Unit = {
+    System.arraycopy(frames, from, frames, 0, size)
+    System.arraycopy(buffers, from, buffers, 0, size)
+    until -= from
+    from = 0
+  }
+}

@@ -1,0 +1,124 @@
+package io.eventtide.kernel.window
+
+import io.eventtide.kernel.StateVersion
+
+/** The frames of one key, and its windows as they fall due.
+  *
+  * Open frames wait in order until a window that ends with them closes; closed ones stay for as long
+  * as an open window holds them. Used for one key after another: `begin` or `read`, then `add`, then
+  * `next` until it says no, then `write` unless it is empty.
+  *
+  *   - '''Guarantee:''' a window gives one result, if it has a frame; results come by ascending end.
+  *     What is done depends on the frames that there are, never on the length of a gap.
+  *   - '''Units:''' frame numbers.
+  *   - '''Edges:''' a boundary above the 64-bit range is never reached.
+  *   - '''Restart:''' `write` and `read` keep all of it; the record has a version.
+  *   - '''Source:''' Jet's `SlidingWindowP`, with state by key.
+  */
+final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrames: ClosedFrames) {
+  private val pending = new FrameList
+  private var closedAt = 0L
+  private var sum = -1
+
+  /** The last boundary that is closed for this key. */
+  def closed: Long = closedAt
+
+  /** Begins a key that has no state, with everything up to `boundary` closed. */
+  def begin(boundary: Long): Unit = {
+    pending.clear()
+    closedFrames.clear()
+    closedAt = boundary
+  }
+
+  def isEmpty: Boolean = pending.isEmpty && closedFrames.isEmpty
+
+  /** Adds what is in `buffer`, which stays the caller's, to a frame; false when it is too late. */
+  def add(frame: Long, buffer: Int): Boolean =
+    if (frame >= closedAt) {
+      pending.merge(frame, buffer, buffers)
+      true
+    } else {
+      val open = shape.lastEnd(frame) > closedAt
+      if (open) closedFrames.late(frame, buffer)
+      open
+    }
+
+  /** The end of the next window that has a frame; `FrameRing.Never` if there is none. */
+  def due: Long =
+    if (!closedFrames.isEmpty) closedAt + 1
+    else if (!pending.isEmpty) math.min(pending.first, FrameRing.Never - 1) + 1
+    else FrameRing.Never
+
+  /** Turns to the next window that ends at `boundary` or before; false when all have been given. */
+  def next(boundary: Long): Boolean = {
+    closeUpTo(closedAt) // what the result before this one was the last to hold
+    val end = due
+    val gives = end <= boundary && end < FrameRing.Never
+    if (gives) close(end)
+    else if (boundary > closedAt) closeUpTo(boundary)
+    gives
+  }
+
+  /** The end of the window that `next` turned to. */
+  def end: Long = closedAt
+
+  /** Its frames as one buffer, good until the next call of `next`. */
+  def result: Int = sum
+
+  private def close(end: Long): Unit = {
+    closeUpTo(end - 1)
+    if (!pending.isEmpty && pending.first < end) {
+      closedFrames.push(pending.first, pending.buffer(0))
+      pending.dropFirst()
+    }
+    closedAt = end
+    sum = closedFrames.total()
+  }
+
+  private def closeUpTo(boundary: Long): Unit = {
+    closedAt = boundary
+    closedFrames.evict(shape.start(boundary + 1))
+  }
+
+  def write(out: ByteSink): Unit = {
+    out.putByte(FrameRing.Version)
+    out.putNumber(closedAt)
+    pending.write(out, buffers)
+    closedFrames.write(out)
+  }
+
+  def read(in: ByteSource): Unit = {
+    StateVersion.check(in.getByte(), "the frames of a key", FrameRing.Version)
+    closedAt = in.getNumber()
+    pending.read(in, buffers)
+    closedFrames.read(in)
+  }
+}
+
+object FrameRing {
+
+  /** When nothing is due. */
+  val Never: Long = Long.MaxValue
+
+  private val Version = 1
+
+  /** The ring for windows of a shape: combined by deducting where the buffers can, else by two stacks.
+    *
+    * @param blockSize
+    *   how many closed frames are kept together, in the ring or in a block of the archive
+    */
+  def apply(
+      shape: WindowShape,
+      buffers: Buffers,
+      deducts: Boolean,
+      archive: FrameArchive,
+      blockSize: Int
+  ): FrameRing = {
+    val closed = shape match {
+      case Sliding(1) | _: Cumulating => new Growing(buffers)
+      case _ if deducts => new Deducting(buffers, archive, blockSize)
+      case _ => new TwoStacks(buffers, archive, blockSize)
+    }
+    new FrameRing(shape, buffers, closed)
+  }
+}

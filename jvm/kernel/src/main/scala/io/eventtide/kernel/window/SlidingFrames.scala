@@ -1,0 +1,122 @@
+package io.eventtide.kernel.window
+
+/** The closed frames of sliding windows: the oldest and the newest at hand, the rest in blocks.
+  *
+  * A window takes a frame in at its end and loses one at its start; between them lie blocks of about
+  * `blockSize` frames, written once when the newest frames fill one, and read once when it becomes the
+  * oldest. So what is read and written for a result does not grow with the length of the window.
+  *
+  * The subclasses keep the running combination, by the moments at which a frame changes its place.
+  */
+private[window] abstract class SlidingFrames(
+    buffers: Buffers,
+    archive: FrameArchive,
+    blockSize: Int
+) extends ClosedFrames {
+  protected val oldest = new FrameList
+  protected val newest = new FrameList
+  private val block = new FrameList
+
+  /** The blocks between, by their first frames. */
+  protected def blocks: FrameList
+
+  /** A frame has come to the end of `newest`. */
+  protected def entered(buffer: Int): Unit
+
+  /** `newest` has become the last block, and is about to be cleared. */
+  protected def archived(): Unit
+
+  /** `oldest` has been filled, from the first block or, if there was none, from `newest`. */
+  protected def unfolded(fromBlock: Boolean): Unit
+
+  /** The first of `oldest` is about to leave. */
+  protected def leaves(buffer: Int): Unit
+
+  /** A late row adds to `oldest`, to the `i`-th block, to `newest`; the frame itself is done. */
+  protected def lateOldest(frame: Long, buffer: Int): Unit
+  protected def lateBlock(i: Int, buffer: Int): Unit
+  protected def lateNewest(buffer: Int): Unit
+
+  final def isEmpty: Boolean = oldest.isEmpty && blocks.isEmpty && newest.isEmpty
+
+  final def push(frame: Long, buffer: Int): Unit = {
+    if (newest.size >= blockSize) {
+      archive.write(newest.first, contentOf(newest))
+      archived()
+      newest.clear()
+    }
+    newest.append(frame, buffer)
+    entered(buffer)
+  }
+
+  final def late(frame: Long, buffer: Int): Unit =
+    if (isEmpty) {
+      newest.merge(frame, buffer, buffers)
+      entered(buffer)
+    } else if (!newest.isEmpty && frame >= newest.first) {
+      newest.merge(frame, buffer, buffers)
+      lateNewest(buffer)
+    } else if (!blocks.isEmpty && frame >= blocks.first)
+      lateInBlock(blocks.floor(frame), frame, buffer)
+    else lateOldest(frame, buffer)
+
+  private def lateInBlock(i: Int, frame: Long, buffer: Int): Unit = {
+    val name = blocks.frame(i)
+    load(name)
+    block.merge(frame, buffer, buffers)
+    archive.write(name, contentOf(block))
+    lateBlock(i, buffer)
+  }
+
+  final def evict(frame: Long): Unit = {
+    leave(frame)
+    while (oldest.isEmpty && startsBelow(frame)) {
+      unfold()
+      leave(frame)
+    }
+  }
+
+  private def leave(frame: Long): Unit =
+    while (!oldest.isEmpty && oldest.first < frame) {
+      leaves(oldest.buffer(0))
+      oldest.dropFirst()
+    }
+
+  private def startsBelow(frame: Long): Boolean =
+    if (blocks.isEmpty) !newest.isEmpty && newest.first < frame
+    else blocks.first < frame
+
+  private def unfold(): Unit =
+    if (blocks.isEmpty) {
+      oldest.takeAll(newest)
+      unfolded(fromBlock = false)
+    } else {
+      load(blocks.first)
+      archive.remove(blocks.first)
+      oldest.takeAll(block)
+      unfolded(fromBlock = true)
+    }
+
+  private def load(name: Long): Unit = block.read(archive.read(name), buffers)
+
+  private def contentOf(frames: FrameList): ByteSink = {
+    val out = archive.sink()
+    frames.write(out, buffers)
+    out
+  }
+
+  def clear(): Unit = {
+    oldest.clear()
+    newest.clear()
+  }
+
+  def write(out: ByteSink): Unit = {
+    oldest.write(out, buffers)
+    newest.write(out, buffers)
+  }
+
+  def read(in: ByteSource): Unit = {
+    oldest.read(in, buffers)
+    newest.read(in, buffers)
+  }
+}

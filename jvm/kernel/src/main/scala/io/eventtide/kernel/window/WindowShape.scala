@@ -1,0 +1,61 @@
+package io.eventtide.kernel.window
+
+import io.eventtide.kernel.InvalidArgument
+import io.eventtide.kernel.time.Clamped
+
+/** Which frames a window is made of. A window is named by its end: the boundary after its last frame.
+  *
+  *   - '''Guarantee:''' at most one window ends at each boundary; `start` never falls as `end` rises.
+  *   - '''Units:''' frame numbers, so that the same shapes fit hours, days and months.
+  *   - '''Edges:''' a tumbling window is a sliding one of one frame.
+  *   - '''Restart:''' immutable; nothing to save.
+  */
+sealed trait WindowShape {
+
+  /** The most frames that a window has, one or more. */
+  def frames: Int
+
+  /** The first frame of the window that ends at `end`. */
+  def start(end: Long): Long
+
+  /** The end of the last window that `frame` is in. */
+  def lastEnd(frame: Long): Long
+
+  /** How many windows `frame` is in. */
+  def windowsOf(frame: Long): Int = (lastEnd(frame) - frame).toInt
+}
+
+object WindowShape {
+
+  /** The most frames that a window may have. */
+  val MostFrames = 1000000
+
+  private[window] def checkFrames(frames: Int): Unit =
+    if (frames < 1 || frames > MostFrames)
+      throw new InvalidArgument("frames of a window", frames, s"from 1 to $MostFrames")
+}
+
+/** A window of `frames` frames ends at every boundary. Source: Jet's `SlidingWindowPolicy`. */
+final case class Sliding(frames: Int) extends WindowShape {
+  WindowShape.checkFrames(frames)
+
+  def start(end: Long): Long = Clamped.subtract(end, frames.toLong)
+  def lastEnd(frame: Long): Long = Clamped.add(frame, frames.toLong)
+}
+
+/** Windows that grow frame by frame up to `frames`, and begin anew. Source: Flink's `CUMULATE`.
+  *
+  * @param phase
+  *   the number of a frame that a window begins with, from 0 to `frames - 1`
+  */
+final case class Cumulating(frames: Int, phase: Int = 0) extends WindowShape {
+  WindowShape.checkFrames(frames)
+  if (phase < 0 || phase >= frames)
+    throw new InvalidArgument("phase", phase, s"zero or more and below $frames")
+
+  def start(end: Long): Long = firstOf(Clamped.subtract(end, 1))
+  def lastEnd(frame: Long): Long = Clamped.add(firstOf(frame), frames.toLong)
+
+  private def firstOf(frame: Long): Long =
+    Clamped.subtract(frame, Math.floorMod(frame - phase, frames).toLong)
+}

@@ -1,0 +1,137 @@
+package io.eventtide.kernel.window
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+/** A ring against the plainest thing that is right: all rows kept, every window looked at. */
+final class FrameRingLawsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  import FrameRingLawsSuite._
+
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 500)
+
+  test("a ring gives what looking at all rows gives, saved after every step or never") {
+    forAll(cases) { one =>
+      val expected = new AllRows(one.shape).play(one.steps)
+      assert(play(one, deducts = false, saves = false) == expected)
+      assert(play(one, deducts = false, saves = true) == expected)
+      assert(play(one, deducts = true, saves = false) == expected)
+      assert(play(one, deducts = true, saves = true) == expected)
+    }
+  }
+
+  test("when all has closed, neither the ring nor its archive has anything left") {
+    forAll(cases) { one =>
+      val player = new RingPlayer(one, deducts = false, saves = false)
+      player.play(one.steps :+ Close(Far))
+      assert(player.isEmpty)
+    }
+  }
+
+  private def play(one: Case, deducts: Boolean, saves: Boolean): Seq[Outcome] =
+    new RingPlayer(one, deducts, saves).play(one.steps)
+}
+
+object FrameRingLawsSuite {
+  private val Far = 1000000L
+
+  sealed trait Step
+  final case class Row(frame: Long) extends Step
+  final case class Close(boundary: Long) extends Step
+
+  /** A row taken or late, or the results of closing: their ends, and which rows are in them. */
+  sealed trait Outcome
+  final case class Taken(taken: Boolean) extends Outcome
+  final case class Results(windows: Seq[(Long, Seq[Int])]) extends Outcome
+
+  final case class Case(shape: WindowShape, blockSize: Int, steps: Seq[Step])
+
+  private val shapes: Gen[WindowShape] = Gen.oneOf(
+    Gen.oneOf(1, 2, 3, 5, 12, 40).map(Sliding(_)),
+    Gen.oneOf(1, 3, 7).flatMap(n => Gen.choose(0, n - 1).map(Cumulating(n, _)))
+  )
+
+  // Time moves on by fits and starts, rows are about it, and a few are nowhere near.
+  private def steps(at: Long, left: Int): Gen[List[Step]] =
+    if (left == 0) Gen.const(Nil)
+    else
+      Gen
+        .frequency(
+          8 -> Gen.choose(-15L, 6L).map(by => at -> Row(at + by)),
+          1 -> Gen.oneOf(-2000L, -100L, 60L, 3000L).map(by => at -> Row(at + by)),
+          3 -> Gen.oneOf(0L, 1L, 1L, 2L, 5L, 50L).map(by => (at + by) -> Close(at + by))
+        )
+        .flatMap { case (now, step) => steps(now, left - 1).map(step :: _) }
+
+  val cases: Gen[Case] = for {
+    shape <- shapes
+    blockSize <- Gen.choose(1, 6)
+    start <- Gen.choose(-30L, 30L)
+    count <- Gen.choose(0, 120)
+    steps <- steps(start, count)
+  } yield Case(shape, blockSize, steps)
+
+  /** Keeps every row, and looks at every window at every step. */
+  final class AllRows(shape: WindowShape) {
+    private var rows = Vector.empty[(Long, Int)]
+    private var closed = Long.MinValue / 2
+    private var count = 0
+
+    def play(steps: Seq[Step]): Seq[Outcome] = steps.map {
+      case Row(frame) =>
+        count += 1
+        val open = ends(frame).exists(_ > closed)
+        if (open) rows :+= frame -> count
+        Taken(open)
+      case Close(boundary) =>
+        val due = rows.flatMap(row => ends(row._1)).distinct.sorted
+        val results = due.filter(end => end > closed && end <= boundary).map { end =>
+          end -> rows.collect { case (f, row) if f >= shape.start(end) && f < end => row }
+        }
+        closed = math.max(closed, boundary)
+        Results(results)
+    }
+
+    private def ends(frame: Long): Seq[Long] = frame + 1 to shape.lastEnd(frame)
+  }
+
+  /** Plays the same on a ring; `saves` writes it and reads it into another one after each step. */
+  final class RingPlayer(one: Case, deducts: Boolean, saves: Boolean) {
+    private val buffers = new RowBuffers
+    private val archive = new MemoryArchive
+    private var ring = make()
+    private var count = 0
+    ring.begin(Long.MinValue / 2)
+
+    def isEmpty: Boolean = ring.isEmpty && archive.size == 0
+
+    def play(steps: Seq[Step]): Seq[Outcome] = steps.map { step =>
+      val outcome = take(step)
+      if (saves) save()
+      outcome
+    }
+
+    private def make() = FrameRing(one.shape, buffers, deducts, archive, one.blockSize)
+
+    private def take(step: Step): Outcome = step match {
+      case Row(frame) =>
+        count += 1
+        Taken(ring.add(frame, buffers.of(count)))
+      case Close(boundary) =>
+        val results = Iterator.continually(ring.next(boundary)).takeWhile(identity)
+        Results(results.map(_ => ring.end -> buffers(ring.result).sorted).toList)
+    }
+
+    private def save(): Unit = {
+      val out = new ByteSink
+      ring.write(out)
+      buffers.reset()
+      ring = make()
+      val in = new ByteSource
+      in.reset(out.bytes, 0)
+      ring.read(in)
+      assert(in.position == out.position, "the record is longer than what was read of it")
+    }
+  }
+}
