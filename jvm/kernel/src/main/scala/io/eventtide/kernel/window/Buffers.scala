@@ -13,6 +13,9 @@ trait Buffers {
   /** A new buffer with nothing in it. */
   def fresh(): Int
 
+  /** A new buffer with what is in `from`. */
+  def copy(from: Int): Int
+
   /** Adds what is in `from`, which stays as it is, to `into`. */
   def merge(into: Int, from: Int): Unit
 

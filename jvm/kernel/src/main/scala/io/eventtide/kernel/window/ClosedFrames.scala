@@ -46,9 +46,8 @@ private[window] final class Growing(buffers: Buffers) extends ClosedFrames {
   }
 
   def late(frame: Long, buffer: Int): Unit = {
-    if (isEmpty) { sum = buffers.fresh(); newest = frame }
-    newest = math.max(newest, frame)
-    buffers.merge(sum, buffer)
+    newest = if (isEmpty) frame else math.max(newest, frame)
+    if (isEmpty) sum = buffers.copy(buffer) else buffers.merge(sum, buffer)
   }
 
   def evict(frame: Long): Unit = if (newest < frame) clear()

@@ -14,8 +14,8 @@ private[window] final class Deducting(buffers: Buffers, archive: FrameArchive, b
   def total(): Int = all
 
   protected def entered(buffer: Int): Unit = {
-    if (oldest.isEmpty && blocks.isEmpty && newest.size == 1) all = buffers.fresh()
-    buffers.merge(all, buffer)
+    if (oldest.isEmpty && blocks.isEmpty && newest.size == 1) all = buffers.copy(buffer)
+    else buffers.merge(all, buffer)
   }
 
   protected def archived(): Unit = blocks.append(newest.first, -1)

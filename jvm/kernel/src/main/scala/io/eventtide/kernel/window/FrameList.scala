@@ -68,11 +68,7 @@ private[window] final class FrameList {
   def merge(frame: Long, buffer: Int, all: Buffers): Unit = {
     val i = floor(frame)
     if (i >= 0 && this.frame(i) == frame) all.merge(this.buffer(i), buffer)
-    else {
-      val own = all.fresh()
-      all.merge(own, buffer)
-      insert(i + 1, frame, own)
-    }
+    else insert(i + 1, frame, all.copy(buffer))
   }
 
   def write(out: ByteSink, all: Buffers): Unit = {

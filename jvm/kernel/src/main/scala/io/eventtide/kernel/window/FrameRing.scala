@@ -32,6 +32,9 @@ final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrame
 
   def isEmpty: Boolean = pending.isEmpty && closedFrames.isEmpty
 
+  /** Passes over boundaries up to `boundary`, if no window that ends there is still to be given. */
+  def skipTo(boundary: Long): Unit = if (boundary > closedAt && due > boundary) closeUpTo(boundary)
+
   /** Adds what is in `buffer`, which stays the caller's, to a frame; false when it is too late. */
   def add(frame: Long, buffer: Int): Boolean =
     if (frame >= closedAt) {

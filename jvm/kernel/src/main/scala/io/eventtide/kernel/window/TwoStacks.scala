@@ -19,8 +19,7 @@ private[window] final class TwoStacks(buffers: Buffers, archive: FrameArchive, b
   private var allOfNewest = -1
 
   def total(): Int = {
-    val all = buffers.fresh()
-    if (!oldest.isEmpty) buffers.merge(all, oldest.buffer(0))
+    val all = if (oldest.isEmpty) buffers.fresh() else buffers.copy(oldest.buffer(0))
     if (turned > 0) buffers.merge(all, blocks.buffer(0))
     if (blocks.size > turned) buffers.merge(all, restOfBlocks)
     if (!newest.isEmpty) buffers.merge(all, allOfNewest)
@@ -28,14 +27,14 @@ private[window] final class TwoStacks(buffers: Buffers, archive: FrameArchive, b
   }
 
   protected def entered(buffer: Int): Unit = {
-    if (newest.size == 1) allOfNewest = buffers.fresh()
-    buffers.merge(allOfNewest, buffer)
+    if (newest.size == 1) allOfNewest = buffers.copy(buffer)
+    else buffers.merge(allOfNewest, buffer)
   }
 
   protected def archived(): Unit = {
-    if (blocks.size == turned) restOfBlocks = buffers.fresh()
+    if (blocks.size == turned) restOfBlocks = buffers.copy(allOfNewest)
+    else buffers.merge(restOfBlocks, allOfNewest)
     blocks.append(newest.first, allOfNewest)
-    buffers.merge(restOfBlocks, allOfNewest)
   }
 
   protected def unfolded(fromBlock: Boolean): Unit = {

@@ -17,6 +17,7 @@ final class RowBuffers extends Buffers {
   def apply(buffer: Int): Vector[Int] = all(buffer)
 
   def fresh(): Int = of()
+  def copy(from: Int): Int = of(all(from): _*)
   def merge(into: Int, from: Int): Unit = { merges += 1; all(into) = all(into) ++ all(from) }
 
   def deduct(into: Int, from: Int): Unit = {
