@@ -3,7 +3,13 @@ package io.eventtide.spark
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.classic.SparkSession
 
-import io.eventtide.spark.plan.{EventtideStrategy, FillIngestionTime, RemoveClock, TriggerCheck}
+import io.eventtide.spark.plan.{
+  EventtideStrategy,
+  FillIngestionTime,
+  RemoveClock,
+  TriggerCheck,
+  WindowStrategy
+}
 
 /** Installs Eventtide: `spark.sql.extensions=io.eventtide.spark.EventtideExtensions`.
   *
@@ -24,5 +30,6 @@ final class EventtideExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectPlannerStrategy(session =>
       EventtideStrategy(session.asInstanceOf[SparkSession])
     )
+    extensions.injectPlannerStrategy(session => WindowStrategy(session.asInstanceOf[SparkSession]))
   }
 }

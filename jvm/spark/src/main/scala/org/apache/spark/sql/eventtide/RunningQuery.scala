@@ -11,6 +11,7 @@ import org.apache.spark.sql.connector.read.streaming.{
   SupportsAdmissionControl
 }
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.execution.streaming.runtime.{
   IncrementalExecution,
   MicroBatchExecution,
@@ -43,6 +44,32 @@ final class RunningQuery private (execution: StreamExecution) {
 
   /** The batch that is being planned or run now. */
   def batch: BatchInfo = batchOf(execution.lastExecution)
+
+  /** Where an operator of the batch keeps its state; ids are the caller's to choose. */
+  def stateInfo(operatorId: Long): StatefulOperatorStateInfo = {
+    val planned = execution.lastExecution
+    StatefulOperatorStateInfo(
+      planned.checkpointLocation,
+      planned.runId,
+      operatorId,
+      planned.currentBatchId,
+      planned.numStateStores,
+      stateSchemaMetadata = None,
+      planned.currentStateStoreCkptId.get(operatorId)
+    )
+  }
+
+  /** The watermark below which rows that reach an operator in this batch are late; 0 for none. */
+  def lateWatermarkMs(operatorId: Long): Long = {
+    val planned = execution.lastExecution
+    planned.watermarkPropagator.getInputWatermarkForLateEvents(planned.currentBatchId, operatorId)
+  }
+
+  /** The watermark up to which an operator closes in this batch; 0 for none. */
+  def closingWatermarkMs(operatorId: Long): Long = {
+    val planned = execution.lastExecution
+    planned.watermarkPropagator.getInputWatermarkForEviction(planned.currentBatchId, operatorId)
+  }
 
   /** The batch that is being made now, before it is planned. */
   def nextBatchId: Long = execution.getLatestExecutionContext().batchId

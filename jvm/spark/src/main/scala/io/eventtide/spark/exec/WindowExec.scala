@@ -1,0 +1,172 @@
+package io.eventtide.spark.exec
+
+import java.util.UUID
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
+import org.apache.spark.sql.catalyst.expressions.{
+  Ascending,
+  Attribute,
+  AttributeSet,
+  NamedExpression,
+  SortOrder
+}
+import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.eventtide.Planning
+import org.apache.spark.sql.execution.streaming.operators.stateful.{
+  StateStoreWriter,
+  StatefulOperatorPartitioning,
+  StatefulOperatorStateInfo
+}
+import org.apache.spark.sql.execution.streaming.state.{
+  StateSchemaCompatibilityChecker,
+  StateSchemaValidationResult,
+  StateStore,
+  StateStoreColFamilySchema,
+  StateStoreOps
+}
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+
+import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.query.WindowBatch
+import io.eventtide.spark.state.FrameFamilies
+
+/** Puts the frames of each key together to windows, and gives each window's row when it closes.
+  *
+  * The rows of the child are buffers of partial aggregation by key and frame, sorted by key: one key
+  * at a time is in memory.
+  *
+  * @param batch
+  *   the batch it is planned for; None in a plan that will not run as a streaming batch
+  */
+final case class WindowExec(
+    keys: Seq[Attribute],
+    frame: Attribute,
+    functions: Seq[AggregateFunction],
+    result: WindowResult,
+    settings: WindowSettings,
+    @transient batch: Option[WindowBatch],
+    child: SparkPlan
+) extends UnaryExecNode
+    with StateStoreWriter {
+  override def output: Seq[Attribute] = result.columns.map(_.toAttribute)
+
+  override def producedAttributes: AttributeSet =
+    AttributeSet(output) ++ AttributeSet(result.bounds ++ result.aggregates)
+
+  override def references: AttributeSet = AttributeSet(keys :+ frame)
+
+  override def shortName: String = "eventtideWindow"
+
+  override val stateInfo: Option[StatefulOperatorStateInfo] = Some(
+    batch.fold(
+      StatefulOperatorStateInfo("<unknown>", new UUID(0, 0), 0, 0, conf.numShufflePartitions)
+    )(
+      _.stateInfo
+    )
+  )
+
+  override def requiredChildDistribution: Seq[Distribution] =
+    if (keys.isEmpty) AllTuples :: Nil
+    else StatefulOperatorPartitioning.getCompatibleDistribution(keys, getStateInfo, conf) :: Nil
+
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(keys.map(SortOrder(_, Ascending)))
+
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+
+  private val families = FrameFamilies(DataTypeUtils.fromAttributes(keys))
+
+  override def validateAndMaybeEvolveStateSchema(
+      hadoopConf: Configuration,
+      batchId: Long,
+      stateSchemaVersion: Int
+  ): List[StateSchemaValidationResult] = {
+    val default = StateStoreColFamilySchema(
+      StateStore.DEFAULT_COL_FAMILY_NAME,
+      keySchemaId = 0,
+      families.keys,
+      valueSchemaId = 0,
+      families.ring,
+      keyStateEncoderSpec = Some(families.ringKey)
+    )
+    val sessionState = session.sessionState
+    val checked = StateSchemaCompatibilityChecker.validateAndMaybeEvolveStateSchema(
+      getStateInfo,
+      hadoopConf,
+      List(default),
+      sessionState,
+      stateSchemaVersion
+    )
+    List(checked)
+  }
+
+  override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
+    Some(math.max(0, inputWatermarkMs - settings.closing.delay / 1000))
+
+  override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean =
+    boundary(WindowBatch.known(newInputWatermark)) > boundary(batch.flatMap(_.closingMicros))
+
+  private def boundary(watermark: Option[Long]): Long =
+    watermark.fold(Long.MinValue)(settings.closing.closed(_, settings.grid))
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    metrics
+    val running = batch.getOrElse(throw new IllegalStateException("no batch of a streaming query"))
+    val passed = boundary(running.lateMicros)
+    val closing = boundary(running.closingMicros)
+    val task = WindowTask(
+      keys,
+      functions,
+      result,
+      settings,
+      families,
+      child.output,
+      running.batchId,
+      passed,
+      closing
+    )
+    child
+      .execute()
+      .mapPartitionsWithStateStore(
+        getStateInfo,
+        families.keys,
+        families.ring,
+        families.ringKey,
+        session.sessionState,
+        Some(Planning.stateCoordinator(session)),
+        useColumnFamilies = true
+      )((store, rows) => new WindowRows(task, store, rows, metricsOfTask))
+  }
+
+  private def metricsOfTask = new WindowMetrics(
+    longMetric("numOutputRows"),
+    longMetric("numUpdatedStateRows"),
+    longMetric("numRemovedStateRows"),
+    longMetric("commitTimeMs"),
+    store => {
+      setStoreMetrics(store)
+      setOperatorMetrics()
+    }
+  )
+
+  override protected def withNewChildInternal(newChild: SparkPlan): WindowExec =
+    copy(child = newChild)
+}
+
+/** How a result becomes a row.
+  *
+  * @param bounds
+  *   start and end of the window, in the order in which they are given
+  * @param aggregates
+  *   the results of the functions
+  * @param columns
+  *   the output, over the keys and these
+  */
+final case class WindowResult(
+    bounds: Seq[Attribute],
+    aggregates: Seq[Attribute],
+    columns: Seq[NamedExpression]
+)

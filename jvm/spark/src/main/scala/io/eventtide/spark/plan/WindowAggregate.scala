@@ -1,0 +1,56 @@
+package io.eventtide.spark.plan
+
+import java.util.UUID
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+
+import io.eventtide.spark.options.WindowSettings
+
+/** Makes windows of what its child, an aggregation of Spark's by keys and frame, has for each frame.
+  *
+  * The two are planned as one, by Eventtide's own operator. The child is there so that Spark resolves,
+  * checks and optimizes the aggregates as it does its own.
+  *
+  * @param nodeId
+  *   names the node in every copy of the plan
+  * @param frame
+  *   the column of the frame's number, the child's last grouping column
+  * @param window
+  *   the output column of the window, tagged as event time
+  */
+final case class WindowAggregate(
+    nodeId: UUID,
+    frame: Attribute,
+    window: Attribute,
+    settings: WindowSettings,
+    child: LogicalPlan
+) extends UnaryNode {
+  override def output: Seq[Attribute] =
+    window +: child.output.filterNot(_.exprId == frame.exprId)
+
+  override def producedAttributes: AttributeSet = AttributeSet(window)
+
+  // All of them: nothing may be pruned between the two.
+  override def references: AttributeSet = child.outputSet
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): WindowAggregate =
+    copy(child = newChild)
+}
+
+/** Lets through the rows that are in an open window. The others are late, and leave the plan here.
+  *
+  * @param nodeId
+  *   that of the window
+  */
+final case class LateRows(
+    nodeId: UUID,
+    eventTime: Attribute,
+    settings: WindowSettings,
+    child: LogicalPlan
+) extends UnaryNode {
+  override def output: Seq[Attribute] = child.output
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): LateRows =
+    copy(child = newChild)
+}

@@ -1,0 +1,56 @@
+package io.eventtide.spark.plan
+
+import java.util.UUID
+
+import org.apache.spark.sql.Column
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, EventTimeWatermark, Project}
+import org.apache.spark.sql.classic.DataFrame
+import org.apache.spark.sql.eventtide.Plans
+import org.apache.spark.sql.types.{Metadata, MetadataBuilder, StructField, StructType}
+
+import io.eventtide.spark.options.WindowSettings
+
+/** Puts a window on a stream that has a watermark. */
+private[spark] object WindowBuilder {
+
+  def window(
+      stream: DataFrame,
+      eventTime: Attribute,
+      keys: Seq[Column],
+      aggregates: Seq[Column],
+      settings: WindowSettings
+  ): DataFrame = {
+    val id = UUID.randomUUID()
+    val onTime = LateRows(id, eventTime, settings, stream.queryExecution.analyzed)
+    // Spark takes an aggregation by a column with the mark for one that it can end.
+    val frame = Alias(FrameNumber(eventTime, settings.grid), "_eventtide_frame")(
+      explicitMetadata = Some(Mark)
+    )
+    val grouped = resolve(stream, keys, aggregates)
+    val framed = Project(onTime.output :+ frame, onTime)
+    val aggregate = Aggregate(
+      grouped.groupingExpressions :+ frame.toAttribute,
+      grouped.aggregateExpressions :+ frame.toAttribute,
+      grouped.child.transformUp { case plan if plan eq onTime.child => framed }
+    )
+    val node = WindowAggregate(id, frame.toAttribute, window(eventTime), settings, aggregate)
+    Plans.dataFrame(stream.sparkSession, node)
+  }
+
+  // Spark resolves the columns, as those of an aggregation of its own.
+  private def resolve(stream: DataFrame, keys: Seq[Column], columns: Seq[Column]): Aggregate =
+    stream.groupBy(keys: _*).agg(columns.head, columns.tail: _*).queryExecution.analyzed match {
+      case aggregate: Aggregate => aggregate
+      case other => throw new IllegalStateException(s"no aggregation: $other")
+    }
+
+  private val Mark: Metadata =
+    new MetadataBuilder().putLong(EventTimeWatermark.delayKey, 0).build()
+
+  // The end of a struct with this mark is what Spark's own operators take as its event time.
+  private def window(eventTime: Attribute): Attribute = {
+    val bounds = Seq("start", "end").map(StructField(_, eventTime.dataType, nullable = false))
+    AttributeReference("window", StructType(bounds), nullable = false, Mark)()
+  }
+}

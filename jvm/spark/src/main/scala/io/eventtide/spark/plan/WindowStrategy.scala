@@ -1,0 +1,83 @@
+package io.eventtide.spark.plan
+
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  AttributeReference,
+  CreateNamedStruct,
+  Literal,
+  NamedExpression
+}
+import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.eventtide.Planning
+import org.apache.spark.sql.execution.aggregate.AggUtils
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+import org.apache.spark.sql.types.StructType
+
+import io.eventtide.spark.exec.{LateRowsExec, WindowExec, WindowResult}
+import io.eventtide.spark.query.WindowBatch
+
+/** Plans windows: rows that are not late, aggregated by key and frame where they are, then sent to
+  * their keys' partitions and put together there.
+  */
+final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
+
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case late: LateRows =>
+      val batch = WindowBatch.of(session, late.nodeId)
+      LateRowsExec(late.eventTime, late.settings, batch, planLater(late.child)) :: Nil
+    case node @ WindowAggregate(
+          _,
+          _,
+          _,
+          _,
+          PhysicalAggregation(grouping, aggregates, columns, child)
+        ) =>
+      planWindow(node, grouping, aggregates, columns, child) :: Nil
+    case _ => Nil
+  }
+
+  private def planWindow(
+      node: WindowAggregate,
+      grouping: Seq[NamedExpression],
+      aggregates: Seq[AggregateExpression],
+      columns: Seq[NamedExpression],
+      child: LogicalPlan
+  ): SparkPlan = {
+    val normalized = grouping.map(Planning.normalized)
+    val partial = AggUtils
+      .planAggregateWithoutDistinct(normalized, aggregates, Nil, planLater(child))
+      .head // the final aggregation, which is ours to do
+      .children
+      .head
+    val columnsOfGroups = normalized.map(_.toAttribute)
+    WindowExec(
+      columnsOfGroups.init,
+      columnsOfGroups.last,
+      aggregates.map(_.aggregateFunction),
+      result(node.window, aggregates, columns.filterNot(_.exprId == node.frame.exprId)),
+      node.settings,
+      WindowBatch.of(session, node.nodeId),
+      partial
+    )
+  }
+
+  private def result(
+      window: Attribute,
+      aggregates: Seq[AggregateExpression],
+      columns: Seq[NamedExpression]
+  ): WindowResult = {
+    val bounds = window.dataType.asInstanceOf[StructType].fields.toSeq.map { bound =>
+      AttributeReference(bound.name, bound.dataType, nullable = false)()
+    }
+    val parts = bounds.flatMap(bound => Seq(Literal(bound.name), bound))
+    val made = Alias(CreateNamedStruct(parts), window.name)(
+      window.exprId,
+      explicitMetadata = Some(window.metadata)
+    )
+    WindowResult(bounds, aggregates.map(_.resultAttribute), made +: columns)
+  }
+}

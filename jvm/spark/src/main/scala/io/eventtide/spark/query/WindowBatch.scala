@@ -1,0 +1,50 @@
+package io.eventtide.spark.query
+
+import java.util.UUID
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.eventtide.RunningQuery
+import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+
+import io.eventtide.spark.plan.WindowAggregate
+
+/** One micro-batch as one window of the query sees it, on the driver.
+  *
+  * The watermarks are Spark's own for the operator, since one above another stateful operator has
+  * others than the query; they are known when the batch is executed, not when it is planned.
+  */
+private[spark] final class WindowBatch private (query: RunningQuery, operatorId: Long) {
+
+  val batchId: Long = query.batch.batchId
+
+  val stateInfo: StatefulOperatorStateInfo = query.stateInfo(operatorId)
+
+  /** The watermark by which rows are late, in microseconds: what was closed before this batch. */
+  def lateMicros: Option[Long] = known(query.lateWatermarkMs(operatorId))
+
+  /** The watermark by which windows close in this batch, in microseconds. */
+  def closingMicros: Option[Long] = known(query.closingWatermarkMs(operatorId))
+
+  private def known(ms: Long): Option[Long] = WindowBatch.known(ms)
+}
+
+private[spark] object WindowBatch {
+
+  /** Spark numbers its own operators from 0; ours must never be among them. */
+  private val FirstOperatorId = 10000L
+
+  /** Spark's watermark in microseconds; it has no other word than 0 for "none yet". */
+  def known(ms: Long): Option[Long] = Option.when(ms > 0)(ms * 1000)
+
+  /** The batch that a window is planned for, on the query's thread; None elsewhere. */
+  def of(session: SparkSession, nodeId: UUID): Option[WindowBatch] =
+    RunningQuery.current(session).flatMap { query =>
+      val position = windows(query.analyzedPlan).indexWhere(_.nodeId == nodeId)
+      Option.when(position >= 0)(new WindowBatch(query, FirstOperatorId + position))
+    }
+
+  /** The windows of a plan, once each, in an order that a restart keeps. */
+  def windows(plan: LogicalPlan): Seq[WindowAggregate] =
+    plan.collect { case window: WindowAggregate => window }.distinctBy(_.nodeId)
+}

@@ -1,0 +1,126 @@
+package io.eventtide.spark.state
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.aggregate.{
+  AggregateFunction,
+  DeclarativeAggregate,
+  ImperativeAggregate,
+  NoOp,
+  TypedImperativeAggregate
+}
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  Expression,
+  JoinedRow,
+  MutableProjection,
+  SpecificInternalRow,
+  UnsafeRow
+}
+import org.apache.spark.sql.types.DataType
+
+/** The aggregate functions of a window over rows that hold one buffer each; one instance a task.
+  *
+  * A buffer is a row of all functions' buffer columns, as Spark's partial aggregation makes it.
+  */
+private[spark] final class AggregateCalls(aggregates: Seq[AggregateFunction]) {
+  private val functions: Seq[AggregateFunction] = AggregateCalls.placed(aggregates)
+
+  val attributes: Seq[Attribute] = functions.flatMap(_.aggBufferAttributes)
+  val types: Array[DataType] = attributes.map(_.dataType).toArray
+
+  private val imperative: Array[ImperativeAggregate] =
+    functions.collect { case f: ImperativeAggregate => f }.toArray
+
+  val typed: Array[TypedImperativeAggregate[Any]] =
+    functions.collect { case f: TypedImperativeAggregate[_] =>
+      f.asInstanceOf[TypedImperativeAggregate[Any]]
+    }.toArray
+
+  private val initialValues = projection(_.initialValues, Nil)
+
+  private val inputs: Seq[Attribute] = functions.flatMap(_.inputAggBufferAttributes)
+  private val mergeValues = projection(_.mergeExpressions, attributes ++ inputs)
+  private val joined = new JoinedRow
+
+  private def projection(
+      of: DeclarativeAggregate => Seq[Expression],
+      input: Seq[Attribute]
+  ): MutableProjection = MutableProjection.create(
+    functions.flatMap {
+      case declarative: DeclarativeAggregate => of(declarative)
+      case other => Seq.fill(other.aggBufferAttributes.length)(NoOp)
+    },
+    input
+  )
+
+  /** Makes a row of the buffer columns empty. */
+  def initialize(buffer: InternalRow): Unit = {
+    initialValues.target(buffer)(InternalRow.empty): Unit
+    imperative.foreach(_.initialize(buffer))
+  }
+
+  /** Adds what partial aggregation made, or what was saved. */
+  def merge(into: InternalRow, from: InternalRow): Unit = {
+    mergeValues.target(into)(joined(into, from)): Unit
+    var i = 0
+    while (i < imperative.length) {
+      imperative(i).merge(into, from)
+      i += 1
+    }
+  }
+
+  /** As `merge`, of two buffers in memory: their typed ones hold objects, not bytes. */
+  def mergeObjects(into: InternalRow, from: InternalRow): Unit = {
+    mergeValues.target(into)(joined(into, from)): Unit
+    var i = 0
+    while (i < imperative.length) {
+      imperative(i) match {
+        case objects: TypedImperativeAggregate[_] => objects.mergeBuffersObjects(into, from)
+        case plain => plain.merge(into, from)
+      }
+      i += 1
+    }
+  }
+
+  private val results = new SpecificInternalRow(functions.map(_.dataType))
+
+  private val evaluated = MutableProjection
+    .create(
+      functions.map {
+        case declarative: DeclarativeAggregate => declarative.evaluateExpression
+        case _ => NoOp
+      },
+      attributes
+    )
+    .target(results)
+
+  private val evaluatedByCall: Array[(Int, ImperativeAggregate)] =
+    functions.zipWithIndex.collect { case (f: ImperativeAggregate, i) => i -> f }.toArray
+
+  /** The results of all functions, good until the next call. */
+  def evaluate(buffer: InternalRow): InternalRow = {
+    evaluated(buffer): Unit
+    evaluatedByCall.foreach { case (i, function) => results.update(i, function.eval(buffer)) }
+    results
+  }
+}
+
+private[spark] object AggregateCalls {
+
+  /** Whether all buffers have a fixed length, and can be changed where they lie. */
+  def areFixed(aggregates: Seq[AggregateFunction]): Boolean =
+    aggregates.forall {
+      case _: TypedImperativeAggregate[_] => false
+      case other => other.aggBufferAttributes.forall(column => UnsafeRow.isMutable(column.dataType))
+    }
+
+  // Imperative functions have to be told where in a buffer's row their columns are.
+  private def placed(aggregates: Seq[AggregateFunction]): Seq[AggregateFunction] = {
+    val offsets = aggregates.scanLeft(0)(_ + _.aggBufferAttributes.length)
+    aggregates.zip(offsets).map {
+      case (function: ImperativeAggregate, at) =>
+        function.withNewMutableAggBufferOffset(at).withNewInputAggBufferOffset(at)
+      case (function, _) => function
+    }
+  }
+}

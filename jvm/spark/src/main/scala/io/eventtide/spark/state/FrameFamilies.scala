@@ -1,0 +1,50 @@
+package io.eventtide.spark.state
+
+import org.apache.spark.sql.execution.streaming.state.{
+  KeyStateEncoderSpec,
+  NoPrefixKeyStateEncoderSpec,
+  RangeKeyScanStateEncoderSpec,
+  StateStore
+}
+import org.apache.spark.sql.types.{BinaryType, LongType, StructField, StructType}
+
+/** The column families in which a window keeps its state, by partition of the keys.
+  *
+  * {{{
+  *   default   keys               -> ring      the frames of a key, all or the newest and the oldest
+  *   blocks    keys, first frame  -> frames    what lies between in the ring of a long window
+  *   due       end, keys          -> key id    in order, from which end on a key owes results
+  * }}}
+  *
+  * Values are bytes with a version in front, so that the format can change with the checkpoint kept.
+  */
+private[spark] final case class FrameFamilies(keys: StructType) {
+  val ring: StructType = FrameFamilies.bytes("ring")
+  val ringKey: KeyStateEncoderSpec = NoPrefixKeyStateEncoderSpec(keys)
+
+  private[state] val blockKeys = StructType(keys.fields :+ FrameFamilies.number("block"))
+  private[state] val dueKeys = StructType(FrameFamilies.number("due") +: keys.fields)
+
+  /** Makes the families that a store has not from the start. */
+  def create(store: StateStore): Unit = {
+    val blocks = NoPrefixKeyStateEncoderSpec(blockKeys)
+    store.createColFamilyIfAbsent(
+      FrameFamilies.Blocks,
+      blockKeys,
+      FrameFamilies.bytes("frames"),
+      blocks
+    )
+    val due = RangeKeyScanStateEncoderSpec(dueKeys, Seq(0))
+    val ids = StructType(Seq(FrameFamilies.number("id")))
+    store.createColFamilyIfAbsent(FrameFamilies.Due, dueKeys, ids, due)
+  }
+}
+
+private[spark] object FrameFamilies {
+  val Blocks = "blocks"
+  val Due = "due"
+
+  private def bytes(name: String) = StructType(Seq(StructField(name, BinaryType, nullable = false)))
+
+  private def number(name: String) = StructField(name, LongType, nullable = false)
+}

@@ -1,0 +1,75 @@
+package io.eventtide.spark.state
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{SpecificInternalRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.unsafe.Platform
+
+import io.eventtide.kernel.window.{ByteSink, ByteSource}
+
+/** Buffers of any length: rows of values, and of the objects that typed aggregates work with. */
+private[state] final class RowBuffers(calls: AggregateCalls) extends WindowBuffers {
+  private val rows = mutable.ArrayBuffer[InternalRow](null)
+  private val toBytes = UnsafeProjection.create(calls.types)
+  private val written = newRow()
+  private val saved = new UnsafeRow(calls.types.length)
+
+  def reset(): Unit = rows.dropRightInPlace(rows.length - 1): Unit
+
+  def input(row: UnsafeRow): Int = {
+    rows(WindowBuffers.Input) = row
+    WindowBuffers.Input
+  }
+
+  def row(buffer: Int): InternalRow = rows(buffer)
+
+  def fresh(): Int = {
+    val row = newRow()
+    calls.initialize(row)
+    rows += row
+    rows.length - 1
+  }
+
+  def copy(from: Int): Int = {
+    val into = fresh()
+    merge(into, from)
+    into
+  }
+
+  def merge(into: Int, from: Int): Unit =
+    if (from == WindowBuffers.Input) calls.merge(rows(into), rows(from))
+    else calls.mergeObjects(rows(into), rows(from))
+
+  def deduct(into: Int, from: Int): Unit = throw new UnsupportedOperationException("deduct")
+
+  def write(buffer: Int, out: ByteSink): Unit = {
+    copyValues(rows(buffer), written)
+    calls.typed.foreach(_.serializeAggregateBufferInPlace(written))
+    val bytes = toBytes(written)
+    out.putCount(bytes.getSizeInBytes.toLong)
+    out.align()
+    val start = out.reserve(bytes.getSizeInBytes)
+    bytes.writeToMemory(out.bytes, Platform.BYTE_ARRAY_OFFSET.toLong + start)
+  }
+
+  // What was saved looks like what partial aggregation makes, so it is merged in the same way.
+  def read(in: ByteSource): Int = {
+    val length = in.getCount().toInt
+    in.align()
+    saved.pointTo(in.bytes, Platform.BYTE_ARRAY_OFFSET.toLong + in.skip(length), length)
+    val into = fresh()
+    calls.merge(rows(into), saved)
+    into
+  }
+
+  private def copyValues(from: InternalRow, to: InternalRow): Unit = {
+    var i = 0
+    while (i < calls.types.length) {
+      to.update(i, from.get(i, calls.types(i)))
+      i += 1
+    }
+  }
+
+  private def newRow() = new SpecificInternalRow(calls.types.toSeq)
+}

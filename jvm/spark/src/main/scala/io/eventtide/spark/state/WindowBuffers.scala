@@ -1,0 +1,27 @@
+package io.eventtide.spark.state
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import io.eventtide.kernel.window.Buffers
+
+/** The kernel's buffers as rows of aggregation buffers; one key at a time. */
+private[spark] trait WindowBuffers extends Buffers {
+
+  /** Forgets all buffers: another key comes. */
+  def reset(): Unit
+
+  /** A row of partial aggregation as a buffer, good until the next one is given. */
+  def input(row: UnsafeRow): Int
+
+  /** A buffer as a row, for results. */
+  def row(buffer: Int): InternalRow
+}
+
+private[spark] object WindowBuffers {
+  def apply(calls: AggregateCalls, fixed: Boolean): WindowBuffers =
+    if (fixed) new FixedBuffers(calls) else new RowBuffers(calls)
+
+  /** The number of the buffer that is the row at hand. */
+  private[state] val Input = 0
+}
