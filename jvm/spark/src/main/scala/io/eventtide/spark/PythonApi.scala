@@ -9,7 +9,7 @@ import org.apache.spark.sql.eventtide.ScriptedQuery
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 
-import io.eventtide.spark.plan.{PlanExplanation, SessionChecks, WatermarkBuilder}
+import io.eventtide.spark.plan.{PlanExplanation, SessionChecks, WatermarkBuilder, WindowBuilder}
 import io.eventtide.spark.query.QueryWatermarks
 import io.eventtide.spark.source.{Script, ScriptSource}
 
@@ -38,6 +38,32 @@ object PythonApi {
 
   def withIngestionTime(stream: DataFrame, into: String, options: JMap[String, String]): DataFrame =
     WatermarkBuilder.withIngestionTime(asClassic(stream), into, options.asScala.toMap)
+
+  /** A window over a DataFrame.
+    *
+    * @param eventTime
+    *   null for the column that has the watermark
+    * @param watermark
+    *   the options of a watermark to put on it; null for a stream that has one
+    */
+  def window(
+      stream: DataFrame,
+      eventTime: String,
+      watermark: JMap[String, String],
+      substream: JList[Column],
+      keys: JList[Column],
+      aggregates: JList[Column],
+      options: JMap[String, String]
+  ): DataFrame =
+    WindowBuilder.window(
+      asClassic(stream),
+      Option(eventTime),
+      Option(watermark).map(_.asScala.toMap),
+      substream.asScala.toSeq,
+      keys.asScala.toSeq,
+      aggregates.asScala.toSeq,
+      options.asScala.toMap
+    )
 
   /** The report on a query's last batch as JSON; null when it has no Eventtide watermark. */
   def progressJson(session: SparkSession, queryId: String): String =

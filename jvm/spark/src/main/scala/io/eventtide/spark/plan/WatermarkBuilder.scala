@@ -1,5 +1,7 @@
 package io.eventtide.spark.plan
 
+import java.time.Duration
+
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute}
@@ -10,6 +12,7 @@ import org.apache.spark.sql.eventtide.Plans
 import org.apache.spark.sql.functions.current_timestamp
 import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
 
+import io.eventtide.kernel.watermark.WithFixedLag
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.options.{OptionsCodec, SubstreamLabel, WatermarkSettings}
 import io.eventtide.spark.source.ClockSource
@@ -53,6 +56,18 @@ private[spark] object WatermarkBuilder {
       val timed = Project(plan.output :+ column, plan)
       build(stream, column.toAttribute, SubstreamChoice(Nil, SubstreamLabel.Whole, timed), settings)
     }
+  }
+
+  /** A watermark with a fixed lag over the whole of a stream: what Spark's own is. */
+  def fixedLag(
+      session: SparkSession,
+      data: LogicalPlan,
+      eventTime: Attribute,
+      lag: Duration
+  ): LogicalPlan = {
+    val options = Map("policy" -> WithFixedLag.name, "lag" -> lag.toString)
+    val settings = OptionsCodec.watermark(options, SubstreamLabel.Whole)
+    PolicyWatermark(eventTime, WithClock(data, clock(session, data)), Nil, settings)
   }
 
   private def build(

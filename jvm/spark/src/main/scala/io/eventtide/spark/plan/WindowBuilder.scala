@@ -9,12 +9,37 @@ import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.eventtide.Plans
 import org.apache.spark.sql.types.{Metadata, MetadataBuilder, StructField, StructType}
 
-import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.options.{WindowCodec, WindowSettings}
 
 /** Puts a window on a stream that has a watermark. */
 private[spark] object WindowBuilder {
 
+  /** A window with all that a user asked for, checked.
+    *
+    * @param eventTime
+    *   None for the column that has the watermark
+    * @param watermark
+    *   the options of a watermark to put on the stream; None for one that has a watermark
+    */
   def window(
+      stream: DataFrame,
+      eventTime: Option[String],
+      watermark: Option[Map[String, String]],
+      substream: Seq[Column],
+      keys: Seq[Column],
+      aggregates: Seq[Column],
+      options: Map[String, String]
+  ): DataFrame = {
+    SessionChecks.installed(stream.sparkSession)
+    val settings = WindowCodec.window(options)
+    val input = watermark match {
+      case Some(policy) => WindowInput.withWatermark(stream, eventTime.get, substream, policy)
+      case None => WindowInput.watermarked(stream, eventTime)
+    }
+    build(input.stream, input.eventTime, keys, aggregates, settings)
+  }
+
+  private def build(
       stream: DataFrame,
       eventTime: Attribute,
       keys: Seq[Column],

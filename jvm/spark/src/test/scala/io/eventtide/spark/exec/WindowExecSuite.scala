@@ -1,21 +1,18 @@
 package io.eventtide.spark.exec
 
 import java.nio.file.Files
-import java.time.Duration
+import java.util.{List => JList}
 
-import org.apache.spark.sql.catalyst.expressions.Attribute
+import scala.jdk.CollectionConverters._
+
 import org.apache.spark.sql.eventtide.ScriptedQuery
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{Column, DataFrame, Row, classic}
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.kernel.time.Frame
-import io.eventtide.kernel.window.{Closing, LateRule, Sliding}
-import io.eventtide.spark.options.WindowSettings
-import io.eventtide.spark.plan.WindowBuilder
 import io.eventtide.spark.source.{Script, ScriptSource}
-import io.eventtide.spark.{Eventtide, LocalSession, WatermarkPolicy}
+import io.eventtide.spark.{LocalSession, PythonApi}
 
 /** The window operator in a real query, step by step. */
 final class WindowExecSuite extends AnyFunSuite with LocalSession {
@@ -29,17 +26,22 @@ final class WindowExecSuite extends AnyFunSuite with LocalSession {
 
   private def second(n: Double): java.sql.Timestamp = new java.sql.Timestamp((n * 1000).toLong)
 
-  private def windowed(size: Int, slide: Int, aggregates: Column*)(events: DataFrame): DataFrame = {
-    val policy = WatermarkPolicy.withFixedLag(Duration.ofSeconds(2))
-    val stream = Eventtide.withWatermark(events, "ts", policy).asInstanceOf[classic.DataFrame]
-    val time = stream.queryExecution.analyzed.output.collectFirst {
-      case column: Attribute if column.name == "ts" => column
-    }.get
-    val frame = Frame(slide * 1000000L)
-    val settings =
-      WindowSettings("sliding", frame, Sliding(size / slide), Closing(LateRule.WindowClosed))
-    WindowBuilder.window(stream, time, Seq(col("user")), aggregates, settings)
-  }
+  private val fixedLag = Map("policy" -> "with_fixed_lag", "lag" -> "PT2S")
+
+  private def windowed(options: (String, String)*)(aggregates: Seq[Column])(
+      events: DataFrame
+  ): DataFrame =
+    PythonApi.window(
+      events,
+      "ts",
+      fixedLag.asJava,
+      JList.of(),
+      JList.of(col("user")),
+      aggregates.asJava,
+      options.toMap.asJava
+    )
+
+  private def tumbling = windowed("kind" -> "tumbling", "size" -> "PT10S") _
 
   private def play(query: DataFrame => DataFrame)(batches: Seq[Row]*): Seq[Seq[Row]] = {
     val script = Script.create(schema)
@@ -67,7 +69,7 @@ final class WindowExecSuite extends AnyFunSuite with LocalSession {
 
   test("a tumbling window gives a row when the watermark reaches its end") {
     val rows =
-      play(events => windowed(10, 10, count(lit(1)).as("n"))(events).select(flat(col("n")): _*))(
+      play(events => tumbling(Seq(count(lit(1)).as("n")))(events).select(flat(col("n")): _*))(
         Seq(Row(second(1001), "a", 1L), Row(second(1005), "a", 2L), Row(second(1003), "b", 3L)),
         Seq(Row(second(1011.9), "a", 1L)),
         Seq(Row(second(1012), "a", 1L))
@@ -75,5 +77,54 @@ final class WindowExecSuite extends AnyFunSuite with LocalSession {
     assert(rows(0).isEmpty)
     assert(rows(1).isEmpty)
     assert(rows(2).toSet == Set(Row(1000L, 1010L, "a", 2L), Row(1000L, 1010L, "b", 1L)))
+  }
+
+  test("a sliding window gives a row at each slide, also to keys without new rows") {
+    val sliding = windowed("kind" -> "sliding", "size" -> "PT3S", "slide" -> "PT1S") _
+    val rows =
+      play(events => sliding(Seq(sum("amount").as("n")))(events).select(flat(col("n")): _*))(
+        Seq(Row(second(1001), "a", 1L), Row(second(1001.5), "b", 10L), Row(second(1002), "a", 2L)),
+        Seq(Row(second(1004.5), "a", 4L)),
+        Seq(Row(second(1010), "c", 0L))
+      )
+    assert(rows(0).isEmpty)
+    assert(rows(1).toSet == Set(Row(999L, 1002L, "a", 1L), Row(999L, 1002L, "b", 10L)))
+    val after = Set(
+      Row(1000L, 1003L, "a", 3L),
+      Row(1000L, 1003L, "b", 10L),
+      Row(1001L, 1004L, "a", 3L),
+      Row(1001L, 1004L, "b", 10L),
+      Row(1002L, 1005L, "a", 6L),
+      Row(1003L, 1006L, "a", 4L),
+      Row(1004L, 1007L, "a", 4L)
+    )
+    assert(rows(2).toSet == after)
+  }
+
+  test("aggregates of any kind give what a batch query gives") {
+    val aggregates = Seq(
+      count(lit(1)).as("n"),
+      sum("amount").as("sum"),
+      avg("amount").as("avg"),
+      max("user").as("max"),
+      sort_array(collect_list("amount")).as("list"),
+      approx_count_distinct("amount").as("distinct"),
+      percentile_approx(col("amount"), lit(0.5), lit(100)).as("median"),
+      sum(col("amount").cast("decimal(30,2)")).as("decimal"),
+      max_by(col("user"), col("amount")).as("by"),
+      (max("amount") - min("amount")).as("range"),
+      count_if(col("amount") > 5).as("some")
+    )
+    val all = (0 until 400).map { i =>
+      Row(second(1000 + i % 40 * 0.7), s"u${i % 3}", if (i % 7 == 0) null else (i * 37 % 23).toLong)
+    }
+    val sliding = windowed("kind" -> "sliding", "size" -> "PT6S", "slide" -> "PT2S") _
+    val rows = play(sliding(aggregates))(all, Seq(Row(second(2000), "z", 1L)))
+    val batch = spark
+      .createDataFrame(java.util.Arrays.asList(all: _*), schema)
+      .groupBy(window(col("ts"), "6 seconds", "2 seconds"), col("user"))
+      .agg(aggregates.head, aggregates.tail: _*)
+      .collect()
+    assert(rows.flatten.map(_.toString).sorted == batch.toSeq.map(_.toString).sorted)
   }
 }

@@ -1,0 +1,96 @@
+package io.eventtide.spark.plan
+
+import java.time.Duration
+
+import org.apache.spark.sql.Column
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.expressions.{
+  Add,
+  Alias,
+  Attribute,
+  Expression,
+  GetStructField,
+  Literal,
+  PreciseTimestampConversion
+}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, Project}
+import org.apache.spark.sql.classic.{DataFrame, SparkSession}
+import org.apache.spark.sql.eventtide.Plans
+import org.apache.spark.sql.types.{LongType, StructType}
+
+import io.eventtide.spark.EventtideException
+
+/** The stream that a window is put on: with a watermark of Eventtide's, and its event time. */
+private[spark] final case class WindowInput(stream: DataFrame, eventTime: Attribute)
+
+private[spark] object WindowInput {
+
+  /** A stream that gets its watermark here. */
+  def withWatermark(
+      stream: DataFrame,
+      eventTime: String,
+      substream: Seq[Column],
+      options: Map[String, String]
+  ): WindowInput = {
+    val watermarked = WatermarkBuilder
+      .withWatermark(stream, eventTime, substream, options)
+      .asInstanceOf[DataFrame]
+    WindowInput(watermarked, named(watermarked, eventTime))
+  }
+
+  /** A stream that has a watermark, of Eventtide's or of Spark's own, on a column or on windows. */
+  def watermarked(stream: DataFrame, eventTime: Option[String]): WindowInput = {
+    val plan = stream.queryExecution.analyzed
+    val session = stream.sparkSession
+    val marked = eventTime.fold(plan.output.find(isMarked))(name => Some(named(stream, name)))
+    val column = marked.filter(isMarked).getOrElse {
+      throw EventtideException(
+        "NO_WATERMARK",
+        "column" -> eventTime.getOrElse("(none named)"),
+        "marked" -> plan.output.filter(isMarked).map(_.name).mkString(", ")
+      )
+    }
+    val ours = takeOver(plan, session)
+    column.dataType match {
+      case _: StructType =>
+        val time = Alias(lastInstant(column), "_eventtide_time")(
+          explicitMetadata = Some(column.metadata)
+        )
+        val timed = Plans.dataFrame(session, Project(ours.output :+ time, ours))
+        WindowInput(timed, time.toAttribute)
+      case _ => WindowInput(Plans.dataFrame(session, ours), column)
+    }
+  }
+
+  private def isMarked(column: Attribute): Boolean =
+    column.metadata.contains(EventTimeWatermark.delayKey)
+
+  private def named(stream: DataFrame, name: String): Attribute = {
+    val plan = stream.queryExecution.analyzed
+    plan
+      .resolve(UnresolvedAttribute.parseAttributeName(name), plan.conf.resolver)
+      .collect { case column: Attribute => column }
+      .getOrElse {
+        throw EventtideException(
+          "UNKNOWN_COLUMN",
+          "column" -> name,
+          "available" -> stream.columns.mkString(", ")
+        )
+      }
+  }
+
+  // Spark's own watermark becomes a policy of the same values, so that the query has a ledger.
+  private def takeOver(plan: LogicalPlan, session: SparkSession): LogicalPlan =
+    plan.transformUp {
+      case stock: EventTimeWatermark if !stock.isInstanceOf[PolicyWatermark] =>
+        val lag = Duration.ofMillis(EventTimeWatermark.getDelayMs(stock.delay))
+        WatermarkBuilder.fixedLag(session, stock.child, stock.eventTime, lag)
+    }
+
+  // A window is as late as the last instant in it, as for Spark's `window_time`.
+  private def lastInstant(window: Attribute): Expression = {
+    val end = GetStructField(window, ordinal = 1)
+    val micros = PreciseTimestampConversion(end, end.dataType, LongType)
+    PreciseTimestampConversion(Add(micros, Literal(-1L)), LongType, end.dataType)
+  }
+}
