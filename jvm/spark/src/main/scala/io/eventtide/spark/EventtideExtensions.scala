@@ -7,14 +7,14 @@ import io.eventtide.spark.plan.{
   EventtideStrategy,
   FillIngestionTime,
   RemoveClock,
-  TriggerCheck,
+  StartCheck,
   WindowStrategy
 }
 
 /** Installs Eventtide: `spark.sql.extensions=io.eventtide.spark.EventtideExtensions`.
   *
   * {{{
-  *   analyser        TriggerCheck, among the hints, which alone come before Spark's own check
+  *   analyser        StartCheck, among the hints, which alone come before Spark's own check
   *   analysed plan   ... PolicyWatermark - WithClock(data, clock source) ...
   *   optimizer       RemoveClock: the clock leaves the batch's plan, the watermark node stays
   *                   FillIngestionTime, after the rules that move expressions about
@@ -24,7 +24,7 @@ import io.eventtide.spark.plan.{
   */
 final class EventtideExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectHintResolutionRule(_ => TriggerCheck)
+    extensions.injectHintResolutionRule(_ => StartCheck)
     extensions.injectOptimizerRule(_ => RemoveClock)
     extensions.injectPreCBORule(session => FillIngestionTime(session.asInstanceOf[SparkSession]))
     extensions.injectPlannerStrategy(session =>

@@ -5,7 +5,6 @@ import java.util.UUID
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.catalyst.expressions.{
   Ascending,
   Attribute,
@@ -45,7 +44,7 @@ import io.eventtide.spark.state.FrameFamilies
 final case class WindowExec(
     keys: Seq[Attribute],
     frame: Attribute,
-    functions: Seq[AggregateFunction],
+    aggregates: WindowFunctions,
     result: WindowResult,
     settings: WindowSettings,
     @transient batch: Option[WindowBatch],
@@ -106,8 +105,15 @@ final case class WindowExec(
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
     Some(math.max(0, inputWatermarkMs - settings.closing.delay / 1000))
 
+  @transient private lazy val due: DueAccum = {
+    val accumulator = new DueAccum
+    sparkContext.register(accumulator, "eventtide due")
+    accumulator
+  }
+
+  // A watermark that closes no window with a frame in it is worth no batch.
   override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean =
-    boundary(WindowBatch.known(newInputWatermark)) > boundary(batch.flatMap(_.closingMicros))
+    due.value.exists(_ <= boundary(WindowBatch.known(newInputWatermark)))
 
   private def boundary(watermark: Option[Long]): Long =
     watermark.fold(Long.MinValue)(settings.closing.closed(_, settings.grid))
@@ -119,7 +125,7 @@ final case class WindowExec(
     val closing = boundary(running.closingMicros)
     val task = WindowTask(
       keys,
-      functions,
+      aggregates,
       result,
       settings,
       families,
@@ -128,6 +134,7 @@ final case class WindowExec(
       passed,
       closing
     )
+    val taskMetrics = metricsOfTask
     child
       .execute()
       .mapPartitionsWithStateStore(
@@ -138,7 +145,7 @@ final case class WindowExec(
         session.sessionState,
         Some(Planning.stateCoordinator(session)),
         useColumnFamilies = true
-      )((store, rows) => new WindowRows(task, store, rows, metricsOfTask))
+      )((store, rows) => new WindowRows(task, store, rows, taskMetrics))
   }
 
   private def metricsOfTask = new WindowMetrics(
@@ -146,6 +153,7 @@ final case class WindowExec(
     longMetric("numUpdatedStateRows"),
     longMetric("numRemovedStateRows"),
     longMetric("commitTimeMs"),
+    due,
     store => {
       setStoreMetrics(store)
       setOperatorMetrics()

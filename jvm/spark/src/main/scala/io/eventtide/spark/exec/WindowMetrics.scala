@@ -1,5 +1,6 @@
 package io.eventtide.spark.exec
 
+import org.apache.spark.TaskContext
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
@@ -9,13 +10,18 @@ private[exec] final class WindowMetrics(
     updatedRows: SQLMetric,
     removedRows: SQLMetric,
     commitMs: SQLMetric,
+    due: DueAccum,
     report: StateStore => Unit
-) {
+) extends Serializable {
   var results = 0L
   var updated = 0L
   var removed = 0L
 
-  def commit(store: StateStore): Unit = {
+  /** @param nextDue
+    *   the end of the first window that is still to close
+    */
+  def commit(store: StateStore, nextDue: Long): Unit = {
+    due.add(TaskContext.getPartitionId() -> nextDue)
     outputRows += results
     updatedRows += updated
     removedRows += removed

@@ -6,8 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
-import io.eventtide.kernel.window.FrameRing
-import io.eventtide.spark.state.{AggregateCalls, FrameStore}
+import io.eventtide.spark.state.FrameStore
 
 /** Works through one partition, a key at a time, and gives the rows of what closes.
   *
@@ -21,19 +20,13 @@ private[exec] final class WindowRows(
     input: Iterator[InternalRow],
     metrics: WindowMetrics
 ) extends Iterator[InternalRow] {
-  private val calls = new AggregateCalls(task.functions)
+  private val calls = task.newCalls
   private val buffers = task.buffers(calls)
   task.families.create(store)
   private val state = new FrameStore(store, task.families, task.batchId)
   private val results = new ResultRows(task, calls)
 
-  private val ring = FrameRing(
-    task.settings.shape,
-    buffers,
-    deducts = false,
-    archive = state,
-    blockSize = WindowRows.BlockSize
-  )
+  private val ring = task.ring(buffers, state, WindowRows.BlockSize)
   private val rows = new KeyedRows(input, task)
   private val touched = mutable.LongMap.empty[Unit]
   private lazy val due = new DueKeys(state, task.closing, touched)
@@ -94,7 +87,7 @@ private[exec] final class WindowRows(
 
   private def commit(): Unit = {
     if (task.closing > task.passed) due.close()
-    metrics.commit(store)
+    metrics.commit(store, state.earliestDue(task.closing))
     committed = true
   }
 }

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeRow
 }
 
+import io.eventtide.kernel.window.{FrameArchive, FrameRing}
 import io.eventtide.spark.options.WindowSettings
 import io.eventtide.spark.state.{AggregateCalls, FrameFamilies, WindowBuffers}
 
@@ -24,7 +25,7 @@ import io.eventtide.spark.state.{AggregateCalls, FrameFamilies, WindowBuffers}
   */
 private[exec] final case class WindowTask(
     keys: Seq[Attribute],
-    functions: Seq[AggregateFunction],
+    aggregates: WindowFunctions,
     result: WindowResult,
     settings: WindowSettings,
     families: FrameFamilies,
@@ -37,8 +38,14 @@ private[exec] final case class WindowTask(
   /** Where the frame is in a row of the input; the buffers come after it. */
   def frameOrdinal: Int = keys.length
 
+  def newCalls: AggregateCalls = new AggregateCalls(aggregates.functions, aggregates.counts)
+
+  /** An empty ring over buffers of these calls. */
+  def ring(buffers: WindowBuffers, archive: FrameArchive, blockSize: Int): FrameRing =
+    FrameRing(settings.shape, buffers, aggregates.counts.nonEmpty, archive, blockSize)
+
   def buffers(calls: AggregateCalls): WindowBuffers =
-    WindowBuffers(calls, AggregateCalls.areFixed(functions))
+    WindowBuffers(calls, AggregateCalls.areFixed(aggregates.functions))
 
   def keyOf: UnsafeProjection = UnsafeProjection.create(keys, input)
 
@@ -48,6 +55,13 @@ private[exec] final case class WindowTask(
     }
   )
 }
+
+/** The functions of a window.
+  *
+  * @param counts
+  *   what `Deduction` says of functions that can deduct; empty for others
+  */
+final case class WindowFunctions(functions: Seq[AggregateFunction], counts: Seq[Int])
 
 /** Makes the rows of results; one instance a task. */
 private[exec] final class ResultRows(task: WindowTask, calls: AggregateCalls) {

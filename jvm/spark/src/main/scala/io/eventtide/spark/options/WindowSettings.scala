@@ -20,5 +20,6 @@ final case class WindowSettings(
 ) {
 
   /** What saved state depends on: a checkpoint of another structure is refused. */
-  def structure: String = s"$kind, $grid, $shape"
+  def structure: String = s"$kind $shape, $grid, late ${closing.lateRule.name}, " +
+    s"delay ${PolicyTree.duration(closing.delay)}"
 }

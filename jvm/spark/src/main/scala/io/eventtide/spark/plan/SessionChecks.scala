@@ -2,7 +2,7 @@ package io.eventtide.spark.plan
 
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.internal.StaticSQLConf
+import org.apache.spark.sql.internal.{SQLConf, StaticSQLConf}
 
 import io.eventtide.spark.{BuildInfo, EventtideException}
 
@@ -19,6 +19,18 @@ private[spark] object SessionChecks {
 
   def isInstalled(session: SparkSession): Boolean =
     session.sessionState.planner.strategies.exists(_.isInstanceOf[EventtideStrategy])
+
+  /** Refuses a state store that has no column families in order. */
+  def rocksDb(session: SparkSession): Unit = {
+    val provider = session.sessionState.conf.stateStoreProviderClass
+    if (!provider.endsWith("RocksDBStateStoreProvider")) {
+      throw EventtideException(
+        "STATE_STORE_UNSUPPORTED",
+        "setting" -> SQLConf.STATE_STORE_PROVIDER_CLASS.key,
+        "provider" -> provider
+      )
+    }
+  }
 
   private def rightSpark(): Unit =
     if (minor(SPARK_VERSION) != BuildInfo.sparkMinor) {

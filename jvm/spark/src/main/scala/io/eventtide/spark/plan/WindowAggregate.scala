@@ -2,8 +2,10 @@ package io.eventtide.spark.plan
 
 import java.util.UUID
 
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.util.toPrettySQL
 
 import io.eventtide.spark.options.WindowSettings
 
@@ -26,6 +28,16 @@ final case class WindowAggregate(
     settings: WindowSettings,
     child: LogicalPlan
 ) extends UnaryNode {
+
+  /** What saved state depends on: a checkpoint of another structure is refused. */
+  def structure: String = {
+    val Aggregate(grouping, columns, _, _) = child: @unchecked
+    val keys = grouping.init.map(key => s"${toPrettySQL(key)} ${key.dataType.sql}")
+    val aggregates = columns.flatMap(_.collect { case call: AggregateExpression => call })
+    val calls = aggregates.map(call => toPrettySQL(call)).distinct
+    s"${settings.structure}, by (${keys.mkString(", ")}), of (${calls.mkString(", ")})"
+  }
+
   override def output: Seq[Attribute] =
     window +: child.output.filterNot(_.exprId == frame.exprId)
 

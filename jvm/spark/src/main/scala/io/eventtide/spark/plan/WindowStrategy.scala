@@ -17,8 +17,9 @@ import org.apache.spark.sql.execution.aggregate.AggUtils
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.types.StructType
 
-import io.eventtide.spark.exec.{LateRowsExec, WindowExec, WindowResult}
+import io.eventtide.spark.exec.{LateRowsExec, WindowExec, WindowFunctions, WindowResult}
 import io.eventtide.spark.query.WindowBatch
+import io.eventtide.spark.state.Deduction
 
 /** Plans windows: rows that are not late, aggregated by key and frame where they are, then sent to
   * their keys' partitions and put together there.
@@ -43,10 +44,14 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
   private def planWindow(
       node: WindowAggregate,
       grouping: Seq[NamedExpression],
-      aggregates: Seq[AggregateExpression],
+      calls: Seq[AggregateExpression],
       columns: Seq[NamedExpression],
       child: LogicalPlan
   ): SparkPlan = {
+    val deduction = Deduction.of(calls)
+    val aggregates = deduction.fold(calls)(_.aggregates)
+    val functions =
+      WindowFunctions(aggregates.map(_.aggregateFunction), deduction.fold(Seq.empty[Int])(_.counts))
     val normalized = grouping.map(Planning.normalized)
     val partial = AggUtils
       .planAggregateWithoutDistinct(normalized, aggregates, Nil, planLater(child))
@@ -57,7 +62,7 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
     WindowExec(
       columnsOfGroups.init,
       columnsOfGroups.last,
-      aggregates.map(_.aggregateFunction),
+      functions,
       result(node.window, aggregates, columns.filterNot(_.exprId == node.frame.exprId)),
       node.settings,
       WindowBatch.of(session, node.nodeId),

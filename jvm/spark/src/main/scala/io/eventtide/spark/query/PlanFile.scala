@@ -29,16 +29,24 @@ private[query] final class PlanFile(root: Path, conf: Configuration) {
     } else refuseOther(read(), current)
   }
 
+  // Says only the parts that differ.
   private def refuseOther(stored: String, current: String): Unit = if (stored != current) {
+    val (before, now) =
+      stored
+        .split("\n")
+        .toSeq
+        .zipAll(current.split("\n"), "nothing", "nothing")
+        .filter { case (one, other) =>
+          one != other
+        }
+        .unzip
     throw EventtideException(
       "CHECKPOINT_PLAN_CHANGED",
       "root" -> root,
-      "stored" -> oneLine(stored),
-      "current" -> oneLine(current)
+      "stored" -> before.mkString(" + "),
+      "current" -> now.mkString(" + ")
     )
   }
-
-  private def oneLine(plan: String): String = plan.replace("\n", " + ")
 
   private def read(): String = files.read(PlanFile.Name) { in =>
     val lines = new String(in.readAllBytes(), UTF_8).split("\n", 2)

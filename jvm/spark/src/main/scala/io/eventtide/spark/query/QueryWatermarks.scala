@@ -10,7 +10,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.RunningQuery
 import org.apache.spark.sql.internal.SQLConf
 
-import io.eventtide.spark.plan.{PlanChecks, PolicyWatermark}
+import io.eventtide.spark.plan.{PlanChecks, PolicyWatermark, SessionChecks}
 
 /** The queries of this driver that have an Eventtide watermark, by run.
   *
@@ -37,7 +37,9 @@ private[spark] object QueryWatermarks {
     }
     val conf = query.session.sessionState.newHadoopConf()
     val root = new Path(query.checkpointRoot)
-    new PlanFile(root, conf).check(nodes.map(_.settings.structure))
+    val windows = WindowBatch.windows(query.analyzedPlan)
+    if (windows.nonEmpty) SessionChecks.rocksDb(query.session)
+    new PlanFile(root, conf).check(nodes.map(_.settings.structure) ++ windows.map(_.structure))
     val retain = query.session.sessionState.conf.getConf(SQLConf.MIN_BATCHES_TO_RETAIN)
     val inputs = nodes.map(node => new QueryInput(node.nodeId, node.settings)).toIndexedSeq
     new QueryWatermark(query, new QueryInputs(inputs), new BatchLedger(root, retain, conf))

@@ -21,8 +21,11 @@ import org.apache.spark.sql.types.DataType
 /** The aggregate functions of a window over rows that hold one buffer each; one instance a task.
   *
   * A buffer is a row of all functions' buffer columns, as Spark's partial aggregation makes it.
+  *
+  * @param counts
+  *   what `Deduction` says of functions that can deduct; empty for others
   */
-private[spark] final class AggregateCalls(aggregates: Seq[AggregateFunction]) {
+private[spark] final class AggregateCalls(aggregates: Seq[AggregateFunction], counts: Seq[Int]) {
   private val functions: Seq[AggregateFunction] = AggregateCalls.placed(aggregates)
 
   val attributes: Seq[Attribute] = functions.flatMap(_.aggBufferAttributes)
@@ -81,6 +84,13 @@ private[spark] final class AggregateCalls(aggregates: Seq[AggregateFunction]) {
       i += 1
     }
   }
+
+  private lazy val deductValues =
+    MutableProjection.create(Deduction.expressions(functions, counts), attributes ++ inputs)
+
+  /** Takes out what was merged; of functions that can. */
+  def deduct(into: InternalRow, from: InternalRow): Unit =
+    deductValues.target(into)(joined(into, from)): Unit
 
   private val results = new SpecificInternalRow(functions.map(_.dataType))
 

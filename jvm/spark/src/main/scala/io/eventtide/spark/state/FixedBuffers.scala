@@ -69,7 +69,7 @@ private[state] final class FixedBuffers(calls: AggregateCalls) extends WindowBuf
 
   def merge(into: Int, from: Int): Unit = calls.merge(rows(into), rows(from))
 
-  def deduct(into: Int, from: Int): Unit = throw new UnsupportedOperationException("deduct")
+  def deduct(into: Int, from: Int): Unit = calls.deduct(rows(into), rows(from))
 
   def write(buffer: Int, out: ByteSink): Unit = {
     out.align()

@@ -90,6 +90,15 @@ private[spark] final class FrameStore(store: StateStore, families: FrameFamilies
   /** Every entry of the index, by due end, as it is now. */
   def entries: StateStoreIterator[UnsafeRowPair] = store.iterator(FrameFamilies.Due)
 
+  /** The first end at which any key owes a result, after all that was due at `boundary` was given. */
+  def earliestDue(boundary: Long): Long = {
+    val ordered = entries
+    try
+      if (ordered.hasNext) math.max(ordered.next().key.getLong(0), boundary + 1)
+      else FrameRing.Never
+    finally ordered.close()
+  }
+
   private val number = new GenericInternalRow(1)
   private val joined = new JoinedRow
   private val idOf = UnsafeProjection.create(StructType(families.dueKeys.fields.take(1)))

@@ -41,7 +41,7 @@ private[state] final class RowBuffers(calls: AggregateCalls) extends WindowBuffe
     if (from == WindowBuffers.Input) calls.merge(rows(into), rows(from))
     else calls.mergeObjects(rows(into), rows(from))
 
-  def deduct(into: Int, from: Int): Unit = throw new UnsupportedOperationException("deduct")
+  def deduct(into: Int, from: Int): Unit = calls.deduct(rows(into), rows(from))
 
   def write(buffer: Int, out: ByteSink): Unit = {
     copyValues(rows(buffer), written)

@@ -101,30 +101,95 @@ final class WindowExecSuite extends AnyFunSuite with LocalSession {
     assert(rows(2).toSet == after)
   }
 
-  test("aggregates of any kind give what a batch query gives") {
-    val aggregates = Seq(
-      count(lit(1)).as("n"),
-      sum("amount").as("sum"),
-      avg("amount").as("avg"),
-      max("user").as("max"),
-      sort_array(collect_list("amount")).as("list"),
-      approx_count_distinct("amount").as("distinct"),
-      percentile_approx(col("amount"), lit(0.5), lit(100)).as("median"),
-      sum(col("amount").cast("decimal(30,2)")).as("decimal"),
-      max_by(col("user"), col("amount")).as("by"),
-      (max("amount") - min("amount")).as("range"),
-      count_if(col("amount") > 5).as("some")
-    )
-    val all = (0 until 400).map { i =>
-      Row(second(1000 + i % 40 * 0.7), s"u${i % 3}", if (i % 7 == 0) null else (i * 37 % 23).toLong)
+  private val anyKind = Seq(
+    count(lit(1)).as("n"),
+    sum("amount").as("sum"),
+    avg("amount").as("avg"),
+    max("user").as("max"),
+    sort_array(collect_list("amount")).as("list"),
+    approx_count_distinct("amount").as("distinct"),
+    percentile_approx(col("amount"), lit(0.5), lit(100)).as("median"),
+    sum(col("amount").cast("decimal(30,2)")).as("decimal"),
+    max_by(col("user"), col("amount")).as("by"),
+    (max("amount") - min("amount")).as("range"),
+    count_if(col("amount") > 5).as("some")
+  )
+
+  private val deductible = Seq(
+    count(lit(1)).as("n"),
+    sum("amount").as("sum"),
+    sum(col("amount").cast("decimal(20,2)")).as("decimal"),
+    avg(col("amount").cast("decimal(20,2)")).as("average"),
+    count("amount").as("values"),
+    expr("sum(amount) filter (where amount > 20)").as("filtered"),
+    expr("sum(cast(amount as decimal(28, 1))) filter (where amount > 20)").as("big"),
+    sum(lit(2)).as("twos")
+  )
+
+  private val fixed =
+    Seq(max("amount").as("max"), avg("amount").as("avg"), stddev("amount").as("sd"))
+
+  for ((kind, aggregates) <- Seq("any" -> anyKind, "exact" -> deductible, "fixed" -> fixed))
+    test(s"aggregates of $kind kind give what a batch query gives") {
+      val all = (0 until 400).map { i =>
+        val amount = if (i % 7 == 0 || i % 100 > 60) null else (i * 37 % 23).toLong
+        Row(second(1000 + i * 0.07), s"u${i % 3}", amount)
+      }
+      val sliding = windowed("kind" -> "sliding", "size" -> "PT6S", "slide" -> "PT0.2S") _
+      val rows = play(sliding(aggregates))(all, Seq(Row(second(2000), "z", 1L)))
+      val batch = spark
+        .createDataFrame(java.util.Arrays.asList(all: _*), schema)
+        .groupBy(window(col("ts"), "6 seconds", "200 milliseconds"), col("user"))
+        .agg(aggregates.head, aggregates.tail: _*)
+        .collect()
+      assert(rows.flatten.map(_.toString).sorted == batch.toSeq.map(_.toString).sorted)
     }
-    val sliding = windowed("kind" -> "sliding", "size" -> "PT6S", "slide" -> "PT2S") _
-    val rows = play(sliding(aggregates))(all, Seq(Row(second(2000), "z", 1L)))
-    val batch = spark
-      .createDataFrame(java.util.Arrays.asList(all: _*), schema)
-      .groupBy(window(col("ts"), "6 seconds", "2 seconds"), col("user"))
-      .agg(aggregates.head, aggregates.tail: _*)
-      .collect()
-    assert(rows.flatten.map(_.toString).sorted == batch.toSeq.map(_.toString).sorted)
+
+  private def refusal(mode: String)(query: DataFrame => DataFrame): String = {
+    val script = Script.create(schema)
+    val events =
+      spark.readStream.format(classOf[ScriptSource].getName).option("script", script.id).load()
+    intercept[Exception] {
+      query(events).writeStream.format("noop").outputMode(mode).start().processAllAvailable()
+    }.getMessage
+  }
+
+  test("modes other than append are refused by name") {
+    for (mode <- Seq("update", "complete")) {
+      val message = refusal(mode)(tumbling(Seq(count(lit(1)))))
+      assert(message.contains("[OUTPUT_MODE_UNSUPPORTED]") && message.contains(s"'$mode'"))
+    }
+  }
+
+  test("a state store without order is refused by name, with the setting") {
+    val setting = "spark.sql.streaming.stateStore.providerClass"
+    val rocks = spark.conf.get(setting)
+    val hdfs = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+    spark.conf.set(setting, hdfs)
+    try {
+      val message = refusal("append")(tumbling(Seq(count(lit(1)))))
+      assert(message.contains("[STATE_STORE_UNSUPPORTED]") && message.contains(setting))
+    } finally spark.conf.set(setting, rocks)
+  }
+
+  test("no batch without rows is run for a watermark that closes nothing") {
+    val script = Script.create(schema)
+    val events =
+      spark.readStream.format(classOf[ScriptSource].getName).option("script", script.id).load()
+    val result = tumbling(Seq(count(lit(1)).as("n")))(events).asInstanceOf[classic.DataFrame]
+    val scripted =
+      new ScriptedQuery(result, "append", Files.createTempDirectory("window").toString, 1000000)
+    scripted.start(availableNow = false)
+    def batches(rows: Row*): Long = {
+      script.add(spark.createDataFrame(java.util.Arrays.asList(rows: _*), schema))
+      scripted.settle()
+      scripted.lastBatchId
+    }
+    try {
+      assert(batches(Row(second(1001), "a", 1L)) == 0)
+      assert(batches(Row(second(1005), "a", 1L)) == 1)
+      assert(batches(Row(second(1013), "a", 1L)) == 3) // and one more, which closes
+      assert(batches(Row(second(1014), "a", 1L)) == 4)
+    } finally scripted.stop()
   }
 }
