@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from eventtide import __version__, _jvm
 from py4j.protocol import Py4JJavaError
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -35,6 +35,22 @@ class FakeFrame(DataFrame):
     def sparkSession(self) -> Any:  # noqa: N802 - PySpark's name
         """A session that has only its Java twin."""
         return SimpleNamespace(_jsparkSession="the java session")
+
+
+def column(text: str) -> Column:
+    """Return a column without a JVM, with text in place of its Java twin."""
+
+    class FakeColumn(Column):
+        def __new__(cls) -> Self:
+            return object.__new__(cls)
+
+        def __init__(self) -> None:
+            self._jc = f"java {text}"
+
+        def __repr__(self) -> str:
+            return f"Column<'{text}'>"
+
+    return FakeColumn()
 
 
 class FakeDoor:

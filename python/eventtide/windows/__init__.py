@@ -2,3 +2,8 @@
 
 The package is not named after the function, since both would be ``eventtide.window``.
 """
+
+from eventtide.windows.builder import WindowBuilder, window
+from eventtide.windows.starting import start
+
+__all__ = ["WindowBuilder", "start", "window"]
