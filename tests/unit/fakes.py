@@ -22,14 +22,24 @@ class FakeFrame(DataFrame):
         """Skip PySpark's dispatch to the classic or the Connect class."""
         return object.__new__(cls)
 
-    def __init__(self, *columns: str) -> None:
+    def __init__(self, *columns: str, streaming: bool = False) -> None:
         self._columns = list(columns)
+        self._streaming = streaming
         self._jdf = f"frame of {', '.join(columns)}"
 
     @property
     def columns(self) -> list[str]:
         """The names it was made with."""
         return self._columns
+
+    @property
+    def isStreaming(self) -> bool:  # noqa: N802 - PySpark's name
+        """Whether it was made as a stream."""
+        return self._streaming
+
+    def __repr__(self) -> str:
+        """Return its columns, as PySpark does."""
+        return f"DataFrame[{', '.join(self._columns)}]"
 
     @property
     def sparkSession(self) -> Any:  # noqa: N802 - PySpark's name

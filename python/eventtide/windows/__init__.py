@@ -4,6 +4,7 @@ The package is not named after the function, since both would be ``eventtide.win
 """
 
 from eventtide.windows.builder import WindowBuilder, window
+from eventtide.windows.repairing import repair
 from eventtide.windows.starting import start
 
-__all__ = ["WindowBuilder", "start", "window"]
+__all__ = ["WindowBuilder", "repair", "start", "window"]
