@@ -32,7 +32,9 @@ def explained(settings: Settings, shape: Shape) -> str:
         Several lines.
     """
     first, *others = _lines(settings, shape)
-    return "\n".join([first, *(f"   {line}" for line in others), f"stock Spark: {_stock(shape)}"])
+    return "\n".join(
+        [first, *(f"   {line}" for line in others), f"stock Spark: {_stock(settings, shape)}"]
+    )
 
 
 def _lines(settings: Settings, shape: Shape) -> Iterator[str]:
@@ -81,14 +83,13 @@ def _results(settings: Settings) -> str:
 
 
 def _listed(columns: tuple[object, ...]) -> str:
-    return ", ".join(map(str, columns))
+    """Return names as they are, and columns as Spark prints what is in them."""
+    return ", ".join(str(one).removeprefix("Column<'").removesuffix("'>") for one in columns)
 
 
-def _stock(shape: Shape) -> str:
-    copies = shape.frames
-    work = {
-        "tumbling": "the same windows",
-        "sliding": f"copies each row into up to {copies} windows",
-        "cumulate": "has no such window",
-    }[shape.kind]
-    return f"{work}; drops late rows and only counts them"
+def _stock(settings: Settings, shape: Shape) -> str:
+    if shape.kind == "cumulate" or settings.time_zone is not None:
+        return "has no such window"
+    copies = f"copies each row into up to {shape.frames} windows"
+    windows = copies if shape.kind == "sliding" else "has the same windows"
+    return f"{windows}; drops late rows and only counts them"
