@@ -38,6 +38,7 @@ from eventtide.query_progress import (
 from eventtide.session import configure, jar_path
 from eventtide.verdict import blame
 from eventtide.watermark import with_ingestion_time, with_watermark
+from eventtide.windows import WindowBuilder, repair, start, window
 
 __all__ = [
     "SUPPORTED_SPARK",
@@ -60,6 +61,7 @@ __all__ = [
     "UnsupportedSparkError",
     "WatermarkPolicies",
     "WatermarkPolicy",
+    "WindowBuilder",
     "__version__",
     "blame",
     "configure",
@@ -67,6 +69,9 @@ __all__ = [
     "jar_path",
     "named_errors",
     "progress",
+    "repair",
+    "start",
+    "window",
     "with_ingestion_time",
     "with_watermark",
 ]

@@ -14,7 +14,9 @@ __all__ = ["choice", "count", "of_type"]
 _LARGEST_COUNT = 2**31 - 1  # a Java int
 
 
-def of_type(name: str, value: object, kind: type, allowed: str, fix: str) -> None:
+def of_type(
+    name: str, value: object, kind: type | tuple[type, ...], allowed: str, fix: str
+) -> None:
     """Refuse a value of another type, and empty text.
 
     Examples
@@ -26,7 +28,7 @@ def of_type(name: str, value: object, kind: type, allowed: str, fix: str) -> Non
     if not isinstance(value, kind):
         problem = f"has type {type(value).__name__}"
         raise ArgumentTypeError(sentence(name, value, problem, allowed=allowed, fix=fix))
-    if value == "":
+    if isinstance(value, str) and not value:
         raise InvalidArgumentError(sentence(name, value, "is empty", allowed=allowed, fix=fix))
 
 

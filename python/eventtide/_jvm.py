@@ -38,6 +38,7 @@ __all__ = [
     "running_settings",
     "script",
     "scripted_query",
+    "window",
     "with_ingestion_time",
     "with_watermark",
 ]
@@ -57,9 +58,7 @@ def with_watermark(
     """Return `df` with a watermark; every argument was checked before."""
     api = _api(df)
     with named_errors():
-        columns = [F.col(c) if isinstance(c, str) else c for c in substream]
-        java = [column._jc for column in columns]
-        result = api.withWatermark(df._jdf, event_time, java, dict(options))
+        result = api.withWatermark(df._jdf, event_time, _java(substream), dict(options))
     return DataFrame(result, df.sparkSession)
 
 
@@ -68,6 +67,33 @@ def with_ingestion_time(df: DataFrame, into: str, options: Mapping[str, str]) ->
     api = _api(df)
     with named_errors():
         result = api.withIngestionTime(df._jdf, into, dict(options))
+    return DataFrame(result, df.sparkSession)
+
+
+def window(  # noqa: PLR0913 - the arguments of the door, in its order
+    df: DataFrame,
+    *,
+    event_time: str | None,
+    watermark: Mapping[str, str] | None,
+    substream: Sequence[str | Column],
+    keys: Sequence[str | Column],
+    aggregates: Sequence[Column],
+    when: str | Column | None,
+    options: Mapping[str, str],
+) -> DataFrame:
+    """Return the results of a window over `df`; every argument was checked before."""
+    api = _api(df)
+    with named_errors():
+        result = api.window(
+            df._jdf,
+            event_time,
+            None if watermark is None else dict(watermark),
+            _java(substream),
+            _java(keys),
+            _java(aggregates),
+            None if when is None else (F.expr(when) if isinstance(when, str) else when)._jc,
+            dict(options),
+        )
     return DataFrame(result, df.sparkSession)
 
 
@@ -171,6 +197,11 @@ class ScriptedQueryHandle:
     def newly_dropped(self) -> int:
         """Return how many rows Spark's operators dropped as late since the last call."""
         return int(self._java.newlyDropped())
+
+
+def _java(columns: Sequence[str | Column]) -> list[Any]:
+    """Return the Java columns of columns and names."""
+    return [(F.col(column) if isinstance(column, str) else column)._jc for column in columns]
 
 
 def is_connect(thing: object) -> bool:

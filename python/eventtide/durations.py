@@ -17,22 +17,36 @@ from eventtide.errors import InvalidDurationError, sentence
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Duration", "in_words", "micros", "spoken", "to_iso"]
+__all__ = [
+    "DAY",
+    "Duration",
+    "frame_micros",
+    "in_words",
+    "iso",
+    "micros",
+    "spoken",
+    "to_iso",
+    "units_in",
+]
 
 Duration: TypeAlias = str | timedelta
 """A length of time: ``"5s"``, ``"1h 30m"``, ``"PT5S"`` or ``timedelta(seconds=5)``."""
 
+DAY = 86_400_000_000
+"""Twenty-four hours, in microseconds."""
+
 _SECOND = 1_000_000
+_MILLISECOND = 1_000
 _LARGEST = 2**63 - 1  # what the JVM holds, in microseconds: 106 751 991 days
 
 # From large to small; the first name is the one that `in_words` writes.
 _UNITS: tuple[tuple[int, tuple[str, ...]], ...] = (
-    (7 * 86_400 * _SECOND, ("w", "week", "weeks")),
-    (86_400 * _SECOND, ("d", "day", "days")),
+    (7 * DAY, ("w", "week", "weeks")),
+    (DAY, ("d", "day", "days")),
     (3_600 * _SECOND, ("h", "hr", "hour", "hours")),
     (60 * _SECOND, ("m", "min", "mins", "minute", "minutes")),
     (_SECOND, ("s", "sec", "secs", "second", "seconds")),
-    (1_000, ("ms", "millisecond", "milliseconds")),
+    (_MILLISECOND, ("ms", "millisecond", "milliseconds")),
     (1, ("us", "µs", "μs", "microsecond", "microseconds")),  # both signs for micro
 )
 _MICROS_OF: Mapping[str, int] = MappingProxyType(
@@ -134,8 +148,50 @@ def to_iso(name: str, value: Duration, *, positive: bool = False) -> str:
     >>> to_iso("lag", "1m"), to_iso("lag", timedelta(milliseconds=250)), to_iso("lag", "P1D")
     ('PT60S', 'PT0.25S', 'PT86400S')
     """
-    seconds, rest = divmod(micros(name, value, positive=positive), _SECOND)
+    return iso(micros(name, value, positive=positive))
+
+
+def iso(length: int) -> str:
+    """Return microseconds as ISO 8601 text in seconds.
+
+    Examples
+    --------
+    >>> iso(60_000_000), iso(250_000)
+    ('PT60S', 'PT0.25S')
+    """
+    seconds, rest = divmod(length, _SECOND)
     return f"PT{seconds}{f'.{rest:06}'.rstrip('0') if rest else ''}S"
+
+
+def frame_micros(name: str, value: Duration) -> int:
+    """Return a duration that Spark's watermarks and clock can tell from none, in microseconds.
+
+    Examples
+    --------
+    >>> frame_micros("size", "1us")
+    Traceback (most recent call last):
+    eventtide.errors.InvalidDurationError: size='1us' is shorter than Spark's watermarks can ...
+    """
+    length = micros(name, value, positive=True)
+    if length < _MILLISECOND:
+        problem, allowed = "is shorter than Spark's watermarks can tell apart", "1ms or more"
+        raise InvalidDurationError(
+            sentence(name, value, problem, allowed=allowed, fix=f"{name}='1ms'")
+        )
+    return length
+
+
+def units_in(text: str) -> list[tuple[str, str]]:
+    """Return the numbers and units of a duration as text, none where it cannot be read.
+
+    Examples
+    --------
+    >>> units_in("1h 30 min"), units_in("P1Y2M"), units_in("soon")
+    ([('1', 'h'), ('30', 'min')], [('1', 'years'), ('2', 'months')], [])
+    """
+    if found := _ISO.fullmatch(text):
+        return [(n, u) for n, u in zip(found.groups(), _ISO_UNITS, strict=True) if n]
+    return _PART.findall(text) if _PARTS.fullmatch(text) else []
 
 
 def in_words(length: int) -> str:
@@ -174,10 +230,7 @@ def _from_timedelta(name: str, value: timedelta) -> int:
 def _from_text(name: str, value: str) -> int:
     text = value.strip()
     sign, text = (-1, text[1:]) if text.startswith("-") else (1, text)
-    if iso := _ISO.fullmatch(text):
-        parts = [(n, u) for n, u in zip(iso.groups(), _ISO_UNITS, strict=True) if n]
-    else:
-        parts = _PART.findall(text) if _PARTS.fullmatch(text) else []
+    parts = units_in(text)
     if not parts:
         raise _error(name, value, "cannot be read as a duration", f"{name}='5s'")
     return sign * _sum(name, value, parts)

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from eventtide import _jvm
 from eventtide._arguments import of_type
 from eventtide.policies.base import STOCK_SPARK
+from eventtide.windows.builder import WindowBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,22 +19,25 @@ if TYPE_CHECKING:
 __all__ = ["explain", "explained"]
 
 
-def explain(df: DataFrame) -> None:
-    """Print what eventtide does in a DataFrame's plan, and what stock Spark would have done.
+def explain(df: DataFrame | WindowBuilder) -> None:
+    """Print what eventtide does in a plan or a window, and what stock Spark would have done.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
-    df : DataFrame
-        Any DataFrame; best one from `with_watermark` or made from one.
+    df : DataFrame or WindowBuilder
+        Any DataFrame, best one from `with_watermark` or made from one; or a window, which says
+        itself what it does.
 
     Raises
     ------
     ArgumentTypeError
-        It is no DataFrame.
+        It is neither.
+    InvalidArgumentError
+        The window lacks something, or two of its settings contradict each other.
     SetupError
-        The session has no eventtide, or not this version of it.
+        The session has no eventtide, or not this version of it; a window needs none.
 
     Examples
     --------
@@ -46,7 +50,10 @@ def explain(df: DataFrame) -> None:
        clock: a batch without rows when the watermark would move by 1s
     stock Spark: largest event time anywhere minus one fixed delay
     """
-    of_type("df", df, DataFrame, "a Spark DataFrame", "et.explain(df)")
+    if isinstance(df, WindowBuilder):
+        df.explain()
+        return
+    of_type("df", df, DataFrame, "a Spark DataFrame or a window", "et.explain(df)")
     print(explained(_jvm.explain_json(df)))  # noqa: T201 - as DataFrame.explain does
 
 

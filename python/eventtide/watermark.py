@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Iterable
 from typing import Literal, TypeAlias, get_args
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 
 from eventtide import _jvm
 from eventtide._arguments import choice, count, of_type
+from eventtide._columns import Substream, check_column, listed, substream_parts
 from eventtide.durations import Duration, to_iso
-from eventtide.errors import (
-    ArgumentTypeError,
-    InvalidArgumentError,
-    UnknownColumnError,
-    sentence,
-)
+from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
 from eventtide.policies import WatermarkPolicy, WithIngestionTime
 
-__all__ = ["OnRestart", "Substream", "with_ingestion_time", "with_watermark"]
-
-Substream: TypeAlias = str | Column | Sequence[str | Column]
-"""What tells substreams apart: a column name, an expression, or several of them together."""
+__all__ = [
+    "MAX_SUBSTREAMS",
+    "OnRestart",
+    "watermark_options",
+    "with_ingestion_time",
+    "with_watermark",
+]
 
 OnRestart: TypeAlias = Literal["hold_until_caught_up", "resume"]
 """Whether the clock may move the watermark before a restarted query has read its backlog."""
+
+MAX_SUBSTREAMS = 100_000
+"""More substreams than this stop a query, unless it says otherwise."""
 
 
 def with_watermark(  # noqa: PLR0913 - the last five are keywords with a default each
@@ -36,7 +37,7 @@ def with_watermark(  # noqa: PLR0913 - the last five are keywords with a default
     substream: Substream | None = None,
     idle_timeout: Duration | None = None,
     expected: int | Iterable[str] | None = None,
-    max_substreams: int = 100_000,
+    max_substreams: int = MAX_SUBSTREAMS,
     on_restart: OnRestart = "hold_until_caught_up",
 ) -> DataFrame:
     """Give a DataFrame a watermark that a policy computes, one instance for each substream.
@@ -100,20 +101,38 @@ def with_watermark(  # noqa: PLR0913 - the last five are keywords with a default
     """
     _check_frame(df)
     of_type("event_time", event_time, str, "a column name", "event_time='ts'")
+    options = watermark_options(
+        policy,
+        idle_timeout=idle_timeout,
+        expected=expected,
+        max_substreams=max_substreams,
+        on_restart=on_restart,
+    )
+    parts = substream_parts(substream)
+    columns = df.columns
+    check_column("event_time", event_time, columns)
+    for part in parts:
+        check_column("substream", part, columns)
+    return _jvm.with_watermark(df, event_time, parts, options)
+
+
+def watermark_options(
+    policy: WatermarkPolicy,
+    *,
+    idle_timeout: Duration | None,
+    expected: int | Iterable[str] | None,
+    max_substreams: int,
+    on_restart: OnRestart,
+) -> dict[str, str]:
+    """Return what `with_watermark` was told, checked, as the flat map that the JVM reads."""
     of_type("policy", policy, WatermarkPolicy, *_POLICY)
-    options = {
+    return {
         **policy.to_options(),
         **_idle_option(idle_timeout),
         **_expected_options(expected),
         "max_substreams": count("max_substreams", max_substreams, "100_000"),
         "on_restart": choice("on_restart", on_restart, get_args(OnRestart)),
     }
-    parts = _substream_parts(substream)
-    columns = df.columns
-    _check_column("event_time", event_time, columns)
-    for part in parts:
-        _check_column("substream", part, columns)
-    return _jvm.with_watermark(df, event_time, parts, options)
 
 
 def with_ingestion_time(
@@ -165,12 +184,11 @@ def with_ingestion_time(
     of_type("policy", policy, WithIngestionTime, *_INGESTION_POLICY)
     if into.lower() in {column.lower() for column in df.columns}:
         problem, fix = "is a column already", f"into='{into}_2'"
-        allowed = f"a name other than {_listed(df.columns)}"
+        allowed = f"a name other than {listed(df.columns)}"
         raise InvalidArgumentError(sentence("into", into, problem, allowed=allowed, fix=fix))
     return _jvm.with_ingestion_time(df, into, policy.to_options())
 
 
-_SHOWN = 20  # columns in an error
 _POLICY = ("a WatermarkPolicy", "policy=WatermarkPolicies.with_fixed_lag('5s')")
 _INGESTION_POLICY = (
     "the ingestion-time policy, decorated or not",
@@ -205,40 +223,3 @@ def _expected_options(expected: int | Iterable[str] | None) -> dict[str, str]:
         problem = "has a name twice" if names else "is empty"
         raise InvalidArgumentError(sentence("expected", names, problem, allowed=allowed, fix=fix))
     return {f"expected.{i}": name for i, name in enumerate(names)}
-
-
-def _substream_parts(substream: Substream | None) -> list[str | Column]:
-    if substream is None:
-        return []
-    if isinstance(substream, (str, Column)):
-        return _substream_parts([substream])
-    allowed, fix = "a column name, a Column, or a list of them", "substream=['site', 'device']"
-    of_type("substream", substream, Sequence, allowed, fix)
-    for part in substream:
-        if not isinstance(part, Column):
-            of_type("substream", part, str, allowed, fix)
-    names = [part for part in substream if isinstance(part, str)]
-    if not substream or len(set(names)) < len(names):
-        problem = "has a name twice" if names else "is empty"
-        message = sentence("substream", substream, problem, allowed=allowed, fix=fix)
-        raise InvalidArgumentError(message)
-    return list(substream)
-
-
-def _check_column(name: str, column: str | Column, columns: Sequence[str]) -> None:
-    """Refuse a plain name that is not there; leave nested, quoted and metadata names to Spark."""
-    if isinstance(column, Column) or column.startswith("_") or set(column) & set(".`"):
-        return
-    known = {c.lower() for c in columns}  # Spark tells upper and lower case apart only if asked to
-    if column.lower() not in known:
-        near = get_close_matches(column, columns, n=1) or columns[:1] or ["ts"]
-        allowed = f"one of {_listed(columns)}"
-        raise UnknownColumnError(
-            sentence(name, column, "is no column", allowed=allowed, fix=f"{name}={near[0]!r}")
-        )
-
-
-def _listed(columns: Sequence[str]) -> str:
-    """Return the first columns by name and the rest as a number: a frame may have thousands."""
-    more = len(columns) - _SHOWN
-    return ", ".join([*columns[:_SHOWN], *([f"{more} more"] if more > 0 else [])])

@@ -41,6 +41,33 @@ def watermarks(events: DataFrame) -> DataFrame:
     return et.with_watermark(events, "ts", lag, on_restart="resume", max_substreams=10)
 
 
+def windows(events: DataFrame) -> StreamingQuery:
+    """Describe a window, look at it, and start a query over its results."""
+    window = et.window(events).event_time("ts", WatermarkPolicies.with_fixed_lag("5s"))
+    assert_type(window, et.WindowBuilder)
+    assert_type(window.key_by("user", F.upper("region")), et.WindowBuilder)
+    assert_type(window.sliding("1m", every=timedelta(seconds=1)), et.WindowBuilder)
+    window.tumbling("1 month").time_zone("Europe/Berlin").origin(datetime(2024, 4, 1))  # noqa: DTZ001 - the zone is the window's
+    window.cumulate("1 day", step="1h").offset("30m").profile("flink").late_rule("frame_closed")
+    window.early(every="10s", rows=100, when=F.col("last")).discarding().late("count")
+    counts = (
+        window.tumbling("1m")
+        .delay("5s")
+        .allowed_lateness("1h")
+        .updates()
+        .late_to("/data/late")
+        .agg(F.count("*").alias("n"), F.sum("amount").alias("total"))
+    )
+    assert_type(counts.results, DataFrame)
+    assert_type(counts.explained(), str)
+    et.explain(counts)
+    assert_type(counts.over(events), et.WindowBuilder)
+    assert_type(et.repair(counts.results, events, counts, source=events), DataFrame)
+    writer = counts.results.writeStream.format("console")
+    assert_type(et.start(counts, writer), StreamingQuery)
+    return et.start(counts, writer)
+
+
 def watching(query: StreamingQuery) -> None:
     """Read the progress, typed down to the last number."""
     watermark = et.progress(query)
@@ -59,3 +86,10 @@ def mistakes(events: DataFrame) -> None:
     WatermarkPolicies.with_fixed_lag("5s").guard_future("1h", on="drop")  # type: ignore[arg-type]
     et.with_watermark(events, "ts", "5s")  # type: ignore[arg-type]
     et.with_watermark(events, "ts", WatermarkPolicies.storm("1s"), on_restart="no")  # type: ignore[arg-type]
+    et.window(events).sliding("1m")  # type: ignore[call-arg]
+    et.window(events).tumbling(60)  # type: ignore[arg-type]
+    et.window(events).late("drop")  # type: ignore[arg-type]
+    et.window(events).profile("beam")  # type: ignore[arg-type]
+    et.window(events).agg("n")  # type: ignore[arg-type]
+    et.start(events, events.writeStream)  # type: ignore[arg-type]
+    et.repair(events, events, et.window(events))  # type: ignore[call-arg]

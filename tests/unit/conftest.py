@@ -9,7 +9,7 @@ from hypothesis import settings
 from pyspark import SparkContext
 from pyspark.sql.streaming.query import StreamingQuery
 
-from tests.unit.fakes import SPARK, FakeDoor, FakeFrame, WrappedFrame
+from tests.unit.fakes import SPARK, FakeDoor, FakeFrame, WrappedFrame, column
 
 settings.register_profile("unit", deadline=None, max_examples=200)
 settings.load_profile("unit")
@@ -27,6 +27,13 @@ def door(monkeypatch: pytest.MonkeyPatch) -> FakeDoor:
     )
     monkeypatch.setattr("eventtide._jvm.DataFrame", WrappedFrame)
     return door
+
+
+@pytest.fixture
+def columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make columns of names and of SQL text without a JVM."""
+    functions = SimpleNamespace(col=column, expr=lambda text: column(f"expr {text}"))
+    monkeypatch.setattr("eventtide._jvm.F", functions)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from eventtide import __version__, _jvm
 from py4j.protocol import Py4JJavaError
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -22,8 +22,9 @@ class FakeFrame(DataFrame):
         """Skip PySpark's dispatch to the classic or the Connect class."""
         return object.__new__(cls)
 
-    def __init__(self, *columns: str) -> None:
+    def __init__(self, *columns: str, streaming: bool = False) -> None:
         self._columns = list(columns)
+        self._streaming = streaming
         self._jdf = f"frame of {', '.join(columns)}"
 
     @property
@@ -32,9 +33,34 @@ class FakeFrame(DataFrame):
         return self._columns
 
     @property
+    def isStreaming(self) -> bool:  # noqa: N802 - PySpark's name
+        """Whether it was made as a stream."""
+        return self._streaming
+
+    def __repr__(self) -> str:
+        """Return its columns, as PySpark does."""
+        return f"DataFrame[{', '.join(self._columns)}]"
+
+    @property
     def sparkSession(self) -> Any:  # noqa: N802 - PySpark's name
         """A session that has only its Java twin."""
         return SimpleNamespace(_jsparkSession="the java session")
+
+
+def column(text: str) -> Column:
+    """Return a column without a JVM, with text in place of its Java twin."""
+
+    class FakeColumn(Column):
+        def __new__(cls) -> Self:
+            return object.__new__(cls)
+
+        def __init__(self) -> None:
+            self._jc = f"java {text}"
+
+        def __repr__(self) -> str:
+            return f"Column<'{text}'>"
+
+    return FakeColumn()
 
 
 class FakeDoor:

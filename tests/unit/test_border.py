@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, get_args
 
+import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies, policies
 from eventtide.explanation import explained
 from eventtide.query_progress import parse_progress
 from eventtide.verdict import verdict
+from eventtide.windows.profiles import LateAction, LateRule, Profile
+from eventtide.windows.settings import Settings
+from eventtide.windows.shapes import Kind
+
+from tests.unit.fakes import column
+
+if TYPE_CHECKING:
+    from tests.unit.fakes import FakeDoor, FakeFrame
 
 BORDER = Path(__file__).parents[1] / "border"
 
@@ -26,6 +36,32 @@ def test_a_policy_crosses_as_the_border_says(case: dict[str, Any]) -> None:
     policy = eval(case["written"], {"WatermarkPolicies": WatermarkPolicies})  # noqa: S307
     assert repr(policy) == case["written"]
     assert policy.to_options() == case["options"]
+
+
+@pytest.mark.parametrize("case", read("window_options.json"), ids=lambda case: case["written"])
+@pytest.mark.usefixtures("columns")
+def test_a_window_crosses_as_the_border_says(
+    case: dict[str, Any], door: FakeDoor, frame: FakeFrame
+) -> None:
+    """The same text, the same map."""
+    window = eval(f"et.window(frame).{case['written']}", {"et": et, "frame": frame})  # noqa: S307
+    assert window.agg(column("count(1)")).results._jdf == "a java frame"
+    assert door.calls[0][-1] == case["options"]
+
+
+def test_the_border_has_every_option_of_a_window() -> None:
+    """Whoever adds a setting adds a case, and each of its choices one."""
+    cases = read("window_options.json")
+    calls = " ".join(case["written"] for case in cases)
+    for setting in fields(Settings):
+        assert setting.name in {"event_time", "key_by", "shape", "agg"} or setting.name in calls
+    values = {value for case in cases for value in case["options"].values()}
+    assert {
+        *get_args(Kind),
+        *get_args(Profile),
+        *get_args(LateRule),
+        *get_args(LateAction),
+    } <= values
 
 
 def test_the_border_has_every_policy_and_decorator() -> None:

@@ -10,8 +10,11 @@ from pathlib import Path
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies, WatermarkPolicy
+from eventtide.windows.closing import Closing
+from eventtide.windows.framing import Framing
+from eventtide.windows.profiles import LATE_RULES, PROFILES
 
-from tests.pages import PAGES, ROOT, Block, anchors, blocks, file_names, links, prose
+from tests.pages import PAGES, ROOT, Block, anchors, blocks, cells, file_names, links, prose
 
 ALL_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 PLAIN = [block for page in PAGES for block in blocks(page) if not block.mark]
@@ -75,6 +78,18 @@ def test_every_policy_and_decorator_has_a_section_with_a_timeline() -> None:
     page = ROOT / "docs" / "policies.md"
     shown = " ".join(block.heading for block in blocks(page) if block.timelines).split()
     assert policies | decorators | {"emit_every"} <= set(shown)
+
+
+def test_every_method_and_profile_of_a_window_is_on_its_page() -> None:
+    """In tables that say what the code says."""
+    lines = (ROOT / "docs" / "windows.md").read_text(encoding="utf-8").splitlines()
+    rows = [row for row in map(cells, lines) if row]
+    methods = {name for base in (Framing, Closing) for name in vars(base) if name[0] != "_"}
+    said = " ".join(row[0] for row in rows[-len(methods) :])
+    assert {name for name in methods if f"`{name}(" not in said} == set()
+    for name, rules in PROFILES.items():
+        late = LATE_RULES.get(rules.late, rules.late)
+        assert [f"`{name}`", rules.bounds, rules.closes, late] in [row[:4] for row in rows]
 
 
 def test_error_conditions_that_a_page_names_are_in_the_catalogue() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,13 +16,10 @@ from eventtide import (
     with_ingestion_time,
     with_watermark,
 )
-from pyspark.sql import Column
 
-from tests.unit.fakes import FakeFrame
+from tests.unit.fakes import FakeFrame, column
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     from tests.unit.fakes import FakeDoor
 
 LAG = WatermarkPolicies.with_fixed_lag("5s")
@@ -35,23 +31,7 @@ DEFAULTS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make columns without a JVM: a name becomes a column whose Java twin is the name."""
-    monkeypatch.setattr("eventtide._jvm.F", SimpleNamespace(col=column))
-
-
-def column(name: str) -> Column:
-    """Return a column with text in place of its Java twin."""
-
-    class FakeColumn(Column):
-        def __new__(cls) -> Self:
-            return object.__new__(cls)
-
-        def __init__(self) -> None:
-            self._jc = f"java {name}"
-
-    return FakeColumn()
+pytestmark = pytest.mark.usefixtures("columns")
 
 
 def test_the_smallest_call_crosses_with_the_defaults(door: FakeDoor, frame: FakeFrame) -> None:

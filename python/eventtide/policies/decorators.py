@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias, get_args
 
 from eventtide._arguments import choice
-from eventtide.durations import Duration, micros, spoken, to_iso
+from eventtide.durations import Duration, frame_micros, iso, micros, spoken, to_iso
 from eventtide.errors import InvalidDurationError, sentence
 from eventtide.policies.rule import Rule
 
@@ -25,17 +25,9 @@ __all__ = [
 FutureAction: TypeAlias = Literal["clamp", "late", "fail"]
 """What a future guard does to a row: count it as now, set it aside as late, stop the query."""
 
-_MILLISECOND = 1_000
-
 
 def _whole(name: str, value: Duration) -> str:
-    """Return a duration that Spark's watermarks and clock can tell from none, as ISO 8601."""
-    if micros(name, value, positive=True) < _MILLISECOND:
-        problem, allowed = "is shorter than Spark's watermarks can tell apart", "1ms or more"
-        raise InvalidDurationError(
-            sentence(name, value, problem, allowed=allowed, fix=f"{name}='1ms'")
-        )
-    return to_iso(name, value)
+    return iso(frame_micros(name, value))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,0 +1,10 @@
+"""Windows of eventtide's own: what `et.window` describes, from the rows to the results.
+
+The package is not named after the function, since both would be ``eventtide.window``.
+"""
+
+from eventtide.windows.builder import WindowBuilder, window
+from eventtide.windows.repairing import repair
+from eventtide.windows.starting import start
+
+__all__ = ["WindowBuilder", "repair", "start", "window"]

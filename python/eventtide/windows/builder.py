@@ -1,0 +1,127 @@
+"""The builder of windows: what `et.window` returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from eventtide import _jvm
+from eventtide.windows.checks import check
+from eventtide.windows.closing import Closing
+from eventtide.windows.explained import explained
+from eventtide.windows.framing import Framing
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from typing_extensions import Self
+
+__all__ = ["WindowBuilder", "window"]
+
+
+def window(df: DataFrame) -> WindowBuilder:
+    """Begin a window over a DataFrame: methods say what kind, `results` is what comes out.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    df : DataFrame
+        A streaming DataFrame, or a batch one, which gives the final rows at once.
+
+    Returns
+    -------
+    WindowBuilder
+        It needs a kind of window and an aggregate at least.
+
+    Raises
+    ------
+    ArgumentTypeError
+        It is no DataFrame.
+
+    Examples
+    --------
+    >>> import eventtide as et
+    >>> counts = (  # doctest: +SKIP
+    ...     et.window(events)
+    ...     .event_time("ts", et.WatermarkPolicies.with_fixed_lag("5s"))
+    ...     .key_by("user")
+    ...     .sliding("1m", every="1s")
+    ...     .agg(F.count("*").alias("n"))
+    ... )
+    >>> counts.results.writeStream.format("console").start()  # doctest: +SKIP
+    """
+    return WindowBuilder(df)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WindowBuilder(Framing, Closing):
+    """A window over a DataFrame, as far as it was described; `window` begins one.
+
+    .. versionadded:: 0.1
+
+    Each method returns a new builder and leaves this one as it is; called again, it replaces what
+    it said before. An argument is checked where it is written, and whether they all go together
+    when `results` is asked for.
+
+    Attributes
+    ----------
+    df : DataFrame
+        The rows.
+    settings : Settings
+        What the methods were told.
+    """
+
+    @cached_property
+    def results(self) -> DataFrame:
+        """What comes out: ``window`` (a struct of ``start`` and ``end``), the keys, the aggregates.
+
+        .. versionadded:: 0.1
+
+        With `early` or `updates` also the pane: ``pane_index`` INT from 0 on, ``pane_timing``
+        STRING (``early``, ``on_time``, ``late`` or ``idle``) and ``is_last`` BOOLEAN. Made at the
+        first call and kept. On a stream its output mode is append; on a batch it has the final row
+        of every window.
+
+        Raises
+        ------
+        InvalidArgumentError
+            There is no kind of window or no aggregate, or two settings contradict each other.
+        UnsupportedPlanError, ColumnTypeError, DuplicateWatermarkError
+            The plan cannot be right; see `with_watermark`.
+        SetupError
+            The session has no eventtide, or not this version of it.
+        """
+        check(self.settings)
+        time, early = self.settings.event_time, self.settings.early
+        return _jvm.window(
+            self.df,
+            event_time=None if time is None else time.column,
+            watermark=None if time is None else time.watermark,
+            substream=[] if time is None else time.parts,
+            keys=self.settings.key_by,
+            aggregates=self.settings.agg,
+            when=None if early is None else early.when,
+            options=self.settings.to_options(),
+        )
+
+    def explain(self) -> None:
+        """Print what the window does, and what stock Spark would have done.
+
+        .. versionadded:: 0.1
+        """
+        print(self.explained())  # noqa: T201 - as DataFrame.explain does
+
+    def explained(self) -> str:
+        """Return the text that `explain` prints.
+
+        .. versionadded:: 0.1
+        """
+        return explained(self.settings, check(self.settings))
+
+    def over(self, df: DataFrame) -> Self:
+        """Return the same window over other rows, such as a batch of those that a query has read.
+
+        .. versionadded:: 0.1
+        """
+        return replace(self, df=df)

@@ -1,0 +1,95 @@
+"""What a window does, in words, beside what stock Spark would have done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eventtide.durations import spoken
+from eventtide.windows.profiles import LATE_ACTIONS, LATE_RULES, PROFILES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from eventtide.windows.settings import Settings
+    from eventtide.windows.shapes import Shape
+
+__all__ = ["explained"]
+
+
+def explained(settings: Settings, shape: Shape) -> str:
+    """Put settings that go together into words.
+
+    Parameters
+    ----------
+    settings : Settings
+        What the window was told.
+    shape : Shape
+        Its kind and sizes.
+
+    Returns
+    -------
+    str
+        Several lines.
+    """
+    first, *others = _lines(settings, shape)
+    return "\n".join(
+        [first, *(f"   {line}" for line in others), f"stock Spark: {_stock(settings, shape)}"]
+    )
+
+
+def _lines(settings: Settings, shape: Shape) -> Iterator[str]:
+    yield f"{shape.meaning}{_start(settings)}"
+    yield f"event time: {_event_time(settings)}"
+    yield f"keys: {_listed(settings.key_by) or 'none, one window for all rows'}"
+    yield f"aggregates: {_listed(settings.agg)}"
+    rules = PROFILES[settings.profile or "eventtide"]
+    yield f"holds rows with {rules.bounds}, closes when {rules.closes}{_later(settings)}"
+    yield f"a row is late when {LATE_RULES.get(settings.late_rule or rules.late, rules.late)}"
+    yield f"late rows {LATE_ACTIONS[settings.late or 'log']}{_place(settings)}"
+    yield f"results: {_results(settings)}"
+
+
+def _start(settings: Settings) -> str:
+    places = {"from": settings.origin, "in": settings.time_zone}
+    if settings.offset is not None:
+        places["moved by"] = spoken(settings.offset)
+    return "".join(f", {word} {place}" for word, place in places.items() if place is not None)
+
+
+def _event_time(settings: Settings) -> str:
+    time = settings.event_time
+    if time is None:
+        return "the column that has a watermark"
+    return time.column if time.policy is None else f"{time.column}, {time.policy!r}"
+
+
+def _later(settings: Settings) -> str:
+    return "" if settings.delay is None else f", {spoken(settings.delay)} later"
+
+
+def _place(settings: Settings) -> str:
+    return "" if settings.late_to is None else f" in {settings.late_to}"
+
+
+def _results(settings: Settings) -> str:
+    lateness = settings.allowed_lateness
+    later = "" if lateness is None else f" within {spoken(lateness)} after the end"
+    panes = [] if settings.early is None else [f"early ones ({settings.early!r})"]
+    panes += [f"one more for late rows{later}"] if settings.updates else []
+    if not panes:
+        return f"one row a window{f', with the rows{later}' if later else ''}"
+    holds = "what came since the one before" if settings.discarding else "all rows so far"
+    return f"one at the end, {', '.join(panes)}; each of {holds}"
+
+
+def _listed(columns: tuple[object, ...]) -> str:
+    """Return names as they are, and columns as Spark prints what is in them."""
+    return ", ".join(str(one).removeprefix("Column<'").removesuffix("'>") for one in columns)
+
+
+def _stock(settings: Settings, shape: Shape) -> str:
+    if shape.kind == "cumulate" or settings.time_zone is not None:
+        return "has no such window"
+    copies = f"copies each row into up to {shape.frames} windows"
+    windows = copies if shape.kind == "sliding" else "has the same windows"
+    return f"{windows}; drops late rows and only counts them"

@@ -1,0 +1,151 @@
+"""Which windows there are, and which rows are in them: the first half of the builder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from eventtide._columns import column_list
+from eventtide.watermark import MAX_SUBSTREAMS
+from eventtide.windows.base import Described
+from eventtide.windows.event_time import EventTime
+from eventtide.windows.shapes import Shape
+from eventtide.windows.zones import instant, read_origin, zone_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from pyspark.sql import Column
+    from typing_extensions import Self
+
+    from eventtide._columns import Substream
+    from eventtide.durations import Duration
+    from eventtide.policies import WatermarkPolicy
+    from eventtide.watermark import OnRestart
+    from eventtide.windows.sizes import Size
+
+__all__ = ["Framing"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Framing(Described):
+    """Event time, keys, kinds of windows, and where they start."""
+
+    def event_time(  # noqa: PLR0913 - as with_watermark
+        self,
+        column: str,
+        policy: WatermarkPolicy | None = None,
+        *,
+        substream: Substream | None = None,
+        idle_timeout: Duration | None = None,
+        expected: int | Iterable[str] | None = None,
+        max_substreams: int = MAX_SUBSTREAMS,
+        on_restart: OnRestart = "hold_until_caught_up",
+    ) -> Self:
+        """Name the event time and, with a policy, give the rows a watermark.
+
+        .. versionadded:: 0.1
+
+        Without this method the event time is the column that has a watermark.
+
+        Parameters
+        ----------
+        column : str
+            A column of type TIMESTAMP or TIMESTAMP_NTZ.
+        policy : WatermarkPolicy, optional
+            From `WatermarkPolicies`. Leave it out where the DataFrame has a watermark, or is a
+            batch, which needs none.
+        substream, idle_timeout, expected, max_substreams, on_restart
+            As for `with_watermark`; they need a policy.
+        """
+        options = (substream, idle_timeout, expected, max_substreams, on_restart)
+        return self._with(event_time=EventTime(column, policy, *options))
+
+    def key_by(self, *columns: str | Column) -> Self:
+        """Keep a window for each value of these columns; without this, one for all rows.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        *columns : str or Column
+            One or more. A null is a value too.
+        """
+        allowed, fix = "column names and Columns, one after the other", ".key_by('user', 'site')"
+        return self._with(key_by=tuple(column_list("key_by", columns, allowed, fix)))
+
+    def tumbling(self, size: Size) -> Self:
+        """Put windows side by side, so that each row is in one.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        size : str or timedelta
+            1 ms or more, or calendar text such as ``"1 month"``; see `time_zone`.
+        """
+        return self._with(shape=Shape("tumbling", size))
+
+    def sliding(self, size: Size, *, every: Size) -> Self:
+        """Begin a window at each slide, so that each row is in ``size / every`` of them.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        size : str or timedelta
+            A multiple of `every`, up to 1 000 000 times it.
+        every : str or timedelta
+            The slide: 1 ms or more, or calendar text. State holds each slide once, whatever `size`.
+        """
+        return self._with(shape=Shape("sliding", size, every))
+
+    def cumulate(self, size: Size, *, step: Size) -> Self:
+        """Let windows grow by steps to their full size, then begin anew: the day so far, by hours.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        size : str or timedelta
+            A multiple of `step`, up to 1 000 000 times it.
+        step : str or timedelta
+            1 ms or more, or calendar text. Each step has a result, from the same start.
+        """
+        return self._with(shape=Shape("cumulate", size, step))
+
+    def offset(self, offset: Duration) -> Self:
+        """Move the starts of all windows from the epoch: zero or more, below the slide or step.
+
+        .. versionadded:: 0.1
+        """
+        return self._length("offset", offset)
+
+    def origin(self, origin: datetime | str) -> Self:
+        """Let a window start at this time, and all others at whole frames from it.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        origin : datetime or str
+            With a time zone, as in ``"2024-01-01T06:00:00Z"``, or without one in `time_zone`.
+        """
+        instant(read_origin(origin), "UTC")  # refuse what is no time at all
+        return self._with(origin=origin)
+
+    def time_zone(self, name: str) -> Self:
+        """Let windows of days, weeks, months and years begin at midnight there.
+
+        .. versionadded:: 0.1
+
+        A day then has 23 or 25 hours where the clocks change. Without it a day is 24 hours from
+        midnight UTC, and months and years are refused.
+
+        Parameters
+        ----------
+        name : str
+            Such as ``"Europe/Berlin"`` or ``"UTC"``.
+        """
+        return self._with(time_zone=zone_name(name))

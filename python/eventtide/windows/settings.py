@@ -1,0 +1,137 @@
+"""What a window was told, as it was written, and how it crosses to the JVM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Column
+
+from eventtide._arguments import count, of_type
+from eventtide.durations import to_iso
+from eventtide.errors import InvalidArgumentError, sentence
+from eventtide.windows.event_time import EventTime
+from eventtide.windows.shapes import Shape
+from eventtide.windows.zones import instant, read_origin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from eventtide.durations import Duration
+    from eventtide.windows.profiles import LateAction, LateRule, Profile
+
+__all__ = ["Early", "Settings"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Early:
+    """When a window gives a result before it closes: any of the three.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is none, or one is wrong.
+    """
+
+    every: Duration | None
+    rows: int | None
+    when: str | Column | None
+
+    def __post_init__(self) -> None:
+        """Refuse what is wrong, where the caller can see the line."""
+        if self.when is not None:
+            kinds, allowed = (str, Column), "SQL text or a Column over the rows"
+            of_type("when", self.when, kinds, allowed, "when='amount > 1000'")
+        if not self._given():
+            problem, allowed = "has no condition", "every=, rows= or when=, or several of them"
+            fix = ".early(every='10s')"
+            raise InvalidArgumentError(sentence("early", None, problem, allowed=allowed, fix=fix))
+        self.to_options()
+
+    def to_options(self) -> dict[str, str]:
+        """Return what the JVM reads; the condition crosses as a column."""
+        options = {}
+        if self.every is not None:
+            options["early.every"] = to_iso("every", self.every, positive=True)
+        if self.rows is not None:
+            options["early.rows"] = count("rows", self.rows, "1000")
+        return options
+
+    def __repr__(self) -> str:
+        """Return the method call that makes it."""
+        arguments = (f"{name}={value!r}" for name, value in self._given().items())
+        return f"early({', '.join(arguments)})"
+
+    def _given(self) -> dict[str, object]:
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Settings:
+    """Everything that a window was told; None or empty is what it was not.
+
+    Each value was checked when it was given; `check` says whether they go together.
+    """
+
+    event_time: EventTime | None = None
+    key_by: tuple[str | Column, ...] = ()
+    shape: Shape | None = None
+    offset: Duration | None = None
+    origin: datetime | str | None = None
+    time_zone: str | None = None
+    profile: Profile | None = None
+    late_rule: LateRule | None = None
+    delay: Duration | None = None
+    allowed_lateness: Duration | None = None
+    late: LateAction | None = None
+    late_to: str | None = None
+    early: Early | None = None
+    updates: bool = False
+    discarding: bool = False
+    agg: tuple[Column, ...] = ()
+
+    def to_options(self) -> dict[str, str]:
+        """Return the flat map that the JVM reads: what was set, and nothing else.
+
+        Returns
+        -------
+        dict of str to str
+            ``kind``, ``size`` and its ``slide`` or ``step``; the other settings by the names of
+            their methods, early results as ``early.every`` and ``early.rows``. Durations are ISO
+            8601 in seconds; calendar sizes are periods in days or months (``P14D``, ``P12M``); an
+            origin is an instant in UTC; what was asked for is ``"true"``.
+        """
+        zoned = self.time_zone is not None
+        options = {} if self.shape is None else self.shape.to_options(zoned=zoned)
+        for name in ("offset", "delay", "allowed_lateness"):
+            if (length := getattr(self, name)) is not None:
+                options[name] = to_iso(name, length)
+        for name in ("time_zone", "profile", "late_rule", "late", "late_to"):
+            if (text := getattr(self, name)) is not None:
+                options[name] = text
+        if self.origin is not None:
+            options["origin"] = instant(read_origin(self.origin), self.time_zone)
+        if self.early is not None:
+            options |= self.early.to_options()
+        return options | {name: "true" for name in ("updates", "discarding") if getattr(self, name)}
+
+    def columns(self) -> Iterator[tuple[str, str | Column]]:
+        """Yield every column of the rows that was named, with the argument that names it."""
+        if self.event_time is not None:
+            yield "event_time", self.event_time.column
+            yield from (("substream", part) for part in self.event_time.parts)
+        yield from (("key_by", key) for key in self.key_by)
+
+    def calls(self) -> Iterator[str]:
+        """Yield the method calls that make these settings."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is None or value is False or value == ():
+                continue
+            if isinstance(value, (EventTime, Shape, Early)):
+                yield repr(value)
+            elif isinstance(value, tuple):
+                yield f"{field.name}({', '.join(map(repr, value))})"
+            else:
+                yield f"{field.name}({'' if value is True else repr(value)})"

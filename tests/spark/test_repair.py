@@ -1,0 +1,142 @@
+"""`et.repair`: late rows mend what a query has written, and leave everything else as it was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import eventtide as et
+import pytest
+from eventtide.durations import micros
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from tests.spark.queries import at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from eventtide import WindowBuilder
+    from pyspark.sql import DataFrame, SparkSession
+
+Row: TypeAlias = tuple[float | None, str | None, float]
+
+# Second, user, amount. A null user is a user.
+ACCEPTED = [(1, "a", 1.0), (2, "a", 3.0), (12, "a", 5.0), (13, "b", 7.0), (3, None, 2.0)]
+LATE = [(4, "a", 8.0), (5, None, 2.0), (14, "b", 7.0), (15, "c", 9.0), (None, "a", 4.0)]
+
+
+@pytest.fixture(autouse=True)
+def _windows_of_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compute windows of a batch as Spark does, until the JVM half answers."""
+
+    def window(df: DataFrame, *, event_time: str, options: Any, **parts: Any) -> DataFrame:
+        lengths = [options["size"], options.get("slide", options["size"])]
+        length, slide = (f"{micros('size', one)} microseconds" for one in lengths)
+        assert set(options) <= {"kind", "size", "slide"}
+        named = df.where(F.col(event_time).isNotNull()).groupBy(
+            F.window(event_time, length, slide), *parts["keys"]
+        )
+        return named.agg(*parts["aggregates"])
+
+    monkeypatch.setattr("eventtide._jvm.window", window)
+
+
+def rows(spark: SparkSession, *parts: Iterable[Row]) -> DataFrame:
+    """Return a batch of these rows."""
+    told = [(None if s is None else at(s), *rest) for part in parts for s, *rest in part]
+    texts = spark.createDataFrame(told, "ts string, user string, amount double")
+    return texts.withColumn("ts", F.to_timestamp("ts"))
+
+
+def averages(events: DataFrame) -> WindowBuilder:
+    """Return a window whose results cannot be mended from their values."""
+    return (
+        et.window(events)
+        .event_time("ts", et.WatermarkPolicies.with_fixed_lag("5s"))
+        .key_by("user")
+        .tumbling("10s")
+        .early(rows=1)
+        .late_to("/data/late")
+        .agg(F.avg("amount").alias("mean.amount"), F.count("*").alias("n"))
+    )
+
+
+def told(answer: DataFrame) -> set[tuple[Any, ...]]:
+    """Return rows as (start in seconds, and the rest)."""
+    return {(row[0].start.second, *row[1:]) for row in answer.collect()}
+
+
+def written(events: DataFrame) -> DataFrame:
+    """Return what the query wrote: the windows of the accepted rows, without panes."""
+    return (
+        et.window(events)
+        .event_time("ts")
+        .key_by("user")
+        .tumbling("10s")
+        .agg(F.avg("amount").alias("mean.amount"), F.count("*").alias("n"))
+        .results
+    )
+
+
+def test_touched_windows_are_computed_again(spark: SparkSession) -> None:
+    """Corrected, new, and unchanged; a null key is a key, a row without a time is in no window."""
+    accepted, late = rows(spark, ACCEPTED), rows(spark, LATE)
+    every = rows(spark, ACCEPTED, LATE)
+    mended = et.repair(written(accepted), late, averages(accepted), source=every)
+    assert mended.columns == ["window", "user", "mean.amount", "n", "changed"]
+    assert told(mended) == {
+        (0, "a", 4.0, 3, "corrected"),
+        (0, None, 2.0, 2, "corrected"),
+        (10, "a", 5.0, 1, "unchanged"),
+        (10, "b", 7.0, 2, "corrected"),
+        (10, "c", 9.0, 1, "new"),
+    }
+    assert told(mended.drop("changed")) == told(written(every))
+
+
+def test_only_touched_windows_are_computed_again(spark: SparkSession) -> None:
+    """So `source` needs the rows of no other, and a window that it lacks is kept."""
+    accepted, late = rows(spark, ACCEPTED), rows(spark, [(4, "a", 8.0), (14, "b", 7.0)])
+    source = rows(spark, [(1, "a", 1.0), (2, "a", 3.0), (4, "a", 8.0)])
+    mended = et.repair(written(accepted), late, averages(accepted), source=source)
+    assert told(mended.where("changed <> 'unchanged'")) == {(0, "a", 4.0, 3, "corrected")}
+    assert told(mended.where("changed = 'unchanged'").drop("changed")) == {
+        (0, None, 2.0, 1),
+        (10, "a", 5.0, 1),
+        (10, "b", 7.0, 1),
+    }
+
+
+def test_a_value_that_stays_the_same_is_unchanged(spark: SparkSession) -> None:
+    """A late row does not raise a maximum by being below it."""
+    accepted = rows(spark, ACCEPTED)
+    window = (
+        et.window(accepted)
+        .event_time("ts")
+        .sliding("10s", every="5s")
+        .agg(F.max("amount").alias("top"))
+    )
+    late = rows(spark, [(3, "a", 0.5)])
+    every = rows(spark, ACCEPTED, [(3, "a", 0.5)])
+    mended = et.repair(window.results, late, window, source=every)
+    assert {row["changed"] for row in mended.collect()} == {"unchanged"}
+    assert told(mended.drop("changed")) == told(window.results)
+
+
+def test_without_late_rows_nothing_changes(spark: SparkSession) -> None:
+    """And without results, all that is touched is new."""
+    accepted, none = rows(spark, ACCEPTED), rows(spark, [])
+    same = et.repair(written(accepted), none, averages(accepted), source=accepted)
+    assert told(same.drop("changed")) == told(written(accepted))
+    new = et.repair(written(none), accepted, averages(accepted), source=accepted)
+    assert told(new) == {(*row, "new") for row in told(written(accepted))}
+
+
+def test_results_must_be_the_final_rows(spark: SparkSession) -> None:
+    """With the window's columns and no other, none of them named as the answer's own."""
+    accepted = rows(spark, ACCEPTED)
+    panes = written(accepted).withColumn("is_last", F.lit(True))  # noqa: FBT003 - a value
+    with pytest.raises(et.InvalidArgumentError, match=r"^results=.*Allowed: the final rows"):
+        et.repair(panes, accepted, averages(accepted), source=accepted)
+    named = averages(accepted).agg(F.count("*").alias("changed"))
+    with pytest.raises(et.InvalidArgumentError, match=r"^alias='changed' is a column"):
+        et.repair(panes, accepted, named, source=accepted)

@@ -1,0 +1,276 @@
+"""The window builder: what crosses to the JVM, and how it prints and keeps itself."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+from datetime import datetime, timedelta
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import eventtide as et
+import pytest
+from eventtide import WatermarkPolicies, WindowBuilder
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from tests.unit.fakes import FakeFrame, JavaError, column, ours, raised
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.unit.fakes import FakeDoor
+
+pytestmark = pytest.mark.usefixtures("columns")
+
+LAG = WatermarkPolicies.with_fixed_lag("5s")
+N, TOTAL = column("count(1) AS n"), column("sum(amount) AS total")
+MINUTE = {"kind": "tumbling", "size": "PT60S"}
+
+
+def minute(frame: FakeFrame) -> WindowBuilder:
+    """Return the smallest window that there is."""
+    return et.window(frame).tumbling("1m").agg(N)
+
+
+def test_the_smallest_window_crosses_without_what_was_not_set(
+    door: FakeDoor, frame: FakeFrame
+) -> None:
+    """No event time: the JVM takes the column that has a watermark."""
+    result = minute(frame).results
+    java = ["java count(1) AS n"]
+    assert door.calls == [("window", frame._jdf, None, None, [], [], java, None, MINUTE)]
+    assert result._jdf == "a java frame"
+
+
+def test_a_whole_window_crosses_in_its_parts(door: FakeDoor, frame: FakeFrame) -> None:
+    """The watermark's options are those of `with_watermark`; names and conditions are columns."""
+    window = (
+        et.window(frame)
+        .event_time("ts", LAG, substream="site", idle_timeout="1m", expected=iter(["a", "b"]))
+        .key_by("device", column("upper(site)"))
+        .sliding("1m", every="1s")
+        .early(when="amount > 1000")
+        .agg(N, TOTAL)
+    )
+    assert window.results is window.results
+    et.with_watermark(frame, "ts", LAG, substream="site", idle_timeout="1m", expected=["a", "b"])
+    [crossed, (_, _, _, substream, watermark)] = door.calls
+    assert crossed == (
+        "window",
+        frame._jdf,
+        "ts",
+        watermark,
+        substream,
+        ["java device", "java upper(site)"],
+        ["java count(1) AS n", "java sum(amount) AS total"],
+        "java expr amount > 1000",
+        {"kind": "sliding", "size": "PT60S", "slide": "PT1S"},
+    )
+
+
+def test_an_event_time_needs_no_policy(door: FakeDoor, frame: FakeFrame) -> None:
+    """The DataFrame may have a watermark, or be a batch."""
+    assert minute(frame).event_time("ts").results is not None
+    assert door.calls[0][2:5] == ("ts", None, [])
+
+
+def test_a_condition_may_be_a_column(door: FakeDoor, frame: FakeFrame) -> None:
+    """It crosses as it is."""
+    assert minute(frame).early(when=column("last")).results is not None
+    assert door.calls[0][7] == "java last"
+
+
+def test_nothing_crosses_before_results_are_asked_for(door: FakeDoor, frame: FakeFrame) -> None:
+    """Then once, whatever is done with the builder."""
+    window = minute(frame)
+    assert "tumbling" in repr(window)
+    window.explained()
+    assert door.calls == []
+    assert window.results is window.results
+    assert len(door.calls) == 1
+
+
+def test_a_builder_never_changes(frame: FakeFrame) -> None:
+    """A method leaves it as it was; called again it replaces what it said."""
+    window = minute(frame)
+    assert window.delay("1s").delay("2s").settings.to_options() == {**MINUTE, "delay": "PT2S"}
+    assert window.settings.to_options() == MINUTE
+    with pytest.raises(FrozenInstanceError):
+        window.df = frame  # type: ignore[misc]
+
+
+def test_a_window_can_go_over_other_rows(door: FakeDoor, frame: FakeFrame) -> None:
+    """All that it was told goes along, and a column that is not there is refused."""
+    window = minute(frame).key_by("device").delay("1s")
+    other = FakeFrame("device", "n")
+    assert repr(window.over(other)) == repr(window)
+    assert window.over(other).results._jdf == "a java frame"
+    assert door.calls[0][1] == other._jdf
+    with pytest.raises(et.UnknownColumnError, match=r"^key_by='device' is no column"):
+        window.over(FakeFrame("ts"))
+
+
+CALLS: list[Callable[[WindowBuilder], WindowBuilder]] = [
+    lambda w: w.event_time("ts", LAG),
+    lambda w: w.key_by("site"),
+    lambda w: w.sliding("2 days", every="1 day"),
+    lambda w: w.time_zone("Europe/Berlin"),
+    lambda w: w.origin("2024-04-01"),
+    lambda w: w.allowed_lateness("1h"),
+    lambda w: w.early(rows=10),
+    lambda w: w.updates(),
+    lambda w: w.late_to("/data/late"),
+    lambda w: w.agg(N),
+]
+
+
+@given(st.permutations(CALLS))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_order_of_the_calls_does_not_matter(
+    door: FakeDoor, frame: FakeFrame, calls: list[Callable[[WindowBuilder], WindowBuilder]]
+) -> None:
+    """Not for what crosses, nor for how the window prints itself."""
+    expected, window = et.window(frame), et.window(frame)
+    for call in CALLS:
+        expected = call(expected)
+    for call in calls:
+        window = call(window)
+    assert expected.results is not window.results
+    assert door.calls[-2] == door.calls[-1]
+    assert repr(window) == repr(expected)
+    assert window.explained() == expected.explained()
+
+
+@given(st.datetimes(timezones=st.timezones()))
+def test_an_origin_is_the_same_instant_however_it_is_written(origin: datetime) -> None:
+    """As a datetime or as its text."""
+    window = et.window(FakeFrame("ts"))
+    try:
+        crossed = window.origin(origin).settings.to_options()["origin"]
+    except et.InvalidArgumentError as error:
+        assert "outside the years" in str(error)  # noqa: PT017 - only at both ends
+        return
+    text = origin.isoformat()
+    assert window.origin(text).settings.to_options()["origin"] == crossed
+    assert crossed.endswith("Z")
+    assert datetime.fromisoformat(f"{crossed[:-1]}+00:00") == datetime.fromisoformat(text)
+
+
+def test_a_window_prints_the_calls_that_make_it(frame: FakeFrame) -> None:
+    """With every argument as it was written."""
+    window = (
+        et.window(frame)
+        .event_time("ts", LAG, substream=["site"], on_restart="resume")
+        .key_by("device", column("upper(site)"))
+        .cumulate("1h", step=timedelta(minutes=1))
+        .offset(timedelta(0))
+        .early(every="10s", rows=3)
+        .discarding()
+        .agg(N)
+    )
+    assert repr(window) == (
+        "et.window(df).event_time('ts', policy=WatermarkPolicies.with_fixed_lag(lag='5s'),"
+        " substream=['site'], on_restart='resume').key_by('device', Column<'upper(site)'>)"
+        ".cumulate('1h', step=datetime.timedelta(seconds=60)).offset(datetime.timedelta(0))"
+        ".early(every='10s', rows=3).discarding().agg(Column<'count(1) AS n'>)"
+    )
+
+
+def test_a_window_explains_itself(frame: FakeFrame, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also through `et.explain`, and without the JVM."""
+    window = (
+        et.window(frame)
+        .event_time("ts", LAG)
+        .key_by("device", "site")
+        .sliding("1m", every="1s")
+        .offset("500ms")
+        .delay("5s")
+        .late_to("/data/late")
+        .agg(N)
+    )
+    window.explain()
+    et.explain(window)
+    text = window.explained()
+    assert capsys.readouterr().out == f"{text}\n{text}\n"
+    assert text.splitlines() == [
+        "windows of 1m, one begins every 1s, moved by 500ms",
+        "   event time: ts, WatermarkPolicies.with_fixed_lag(lag='5s')",
+        "   keys: device, site",
+        "   aggregates: count(1) AS n",
+        "   holds rows with start <= time < end, closes when W >= end, 5s later",
+        "   a row is late when all of its windows are closed",
+        "   late rows are counted and kept in the late log in /data/late",
+        "   results: one row a window",
+        "stock Spark: copies each row into up to 60 windows; drops late rows and only counts them",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("describe", "line"),
+    [
+        (lambda w: w, "event time: the column that has a watermark"),
+        (lambda w: w.event_time("ts"), "event time: ts"),
+        (lambda w: w, "keys: none, one window for all rows"),
+        (lambda w: w.key_by("site", column("upper(site)")), "keys: site, upper(site)"),
+        (lambda w: w, "stock Spark: has the same windows"),
+        (lambda w: w.cumulate("1h", step="1m"), "windows of 1h, growing by 1m"),
+        (lambda w: w.cumulate("1h", step="1m"), "stock Spark: has no such window"),
+        (lambda w: w.tumbling("1 month").time_zone("UTC"), "stock Spark: has no such window"),
+        (lambda w: w.tumbling("2 weeks").time_zone("UTC"), "windows of 14 days, side by side, in"),
+        (lambda w: w.origin("2024-01-01T00:00:00Z"), "side by side, from 2024-01-01T00:00:00Z"),
+        (lambda w: w.profile("storm"), "start < time <= end, closes when W > end"),
+        (lambda w: w.profile("flink"), "closes when W >= end - 1, W being inclusive"),
+        (lambda w: w.profile("jet"), "late when its frame is closed"),
+        (lambda w: w.profile("spark"), "late when all of its windows were closed by the batch"),
+        (lambda w: w.profile("jet").late_rule("behind_watermark"), "late when its time is below W"),
+        (lambda w: w.late("fail"), "late rows stop the query"),
+        (lambda w: w.allowed_lateness("1m"), "one row a window, with the rows within 1m after"),
+        (
+            lambda w: w.allowed_lateness("1m").updates(),
+            "one at the end, one more for late rows within 1m after the end; each of all rows",
+        ),
+        (
+            lambda w: w.early(rows=3).discarding(),
+            "early ones (early(rows=3)); each of what came since the one before",
+        ),
+    ],
+)
+def test_an_explanation_follows_the_settings(
+    frame: FakeFrame, describe: Callable[[WindowBuilder], WindowBuilder], line: str
+) -> None:
+    """Each setting in words."""
+    assert line in describe(minute(frame)).explained()
+
+
+class Writer(DataStreamWriter):
+    """A writer that knows only how to start."""
+
+    def __init__(self, *, fails_with: BaseException | None = None) -> None:
+        self._fails_with = fails_with
+
+    def start(self, *_: Any, **__: Any) -> Any:
+        """Return a query, or fail as it was told."""
+        if self._fails_with is not None:
+            raise self._fails_with
+        return SimpleNamespace(name="a query")
+
+
+def test_a_window_is_started_with_its_writer(frame: FakeFrame) -> None:
+    """For now as the writer itself does."""
+    assert et.start(minute(frame), Writer()).name == "a query"
+
+
+def test_what_stops_a_start_has_its_name(frame: FakeFrame) -> None:
+    """Errors of the JVM half become Python's."""
+    wrapped = raised(JavaError("java.lang.RuntimeException", ours("CheckpointError")))
+    with pytest.raises(et.CheckpointError):
+        et.start(minute(frame), Writer(fails_with=wrapped))
+
+
+def test_start_wants_a_window_and_a_writer(frame: FakeFrame) -> None:
+    """A query that runs already is no writer."""
+    with pytest.raises(et.ArgumentTypeError, match=r"^window=.*has type FakeFrame"):
+        et.start(frame, Writer())  # type: ignore[arg-type]
+    with pytest.raises(et.ArgumentTypeError, match=r"^writer=.*has type SimpleNamespace.*et.start"):
+        et.start(minute(frame), SimpleNamespace())  # type: ignore[arg-type]

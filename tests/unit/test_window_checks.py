@@ -1,0 +1,215 @@
+"""What a window refuses: single arguments where they are written, the rest when it is asked for."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import eventtide as et
+import pytest
+from eventtide import (
+    ArgumentTypeError,
+    EventtideError,
+    InvalidArgumentError,
+    InvalidDurationError,
+    UnknownColumnError,
+    WatermarkPolicies,
+    WindowBuilder,
+)
+
+from tests.unit.fakes import FakeFrame, column
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.unit.fakes import FakeDoor
+
+    Describe = Callable[[WindowBuilder], object]
+
+LAG = WatermarkPolicies.with_fixed_lag("5s")
+
+AT_ONCE: list[tuple[Callable[[Any], object], type[EventtideError], str]] = [
+    (lambda _: et.window("events"), ArgumentTypeError, r"^df='events' .*Try: et\.window\(df\)"),  # type: ignore[arg-type]
+    (lambda w: w.event_time(5), ArgumentTypeError, "^event_time=5 has type int"),
+    (lambda w: w.event_time(""), InvalidArgumentError, "^event_time='' is empty"),
+    (lambda w: w.event_time("tz"), UnknownColumnError, "^event_time='tz' is no column.*='ts'"),
+    (lambda w: w.event_time("ts", "5s"), ArgumentTypeError, "^policy='5s' has type str"),
+    (
+        lambda w: w.event_time("ts", idle_timeout="1m"),
+        InvalidArgumentError,
+        "^idle_timeout='1m' belongs to a policy, and there is none.*with_fixed_lag",
+    ),
+    (
+        lambda w: w.event_time("ts", substream=column("site")),
+        InvalidArgumentError,
+        "^substream=Column<'site'> belongs to a policy",
+    ),
+    (lambda w: w.event_time("ts", LAG, substream="at"), UnknownColumnError, "^substream='at' is"),
+    (lambda w: w.event_time("ts", LAG, expected=0), InvalidArgumentError, "^expected=0 is out"),
+    (lambda w: w.event_time("ts", LAG, on_restart="no"), InvalidArgumentError, "^on_restart='no'"),
+    (lambda w: w.key_by(), InvalidArgumentError, r"^key_by=\(\) is empty"),
+    (lambda w: w.key_by(["site"]), ArgumentTypeError, r"^key_by=\['site'\] has type list.*Try: \."),
+    (lambda w: w.key_by("site", "site"), InvalidArgumentError, "has a name twice"),
+    (lambda w: w.key_by("sites"), UnknownColumnError, "^key_by='sites' is no column.*='site'"),
+    (lambda w: w.tumbling(60), InvalidDurationError, "^size=60 is a number without a unit"),
+    (lambda w: w.sliding("10s", every="3s"), InvalidDurationError, "Try: size='9s'"),
+    (lambda w: w.cumulate("1h", step="7m"), InvalidDurationError, "^size='1h' is no multiple"),
+    (lambda w: w.offset("-1s"), InvalidDurationError, "^offset='-1s' is negative"),
+    (lambda w: w.origin(7), ArgumentTypeError, "^origin=7 has type int"),
+    (lambda w: w.origin(date(2024, 1, 1)), ArgumentTypeError, "^origin=.*has type date"),
+    (lambda w: w.origin("noon"), InvalidArgumentError, "^origin='noon' cannot be read as a time"),
+    (
+        lambda w: w.origin("0001-01-01T00:00:00+02:00"),
+        InvalidArgumentError,
+        "^origin='0001-01-01 00:00:00.02:00' is outside the years 1 to 9999",
+    ),
+    (lambda w: w.time_zone(1), ArgumentTypeError, "^time_zone=1 has type int"),
+    (lambda w: w.time_zone("Europe/Bern"), InvalidArgumentError, "is unknown.*'Europe/Berlin'"),
+    (lambda w: w.time_zone("+01:00"), InvalidArgumentError, "^time_zone='.01:00' is unknown"),
+    (lambda w: w.profile("beam"), InvalidArgumentError, "^profile='beam' is unknown"),
+    (lambda w: w.late_rule("never"), InvalidArgumentError, "^late_rule='never' is unknown"),
+    (lambda w: w.delay(5), InvalidDurationError, "^delay=5 is a number without a unit"),
+    (lambda w: w.allowed_lateness(None), InvalidDurationError, "^allowed_lateness=None has type"),
+    (lambda w: w.late("drop"), InvalidArgumentError, "^late='drop' is unknown"),
+    (lambda w: w.late_to(""), InvalidArgumentError, "^late_to='' is empty"),
+    (lambda w: w.late_to(None), ArgumentTypeError, "^late_to=None has type NoneType"),
+    (lambda w: w.early(), InvalidArgumentError, "^early=None has no condition"),
+    (lambda w: w.early(every="0s"), InvalidDurationError, "^every='0s' is zero"),
+    (lambda w: w.early(rows=0), InvalidArgumentError, "^rows=0 is out of range"),
+    (lambda w: w.early(rows=1.5), ArgumentTypeError, "^rows=1.5 has type float"),
+    (lambda w: w.early(when=True), ArgumentTypeError, "^when=True has type bool"),
+    (lambda w: w.early(when=""), InvalidArgumentError, "^when='' is empty"),
+    (lambda w: w.agg(), InvalidArgumentError, r"^agg=\(\) is empty"),
+    (lambda w: w.agg("n"), ArgumentTypeError, "^agg='n' has type str.*F.count"),
+    (lambda w: w.over(None), ArgumentTypeError, "^df=None has type NoneType"),
+]
+
+
+@pytest.mark.parametrize(("describe", "error", "message"), AT_ONCE)
+def test_a_wrong_argument_is_refused_where_it_is_written(
+    door: FakeDoor,
+    frame: FakeFrame,
+    describe: Describe,
+    error: type[EventtideError],
+    message: str,
+) -> None:
+    """With what is wrong, the value, what is allowed and what to try."""
+    with pytest.raises(error, match=message) as caught:
+        describe(et.window(frame))
+    assert type(caught.value) is error
+    assert "Allowed: " in str(caught.value)
+    assert "Try: " in str(caught.value)
+    assert door.calls == []
+
+
+# Each describes a window of a minute anew; the last is what the message tries.
+TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
+    (
+        lambda w: w.tumbling("1 month"),
+        InvalidDurationError,
+        r"^size='1 month' is a calendar size.*Try: \.time_zone\('Europe/Berlin'\)\.$",
+    ),
+    (
+        lambda w: w.time_zone("UTC"),
+        InvalidDurationError,
+        r"^size='1m' has a fixed length, and time_zone='UTC'.*Try: size='1 day', or no time_zone",
+    ),
+    (
+        lambda w: w.cumulate("1 day", step="1h").time_zone("UTC"),
+        InvalidDurationError,
+        "^step='1h' has a fixed length",
+    ),
+    (lambda w: w.offset("1m"), InvalidDurationError, "^offset='1m' is not inside a frame.*1m. Try"),
+    (
+        lambda w: w.sliding("1m", every="5s").offset("5s"),
+        InvalidDurationError,
+        "zero or more, and below 5s",
+    ),
+    (
+        lambda w: w.cumulate("1m", step="5s").offset("6s"),
+        InvalidDurationError,
+        "zero or more, and below 5s",
+    ),
+    (
+        lambda w: w.offset("1s").origin("2024-01-01T00:00:00Z"),
+        InvalidArgumentError,
+        "^origin=.*says again where windows start, beside offset='1s'",
+    ),
+    (
+        lambda w: w.origin("2024-04-01"),
+        InvalidArgumentError,
+        r"^origin='2024-04-01' has no time zone.*Try: \.origin\('2024-04-01T00:00:00Z'\)",
+    ),
+    (
+        lambda w: w.profile("voltsp").delay("1s").allowed_lateness("1s"),
+        InvalidArgumentError,
+        "^allowed_lateness='1s' stands beside delay='1s' under profile='voltsp'",
+    ),
+    (lambda w: w.updates(), InvalidArgumentError, "^updates=True has nothing to update"),
+    (
+        lambda w: w.updates().allowed_lateness("0s"),
+        InvalidArgumentError,
+        "^updates=True has nothing to update",
+    ),
+    (lambda w: w.discarding(), InvalidArgumentError, "^discarding=True has nothing to discard"),
+    (
+        lambda w: w.late("count").late_to("/data/late"),
+        InvalidArgumentError,
+        "^late_to='/data/late' is a place for late rows, and late='count' keeps none",
+    ),
+    (
+        lambda w: w.late_to("/data/late").late("fail"),
+        InvalidArgumentError,
+        "^late_to='/data/late' is a place",
+    ),
+]
+
+
+@pytest.mark.parametrize("ask", ["results", "explain"])
+@pytest.mark.parametrize(("describe", "error", "message"), TOGETHER)
+def test_settings_that_contradict_each_other_are_refused_when_asked_for(
+    door: FakeDoor,
+    describe: Callable[[WindowBuilder], WindowBuilder],
+    error: type[EventtideError],
+    message: str,
+    ask: str,
+) -> None:
+    """Not before: the next call may mend it."""
+    window = describe(et.window(FakeFrame("ts")).tumbling("1m").agg(column("n")))
+    with pytest.raises(error, match=message) as caught:
+        _ = window.results if ask == "results" else window.explain()  # type: ignore[func-returns-value]
+    assert type(caught.value) is error
+    assert "Allowed: " in str(caught.value)
+    assert door.calls == []
+
+
+def test_a_window_without_kind_or_aggregates_is_refused(door: FakeDoor, frame: FakeFrame) -> None:
+    """The message shows what is missing."""
+    with pytest.raises(InvalidArgumentError, match=r"^kind=None is missing.*Try: \.tumbling"):
+        _ = et.window(frame).agg(column("n")).results
+    with pytest.raises(InvalidArgumentError, match=r"^agg=\(\) is missing.*Try: \.agg\(F\.count"):
+        _ = et.window(frame).tumbling("1m").results
+    assert door.calls == []
+
+
+@pytest.mark.parametrize(
+    "describe",
+    [
+        lambda w: w.offset("59s"),
+        lambda w: w.tumbling("1 day").offset("23h").time_zone("UTC"),
+        lambda w: w.tumbling("1 month").offset("1 day").time_zone("UTC"),
+        lambda w: w.origin("2024-04-01").tumbling("1 day").time_zone("Europe/Berlin"),
+        lambda w: w.delay("1s").allowed_lateness("1s"),
+        lambda w: w.profile("eventtide").delay("1s").allowed_lateness("1s"),
+        lambda w: w.profile("jet").delay("1s"),
+        lambda w: w.profile("flink").allowed_lateness("1m").updates().discarding(),
+        lambda w: w.early(rows=1).discarding(),
+        lambda w: w.late("log").late_to("/data/late"),
+    ],
+)
+def test_settings_that_go_together_pass(
+    door: FakeDoor, describe: Callable[[WindowBuilder], WindowBuilder]
+) -> None:
+    """Each at its limit."""
+    window = describe(et.window(FakeFrame("ts")).tumbling("1m").agg(column("n")))
+    assert window.results._jdf == door.answer

@@ -1,0 +1,53 @@
+"""`et.repair`: what it refuses before any Spark; `tests/spark` has what it mends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import eventtide as et
+import pytest
+from eventtide import ArgumentTypeError, EventtideError, InvalidArgumentError
+
+from tests.unit.fakes import FakeFrame, column
+
+if TYPE_CHECKING:
+    from tests.unit.fakes import FakeDoor
+
+ROWS, RESULTS = FakeFrame("ts", "device"), FakeFrame("window", "device", "n")
+STREAM = FakeFrame("ts", "device", streaming=True)
+WINDOW = et.window(STREAM).event_time("ts").key_by("device").tumbling("1m").agg(column("n"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"results": "results"}, ArgumentTypeError, "^results='results' has type str"),
+        ({"late": None}, ArgumentTypeError, "^late=None has type NoneType"),
+        ({"source": []}, ArgumentTypeError, r"^source=\[\] has type list"),
+        ({"window": ROWS}, ArgumentTypeError, "^window=.* has type FakeFrame"),
+        ({"results": STREAM}, InvalidArgumentError, "^results=.* is a stream.*Try: spark.read"),
+        ({"late": STREAM}, InvalidArgumentError, "^late=.* is a stream"),
+        ({"source": STREAM}, InvalidArgumentError, "^source=.* is a stream"),
+        (
+            {"window": et.window(STREAM).tumbling("1m").agg(column("n"))},
+            InvalidArgumentError,
+            r"^window=.* does not name its event time.*Try: \.event_time",
+        ),
+        (
+            {"window": et.window(STREAM).event_time("ts").agg(column("n"))},
+            InvalidArgumentError,
+            "^kind=None is missing",
+        ),
+        ({"source": FakeFrame("device")}, et.UnknownColumnError, "^event_time='ts' is no column"),
+    ],
+)
+def test_a_wrong_argument_is_refused(
+    door: FakeDoor, arguments: dict[str, Any], error: type[EventtideError], message: str
+) -> None:
+    """Before the JVM is asked."""
+    right = {"results": RESULTS, "late": ROWS, "window": WINDOW, "source": ROWS}
+    with pytest.raises(error, match=message) as caught:
+        et.repair(**{**right, **arguments})
+    assert type(caught.value) is error
+    assert "Try: " in str(caught.value)
+    assert door.calls == []
