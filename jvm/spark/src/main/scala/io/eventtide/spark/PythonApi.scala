@@ -45,6 +45,8 @@ object PythonApi {
     *   null for the column that has the watermark
     * @param watermark
     *   the options of a watermark to put on it; null for a stream that has one
+    * @param when
+    *   the condition of early results; null for none
     */
   def window(
       stream: DataFrame,
@@ -53,6 +55,7 @@ object PythonApi {
       substream: JList[Column],
       keys: JList[Column],
       aggregates: JList[Column],
+      when: Column,
       options: JMap[String, String]
   ): DataFrame =
     WindowBuilder.window(

@@ -5,13 +5,7 @@ import java.util.UUID
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{
-  Ascending,
-  Attribute,
-  AttributeSet,
-  NamedExpression,
-  SortOrder
-}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.eventtide.Planning
@@ -29,7 +23,6 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
-import io.eventtide.spark.options.WindowSettings
 import io.eventtide.spark.query.WindowBatch
 import io.eventtide.spark.state.FrameFamilies
 
@@ -42,21 +35,14 @@ import io.eventtide.spark.state.FrameFamilies
   *   the batch it is planned for; None in a plan that will not run as a streaming batch
   */
 final case class WindowExec(
-    keys: Seq[Attribute],
-    frame: Attribute,
-    aggregates: WindowFunctions,
-    result: WindowResult,
-    settings: WindowSettings,
+    plan: WindowPlan,
     @transient batch: Option[WindowBatch],
     child: SparkPlan
 ) extends UnaryExecNode
     with StateStoreWriter {
-  override def output: Seq[Attribute] = result.columns.map(_.toAttribute)
+  override def output: Seq[Attribute] = plan.output
 
-  override def producedAttributes: AttributeSet =
-    AttributeSet(output) ++ AttributeSet(result.bounds ++ result.aggregates)
-
-  override def references: AttributeSet = AttributeSet(keys :+ frame)
+  override def producedAttributes: AttributeSet = AttributeSet(output)
 
   override def shortName: String = "eventtideWindow"
 
@@ -69,14 +55,15 @@ final case class WindowExec(
   )
 
   override def requiredChildDistribution: Seq[Distribution] =
-    if (keys.isEmpty) AllTuples :: Nil
-    else StatefulOperatorPartitioning.getCompatibleDistribution(keys, getStateInfo, conf) :: Nil
+    if (plan.keys.isEmpty) AllTuples :: Nil
+    else
+      StatefulOperatorPartitioning.getCompatibleDistribution(plan.keys, getStateInfo, conf) :: Nil
 
-  override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(keys.map(SortOrder(_, Ascending)))
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(plan.ordering)
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
-  private val families = FrameFamilies(DataTypeUtils.fromAttributes(keys))
+  private val families = FrameFamilies(DataTypeUtils.fromAttributes(plan.keys))
 
   override def validateAndMaybeEvolveStateSchema(
       hadoopConf: Configuration,
@@ -103,7 +90,7 @@ final case class WindowExec(
   }
 
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
-    Some(math.max(0, inputWatermarkMs - settings.closing.delay / 1000))
+    Some(math.max(0, inputWatermarkMs - plan.settings.closing.delay / 1000))
 
   @transient private lazy val due: DueAccum = {
     val accumulator = new DueAccum
@@ -116,24 +103,14 @@ final case class WindowExec(
     due.value.exists(_ <= boundary(WindowBatch.known(newInputWatermark)))
 
   private def boundary(watermark: Option[Long]): Long =
-    watermark.fold(Long.MinValue)(settings.closing.closed(_, settings.grid))
+    watermark.fold(Long.MinValue)(plan.settings.closing.closed(_, plan.settings.grid))
 
   override protected def doExecute(): RDD[InternalRow] = {
     metrics
     val running = batch.getOrElse(throw new IllegalStateException("no batch of a streaming query"))
     val passed = boundary(running.lateMicros)
     val closing = boundary(running.closingMicros)
-    val task = WindowTask(
-      keys,
-      aggregates,
-      result,
-      settings,
-      families,
-      child.output,
-      running.batchId,
-      passed,
-      closing
-    )
+    val task = WindowTask(plan, families, child.output, running.batchId, passed, closing)
     val taskMetrics = metricsOfTask
     child
       .execute()
@@ -163,18 +140,3 @@ final case class WindowExec(
   override protected def withNewChildInternal(newChild: SparkPlan): WindowExec =
     copy(child = newChild)
 }
-
-/** How a result becomes a row.
-  *
-  * @param bounds
-  *   start and end of the window, in the order in which they are given
-  * @param aggregates
-  *   the results of the functions
-  * @param columns
-  *   the output, over the keys and these
-  */
-final case class WindowResult(
-    bounds: Seq[Attribute],
-    aggregates: Seq[Attribute],
-    columns: Seq[NamedExpression]
-)

@@ -20,14 +20,14 @@ private[exec] final class WindowRows(
     input: Iterator[InternalRow],
     metrics: WindowMetrics
 ) extends Iterator[InternalRow] {
-  private val calls = task.newCalls
-  private val buffers = task.buffers(calls)
+  private val calls = task.plan.newCalls
+  private val buffers = task.plan.newBuffers(calls)
   task.families.create(store)
   private val state = new FrameStore(store, task.families, task.batchId)
-  private val results = new ResultRows(task, calls)
+  private val results = new ResultRows(task.plan, calls)
 
-  private val ring = task.ring(buffers, state, WindowRows.BlockSize)
-  private val rows = new KeyedRows(input, task)
+  private val ring = task.plan.newRing(buffers, state, WindowRows.BlockSize)
+  private val rows = new KeyedRows(input, task.input, task.plan.keys.length)
   private val touched = mutable.LongMap.empty[Unit]
   private lazy val due = new DueKeys(state, task.closing, touched)
 

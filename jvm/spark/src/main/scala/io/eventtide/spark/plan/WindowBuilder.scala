@@ -33,6 +33,7 @@ private[spark] object WindowBuilder {
     SessionChecks.installed(stream.sparkSession)
     val settings = WindowCodec.window(options)
     val input = watermark match {
+      case _ if !stream.isStreaming => WindowInput.batch(stream, eventTime.get)
       case Some(policy) => WindowInput.withWatermark(stream, eventTime.get, substream, policy)
       case None => WindowInput.watermarked(stream, eventTime)
     }
@@ -47,7 +48,8 @@ private[spark] object WindowBuilder {
       settings: WindowSettings
   ): DataFrame = {
     val id = UUID.randomUUID()
-    val onTime = LateRows(id, eventTime, settings, stream.queryExecution.analyzed)
+    val plan = stream.queryExecution.analyzed
+    val onTime = if (stream.isStreaming) LateRows(id, eventTime, settings, plan) else plan
     // Spark takes an aggregation by a column with the mark for one that it can end.
     val frame = Alias(FrameNumber(eventTime, settings.grid), "_eventtide_frame")(
       explicitMetadata = Some(Mark)
@@ -57,7 +59,9 @@ private[spark] object WindowBuilder {
     val aggregate = Aggregate(
       grouped.groupingExpressions :+ frame.toAttribute,
       grouped.aggregateExpressions :+ frame.toAttribute,
-      grouped.child.transformUp { case plan if plan eq onTime.child => framed }
+      grouped.child.transformUp {
+        case below if below eq plan => framed
+      }
     )
     val node = WindowAggregate(id, frame.toAttribute, window(eventTime), settings, aggregate)
     Plans.dataFrame(stream.sparkSession, node)

@@ -10,10 +10,16 @@ import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   Expression,
   GetStructField,
+  IsNotNull,
   Literal,
   PreciseTimestampConversion
 }
-import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  EventTimeWatermark,
+  Filter,
+  LogicalPlan,
+  Project
+}
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.eventtide.Plans
 import org.apache.spark.sql.types.{LongType, StructType}
@@ -36,6 +42,13 @@ private[spark] object WindowInput {
       .withWatermark(stream, eventTime, substream, options)
       .asInstanceOf[DataFrame]
     WindowInput(watermarked, named(watermarked, eventTime))
+  }
+
+  /** A batch: every row has been seen, and those without an event time are in no window. */
+  def batch(rows: DataFrame, eventTime: String): WindowInput = {
+    val column = named(rows, eventTime)
+    val timed = Filter(IsNotNull(column), rows.queryExecution.analyzed)
+    WindowInput(Plans.dataFrame(rows.sparkSession, timed), column)
   }
 
   /** A stream that has a watermark, of Eventtide's or of Spark's own, on a column or on windows. */

@@ -17,7 +17,7 @@ import org.apache.spark.sql.execution.aggregate.AggUtils
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.types.StructType
 
-import io.eventtide.spark.exec.{LateRowsExec, WindowExec, WindowFunctions, WindowResult}
+import io.eventtide.spark.exec.{BatchWindowExec, LateRowsExec, WindowExec, WindowPlan, WindowResult}
 import io.eventtide.spark.query.WindowBatch
 import io.eventtide.spark.state.Deduction
 
@@ -50,24 +50,23 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
   ): SparkPlan = {
     val deduction = Deduction.of(calls)
     val aggregates = deduction.fold(calls)(_.aggregates)
-    val functions =
-      WindowFunctions(aggregates.map(_.aggregateFunction), deduction.fold(Seq.empty[Int])(_.counts))
     val normalized = grouping.map(Planning.normalized)
     val partial = AggUtils
       .planAggregateWithoutDistinct(normalized, aggregates, Nil, planLater(child))
       .head // the final aggregation, which is ours to do
       .children
       .head
-    val columnsOfGroups = normalized.map(_.toAttribute)
-    WindowExec(
-      columnsOfGroups.init,
-      columnsOfGroups.last,
-      functions,
+    val groups = normalized.map(_.toAttribute)
+    val window = WindowPlan(
+      groups.init,
+      groups.last,
+      aggregates.map(_.aggregateFunction),
+      deduction.fold(Seq.empty[Int])(_.counts),
       result(node.window, aggregates, columns.filterNot(_.exprId == node.frame.exprId)),
-      node.settings,
-      WindowBatch.of(session, node.nodeId),
-      partial
+      node.settings
     )
+    if (node.isStreaming) WindowExec(window, WindowBatch.of(session, node.nodeId), partial)
+    else BatchWindowExec(window, partial)
   }
 
   private def result(

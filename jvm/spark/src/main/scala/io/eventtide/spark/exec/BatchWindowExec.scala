@@ -1,0 +1,96 @@
+package io.eventtide.spark.exec
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, SortOrder, UnsafeRow}
+import org.apache.spark.sql.catalyst.plans.physical.{
+  AllTuples,
+  ClusteredDistribution,
+  Distribution,
+  Partitioning
+}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+
+import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameArchive}
+
+/** As `WindowExec`, on a batch: every window gives its row, and there is no state. */
+final case class BatchWindowExec(plan: WindowPlan, child: SparkPlan) extends UnaryExecNode {
+  override def output: Seq[Attribute] = plan.output
+
+  override def producedAttributes: AttributeSet = AttributeSet(output)
+
+  override def requiredChildDistribution: Seq[Distribution] =
+    if (plan.keys.isEmpty) AllTuples :: Nil else ClusteredDistribution(plan.keys) :: Nil
+
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(plan.ordering)
+
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+
+  override lazy val metrics: Map[String, SQLMetric] =
+    Map("numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"))
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val window = plan
+    val input = child.output
+    val outputRows = longMetric("numOutputRows")
+    child.execute().mapPartitions { rows =>
+      new BatchWindowRows(window, new KeyedRows(rows, input, window.keys.length), outputRows)
+    }
+  }
+
+  override protected def withNewChildInternal(newChild: SparkPlan): BatchWindowExec =
+    copy(child = newChild)
+}
+
+/** Works through one partition, a key at a time. */
+private[exec] final class BatchWindowRows(
+    plan: WindowPlan,
+    rows: KeyedRows,
+    outputRows: SQLMetric
+) extends Iterator[InternalRow] {
+  private val calls = plan.newCalls
+  private val buffers = plan.newBuffers(calls)
+  private val ring = plan.newRing(buffers, NoArchive, blockSize = Int.MaxValue)
+  private val results = new ResultRows(plan, calls)
+  private var key: UnsafeRow = _ // whose windows are being given; null between keys
+  private var found = false
+
+  def hasNext: Boolean = {
+    while (!found && (key != null || rows.hasNext)) advance()
+    found
+  }
+
+  def next(): InternalRow = {
+    if (!hasNext) throw new NoSuchElementException
+    found = false
+    outputRows += 1
+    results.row(key, ring.end, buffers.row(ring.result))
+  }
+
+  private def advance(): Unit = {
+    if (key == null) takeRows()
+    found = ring.next(Long.MaxValue)
+    if (!found) key = null
+  }
+
+  private def takeRows(): Unit = {
+    key = rows.nextKey()
+    buffers.reset()
+    ring.begin(Long.MinValue)
+    while (rows.isSameKey) {
+      ring.add(rows.frame, buffers.input(rows.buffer)): Unit
+      rows.advance()
+    }
+  }
+}
+
+/** A ring that is never saved has no blocks. */
+private object NoArchive extends FrameArchive {
+  def write(block: Long, content: ByteSink): Unit = unused()
+  def read(block: Long): ByteSource = unused()
+  def remove(block: Long): Unit = unused()
+  def sink(): ByteSink = unused()
+
+  private def unused() = throw new IllegalStateException("a block of a window without state")
+}

@@ -1,0 +1,88 @@
+package io.eventtide.spark.exec
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
+import org.apache.spark.sql.catalyst.expressions.{
+  Ascending,
+  Attribute,
+  BindReferences,
+  GenericInternalRow,
+  JoinedRow,
+  NamedExpression,
+  SortOrder,
+  UnsafeProjection,
+  UnsafeRow
+}
+
+import io.eventtide.kernel.window.{FrameArchive, FrameRing}
+import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.state.{AggregateCalls, WindowBuffers}
+
+/** A window as its operators need to know it; sent to the executors.
+  *
+  * The rows that they read are buffers of partial aggregation: the keys, the frame, then the buffers.
+  *
+  * @param counts
+  *   what `Deduction` says of functions that can deduct; empty for others
+  * @param result
+  *   how a result becomes a row
+  */
+private[spark] final case class WindowPlan(
+    keys: Seq[Attribute],
+    frame: Attribute,
+    functions: Seq[AggregateFunction],
+    counts: Seq[Int],
+    result: WindowResult,
+    settings: WindowSettings
+) {
+  def output: Seq[Attribute] = result.columns.map(_.toAttribute)
+
+  /** The order in which the rows of a key come together. */
+  def ordering: Seq[SortOrder] = keys.map(SortOrder(_, Ascending))
+
+  def newCalls: AggregateCalls = new AggregateCalls(functions, counts)
+
+  def newBuffers(calls: AggregateCalls): WindowBuffers =
+    WindowBuffers(calls, AggregateCalls.areFixed(functions))
+
+  /** An empty ring over such buffers. */
+  def newRing(buffers: WindowBuffers, archive: FrameArchive, blockSize: Int): FrameRing =
+    FrameRing(settings.shape, buffers, counts.nonEmpty, archive, blockSize)
+}
+
+/** How a result becomes a row.
+  *
+  * @param bounds
+  *   start and end of the window, in the order in which they are given
+  * @param aggregates
+  *   the results of the functions
+  * @param columns
+  *   the output, over the keys and these
+  */
+private[spark] final case class WindowResult(
+    bounds: Seq[Attribute],
+    aggregates: Seq[Attribute],
+    columns: Seq[NamedExpression]
+)
+
+/** Makes the rows of results; one instance a task. */
+private[exec] final class ResultRows(plan: WindowPlan, calls: AggregateCalls) {
+  private val bounds = new GenericInternalRow(2)
+  private val keyAndBounds = new JoinedRow
+  private val all = new JoinedRow
+
+  private val columns = UnsafeProjection.create(
+    BindReferences.bindReferences(
+      plan.result.columns,
+      plan.keys ++ plan.result.bounds ++ plan.result.aggregates
+    )
+  )
+
+  /** The row of the window that ends at a boundary, good until the next one. */
+  def row(key: UnsafeRow, end: Long, buffer: InternalRow): UnsafeRow = {
+    val grid = plan.settings.grid
+    bounds.setLong(0, grid.start(plan.settings.shape.start(end)))
+    bounds.setLong(1, grid.start(end))
+    columns(all(keyAndBounds(key, bounds), calls.evaluate(buffer)))
+  }
+}
