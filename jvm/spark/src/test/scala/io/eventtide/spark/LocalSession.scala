@@ -6,9 +6,11 @@ import org.scalatest.{BeforeAndAfterAll, Suite}
 /** A local session with the extension, for one suite. */
 trait LocalSession extends BeforeAndAfterAll { this: Suite =>
 
+  protected def master: String = "local[2]"
+
   protected lazy val spark: SparkSession = SparkSession
     .builder()
-    .master("local[2]")
+    .master(master)
     .config("spark.sql.extensions", classOf[EventtideExtensions].getName)
     .config("spark.sql.shuffle.partitions", "2")
     .config("spark.sql.session.timeZone", "UTC")

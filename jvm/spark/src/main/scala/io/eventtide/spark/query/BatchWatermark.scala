@@ -8,6 +8,7 @@ import org.apache.spark.sql.eventtide.BatchInfo
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStats
 
 import io.eventtide.spark.exec.WatermarkRowsAccum
+import io.eventtide.spark.late.LateLog
 
 /** One micro-batch of a query, as its watermark nodes see it on the driver.
   *
@@ -17,6 +18,7 @@ import io.eventtide.spark.exec.WatermarkRowsAccum
   */
 final class BatchWatermark private[query] (query: QueryWatermark, val info: BatchInfo) {
   private val watched = mutable.ArrayBuffer.empty[(UUID, WatermarkRowsAccum)]
+  private val late = mutable.HashMap.empty[UUID, LateLog]
 
   def nowMicros: Long = info.timestampMs * 1000
 
@@ -27,6 +29,17 @@ final class BatchWatermark private[query] (query: QueryWatermark, val info: Batc
   def watch(nodeId: UUID, rows: WatermarkRowsAccum): Unit = synchronized {
     watched += nodeId -> rows
   }
+
+  /** The late log of a node; copies of the node share one.
+    *
+    * @param watermarkMicros
+    *   what the node's rows are late against in this batch; None while there is no watermark
+    */
+  def lateLog(nodeId: UUID, watermarkMicros: Option[Long]): LateLog = synchronized {
+    late.getOrElseUpdate(nodeId, query.openLate(nodeId, info.batchId, watermarkMicros))
+  }
+
+  private[query] def lateLogs: Map[UUID, LateLog] = synchronized(late.toMap)
 
   lazy val stats: EventTimeStats = query.finish(this)
 

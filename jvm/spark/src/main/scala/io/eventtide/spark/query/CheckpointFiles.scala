@@ -7,7 +7,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
 
 /** Files in a checkpoint, by Spark's own file manager: whole or not at all, on any file system. */
-private[query] final class CheckpointFiles(folder: Path, conf: Configuration) {
+private[spark] final class CheckpointFiles(folder: Path, conf: Configuration) {
   private val files = CheckpointFileManager.create(folder, conf)
 
   // Once, and not for each file: every question to a file system may be one over the network.

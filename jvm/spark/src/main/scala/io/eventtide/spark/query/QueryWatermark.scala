@@ -6,6 +6,7 @@ import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.eventtide.{BatchInfo, RunningQuery}
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStats
 
+import io.eventtide.spark.late.{LateLog, LateRows}
 import io.eventtide.spark.source.ClockStream
 
 /** The watermark of one run of a streaming query: the policies of all its inputs, and their state.
@@ -25,14 +26,15 @@ import io.eventtide.spark.source.ClockStream
 private[spark] final class QueryWatermark(
     query: RunningQuery,
     inputs: QueryInputs,
-    ledger: BatchLedger
+    ledger: BatchLedger,
+    late: LateRows
 ) {
 
   def queryId: UUID = query.id
   def runId: UUID = query.runId
   def nowMs: Long = query.nowMs
   def isActive: Boolean = query.isActive
-  def has(nodeId: UUID): Boolean = inputs.positions.contains(nodeId)
+  def has(nodeId: UUID): Boolean = inputs.positions.contains(nodeId) || late.has(nodeId)
 
   private val catchUp = new CatchUp(inputs.holdOnRestart)
   private val ticks = new TickSchedule
@@ -60,7 +62,15 @@ private[spark] final class QueryWatermark(
     }
   }
 
-  /** Ends a batch: credits its rows and its time, writes the ledger, and says the watermark. */
+  private[query] def openLate(
+      nodeId: UUID,
+      batchId: Long,
+      watermarkMicros: Option[Long]
+  ): LateLog = late.open(nodeId, batchId, watermarkMicros)
+
+  /** Ends a batch: credits its rows and its time, writes what has to be there before it is
+    * committed, and says the watermark.
+    */
   private[query] def finish(ended: BatchWatermark): EventTimeStats = synchronized {
     val rows = ended.rows(inputs.positions)
     val now = ended.nowMicros
@@ -69,6 +79,7 @@ private[spark] final class QueryWatermark(
     inputs.refuse(rows)
     if (hadRows || !catchUp.holding) inputs.observe(now, rows, credited = !catchUp.holding)
     if (hadRows) inputs.emit(now)
+    late.finish(ended.info.batchId, ended.lateLogs)
     write(ended.info.batchId, whole = ledger.wantsWhole)
     ticks.reschedule()
     finished = Some(FinishedBatch(ended.info.batchId, now, rows, query.readNothing(isClock)))
@@ -161,12 +172,14 @@ private[spark] final class QueryWatermark(
     if (query.nextBatchId > 0) restore(query.nextBatchId)
     else {
       ledger.begin()
+      late.restore(below = 0)
       inputs.begin(now)
       restored = true
     }
 
   private def restore(next: Long): Unit = {
     val entries = ledger.restore(below = next)
+    late.restore(below = next)
     inputs.restore(entries)
     recorded = Some((entries.last.batchId, entries.last.held))
     restored = true
@@ -194,6 +207,7 @@ private[spark] final class QueryWatermark(
       inputs.ideal,
       inputs.emitted,
       catchUp.holding,
+      late.counts,
       inputs.report(finished.fold(Map.empty[Int, BatchRows])(_.rows))
     )
   }

@@ -10,6 +10,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.RunningQuery
 import org.apache.spark.sql.internal.SQLConf
 
+import io.eventtide.spark.late.LateRows
 import io.eventtide.spark.plan.{PlanChecks, PolicyWatermark, SessionChecks}
 
 /** The queries of this driver that have an Eventtide watermark, by run.
@@ -42,7 +43,8 @@ private[spark] object QueryWatermarks {
     new PlanFile(root, conf).check(nodes.map(_.settings.structure) ++ windows.map(_.structure))
     val retain = query.session.sessionState.conf.getConf(SQLConf.MIN_BATCHES_TO_RETAIN)
     val inputs = nodes.map(node => new QueryInput(node.nodeId, node.settings)).toIndexedSeq
-    new QueryWatermark(query, new QueryInputs(inputs), new BatchLedger(root, retain, conf))
+    val late = LateRows.open(query, root, retain, conf)
+    new QueryWatermark(query, new QueryInputs(inputs), new BatchLedger(root, retain, conf), late)
   }
 
   /** The batch that a node is planned for; None for a node of another query, which may be planned on

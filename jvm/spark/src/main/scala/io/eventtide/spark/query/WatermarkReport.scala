@@ -9,6 +9,8 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
 
+import io.eventtide.spark.late.LateCounts
+
 /** What a query's watermark looked like after its last batch; times in microseconds.
   *
   * It is a snapshot: whoever asked for it makes the text of it, while the query goes on.
@@ -19,6 +21,7 @@ private[spark] final case class WatermarkReport(
     idealMicros: Option[Long],
     emittedMicros: Option[Long],
     holding: Boolean,
+    late: LateCounts,
     inputs: Seq[InputReport]
 ) {
 
@@ -29,6 +32,11 @@ private[spark] final case class WatermarkReport(
     WatermarkReport.putTime(node, "ideal", idealMicros)
     WatermarkReport.putTime(node, "emitted", emittedMicros)
     node.put("badTime", inputs.map(_.badTime).sum).put("future", inputs.map(_.future).sum)
+    val lateNode = node.putObject("late")
+    late.total.foreachEntry { (reason, rows) =>
+      val of = lateNode.putObject(reason)
+      of.put("rows", late.batch.getOrElse(reason, 0L)).put("rowsTotal", rows)
+    }
     val array = node.putArray("inputs")
     inputs.foreach(input => input.write(array.addObject()))
     node.toString
@@ -49,8 +57,9 @@ private[spark] final case class WatermarkReport(
       "rowsFuture" -> inputs.map(_.future).sum.toString,
       "holding" -> holding.toString
     )
+    val late = this.late.total.map { case (reason, rows) => s"rowsLate.$reason" -> rows.toString }
     val each = laggards.map { case (prefix, line) => s"$prefix${line.name}" -> line.text }
-    (whole ++ each).toMap.asJava
+    (whole ++ late ++ each).toMap.asJava
   }
 
   private def nameIn(input: InputReport): String =
@@ -60,7 +69,7 @@ private[spark] final case class WatermarkReport(
 private[spark] object WatermarkReport {
 
   def beforeFirstBatch(clockMicros: Long): WatermarkReport =
-    WatermarkReport(-1, clockMicros, None, None, holding = false, Nil)
+    WatermarkReport(-1, clockMicros, None, None, holding = false, LateCounts.None, Nil)
 
   private val mapper = new ObjectMapper()
   private val Laggards = 20

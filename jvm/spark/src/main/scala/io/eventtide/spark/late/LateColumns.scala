@@ -1,0 +1,67 @@
+package io.eventtide.spark.late
+
+import java.time.Instant
+import java.time.temporal.ChronoUnit
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, JoinedRow}
+import org.apache.spark.unsafe.types.UTF8String
+
+import io.eventtide.kernel.time.Clamped
+import io.eventtide.spark.EventtideException
+
+/** The columns that the log adds to a row, in the order of `LateSchema.Added`; used row by row. */
+private[late] final class LateColumns(batchId: Long, watermarkMicros: Option[Long]) {
+  private val added = new GenericInternalRow(LateSchema.Added.length)
+  private val joined = new JoinedRow
+  private val reasons = scala.collection.mutable.HashMap.empty[LateReason, UTF8String]
+
+  added.update(LateColumns.BatchId, batchId)
+  watermarkMicros.foreach(added.update(LateColumns.Watermark, _))
+
+  def at(eventTimeMicros: Long, windowsMissed: Int): Unit = {
+    added.update(LateColumns.EventTime, eventTimeMicros)
+    added.update(LateColumns.WindowsMissed, windowsMissed)
+    val lateBy = watermarkMicros.map(Clamped.subtract(_, eventTimeMicros)).filter(_ > 0)
+    lateBy.fold(added.setNullAt(LateColumns.LateBy))(added.update(LateColumns.LateBy, _))
+  }
+
+  def withoutTime(): Unit =
+    Seq(LateColumns.EventTime, LateColumns.WindowsMissed, LateColumns.LateBy)
+      .foreach(added.setNullAt)
+
+  def beside(row: InternalRow, reason: LateReason): InternalRow = {
+    val text = reasons.getOrElseUpdate(reason, UTF8String.fromString(reason.name))
+    added.update(LateColumns.Reason, text)
+    joined(row, added)
+  }
+}
+
+private object LateColumns {
+  private def column(name: String): Int = LateSchema.Added.fieldIndex(name)
+
+  private val EventTime = column("_event_time")
+  private val Watermark = column("_watermark")
+  private val LateBy = column("_late_by")
+  private val Reason = column("_reason")
+  private val WindowsMissed = column("_windows_missed")
+  private val BatchId = column("_batch_id")
+}
+
+/** What stops a query that wants no late rows. */
+private[late] object LateRefusal {
+
+  def apply(
+      eventTimeMicros: Option[Long],
+      watermarkMicros: Option[Long],
+      reason: LateReason
+  ): EventtideException = EventtideException(
+    "LATE_ROW",
+    "time" -> at(eventTimeMicros),
+    "watermark" -> at(watermarkMicros),
+    "reason" -> reason
+  )
+
+  private def at(micros: Option[Long]): String =
+    micros.fold("none")(Instant.EPOCH.plus(_, ChronoUnit.MICROS).toString)
+}

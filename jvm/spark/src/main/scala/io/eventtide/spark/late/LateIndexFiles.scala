@@ -1,0 +1,61 @@
+package io.eventtide.spark.late
+
+import java.io.FileNotFoundException
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.query.CheckpointFiles
+
+/** The files of an index: a line with the version, then one line a batch. */
+private[late] final class LateIndexFiles(root: Path, conf: Configuration) {
+  private val files = new CheckpointFiles(new Path(root, LateIndexFiles.Folder), conf)
+
+  def names: Seq[String] = files.names
+
+  def delete(file: LateIndexFile): Unit = files.delete(file.name)
+
+  def write(file: LateIndexFile, lines: Seq[String]): Unit = {
+    val text = (LateIndexFiles.Version +: lines).mkString("\n")
+    files.write(file.name)(_.write(text.getBytes(UTF_8)))
+  }
+
+  /** The lines of a file, as they are. */
+  @throws[FileNotFoundException]
+  def lines(file: LateIndexFile): Seq[String] = files.read(file.name) { in =>
+    val lines = new String(in.readAllBytes(), UTF_8).linesIterator.toSeq
+    if (!lines.headOption.contains(LateIndexFiles.Version)) {
+      unreadable(file.name, s"it does not begin with '${LateIndexFiles.Version}'")
+    }
+    if (lines.length == 1) unreadable(file.name, "it ends too early")
+    lines.tail
+  }
+
+  @throws[FileNotFoundException]
+  def entries(file: LateIndexFile): Seq[LateEntry] = {
+    val text = lines(file)
+    try text.map(LateEntry.read)
+    catch {
+      case NonFatal(_) => unreadable(file.name, "one of its lines is not as Eventtide writes it")
+    }
+  }
+
+  def unreadable(name: String, reason: String): Nothing =
+    throw EventtideException(
+      "LATE_INDEX_UNREADABLE",
+      "file" -> name,
+      "root" -> root,
+      "reason" -> reason
+    )
+}
+
+private[late] object LateIndexFiles {
+  val Folder = "eventtide/late"
+
+  /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
+  private val Version = "v1"
+}

@@ -1,0 +1,95 @@
+package io.eventtide.spark.late
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.InternalRow
+
+/** Where the tasks of one node put the late rows of one batch.
+  *
+  * @param watermarkMicros
+  *   what the rows are late against; None while there is no watermark
+  * @param files
+  *   None where rows are not kept
+  */
+final class LateLog private[late] (
+    val batchId: Long,
+    val watermarkMicros: Option[Long],
+    mode: LateMode,
+    files: Option[LateFiles],
+    private[late] val reports: LateAccum
+) extends Serializable {
+
+  /** Opens the log in a task, which has to be the one that closes it.
+    *
+    * @param place
+    *   tells apart the parts of a plan that find late rows for the same node: their partitions may
+    *   have the same numbers
+    */
+  def open(partition: Int, place: Int = 0): PartitionLate = {
+    val late = new PartitionLate(this, partition, place)
+    Option(TaskContext.get()).foreach { task =>
+      task.addTaskFailureListener((_, _) => late.discard())
+      task.addTaskCompletionListener[Unit](_ => late.close())
+    }
+    late
+  }
+
+  private[late] def create(partition: Int): Option[LateFile] =
+    files.map(_.create(batchId, partition))
+
+  private[late] def refuses: Boolean = mode == LateMode.Fail
+
+  /** What stands beside a row for which nothing is known but why it is late. */
+  private[late] def columns: LateColumns = new LateColumns(batchId, watermarkMicros)
+}
+
+/** The late rows of one task; it is written to by the task's thread only. */
+final class PartitionLate private[late] (log: LateLog, partition: Int, place: Int) {
+  private var rows = Map.empty[LateReason, Long]
+  private val columns = log.columns
+  private var file = Option.empty[LateFile] // begun by the first row
+  private var isOpen = true
+
+  /** Takes a late row, which the caller may use again afterwards.
+    *
+    * @param windowsMissed
+    *   of how many windows it would have been
+    */
+  def add(
+      row: InternalRow,
+      reason: LateReason,
+      eventTimeMicros: Long,
+      windowsMissed: Int
+  ): Unit = {
+    if (log.refuses) throw LateRefusal(Some(eventTimeMicros), log.watermarkMicros, reason)
+    columns.at(eventTimeMicros, windowsMissed)
+    put(row, reason)
+  }
+
+  /** Takes a row that has no time, or none that can be shown. */
+  def addWithoutTime(row: InternalRow): Unit = {
+    if (log.refuses) throw LateRefusal(None, log.watermarkMicros, LateReason.BadTime)
+    columns.withoutTime()
+    put(row, LateReason.BadTime)
+  }
+
+  private def put(row: InternalRow, reason: LateReason): Unit = {
+    if (rows.isEmpty) file = log.create(partition)
+    file.foreach(_.write(columns.beside(row, reason)))
+    rows += reason -> (rows.getOrElse(reason, 0L) + 1)
+  }
+
+  /** Ends the file, if there is one, and reports; a second time it does nothing. */
+  def close(): Unit = if (isOpen) {
+    isOpen = false
+    if (rows.nonEmpty) {
+      val written = file.map(f => LateFileName(f.name, f.close()))
+      log.reports.add(LateReport(place, partition, written, rows))
+    }
+  }
+
+  /** The task has failed: what it wrote does not count. */
+  private[late] def discard(): Unit = {
+    isOpen = false
+    file.foreach(_.discard())
+  }
+}

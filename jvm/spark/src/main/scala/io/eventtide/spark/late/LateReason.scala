@@ -1,0 +1,28 @@
+package io.eventtide.spark.late
+
+/** Why a row is not in the windows.
+  *
+  * @param name
+  *   as it stands in the column `_reason`
+  */
+sealed abstract class LateReason(val name: String) extends Serializable {
+  override def toString: String = name
+}
+
+object LateReason {
+
+  /** Its time is below the watermark. */
+  case object BehindWatermark extends LateReason("behind_watermark")
+
+  /** Its frame is closed. */
+  case object FrameClosed extends LateReason("frame_closed")
+
+  /** Every window that it belongs to is closed. */
+  case object WindowClosed extends LateReason("window_closed")
+
+  /** Its time is too far ahead of the clock. */
+  case object Future extends LateReason("future")
+
+  /** It has no usable time. */
+  case object BadTime extends LateReason("bad_time")
+}

@@ -1,0 +1,101 @@
+package io.eventtide.spark.late
+
+import java.util.UUID
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.eventtide.RunningQuery
+
+import io.eventtide.spark.query.CheckpointFiles
+
+/** Late rows by reason: in the last batch, and since the checkpoint began. */
+private[spark] final case class LateCounts(batch: Map[String, Long], total: Map[String, Long])
+
+private[spark] object LateCounts {
+  val None: LateCounts = LateCounts(Map.empty, Map.empty)
+}
+
+/** The late rows of one run of a query: the logs of its windows, and the index of what counts. */
+private[spark] final class LateRows private (
+    session: SparkSession,
+    windows: IndexedSeq[LateOutput],
+    newIndex: => LateIndex
+) {
+  private lazy val index = newIndex // a query without windows has none
+  private val positions = windows.map(_.node).zipWithIndex.toMap
+  private var inBatch = Map.empty[String, Long]
+
+  def has(node: UUID): Boolean = positions.contains(node)
+
+  /** Goes on from the batches before `below`. */
+  def restore(below: Long): Unit = if (windows.nonEmpty) index.restore(below)
+
+  /** The log of a node's tasks in one batch. */
+  def open(node: UUID, batchId: Long, watermarkMicros: Option[Long]): LateLog = {
+    val output = windows(positions(node))
+    val reports = new LateAccum
+    session.sparkContext.register(reports)
+    new LateLog(batchId, watermarkMicros, output.mode, output.files(session), reports)
+  }
+
+  /** Writes what the logs of a batch have been told, before Spark commits the batch. */
+  def finish(batchId: Long, logs: Map[UUID, LateLog]): Unit = if (windows.nonEmpty) {
+    val late = logs.toSeq.map { case (node, log) =>
+      LateEntry.ofWindow(positions(node), log.reports.value)
+    }
+    inBatch = LateEntry.sum(late.map(_.rows))
+    index.write(batchId, late.sortBy(_.window))
+  }
+
+  def counts: LateCounts =
+    if (windows.isEmpty) LateCounts.None else LateCounts(inBatch, index.total)
+}
+
+/** Where the late rows of one node go; without a folder they are counted only. */
+private final class LateOutput(val node: UUID, val mode: LateMode, folder: Option[LateFolder]) {
+  private var made = Option.empty[LateFiles]
+
+  def files(session: SparkSession): Option[LateFiles] = {
+    if (made.isEmpty) made = folder.map(f => LateFiles(session, f.path, f.log.schema))
+    made
+  }
+}
+
+private final case class LateFolder(path: Path, log: LateWindow)
+
+private[spark] object LateRows {
+
+  /** Opens the logs of a query that is starting, before its first offset; or refuses it.
+    *
+    * @param retain
+    *   so many batches Spark can be set back
+    */
+  def open(query: RunningQuery, root: Path, retain: Int, conf: Configuration): LateRows = {
+    val nodes = query.analyzedPlan
+      .collect { case node: FindsLateRows => node }
+      .distinctBy(_.lateNode)
+      .toIndexedSeq
+    val logs = nodes.map(node => logOf(node, query.id, conf))
+    if (nodes.nonEmpty) begin(root, conf, logs)
+    val outputs = nodes.zip(logs).map { case (node, log) =>
+      val folder = log.map(found => LateFolder(found.folder(root), found))
+      new LateOutput(node.lateNode, node.lateSettings.mode, folder)
+    }
+    new LateRows(query.session, outputs, new LateIndex(root, retain, conf))
+  }
+
+  private def logOf(node: FindsLateRows, query: UUID, conf: Configuration): Option[LateWindow] =
+    Option.when(node.lateSettings.mode == LateMode.Log) {
+      val to = node.lateSettings.to.map(folder => new Path(folder, query.toString))
+      val absolute = to.map(path => path.getFileSystem(conf).makeQualified(path).toString)
+      LateWindow(absolute, LateSchema.of(node.lateRow))
+    }
+
+  private def begin(root: Path, conf: Configuration, logs: Seq[Option[LateWindow]]): Unit = {
+    val byWindow = logs.zipWithIndex.collect { case (Some(log), window) => window -> log }.toMap
+    val isNew = new CheckpointFiles(new Path(root, "offsets"), conf).names.isEmpty
+    val windows = new LateWindows(root, conf)
+    if (isNew) windows.begin(byWindow) else windows.resume(byWindow)
+  }
+}

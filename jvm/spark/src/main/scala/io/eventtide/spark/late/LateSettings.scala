@@ -1,0 +1,26 @@
+package io.eventtide.spark.late
+
+/** What becomes of late rows; they are counted in any case. */
+sealed abstract class LateMode(val name: String) extends Serializable
+
+object LateMode {
+
+  /** They go to the late log. */
+  case object Log extends LateMode("log")
+
+  /** They are counted, and no more. */
+  case object Count extends LateMode("count")
+
+  /** The first one stops the query. */
+  case object Fail extends LateMode("fail")
+
+  val all: Seq[LateMode] = Seq(Log, Count, Fail)
+}
+
+/** How a user wants late rows treated, validated.
+  *
+  * @param to
+  *   the folder that late logs share, in which each query has one of its own; the checkpoint's
+  *   `late` if there is none
+  */
+final case class LateSettings(mode: LateMode, to: Option[String])

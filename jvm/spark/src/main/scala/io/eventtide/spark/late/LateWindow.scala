@@ -1,0 +1,109 @@
+package io.eventtide.spark.late
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.util.control.NonFatal
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.types.{DataType, StructType}
+
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.query.CheckpointFiles
+
+/** The late log of one window of a query.
+  *
+  * @param to
+  *   the folder of its files; the checkpoint's `late` if there is none, wherever the checkpoint is
+  */
+private[spark] final case class LateWindow(to: Option[String], schema: StructType) {
+
+  def folder(root: Path): Path = to.fold(new Path(root, "late"))(new Path(_))
+
+  /** As a run goes on with it that may have columns more or less. */
+  def merge(root: Path, window: Int, next: LateWindow): LateWindow = {
+    val added = next.row.filterNot(field => row.names.contains(field.name))
+    val merged = LateWindow(to, LateSchema.withAdded(StructType(row ++ added)))
+    val typesKept =
+      next.schema.forall(field => merged.schema(field.name).dataType == field.dataType)
+    if (to != next.to || !typesKept) {
+      throw EventtideException(
+        "LATE_LOG_CHANGED",
+        "root" -> root,
+        "window" -> window,
+        "stored" -> text(root),
+        "current" -> next.text(root)
+      )
+    }
+    merged
+  }
+
+  /** The columns of the rows themselves. */
+  def row: StructType = StructType(schema.dropRight(LateSchema.Added.length))
+
+  private def text(root: Path): String = s"${row.toDDL} in ${folder(root)}"
+}
+
+/** The late logs of a query: `<checkpoint>/eventtide/late/window-<position>.<revision>`.
+  *
+  * A log's file is there before the query's first offset. A run with other columns adds a revision,
+  * and the last one counts.
+  */
+private[spark] final class LateWindows(root: Path, conf: Configuration) {
+  private val files = new CheckpointFiles(new Path(root, LateIndexFiles.Folder), conf)
+
+  /** What is there, by the position of the window. */
+  def read(): Map[Int, LateWindow] =
+    newest(files.names).map { case (window, revision) => window -> read(window, revision) }
+
+  /** Begins the logs of a checkpoint without batches. */
+  def begin(logs: Map[Int, LateWindow]): Unit = {
+    files.names.filter(LateWindows.Name.matches).foreach(files.delete)
+    logs.foreach { case (window, log) => write(window, 0, log) }
+  }
+
+  /** Goes on with the logs of a run before. */
+  def resume(logs: Map[Int, LateWindow]): Unit = {
+    val known = read()
+    logs.foreach { case (window, log) => resume(window, known.get(window), log) }
+  }
+
+  private def resume(window: Int, known: Option[LateWindow], next: LateWindow): Unit = {
+    val log = known.fold(next)(_.merge(root, window, next))
+    if (!known.contains(log)) write(window, newest(files.names).get(window).fold(0)(_ + 1), log)
+  }
+
+  private def newest(names: Seq[String]): Map[Int, Int] = names
+    .collect { case LateWindows.Name(window, revision) => window.toInt -> revision.toInt }
+    .groupMapReduce(_._1)(_._2)(math.max)
+
+  private def read(window: Int, revision: Int): LateWindow = {
+    val name = LateWindows.name(window, revision)
+    val bytes = files.read(name)(_.readAllBytes())
+    try {
+      val node = LateWindows.mapper.readTree(bytes)
+      require(node.required("version").asInt == LateWindows.Version)
+      val schema = DataType.fromJson(node.required("schema").asText).asInstanceOf[StructType]
+      LateWindow(Option(node.get("to")).map(_.asText), schema)
+    } catch {
+      case NonFatal(_) =>
+        new LateIndexFiles(root, conf).unreadable(name, "it is not as this Eventtide writes it")
+    }
+  }
+
+  private def write(window: Int, revision: Int, log: LateWindow): Unit = {
+    val node = LateWindows.mapper.createObjectNode().put("version", LateWindows.Version)
+    log.to.foreach(node.put("to", _))
+    node.put("schema", log.schema.json)
+    files.write(LateWindows.name(window, revision))(_.write(node.toString.getBytes(UTF_8)))
+  }
+}
+
+private object LateWindows {
+  private val Name = "window-(\\d+)\\.(\\d+)".r
+  private val Version = 1
+  private val mapper = new ObjectMapper()
+
+  private def name(window: Int, revision: Int): String = s"window-$window.$revision"
+}

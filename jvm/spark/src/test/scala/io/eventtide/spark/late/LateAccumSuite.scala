@@ -1,0 +1,55 @@
+package io.eventtide.spark.late
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
+
+import org.scalatest.funsuite.AnyFunSuite
+
+class LateAccumSuite extends AnyFunSuite {
+
+  private def report(partition: Int, rows: Long, file: String, place: Int = 0): LateReport =
+    LateReport(
+      place,
+      partition,
+      Some(LateFileName(file, 10)),
+      Map(LateReason.FrameClosed -> rows)
+    )
+
+  private def task(report: LateReport): LateAccum = {
+    val accumulator = new LateAccum
+    accumulator.add(report)
+    accumulator
+  }
+
+  private def driver(reports: LateReport*): Set[String] = {
+    val accumulator = new LateAccum
+    reports.map(task).foreach(accumulator.merge)
+    accumulator.value.flatMap(_.file).map(_.name).toSet
+  }
+
+  test("partitions add up, and of one partition the last attempt counts") {
+    assert(driver(report(0, 2, "a"), report(1, 1, "b"), report(0, 2, "c")) == Set("b", "c"))
+  }
+
+  test("an attempt that read only the beginning does not count") {
+    assert(driver(report(0, 2, "all"), report(0, 1, "some")) == Set("all"))
+    assert(driver(report(0, 1, "some"), report(0, 2, "all")) == Set("all"))
+  }
+
+  test("the same partition of two places is two") {
+    assert(driver(report(0, 2, "a"), report(0, 2, "b", place = 1)) == Set("a", "b"))
+  }
+
+  test("it is zero until there is a report, and copies are its own") {
+    val full = task(report(0, 1, "a"))
+    assert(new LateAccum().isZero && !full.isZero && full.copyAndReset().isZero)
+    full.copy().reset()
+    assert(!full.isZero)
+  }
+
+  test("a report survives serialisation") {
+    val bytes = new ByteArrayOutputStream
+    new ObjectOutputStream(bytes).writeObject(report(3, 4, "a"))
+    val in = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray))
+    assert(in.readObject() == report(3, 4, "a"))
+  }
+}

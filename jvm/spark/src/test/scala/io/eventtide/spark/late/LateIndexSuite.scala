@@ -1,0 +1,185 @@
+package io.eventtide.spark.late
+
+import java.nio.file.{Files, Path => LocalPath, Paths}
+
+import scala.collection.immutable.SortedMap
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.eventtide.spark.EventtideException
+
+class LateIndexSuite extends AnyFunSuite {
+  private val conf = new Configuration()
+
+  private def newRoot(): Path = new Path(Files.createTempDirectory("late").toUri)
+
+  private def local(root: Path, name: String): LocalPath =
+    Paths.get(root.toUri).resolve(LateIndexFiles.Folder).resolve(name)
+
+  private def open(root: Path, below: Long, retain: Int = 2): LateIndex = {
+    val index = new LateIndex(root, retain, conf, foldEvery = 5)
+    index.restore(below)
+    index
+  }
+
+  private def late(file: String, rows: Long = 1): Seq[LateOfWindow] =
+    Seq(LateOfWindow(0, SortedMap("frame_closed" -> rows), Seq(LateFileName(file, 10))))
+
+  private def write(index: LateIndex, batches: Long*): Unit =
+    batches.foreach(batch => index.write(batch, late(s"file $batch")))
+
+  private def commit(root: Path, batch: Long): Unit = {
+    val commits = Files.createDirectories(Paths.get(root.toUri).resolve("commits"))
+    Files.writeString(commits.resolve(batch.toString), "v1\n{}"): Unit
+  }
+
+  private def reader(root: Path): LateIndexReader = new LateIndexReader(root, conf)
+
+  private def files(root: Path, after: Long, until: Long): Seq[String] =
+    reader(root).entries(after, until).flatMap(_.filesOf(0)).map(_.name)
+
+  private def names(root: Path): Seq[String] = Files
+    .list(Paths.get(root.toUri).resolve(LateIndexFiles.Folder))
+    .iterator
+    .asScala
+    .map(_.getFileName.toString)
+    .filterNot(_.startsWith("."))
+    .toSeq
+    .sorted
+
+  private def refusal(action: => Any): String = {
+    val error = intercept[EventtideException](action)
+    assert(error.condition == "LATE_INDEX_UNREADABLE")
+    error.getMessage
+  }
+
+  test("a batch without late rows has no entry, and no index has no rows") {
+    val root = newRoot()
+    val index = open(root, below = 0)
+    index.write(0, Seq(LateOfWindow(0, LateEntry.NoRows, Nil)))
+    index.write(1, Nil)
+    assert(files(root, -1, 9).isEmpty && index.total.isEmpty && reader(root).lastLate.isEmpty)
+  }
+
+  test("an entry says what was late, and how many since the checkpoint began") {
+    val root = newRoot()
+    val index = open(root, below = 0)
+    index.write(0, late("a", rows = 2))
+    index.write(3, late("b", rows = 5) :+ LateOfWindow(1, SortedMap("future" -> 1L), Nil))
+    assert(index.total == Map("frame_closed" -> 7L, "future" -> 1L))
+    assert(open(root, below = 4).total == index.total)
+    val entry = reader(root).entries(after = 0, until = 3).head
+    assert(entry.after.contains(0L) && entry.rows == Map("frame_closed" -> 5L, "future" -> 1L))
+    assert(entry.filesOf(0) == Seq(LateFileName("b", 10)) && entry.filesOf(1).isEmpty)
+  }
+
+  test("only what Spark has committed is the last late batch") {
+    val root = newRoot()
+    write(open(root, below = 0), 0, 2, 5)
+    assert(reader(root).lastLate.isEmpty)
+    Seq(0L -> 0L, 1L -> 0L, 4L -> 2L, 5L -> 5L, 9L -> 5L).foreach { case (committed, expected) =>
+      commit(root, committed)
+      assert(reader(root).lastLate.contains(expected))
+    }
+  }
+
+  test("a batch that is run again has its files of the last time, and its rows once") {
+    val root = newRoot()
+    write(open(root, below = 0), 0, 1)
+    val again = open(root, below = 1)
+    assert(again.total == Map("frame_closed" -> 1L))
+    again.write(1, late("again"))
+    assert(files(root, -1, 1) == Seq("file 0", "again") && again.total("frame_closed") == 2)
+  }
+
+  test("a batch that is run again and has no late rows any more leaves none") {
+    val root = newRoot()
+    write(open(root, below = 0), 0, 1)
+    open(root, below = 1).write(1, Nil)
+    assert(files(root, -1, 1) == Seq("file 0"))
+    open(root, below = 0).restore(0)
+    assert(names(root).isEmpty)
+  }
+
+  test("many batches are few files, and all of them can be read") {
+    val root = newRoot()
+    val batches = (0L until 58L).map(_ * 2)
+    write(open(root, below = 0), batches: _*)
+    assert(names(root) == Seq("110", "112", "114", "fold1-100-108", "fold2-0-48", "fold2-50-98"))
+    assert(files(root, -1, 300) == batches.map(batch => s"file $batch"))
+    assert(files(root, 46, 52) == Seq("file 48", "file 50", "file 52"))
+    assert(open(root, below = 300).total == Map("frame_closed" -> 58L))
+  }
+
+  test("what Spark can still run again is never folded") {
+    val root = newRoot()
+    write(open(root, below = 0, retain = 20), 0L to 24L: _*)
+    assert(names(root).length == 25)
+    write(open(root, below = 5, retain = 20), 5L to 25L: _*)
+    assert(names(root).length == 22 && names(root).contains("fold1-0-4"))
+  }
+
+  test("going back further than an index can is refused by name") {
+    val root = newRoot()
+    write(open(root, below = 0), 0L to 7L: _*)
+    assert(refusal(open(root, below = 3)).contains("batch 3 is to run again"))
+  }
+
+  test("a kill between any two steps of folding changes nothing that is read") {
+    val root = newRoot()
+    val index = open(root, below = 0)
+    write(index, 0L to 6L: _*)
+    val before = (0 to 6).map(i => i -> Files.readAllBytes(local(root, i.toString)))
+    write(index, 7)
+    val expected = (0 to 7).map(batch => s"file $batch")
+    assert(names(root) == Seq("5", "6", "7", "fold1-0-4") && files(root, -1, 7) == expected)
+    // Some of what was folded is still there; all of it, while the fold is being written.
+    (4 to 0 by -1).foreach { from =>
+      before.filter(_._1 >= from).foreach { case (i, bytes) =>
+        Files.write(local(root, i.toString), bytes)
+      }
+      assert(files(root, -1, 7) == expected)
+    }
+    val fold = Files.readAllBytes(local(root, "fold1-0-4"))
+    Files.delete(local(root, "fold1-0-4"))
+    assert(files(root, -1, 7) == expected)
+    Files.write(local(root, "fold1-0-4"), fold)
+    val again = open(root, below = 8)
+    assert(again.total == Map("frame_closed" -> 8L) && names(root).length == 4)
+    write(again, 8)
+    assert(files(root, -1, 8) == expected :+ "file 8")
+  }
+
+  test("an entry that is missing is noticed, by whoever reads over it") {
+    val root = newRoot()
+    write(open(root, below = 0), 0, 3, 7)
+    Files.delete(local(root, "3"))
+    assert(refusal(files(root, -1, 7)).contains("file 3"))
+    assert(files(root, 3, 7) == Seq("file 7"))
+  }
+
+  test("a file that is not as it was written is refused by name") {
+    val root = newRoot()
+    write(open(root, below = 0), 0)
+    Files.delete(local(root, ".0.crc"))
+    val whole = Files.readString(local(root, "0"))
+    Seq("v2\n{}", "", "v1", "v1\n", "v1\nnothing", whole.dropRight(1), "v1\n{}").foreach { text =>
+      Files.writeString(local(root, "0"), text)
+      assert(refusal(files(root, -1, 0)).contains("index file 0"))
+      assert(refusal(open(root, below = 1)).contains("index file 0"))
+    }
+  }
+
+  test("on a file system that cannot replace a file it works the same") {
+    val root = newRoot()
+    conf.set("spark.sql.streaming.checkpointFileManagerClass", classOf[WriteOnce].getName)
+    try {
+      write(open(root, below = 0), 0L to 11L: _*)
+      write(open(root, below = 10), 10L to 20L: _*)
+      assert(files(root, -1, 400) == (0 to 20).map(batch => s"file $batch"))
+    } finally conf.unset("spark.sql.streaming.checkpointFileManagerClass")
+  }
+}
