@@ -39,7 +39,7 @@ object LateRule {
 /** What is closed at a watermark.
   *
   *   - '''Guarantee:''' a window that ends at `end` is closed when `end <= watermark - delay`.
-  *   - '''Units:''' `delay` in the grid's unit, zero or more.
+  *   - '''Units:''' `delay` in the grid's unit, zero or more, or -1 under an inclusive watermark.
   */
 final case class Closing(lateRule: LateRule, delay: Long = 0) {
 
