@@ -35,7 +35,10 @@ final case class Frame(size: Long, offset: Long = 0) extends FrameGrid {
   def index(ts: Long): Long =
     Math.floorDiv(ts, size) - (if (Math.floorMod(ts, size) < offset) 1 else 0)
 
-  def start(index: Long): Long = Clamped.add(Clamped.multiply(index, size), offset)
+  // From zero towards the boundary, so that what is clamped first is outside the range for good.
+  def start(index: Long): Long =
+    if (index >= 0) Clamped.add(Clamped.multiply(index, size), offset)
+    else Clamped.add(Clamped.multiply(index + 1, size), offset - size)
 
   /** How far `ts` is past the boundary below it, from 0 to `size - 1`; nothing here can wrap. */
   private def past(ts: Long): Long = {

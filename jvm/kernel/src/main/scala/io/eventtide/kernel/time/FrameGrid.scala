@@ -8,7 +8,7 @@ package io.eventtide.kernel.time
   *     the number of the frame that starts at it.
   *   - '''Source:''' ours: windows of frames of equal numbers work the same on hours and on months.
   */
-trait FrameGrid {
+trait FrameGrid extends Serializable {
 
   /** The frame that `ts` is in; also the highest boundary at or below `ts`. */
   def index(ts: Long): Long

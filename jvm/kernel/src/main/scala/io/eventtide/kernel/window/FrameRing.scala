@@ -1,6 +1,7 @@
 package io.eventtide.kernel.window
 
 import io.eventtide.kernel.StateVersion
+import io.eventtide.kernel.time.Clamped
 
 /** The frames of one key, and its windows as they fall due.
   *
@@ -80,7 +81,7 @@ final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrame
 
   private def closeUpTo(boundary: Long): Unit = {
     closedAt = boundary
-    closedFrames.evict(shape.start(boundary + 1))
+    closedFrames.evict(shape.start(Clamped.add(boundary, 1)))
   }
 
   def write(out: ByteSink): Unit = {

@@ -30,7 +30,7 @@ object LateRule {
   /** A row is late when every window that it belongs to is closed. Source: Flink, VoltSP, Spark. */
   case object WindowClosed extends LateRule("window_closed") {
     def lateBelow(watermark: Long, grid: FrameGrid, shape: WindowShape): Long =
-      grid.start(shape.start(grid.index(watermark) + 1))
+      grid.start(shape.start(Clamped.add(grid.index(watermark), 1)))
   }
 
   val all: Seq[LateRule] = Seq(BehindWatermark, FrameClosed, WindowClosed)
@@ -39,7 +39,7 @@ object LateRule {
 /** What is closed at a watermark.
   *
   *   - '''Guarantee:''' a window that ends at `end` is closed when `end <= watermark - delay`.
-  *   - '''Units:''' `delay` in the grid's unit, zero or more.
+  *   - '''Units:''' `delay` in the grid's unit, zero or more, or -1 under an inclusive watermark.
   */
 final case class Closing(lateRule: LateRule, delay: Long = 0) {
 

@@ -53,9 +53,14 @@ final case class Cumulating(frames: Int, phase: Int = 0) extends WindowShape {
   if (phase < 0 || phase >= frames)
     throw new InvalidArgument("phase", phase, s"zero or more and below $frames")
 
-  def start(end: Long): Long = firstOf(Clamped.subtract(end, 1))
-  def lastEnd(frame: Long): Long = Clamped.add(firstOf(frame), frames.toLong)
+  def start(end: Long): Long = {
+    val last = Clamped.subtract(end, 1)
+    Clamped.subtract(last, before(last))
+  }
 
-  private def firstOf(frame: Long): Long =
-    Clamped.subtract(frame, Math.floorMod(frame - phase, frames).toLong)
+  def lastEnd(frame: Long): Long = Clamped.add(frame, frames - before(frame))
+
+  /** How many frames a window has before this one; nothing here can wrap. */
+  private def before(frame: Long): Long =
+    Math.floorMod(Math.floorMod(frame, frames) - phase, frames).toLong
 }

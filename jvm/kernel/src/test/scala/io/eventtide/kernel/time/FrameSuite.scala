@@ -41,6 +41,20 @@ final class FrameSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("a frame has the number of the boundary that it starts at, and its start is the floor") {
+    forAll(frames, times) { (frame, ts) =>
+      val below = boundaryBelow(frame, ts)
+      assert(BigInt(frame.index(ts)) == (below - frame.offset) / frame.size)
+      assert(frame.start(frame.index(ts)) == frame.floor(ts))
+    }
+  }
+
+  test("a boundary is exact where it fits and the end of the range where it does not") {
+    forAll(frames, times) { (frame, index) =>
+      assert(frame.start(index) == clamp(BigInt(index) * frame.size + frame.offset))
+    }
+  }
+
   test("a time below zero belongs to the frame below it") {
     assert(Frame(10).floor(-1) == -10)
     assert(Frame(10).ceiling(-1) == 0)

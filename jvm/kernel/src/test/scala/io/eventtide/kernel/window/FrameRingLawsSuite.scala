@@ -47,11 +47,6 @@ object FrameRingLawsSuite {
 
   final case class Case(shape: WindowShape, blockSize: Int, steps: Seq[Step])
 
-  private val shapes: Gen[WindowShape] = Gen.oneOf(
-    Gen.oneOf(1, 2, 3, 5, 12, 40).map(Sliding(_)),
-    Gen.oneOf(1, 3, 7).flatMap(n => Gen.choose(0, n - 1).map(Cumulating(n, _)))
-  )
-
   // Time moves on by fits and starts, rows are about it, and a few are nowhere near.
   private def steps(at: Long, left: Int): Gen[List[Step]] =
     if (left == 0) Gen.const(Nil)
@@ -65,7 +60,7 @@ object FrameRingLawsSuite {
         .flatMap { case (now, step) => steps(now, left - 1).map(step :: _) }
 
   val cases: Gen[Case] = for {
-    shape <- shapes
+    shape <- WindowGenerators.shapes
     blockSize <- Gen.choose(1, 6)
     start <- Gen.choose(-30L, 30L)
     count <- Gen.choose(0, 120)

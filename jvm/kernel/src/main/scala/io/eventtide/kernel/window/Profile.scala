@@ -1,0 +1,45 @@
+package io.eventtide.kernel.window
+
+/** The rules at the edges of windows, as one system has them; each can be set alone, by `copy`.
+  *
+  *   - '''Guarantee:''' a row is late, or in those of its windows that are open, under any of them.
+  *   - '''Restart:''' immutable; nothing to save.
+  *   - '''Source:''' the systems that the profiles are named after.
+  *
+  * @param name what the rules are called together
+  * @param bounds which end of a window belongs to it
+  * @param lateRule when a row is late
+  * @param inclusive whether a watermark also says that no rows of its own time are expected
+  * @param delays whether a window may wait for a delay before it gives its one result
+  * @param refires whether a window that has given its result may take rows and give another
+  */
+final case class Profile(
+    name: String,
+    bounds: Bounds = Bounds.StartIncluded,
+    lateRule: LateRule = LateRule.WindowClosed,
+    inclusive: Boolean = false,
+    delays: Boolean = false,
+    refires: Boolean = false
+) {
+
+  /** What is closed at a watermark under these rules. */
+  def closing(delay: Long): Closing = Closing(lateRule, if (inclusive) delay - 1 else delay)
+}
+
+object Profile {
+  val eventtide: Profile = Profile("eventtide", delays = true, refires = true)
+
+  val jet: Profile = Profile("jet", lateRule = LateRule.FrameClosed)
+
+  val spark: Profile = Profile("spark")
+
+  val flink: Profile = Profile("flink", inclusive = true, refires = true)
+
+  /** Storm itself closes a window at its end, and then loses rows that are equal to both. */
+  val storm: Profile =
+    Profile("storm", bounds = Bounds.EndIncluded, lateRule = LateRule.BehindWatermark)
+
+  val voltsp: Profile = Profile("voltsp", delays = true)
+
+  val all: Seq[Profile] = Seq(eventtide, jet, spark, flink, storm, voltsp)
+}

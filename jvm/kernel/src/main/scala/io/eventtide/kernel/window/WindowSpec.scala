@@ -1,0 +1,33 @@
+package io.eventtide.kernel.window
+
+import io.eventtide.kernel.InvalidArgument
+import io.eventtide.kernel.time.FrameGrid
+
+/** Which windows there are, and by which rules they take rows and close.
+  *
+  *   - '''Guarantee:''' see `LateRule` and `Closing`.
+  *   - '''Units:''' whatever unit the grid has.
+  *   - '''Restart:''' immutable; nothing to save.
+  *
+  * @param grid where windows start and end
+  * @param delay how long after its end a window closes, zero or more
+  */
+final case class WindowSpec(
+    grid: FrameGrid,
+    shape: WindowShape,
+    profile: Profile = Profile.eventtide,
+    delay: Long = 0
+) {
+  if (delay < 0) throw new InvalidArgument("delay", delay, "zero or more")
+
+  /** What cuts rows into frames. */
+  val frames: FrameGrid = profile.bounds.cut(grid)
+
+  private val closing = profile.closing(delay)
+
+  /** The last boundary that is closed. */
+  def closed(watermark: Long): Long = closing.closed(watermark, frames)
+
+  def isLate(ts: Long, watermark: Long): Boolean =
+    ts < closing.lateBelow(watermark, frames, shape)
+}

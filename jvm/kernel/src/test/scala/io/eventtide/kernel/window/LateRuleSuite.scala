@@ -1,0 +1,98 @@
+package io.eventtide.kernel.window
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import io.eventtide.kernel.time.Frame
+import io.eventtide.kernel.window.WindowGenerators._
+
+/** What is late, against the windows of a row listed with numbers that cannot overflow. */
+final class LateRuleSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  import LateRuleSuite._
+
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 1000)
+
+  for (rule <- LateRule.all)
+    test(s"under ${rule.name} a row is late, or is in exactly those of its windows that are open") {
+      forAll(rows) { row =>
+        if (!row.isLate(rule)) {
+          assert(row.open.nonEmpty)
+          assert(row.results(rule) == row.open.filter(_ < FrameRing.Never))
+        }
+      }
+    }
+
+  test("under window_closed a row is late when none of its windows is open, and only then") {
+    forAll(rows) { row => assert(row.isLate(LateRule.WindowClosed) == row.open.isEmpty) }
+  }
+
+  test("under frame_closed a row is late when its frame has ended by the watermark") {
+    forAll(rows) { row =>
+      assert(row.isLate(LateRule.FrameClosed) == (row.endOf(row.frame + 1) <= row.effective))
+    }
+  }
+
+  test("under behind_watermark a row is late when it is below the watermark, less the delay") {
+    forAll(rows) { row =>
+      assert(row.isLate(LateRule.BehindWatermark) == (BigInt(row.ts) < row.effective))
+    }
+  }
+
+  test("a rule makes no less late as the watermark rises") {
+    forAll(rows, numbers) { (row, watermark) =>
+      val higher = row.copy(watermark = math.max(row.watermark, watermark))
+      LateRule.all.foreach(rule => assert(!row.isLate(rule) || higher.isLate(rule)))
+    }
+  }
+}
+
+object LateRuleSuite {
+
+  /** A row that comes when the watermark is known. */
+  final case class Row(ts: Long, watermark: Long, delay: Long, grid: Frame, shape: WindowShape) {
+    val frame: BigInt = (BigInt(ts) - grid.offset - (BigInt(ts) - grid.offset).mod(grid.size)) /
+      grid.size
+
+    val effective: BigInt = BigInt(watermark) - delay
+
+    def endOf(boundary: BigInt): BigInt = boundary * grid.size + grid.offset
+
+    /** The boundaries at which the row's windows end that are not closed. */
+    def open: Seq[BigInt] =
+      (frame + 1 to lastEnd).filter(end => endOf(end) > effective)
+
+    private def lastEnd: BigInt = shape match {
+      case Sliding(frames) => frame + frames
+      case Cumulating(frames, phase) => frame - (frame - phase).mod(frames) + frames
+    }
+
+    def isLate(rule: LateRule): Boolean =
+      ts < Closing(rule, delay).lateBelow(watermark, grid, shape)
+
+    /** The ends of the windows that a ring gives which gets this row and nothing else. */
+    def results(rule: LateRule): Seq[BigInt] = {
+      val buffers = new RowBuffers
+      val ring = FrameRing(shape, buffers, deducts = false, new MemoryArchive, blockSize = 4)
+      ring.begin(Closing(rule, delay).closed(watermark, grid))
+      assert(ring.add(grid.index(ts), buffers.of(1)))
+      Iterator
+        .continually(ring.next(FrameRing.Never))
+        .takeWhile(identity)
+        .map { _ =>
+          assert(buffers(ring.result) == Seq(1))
+          BigInt(ring.end)
+        }
+        .toList
+    }
+  }
+
+  val rows: Gen[Row] = for {
+    grid <- grids
+    shape <- shapes
+    watermark <- numbers
+    ts <- Gen.oneOf(numbers, Gen.choose(-300L, 300L).map(_ + watermark))
+    delay <- Gen.oneOf(Gen.const(0L), Gen.choose(0L, 100L), Gen.choose(0L, Long.MaxValue))
+  } yield Row(ts, watermark, delay, grid, shape)
+}
