@@ -34,7 +34,7 @@ private[exec] final class RowWatch(
   def open(partition: Int): PartitionWatch = {
     val report = stats.begin(partition)
     val limit = for { now <- nowMicros; guard <- settings.guard } yield guard.limit(now)
-    new PartitionWatch(report, keys.open(report), settings.guard, limit)
+    new PartitionWatch(report, keys.open(report), settings.guard, limit, settings.keepsRefused)
   }
 
   /** As `open`, for rows that are not read by generated code. */
@@ -50,23 +50,28 @@ final class PartitionWatch private[exec] (
     report: PartitionRows,
     val finder: SubstreamFinder,
     guard: Option[FutureGuard],
-    limit: Option[Long]
+    limit: Option[Long],
+    keepsRefused: Boolean
 ) {
 
   /** Event times from `earliest` to `latest` need no question. */
   val earliest: Long = PartitionWatch.MinMicros
   val latest: Long = limit.fold(PartitionWatch.MaxMicros)(math.min(_, PartitionWatch.MaxMicros))
 
-  /** Whether a row out of the ordinary is left out; if not, it counts as one at `latest`. */
-  def refuses(missing: Boolean, time: Long): Boolean =
+  /** What becomes of a row out of the ordinary; if it counts, it does as one at `latest`. */
+  def judge(missing: Boolean, time: Long): Int =
     if (missing || time < earliest || time > PartitionWatch.MaxMicros) {
-      report.badTime += 1
-      true
+      if (!keepsRefused) report.badTime += 1
+      refused
     } else fromTheFuture(time)
 
-  private def fromTheFuture(time: Long): Boolean = guard.get.mode match {
-    case FutureGuard.Clamp => false
-    case FutureGuard.Late => report.future += 1; true
+  private def refused: Int = if (keepsRefused) PartitionWatch.Stays else PartitionWatch.Leaves
+
+  private def fromTheFuture(time: Long): Int = guard.get.mode match {
+    case FutureGuard.Clamp => PartitionWatch.Counts
+    case FutureGuard.Late =>
+      if (!keepsRefused) report.future += 1
+      refused
     case FutureGuard.Fail => throw PartitionWatch.fromTheFuture(time, latest)
   }
 
@@ -74,17 +79,26 @@ final class PartitionWatch private[exec] (
     val missing = row.isNullAt(ordinal)
     val time = if (missing) 0 else row.getLong(ordinal)
     val ordinary = !missing && time >= earliest && time <= latest
-    val accepted = ordinary || !refuses(missing, time)
-    if (accepted) finder.ofRow(key(row)).add(if (ordinary) time else latest)
-    accepted
+    val verdict = if (ordinary) PartitionWatch.Counts else judge(missing, time)
+    if (verdict == PartitionWatch.Counts) finder.ofRow(key(row)).add(if (ordinary) time else latest)
+    verdict != PartitionWatch.Leaves
   }
 }
 
-private object PartitionWatch {
+private[exec] object PartitionWatch {
+
+  /** It counts for its substream. */
+  val Counts = 0
+
+  /** It leaves the stream. */
+  val Leaves = 1
+
+  /** It stays in the stream and counts for nothing. */
+  val Stays = 2
 
   /** The times that Spark can show: years 1 to 9999. */
-  private val MinMicros = -62135596800000000L
-  private val MaxMicros = 253402300799999999L
+  val MinMicros: Long = -62135596800000000L
+  val MaxMicros: Long = 253402300799999999L
 
   private def fromTheFuture(time: Long, latest: Long): EventtideException =
     EventtideException("ROW_FROM_THE_FUTURE", "time" -> at(time), "limit" -> at(latest))

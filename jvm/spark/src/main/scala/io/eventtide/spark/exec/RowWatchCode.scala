@@ -23,16 +23,21 @@ private[exec] final class RowWatchCode(val ctx: CodegenContext, watch: RowWatch)
   /** Watches the present row, in `ctx.currentVars`; a refused one goes no further. */
   def present: String = {
     val time = ctx.freshName("eventTime")
+    val verdict = ctx.freshName("verdict")
     val column = ctx.currentVars(watch.ordinal)
     val (statements, rows) = watch.keys.find(ctx, finder)
     s"""${column.code}
        |long $time = ${column.value};
+       |int $verdict = ${PartitionWatch.Counts};
        |if (${column.isNull} || $time < $opened.earliest() || $time > $opened.latest()) {
-       |  if ($opened.refuses(${column.isNull}, $time)) continue;
+       |  $verdict = $opened.judge(${column.isNull}, $time);
+       |  if ($verdict == ${PartitionWatch.Leaves}) continue;
        |  $time = $opened.latest();
        |}
-       |$statements
-       |$rows.add($time);
+       |if ($verdict == ${PartitionWatch.Counts}) {
+       |  $statements
+       |  $rows.add($time);
+       |}
      """.stripMargin
   }
 }

@@ -14,6 +14,8 @@ import io.eventtide.kernel.watermark.{FutureGuard, PolicySpec, Substreams, Throt
   *   how many substreams there are, when their names are not known; one or more
   * @param substreams
   *   what the rows are told apart by
+  * @param keepsRefused
+  *   whether rows that do not count for the watermark stay in the stream
   */
 final case class WatermarkSettings(
     policy: PolicySpec,
@@ -24,7 +26,8 @@ final case class WatermarkSettings(
     expectedCount: Option[Int],
     maxSubstreams: Int,
     holdsOnRestart: Boolean,
-    substreams: SubstreamLabel
+    substreams: SubstreamLabel,
+    keepsRefused: Boolean = false
 ) {
 
   /** Whether the rows are told apart at all. */

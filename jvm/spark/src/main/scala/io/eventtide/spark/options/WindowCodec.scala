@@ -9,6 +9,7 @@ import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.time.Frame
 import io.eventtide.kernel.window.{Closing, Cumulating, LateRule, Sliding, WindowShape}
 import io.eventtide.spark.EventtideException
+import io.eventtide.spark.late.{LateMode, LateSettings}
 
 /** Turns the flat options of a window into settings.
   *
@@ -16,7 +17,7 @@ import io.eventtide.spark.EventtideException
   *   kind=sliding  size=PT60S  slide=PT1S              tumbling has a size, cumulate size and step
   *   offset=PT5S  origin=2024-01-01T00:00:00Z          where windows start
   *   profile=jet  late_rule=frame_closed  delay=PT5S   rules; each can be set alone
-  *   late=log
+  *   late=log  late_to=/data/late
   * }}}
   *
   * Durations are ISO 8601 and become microseconds.
@@ -47,7 +48,7 @@ private[spark] object WindowCodec {
     }
     val start = startsAt(options, if (kind == "cumulate") size else step)
     val frame = Frame(step, Math.floorMod(start, step))
-    WindowSettings(kind, frame, shape(kind, size, step, start), closing(options))
+    WindowSettings(kind, frame, shape(kind, size, step, start), closing(options), late(options))
   }
 
   private val Kinds = Seq("tumbling", "sliding", "cumulate")
@@ -110,5 +111,10 @@ private[spark] object WindowCodec {
       rule.getOrElse(LateRule.WindowClosed),
       options.duration("delay", 0).getOrElse(0L)
     )
+  }
+
+  private def late(options: Options): LateSettings = {
+    val mode = options.choice("late", LateMode.all.map(mode => mode.name -> mode))
+    LateSettings(mode.getOrElse(LateMode.Log), options.get("late_to"))
   }
 }

@@ -2,6 +2,7 @@ package io.eventtide.spark.options
 
 import io.eventtide.kernel.time.FrameGrid
 import io.eventtide.kernel.window.{Closing, WindowShape}
+import io.eventtide.spark.late.LateSettings
 
 /** One kind of windows as a user asked for it, validated. Times are in microseconds.
   *
@@ -11,12 +12,15 @@ import io.eventtide.kernel.window.{Closing, WindowShape}
   *   the windows that are made of them
   * @param closing
   *   when a window is closed, and which rows are late
+  * @param late
+  *   what becomes of late rows
   */
 final case class WindowSettings(
     kind: String,
     grid: FrameGrid,
     shape: WindowShape,
-    closing: Closing
+    closing: Closing,
+    late: LateSettings
 ) {
 
   /** What saved state depends on: a checkpoint of another structure is refused. */

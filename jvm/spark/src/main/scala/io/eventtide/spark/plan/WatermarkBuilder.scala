@@ -26,6 +26,30 @@ private[spark] object WatermarkBuilder {
       substream: Seq[Column],
       options: Map[String, String]
   ): DataFrame = {
+    val (column, choice, settings) = checked(stream, eventTime, substream, options)
+    if (stream.isStreaming) build(stream, column, choice, settings) else stream
+  }
+
+  /** As `withWatermark` on a stream, but rows without a usable time, and those that `guard_future`
+    * refuses, stay in it: the window above takes them out.
+    */
+  def underWindow(
+      stream: DataFrame,
+      eventTime: String,
+      substream: Seq[Column],
+      options: Map[String, String]
+  ): (DataFrame, WatermarkSettings) = {
+    val (column, choice, settings) = checked(stream, eventTime, substream, options)
+    val keeping = settings.copy(keepsRefused = true)
+    (build(stream, column, choice, keeping), keeping)
+  }
+
+  private def checked(
+      stream: DataFrame,
+      eventTime: String,
+      substream: Seq[Column],
+      options: Map[String, String]
+  ): (Attribute, SubstreamChoice, WatermarkSettings) = {
     SessionChecks.installed(stream.sparkSession)
     val plan = stream.queryExecution.analyzed
     val column = timeColumn(stream, eventTime)
@@ -34,7 +58,7 @@ private[spark] object WatermarkBuilder {
       else SubstreamChoice.named(stream, substream)
     val settings = OptionsCodec.watermark(options, choice.label)
     PlanChecks.noWatermarkYet(plan, eventTime)
-    if (stream.isStreaming) build(stream, column, choice, settings) else stream
+    (column, choice, settings)
   }
 
   /** Adds the time at which each batch is made, and a watermark on it that is never behind a row. */

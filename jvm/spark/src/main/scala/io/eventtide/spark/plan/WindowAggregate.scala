@@ -49,20 +49,3 @@ final case class WindowAggregate(
   override protected def withNewChildInternal(newChild: LogicalPlan): WindowAggregate =
     copy(child = newChild)
 }
-
-/** Lets through the rows that are in an open window. The others are late, and leave the plan here.
-  *
-  * @param nodeId
-  *   that of the window
-  */
-final case class LateRows(
-    nodeId: UUID,
-    eventTime: Attribute,
-    settings: WindowSettings,
-    child: LogicalPlan
-) extends UnaryNode {
-  override def output: Seq[Attribute] = child.output
-
-  override protected def withNewChildInternal(newChild: LogicalPlan): LateRows =
-    copy(child = newChild)
-}

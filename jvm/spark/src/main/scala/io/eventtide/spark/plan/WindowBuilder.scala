@@ -9,6 +9,7 @@ import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.eventtide.Plans
 import org.apache.spark.sql.types.{Metadata, MetadataBuilder, StructField, StructType}
 
+import io.eventtide.spark.late.LateMode
 import io.eventtide.spark.options.{WindowCodec, WindowSettings}
 
 /** Puts a window on a stream that has a watermark. */
@@ -37,19 +38,19 @@ private[spark] object WindowBuilder {
       case Some(policy) => WindowInput.withWatermark(stream, eventTime.get, substream, policy)
       case None => WindowInput.watermarked(stream, eventTime)
     }
-    build(input.stream, input.eventTime, keys, aggregates, settings)
+    build(input, keys, aggregates, settings)
   }
 
   private def build(
-      stream: DataFrame,
-      eventTime: Attribute,
+      input: WindowInput,
       keys: Seq[Column],
       aggregates: Seq[Column],
       settings: WindowSettings
   ): DataFrame = {
+    val WindowInput(stream, eventTime, _, _) = input
     val id = UUID.randomUUID()
     val plan = stream.queryExecution.analyzed
-    val onTime = if (stream.isStreaming) LateRows(id, eventTime, settings, plan) else plan
+    val onTime = if (stream.isStreaming) onTimeRows(id, input, settings) else plan
     // Spark takes an aggregation by a column with the mark for one that it can end.
     val frame = Alias(FrameNumber(eventTime, settings.grid), "_eventtide_frame")(
       explicitMetadata = Some(Mark)
@@ -65,6 +66,19 @@ private[spark] object WindowBuilder {
     )
     val node = WindowAggregate(id, frame.toAttribute, window(eventTime), settings, aggregate)
     Plans.dataFrame(stream.sparkSession, node)
+  }
+
+  // Late rows that are only counted need none of their columns, which are then pruned.
+  private def onTimeRows(id: UUID, input: WindowInput, settings: WindowSettings): OnTimeRows = {
+    val logged = if (settings.late.mode == LateMode.Log) input.columns else Nil
+    OnTimeRows(
+      id,
+      input.eventTime,
+      logged,
+      input.guard,
+      settings,
+      input.stream.queryExecution.analyzed
+    )
   }
 
   // Spark resolves the columns, as those of an aggregation of its own.

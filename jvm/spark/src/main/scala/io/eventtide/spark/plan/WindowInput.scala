@@ -24,10 +24,22 @@ import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.eventtide.Plans
 import org.apache.spark.sql.types.{LongType, StructType}
 
+import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.EventtideException
 
-/** The stream that a window is put on: with a watermark of Eventtide's, and its event time. */
-private[spark] final case class WindowInput(stream: DataFrame, eventTime: Attribute)
+/** The stream that a window is put on: with a watermark of Eventtide's, and its event time.
+  *
+  * @param columns
+  *   the user's
+  * @param guard
+  *   by which rows from the future are still in the stream, for the window to take out
+  */
+private[spark] final case class WindowInput(
+    stream: DataFrame,
+    eventTime: Attribute,
+    columns: Seq[Attribute],
+    guard: Option[FutureGuard] = None
+)
 
 private[spark] object WindowInput {
 
@@ -38,17 +50,18 @@ private[spark] object WindowInput {
       substream: Seq[Column],
       options: Map[String, String]
   ): WindowInput = {
-    val watermarked = WatermarkBuilder
-      .withWatermark(stream, eventTime, substream, options)
-      .asInstanceOf[DataFrame]
-    WindowInput(watermarked, named(watermarked, eventTime))
+    val (watermarked, settings) =
+      WatermarkBuilder.underWindow(stream, eventTime, substream, options)
+    val guard = settings.guard.filter(_.mode == FutureGuard.Late)
+    val plan = watermarked.queryExecution.analyzed
+    WindowInput(watermarked, named(watermarked, eventTime), plan.output, guard)
   }
 
   /** A batch: every row has been seen, and those without an event time are in no window. */
   def batch(rows: DataFrame, eventTime: String): WindowInput = {
     val column = named(rows, eventTime)
     val timed = Filter(IsNotNull(column), rows.queryExecution.analyzed)
-    WindowInput(Plans.dataFrame(rows.sparkSession, timed), column)
+    WindowInput(Plans.dataFrame(rows.sparkSession, timed), column, timed.output)
   }
 
   /** A stream that has a watermark, of Eventtide's or of Spark's own, on a column or on windows. */
@@ -70,8 +83,8 @@ private[spark] object WindowInput {
           explicitMetadata = Some(column.metadata)
         )
         val timed = Plans.dataFrame(session, Project(ours.output :+ time, ours))
-        WindowInput(timed, time.toAttribute)
-      case _ => WindowInput(Plans.dataFrame(session, ours), column)
+        WindowInput(timed, time.toAttribute, ours.output)
+      case _ => WindowInput(Plans.dataFrame(session, ours), column, ours.output)
     }
   }
 

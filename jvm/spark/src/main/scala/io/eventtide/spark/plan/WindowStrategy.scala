@@ -17,7 +17,14 @@ import org.apache.spark.sql.execution.aggregate.AggUtils
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.types.StructType
 
-import io.eventtide.spark.exec.{BatchWindowExec, LateRowsExec, WindowExec, WindowPlan, WindowResult}
+import io.eventtide.spark.exec.{
+  BatchWindowExec,
+  OnTimeLimits,
+  OnTimeRowsExec,
+  WindowExec,
+  WindowPlan,
+  WindowResult
+}
 import io.eventtide.spark.query.WindowBatch
 import io.eventtide.spark.state.Deduction
 
@@ -27,9 +34,9 @@ import io.eventtide.spark.state.Deduction
 final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case late: LateRows =>
-      val batch = WindowBatch.of(session, late.nodeId)
-      LateRowsExec(late.eventTime, late.settings, batch, planLater(late.child)) :: Nil
+    case node: OnTimeRows =>
+      val limits = OnTimeLimits(node.eventTime, node.logged, node.guard, node.settings)
+      OnTimeRowsExec(limits, WindowBatch.of(session, node.nodeId), planLater(node.child)) :: Nil
     case node @ WindowAggregate(
           _,
           _,

@@ -7,6 +7,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.RunningQuery
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 
+import io.eventtide.spark.late.LateLog
 import io.eventtide.spark.plan.WindowAggregate
 
 /** One micro-batch as one window of the query sees it, on the driver.
@@ -14,7 +15,18 @@ import io.eventtide.spark.plan.WindowAggregate
   * The watermarks are Spark's own for the operator, since one above another stateful operator has
   * others than the query; they are known when the batch is executed, not when it is planned.
   */
-private[spark] final class WindowBatch private (query: RunningQuery, operatorId: Long) {
+private[spark] final class WindowBatch private (
+    query: RunningQuery,
+    watermark: BatchWatermark,
+    nodeId: UUID,
+    operatorId: Long
+) {
+
+  /** The batch's timestamp, by which a row from the future is known. */
+  def nowMicros: Long = watermark.nowMicros
+
+  /** Where the tasks put late rows. */
+  def lateLog: LateLog = watermark.lateLog(nodeId, lateMicros)
 
   val batchId: Long = query.batch.batchId
 
@@ -39,9 +51,12 @@ private[spark] object WindowBatch {
 
   /** The batch that a window is planned for, on the query's thread; None elsewhere. */
   def of(session: SparkSession, nodeId: UUID): Option[WindowBatch] =
-    RunningQuery.current(session).flatMap { query =>
+    for {
+      query <- RunningQuery.current(session)
+      watermark <- QueryWatermarks.plannedBatch(query, nodeId)
+    } yield {
       val position = windows(query.analyzedPlan).indexWhere(_.nodeId == nodeId)
-      Option.when(position >= 0)(new WindowBatch(query, FirstOperatorId + position))
+      new WindowBatch(query, watermark, nodeId, FirstOperatorId + position)
     }
 
   /** The windows of a plan, once each, in an order that a restart keeps. */

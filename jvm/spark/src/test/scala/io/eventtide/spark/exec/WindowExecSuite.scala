@@ -195,4 +195,45 @@ final class WindowExecSuite extends AnyFunSuite with LocalSession {
       assert(batches(Row(second(1014), "a", 1L)) == 4)
     } finally scripted.stop()
   }
+
+  test("a row is in its open windows, or in the late log with the reason; none is lost") {
+    val script = Script.create(schema)
+    val events =
+      spark.readStream.format(classOf[ScriptSource].getName).option("script", script.id).load()
+    val sliding = windowed("kind" -> "sliding", "size" -> "PT4S", "slide" -> "PT2S") _
+    val result = sliding(Seq(count(lit(1)).as("n")))(events).select(flat(col("n")): _*)
+    val checkpoint = Files.createTempDirectory("window").toString
+    val scripted =
+      new ScriptedQuery(result.asInstanceOf[classic.DataFrame], "append", checkpoint, 1000000)
+    scripted.start(availableNow = false)
+    def step(rows: Row*): Set[Row] = {
+      script.add(spark.createDataFrame(java.util.Arrays.asList(rows: _*), schema))
+      scripted.settle()
+      scripted.newResults().collect().toSet
+    }
+    try {
+      step(Row(second(1001), "a", 1L), Row(second(1007), "a", 1L), Row(null, "b", 2L))
+      // closed up to 1004: 1000 is late, 1003 is in one window still
+      val rows = step(
+        Row(second(1000), "a", 3L),
+        Row(second(1003.9), "a", 4L),
+        Row(second(1003), "c", 5L),
+        Row(second(1012), "z", 6L)
+      )
+      val closed = Set(
+        Row(1002L, 1006L, "a", 1L),
+        Row(1002L, 1006L, "c", 1L),
+        Row(1004L, 1008L, "a", 1L),
+        Row(1006L, 1010L, "a", 1L)
+      )
+      assert(rows == closed)
+      val report = PythonApi.progressJson(spark, scripted.query.id.toString)
+      for (reason <- Seq("bad_time", "window_closed"))
+        assert(report.contains(s"\"$reason\":{\"rows\":0,\"rowsTotal\":1}"), report)
+    } finally scripted.stop()
+    val late = spark.read.parquet(checkpoint + "/late")
+    val columns = Seq("_reason", "user", "amount", "_windows_missed").map(col)
+    val found = late.select(columns: _*).collect().toSet
+    assert(found == Set(Row("bad_time", "b", 2L, null), Row("window_closed", "a", 3L, 2)))
+  }
 }

@@ -1,0 +1,67 @@
+package io.eventtide.spark.exec
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+import io.eventtide.kernel.window.LateRule
+import io.eventtide.spark.late.{LateLog, LateReason, PartitionLate}
+import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.query.WindowBatch
+
+/** What is on time in one batch: made on the driver, opened by each task.
+  *
+  * @param below
+  *   rows before it are late
+  * @param latest
+  *   rows after it are from the future
+  */
+private[exec] final class LateWatch(
+    val below: Long,
+    val latest: Long,
+    val settings: WindowSettings,
+    log: Option[LateLog]
+) extends Serializable {
+
+  def open(partition: Int): PartitionOnTime =
+    new PartitionOnTime(this, log.map(_.open(partition)).get)
+}
+
+private[exec] object LateWatch {
+
+  def apply(batch: Option[WindowBatch], limits: OnTimeLimits): LateWatch = {
+    val OnTimeLimits(_, _, guard, settings) = limits
+    val below = batch.flatMap(_.lateMicros).fold(Long.MinValue) { watermark =>
+      settings.closing.lateBelow(watermark, settings.grid, settings.shape)
+    }
+    val latest = for { now <- batch.map(_.nowMicros); limit <- guard } yield limit.limit(now)
+    new LateWatch(
+      below,
+      latest.getOrElse(Long.MaxValue),
+      settings,
+      batch.map(_.lateLog)
+    )
+  }
+}
+
+/** The rows of one partition that are not on time. Only they are brought here. */
+final class PartitionOnTime private[exec] (watch: LateWatch, log: PartitionLate) {
+
+  /** Event times from `earliest` to `latest` are on time. */
+  val earliest: Long = math.max(watch.below, PartitionWatch.MinMicros)
+  val latest: Long = math.min(watch.latest, PartitionWatch.MaxMicros)
+
+  private val settings = watch.settings
+
+  private val lateReason = settings.closing.lateRule match {
+    case LateRule.BehindWatermark => LateReason.BehindWatermark
+    case LateRule.FrameClosed => LateReason.FrameClosed
+    case LateRule.WindowClosed => LateReason.WindowClosed
+  }
+
+  def add(row: InternalRow, missing: Boolean, micros: Long): Unit =
+    if (missing || micros < PartitionWatch.MinMicros || micros > PartitionWatch.MaxMicros)
+      log.addWithoutTime(row)
+    else {
+      val reason = if (micros > latest) LateReason.Future else lateReason
+      log.add(row, reason, micros, settings.shape.windowsOf(settings.grid.index(micros)))
+    }
+}
