@@ -119,4 +119,4 @@ class FakeSession(SparkSession):
     """A session that has only its Java twin."""
 
     def __init__(self) -> None:
-        self._jsparkSession = "the java session"  # type: ignore[assignment]
+        self._jsparkSession = "the java session"

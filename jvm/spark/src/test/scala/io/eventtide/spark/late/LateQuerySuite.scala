@@ -96,8 +96,7 @@ class LateQuerySuite extends AnyFunSuite with LocalSession {
   }
 
   test("the log outlives Spark's own logs, and counts go on over a restart") {
-    spark.conf.set("spark.sql.streaming.minBatchesToRetain", "2")
-    try {
+    withConf("spark.sql.streaming.minBatchesToRetain", "2") {
       val query = newQuery()
       running(query) { _ => query.feed(100); (1L to 5L).foreach(query.feed(_)) }
       running(query.next(log)) { again =>
@@ -105,7 +104,26 @@ class LateQuerySuite extends AnyFunSuite with LocalSession {
         assert(again.commits < 10 && again.late == (1L to 9L))
         assert(again.report.contains("\"rowsTotal\":9"))
       }
-    } finally spark.conf.unset("spark.sql.streaming.minBatchesToRetain")
+    }
+  }
+
+  private def withConf(key: String, value: String)(test: => Unit): Unit = {
+    spark.conf.set(key, value)
+    try test
+    finally spark.conf.unset(key)
+  }
+
+  test("a query whose checkpoint can neither rename nor replace has its late rows once") {
+    withConf("spark.sql.streaming.checkpointFileManagerClass", classOf[WriteOnce].getName) {
+      val query = newQuery()
+      running(query) { _ => query.feed(10); query.feed(5) }
+      query.uncommit(1)
+      running(query.next(log)) { again =>
+        again.settle()
+        again.feed(6)
+        assert(again.late == Seq(5, 6))
+      }
+    }
   }
 
   private def readAvailable(query: LateQuery, into: String): Seq[Long] = {
