@@ -28,6 +28,7 @@ from eventtide.errors import (
     UnsupportedSparkError,
 )
 from eventtide.explanation import explain
+from eventtide.late import read_late
 from eventtide.policies import PunctuationPolicies, WatermarkPolicies, WatermarkPolicy
 from eventtide.query_progress import (
     InputWatermark,
@@ -69,6 +70,7 @@ __all__ = [
     "jar_path",
     "named_errors",
     "progress",
+    "read_late",
     "repair",
     "start",
     "window",

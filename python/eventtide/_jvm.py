@@ -30,11 +30,13 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 __all__ = [
+    "checkpoint_of",
     "explain_json",
     "has_jar",
     "is_connect",
     "named_errors",
     "progress_json",
+    "read_late",
     "running_settings",
     "script",
     "scripted_query",
@@ -103,6 +105,19 @@ def progress_json(query: StreamingQuery) -> str | None:
     with named_errors():
         text: str | None = api.progressJson(query._jsq.sparkSession(), query.id)
     return text
+
+
+def checkpoint_of(query: StreamingQuery) -> str:
+    """Return where a query, running or stopped, has its checkpoint."""
+    return str(_api(query).checkpointOf(query._jsq))
+
+
+def read_late(session: SparkSession, options: Mapping[str, str]) -> DataFrame:
+    """Return the rows of a late log as they are now."""
+    api = _api(session)
+    with named_errors():
+        result = api.readLate(session._jsparkSession, dict(options))
+    return DataFrame(result, session)
 
 
 def explain_json(df: DataFrame) -> str:

@@ -114,6 +114,8 @@ class QueryWatermark:
     bad_time, future : int
         Rows that were refused so far: without a usable event time, or by a future guard whose
         action is ``"late"``.
+    late : dict of str to int
+        Rows that came too late for their windows so far, by reason, as in `read_late`.
     inputs : tuple of InputWatermark
         One for each watermark in the plan.
     """
@@ -125,6 +127,7 @@ class QueryWatermark:
     holding: bool
     bad_time: int
     future: int
+    late: dict[str, int]
     inputs: tuple[InputWatermark, ...]
 
 
@@ -183,6 +186,7 @@ def parse_progress(text: str) -> QueryWatermark:
 
             {"batchId": 7, "clock": us, "ideal": us|null, "emitted": us|null,
              "holding": false, "badTime": 0, "future": 0,
+             "late": {"frame_closed": {"rows": 0, "rowsTotal": 0}},
              "inputs": [
                {"position": 0, "policy": "text", "ideal": us|null, "emitted": us|null,
                 "state": "active|idle|unknown",
@@ -209,6 +213,7 @@ def parse_progress(text: str) -> QueryWatermark:
         holding=tree["holding"],
         bad_time=tree["badTime"],
         future=tree["future"],
+        late={reason: rows["rowsTotal"] for reason, rows in tree["late"].items()},
         inputs=tuple(map(_input, tree["inputs"])),
     )
 

@@ -1,6 +1,7 @@
 """How users write it, as their type checkers see it. Never run, only checked."""
 
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import eventtide as et
 from eventtide import PunctuationPolicies, WatermarkPolicies, WatermarkPolicy
@@ -74,9 +75,17 @@ def watching(query: StreamingQuery) -> None:
     assert_type(watermark, et.QueryWatermark)
     assert_type(watermark.emitted, datetime | None)
     assert_type(watermark.inputs[0].substreams[0].lag_behind_leader, timedelta | None)
+    assert_type(watermark.late, dict[str, int])
     assert_type(et.blame(query), str)
     with et.named_errors():
         query.awaitTermination()
+
+
+def late(spark: SparkSession, query: StreamingQuery) -> None:
+    """Read late rows by checkpoint or by query."""
+    assert_type(et.read_late(spark, "/data/checkpoint"), DataFrame)
+    assert_type(et.read_late(spark, Path("checkpoint"), window=1), DataFrame)
+    assert_type(et.read_late(spark, query), DataFrame)
 
 
 def mistakes(events: DataFrame) -> None:

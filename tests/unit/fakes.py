@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from eventtide import __version__, _jvm
 from py4j.protocol import Py4JJavaError
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -139,3 +139,10 @@ def raised(java: JavaError) -> Py4JJavaError:
 def ours(error_class: str) -> JavaError:
     """Return an exception of eventtide's JVM half."""
     return JavaError(_jvm.EXCEPTION, error_class=error_class)
+
+
+class FakeSession(SparkSession):
+    """A session that has only its Java twin."""
+
+    def __init__(self) -> None:
+        self._jsparkSession = "the java session"

@@ -77,6 +77,7 @@ def test_the_progress_of_the_border_is_read() -> None:
     watermark = parse_progress(json.dumps(read("progress.json")))
     states = [one.state for source in watermark.inputs for one in source.substreams]
     assert states == ["active", "active", "idle", "idle"]
+    assert watermark.late == {"behind_watermark": 4, "window_closed": 9}
     assert verdict(watermark).startswith(
         "'south' of input 0 holds the watermark at 2026-01-01 11:45:00 UTC"
     )

@@ -5,10 +5,12 @@ import java.util.{List => JList, Map => JMap, UUID}
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.eventtide.ScriptedQuery
+import org.apache.spark.sql.eventtide.{RunningQuery, ScriptedQuery}
+import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 
+import io.eventtide.spark.late.LateSource
 import io.eventtide.spark.plan.{PlanExplanation, SessionChecks, WatermarkBuilder, WindowBuilder}
 import io.eventtide.spark.query.QueryWatermarks
 import io.eventtide.spark.source.{Script, ScriptSource}
@@ -71,6 +73,12 @@ object PythonApi {
   /** The report on a query's last batch as JSON; null when it has no Eventtide watermark. */
   def progressJson(session: SparkSession, queryId: String): String =
     QueryWatermarks.report(asClassic(session), UUID.fromString(queryId)).map(_.json).orNull
+
+  def readLate(session: SparkSession, options: JMap[String, String]): DataFrame =
+    session.read.format(LateSource.Name).options(options).load()
+
+  /** Where a query, running or stopped, has its checkpoint. */
+  def checkpointOf(query: StreamingQuery): String = RunningQuery.checkpointOf(query)
 
   /** What watermarks a DataFrame has, as JSON. */
   def explainJson(stream: DataFrame): String = PlanExplanation.json(asClassic(stream))

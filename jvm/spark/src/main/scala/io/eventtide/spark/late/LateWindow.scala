@@ -7,7 +7,7 @@ import scala.util.control.NonFatal
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.sql.types.{DataType, StructField, StructType}
 
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.query.CheckpointFiles
@@ -23,11 +23,8 @@ private[spark] final case class LateWindow(to: Option[String], schema: StructTyp
 
   /** As a run goes on with it that may have columns more or less. */
   def merge(root: Path, window: Int, next: LateWindow): LateWindow = {
-    val added = next.row.filterNot(field => row.names.contains(field.name))
-    val merged = LateWindow(to, LateSchema.withAdded(StructType(row ++ added)))
-    val typesKept =
-      next.schema.forall(field => merged.schema(field.name).dataType == field.dataType)
-    if (to != next.to || !typesKept) {
+    val (known, added) = next.row.partition(find(_).isDefined)
+    if (to != next.to || !known.forall(field => find(field).contains(field.dataType))) {
       throw EventtideException(
         "LATE_LOG_CHANGED",
         "root" -> root,
@@ -36,8 +33,11 @@ private[spark] final case class LateWindow(to: Option[String], schema: StructTyp
         "current" -> next.text(root)
       )
     }
-    merged
+    LateWindow(to, LateSchema.withAdded(StructType(row ++ added)))
   }
+
+  private def find(field: StructField): Option[DataType] =
+    row.find(_.name.equalsIgnoreCase(field.name)).map(_.dataType)
 
   /** The columns of the rows themselves. */
   def row: StructType = StructType(schema.dropRight(LateSchema.Added.length))

@@ -4,15 +4,21 @@ import java.nio.file.{Files, Path => LocalPath, Paths}
 
 import scala.collection.immutable.SortedMap
 import scala.jdk.CollectionConverters._
+import scala.reflect.{ClassTag, classTag}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.spark.EventtideException
 
 class LateIndexSuite extends AnyFunSuite {
+  // Spark's default asks for file modes by child processes where Hadoop's native library is missing.
+  private val manager = "spark.sql.streaming.checkpointFileManagerClass"
+  private val plain = classOf[FileSystemBasedCheckpointFileManager].getName
   private val conf = new Configuration()
+  conf.set(manager, plain)
 
   private def newRoot(): Path = new Path(Files.createTempDirectory("late").toUri)
 
@@ -173,13 +179,30 @@ class LateIndexSuite extends AnyFunSuite {
     }
   }
 
+  private def managed[M: ClassTag](test: => Unit): Unit = {
+    conf.set(manager, classTag[M].runtimeClass.getName)
+    try test
+    finally conf.set(manager, plain)
+  }
+
   test("on a file system that cannot replace a file it works the same") {
-    val root = newRoot()
-    conf.set("spark.sql.streaming.checkpointFileManagerClass", classOf[WriteOnce].getName)
-    try {
+    managed[WriteOnce] {
+      val root = newRoot()
       write(open(root, below = 0), 0L to 11L: _*)
       write(open(root, below = 10), 10L to 20L: _*)
       assert(files(root, -1, 400) == (0 to 20).map(batch => s"file $batch"))
-    } finally conf.unset("spark.sql.streaming.checkpointFileManagerClass")
+    }
+  }
+
+  test("a reader that has listed files finds what they are folded into meanwhile") {
+    val root = newRoot()
+    val index = open(root, below = 0)
+    write(index, 0L to 6L: _*)
+    managed[Meanwhile] {
+      val read = reader(root)
+      Meanwhile.afterListing = () => write(index, 7L to 40L: _*)
+      assert(read.entries(-1, 6).flatMap(_.filesOf(0)).map(_.name) == (0 to 6).map(i => s"file $i"))
+      assert(names(root).contains("fold2-0-24"))
+    }
   }
 }

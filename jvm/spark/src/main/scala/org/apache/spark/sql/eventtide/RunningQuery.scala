@@ -16,9 +16,11 @@ import org.apache.spark.sql.execution.streaming.runtime.{
   IncrementalExecution,
   MicroBatchExecution,
   MultipleWatermarkPolicy,
-  StreamExecution
+  StreamExecution,
+  StreamingQueryWrapper
 }
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.StreamingQuery
 
 /** What one micro-batch is, from the offset log: the same when the batch is run again. */
 final case class BatchInfo(batchId: Long, timestampMs: Long, watermarkMs: Long)
@@ -170,6 +172,10 @@ object RunningQuery {
     Option(session.sharedState.activeStreamingQueries.get(id)).collect {
       case execution: MicroBatchExecution => new RunningQuery(execution)
     }
+
+  /** Where a query, running or stopped, has its checkpoint. */
+  def checkpointOf(query: StreamingQuery): String =
+    query.asInstanceOf[StreamingQueryWrapper].streamingQuery.resolvedCheckpointRoot
 
   /** The watermark nodes of a plan, once each: a self-join has the same node on both sides. */
   def watermarkNodes(plan: LogicalPlan): Seq[EventTimeWatermark] =

@@ -1,0 +1,79 @@
+package io.eventtide.spark.late
+
+import scala.collection.mutable
+
+import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.connector.expressions.filter.Predicate
+import org.apache.spark.sql.connector.read.streaming.MicroBatchStream
+import org.apache.spark.sql.connector.read.{
+  Batch,
+  Scan,
+  Statistics,
+  SupportsPushDownRequiredColumns,
+  SupportsReportStatistics
+}
+import org.apache.spark.sql.execution.datasources.v2.parquet.{ParquetScan, ParquetScanBuilder}
+import org.apache.spark.sql.execution.datasources.{PartitionSpec, PartitioningAwareFileIndex}
+import org.apache.spark.sql.internal.connector.SupportsPushDownCatalystFilters
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+/** Reads a late log with Spark's own Parquet reader, columns and filters pushed down to it. */
+private final class LateScanBuilder(session: SparkSession, log: LateLogReader)
+    extends SupportsPushDownRequiredColumns
+    with SupportsPushDownCatalystFilters {
+
+  private val parquet = new ParquetScanBuilder(
+    session,
+    new LateFileIndex(session, log.files()),
+    log.schema,
+    log.schema,
+    CaseInsensitiveStringMap.empty
+  )
+
+  override def pruneColumns(required: StructType): Unit = parquet.pruneColumns(required)
+
+  override def pushFilters(filters: Seq[Expression]): Seq[Expression] = parquet.pushFilters(filters)
+
+  override def pushedFilters: Array[Predicate] = parquet.pushedFilters
+
+  override def build(): Scan = new LateScan(parquet.build(), session, log)
+}
+
+private final class LateScan(parquet: ParquetScan, session: SparkSession, log: LateLogReader)
+    extends Scan
+    with SupportsReportStatistics {
+
+  override def readSchema: StructType = parquet.readSchema()
+
+  override def description: String = s"${log.name}: ${parquet.description()}"
+
+  override def estimateStatistics: Statistics = parquet.estimateStatistics()
+
+  override def toBatch: Batch = parquet
+
+  override def toMicroBatchStream(checkpointLocation: String): MicroBatchStream =
+    new LateStream(log, files => parquet.copy(fileIndex = new LateFileIndex(session, files)))
+}
+
+/** Files that are known by name: nothing is listed, and a folder's name says nothing.
+  *
+  * @param found
+  *   looked for when they are first needed, which a stream never does
+  */
+private final class LateFileIndex(session: SparkSession, found: => Seq[FileStatus])
+    extends PartitioningAwareFileIndex(session, Map("recursiveFileLookup" -> "true"), None) {
+
+  override protected lazy val leafFiles: mutable.LinkedHashMap[Path, FileStatus] =
+    mutable.LinkedHashMap.from(found.map(file => file.getPath -> file))
+
+  override protected def leafDirToChildrenFiles: Map[Path, Array[FileStatus]] = Map.empty
+
+  override def partitionSpec(): PartitionSpec = PartitionSpec.emptySpec
+
+  override def rootPaths: Seq[Path] = leafFiles.keys.toSeq
+
+  override def refresh(): Unit = ()
+}

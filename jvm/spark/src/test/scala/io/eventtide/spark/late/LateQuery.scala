@@ -1,0 +1,97 @@
+package io.eventtide.spark.late
+
+import java.nio.file.{Files, Path => LocalPath, Paths}
+import java.time.Duration
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.eventtide.ScriptedQuery
+import org.apache.spark.sql.functions.{col, lit}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.{DataFrame, classic}
+
+import io.eventtide.spark.query.QueryWatermarks
+import io.eventtide.spark.source.{Script, ScriptSource}
+import io.eventtide.spark.{Eventtide, PythonApi, WatermarkPolicy}
+
+/** A query that finds late rows, with a checkpoint of its own; its watermark is the highest time.
+  *
+  * @param change
+  *   what a run does to the rows before it looks for late ones
+  */
+final class LateQuery(
+    spark: classic.SparkSession,
+    settings: LateSettings,
+    change: DataFrame => DataFrame = identity,
+    earlier: Option[LateQuery] = None
+) {
+  private val script: Script =
+    earlier.fold(Script.create(StructType.fromDDL("ts timestamp, device string")))(_.script)
+  private val folder: LocalPath =
+    earlier.fold(Files.createTempDirectory("checkpoint"))(_.folder)
+  private var running = Option.empty[ScriptedQuery]
+
+  val checkpoint: String = folder.toUri.toString
+  def root: Path = new Path(checkpoint)
+
+  /** The same query in its next run, with other settings or columns. */
+  def next(settings: LateSettings, change: DataFrame => DataFrame = identity): LateQuery =
+    new LateQuery(spark, settings, change, Some(this))
+
+  def marked: DataFrame = {
+    val source =
+      spark.readStream.format(classOf[ScriptSource].getName).option("script", script.id).load()
+    val policy = WatermarkPolicy.withFixedLag(Duration.ZERO)
+    MarkLate.on(change(Eventtide.withWatermark(source, "ts", policy)), settings)
+  }
+
+  def start(result: DataFrame = marked): LateQuery = {
+    val query = PythonApi.scriptedQuery(result, "append", checkpoint, startMs = 0)
+    query.start(availableNow = false)
+    running = Some(query)
+    this
+  }
+
+  /** One batch of rows at these seconds. */
+  def feed(seconds: Long*): Unit = {
+    add(seconds: _*)
+    settle()
+  }
+
+  def add(seconds: Long*): Unit = {
+    val rows = spark
+      .createDataFrame(seconds.map(Tuple1(_)))
+      .select(col("_1").cast("timestamp").as("ts"), lit("a").as("device"))
+    script.add(rows.asInstanceOf[classic.DataFrame])
+  }
+
+  def settle(): Unit = running.get.settle()
+
+  def stop(): Unit = running.foreach(_.stop())
+
+  def report: String = QueryWatermarks.report(spark, running.get.query.id).get.json
+
+  /** As if the query had been killed before Spark committed this batch. */
+  def uncommit(batch: Long): Unit = {
+    val commits = Paths.get(folder.toUri).resolve("commits")
+    Files.delete(commits.resolve(batch.toString))
+    Files.deleteIfExists(commits.resolve(s".$batch.crc")): Unit
+  }
+
+  def commits: Int = folder.resolve("commits").toFile.list().count(!_.startsWith("."))
+
+  def lateFiles: Int = folder.resolve("late").toFile.list().count(_.endsWith(".parquet"))
+
+  def read: DataFrame =
+    spark.read.format("eventtide-late").option("checkpoint", checkpoint).load()
+
+  def readStream: DataFrame =
+    spark.readStream.format("eventtide-late").option("checkpoint", checkpoint).load()
+
+  /** What is in the log: the seconds of the rows, in order. */
+  def late: Seq[Long] = LateQuery.seconds(read)
+}
+
+object LateQuery {
+  def seconds(rows: DataFrame): Seq[Long] =
+    rows.selectExpr("unix_seconds(ts)").collect().map(_.getLong(0)).toSeq.sorted
+}

@@ -1,0 +1,91 @@
+"""The rows that came too late for their windows, as a DataFrame."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from eventtide import _jvm
+from eventtide._arguments import of_type
+from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["read_late"]
+
+
+def read_late(
+    spark: SparkSession, of: str | Path | StreamingQuery, *, window: int | None = None
+) -> DataFrame:
+    """Return the late rows of a query, as many as there are now.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    spark : SparkSession
+        The session to read in; it need not be the one of the query.
+    of : str, Path or StreamingQuery
+        The query's checkpoint location, or the query itself, running or stopped.
+    window : int, optional
+        Which of the query's windows, counted from 0. Not needed where there is one.
+
+    Returns
+    -------
+    DataFrame
+        The columns of the rows, then ``_event_time``, ``_watermark``, ``_late_by``, ``_reason``,
+        ``_windows_missed``, ``_substream``, ``_key`` and ``_batch_id``, null where unknown.
+
+    Raises
+    ------
+    CheckpointError
+        There is no late log in the checkpoint, or its index cannot be read.
+    InvalidArgumentError
+        The query has several windows and none is chosen, or one that is not there.
+    SetupError
+        The session has no eventtide, or not this version of it.
+
+    Notes
+    -----
+    Only rows of committed batches are there, each once, also while the query runs and after Spark
+    has purged its own logs. The same log as a stream is
+    ``spark.readStream.format("eventtide-late").option("checkpoint", path)``.
+
+    Examples
+    --------
+    >>> import eventtide as et
+    >>> et.read_late(spark, "/data/checkpoint").groupBy("_reason").count()  # doctest: +SKIP
+    """
+    fix = "et.read_late(spark, '/data/checkpoint')"
+    if not _jvm.is_connect(spark):
+        of_type("spark", spark, SparkSession, "a SparkSession", fix)
+    options = {"checkpoint": _checkpoint(of, fix)}
+    if window is not None:
+        options["window"] = _position(window)
+    return _jvm.read_late(spark, options)
+
+
+def _checkpoint(of: str | Path | StreamingQuery, fix: str) -> str:
+    if isinstance(of, StreamingQuery):
+        return _jvm.checkpoint_of(of)
+    path = str(of) if isinstance(of, Path) else of
+    of_type("of", path, str, "a checkpoint location or a StreamingQuery", fix)
+    return path
+
+
+def _position(window: int) -> str:
+    allowed = "a whole number of zero or more"
+    if not isinstance(window, int) or isinstance(window, bool):
+        problem = f"has type {type(window).__name__}"
+        raise ArgumentTypeError(
+            sentence("window", window, problem, allowed=allowed, fix="window=0")
+        )
+    if window < 0:
+        raise InvalidArgumentError(
+            sentence("window", window, "is out of range", allowed=allowed, fix="window=0")
+        )
+    return str(window)
