@@ -7,6 +7,8 @@ import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.kernel.InvalidArgument
+import io.eventtide.kernel.golden.GoldenWindows.both
+import io.eventtide.kernel.golden.JetWindows.inOrderOfEnds
 import io.eventtide.kernel.watermark.HistoryPlayer
 
 /** Plays every golden case that the kernel can play, and says what became of all of them. */
@@ -84,9 +86,19 @@ object GoldenSuite {
     case "field.combiner" => FieldScript.play(golden, new CombinerPlayer(_))
     case "field.split_multiplexer" => FieldScript.play(golden, new MultiplexerPlayer(_))
     case "field.generator" => FieldScript.play(golden, new GeneratorPlayer(_))
+    case "field.spark_baseline" => throw new GoldenWaiting("stock Spark, which informs only")
+    case s"field.$_" if golden.config.contains("window") =>
+      both(deducts => FieldScript.play(golden, new FieldWindowsPlayer(_, deducts)))
     case s"field.$family" => throw new GoldenWaiting(s"no piece for the field's family $family")
-    case "storm" | "voltsp" | s"sliding_window$_" | s"session_window$_" =>
-      throw new GoldenWaiting(s"no window engine for ${golden.file}")
+    case "storm" => both(StormScript.play(golden, _))
+    case "voltsp" => both(VoltScript.play(golden, _))
+    case "sliding_window" =>
+      both(deducts => JetScript.play(golden, new JetWindowsPlayer(_, deducts), inOrderOfEnds))
+    case "sliding_window.restore" => JetScript.play(golden, new JetRestorePlayer(_))
+    case "sliding_window.restore_with_new_window" =>
+      both(deducts => JetScript.play(golden, new JetNewWindowPlayer(_, deducts), inOrderOfEnds))
+    case s"sliding_window.$piece" => throw new GoldenWaiting(s"no piece for Jet's $piece")
+    case s"session_window$_" => throw new GoldenWaiting("no session windows yet")
     case other => throw new GoldenMismatch(s"unknown subject: $other")
   }
 }
