@@ -28,6 +28,11 @@ final case class WindowSpec(
   /** The last boundary that is closed. */
   def closed(watermark: Long): Long = closing.closed(watermark, frames)
 
-  def isLate(ts: Long, watermark: Long): Boolean =
-    ts < closing.lateBelow(watermark, frames, shape)
+  /** The lowest time that is not late. */
+  def lateBelow(watermark: Long): Long = closing.lateBelow(watermark, frames, shape)
+
+  def isLate(ts: Long, watermark: Long): Boolean = ts < lateBelow(watermark)
+
+  /** How many windows hold a row of that time. */
+  def windowsOf(ts: Long): Int = shape.windowsOf(frames.index(ts))
 }

@@ -29,9 +29,7 @@ private[exec] object LateWatch {
 
   def apply(batch: Option[WindowBatch], limits: OnTimeLimits): LateWatch = {
     val OnTimeLimits(_, _, guard, settings) = limits
-    val below = batch.flatMap(_.lateMicros).fold(Long.MinValue) { watermark =>
-      settings.closing.lateBelow(watermark, settings.grid, settings.shape)
-    }
+    val below = batch.flatMap(_.lateMicros).fold(Long.MinValue)(settings.spec.lateBelow)
     val latest = for { now <- batch.map(_.nowMicros); limit <- guard } yield limit.limit(now)
     new LateWatch(
       below,
@@ -49,9 +47,9 @@ final class PartitionOnTime private[exec] (watch: LateWatch, log: PartitionLate)
   val earliest: Long = math.max(watch.below, PartitionWatch.MinMicros)
   val latest: Long = math.min(watch.latest, PartitionWatch.MaxMicros)
 
-  private val settings = watch.settings
+  private val spec = watch.settings.spec
 
-  private val lateReason = settings.closing.lateRule match {
+  private val lateReason = spec.profile.lateRule match {
     case LateRule.BehindWatermark => LateReason.BehindWatermark
     case LateRule.FrameClosed => LateReason.FrameClosed
     case LateRule.WindowClosed => LateReason.WindowClosed
@@ -62,6 +60,6 @@ final class PartitionOnTime private[exec] (watch: LateWatch, log: PartitionLate)
       log.addWithoutTime(row)
     else {
       val reason = if (micros > latest) LateReason.Future else lateReason
-      log.add(row, reason, micros, settings.shape.windowsOf(settings.grid.index(micros)))
+      log.add(row, reason, micros, spec.windowsOf(micros))
     }
 }

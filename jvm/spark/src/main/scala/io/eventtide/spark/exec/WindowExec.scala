@@ -90,7 +90,7 @@ final case class WindowExec(
   }
 
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
-    Some(math.max(0, inputWatermarkMs - plan.settings.closing.delay / 1000))
+    Some(math.max(0, inputWatermarkMs - plan.settings.spec.delay / 1000))
 
   @transient private lazy val due: DueAccum = {
     val accumulator = new DueAccum
@@ -103,7 +103,7 @@ final case class WindowExec(
     due.value.exists(_ <= boundary(WindowBatch.known(newInputWatermark)))
 
   private def boundary(watermark: Option[Long]): Long =
-    watermark.fold(Long.MinValue)(plan.settings.closing.closed(_, plan.settings.grid))
+    watermark.fold(Long.MinValue)(plan.settings.spec.closed)
 
   override protected def doExecute(): RDD[InternalRow] = {
     metrics

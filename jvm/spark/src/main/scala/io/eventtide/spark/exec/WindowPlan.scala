@@ -47,7 +47,7 @@ private[spark] final case class WindowPlan(
 
   /** An empty ring over such buffers. */
   def newRing(buffers: WindowBuffers, archive: FrameArchive, blockSize: Int): FrameRing =
-    FrameRing(settings.shape, buffers, counts.nonEmpty, archive, blockSize)
+    FrameRing(settings.spec.shape, buffers, counts.nonEmpty, archive, blockSize)
 }
 
 /** How a result becomes a row.
@@ -67,6 +67,7 @@ private[spark] final case class WindowResult(
 
 /** Makes the rows of results; one instance a task. */
 private[exec] final class ResultRows(plan: WindowPlan, calls: AggregateCalls) {
+  private val spec = plan.settings.spec
   private val bounds = new GenericInternalRow(2)
   private val keyAndBounds = new JoinedRow
   private val all = new JoinedRow
@@ -80,9 +81,8 @@ private[exec] final class ResultRows(plan: WindowPlan, calls: AggregateCalls) {
 
   /** The row of the window that ends at a boundary, good until the next one. */
   def row(key: UnsafeRow, end: Long, buffer: InternalRow): UnsafeRow = {
-    val grid = plan.settings.grid
-    bounds.setLong(0, grid.start(plan.settings.shape.start(end)))
-    bounds.setLong(1, grid.start(end))
+    bounds.setLong(0, spec.grid.start(spec.shape.start(end)))
+    bounds.setLong(1, spec.grid.start(end))
     columns(all(keyAndBounds(key, bounds), calls.evaluate(buffer)))
   }
 }

@@ -7,7 +7,7 @@ import scala.util.Try
 
 import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.time.Frame
-import io.eventtide.kernel.window.{Closing, Cumulating, LateRule, Sliding, WindowShape}
+import io.eventtide.kernel.window.{Cumulating, LateRule, Profile, Sliding, WindowShape, WindowSpec}
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.late.{LateMode, LateSettings}
 
@@ -48,7 +48,8 @@ private[spark] object WindowCodec {
     }
     val start = startsAt(options, if (kind == "cumulate") size else step)
     val frame = Frame(step, Math.floorMod(start, step))
-    WindowSettings(kind, frame, shape(kind, size, step, start), closing(options), late(options))
+    val spec = WindowSpec(frame, shape(kind, size, step, start), profile(options), delay(options))
+    WindowSettings(kind, spec, late(options))
   }
 
   private val Kinds = Seq("tumbling", "sliding", "cumulate")
@@ -105,13 +106,18 @@ private[spark] object WindowCodec {
       )
     }
 
-  private def closing(options: Options): Closing = {
+  // Spark's watermark excludes its own time, whatever that of the profile's system does.
+  private def profile(options: Options): Profile = {
+    val named = options.choice("profile", Profile.all.map(profile => profile.name -> profile))
     val rule = options.choice("late_rule", LateRule.all.map(rule => rule.name -> rule))
-    Closing(
-      rule.getOrElse(LateRule.WindowClosed),
-      options.duration("delay", 0).getOrElse(0L)
-    )
+    val chosen = named.getOrElse(Profile.eventtide)
+    chosen.copy(lateRule = rule.getOrElse(chosen.lateRule), inclusive = false)
   }
+
+  // With final rows only, a window that may still change gives its row when it no longer can.
+  private def delay(options: Options): Long =
+    options.duration("delay", 0).getOrElse(0L) +
+      options.duration("allowed_lateness", 0).getOrElse(0L)
 
   private def late(options: Options): LateSettings = {
     val mode = options.choice("late", LateMode.all.map(mode => mode.name -> mode))

@@ -14,7 +14,7 @@ final case class FrameNumber(child: Expression, grid: FrameGrid) extends UnaryEx
   override protected def nullSafeEval(micros: Any): Any = grid.index(micros.asInstanceOf[Long])
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
-    val frames = ctx.addReferenceObj("grid", grid, grid.getClass.getName)
+    val frames = ctx.addReferenceObj("grid", grid, classOf[FrameGrid].getName)
     defineCodeGen(ctx, ev, micros => s"$frames.index($micros)")
   }
 

@@ -52,7 +52,7 @@ private[spark] object WindowBuilder {
     val plan = stream.queryExecution.analyzed
     val onTime = if (stream.isStreaming) onTimeRows(id, input, settings) else plan
     // Spark takes an aggregation by a column with the mark for one that it can end.
-    val frame = Alias(FrameNumber(eventTime, settings.grid), "_eventtide_frame")(
+    val frame = Alias(FrameNumber(eventTime, settings.spec.frames), "_eventtide_frame")(
       explicitMetadata = Some(Mark)
     )
     val grouped = resolve(stream, keys, aggregates)
