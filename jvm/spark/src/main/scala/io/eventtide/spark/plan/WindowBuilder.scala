@@ -3,7 +3,7 @@ package io.eventtide.spark.plan
 import java.util.UUID
 
 import org.apache.spark.sql.Column
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, TimeWindow}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, EventTimeWatermark, Project}
 import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.eventtide.Plans
@@ -91,9 +91,10 @@ private[spark] object WindowBuilder {
   private val Mark: Metadata =
     new MetadataBuilder().putLong(EventTimeWatermark.delayKey, 0).build()
 
-  // The end of a struct with this mark is what Spark's own operators take as its event time.
+  // As Spark marks its own: their end is an event time, and `window_time` takes them.
   private def window(eventTime: Attribute): Attribute = {
     val bounds = Seq("start", "end").map(StructField(_, eventTime.dataType, nullable = false))
-    AttributeReference("window", StructType(bounds), nullable = false, Mark)()
+    val marks = new MetadataBuilder().withMetadata(Mark).putBoolean(TimeWindow.marker, true).build()
+    AttributeReference("window", StructType(bounds), nullable = false, marks)()
   }
 }
