@@ -10,8 +10,8 @@ import io.eventtide.kernel.InvalidArgument
 
 /** Frames of whole days or months as a calendar has them, counted from an origin.
   *
-  *   - '''Guarantee:''' a frame starts at the first instant at which clocks in the zone have reached
-  *     its local time, so that days have 23 or 25 hours where clocks change.
+  *   - '''Guarantee:''' a frame starts at the first instant at which clocks in the zone have
+  *     reached its local time, so that days have 23 or 25 hours where clocks change.
   *   - '''Units:''' microseconds since 1970.
   *   - '''Edges:''' a local time that clocks leave out is the instant at which they do; of one that
   *     they show twice the first counts. A day that was left out whole is a frame of no length. A
@@ -85,7 +85,7 @@ object CalendarGrid {
 
   private final case class Found(index: Long, from: Long, until: Long)
 
-  /** Clocks go back by a day at most, and an origin may be later in its month than a frame's start. */
+  /** Clocks go back by a day at most, and a short month's frame starts before the origin's day. */
   private val Guesses = 4
 
   private def instantOf(micros: Long): Instant = Instant.ofEpochSecond(

@@ -206,7 +206,7 @@ object CalendarGridSuite {
     second <- Gen.oneOf(Gen.const(0), Gen.choose(0, 86399))
   } yield CalendarGrid(period, zone, origin.atTime(LocalTime.ofSecondOfDay(second.toLong)))
 
-  /** Any time of a day, more often about midnight, and days on which clocks of our zones changed. */
+  /** Any time of a day, more often about midnight, and days on which clocks changed. */
   val instants: Gen[At] = for {
     date <- Gen.oneOf(
       dates,
