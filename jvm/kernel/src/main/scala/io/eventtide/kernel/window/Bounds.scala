@@ -28,7 +28,7 @@ object Bounds {
 
   val all: Seq[Bounds] = Seq(StartIncluded, EndIncluded)
 
-  /** In whole units, what is after `start` and up to `end` is from `start + 1` and below `end + 1`. */
+  /** In whole units, after `start` and up to `end` is from `start + 1` and below `end + 1`. */
   private final case class OneLater(grid: FrameGrid) extends FrameGrid {
     def index(ts: Long): Long = grid.index(Clamped.subtract(ts, 1))
 

@@ -13,7 +13,7 @@ import io.eventtide.kernel.InvalidArgument
   *     rows gives one pane, by ascending end. Nothing is late before there is a watermark.
   *   - '''Units:''' the unit of the spec.
   *   - '''Edges:''' a watermark below the last one changes nothing.
-  *   - '''Restart:''' `save` and `restore` keep all of it, also as parts that have keys of their own.
+  *   - '''Restart:''' `save` and `restore` keep all of it, also in parts with keys of their own.
   *
   * @param buffers of all keys together: their numbers stay good
   * @param deducts whether frames that leave are deducted, or two stacks used
@@ -28,11 +28,11 @@ final class KeyedWindows[K](spec: WindowSpec, buffers: Buffers, deducts: Boolean
   /** No more rows of this key are expected below this; none is known at first. */
   def watermark(key: K): Option[Long] = (ofKeys.get(key) ++ ofAll).maxOption
 
-  /** Takes what is in `buffer`, which stays the caller's; else says by which rule the row is late. */
+  /** Takes what is in `buffer`, which stays the caller's, or says by which rule it is late. */
   def observe(key: K, ts: Long, buffer: Int): Option[LateRule] = {
     val late = watermark(key).exists(spec.isLate(ts, _))
-    if (!late) ringOf(key).add(spec.frames.index(ts), buffer): Unit
-    Option.when(late)(spec.profile.lateRule)
+    val taken = !late && ringOf(key).add(spec.frames.index(ts), buffer)
+    Option.unless(taken)(spec.profile.lateRule)
   }
 
   /** Moves all keys on. A pane's buffer is good until `give` returns. */
@@ -61,7 +61,7 @@ final class KeyedWindows[K](spec: WindowSpec, buffers: Buffers, deducts: Boolean
 
   /** Begins with what the parts of an engine had saved.
     *
-    * @param exactly whether parts that differ in their watermark are refused; else the lowest counts
+    * @param exactly whether parts with different watermarks are refused; else the lowest counts
     */
   def restore(parts: Seq[Saved[K]], exactly: Boolean): Unit = {
     val watermarks = parts.map(_.watermark).distinct

@@ -6,7 +6,7 @@ import scala.collection.mutable
 
 import io.eventtide.kernel.window._
 
-/** Time windows of the wider field: Flink's watermarks are given, Kafka's and Quix's follow rows. */
+/** Time windows of the wider field: watermarks are given, or follow rows as in Kafka and Quix. */
 final class FieldWindowsPlayer(config: GoldenArgs, deducts: Boolean) extends GoldenPlayer {
   FieldWindows.check(config)
 

@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 import io.eventtide.kernel.window._
 
-/** A window of a key that has come out or is open, with its rows in the order in which they came. */
+/** A window of a key that has come out or is open, with its rows in the order they came. */
 final case class GoldenPane(key: String, start: Long, end: Long, rows: List[GoldenArgs]) {
   def sum(name: String): Long = rows.map(_.long(name)).sum
   def ids: Set[Any] = rows.map(_.get("id")).toSet

@@ -46,8 +46,8 @@ final class JetRestorePlayer(config: GoldenArgs) extends GoldenPlayer {
 
 /** `sliding_window.restore_with_new_window`: frames of one window go on in another.
   *
-  * Frames move up to the next end that the new windows have, and what ended before stays closed. The
-  * kernel has no step of its own for this, since a query refuses such a checkpoint.
+  * Frames move up to the next end that the new windows have, and what ended before stays closed.
+  * The kernel has no step of its own for this, since a query refuses such a checkpoint.
   */
 final class JetNewWindowPlayer(config: GoldenArgs, deducts: Boolean) extends GoldenPlayer {
   private val before = JetWindows.spec(config.inside("before"), Profile.jet)
