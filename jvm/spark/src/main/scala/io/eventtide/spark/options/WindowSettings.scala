@@ -7,10 +7,17 @@ import io.eventtide.spark.late.LateSettings
   *
   * @param kind
   *   what the user calls it
+  * @param sizes
+  *   how long windows are and where they start, as the user's options say
   * @param late
   *   what becomes of late rows
   */
-final case class WindowSettings(kind: String, spec: WindowSpec, late: LateSettings) {
+final case class WindowSettings(
+    kind: String,
+    sizes: String,
+    spec: WindowSpec,
+    late: LateSettings
+) {
 
   /** What saved state depends on: a checkpoint of another structure is refused. */
   def structure: String = {

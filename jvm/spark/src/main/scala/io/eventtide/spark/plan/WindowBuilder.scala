@@ -7,7 +7,13 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeRef
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, EventTimeWatermark, Project}
 import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.eventtide.Plans
-import org.apache.spark.sql.types.{Metadata, MetadataBuilder, StructField, StructType}
+import org.apache.spark.sql.types.{
+  Metadata,
+  MetadataBuilder,
+  StructField,
+  StructType,
+  TimestampNTZType
+}
 
 import io.eventtide.spark.late.LateMode
 import io.eventtide.spark.options.{WindowCodec, WindowSettings}
@@ -32,13 +38,13 @@ private[spark] object WindowBuilder {
       options: Map[String, String]
   ): DataFrame = {
     SessionChecks.installed(stream.sparkSession)
-    val settings = WindowCodec.window(options)
     val input = watermark match {
-      case _ if !stream.isStreaming => WindowInput.batch(stream, eventTime.get)
+      case _ if !stream.isStreaming => WindowInput.batch(stream, eventTime)
       case Some(policy) => WindowInput.withWatermark(stream, eventTime.get, substream, policy)
       case None => WindowInput.watermarked(stream, eventTime)
     }
-    build(input, keys, aggregates, settings)
+    val isLocal = input.eventTime.dataType == TimestampNTZType
+    build(input, keys, aggregates, WindowCodec.window(options, isLocal))
   }
 
   private def build(
