@@ -141,7 +141,8 @@ final class RunningQuery private (execution: StreamExecution) {
     policy.chooseGlobalWatermark(nodes.toSeq)
   }
 
-  def watermarkMs: Long = tracker.currentWatermark
+  /** 0 before there is one, as for Spark, and in a query that has not opened its sources yet. */
+  def watermarkMs: Long = Option(tracker).fold(0L)(_.currentWatermark)
 
   /** Makes `watermarkMs` the watermark of the batch that is about to be constructed.
     *
