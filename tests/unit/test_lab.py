@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from io import StringIO
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ pytest.importorskip("rich")
 from eventtide.lab import data, settings, table
 from eventtide.lab.data import Flights, Report
 from eventtide.lab.measure import AccountsError, measure
+from eventtide.lab.repair import Repaired
 from eventtide.lab.replay import Result, Strike, Trace
 from rich.console import Console
 
@@ -36,6 +38,7 @@ def trace() -> Trace:
     seven, nine = SIX + HOUR, SIX + 3 * HOUR
     return Trace(
         settings.stock(2),
+        Path("nowhere"),
         [
             Strike(seven, SIX, SIX, (EARLY,), (), ()),
             Strike(nine, seven, seven, (LATE,), (LATE,), ()),
@@ -67,6 +70,33 @@ def test_a_window_ends_at_the_next_full_hour() -> None:
     assert data.window_end(SIX + HOUR - timedelta(seconds=1)) == SIX + HOUR
 
 
+def test_a_sliding_window_ends_at_each_slide() -> None:
+    """A time is in twelve windows of three hours, and the first ends with its quarter."""
+    ends = settings.LAST_HOURS.ends(SIX + timedelta(minutes=20))
+    assert ends[0] == SIX + timedelta(minutes=30)
+    assert ends[-1] == SIX + timedelta(hours=3, minutes=15)
+    assert len(ends) == 12
+    assert settings.HOURLY.ends(SIX) == [SIX + HOUR]
+
+
+def test_a_late_row_misses_the_windows_that_are_closed_or_all_if_it_is_logged() -> None:
+    """With Spark's windows it is in the others; with ours it is in the log alone."""
+    seven, day = SIX + HOUR, SIX + 24 * HOUR
+    read = Strike(day, seven, day, (EARLY,), (EARLY,), ())
+    ends = settings.LAST_HOURS.ends(EARLY.scheduled)
+    flights = Flights(SIX, day, {day: [EARLY]})
+    true = Counter({(end, "BOS"): 1 for end in ends})
+    copies = [Result(end, "BOS", 1, day) for end in ends if end > seven]
+
+    spark, _, own = settings.SLIDING
+    theirs = measure(Trace(spark, Path("nowhere"), [read], copies), flights, true)
+    assert (theirs.rows_out, theirs.windows_wrong) == (8, 4)
+    ours = measure(Trace(own, Path("nowhere"), [read], []), flights, true)
+    assert (ours.rows_out, ours.windows_wrong, ours.rows_in_windows) == (0, 12, 0)
+    with pytest.raises(AccountsError):
+        measure(Trace(own, Path("nowhere"), [read], copies), flights, true)
+
+
 def test_measure_counts_late_rows_wrong_windows_and_delays() -> None:
     """One of two flights came out, an hour after its window's end; the other was late."""
     measured = measure(trace(), FLIGHTS, TRUE)
@@ -91,7 +121,9 @@ def test_the_tables_fit_a_terminal_of_80_columns() -> None:
     setting = settings.BY_BAND_WITH_LULL
     large = replace(small, setting=setting, rows_in=6000, rows_out=6000, windows_wrong=1000)
     console.print(table.result_table([small, replace(large, late=(LATE,) * 1200)]))
-    console.print(table.race_table([trace()]))
+    console.print(table.race_table([trace(), replace(trace(), setting=settings.SLIDING[1])]))
+    own = replace(large, setting=settings.SLIDING[-1], late=(LATE,) * 1200)
+    console.print(table.sliding_table([own], Repaired(1000, 1000, 0)))
     text = console.export_text()
 
     assert "stock Spark" in text

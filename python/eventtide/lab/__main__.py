@@ -42,28 +42,46 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(console: Console, out: Path, *, quick: bool) -> int:
     # here, so that a missing extra is one sentence, and --help takes no second
-    from eventtide.lab import data, lull, measure, page, replay, session, settings, table  # noqa: PLC0415
+    from eventtide.lab import (  # noqa: PLC0415
+        data,
+        lull,
+        measure,
+        page,
+        repair,
+        replay,
+        session,
+        settings,
+        table,
+    )
 
     began = time.monotonic()
     out.mkdir(parents=True, exist_ok=True)
     chosen = settings.QUICK if quick else settings.FULL
+    sides = (*chosen, *(settings.QUICK_SLIDING if quick else settings.SLIDING))
     with console.status("Reading the flights, starting Spark"):
         flights = data.load(_QUICK_DAYS if quick else _DAYS)
         spark = session.start(out / "spark.log")
     with spark, tempfile.TemporaryDirectory(prefix="eventtide-lab-") as name:
         folder = Path(name)
         reports = flights.on_disk(spark, folder).cache()
-        true = measure.truth(reports, flights)
-        console.print(table.intro(flights, true.total(), chosen))
+        last = sides[-1]
+        true = {s.windows: measure.truth(reports, flights, s) for s in (sides[0], last)}
+        console.print(table.intro(flights, sides))
         with table.Race(console, len(flights.by_hour)) as race:
-            traces = replay.replay(reports, flights, chosen, folder, race.show)
-        measured = [measure.measure(trace, flights, true) for trace in traces]
-        console.print(table.result_table(measured))
+            traces = replay.replay(reports, flights, sides, folder, race.show)
+        measured = [measure.measure(t, flights, true[t.setting.windows]) for t in traces]
+        hourly, sliding = measured[: len(chosen)], measured[len(chosen) :]
+        console.print(table.result_table(hourly))
         console.print(table.RESULT_TEXT)
+        repaired = repair.repair(traces[-1], reports, flights, true[last.windows])
+        console.print(table.SLIDING_TEXT)
+        console.print(table.sliding_table(sliding, repaired))
+        console.print(table.books(sliding[-1], repaired))
         moments = lull.lull(spark, folder)
         console.print(table.LULL_TEXT)
         console.print(table.lull_table(moments))
-    path = page.write(out, flights, traces, measured, moments)
+    shown = page.Shown(flights, traces[: len(chosen)], hourly, sliding, repaired, moments)
+    path = page.write(out, shown)
     console.print(f"The charts: [bold]{path}[/bold]   ({time.monotonic() - began:.0f} s)")
     return 0
 

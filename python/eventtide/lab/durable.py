@@ -54,7 +54,7 @@ def run(
             if landed:
                 script.add(feed(reports, hour))
         query = (
-            counts(setting.apply(script.stream()))
+            counts(script.stream(), setting)
             .writeStream.format("parquet")
             .option("checkpointLocation", str(checkpoint))
             .option("path", str(results))

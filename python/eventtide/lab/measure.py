@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
-from eventtide.lab.data import HOUR, window_end
+from eventtide.lab.data import HOUR
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pyspark.sql import DataFrame
 
     from eventtide.lab.data import Flights, Report
-    from eventtide.lab.replay import Trace
+    from eventtide.lab.replay import Strike, Trace
     from eventtide.lab.settings import Setting
 
 __all__ = ["AccountsError", "Measured", "Window", "measure", "truth"]
@@ -39,9 +37,10 @@ class Measured:
     setting : Setting
         What was measured.
     rows_in, rows_out, rows_open : int
-        Rows that are measured; those in windows that came out; those in windows still open.
+        Rows that are measured; those in windows that came out; those in windows still open. In the
+        latter two a row of twelve windows is there twelve times.
     late : tuple of Report
-        The rows that came too late for their window.
+        The rows that came too late for a window.
     windows, windows_wrong : int
         Counts (one a window and destination) that the truth has, and those that differ from it,
         missing ones included.
@@ -63,6 +62,12 @@ class Measured:
         """Late rows as a part of all rows, 0 to 1."""
         return len(self.late) / self.rows_in
 
+    @property
+    def rows_in_windows(self) -> int:
+        """How many rows came out, each once, where none is in some of its windows only."""
+        windows = self.setting.windows
+        return self.rows_out // (windows.size // windows.every)
+
     def delay(self, share: float) -> int:
         """Return after how many hours that share of the rows, 0 to 1, was out."""
         wanted = share * sum(rows for _, rows in self.delays)
@@ -74,16 +79,11 @@ class Measured:
         return 0
 
 
-def truth(reports: DataFrame, flights: Flights) -> Counter[Window]:
+def truth(reports: DataFrame, flights: Flights, setting: Setting) -> Counter[Window]:
     """Count the same rows with a batch query: no watermark, nothing late."""
-    rows = (
-        reports.where((F.col("ts") >= flights.first) & (F.col("ts") < flights.last))
-        .groupBy(F.window("ts", "1 hour"), "dest")
-        .agg(F.count("*").alias("rows"))
-        .select(F.col("window.end").alias("end"), "dest", "rows")
-        .collect()
-    )
-    return Counter({(row.end.astimezone(timezone.utc), row.dest): row.rows for row in rows})
+    rows = setting.counts(reports).select(F.col("window.end").alias("end"), "dest", "rows")
+    ended = rows.where((F.col("end") > flights.first) & (F.col("end") <= flights.last)).collect()
+    return Counter({(row.end.astimezone(timezone.utc), row.dest): row.rows for row in ended})
 
 
 def measure(trace: Trace, flights: Flights, true: Counter[Window]) -> Measured:
@@ -93,38 +93,50 @@ def measure(trace: Trace, flights: Flights, true: Counter[Window]) -> Measured:
     ------
     AccountsError
         For any window, the truth is not what came out plus what was late plus what is open. Late
-        is worked out from the watermark that each row met, and not from what is missing, so this
-        is a check of Spark's results and of our reading of them.
+        is worked out from the watermark that each row met, or read from the late log, and not
+        from what is missing: so this is a check of the results and of our reading of them.
     """
     results = [r for r in trace.results if flights.first < r.end <= flights.last]
     got = Counter({(r.end, r.dest): r.rows for r in results})
-    late = [r for strike in trace.strikes for r in strike.late if flights.is_measured(r)]
-    waiting = _open(trace, flights)
-    _check_accounts(true, got, _windows(late), _windows(waiting), trace.setting.name)
+    missed, waiting = _apart(trace, flights)
+    _check_accounts(true, got, missed, waiting, trace.setting.name)
     delays: Counter[int] = Counter()
     for result in results:
         delays[(result.out - result.end) // HOUR] += result.rows
     return Measured(
         setting=trace.setting,
-        rows_in=true.total(),
+        rows_in=sum(1 for _ in flights.measured()),
         rows_out=got.total(),
-        rows_open=len(waiting),
-        late=tuple(late),
+        rows_open=waiting.total(),
+        late=tuple(r for s in trace.strikes for r in s.late if flights.is_measured(r)),
         windows=len(true),
         windows_wrong=sum(got[window] != rows for window, rows in true.items()),
         delays=tuple(sorted(delays.items())),
     )
 
 
-def _open(trace: Trace, flights: Flights) -> list[Report]:
-    """Return the rows that wait in a window which has not closed yet."""
+def _apart(trace: Trace, flights: Flights) -> tuple[Counter[Window], Counter[Window]]:
+    """Count the rows that each window missed, and those that wait in one that is still open."""
+    missed: Counter[Window] = Counter()
+    waiting: Counter[Window] = Counter()
     last = trace.strikes[-1].after
-    read = (report for strike in trace.strikes for report in strike.landed)
-    return [r for r in read if flights.is_measured(r) and window_end(r.scheduled) > last]
+    for strike in trace.strikes:
+        late = Counter(strike.late)
+        for report in strike.landed:
+            gone = _gone(report, strike, trace.setting) if late[report] else set()
+            late[report] -= bool(late[report])
+            for end in trace.setting.windows.ends(report.scheduled):
+                if end in gone:
+                    missed[end, report.dest] += end <= flights.last
+                elif end > last:
+                    waiting[end, report.dest] += end <= flights.last
+    return missed, waiting
 
 
-def _windows(reports: Iterable[Report]) -> Counter[Window]:
-    return Counter((window_end(report.scheduled), report.dest) for report in reports)
+def _gone(report: Report, strike: Strike, setting: Setting) -> set[datetime]:
+    """Return the windows that a late row missed: all of them, if it is in the log instead."""
+    ends = setting.windows.ends(report.scheduled)
+    return {end for end in ends if setting.keeps_late_rows or end <= strike.before}
 
 
 def _check_accounts(
@@ -134,7 +146,7 @@ def _check_accounts(
     waiting: Counter[Window],
     name: str,
 ) -> None:
-    accounted = got + late + waiting
+    accounted = got + late + waiting  # without those that are 0
     if accounted != true:
         end, dest = next(w for w in {*true, *accounted} if true[w] != accounted[w])
         window = (end, dest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from string import Template
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 import vl_convert
 from altair import SCHEMA_VERSION
 
-from eventtide.lab import charts
+from eventtide.lab import charts, table
 from eventtide.lab.data import BANDS, NEW_YORK
 
 if TYPE_CHECKING:
@@ -21,19 +22,39 @@ if TYPE_CHECKING:
     from eventtide.lab.data import Flights
     from eventtide.lab.lull import Moment, Side
     from eventtide.lab.measure import Measured
+    from eventtide.lab.repair import Repaired
     from eventtide.lab.replay import Trace
 
-__all__ = ["write"]
+__all__ = ["Shown", "write"]
 
 
-def write(
-    out: Path,
-    flights: Flights,
-    traces: Sequence[Trace],
-    measured: Sequence[Measured],
-    moments: Sequence[Moment],
-) -> Path:
+@dataclass(frozen=True)
+class Shown:
+    """All that the page shows.
+
+    Attributes
+    ----------
+    flights : Flights
+        What was replayed.
+    traces, hourly : sequence of Trace, of Measured
+        The counts by hour: how they came about, and what they are worth.
+    sliding, repaired : sequence of Measured, Repaired
+        The sliding windows, eventtide's own last, and what its late log has mended.
+    moments : sequence of Moment
+        The lull.
+    """
+
+    flights: Flights
+    traces: Sequence[Trace]
+    hourly: Sequence[Measured]
+    sliding: Sequence[Measured]
+    repaired: Repaired
+    moments: Sequence[Moment]
+
+
+def write(out: Path, shown: Shown) -> Path:
     """Write ``index.html`` into a folder and return its path."""
+    flights, traces, measured = shown.flights, shown.traces, shown.hourly
     specs = {
         "frontier": charts.frontier(measured),
         "watermarks": charts.watermarks(traces, flights),
@@ -47,7 +68,9 @@ def write(
         specs=json.dumps({name: chart.to_dict() for name, chart in specs.items()}),
         tiles="".join(map(_tile, _tiles(measured))),
         results=_results(measured),
-        lull=_lull(moments),
+        sliding=_sliding(shown.sliding, shown.repaired),
+        books=table.books(shown.sliding[-1], shown.repaired),
+        lull=_lull(shown.moments),
         **_words(flights, measured),
     )
     path = out / "index.html"
@@ -132,6 +155,22 @@ def _results(measured: Sequence[Measured]) -> str:
             f"{m.late_share:.2%}",
             *(f"{m.delay(share)} h" for share in (0.5, 0.9, 0.99)),
             f"{m.windows_wrong:,} of {m.windows:,}",
+        )
+        for m in measured
+    )
+
+
+def _sliding(measured: Sequence[Measured], repaired: Repaired) -> str:
+    return "".join(
+        _row(
+            "ours" if m.setting.keeps_late_rows else "",
+            f"{m.setting.side}, {m.setting.name}",
+            f"{m.rows_in:,}",
+            f"{len(m.late):,}",
+            f"{len(m.late):,}" if m.setting.keeps_late_rows else "",
+            *(f"{m.delay(share)} h" for share in (0.5, 0.9, 0.99)),
+            f"{m.windows_wrong:,} of {m.windows:,}",
+            f"{repaired.windows_wrong:,}" if m.setting.keeps_late_rows else "",
         )
         for m in measured
     )

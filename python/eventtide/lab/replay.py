@@ -18,16 +18,17 @@ until they have nothing left to do. So every delay is a whole number of hours, f
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.types import StringType, StructField, StructType, TimestampType
 
 import eventtide as et
 from eventtide import _jvm
-from eventtide.lab.data import window_end
+from eventtide.lab import session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,7 +83,8 @@ class Strike:
     landed : tuple of Report
         What it read.
     late : tuple of Report
-        Those of them whose window had closed already: its end was at or below the watermark.
+        Those of them that missed a window, which had closed already: its end was at or below the
+        watermark. For eventtide's windows, in the end, those that are in the late log.
     tops : tuple of Top
         Its substreams afterwards; none for stock Spark.
     """
@@ -97,15 +99,16 @@ class Strike:
 
 @dataclass(frozen=True)
 class Trace:
-    """What one setting did."""
+    """What one setting did, and where its checkpoint is."""
 
     setting: Setting
+    checkpoint: Path
     strikes: list[Strike] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
 
 
-def counts(stream: DataFrame) -> DataFrame:
-    """Count departures by hour and destination: the query that every setting runs.
+def counts(stream: DataFrame, setting: Setting) -> DataFrame:
+    """Count departures by window and destination: the query of a setting.
 
     Returns
     -------
@@ -113,12 +116,8 @@ def counts(stream: DataFrame) -> DataFrame:
         ``end`` of the window, ``dest``, ``rows``, and ``out``: the clock of the batch that put the
         row out, which Spark keeps in the checkpoint and repeats when a batch runs again.
     """
-    return (
-        stream.groupBy(F.window("ts", "1 hour"), "dest")
-        .agg(F.count("*").alias("rows"))
-        .select(
-            F.col("window.end").alias("end"), "dest", "rows", F.current_timestamp().alias("out")
-        )
+    return setting.counts(stream).select(
+        F.col("window.end").alias("end"), "dest", "rows", F.current_timestamp().alias("out")
     )
 
 
@@ -190,10 +189,12 @@ class _Lane:
         checkpoint: Path,
         start: datetime,
     ) -> None:
-        result = counts(setting.apply(script.stream()))
-        self.trace = Trace(setting)
+        self.trace = Trace(setting, checkpoint)
+        self._stream = script.stream()
+        result = counts(self._stream, setting)
         self.query = _jvm.scripted_query(result, "append", str(checkpoint), _millis(start))
-        self.query.start(available_now=False)
+        with session.state_store(result.sparkSession, ordered=setting.keeps_late_rows):
+            self.query.start(available_now=False)
         self._before = _EPOCH
 
     def strike(self) -> None:
@@ -211,7 +212,7 @@ class _Lane:
                 before=self._before,
                 after=self._watermark(),
                 landed=tuple(landed),
-                late=tuple(r for r in landed if window_end(r.scheduled) <= self._before),
+                late=tuple(r for r in landed if self._first_end(r) <= self._before),
                 tops=self._tops() if self.trace.setting.is_ours else (),
             )
         )
@@ -220,6 +221,20 @@ class _Lane:
         """Read the rows that came out."""
         for row in self.query.new_results().collect():
             self.trace.results.append(Result(_utc(row.end), row.dest, row.rows, _utc(row.out)))
+        if self.trace.setting.keeps_late_rows:
+            self._read_late_log()
+
+    def _read_late_log(self) -> None:
+        """Take for late what is in the log, and not what the watermark lets one expect."""
+        log = et.read_late(self._stream.sparkSession, self.trace.checkpoint).collect()
+        logged = Counter((_utc(row.ts), row.dest, row.band) for row in log)
+        strikes = self.trace.strikes
+        for i, strike in enumerate(strikes):
+            late = [r for r in strike.landed if _take(logged, (r.scheduled, r.dest, r.band))]
+            strikes[i] = replace(strike, late=tuple(late))
+
+    def _first_end(self, report: Report) -> datetime:
+        return self.trace.setting.windows.ends(report.scheduled)[0]
 
     def _tops(self) -> tuple[Top, ...]:
         if self.query.last_batch_id() < 0:  # nothing has landed yet
@@ -229,6 +244,13 @@ class _Lane:
 
     def _watermark(self) -> datetime:
         return _EPOCH + timedelta(milliseconds=self.query.watermark_ms())
+
+
+def _take(counted: Counter[Any], one: object) -> bool:
+    """Take one of a kind, if there is one left."""
+    has = counted[one] > 0
+    counted[one] -= has
+    return has
 
 
 def _millis(moment: datetime) -> int:

@@ -15,14 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["SETTINGS", "start"]
+__all__ = ["SETTINGS", "start", "state_store"]
 
 _STREAMING = "org.apache.spark.sql.execution.streaming"
+_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 
 # A micro-batch of fifty rows is all overhead, and these make it small, for every query alike. The
 # default checkpoint files cost some thirty child processes a batch on a machine without Hadoop's
-# native library (chmod and readlink, one file at a time): hence the two lines on files. Code that
-# is compiled for a batch of a tenth of a second never pays: hence the two on code, and the JVM's
+# native library (chmod and readlink, one file at a time): hence the file manager. Code that is
+# compiled for a batch of a tenth of a second never pays: hence the two lines on code, and the JVM's
 # own first compiler only. One partition, as there is little to share.
 SETTINGS = {
     "spark.ui.enabled": "false",
@@ -35,10 +36,8 @@ SETTINGS = {
     "spark.sql.streaming.checkpointFileManagerClass": (
         f"{_STREAMING}.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
-    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
-    "spark.sql.streaming.stateStore.providerClass": (
-        f"{_STREAMING}.state.HDFSBackedStateStoreProvider"
-    ),
+    _PROVIDER: f"{_STREAMING}.state.HDFSBackedStateStoreProvider",
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.driver.extraJavaOptions": (
         "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=192m -XX:+UseSerialGC"
     ),
@@ -54,6 +53,20 @@ def start(log: Path) -> SparkSession:
         spark = et.configure(builder).getOrCreate()
         spark.sparkContext.setLogLevel("ERROR")
     return spark
+
+
+@contextmanager
+def state_store(spark: SparkSession, *, ordered: bool) -> Iterator[None]:
+    """Let queries that start in here have RocksDB, which eventtide's windows need, or the default.
+
+    A query keeps the settings that the session had when it was started.
+    """
+    if ordered:
+        spark.conf.set(_PROVIDER, f"{_STREAMING}.state.RocksDBStateStoreProvider")
+    try:
+        yield
+    finally:
+        spark.conf.set(_PROVIDER, SETTINGS[_PROVIDER])
 
 
 @contextmanager

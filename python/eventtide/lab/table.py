@@ -24,10 +24,22 @@ if TYPE_CHECKING:
     from eventtide.lab.data import Flights
     from eventtide.lab.lull import Moment, Side
     from eventtide.lab.measure import Measured
+    from eventtide.lab.repair import Repaired
     from eventtide.lab.replay import Trace
     from eventtide.lab.settings import Setting
 
-__all__ = ["LULL_TEXT", "RESULT_TEXT", "Race", "intro", "lull_table", "race_table", "result_table"]
+__all__ = [
+    "LULL_TEXT",
+    "RESULT_TEXT",
+    "SLIDING_TEXT",
+    "Race",
+    "books",
+    "intro",
+    "lull_table",
+    "race_table",
+    "result_table",
+    "sliding_table",
+]
 
 _YEAR = timedelta(days=365)
 _OURS = "bold cyan"
@@ -75,7 +87,7 @@ def race_table(traces: Sequence[Trace]) -> Table:
         late = sum(len(strike.late) for strike in trace.strikes)
         behind = (last.clock - last.after).total_seconds() / 3600
         table.add_row(
-            *_name(trace.setting),
+            *_name(trace.setting, trace.setting.label),
             f"{behind:.1f} h" if last.after > last.clock - _YEAR else "-",
             f"{late:,}",
             f"{late / max(read, 1):.2%}",
@@ -83,8 +95,9 @@ def race_table(traces: Sequence[Trace]) -> Table:
     return table
 
 
-def intro(flights: Flights, rows: int, settings: Sequence[Setting]) -> str:
+def intro(flights: Flights, settings: Sequence[Setting]) -> str:
     """Return what is about to happen."""
+    rows = sum(1 for _ in flights.measured())
     first, last = (moment.astimezone(NEW_YORK) for moment in (flights.first, flights.last))
     return (
         f"\n[bold]{rows:,} flights[/bold] that left New York from {first:%A %d} to"
@@ -102,7 +115,7 @@ def result_table(measured: Sequence[Measured]) -> Table:
         table.add_column(title, justify="right", no_wrap=True)
     for m in measured:
         table.add_row(
-            *_name(m.setting),
+            *_name(m.setting, m.setting.name),
             f"{m.rows_in:,}",
             f"{m.rows_out:,}",
             f"{len(m.late):,}",
@@ -118,6 +131,43 @@ RESULT_TEXT = (
     " counts: those that differ from a batch query over the same rows. Checked for every count:"
     " rows in = rows in windows + rows late.\n"
 )
+
+SLIDING_TEXT = (
+    "[bold]The last three hours[/bold], every quarter of an hour: each row is in twelve windows."
+    " Late is a row that misses one at least. Spark copies each row twelve times and loses late"
+    " copies one by one; eventtide's own windows hold it once, and keep late rows in a log."
+)
+
+
+def sliding_table(measured: Sequence[Measured], repaired: Repaired) -> Table:
+    """Return the results of the sliding windows: two of Spark's, then eventtide's own."""
+    table = _table("watermark", "")
+    for title in ("rows\nin", "late", "in the\nlog", "p50", "p90", "p99", "wrong\ncounts"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("after\nrepair", justify="right", no_wrap=True)
+    for m in measured:
+        keeps = m.setting.keeps_late_rows
+        table.add_row(
+            *_name(m.setting, m.setting.name),
+            f"{m.rows_in:,}",
+            f"{len(m.late):,}",
+            f"{len(m.late):,}" if keeps else "-",
+            *(str(m.delay(share)) for share in (0.5, 0.9, 0.99)),
+            f"{m.windows_wrong:,}",
+            f"{repaired.windows_wrong:,}" if keeps else "-",
+        )
+    return table
+
+
+def books(m: Measured, repaired: Repaired) -> str:
+    """Return where the rows of eventtide's own windows are, and what the late ones mended."""
+    return (
+        f"Its books: {m.rows_in:,} rows in = {m.rows_in_windows:,} in twelve windows each"
+        f" + {len(m.late):,} in the late log. et.repair corrected {repaired.corrected:,} counts and"
+        f" found {repaired.new:,} new ones: {repaired.windows_wrong:,} of {m.windows:,} differ from"
+        " a batch query.\n"
+    )
+
 
 LULL_TEXT = (
     "[bold]A lull[/bold]: windows of ten minutes, a lag of five; after 10:18 no row comes any more."
@@ -151,9 +201,9 @@ def _table(*titles: str) -> Table:
     return table
 
 
-def _name(setting: Setting) -> tuple[Text, Text]:
+def _name(setting: Setting, name: str) -> tuple[Text, Text]:
     style = _OURS if setting.is_ours else ""
-    return Text(setting.side, style), Text(setting.name, style)
+    return Text(setting.side, style), Text(name, style)
 
 
 def _cells(side: Side, style: str) -> tuple[str, Text]:
