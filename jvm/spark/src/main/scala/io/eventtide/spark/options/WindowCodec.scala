@@ -16,8 +16,9 @@ import io.eventtide.spark.late.{LateMode, LateSettings}
   * {{{
   *   kind=sliding  size=PT60S  slide=PT1S              tumbling has a size, cumulate size and step
   *   offset=PT5S  origin=2024-01-01T00:00:00Z          where windows start
-  *   profile=jet  late_rule=frame_closed  delay=PT5S   rules; each can be set alone
+  *   profile=jet  late_rule=frame_closed  delay=PT5S  allowed_lateness=PT1H   rules; each can be set alone
   *   late=log  late_to=/data/late
+  *   early.every=PT10S  early.rows=1000  updates=true  discarding=true
   * }}}
   *
   * Durations are ISO 8601 and become microseconds.
@@ -27,10 +28,13 @@ private[spark] object WindowCodec {
   // Spark's watermark is in whole milliseconds: a shorter frame could not be told from the next.
   private val ShortestFrame = 1000L
 
-  def window(values: Map[String, String]): WindowSettings =
+  /** @param hasCondition
+    *   whether there is a condition by which early results are given
+    */
+  def window(values: Map[String, String], hasCondition: Boolean): WindowSettings =
     try {
       val options = new Options(values)
-      val made = settings(options)
+      val made = settings(options, hasCondition)
       options.refuseUnread()
       made
     } catch {
@@ -38,7 +42,7 @@ private[spark] object WindowCodec {
         throw EventtideException("INVALID_WINDOW", "reason" -> refused.getMessage)
     }
 
-  private def settings(options: Options): WindowSettings = {
+  private def settings(options: Options, hasCondition: Boolean): WindowSettings = {
     val kind = options.choice("kind", Kinds.map(kind => kind -> kind)).getOrElse("")
     val size = micros(options, "size")
     val step = kind match {
@@ -49,7 +53,7 @@ private[spark] object WindowCodec {
     val start = startsAt(options, if (kind == "cumulate") size else step)
     val frame = Frame(step, Math.floorMod(start, step))
     val spec = WindowSpec(frame, shape(kind, size, step, start), profile(options), delay(options))
-    WindowSettings(kind, spec, late(options))
+    WindowSettings(kind, spec, panes(options, hasCondition), late(options))
   }
 
   private val Kinds = Seq("tumbling", "sliding", "cumulate")
@@ -114,10 +118,27 @@ private[spark] object WindowCodec {
     chosen.copy(lateRule = rule.getOrElse(chosen.lateRule), inclusive = false)
   }
 
+  private def lateness(options: Options): Long =
+    options.duration("allowed_lateness", 0).getOrElse(0L)
+
   // With final rows only, a window that may still change gives its row when it no longer can.
   private def delay(options: Options): Long =
-    options.duration("delay", 0).getOrElse(0L) +
-      options.duration("allowed_lateness", 0).getOrElse(0L)
+    options.duration("delay", 0).getOrElse(0L) + lateness(options)
+
+  private def panes(options: Options, hasCondition: Boolean): Option[PaneSettings] = {
+    val every = options.duration("early.every", 1000)
+    val rows = options.count("early.rows", 1)
+    val updates = isOn(options, "updates")
+    val discards = isOn(options, "discarding")
+    if (hasCondition && discards) throw EventtideException("CONDITION_WITH_DISCARDING")
+    val early = every.isDefined || rows.isDefined || hasCondition
+    Option.when(early || updates) {
+      PaneSettings(if (updates) lateness(options) else 0, every, rows, hasCondition, discards)
+    }
+  }
+
+  private def isOn(options: Options, option: String): Boolean =
+    options.choice(option, Seq("true" -> true, "false" -> false)).getOrElse(false)
 
   private def late(options: Options): LateSettings = {
     val mode = options.choice("late", LateMode.all.map(mode => mode.name -> mode))
