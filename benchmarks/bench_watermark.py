@@ -26,6 +26,7 @@ LAG = "2 seconds"
 
 WORKLOAD = "rate-micro-batch, event time 500 rows for each ms with jitter 2 s, sink noop"
 
+
 @dataclass(frozen=True)
 class Plan:
     """A query, and by which columns its substreams are told apart; none is one substream."""

@@ -80,7 +80,13 @@ def _compare(spark: SparkSession, case: Case, turns: int, batches: int) -> Figur
     }
     millis = (statistics.median(ours.millis), statistics.median(stock.millis))
     return Figure(
-        "windows", settings, "ms/batch", millis[0], "groupBy(window)", millis[1], less_is_better=True
+        "windows",
+        settings,
+        "ms/batch",
+        millis[0],
+        "groupBy(window)",
+        millis[1],
+        less_is_better=True,
     )
 
 
@@ -117,7 +123,9 @@ def _stock(events: DataFrame, case: Case) -> DataFrame:
 
 
 def _ours(events: DataFrame, case: Case) -> DataFrame:
-    window = et.window(events).event_time("ts", WatermarkPolicies.with_fixed_lag("2s")).key_by("key")
+    window = (
+        et.window(events).event_time("ts", WatermarkPolicies.with_fixed_lag("2s")).key_by("key")
+    )
     if case.size == case.slide:
         windows = window.tumbling(f"{case.size}s")
     else:

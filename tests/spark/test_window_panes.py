@@ -38,7 +38,9 @@ def test_rows_after_the_end_give_the_window_again() -> None:
     """Until the lateness is over; then they are late."""
     query = paned(lambda window: window.allowed_lateness("10s").updates())
     with Script(query, EVENTS) as script:
-        script.rows([(at(1), "a"), (at(13), "a")]).expect(results=[(10, "a", 1, 0, "on_time", False)])
+        script.rows([(at(1), "a"), (at(13), "a")]).expect(
+            results=[(10, "a", 1, 0, "on_time", False)]
+        )
         script.rows([(at(2), "a"), (at(3), "a")]).expect(results=[(10, "a", 3, 1, "late", False)])
         script.rows([(at(4), "b")]).expect(results=[(10, "b", 1, 0, "late", False)])
         script.rows([(at(5), "a"), (at(22), "a")]).expect(
@@ -51,7 +53,9 @@ def test_discarding_panes_have_only_what_is_new() -> None:
     """Their sum is the whole."""
     query = paned(lambda window: window.allowed_lateness("10s").updates().discarding())
     with Script(query, EVENTS) as script:
-        script.rows([(at(1), "a"), (at(13), "a")]).expect(results=[(10, "a", 1, 0, "on_time", False)])
+        script.rows([(at(1), "a"), (at(13), "a")]).expect(
+            results=[(10, "a", 1, 0, "on_time", False)]
+        )
         script.rows([(at(2), "a"), (at(3), "a")]).expect(results=[(10, "a", 2, 1, "late", False)])
 
 

@@ -7,6 +7,8 @@ import io.eventtide.spark.late.LateSettings
   *
   * @param kind
   *   what the user calls it
+  * @param sizes
+  *   how long windows are and where they start, as the user's options say
   * @param spec
   *   its delay is that after which a window can change no more
   * @param panes
@@ -16,6 +18,7 @@ import io.eventtide.spark.late.LateSettings
   */
 final case class WindowSettings(
     kind: String,
+    sizes: String,
     spec: WindowSpec,
     panes: Option[PaneSettings],
     late: LateSettings

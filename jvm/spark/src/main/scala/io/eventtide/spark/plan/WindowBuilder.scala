@@ -21,7 +21,8 @@ import org.apache.spark.sql.types.{
   MetadataBuilder,
   StringType,
   StructField,
-  StructType
+  StructType,
+  TimestampNTZType
 }
 
 import io.eventtide.spark.late.LateMode
@@ -48,12 +49,13 @@ private[spark] object WindowBuilder {
       options: Map[String, String]
   ): DataFrame = {
     SessionChecks.installed(stream.sparkSession)
-    val settings = WindowCodec.window(options, when.isDefined)
     val input = watermark match {
-      case _ if !stream.isStreaming => WindowInput.batch(stream, eventTime.get)
+      case _ if !stream.isStreaming => WindowInput.batch(stream, eventTime)
       case Some(policy) => WindowInput.withWatermark(stream, eventTime.get, substream, policy)
       case None => WindowInput.watermarked(stream, eventTime)
     }
+    val isLocal = input.eventTime.dataType == TimestampNTZType
+    val settings = WindowCodec.window(options, isLocal, when.isDefined)
     build(input, keys, aggregates, when, settings)
   }
 
