@@ -1,4 +1,4 @@
-"""Rows per second of a query under et.with_watermark, beside the same under Spark's withWatermark."""
+"""Rows per second under et.with_watermark, beside the same query under Spark's withWatermark."""
 
 from __future__ import annotations
 

@@ -73,6 +73,16 @@ private[exec] final class FinalRows(
 
 private[exec] object KeyWindows {
 
+  def apply(
+      task: WindowTask,
+      state: FrameStore,
+      calls: AggregateCalls,
+      buffers: WindowBuffers
+  ): KeyWindows = task.plan.settings.panes match {
+    case Some(panes) => new PaneRows(task, panes, state, calls, buffers)
+    case None => new FinalRows(task, state, calls, buffers)
+  }
+
   /** The rows have been judged before they came here. */
   def tooLate(frame: Long): Nothing =
     throw new IllegalStateException(s"a late row has passed: frame $frame")

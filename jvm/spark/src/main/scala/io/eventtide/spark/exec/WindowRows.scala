@@ -24,11 +24,7 @@ private[exec] final class WindowRows(
   private val state = new FrameStore(store, task.families, task.batchId)
   private val calls = task.plan.newCalls
   private val buffers = task.plan.newBuffers(calls)
-
-  private val windows: KeyWindows = task.plan.settings.panes match {
-    case Some(panes) => new PaneRows(task, panes, state, calls, buffers)
-    case None => new FinalRows(task, state, calls, buffers)
-  }
+  private val windows = KeyWindows(task, state, calls, buffers)
   private val rows = new KeyedRows(input, task.input, task.plan.keys.length)
   private val seen = mutable.LongMap.empty[Unit]
   private lazy val due = new DueKeys(state, state.dueEntries, task.closing, seen)

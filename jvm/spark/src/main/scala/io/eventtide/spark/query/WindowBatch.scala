@@ -48,7 +48,7 @@ private[spark] final class WindowBatch private (
 private[spark] object WindowBatch {
 
   /** Spark numbers its own operators from 0; ours must never be among them. */
-  private val FirstOperatorId = 10000L
+  val FirstOperatorId = 10000L
 
   /** Spark's watermark in microseconds; it has no other word than 0 for "none yet". */
   def known(ms: Long): Option[Long] = Option.when(ms > 0)(ms * 1000)
