@@ -69,6 +69,10 @@ def explained(text: str) -> str:
                {"position": 0, "eventTime": "ts", "policy": ["line", "   line"],
                 "substreams": "topic, partition", "why": "Kafka's own",
                 "idle": "after 1m without rows", "clock": "quiet"}],
+             "windows": [
+               {"position": 0, "kind": "tumbling(size=PT60S)", "bounds": "[start, end)",
+                "delay": "PT0S", "combining": "one buffer a window",
+                "lateRule": "window_closed", "lateRows": "counted"}],
              "notes": ["line"]}
 
     Returns
@@ -78,7 +82,8 @@ def explained(text: str) -> str:
 
     Examples
     --------
-    >>> print(explained('{"watermarks": [], "notes": ["a batch plan: rows pass through"]}'))
+    >>> batch = '{"watermarks": [], "windows": [], "notes": ["a batch plan: rows pass through"]}'
+    >>> print(explained(batch))
     no eventtide watermark in this plan
     stock Spark: largest event time anywhere minus one fixed delay
     note: a batch plan: rows pass through
@@ -95,5 +100,10 @@ def _lines(tree: dict[str, Any]) -> Iterator[str]:
         yield f"   clock: {watermark['clock']}"
     if not tree["watermarks"]:
         yield "no eventtide watermark in this plan"
+    for window in tree["windows"]:
+        yield f"window {window['kind']}"
+        yield f"   bounds: {window['bounds']}, delay: {window['delay']}"
+        yield f"   combining: {window['combining']}"
+        yield f"   late rows: by {window['lateRule']}, {window['lateRows']}"
     yield f"stock Spark: {STOCK_SPARK}"
     yield from (f"note: {note}" for note in tree["notes"])

@@ -87,7 +87,8 @@ def test_the_explanation_of_the_border_is_read() -> None:
     """Every value stands in the text."""
     tree = read("explain.json")
     text = explained(json.dumps(tree))
-    watermark = tree["watermarks"][0]
-    assert watermark.pop("position") == 0
-    for line in [*watermark.pop("policy"), *watermark.values(), *tree["notes"]]:
+    (watermark,), (window,) = tree["watermarks"], tree["windows"]
+    assert (watermark.pop("position"), window.pop("position")) == (0, 0)
+    policy = watermark.pop("policy")
+    for line in [*policy, *watermark.values(), *window.values(), *tree["notes"]]:
         assert line in text

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def test_a_plan_is_explained_in_words(
     door: FakeDoor, frame: FakeFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The policy's tree, the substream and why, idleness, the clock, and stock Spark."""
+    """The policy's tree, the substream and why, idleness, the clock, windows, and stock Spark."""
     door.answer = json.dumps(
         {
             "watermarks": [
@@ -27,6 +27,17 @@ def test_a_plan_is_explained_in_words(
                     "why": "Kafka's own",
                     "idle": "after 1m without rows",
                     "clock": "quiet",
+                }
+            ],
+            "windows": [
+                {
+                    "position": 0,
+                    "kind": "tumbling(size=PT60S)",
+                    "bounds": "[start, end)",
+                    "delay": "PT5S",
+                    "combining": "one buffer a window",
+                    "lateRule": "window_closed",
+                    "lateRows": "counted",
                 }
             ],
             "notes": ["the join's other side has Spark's own watermark"],
@@ -41,6 +52,10 @@ def test_a_plan_is_explained_in_words(
         "   substreams: topic, partition (Kafka's own)",
         "   idle: after 1m without rows",
         "   clock: quiet",
+        "window tumbling(size=PT60S)",
+        "   bounds: [start, end), delay: PT5S",
+        "   combining: one buffer a window",
+        "   late rows: by window_closed, counted",
         "stock Spark: largest event time anywhere minus one fixed delay",
         "note: the join's other side has Spark's own watermark",
     ]

@@ -50,7 +50,7 @@ def test_a_whole_window_crosses_in_its_parts(door: FakeDoor, frame: FakeFrame) -
         .event_time("ts", LAG, substream="site", idle_timeout="1m", expected=iter(["a", "b"]))
         .key_by("device", column("upper(site)"))
         .sliding("1m", every="1s")
-        .early(when="amount > 1000")
+        .early(when="n >= 1000")
         .agg(N, TOTAL)
     )
     assert window.results is window.results
@@ -64,7 +64,7 @@ def test_a_whole_window_crosses_in_its_parts(door: FakeDoor, frame: FakeFrame) -
         substream,
         ["java device", "java upper(site)"],
         ["java count(1) AS n", "java sum(amount) AS total"],
-        "java expr amount > 1000",
+        "java expr n >= 1000",
         {"kind": "sliding", "size": "PT60S", "slide": "PT1S"},
     )
 

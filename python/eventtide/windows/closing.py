@@ -101,7 +101,7 @@ class Closing(Described):
         rows : int, optional
             At least one: after so many rows of the window.
         when : str or Column, optional
-            SQL text or a Column over the rows: after a row for which it is true.
+            SQL text or a Column over the results of `agg`, by their names: when it becomes true.
         """
         return self._with(early=Early(every, rows, when))
 

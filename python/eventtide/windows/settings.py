@@ -41,8 +41,8 @@ class Early:
     def __post_init__(self) -> None:
         """Refuse what is wrong, where the caller can see the line."""
         if self.when is not None:
-            kinds, allowed = (str, Column), "SQL text or a Column over the rows"
-            of_type("when", self.when, kinds, allowed, "when='amount > 1000'")
+            kinds, allowed = (str, Column), "SQL text or a Column over the aggregates"
+            of_type("when", self.when, kinds, allowed, "when='n >= 1000'")
         if not self._given():
             problem, allowed = "has no condition", "every=, rows= or when=, or several of them"
             fix = ".early(every='10s')"

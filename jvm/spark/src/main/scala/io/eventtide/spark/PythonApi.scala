@@ -67,6 +67,7 @@ object PythonApi {
       substream.asScala.toSeq,
       keys.asScala.toSeq,
       aggregates.asScala.toSeq,
+      Option(when),
       options.asScala.toMap
     )
 

@@ -8,8 +8,9 @@ import org.apache.spark.sql.eventtide.RunningQuery
 import org.apache.spark.sql.internal.SQLConf
 
 import io.eventtide.spark.options.{PolicyTree, WatermarkSettings}
+import io.eventtide.spark.query.WindowBatch
 
-/** Says in words which watermarks a DataFrame has and how they are combined, as JSON. */
+/** Says in words which watermarks and windows a DataFrame has, as JSON. */
 private[spark] object PlanExplanation {
   private val mapper = new ObjectMapper()
 
@@ -20,6 +21,10 @@ private[spark] object PlanExplanation {
     val watermarks = node.putArray("watermarks")
     ours.zipWithIndex.foreach { case (watermark, position) =>
       describe(position, watermark.asInstanceOf[PolicyWatermark], watermarks.addObject())
+    }
+    val windows = node.putArray("windows")
+    WindowBatch.windows(plan).zipWithIndex.foreach { case (window, position) =>
+      WindowExplanation.describe(position, window, windows.addObject())
     }
     val notes = node.putArray("notes")
     val max = stream.sparkSession.sessionState.conf
@@ -53,7 +58,10 @@ private[spark] object PlanExplanation {
       stock: Seq[EventTimeWatermark],
       max: Boolean
   ): Seq[String] = Seq(
-    Option.when(!plan.isStreaming)("a batch plan: the rows pass as they are"),
+    Option.when(!plan.isStreaming)(
+      if (WindowBatch.windows(plan).isEmpty) "a batch plan: the rows pass as they are"
+      else "a batch plan: no row is late, and every window gives its final row"
+    ),
     Option.when(ours > 1)(
       s"$ours inputs: the lowest of those that are not idle is the watermark of all"
     ),

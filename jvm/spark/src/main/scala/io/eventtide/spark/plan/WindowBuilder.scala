@@ -3,11 +3,27 @@ package io.eventtide.spark.plan
 import java.util.UUID
 
 import org.apache.spark.sql.Column
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, TimeWindow}
+import org.apache.spark.sql.catalyst.expressions.aggregate.Count
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  AttributeReference,
+  Literal,
+  TimeWindow
+}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, EventTimeWatermark, Project}
 import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.eventtide.Plans
-import org.apache.spark.sql.types.{Metadata, MetadataBuilder, StructField, StructType}
+import org.apache.spark.sql.types.{
+  BooleanType,
+  IntegerType,
+  Metadata,
+  MetadataBuilder,
+  StringType,
+  StructField,
+  StructType,
+  TimestampNTZType
+}
 
 import io.eventtide.spark.late.LateMode
 import io.eventtide.spark.options.{WindowCodec, WindowSettings}
@@ -29,22 +45,25 @@ private[spark] object WindowBuilder {
       substream: Seq[Column],
       keys: Seq[Column],
       aggregates: Seq[Column],
+      when: Option[Column],
       options: Map[String, String]
   ): DataFrame = {
     SessionChecks.installed(stream.sparkSession)
-    val settings = WindowCodec.window(options)
     val input = watermark match {
-      case _ if !stream.isStreaming => WindowInput.batch(stream, eventTime.get)
+      case _ if !stream.isStreaming => WindowInput.batch(stream, eventTime)
       case Some(policy) => WindowInput.withWatermark(stream, eventTime.get, substream, policy)
       case None => WindowInput.watermarked(stream, eventTime)
     }
-    build(input, keys, aggregates, settings)
+    val isLocal = input.eventTime.dataType == TimestampNTZType
+    val settings = WindowCodec.window(options, isLocal, when.isDefined)
+    build(input, keys, aggregates, when, settings)
   }
 
   private def build(
       input: WindowInput,
       keys: Seq[Column],
       aggregates: Seq[Column],
+      when: Option[Column],
       settings: WindowSettings
   ): DataFrame = {
     val WindowInput(stream, eventTime, _, _) = input
@@ -55,18 +74,37 @@ private[spark] object WindowBuilder {
     val frame = Alias(FrameNumber(eventTime, settings.spec.frames), "_eventtide_frame")(
       explicitMetadata = Some(Mark)
     )
-    val grouped = resolve(stream, keys, aggregates)
+    val grouped = resolve(stream.groupBy(keys: _*).agg(aggregates.head, aggregates.tail: _*))
+    val condition = when.map(WindowCondition(stream, keys, aggregates, _))
+    val rows = Option.when(settings.panes.exists(_.earlyRows.isDefined))(rowCount)
     val framed = Project(onTime.output :+ frame, onTime)
     val aggregate = Aggregate(
       grouped.groupingExpressions :+ frame.toAttribute,
-      grouped.aggregateExpressions :+ frame.toAttribute,
+      (grouped.aggregateExpressions ++ condition ++ rows) :+ frame.toAttribute,
       grouped.child.transformUp {
         case below if below eq plan => framed
       }
     )
-    val node = WindowAggregate(id, frame.toAttribute, window(eventTime), settings, aggregate)
+    val node = WindowAggregate(
+      id,
+      frame.toAttribute,
+      window(eventTime),
+      if (settings.panes.isDefined) paneColumns else Nil,
+      HiddenColumns(condition.map(_.exprId), rows.map(_.exprId)),
+      settings,
+      aggregate
+    )
     Plans.dataFrame(stream.sparkSession, node)
   }
+
+  private def rowCount: Alias =
+    Alias(Count(Literal(1)).toAggregateExpression(), "_eventtide_rows")()
+
+  private def paneColumns: Seq[Attribute] = Seq(
+    AttributeReference("pane_index", IntegerType, nullable = false)(),
+    AttributeReference("pane_timing", StringType, nullable = false)(),
+    AttributeReference("is_last", BooleanType, nullable = false)()
+  )
 
   // Late rows that are only counted need none of their columns, which are then pruned.
   private def onTimeRows(id: UUID, input: WindowInput, settings: WindowSettings): OnTimeRows = {
@@ -81,9 +119,9 @@ private[spark] object WindowBuilder {
     )
   }
 
-  // Spark resolves the columns, as those of an aggregation of its own.
-  private def resolve(stream: DataFrame, keys: Seq[Column], columns: Seq[Column]): Aggregate =
-    stream.groupBy(keys: _*).agg(columns.head, columns.tail: _*).queryExecution.analyzed match {
+  /** Spark has resolved the columns, as those of an aggregation of its own. */
+  private[plan] def resolve(grouped: DataFrame): Aggregate =
+    grouped.queryExecution.analyzed match {
       case aggregate: Aggregate => aggregate
       case other => throw new IllegalStateException(s"no aggregation: $other")
     }

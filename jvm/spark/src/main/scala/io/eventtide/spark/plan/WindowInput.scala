@@ -22,7 +22,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.eventtide.Plans
-import org.apache.spark.sql.types.{LongType, StructType}
+import org.apache.spark.sql.types.{LongType, StructType, TimestampNTZType, TimestampType}
 
 import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.EventtideException
@@ -57,36 +57,57 @@ private[spark] object WindowInput {
     WindowInput(watermarked, named(watermarked, eventTime), plan.output, guard)
   }
 
-  /** A batch: every row has been seen, and those without an event time are in no window. */
-  def batch(rows: DataFrame, eventTime: String): WindowInput = {
-    val column = named(rows, eventTime)
-    val timed = Filter(IsNotNull(column), rows.queryExecution.analyzed)
-    WindowInput(Plans.dataFrame(rows.sparkSession, timed), column, timed.output)
+  /** A batch: every row has been seen, and those without an event time are in no window.
+    *
+    * @param eventTime
+    *   None for the windows of a window below
+    */
+  def batch(rows: DataFrame, eventTime: Option[String]): WindowInput = {
+    val column = chosen(rows, eventTime).getOrElse {
+      throw EventtideException(
+        "MISSING_OPTION",
+        "option" -> "event_time",
+        "allowed" -> "a batch has no watermark that says which column it is: event_time('ts')"
+      )
+    }
+    column.dataType match {
+      case TimestampType | TimestampNTZType => ()
+      case _ if isMarked(column) => ()
+      case other =>
+        throw EventtideException("EVENT_TIME_TYPE", "column" -> column.name, "type" -> other.sql)
+    }
+    val input = over(rows.sparkSession, rows.queryExecution.analyzed, column)
+    val timed = Filter(IsNotNull(input.eventTime), input.stream.queryExecution.analyzed)
+    input.copy(stream = Plans.dataFrame(rows.sparkSession, timed))
   }
 
   /** A stream that has a watermark, of Eventtide's or of Spark's own, on a column or on windows. */
   def watermarked(stream: DataFrame, eventTime: Option[String]): WindowInput = {
     val plan = stream.queryExecution.analyzed
-    val session = stream.sparkSession
-    val marked = eventTime.fold(plan.output.find(isMarked))(name => Some(named(stream, name)))
-    val column = marked.filter(isMarked).getOrElse {
+    val column = chosen(stream, eventTime).filter(isMarked).getOrElse {
       throw EventtideException(
         "NO_WATERMARK",
         "column" -> eventTime.getOrElse("(none named)"),
         "marked" -> plan.output.filter(isMarked).map(_.name).mkString(", ")
       )
     }
-    val ours = takeOver(plan, session)
+    over(stream.sparkSession, takeOver(plan, stream.sparkSession), column)
+  }
+
+  /** The column that was named, or the one with a mark. */
+  private def chosen(rows: DataFrame, name: Option[String]): Option[Attribute] =
+    name.map(named(rows, _)).orElse(rows.queryExecution.analyzed.output.find(isMarked))
+
+  private def over(session: SparkSession, plan: LogicalPlan, column: Attribute): WindowInput =
     column.dataType match {
       case _: StructType =>
         val time = Alias(lastInstant(column), "_eventtide_time")(
           explicitMetadata = Some(column.metadata)
         )
-        val timed = Plans.dataFrame(session, Project(ours.output :+ time, ours))
-        WindowInput(timed, time.toAttribute, ours.output)
-      case _ => WindowInput(Plans.dataFrame(session, ours), column, ours.output)
+        val timed = Plans.dataFrame(session, Project(plan.output :+ time, plan))
+        WindowInput(timed, time.toAttribute, plan.output)
+      case _ => WindowInput(Plans.dataFrame(session, plan), column, plan.output)
     }
-  }
 
   private def isMarked(column: Attribute): Boolean =
     column.metadata.contains(EventTimeWatermark.delayKey)

@@ -1,11 +1,11 @@
 package io.eventtide.spark.plan
 
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count}
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
-  Attribute,
   AttributeReference,
   CreateNamedStruct,
+  Expression,
   Literal,
   NamedExpression
 }
@@ -37,14 +37,12 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
     case node: OnTimeRows =>
       val limits = OnTimeLimits(node.eventTime, node.logged, node.guard, node.settings)
       OnTimeRowsExec(limits, WindowBatch.of(session, node.nodeId), planLater(node.child)) :: Nil
-    case node @ WindowAggregate(
-          _,
-          _,
-          _,
-          _,
-          PhysicalAggregation(grouping, aggregates, columns, child)
-        ) =>
-      planWindow(node, grouping, aggregates, columns, child) :: Nil
+    case node: WindowAggregate =>
+      node.child match {
+        case PhysicalAggregation(grouping, calls, columns, child) =>
+          planWindow(node, grouping, calls, columns, child) :: Nil
+        case other => throw new IllegalStateException(s"a window over no aggregation: $other")
+      }
     case _ => Nil
   }
 
@@ -64,23 +62,43 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
       .children
       .head
     val groups = normalized.map(_.toAttribute)
+    val (hidden, shown) = columns
+      .filterNot(_.exprId == node.frame.exprId)
+      .partition(column => node.hidden.ids.contains(column.exprId))
     val window = WindowPlan(
       groups.init,
       groups.last,
       aggregates.map(_.aggregateFunction),
       deduction.fold(Seq.empty[Int])(_.counts),
-      result(node.window, aggregates, columns.filterNot(_.exprId == node.frame.exprId)),
+      node.hidden.rows.fold(-1)(_ => rowsOrdinal(aggregates)),
+      node.hidden.condition.flatMap(id => hidden.find(_.exprId == id)).map(valueOf),
+      result(node, aggregates, shown),
       node.settings
     )
     if (node.isStreaming) WindowExec(window, WindowBatch.of(session, node.nodeId), partial)
     else BatchWindowExec(window, partial)
   }
 
+  private def valueOf(column: NamedExpression): Expression = column match {
+    case Alias(value, _) => value
+    case other => other
+  }
+
+  // The number of rows was asked for, so there is a count of them.
+  private def rowsOrdinal(aggregates: Seq[AggregateExpression]): Int = {
+    val functions = aggregates.map(_.aggregateFunction)
+    val count = aggregates.indexWhere { call =>
+      call.aggregateFunction == Count(Literal(1)) && call.filter.isEmpty
+    }
+    functions.take(count).map(_.aggBufferAttributes.length).sum
+  }
+
   private def result(
-      window: Attribute,
+      node: WindowAggregate,
       aggregates: Seq[AggregateExpression],
       columns: Seq[NamedExpression]
   ): WindowResult = {
+    val window = node.window
     val bounds = window.dataType.asInstanceOf[StructType].fields.toSeq.map { bound =>
       AttributeReference(bound.name, bound.dataType, nullable = false)()
     }
@@ -89,6 +107,7 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
       window.exprId,
       explicitMetadata = Some(window.metadata)
     )
-    WindowResult(bounds, aggregates.map(_.resultAttribute), made +: columns)
+    val results = aggregates.map(_.resultAttribute)
+    WindowResult(bounds, results, node.pane, (made +: columns) ++ node.pane)
   }
 }

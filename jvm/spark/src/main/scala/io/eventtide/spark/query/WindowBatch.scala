@@ -7,6 +7,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.RunningQuery
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 
+import io.eventtide.spark.exec.DueAccum
 import io.eventtide.spark.late.LateLog
 import io.eventtide.spark.plan.WindowAggregate
 
@@ -27,6 +28,9 @@ private[spark] final class WindowBatch private (
 
   /** Where the tasks put late rows. */
   def lateLog: LateLog = watermark.lateLog(nodeId, lateMicros)
+
+  /** Where the tasks say what is due next. */
+  def watch(reports: DueAccum): Unit = watermark.watch(reports)
 
   val batchId: Long = query.batch.batchId
 

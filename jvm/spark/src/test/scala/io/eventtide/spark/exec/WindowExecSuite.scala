@@ -175,6 +175,26 @@ final class WindowExecSuite extends AnyFunSuite with LocalSession {
     } finally spark.conf.set(setting, rocks)
   }
 
+  test("the state store that counts is the one at the start of the query") {
+    val setting = "spark.sql.streaming.stateStore.providerClass"
+    val rocks = spark.conf.get(setting)
+    val hdfs = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+    val script = Script.create(schema)
+    val events =
+      spark.readStream.format(classOf[ScriptSource].getName).option("script", script.id).load()
+    val result = tumbling(Seq(count(lit(1)).as("n")))(events).asInstanceOf[classic.DataFrame]
+    val scripted =
+      new ScriptedQuery(result, "append", Files.createTempDirectory("window").toString, 1000000)
+    try {
+      scripted.start(availableNow = false)
+      spark.conf.set(setting, hdfs)
+      scripted.settle()
+    } finally {
+      spark.conf.set(setting, rocks)
+      scripted.stop()
+    }
+  }
+
   test("no batch without rows is run for a watermark that closes nothing") {
     val script = Script.create(schema)
     val events =

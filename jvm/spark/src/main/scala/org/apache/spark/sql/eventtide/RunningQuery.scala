@@ -39,7 +39,9 @@ final class RunningQuery private (execution: StreamExecution) {
   /** Whether somebody waits for the query to have nothing to do, as `processAllAvailable` does. */
   def isAwaited: Boolean = ExecutionAccess.isAwaited(execution)
 
-  def session: SparkSession = execution.sparkSession
+  /** The query's own, with the settings that the user's had when it was started. */
+  def session: SparkSession = execution.sparkSessionForStream
+
   def checkpointRoot: String = execution.resolvedCheckpointRoot
   def analyzedPlan: LogicalPlan = execution.analyzedPlan
   def nowMs: Long = execution.triggerClock.getTimeMillis()

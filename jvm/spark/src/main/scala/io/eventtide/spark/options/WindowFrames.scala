@@ -1,0 +1,154 @@
+package io.eventtide.spark.options
+
+import java.time.temporal.ChronoUnit
+import java.time.{Duration, Instant, LocalDate, LocalDateTime, Period, ZoneId, ZoneOffset}
+
+import scala.util.Try
+
+import io.eventtide.kernel.InvalidArgument
+import io.eventtide.kernel.time.{CalendarGrid, Frame, FrameGrid}
+import io.eventtide.kernel.window.{Cumulating, Sliding, WindowShape}
+import io.eventtide.spark.EventtideException
+
+/** Which frames a window is made of, and how many of them. */
+private[options] final case class WindowFrames(grid: FrameGrid, shape: WindowShape)
+
+/** Reads sizes and where windows start: fixed lengths, or days and months in a time zone. */
+private[options] object WindowFrames {
+
+  // Spark's watermark is in whole milliseconds: a shorter frame could not be told from the next.
+  private val ShortestFrame = 1000L
+  private val MicrosOfDay = 86400000000L
+  private val ShortestMonth = 28
+
+  /** @param isLocal
+    *   whether event times are those of a clock without a zone
+    */
+  def read(kind: String, options: Options, isLocal: Boolean): WindowFrames =
+    options.get("time_zone").fold(fixed(kind, options)) { name =>
+      calendar(kind, options, zone(name), isLocal)
+    }
+
+  private def fixed(kind: String, options: Options): WindowFrames = {
+    val size = required(options.duration("size", ShortestFrame), "size")
+    val step =
+      piece(kind).fold(size)(name => required(options.duration(name, ShortestFrame), name))
+    val frames = frameCount(size, step, PolicyTree.duration)
+    val period = if (kind == "cumulate") size else step
+    val start = Math.floorMod(
+      origin(options).fold(0L)(ChronoUnit.MICROS.between(Instant.EPOCH, _)) +
+        offset(options, period),
+      period
+    )
+    val phase = Math.floorDiv(start, step).toInt
+    WindowFrames(Frame(step, Math.floorMod(start, step)), shape(kind, frames, phase))
+  }
+
+  // A column without a zone already shows what clocks show: its days all have 24 hours.
+  private def calendar(
+      kind: String,
+      options: Options,
+      zone: ZoneId,
+      isLocal: Boolean
+  ): WindowFrames = {
+    val size = required(period(options, "size"), "size")
+    val step = piece(kind).fold(size)(name => required(period(options, name), name))
+    val inDays = step.getDays > 0
+    if (inDays != (size.getDays > 0))
+      throw new InvalidArgument("size and slide or step", s"$size and $step", "in the same unit")
+    val frames =
+      if (inDays) frameCount(size.getDays.toLong, step.getDays.toLong, n => s"P${n}D")
+      else frameCount(size.toTotalMonths, step.toTotalMonths, n => s"P${n}M")
+    val days = if (inDays) step.getDays.toLong else step.toTotalMonths * ShortestMonth
+    val start = origin(options)
+      .fold(LocalDate.EPOCH.atStartOfDay)(LocalDateTime.ofInstant(_, zone))
+      .plus(Duration.of(offset(options, days * MicrosOfDay), ChronoUnit.MICROS))
+    val clock = if (isLocal) ZoneOffset.UTC else zone
+    WindowFrames(CalendarGrid(step, clock, start), shape(kind, frames, phase = 0))
+  }
+
+  /** The option that cuts a window into frames. */
+  private def piece(kind: String): Option[String] = kind match {
+    case "tumbling" => None
+    case "sliding" => Some("slide")
+    case _ => Some("step")
+  }
+
+  private def shape(kind: String, frames: Int, phase: Int): WindowShape =
+    if (kind == "cumulate") Cumulating(frames, phase) else Sliding(frames)
+
+  private def required[A](value: Option[A], option: String): A = value.getOrElse {
+    throw EventtideException(
+      "MISSING_OPTION",
+      "option" -> option,
+      "allowed" -> "it says how long a window or its slide is"
+    )
+  }
+
+  private def frameCount(size: Long, step: Long, text: Long => String): Int = {
+    if (size % step != 0) throw notMultiple(size, step, text)
+    val frames = size / step
+    if (frames > WindowShape.MostFrames)
+      throw new InvalidArgument("frames of a window", frames, s"at most ${WindowShape.MostFrames}")
+    frames.toInt
+  }
+
+  private def notMultiple(size: Long, step: Long, text: Long => String): EventtideException = {
+    val below = size / step * step
+    EventtideException(
+      "WINDOW_NOT_MULTIPLE",
+      "size" -> text(size),
+      "step" -> text(step),
+      "nearest" -> Seq(below, below + step).filter(_ > 0).map(text).mkString(" or ")
+    )
+  }
+
+  /** How far windows are moved, below `period`, after which they repeat. */
+  private def offset(options: Options, period: Long): Long = {
+    val offset = options.duration("offset", 0).getOrElse(0L)
+    if (offset >= period) {
+      throw new InvalidArgument(
+        "offset",
+        PolicyTree.duration(offset),
+        s"below ${PolicyTree.duration(period)}, after which windows repeat"
+      )
+    }
+    offset
+  }
+
+  private def origin(options: Options): Option[Instant] = options.get("origin").map { text =>
+    Try(Instant.parse(text)).getOrElse(
+      throw notOne("origin", text, "instants in ISO 8601, such as '1970-01-01T00:00:00Z'")
+    )
+  }
+
+  private def zone(name: String): ZoneId = Try(ZoneId.of(name)).getOrElse(
+    throw notOne("time_zone", name, "names of time zones, such as 'Europe/Berlin'")
+  )
+
+  private def period(options: Options, option: String): Option[Period] =
+    options.get(option).map { text =>
+      Try(Period.parse(text)).toOption
+        .filter(isCalendar)
+        .getOrElse(
+          throw notOne(
+            option,
+            text,
+            "periods of whole days or of whole months beside a time_zone, such as 'P1D'"
+          )
+        )
+    }
+
+  private def isCalendar(period: Period): Boolean = {
+    val (days, months) = (period.getDays, period.toTotalMonths)
+    (days > 0 && months == 0) || (days == 0 && months > 0 && months.isValidInt)
+  }
+
+  private def notOne(option: String, text: String, allowed: String): EventtideException =
+    EventtideException(
+      "INVALID_CHOICE",
+      "option" -> option,
+      "value" -> text,
+      "allowed" -> allowed
+    )
+}

@@ -1,0 +1,44 @@
+package io.eventtide.spark.plan
+
+import com.fasterxml.jackson.databind.node.ObjectNode
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.optimizer.ReplaceExpressions
+
+import io.eventtide.kernel.window.{Cumulating, Sliding}
+import io.eventtide.spark.late.{LateMode, LateSettings}
+import io.eventtide.spark.options.PolicyTree
+import io.eventtide.spark.state.Deduction
+
+/** Says in words what one window of a plan does. */
+private[plan] object WindowExplanation {
+
+  def describe(position: Int, window: WindowAggregate, json: ObjectNode): Unit = {
+    val settings = window.settings
+    val spec = settings.spec
+    json.put("position", position).put("kind", s"${settings.kind}(${settings.sizes})")
+    json.put("bounds", spec.profile.bounds.name).put("delay", PolicyTree.duration(spec.delay))
+    json.put("combining", combining(window))
+    json.put("lateRule", spec.profile.lateRule.name).put("lateRows", lateRows(settings.late)): Unit
+  }
+
+  private def combining(window: WindowAggregate): String = window.settings.spec.shape match {
+    case Sliding(1) => "one buffer a window"
+    case _: Cumulating => "one buffer, which grows"
+    case Sliding(frames) if deducts(window) => s"deducts the oldest of $frames frames"
+    case Sliding(frames) => s"two stacks of $frames frames"
+  }
+
+  // As the strategy sees the aggregates, which is after the optimizer has replaced some of them.
+  private def deducts(window: WindowAggregate): Boolean = {
+    val calls = ReplaceExpressions(window.child).expressions.flatMap(_.collect {
+      case call: AggregateExpression => call
+    })
+    Deduction.of(calls).isDefined
+  }
+
+  private def lateRows(late: LateSettings): String = late.mode match {
+    case LateMode.Log => s"logged in ${late.to.getOrElse("late, in the checkpoint")}"
+    case LateMode.Count => "counted"
+    case LateMode.Fail => "fail the query"
+  }
+}

@@ -1,0 +1,161 @@
+package io.eventtide.spark.options
+
+import java.io.File
+import java.time.{LocalDateTime, Period, ZoneId, ZoneOffset}
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.eventtide.kernel.time.{CalendarGrid, Frame}
+import io.eventtide.kernel.window.{Cumulating, LateRule, Sliding}
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.late.{LateMode, LateSettings}
+
+class WindowCodecSuite extends AnyFunSuite {
+  private val berlin = ZoneId.of("Europe/Berlin")
+  private val epoch = LocalDateTime.of(1970, 1, 1, 0, 0)
+  private val tumbling = Map("kind" -> "tumbling", "size" -> "PT10S")
+
+  private def read(options: (String, String)*): WindowSettings =
+    WindowCodec.window(options.toMap, isLocal = false)
+
+  private def refused(options: Map[String, String]): EventtideException =
+    intercept[EventtideException](WindowCodec.window(options, isLocal = false))
+
+  test("every case of the border file is read, and says its sizes") {
+    val file = new File(sys.props("eventtide.root"), "tests/border/window_options.json")
+    val cases = new ObjectMapper().readTree(file).elements.asScala.toSeq
+    assert(cases.nonEmpty)
+    cases.foreach { one =>
+      val options =
+        one.get("options").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
+      withClue(one.get("written").asText) {
+        val settings = WindowCodec.window(options, isLocal = false)
+        assert(settings.kind == options("kind"))
+        assert(settings.sizes.startsWith(s"size=${options("size")}"))
+      }
+    }
+  }
+
+  test("fixed sizes become frames") {
+    val sliding = read("kind" -> "sliding", "size" -> "PT60S", "slide" -> "PT1S").spec
+    assert(sliding.grid == Frame(1000000) && sliding.shape == Sliding(60))
+    val moved =
+      read("kind" -> "cumulate", "size" -> "PT60S", "step" -> "PT10S", "offset" -> "PT25S")
+    assert(moved.spec.grid == Frame(10000000, 5000000))
+    assert(moved.spec.shape == Cumulating(6, phase = 2))
+    val early = read("kind" -> "tumbling", "size" -> "PT10S", "origin" -> "1969-12-31T23:59:57Z")
+    assert(early.spec.grid == Frame(10000000, 7000000))
+  }
+
+  test("days and months of a time zone become frames of its calendar") {
+    val zone = "time_zone" -> "Europe/Berlin"
+    val week = read("kind" -> "sliding", "size" -> "P7D", "slide" -> "P1D", zone).spec
+    assert(week.grid == CalendarGrid(Period.ofDays(1), berlin, epoch))
+    assert(week.shape == Sliding(7))
+    val soFar = read("kind" -> "cumulate", "size" -> "P12M", "step" -> "P1M", zone).spec
+    assert(soFar.grid == CalendarGrid(Period.ofMonths(1), berlin, epoch))
+    assert(soFar.shape == Cumulating(12))
+    val fiscal =
+      read("kind" -> "tumbling", "size" -> "P1Y", zone, "origin" -> "2024-03-31T22:00:00Z")
+    val april = LocalDateTime.of(2024, 4, 1, 0, 0)
+    assert(fiscal.spec.grid == CalendarGrid(Period.ofYears(1), berlin, april))
+  }
+
+  test("an offset moves days and months by the clock") {
+    val zone = "time_zone" -> "Europe/Berlin"
+    val shifts = read("kind" -> "tumbling", "size" -> "P1D", zone, "offset" -> "PT6H").spec.grid
+    assert(shifts == CalendarGrid(Period.ofDays(1), berlin, epoch.withHour(6)))
+    val months = read("kind" -> "tumbling", "size" -> "P1M", zone, "offset" -> "PT216H").spec.grid
+    assert(months == CalendarGrid(Period.ofMonths(1), berlin, epoch.withDayOfMonth(10)))
+  }
+
+  test("event times without a zone have days of their own clock") {
+    val options = Map(
+      "kind" -> "tumbling",
+      "size" -> "P1D",
+      "time_zone" -> "Europe/Berlin",
+      "origin" -> "2024-01-01T05:00:00Z"
+    )
+    val six = LocalDateTime.of(2024, 1, 1, 6, 0) // in Berlin
+    val grid = WindowCodec.window(options, isLocal = true).spec.grid
+    assert(grid == CalendarGrid(Period.ofDays(1), ZoneOffset.UTC, six))
+  }
+
+  test("rules and late rows are those of the profile, or what was set alone") {
+    val jet = WindowCodec.window(tumbling + ("profile" -> "jet"), isLocal = false)
+    assert(jet.spec.profile.lateRule == LateRule.FrameClosed)
+    assert(jet.late == LateSettings(LateMode.Log, None))
+    val own = tumbling ++ Map(
+      "late_rule" -> "behind_watermark",
+      "delay" -> "PT5S",
+      "allowed_lateness" -> "PT1S",
+      "late" -> "count"
+    )
+    val settings = WindowCodec.window(own, isLocal = false)
+    assert(settings.spec.profile.lateRule == LateRule.BehindWatermark)
+    assert(settings.spec.delay == 6000000 && settings.late.mode == LateMode.Count)
+  }
+
+  test("sizes that do not fit are refused with those that do") {
+    val fixed = refused(Map("kind" -> "sliding", "size" -> "PT10S", "slide" -> "PT3S"))
+    assert(fixed.condition == "WINDOW_NOT_MULTIPLE" && fixed.getMessage.contains("PT9S or PT12S"))
+    val days = Map("kind" -> "sliding", "size" -> "P7D", "slide" -> "P2D", "time_zone" -> "UTC")
+    assert(refused(days).getMessage.contains("P6D or P8D"))
+    val months = days ++ Map("size" -> "P1Y", "slide" -> "P5M")
+    assert(refused(months).getMessage.contains("P10M or P15M"))
+    val mixed = refused(days + ("slide" -> "P1M"))
+    assert(mixed.condition == "INVALID_WINDOW" && mixed.getMessage.contains("in the same unit"))
+    val many = refused(Map("kind" -> "sliding", "size" -> "PT9000S", "slide" -> "PT0.001S"))
+    assert(many.condition == "INVALID_WINDOW" && many.getMessage.contains("at most 1000000"))
+  }
+
+  test("in a time zone, sizes are whole days or whole months above zero") {
+    for (text <- Seq("PT24H", "P1M1D", "P0D", "-P1D", "P1000000000Y", "1 day")) {
+      val error = refused(Map("kind" -> "tumbling", "size" -> text, "time_zone" -> "UTC"))
+      assert(error.condition == "INVALID_CHOICE" && error.getMessage.contains(s"'$text'"))
+    }
+    assert(refused(tumbling + ("size" -> "P1M")).condition == "INVALID_DURATION")
+  }
+
+  test("an unknown time zone and an origin that is none are refused") {
+    assert(refused(tumbling + ("time_zone" -> "Berlin")).getMessage.contains("'Europe/Berlin'"))
+    assert(refused(tumbling + ("origin" -> "2024-01-01")).getMessage.contains("instants"))
+  }
+
+  test("an offset is below what windows repeat after, by the shortest day or month") {
+    assert(refused(tumbling + ("offset" -> "PT10S")).getMessage.contains("below PT10S"))
+    val month = Map("kind" -> "tumbling", "size" -> "P1M", "time_zone" -> "UTC")
+    assert(refused(month + ("offset" -> "PT672H")).getMessage.contains("below PT672H"))
+  }
+
+  test("what is missing or unknown is named") {
+    assert(refused(Map("kind" -> "sliding", "size" -> "PT1S")).getMessage.contains("'slide'"))
+    assert(refused(Map("kind" -> "tumbling")).getMessage.contains("'size'"))
+    assert(refused(tumbling + ("slide" -> "PT1S")).condition == "UNKNOWN_OPTION")
+    assert(refused(tumbling + ("kind" -> "hopping")).getMessage.contains("tumbling, sliding"))
+  }
+
+  test("early and updated results are panes, with a lateness only if they are updated") {
+    assert(read(tumbling.toSeq: _*).panes.isEmpty)
+    val late = tumbling + ("allowed_lateness" -> "PT1H") + ("delay" -> "PT5S")
+    val once = read(late.toSeq: _*)
+    assert(once.panes.isEmpty && once.onTime.delay == 3605000000L)
+    val again = read((late + ("updates" -> "true")).toSeq: _*)
+    assert(again.panes.contains(PaneSettings(3600000000L, None, None, false, false)))
+    assert(again.onTime.delay == 5000000L && again.spec.delay == 3605000000L)
+    val early = read((tumbling + ("early.every" -> "PT10S") + ("early.rows" -> "7")).toSeq: _*)
+    assert(early.panes.contains(PaneSettings(0, Some(10000000L), Some(7), false, false)))
+    assert(early.hasDeadlines && !again.hasDeadlines)
+  }
+
+  test("a condition for early results does not go with discarding") {
+    val options = tumbling + ("discarding" -> "true")
+    val error = intercept[EventtideException] {
+      WindowCodec.window(options, isLocal = false, hasCondition = true)
+    }
+    assert(error.condition == "CONDITION_WITH_DISCARDING")
+  }
+}
