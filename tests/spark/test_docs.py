@@ -90,12 +90,18 @@ def run(code: str, events: DataFrame, **others: Any) -> dict[str, Any]:
     "block", [b for b in BLOCKS if not b.timelines], ids=lambda block: block.name
 )
 def test_a_block_runs(block: Block, spark: SparkSession, tmp_path: Path) -> None:
-    """By itself, and what it starts reads rows to the end; ``/data/`` is a folder of the test."""
+    """By itself, and what it starts reads rows to the end; ``/data/`` is a folder of the test.
+
+    A window that it describes and does not start is one that could be.
+    """
     (tmp_path / "events").mkdir()
     (tmp_path / "events" / "1.json").write_text('{"ts": "2024-01-01T12:00:07Z", "device": "a"}')
     rate = spark.readStream.format("rate").load()
     events = rate.select(F.col("timestamp").alias("ts"), F.lit("a").alias("device"))
-    run(block.code.replace("/data/", f"{tmp_path}/"), events, spark=spark)
+    names = run(block.code.replace("/data/", f"{tmp_path}/"), events, spark=spark)
+    for made in names.values():
+        if isinstance(made, et.WindowBuilder) and made.settings.agg:
+            assert made.results.isStreaming
     for query in spark.streams.active:
         query.processAllAvailable()
         query.stop()

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import eventtide as et
 import pytest
-from eventtide.durations import micros
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.queries import at
@@ -22,22 +21,6 @@ Row: TypeAlias = tuple[float | None, str | None, float]
 # Second, user, amount. A null user is a user.
 ACCEPTED = [(1, "a", 1.0), (2, "a", 3.0), (12, "a", 5.0), (13, "b", 7.0), (3, None, 2.0)]
 LATE = [(4, "a", 8.0), (5, None, 2.0), (14, "b", 7.0), (15, "c", 9.0), (None, "a", 4.0)]
-
-
-@pytest.fixture(autouse=True)
-def _windows_of_spark(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compute windows of a batch as Spark does, until the JVM half answers."""
-
-    def window(df: DataFrame, *, event_time: str, options: Any, **parts: Any) -> DataFrame:
-        lengths = [options["size"], options.get("slide", options["size"])]
-        length, slide = (f"{micros('size', one)} microseconds" for one in lengths)
-        assert set(options) <= {"kind", "size", "slide"}
-        named = df.where(F.col(event_time).isNotNull()).groupBy(
-            F.window(event_time, length, slide), *parts["keys"]
-        )
-        return named.agg(*parts["aggregates"])
-
-    monkeypatch.setattr("eventtide._jvm.window", window)
 
 
 def rows(spark: SparkSession, *parts: Iterable[Row]) -> DataFrame:
