@@ -13,21 +13,24 @@ import org.apache.spark.util.AccumulatorV2
   */
 final case class LateFileName(name: String, bytes: Long)
 
-/** What one partition of one batch had to say about its late rows.
+/** What one partition of one batch had to say about its rows, the late ones above all.
   *
   * @param place
   *   which part of the plan the partition is of, where several find late rows
   * @param stage
   *   Spark's id of the stage, the same when the stage is run again
+  * @param onTime
+  *   rows that were not late
   */
 final case class LateReport(
     place: Int,
     partition: Int,
     stage: Int,
     file: Option[LateFileName],
-    rows: Map[LateReason, Long]
+    rows: Map[LateReason, Long],
+    onTime: Long
 ) {
-  def total: Long = rows.valuesIterator.sum
+  def total: Long = rows.valuesIterator.sum + onTime
 }
 
 /** Brings the reports of the tasks to the driver, one a partition.

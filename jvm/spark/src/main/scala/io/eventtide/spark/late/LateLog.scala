@@ -50,6 +50,9 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, place: In
   private var file = Option.empty[LateFile] // begun by the first row
   private var isOpen = true
 
+  /** Rows that were not late, which the caller counts. */
+  var onTime = 0L
+
   /** Takes a late row, which the caller may use again afterwards.
     *
     * @param windowsMissed
@@ -82,9 +85,9 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, place: In
   /** Ends the file, if there is one, and reports; a second time it does nothing. */
   def close(): Unit = if (isOpen) {
     isOpen = false
-    if (rows.nonEmpty) {
+    if (rows.nonEmpty || onTime > 0) {
       val written = file.map(f => LateFileName(f.name, f.close()))
-      log.reports.add(LateReport(place, partition, stage, written, rows))
+      log.reports.add(LateReport(place, partition, stage, written, rows, onTime))
     }
   }
 

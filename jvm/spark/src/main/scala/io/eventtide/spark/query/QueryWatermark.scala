@@ -186,14 +186,14 @@ private[spark] final class QueryWatermark(
     if (query.nextBatchId > 0) restore(query.nextBatchId)
     else {
       ledger.begin()
-      late.restore(below = 0)
+      late.restore(below = 0, onTime = 0)
       inputs.begin(now)
       restored = true
     }
 
   private def restore(next: Long): Unit = {
     val entries = ledger.restore(below = next)
-    late.restore(below = next)
+    late.restore(below = next, entries.last.rowsOnTime)
     inputs.restore(entries)
     recorded = Some((entries.last.batchId, entries.last.held))
     restored = true
@@ -208,7 +208,14 @@ private[spark] final class QueryWatermark(
   private def write(batchId: Long, whole: Boolean): Unit = {
     val after = if (whole) None else ledger.last
     ledger.write(
-      LedgerEntry(batchId, after, catchUp.holding, inputs.emitted, inputs.save(after.isEmpty))
+      LedgerEntry(
+        batchId,
+        after,
+        catchUp.holding,
+        inputs.emitted,
+        inputs.save(after.isEmpty),
+        late.onTime
+      )
     )
     recorded = Some((batchId, catchUp.holding))
   }

@@ -14,7 +14,7 @@ class LateAccumSuite extends AnyFunSuite {
       stage: Int = 0
   ): LateReport = {
     val written = Some(LateFileName(file, 10))
-    LateReport(place, partition, stage, written, Map(LateReason.FrameClosed -> rows))
+    LateReport(place, partition, stage, written, Map(LateReason.FrameClosed -> rows), onTime = 0)
   }
 
   private def task(report: LateReport): LateAccum = {
