@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   NamedExpression
 }
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{EmptyRelation, LocalRelation, LogicalPlan}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.Planning
 import org.apache.spark.sql.execution.aggregate.AggUtils
@@ -41,6 +41,8 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
       node.child match {
         case PhysicalAggregation(grouping, calls, columns, child) =>
           planWindow(node, grouping, calls, columns, child) :: Nil
+        // Spark has found out that there are no rows, before the batch runs or while it does.
+        case _: LocalRelation | _: EmptyRelation => planLater(LocalRelation(node.output)) :: Nil
         case other => throw new IllegalStateException(s"a window over no aggregation: $other")
       }
     case _ => Nil
