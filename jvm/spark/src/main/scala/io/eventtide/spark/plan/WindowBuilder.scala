@@ -74,7 +74,7 @@ private[spark] object WindowBuilder {
     val frame = Alias(FrameNumber(eventTime, settings.spec.frames), "_eventtide_frame")(
       explicitMetadata = Some(Mark)
     )
-    val grouped = resolve(stream.groupBy(keys: _*).agg(aggregates.head, aggregates.tail: _*))
+    val grouped = WindowChecks.aggregation(stream, keys, aggregates)
     val condition = when.map(WindowCondition(stream, keys, aggregates, _))
     val rows = Option.when(settings.panes.exists(_.earlyRows.isDefined))(rowCount)
     val framed = Project(onTime.output :+ frame, onTime)
@@ -94,7 +94,7 @@ private[spark] object WindowBuilder {
       settings,
       aggregate
     )
-    Plans.dataFrame(stream.sparkSession, node)
+    Plans.dataFrame(stream.sparkSession, WindowChecks.results(node))
   }
 
   private def rowCount: Alias =
