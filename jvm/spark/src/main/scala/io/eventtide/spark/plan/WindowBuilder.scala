@@ -74,16 +74,14 @@ private[spark] object WindowBuilder {
     val frame = Alias(FrameNumber(eventTime, settings.spec.frames), "_eventtide_frame")(
       explicitMetadata = Some(Mark)
     )
-    val grouped = resolve(stream.groupBy(keys: _*).agg(aggregates.head, aggregates.tail: _*))
+    val grouped = WindowChecks.aggregation(stream, keys, aggregates)
     val condition = when.map(WindowCondition(stream, keys, aggregates, _))
     val rows = Option.when(settings.panes.exists(_.earlyRows.isDefined))(rowCount)
     val framed = Project(onTime.output :+ frame, onTime)
     val aggregate = Aggregate(
       grouped.groupingExpressions :+ frame.toAttribute,
       (grouped.aggregateExpressions ++ condition ++ rows) :+ frame.toAttribute,
-      grouped.child.transformUp {
-        case below if below eq plan => framed
-      }
+      framed
     )
     val node = WindowAggregate(
       id,
@@ -94,7 +92,7 @@ private[spark] object WindowBuilder {
       settings,
       aggregate
     )
-    Plans.dataFrame(stream.sparkSession, node)
+    Plans.dataFrame(stream.sparkSession, WindowChecks.results(node))
   }
 
   private def rowCount: Alias =
@@ -118,13 +116,6 @@ private[spark] object WindowBuilder {
       input.stream.queryExecution.analyzed
     )
   }
-
-  /** Spark has resolved the columns, as those of an aggregation of its own. */
-  private[plan] def resolve(grouped: DataFrame): Aggregate =
-    grouped.queryExecution.analyzed match {
-      case aggregate: Aggregate => aggregate
-      case other => throw new IllegalStateException(s"no aggregation: $other")
-    }
 
   private val Mark: Metadata =
     new MetadataBuilder().putLong(EventTimeWatermark.delayKey, 0).build()

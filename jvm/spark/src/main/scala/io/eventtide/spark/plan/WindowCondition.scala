@@ -1,7 +1,7 @@
 package io.eventtide.spark.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap}
-import org.apache.spark.sql.catalyst.plans.logical.Project
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Project}
 import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.sql.{AnalysisException, Column}
@@ -18,9 +18,10 @@ private[spark] object WindowCondition {
       when: Column
   ): Alias = {
     val grouped = stream.groupBy(keys: _*).agg(aggregates.head, aggregates.tail: _*)
-    val values = WindowBuilder.resolve(grouped).aggregateExpressions.collect { case alias: Alias =>
-      alias.toAttribute -> alias.child
+    val columns = grouped.queryExecution.analyzed.collectFirst { case aggregate: Aggregate =>
+      aggregate.aggregateExpressions
     }
+    val values = columns.get.collect { case alias: Alias => alias.toAttribute -> alias.child }
     val over = AttributeMap(values)
     val condition = resolved(grouped, when).child.transformUp { case column: Attribute =>
       over.getOrElse(column, column)

@@ -1,6 +1,6 @@
 package io.eventtide.spark.plan
 
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{EmptyRelation, LocalRelation, LogicalPlan}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.aggregate.AggUtils
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
@@ -17,7 +17,12 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
     case node: OnTimeRows =>
       val limits = OnTimeLimits(node.eventTime, node.logged, node.guard, node.settings)
       OnTimeRowsExec(limits, WindowBatch.of(session, node.nodeId), planLater(node.child)) :: Nil
-    case node: WindowAggregate => planWindow(PlannedWindow(node)) :: Nil
+    case node: WindowAggregate =>
+      node.child match {
+        // Spark has found out that there are no rows, before the batch runs or while it does.
+        case _: LocalRelation | _: EmptyRelation => planLater(LocalRelation(node.output)) :: Nil
+        case _ => planWindow(PlannedWindow(node)) :: Nil
+      }
     case _ => Nil
   }
 
