@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
-from eventtide import WatermarkPolicies
+from eventtide import WatermarkPolicies, _jvm
 from eventtide.testing import Script
+from eventtide.windows.profiles import LATE_RULES, PROFILES
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -16,6 +18,7 @@ from tests.spark.queries import EVENTS, at
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from eventtide.windows.profiles import Profile
     from pyspark.sql import DataFrame
 
 LAG = WatermarkPolicies.with_fixed_lag("2s")
@@ -123,3 +126,61 @@ def test_the_books_of_a_window_balance_over_a_restart(tmp_path: Path) -> None:
         ("bad_time", "b"),
         ("window_closed", "a"),
     }
+
+
+@pytest.mark.smoke
+def test_days_are_those_of_a_time_zone() -> None:
+    """The 31st of March 2024 had 23 hours in Berlin, from 23:00 UTC to 22:00."""
+
+    def query(events: DataFrame) -> DataFrame:
+        days = et.window(events).event_time("ts", LAG).tumbling("1 day").time_zone("Europe/Berlin")
+        results = days.agg(F.count("*").alias("n")).results
+        return results.select(F.expr("string(window.start)"), F.expr("string(window.end)"), "n")
+
+    sunday = ("2024-03-30 23:00:00", "2024-03-31 22:00:00")
+    with Script(query, EVENTS) as script:
+        script.rows([("2024-03-30 23:00:00", "a"), ("2024-03-31 21:59:59", "a")]).expect([])
+        script.rows([("2024-03-31 22:00:01", "a")]).expect([])
+        script.rows([("2024-03-31 22:00:02", "a")]).expect([(*sunday, 2)])
+
+
+def test_late_rows_are_logged_and_counted(spark: SparkSession) -> None:
+    """The books balance: what is not in a window is in the log, with the reason."""
+    with Script(counted, EVENTS) as script:
+        script.rows([(at(1), "a"), (at(12), "a")]).expect([(0, 10, "a", 1)])
+        script.rows([(at(9), "b"), (at(11), "b"), (None, "c"), (at(22), "a")])
+        script.expect([(10, 20, "a", 1), (10, 20, "b", 1)])
+        late = et.read_late(spark, script.streaming_query).select("key", "_reason").collect()
+        assert sorted(map(tuple, late)) == [("b", "window_closed"), ("c", "bad_time")]
+        progress = et.progress(script.streaming_query)
+        assert progress.late == {"bad_time": 1, "window_closed": 1}
+
+
+def test_a_watermark_that_is_there_is_enough_for_a_batch_too(spark: SparkSession) -> None:
+    """Windows of windows need no name; a batch of plain rows does."""
+    rows = spark.sql("select timestamp'2024-01-01 00:00:01' as ts, 'a' as key")
+    hours = et.window(rows).event_time("ts").tumbling("1h").agg(F.count("*").alias("n"))
+    days = et.window(hours.results).tumbling("1 day").agg(F.sum("n").alias("n"))
+    assert days.results.select("n").first() == (1,)
+    with pytest.raises(et.InvalidArgumentError, match="'event_time' is missing"):
+        _ = et.window(rows).tumbling("1h").agg(F.count("*")).results
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_plan_has_the_rules_that_its_window_says(profile: Profile) -> None:
+    """`explain` of the builder asks nobody; that of the results asks the plan."""
+    plans = {}
+
+    def query(events: DataFrame) -> DataFrame:
+        window = et.window(events).event_time("ts", LAG).sliding("10s", every="5s")
+        results = window.profile(profile).agg(F.max("ts").alias("last")).results
+        (plans["window"],) = json.loads(_jvm.explain_json(results))["windows"]
+        return results
+
+    with Script(query, EVENTS):
+        rules, plan = PROFILES[profile], plans["window"]
+    assert plan["kind"] == "sliding(size=PT10S, slide=PT5S)"
+    assert (plan["bounds"] == "[start, end)") == (rules.bounds == "start <= time < end")
+    assert plan["lateRule"] == (rules.late if rules.late in LATE_RULES else "window_closed")
+    assert plan["combining"] == "two stacks of 2 frames"
+    assert plan["lateRows"] == "logged in late, in the checkpoint"
