@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import bench_policies
 import bench_watermark
+import bench_windows
 from figures import machine
 from rich.console import Console
 from rich.table import Table
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 BENCHES: dict[str, Callable[..., list[Figure]]] = {
     "policies": bench_policies.run,
     "watermark": bench_watermark.run,
+    "windows": bench_windows.run,
 }
 
 # What is the same in every row of a table, or too wide for it.

@@ -39,6 +39,7 @@ from eventtide.query_progress import (
 from eventtide.session import configure, jar_path
 from eventtide.verdict import blame
 from eventtide.watermark import with_ingestion_time, with_watermark
+from eventtide.window_state import read_state
 from eventtide.windows import WindowBuilder, repair, start, window
 
 __all__ = [
@@ -71,6 +72,7 @@ __all__ = [
     "named_errors",
     "progress",
     "read_late",
+    "read_state",
     "repair",
     "start",
     "window",

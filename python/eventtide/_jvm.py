@@ -99,6 +99,14 @@ def window(  # noqa: PLR0913 - the arguments of the door, in its order
     return DataFrame(result, df.sparkSession)
 
 
+def read_state(results: DataFrame, checkpoint: str) -> DataFrame:
+    """Return what the open windows of a query hold, in its checkpoint."""
+    api = _api(results)
+    with named_errors():
+        state = api.readState(results._jdf, checkpoint)
+    return DataFrame(state, results.sparkSession)
+
+
 def progress_json(query: StreamingQuery) -> str | None:
     """Return the progress of a query's watermarks as JSON, or None where it has none."""
     api = _api(query)

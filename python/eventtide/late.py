@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
-from pyspark.sql.streaming.query import StreamingQuery
 
 from eventtide import _jvm
 from eventtide._arguments import of_type
+from eventtide._checkpoints import checkpoint_location
 from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
 
 __all__ = ["read_late"]
 
@@ -63,18 +65,10 @@ def read_late(
     fix = "et.read_late(spark, '/data/checkpoint')"
     if not _jvm.is_connect(spark):
         of_type("spark", spark, SparkSession, "a SparkSession", fix)
-    options = {"checkpoint": _checkpoint(of, fix)}
+    options = {"checkpoint": checkpoint_location(of, fix)}
     if window is not None:
         options["window"] = _position(window)
     return _jvm.read_late(spark, options)
-
-
-def _checkpoint(of: str | Path | StreamingQuery, fix: str) -> str:
-    if isinstance(of, StreamingQuery):
-        return _jvm.checkpoint_of(of)
-    path = str(of) if isinstance(of, Path) else of
-    of_type("of", path, str, "a checkpoint location or a StreamingQuery", fix)
-    return path
 
 
 def _position(window: int) -> str:

@@ -114,6 +114,9 @@ class QueryWatermark:
     bad_time, future : int
         Rows that were refused so far: without a usable event time, or by a future guard whose
         action is ``"late"``.
+    on_time : int
+        Rows that windows of `et.window` have taken so far. Every row of theirs is here, or in
+        `late`, or was refused: ``bad_time`` or ``future``.
     late : dict of str to int
         Rows that came too late for their windows so far, by reason, as in `read_late`.
     inputs : tuple of InputWatermark
@@ -127,6 +130,7 @@ class QueryWatermark:
     holding: bool
     bad_time: int
     future: int
+    on_time: int
     late: dict[str, int]
     inputs: tuple[InputWatermark, ...]
 
@@ -185,7 +189,7 @@ def parse_progress(text: str) -> QueryWatermark:
         JSON of this shape, every time in microseconds since the epoch, ``null`` for unknown::
 
             {"batchId": 7, "clock": us, "ideal": us|null, "emitted": us|null,
-             "holding": false, "badTime": 0, "future": 0,
+             "holding": false, "badTime": 0, "future": 0, "onTime": 0,
              "late": {"frame_closed": {"rows": 0, "rowsTotal": 0}},
              "inputs": [
                {"position": 0, "policy": "text", "ideal": us|null, "emitted": us|null,
@@ -213,6 +217,7 @@ def parse_progress(text: str) -> QueryWatermark:
         holding=tree["holding"],
         bad_time=tree["badTime"],
         future=tree["future"],
+        on_time=tree["onTime"],
         late={reason: rows["rowsTotal"] for reason, rows in tree["late"].items()},
         inputs=tuple(map(_input, tree["inputs"])),
     )

@@ -10,13 +10,16 @@ import pytest
 from eventtide import WatermarkPolicies, _jvm
 from eventtide.testing import Script
 from eventtide.windows.profiles import LATE_RULES, PROFILES
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.queries import EVENTS, at
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from eventtide.windows.profiles import Profile
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 LAG = WatermarkPolicies.with_fixed_lag("2s")
 
@@ -105,6 +108,24 @@ def test_no_keys_are_one_group() -> None:
     with Script(query, EVENTS) as script:
         script.rows([(at(1), "a"), (at(3), "b")]).expect(results=[])
         script.rows([(at(12), "a")]).expect(results=[(0, 10, 2)])
+
+
+def test_the_books_of_a_window_balance_over_a_restart(tmp_path: Path) -> None:
+    """Every row is in a window or late; what was counted before a stop is counted after it."""
+    with Script(counted, EVENTS, checkpoint=str(tmp_path)) as script:
+        script.rows([(at(1), "a"), (at(13), "a"), (None, "b")]).expect(results=[(0, 10, "a", 1)])
+        script.rows([(at(2), "a"), (at(14), "b")]).expect(results=[])
+        script.restart()
+        script.rows([(at(3), "a"), (at(15), "b")]).expect(results=[])
+        progress = et.progress(script.streaming_query)
+        assert progress is not None
+        assert progress.on_time == 4
+        assert progress.late == {"bad_time": 1, "window_closed": 2}
+    late = et.read_late(SparkSession.active(), tmp_path)
+    assert {tuple(row) for row in late.select("_reason", "key").collect()} == {
+        ("bad_time", "b"),
+        ("window_closed", "a"),
+    }
 
 
 @pytest.mark.smoke

@@ -64,6 +64,7 @@ def answer(*inputs: dict[str, Any], **changes: Any) -> str:
         "holding": False,
         "badTime": 2,
         "future": 3,
+        "onTime": 40,
         "late": {},
         "inputs": list(inputs),
         **changes,

@@ -11,7 +11,13 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 
 import io.eventtide.spark.late.LateSource
-import io.eventtide.spark.plan.{PlanExplanation, SessionChecks, WatermarkBuilder, WindowBuilder}
+import io.eventtide.spark.plan.{
+  PlanExplanation,
+  SessionChecks,
+  WatermarkBuilder,
+  WindowBuilder,
+  WindowState
+}
 import io.eventtide.spark.query.QueryWatermarks
 import io.eventtide.spark.source.{Script, ScriptSource}
 
@@ -67,8 +73,13 @@ object PythonApi {
       substream.asScala.toSeq,
       keys.asScala.toSeq,
       aggregates.asScala.toSeq,
+      Option(when),
       options.asScala.toMap
     )
+
+  /** What the open windows of a query hold, in its checkpoint. */
+  def readState(results: DataFrame, checkpoint: String): DataFrame =
+    WindowState.read(asClassic(results), checkpoint)
 
   /** The report on a query's last batch as JSON; null when it has no Eventtide watermark. */
   def progressJson(session: SparkSession, queryId: String): String =

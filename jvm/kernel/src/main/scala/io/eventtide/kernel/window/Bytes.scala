@@ -52,9 +52,10 @@ final class ByteSink(initial: Int = 256) {
   }
 }
 
-/** Bytes being read, as `ByteSink` wrote them; aligned like them if the start is. */
+/** Bytes being read, as `ByteSink` wrote them from a multiple of eight on. */
 final class ByteSource {
   private var array: Array[Byte] = Array.emptyByteArray
+  private var first = 0
   private var at = 0
 
   def bytes: Array[Byte] = array
@@ -62,6 +63,7 @@ final class ByteSource {
 
   def reset(bytes: Array[Byte], start: Int): Unit = {
     array = bytes
+    first = start
     at = start
   }
 
@@ -87,7 +89,8 @@ final class ByteSource {
     (value >>> 1) ^ -(value & 1)
   }
 
-  def align(): Unit = at = (at + 7) & ~7
+  /** Passes over what `ByteSink.align` has filled, wherever the bytes lie now. */
+  def align(): Unit = at = first + ((at - first + 7) & ~7)
 
   /** Passes over `length` bytes; answers where they begin. */
   def skip(length: Int): Int = {

@@ -16,3 +16,16 @@ trait FrameArchive {
   /** A sink to write the next block with, empty. */
   def sink(): ByteSink
 }
+
+object FrameArchive {
+
+  /** For a ring that keeps all its frames at hand, in one block. */
+  object None extends FrameArchive {
+    def write(block: Long, content: ByteSink): Unit = never()
+    def read(block: Long): ByteSource = never()
+    def remove(block: Long): Unit = never()
+    def sink(): ByteSink = never()
+
+    private def never() = throw new IllegalStateException("a ring of one block has no archive")
+  }
+}

@@ -40,6 +40,15 @@ private[window] final class FrameList {
     until += 1
   }
 
+  def set(i: Int, buffer: Int): Unit = buffers(from + i) = buffer
+
+  def remove(i: Int): Unit = {
+    val at = from + i
+    System.arraycopy(frames, at + 1, frames, at, until - at - 1)
+    System.arraycopy(buffers, at + 1, buffers, at, until - at - 1)
+    until -= 1
+  }
+
   def dropFirst(): Unit = {
     from += 1
     if (from == until) clear()

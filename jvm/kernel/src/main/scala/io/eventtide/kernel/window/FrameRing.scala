@@ -19,7 +19,7 @@ import io.eventtide.kernel.time.Clamped
 final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrames: ClosedFrames) {
   private val pending = new FrameList
   private var closedAt = 0L
-  private var sum = -1
+  private var sum = FrameRing.NotYet
 
   /** The last boundary that is closed for this key. */
   def closed: Long = closedAt
@@ -53,6 +53,17 @@ final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrame
     else if (!pending.isEmpty) math.min(pending.first, FrameRing.Never - 1) + 1
     else FrameRing.Never
 
+  /** As `due`, of the windows that end after `boundary`; sometimes too early, never too late. */
+  def dueAfter(boundary: Long): Long =
+    if (boundary <= closedAt) due
+    else {
+      val next = Clamped.add(boundary, 1)
+      val i = pending.floor(boundary)
+      if (!closedFrames.isEmpty || (i >= 0 && pending.frame(i) >= shape.start(next))) next
+      else if (i + 1 < pending.size) Clamped.add(pending.frame(i + 1), 1)
+      else FrameRing.Never
+    }
+
   /** Turns to the next window that ends at `boundary` or before; false when all have been given. */
   def next(boundary: Long): Boolean = {
     closeUpTo(closedAt) // what the result before this one was the last to hold
@@ -67,7 +78,10 @@ final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrame
   def end: Long = closedAt
 
   /** Its frames as one buffer, good until the next call of `next`. */
-  def result: Int = sum
+  def result: Int = {
+    if (sum == FrameRing.NotYet) sum = closedFrames.total()
+    sum
+  }
 
   private def close(end: Long): Unit = {
     closeUpTo(end - 1)
@@ -76,7 +90,7 @@ final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrame
       pending.dropFirst()
     }
     closedAt = end
-    sum = closedFrames.total()
+    sum = FrameRing.NotYet
   }
 
   private def closeUpTo(boundary: Long): Unit = {
@@ -105,6 +119,9 @@ object FrameRing {
   val Never: Long = Long.MaxValue
 
   private val Version = 1
+
+  /** What `result` has not been asked for. */
+  private val NotYet = -1
 
   /** The ring for windows of a shape: combined by deducting where the buffers can, else by two stacks.
     *

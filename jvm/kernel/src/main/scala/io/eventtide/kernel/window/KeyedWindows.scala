@@ -83,7 +83,7 @@ final class KeyedWindows[K](spec: WindowSpec, buffers: Buffers, deducts: Boolean
   )
 
   private def newRing(key: K): FrameRing = {
-    val ring = FrameRing(spec.shape, buffers, deducts, NoArchive, blockSize = Int.MaxValue)
+    val ring = FrameRing(spec.shape, buffers, deducts, FrameArchive.None, blockSize = Int.MaxValue)
     rings(key) = ring
     ring
   }
@@ -135,14 +135,4 @@ object KeyedWindows {
       ofKeys: Map[K, Long],
       records: Map[K, ArraySeq[Byte]]
   )
-
-  /** A ring that keeps all its frames at hand puts none away. */
-  private object NoArchive extends FrameArchive {
-    def write(block: Long, content: ByteSink): Unit = never()
-    def read(block: Long): ByteSource = never()
-    def remove(block: Long): Unit = never()
-    def sink(): ByteSink = never()
-
-    private def never() = throw new IllegalStateException("a ring of one block has no archive")
-  }
 }

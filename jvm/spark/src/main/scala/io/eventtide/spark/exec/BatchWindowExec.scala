@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.plans.physical.{
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
-import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameArchive}
+import io.eventtide.kernel.window.FrameArchive
 
 /** As `WindowExec`, on a batch: every window gives its row, and there is no state. */
 final case class BatchWindowExec(plan: WindowPlan, child: SparkPlan) extends UnaryExecNode {
@@ -51,8 +51,8 @@ private[exec] final class BatchWindowRows(
 ) extends Iterator[InternalRow] {
   private val calls = plan.newCalls
   private val buffers = plan.newBuffers(calls)
-  private val ring = plan.newRing(buffers, NoArchive, blockSize = Int.MaxValue)
-  private val results = new ResultRows(plan, calls)
+  private val ring = plan.newRing(buffers, FrameArchive.None, blockSize = Int.MaxValue)
+  private val results = new ResultRows(plan)
   private var key: UnsafeRow = _ // whose windows are being given; null between keys
   private var found = false
 
@@ -65,7 +65,9 @@ private[exec] final class BatchWindowRows(
     if (!hasNext) throw new NoSuchElementException
     found = false
     outputRows += 1
-    results.row(key, ring.end, buffers.row(ring.result))
+    val values = calls.evaluate(buffers.row(ring.result))
+    if (plan.result.pane.isEmpty) results.row(key, ring.end, values)
+    else results.pane(key, ring.end, values, PaneRows.TheOnlyPane)
   }
 
   private def advance(): Unit = {
@@ -83,14 +85,4 @@ private[exec] final class BatchWindowRows(
       rows.advance()
     }
   }
-}
-
-/** A ring that is never saved has no blocks. */
-private object NoArchive extends FrameArchive {
-  def write(block: Long, content: ByteSink): Unit = unused()
-  def read(block: Long): ByteSource = unused()
-  def remove(block: Long): Unit = unused()
-  def sink(): ByteSink = unused()
-
-  private def unused() = throw new IllegalStateException("a block of a window without state")
 }

@@ -6,30 +6,46 @@ import scala.collection.mutable
 
 import org.apache.spark.util.AccumulatorV2
 
-/** Brings to the driver when each partition next owes a result: the end of its first window to close.
+/** What is next due: the end of the first window to close, and the first time by the clock, in
+  * microseconds; `Never` where there is none.
+  */
+private[spark] final case class NextDue(end: Long, clockMicros: Long)
+
+private[spark] object NextDue {
+  val Never: Long = Long.MaxValue
+}
+
+/** Brings to the driver what is next due in each partition.
   *
   * The last report of a partition counts, whichever attempt of its task it is of: they are the same.
   */
-final class DueAccum extends AccumulatorV2[(Int, Long), Option[Long]] {
-  private val ends = mutable.HashMap.empty[Int, Long]
+final class DueAccum extends AccumulatorV2[(Int, NextDue), Option[NextDue]] {
+  private val partitions = mutable.HashMap.empty[Int, NextDue]
 
-  override def add(report: (Int, Long)): Unit = synchronized(ends += report): Unit
+  override def add(report: (Int, NextDue)): Unit = synchronized(partitions += report): Unit
 
   /** The earliest of all partitions; None before there is a report. */
-  override def value: Option[Long] = synchronized(ends.valuesIterator.minOption)
+  override def value: Option[NextDue] = synchronized {
+    Option.when(partitions.nonEmpty) {
+      NextDue(
+        partitions.valuesIterator.map(_.end).min,
+        partitions.valuesIterator.map(_.clockMicros).min
+      )
+    }
+  }
 
-  override def isZero: Boolean = synchronized(ends.isEmpty)
+  override def isZero: Boolean = synchronized(partitions.isEmpty)
 
   override def copy(): DueAccum = synchronized {
     val copied = new DueAccum
-    copied.ends ++= ends
+    copied.partitions ++= partitions
     copied
   }
 
-  override def reset(): Unit = synchronized(ends.clear())
+  override def reset(): Unit = synchronized(partitions.clear())
 
-  override def merge(other: AccumulatorV2[(Int, Long), Option[Long]]): Unit = other match {
-    case that: DueAccum => synchronized(ends ++= that.ends): Unit
+  override def merge(other: AccumulatorV2[(Int, NextDue), Option[NextDue]]): Unit = other match {
+    case that: DueAccum => synchronized(partitions ++= that.partitions): Unit
     case _ => throw new IllegalArgumentException(s"cannot merge ${other.getClass.getName}")
   }
 

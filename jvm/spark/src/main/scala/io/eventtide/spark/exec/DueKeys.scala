@@ -3,19 +3,20 @@ package io.eventtide.spark.exec
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.{StateStoreIterator, UnsafeRowPair}
 
 import io.eventtide.spark.state.FrameStore
 
-/** The keys that owe a result at a boundary or before, without those that have been seen already.
+/** The keys that an index has up to a limit, without those that have been seen already.
   *
   * The index is read as it was when this was made: keys that are saved meanwhile do not come again.
   */
 private[exec] final class DueKeys(
     state: FrameStore,
-    boundary: Long,
-    touched: mutable.LongMap[Unit]
+    entries: StateStoreIterator[UnsafeRowPair],
+    limit: Long,
+    seen: mutable.LongMap[Unit]
 ) extends Iterator[UnsafeRow] {
-  private val entries = state.entries
   private var nextKey: UnsafeRow = _
   private var ended = false
 
@@ -35,9 +36,8 @@ private[exec] final class DueKeys(
     if (!entries.hasNext) ended = true
     else {
       val entry = entries.next()
-      if (entry.key.getLong(0) > boundary) ended = true
-      else if (!touched.contains(entry.value.getLong(0)))
-        nextKey = state.keyOfEntry(entry.key).copy()
+      if (entry.key.getLong(0) > limit) ended = true
+      else if (!seen.contains(entry.value.getLong(0))) nextKey = state.keyOfEntry(entry.key).copy()
     }
 
   def close(): Unit = entries.close()

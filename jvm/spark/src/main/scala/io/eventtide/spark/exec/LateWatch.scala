@@ -55,6 +55,9 @@ final class PartitionOnTime private[exec] (watch: LateWatch, log: PartitionLate)
     case LateRule.WindowClosed => LateReason.WindowClosed
   }
 
+  /** A row is on time. */
+  def pass(): Unit = log.onTime += 1
+
   def add(row: InternalRow, missing: Boolean, micros: Long): Unit =
     if (missing || micros < PartitionWatch.MinMicros || micros > PartitionWatch.MaxMicros)
       log.addWithoutTime(row)

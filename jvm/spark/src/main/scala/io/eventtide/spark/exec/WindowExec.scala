@@ -99,18 +99,24 @@ final case class WindowExec(
   }
 
   // A watermark that closes no window with a frame in it is worth no batch.
-  override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean =
-    due.value.exists(_ <= boundary(WindowBatch.known(newInputWatermark)))
-
-  private def boundary(watermark: Option[Long]): Long =
-    watermark.fold(Long.MinValue)(plan.settings.spec.closed)
+  override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = {
+    val closed = ClosedUpTo(WindowBatch.known(newInputWatermark), plan.settings)
+    due.value.exists(_.end <= closed.onTime)
+  }
 
   override protected def doExecute(): RDD[InternalRow] = {
     metrics
     val running = batch.getOrElse(throw new IllegalStateException("no batch of a streaming query"))
-    val passed = boundary(running.lateMicros)
-    val closing = boundary(running.closingMicros)
-    val task = WindowTask(plan, families, child.output, running.batchId, passed, closing)
+    running.watch(due)
+    val task = WindowTask(
+      plan,
+      families,
+      child.output,
+      running.batchId,
+      running.nowMicros,
+      before = ClosedUpTo(running.lateMicros, plan.settings),
+      after = ClosedUpTo(running.closingMicros, plan.settings)
+    )
     val taskMetrics = metricsOfTask
     child
       .execute()

@@ -17,10 +17,7 @@ private[exec] final class WindowMetrics(
   var updated = 0L
   var removed = 0L
 
-  /** @param nextDue
-    *   the end of the first window that is still to close
-    */
-  def commit(store: StateStore, nextDue: Long): Unit = {
+  def commit(store: StateStore, nextDue: NextDue): Unit = {
     due.add(TaskContext.getPartitionId() -> nextDue)
     outputRows += results
     updatedRows += updated

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Ascending,
   Attribute,
   BindReferences,
+  Expression,
   GenericInternalRow,
   JoinedRow,
   NamedExpression,
@@ -24,6 +25,10 @@ import io.eventtide.spark.state.{AggregateCalls, WindowBuffers}
   *
   * @param counts
   *   what `Deduction` says of functions that can deduct; empty for others
+  * @param rowsOrdinal
+  *   where among the buffers the number of rows is, if it is needed; else -1
+  * @param condition
+  *   which results are given early, over those of the functions
   * @param result
   *   how a result becomes a row
   */
@@ -32,6 +37,8 @@ private[spark] final case class WindowPlan(
     frame: Attribute,
     functions: Seq[AggregateFunction],
     counts: Seq[Int],
+    rowsOrdinal: Int,
+    condition: Option[Expression],
     result: WindowResult,
     settings: WindowSettings
 ) {
@@ -46,8 +53,18 @@ private[spark] final case class WindowPlan(
     WindowBuffers(calls, AggregateCalls.areFixed(functions))
 
   /** An empty ring over such buffers. */
-  def newRing(buffers: WindowBuffers, archive: FrameArchive, blockSize: Int): FrameRing =
-    FrameRing(settings.spec.shape, buffers, counts.nonEmpty, archive, blockSize)
+  def newRing(
+      buffers: WindowBuffers,
+      archive: FrameArchive,
+      blockSize: Int = WindowPlan.blockSize(settings)
+  ): FrameRing = FrameRing(settings.spec.shape, buffers, counts.nonEmpty, archive, blockSize)
+}
+
+private[spark] object WindowPlan {
+
+  // What a result reads and writes is least when a ring has as many frames as there are blocks.
+  private def blockSize(settings: WindowSettings): Int =
+    math.max(8, math.sqrt(settings.spec.shape.frames.toDouble).toInt)
 }
 
 /** How a result becomes a row.
@@ -56,33 +73,41 @@ private[spark] final case class WindowPlan(
   *   start and end of the window, in the order in which they are given
   * @param aggregates
   *   the results of the functions
+  * @param pane
+  *   index, timing and whether it is the last; none where windows give one row each
   * @param columns
   *   the output, over the keys and these
   */
 private[spark] final case class WindowResult(
     bounds: Seq[Attribute],
     aggregates: Seq[Attribute],
+    pane: Seq[Attribute],
     columns: Seq[NamedExpression]
 )
 
 /** Makes the rows of results; one instance a task. */
-private[exec] final class ResultRows(plan: WindowPlan, calls: AggregateCalls) {
+private[exec] final class ResultRows(plan: WindowPlan) {
   private val spec = plan.settings.spec
   private val bounds = new GenericInternalRow(2)
   private val keyAndBounds = new JoinedRow
+  private val values = new JoinedRow
   private val all = new JoinedRow
 
-  private val columns = UnsafeProjection.create(
-    BindReferences.bindReferences(
-      plan.result.columns,
-      plan.keys ++ plan.result.bounds ++ plan.result.aggregates
+  private val columns = {
+    val WindowResult(bounds, aggregates, pane, columns) = plan.result
+    UnsafeProjection.create(
+      BindReferences.bindReferences(columns, plan.keys ++ bounds ++ aggregates ++ pane)
     )
-  )
+  }
 
   /** The row of the window that ends at a boundary, good until the next one. */
-  def row(key: UnsafeRow, end: Long, buffer: InternalRow): UnsafeRow = {
+  def row(key: UnsafeRow, end: Long, results: InternalRow): UnsafeRow = {
     bounds.setLong(0, spec.grid.start(spec.shape.start(end)))
     bounds.setLong(1, spec.grid.start(end))
-    columns(all(keyAndBounds(key, bounds), calls.evaluate(buffer)))
+    columns(all(keyAndBounds(key, bounds), results))
   }
+
+  /** As `row`, with what the pane is. */
+  def pane(key: UnsafeRow, end: Long, results: InternalRow, pane: InternalRow): UnsafeRow =
+    row(key, end, values(results, pane))
 }

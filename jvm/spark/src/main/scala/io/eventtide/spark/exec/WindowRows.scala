@@ -8,10 +8,10 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
 
 import io.eventtide.spark.state.FrameStore
 
-/** Works through one partition, a key at a time, and gives the rows of what closes.
+/** Works through one partition, a key at a time, and gives the rows of what is due.
   *
   * First the keys that have rows, which come sorted: each takes them in, gives what is due, and is
-  * saved. Then those that only owe results, which the index names. The state is committed when the
+  * saved. Then those that only owe results, which the indexes name. The state is committed when the
   * last row has been taken.
   */
 private[exec] final class WindowRows(
@@ -20,18 +20,17 @@ private[exec] final class WindowRows(
     input: Iterator[InternalRow],
     metrics: WindowMetrics
 ) extends Iterator[InternalRow] {
-  private val calls = task.plan.newCalls
-  private val buffers = task.plan.newBuffers(calls)
   task.families.create(store)
   private val state = new FrameStore(store, task.families, task.batchId)
-  private val results = new ResultRows(task.plan, calls)
-
-  private val ring = task.plan.newRing(buffers, state, WindowRows.BlockSize)
+  private val calls = task.plan.newCalls
+  private val buffers = task.plan.newBuffers(calls)
+  private val windows = KeyWindows(task, state, calls, buffers)
   private val rows = new KeyedRows(input, task.input, task.plan.keys.length)
-  private val touched = mutable.LongMap.empty[Unit]
-  private lazy val due = new DueKeys(state, task.closing, touched)
+  private val seen = mutable.LongMap.empty[Unit]
+  private lazy val due = new DueKeys(state, state.dueEntries, task.closing, seen)
+  private lazy val overdue = new DueKeys(state, state.deadlines, task.nowMicros, seen)
 
-  private var key: UnsafeRow = _ // whose windows are being given; null between keys
+  private var key: UnsafeRow = _ // whose results are being given; null between keys
   private var isNew = false
   private var found = false
   private var committed = false
@@ -45,38 +44,43 @@ private[exec] final class WindowRows(
     if (!hasNext) throw new NoSuchElementException
     found = false
     metrics.results += 1
-    results.row(key, ring.end, buffers.row(ring.result))
+    windows.row(key)
   }
 
   private def advance(): Unit =
     if (key != null) {
-      found = ring.next(task.closing)
+      found = windows.next()
       if (!found) leaveKey()
     } else if (rows.hasNext) takeRows()
-    else if (task.closing > task.passed && due.hasNext) openKey(due.next())
+    else if (task.closes && due.hasNext) takeKey(due.next())
+    else if (task.hasDeadlines && overdue.hasNext) takeKey(overdue.next())
     else commit()
 
   private def takeRows(): Unit = {
     openKey(rows.nextKey())
-    touched(state.keyId) = ()
     while (rows.isSameKey) {
-      if (!ring.add(rows.frame, buffers.input(rows.buffer)))
-        throw new IllegalStateException(s"a late row has passed: frame ${rows.frame}")
+      windows.add(rows.frame, rows.buffer)
       rows.advance()
     }
+    windows.close()
+  }
+
+  private def takeKey(owing: UnsafeRow): Unit = {
+    openKey(owing)
+    windows.close()
   }
 
   private def openKey(opened: UnsafeRow): Unit = {
     key = opened
     buffers.reset()
     isNew = !state.open(key)
-    if (isNew) ring.begin(task.passed) else state.load(ring)
-    ring.skipTo(task.passed)
+    if (isNew) windows.begin() else state.read(in => windows.read(in))
+    seen(state.keyId) = ()
   }
 
   private def leaveKey(): Unit = {
-    if (!ring.isEmpty) {
-      state.save(ring, task.closing)
+    if (!windows.isEmpty) {
+      state.save(windows.due, task.closing, windows.deadline)(out => windows.write(out))
       metrics.updated += 1
     } else if (!isNew) {
       state.drop()
@@ -86,14 +90,10 @@ private[exec] final class WindowRows(
   }
 
   private def commit(): Unit = {
-    if (task.closing > task.passed) due.close()
-    metrics.commit(store, state.earliestDue(task.closing))
+    if (task.closes) due.close()
+    if (task.hasDeadlines) overdue.close()
+    val deadline = if (task.hasDeadlines) state.earliestDeadline else NextDue.Never
+    metrics.commit(store, NextDue(state.earliestDue(task.closing), deadline))
     committed = true
   }
-}
-
-private object WindowRows {
-
-  /** Closed frames in a ring before some of them become a block; see docs/decisions.md. */
-  private val BlockSize = 16
 }

@@ -2,22 +2,57 @@ package io.eventtide.spark.exec
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
 
+import io.eventtide.spark.options.WindowSettings
 import io.eventtide.spark.state.FrameFamilies
 
 /** What the tasks of one batch have to do.
   *
   * @param input
   *   the columns of the rows that come
-  * @param passed
-  *   the boundary up to which windows had closed before this batch
-  * @param closing
-  *   the boundary up to which windows close in this batch
+  * @param nowMicros
+  *   the batch's timestamp
+  * @param before
+  *   what was closed before this batch
+  * @param after
+  *   what closes in this batch
   */
 private[exec] final case class WindowTask(
     plan: WindowPlan,
     families: FrameFamilies,
     input: Seq[Attribute],
     batchId: Long,
-    passed: Long,
-    closing: Long
-)
+    nowMicros: Long,
+    before: ClosedUpTo,
+    after: ClosedUpTo
+) {
+
+  /** Windows that end at this boundary or before had closed before this batch. */
+  def passed: Long = before.onTime
+
+  /** Windows that end at this boundary or before close in this batch, if they have not yet. */
+  def closing: Long = after.onTime
+
+  /** Windows that end at this boundary or before could change no more before this batch. */
+  def lastPassed: Long = before.last
+
+  /** Windows that end at this boundary or before can change no more. */
+  def last: Long = after.last
+
+  def closes: Boolean = closing > passed
+
+  def hasDeadlines: Boolean = plan.settings.hasDeadlines
+
+  /** So many frames after its end a window is forgotten, at the latest. */
+  val latenessFrames: Long = plan.settings.latenessFrames
+}
+
+/** How far a watermark closes windows: for their results on time, and for good. */
+private[exec] final case class ClosedUpTo(onTime: Long, last: Long)
+
+private[exec] object ClosedUpTo {
+
+  def apply(watermark: Option[Long], settings: WindowSettings): ClosedUpTo = ClosedUpTo(
+    watermark.fold(Long.MinValue)(settings.onTime.closed),
+    watermark.fold(Long.MinValue)(settings.spec.closed)
+  )
+}

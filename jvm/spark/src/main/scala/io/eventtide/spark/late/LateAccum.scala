@@ -13,33 +13,43 @@ import org.apache.spark.util.AccumulatorV2
   */
 final case class LateFileName(name: String, bytes: Long)
 
-/** What one partition of one batch had to say about its late rows.
+/** What one partition of one batch had to say about its rows, the late ones above all.
   *
   * @param place
   *   which part of the plan the partition is of, where several find late rows
+  * @param stage
+  *   Spark's id of the stage, the same when the stage is run again
+  * @param onTime
+  *   rows that were not late
   */
 final case class LateReport(
     place: Int,
     partition: Int,
+    stage: Int,
     file: Option[LateFileName],
-    rows: Map[LateReason, Long]
+    rows: Map[LateReason, Long],
+    onTime: Long
 ) {
-  def total: Long = rows.valuesIterator.sum
+  def total: Long = rows.valuesIterator.sum + onTime
 }
 
 /** Brings the reports of the tasks to the driver, one a partition.
   *
-  * The fullest counts, and of those the last: a retried task, a stage that is run again and a
-  * `foreachBatch` that reads its frame twice report the same rows again, a `first()` only the
-  * beginning of them. What an attempt wrote whose report is replaced, is an orphan.
+  * Of one stage the last counts: a task that is tried again, or a stage that is run again, perhaps
+  * with the rows spread differently. Of several stages the fullest: a `foreachBatch` that reads its
+  * frame twice reports the same rows again, or with a `first()` only the beginning of them. What an
+  * attempt wrote whose report does not count, is an orphan.
   */
 final class LateAccum extends AccumulatorV2[LateReport, Seq[LateReport]] {
   private val reports = mutable.HashMap.empty[(Int, Int), LateReport]
 
   override def add(report: LateReport): Unit = synchronized {
     val partition = (report.place, report.partition)
-    if (reports.get(partition).forall(_.total <= report.total)) reports(partition) = report
+    if (reports.get(partition).forall(gives(_, report))) reports(partition) = report
   }
+
+  private def gives(known: LateReport, to: LateReport): Boolean =
+    known.stage == to.stage || known.total <= to.total
 
   override def value: Seq[LateReport] = synchronized(reports.values.toSeq)
 

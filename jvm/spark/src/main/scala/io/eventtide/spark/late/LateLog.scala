@@ -25,8 +25,9 @@ final class LateLog private[late] (
     *   have the same numbers
     */
   def open(partition: Int, place: Int = 0): PartitionLate = {
-    val late = new PartitionLate(this, partition, place)
-    Option(TaskContext.get()).foreach { task =>
+    val task = Option(TaskContext.get())
+    val late = new PartitionLate(this, partition, place, task.fold(-1)(_.stageId()))
+    task.foreach { task =>
       task.addTaskFailureListener((_, _) => late.discard())
       task.addTaskCompletionListener[Unit](_ => late.close())
     }
@@ -43,11 +44,14 @@ final class LateLog private[late] (
 }
 
 /** The late rows of one task; it is written to by the task's thread only. */
-final class PartitionLate private[late] (log: LateLog, partition: Int, place: Int) {
+final class PartitionLate private[late] (log: LateLog, partition: Int, place: Int, stage: Int) {
   private var rows = Map.empty[LateReason, Long]
   private val columns = log.columns
   private var file = Option.empty[LateFile] // begun by the first row
   private var isOpen = true
+
+  /** Rows that were not late, which the caller counts. */
+  var onTime = 0L
 
   /** Takes a late row, which the caller may use again afterwards.
     *
@@ -81,9 +85,9 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, place: In
   /** Ends the file, if there is one, and reports; a second time it does nothing. */
   def close(): Unit = if (isOpen) {
     isOpen = false
-    if (rows.nonEmpty) {
+    if (rows.nonEmpty || onTime > 0) {
       val written = file.map(f => LateFileName(f.name, f.close()))
-      log.reports.add(LateReport(place, partition, written, rows))
+      log.reports.add(LateReport(place, partition, stage, written, rows, onTime))
     }
   }
 

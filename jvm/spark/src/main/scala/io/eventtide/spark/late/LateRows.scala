@@ -9,11 +9,17 @@ import org.apache.spark.sql.eventtide.RunningQuery
 
 import io.eventtide.spark.query.CheckpointFiles
 
-/** Late rows by reason: in the last batch, and since the checkpoint began. */
-private[spark] final case class LateCounts(batch: Map[String, Long], total: Map[String, Long])
+/** What became of the rows of windows: the late ones by reason, in the last batch and since the
+  * checkpoint began, and those on time since then.
+  */
+private[spark] final case class LateCounts(
+    batch: Map[String, Long],
+    total: Map[String, Long],
+    onTime: Long
+)
 
 private[spark] object LateCounts {
-  val None: LateCounts = LateCounts(Map.empty, Map.empty)
+  val None: LateCounts = LateCounts(Map.empty, Map.empty, 0)
 }
 
 /** The late rows of one run of a query: the logs of its windows, and the index of what counts. */
@@ -25,11 +31,18 @@ private[spark] final class LateRows private (
   private lazy val index = newIndex // a query without windows has none
   private val positions = windows.map(_.node).zipWithIndex.toMap
   private var inBatch = Map.empty[String, Long]
+  private var rowsOnTime = 0L
+
+  /** Rows that were not late since the checkpoint began; the ledger keeps it. */
+  def onTime: Long = rowsOnTime
 
   def has(node: UUID): Boolean = positions.contains(node)
 
-  /** Goes on from the batches before `below`. */
-  def restore(below: Long): Unit = if (windows.nonEmpty) index.restore(below)
+  /** Goes on from the batches before `below`, in which so many rows were on time. */
+  def restore(below: Long, onTime: Long): Unit = {
+    rowsOnTime = onTime
+    if (windows.nonEmpty) index.restore(below)
+  }
 
   /** The log of a node's tasks in one batch. */
   def open(node: UUID, batchId: Long, watermarkMicros: Option[Long]): LateLog = {
@@ -45,11 +58,12 @@ private[spark] final class LateRows private (
       LateEntry.ofWindow(positions(node), log.reports.value)
     }
     inBatch = LateEntry.sum(late.map(_.rows))
+    rowsOnTime += logs.valuesIterator.flatMap(_.reports.value).map(_.onTime).sum
     index.write(batchId, late.sortBy(_.window))
   }
 
   def counts: LateCounts =
-    if (windows.isEmpty) LateCounts.None else LateCounts(inBatch, index.total)
+    if (windows.isEmpty) LateCounts.None else LateCounts(inBatch, index.total, rowsOnTime)
 }
 
 /** Where the late rows of one node go; without a folder they are counted only. */

@@ -128,13 +128,15 @@ private[options] object WindowFrames {
 
   private def period(options: Options, option: String): Option[Period] =
     options.get(option).map { text =>
-      Try(Period.parse(text)).toOption.filter(isCalendar).getOrElse(
-        throw notOne(
-          option,
-          text,
-          "periods of whole days or of whole months beside a time_zone, such as 'P1D'"
+      Try(Period.parse(text)).toOption
+        .filter(isCalendar)
+        .getOrElse(
+          throw notOne(
+            option,
+            text,
+            "periods of whole days or of whole months beside a time_zone, such as 'P1D'"
+          )
         )
-      )
     }
 
   private def isCalendar(period: Period): Boolean = {

@@ -9,6 +9,10 @@ import io.eventtide.spark.late.LateSettings
   *   what the user calls it
   * @param sizes
   *   how long windows are and where they start, as the user's options say
+  * @param spec
+  *   its delay is that after which a window can change no more
+  * @param panes
+  *   None for one row a window, when it can change no more
   * @param late
   *   what becomes of late rows
   */
@@ -16,13 +20,54 @@ final case class WindowSettings(
     kind: String,
     sizes: String,
     spec: WindowSpec,
+    panes: Option[PaneSettings],
     late: LateSettings
 ) {
+  private def latenessMicros: Long = panes.fold(0L)(_.latenessMicros)
+
+  /** As `spec`, but for when windows give their result on time. */
+  val onTime: WindowSpec = spec.copy(delay = spec.delay - latenessMicros)
+
+  /** In how many frames, at the least, so much time has passed that a window can change no more. */
+  def latenessFrames: Long = {
+    val shortest = spec.grid.start(1) - spec.grid.start(0)
+    latenessMicros / math.max(1, shortest / 2) + 2
+  }
+
+  /** Whether something may be due by the clock. */
+  def hasDeadlines: Boolean = panes.exists(_.earlyEveryMicros.isDefined)
 
   /** What saved state depends on: a checkpoint of another structure is refused. */
   def structure: String = {
-    val WindowSpec(grid, shape, profile, delay) = spec
+    val WindowSpec(grid, shape, profile, _) = spec
     s"$kind $shape, $grid, ${profile.bounds.name}, late ${profile.lateRule.name}, " +
-      s"delay ${PolicyTree.duration(delay)}"
+      s"delay ${PolicyTree.duration(onTime.delay)}, lateness ${PolicyTree.duration(latenessMicros)}" +
+      panes.fold("")(_.structure)
   }
+}
+
+/** What a window gives besides one row when it closes.
+  *
+  * @param latenessMicros
+  *   for how long after it has given its result on time, a window takes rows and gives it again
+  * @param earlyEveryMicros
+  *   how long after a row a window gives an early pane
+  * @param earlyRows
+  *   after how many rows of its key it does so
+  * @param hasCondition
+  *   whether it does so when its results meet a condition
+  * @param discards
+  *   whether a pane has only the rows since the last one of its window
+  */
+final case class PaneSettings(
+    latenessMicros: Long,
+    earlyEveryMicros: Option[Long],
+    earlyRows: Option[Int],
+    hasCondition: Boolean,
+    discards: Boolean
+) {
+
+  // Early panes may be asked for otherwise from run to run, but not at one time with, at one without.
+  private[options] def structure: String =
+    s", panes${if (discards) " of what is new" else ""}"
 }

@@ -1,5 +1,6 @@
 package io.eventtide.spark.plan
 
+import org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
@@ -18,6 +19,7 @@ object StartCheck extends Rule[LogicalPlan] {
       case start: WriteToStreamStatement =>
         if (start.inputQuery.exists(_.isInstanceOf[WithClock])) checkTrigger(start.trigger)
         if (start.inputQuery.exists(_.isInstanceOf[WindowAggregate])) checkMode(start.outputMode)
+        checkPanes(start.inputQuery)
       case _ => ()
     }
     plan
@@ -30,6 +32,32 @@ object StartCheck extends Rule[LogicalPlan] {
       case _ => None
     }
     unsupported.foreach(name => throw EventtideException("TRIGGER_UNSUPPORTED", "trigger" -> name))
+  }
+
+  // What follows would take an early result and a later one of the same window for two rows.
+  private def checkPanes(query: LogicalPlan): Unit =
+    query.foreach { node =>
+      val below = node match {
+        case window: WindowAggregate => window.child.children
+        case other => other.children
+      }
+      if (isStateful(node) && below.exists(_.exists(givesPanes)) && !isOwn(query, node)) {
+        throw EventtideException("PANES_NOT_FINAL", "operator" -> node.nodeName)
+      }
+    }
+
+  private def givesPanes(node: LogicalPlan): Boolean = node match {
+    case window: WindowAggregate => window.settings.panes.isDefined
+    case _ => false
+  }
+
+  private def isStateful(node: LogicalPlan): Boolean =
+    node.isInstanceOf[WindowAggregate] || UnsupportedOperationChecker.isStatefulOperation(node)
+
+  // The aggregation that is part of a window.
+  private def isOwn(query: LogicalPlan, node: LogicalPlan): Boolean = query.exists {
+    case window: WindowAggregate => window.child eq node
+    case _ => false
   }
 
   private def checkMode(mode: OutputMode): Unit = if (mode != OutputMode.Append) {

@@ -3,7 +3,7 @@ package io.eventtide.spark.plan
 import java.util.UUID
 
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, ExprId}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.util.toPrettySQL
 
@@ -20,11 +20,17 @@ import io.eventtide.spark.options.WindowSettings
   *   the column of the frame's number, the child's last grouping column
   * @param window
   *   the output column of the window, tagged as event time
+  * @param pane
+  *   the output columns that say what a pane is; none where windows give one row each
+  * @param hidden
+  *   columns of the child that the operator needs and nobody else
   */
 final case class WindowAggregate(
     nodeId: UUID,
     frame: Attribute,
     window: Attribute,
+    pane: Seq[Attribute],
+    hidden: HiddenColumns,
     settings: WindowSettings,
     child: LogicalPlan
 ) extends UnaryNode {
@@ -38,14 +44,27 @@ final case class WindowAggregate(
     s"${settings.structure}, by (${keys.mkString(", ")}), of (${calls.mkString(", ")})"
   }
 
-  override def output: Seq[Attribute] =
-    window +: child.output.filterNot(_.exprId == frame.exprId)
+  private def isHidden(column: Attribute): Boolean =
+    column.exprId == frame.exprId || hidden.ids.contains(column.exprId)
 
-  override def producedAttributes: AttributeSet = AttributeSet(window)
+  override def output: Seq[Attribute] = (window +: child.output.filterNot(isHidden)) ++ pane
+
+  override def producedAttributes: AttributeSet = AttributeSet(window +: pane)
 
   // All of them: nothing may be pruned between the two.
   override def references: AttributeSet = child.outputSet
 
   override protected def withNewChildInternal(newChild: LogicalPlan): WindowAggregate =
     copy(child = newChild)
+}
+
+/** Columns of the aggregation that are no results.
+  *
+  * @param condition
+  *   whether a result is given early
+  * @param rows
+  *   the number of rows
+  */
+final case class HiddenColumns(condition: Option[ExprId], rows: Option[ExprId]) {
+  def ids: Seq[ExprId] = condition.toSeq ++ rows
 }

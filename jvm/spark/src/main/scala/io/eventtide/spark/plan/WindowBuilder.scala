@@ -3,13 +3,23 @@ package io.eventtide.spark.plan
 import java.util.UUID
 
 import org.apache.spark.sql.Column
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, TimeWindow}
+import org.apache.spark.sql.catalyst.expressions.aggregate.Count
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  AttributeReference,
+  Literal,
+  TimeWindow
+}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, EventTimeWatermark, Project}
 import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.eventtide.Plans
 import org.apache.spark.sql.types.{
+  BooleanType,
+  IntegerType,
   Metadata,
   MetadataBuilder,
+  StringType,
   StructField,
   StructType,
   TimestampNTZType
@@ -35,6 +45,7 @@ private[spark] object WindowBuilder {
       substream: Seq[Column],
       keys: Seq[Column],
       aggregates: Seq[Column],
+      when: Option[Column],
       options: Map[String, String]
   ): DataFrame = {
     SessionChecks.installed(stream.sparkSession)
@@ -44,13 +55,15 @@ private[spark] object WindowBuilder {
       case None => WindowInput.watermarked(stream, eventTime)
     }
     val isLocal = input.eventTime.dataType == TimestampNTZType
-    build(input, keys, aggregates, WindowCodec.window(options, isLocal))
+    val settings = WindowCodec.window(options, isLocal, when.isDefined)
+    build(input, keys, aggregates, when, settings)
   }
 
   private def build(
       input: WindowInput,
       keys: Seq[Column],
       aggregates: Seq[Column],
+      when: Option[Column],
       settings: WindowSettings
   ): DataFrame = {
     val WindowInput(stream, eventTime, _, _) = input
@@ -61,18 +74,35 @@ private[spark] object WindowBuilder {
     val frame = Alias(FrameNumber(eventTime, settings.spec.frames), "_eventtide_frame")(
       explicitMetadata = Some(Mark)
     )
-    val grouped = resolve(stream, keys, aggregates)
+    val grouped = WindowChecks.aggregation(stream, keys, aggregates)
+    val condition = when.map(WindowCondition(stream, keys, aggregates, _))
+    val rows = Option.when(settings.panes.exists(_.earlyRows.isDefined))(rowCount)
     val framed = Project(onTime.output :+ frame, onTime)
     val aggregate = Aggregate(
       grouped.groupingExpressions :+ frame.toAttribute,
-      grouped.aggregateExpressions :+ frame.toAttribute,
-      grouped.child.transformUp {
-        case below if below eq plan => framed
-      }
+      (grouped.aggregateExpressions ++ condition ++ rows) :+ frame.toAttribute,
+      framed
     )
-    val node = WindowAggregate(id, frame.toAttribute, window(eventTime), settings, aggregate)
-    Plans.dataFrame(stream.sparkSession, node)
+    val node = WindowAggregate(
+      id,
+      frame.toAttribute,
+      window(eventTime),
+      if (settings.panes.isDefined) paneColumns else Nil,
+      HiddenColumns(condition.map(_.exprId), rows.map(_.exprId)),
+      settings,
+      aggregate
+    )
+    Plans.dataFrame(stream.sparkSession, WindowChecks.results(node))
   }
+
+  private def rowCount: Alias =
+    Alias(Count(Literal(1)).toAggregateExpression(), "_eventtide_rows")()
+
+  private def paneColumns: Seq[Attribute] = Seq(
+    AttributeReference("pane_index", IntegerType, nullable = false)(),
+    AttributeReference("pane_timing", StringType, nullable = false)(),
+    AttributeReference("is_last", BooleanType, nullable = false)()
+  )
 
   // Late rows that are only counted need none of their columns, which are then pruned.
   private def onTimeRows(id: UUID, input: WindowInput, settings: WindowSettings): OnTimeRows = {
@@ -86,13 +116,6 @@ private[spark] object WindowBuilder {
       input.stream.queryExecution.analyzed
     )
   }
-
-  // Spark resolves the columns, as those of an aggregation of its own.
-  private def resolve(stream: DataFrame, keys: Seq[Column], columns: Seq[Column]): Aggregate =
-    stream.groupBy(keys: _*).agg(columns.head, columns.tail: _*).queryExecution.analyzed match {
-      case aggregate: Aggregate => aggregate
-      case other => throw new IllegalStateException(s"no aggregation: $other")
-    }
 
   private val Mark: Metadata =
     new MetadataBuilder().putLong(EventTimeWatermark.delayKey, 0).build()

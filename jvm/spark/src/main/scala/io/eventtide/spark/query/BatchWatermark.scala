@@ -7,7 +7,7 @@ import scala.collection.mutable
 import org.apache.spark.sql.eventtide.BatchInfo
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStats
 
-import io.eventtide.spark.exec.WatermarkRowsAccum
+import io.eventtide.spark.exec.{DueAccum, NextDue, WatermarkRowsAccum}
 import io.eventtide.spark.late.LateLog
 
 /** One micro-batch of a query, as its watermark nodes see it on the driver.
@@ -37,6 +37,16 @@ final class BatchWatermark private[query] (query: QueryWatermark, val info: Batc
     */
   def lateLog(nodeId: UUID, watermarkMicros: Option[Long]): LateLog = synchronized {
     late.getOrElseUpdate(nodeId, query.openLate(nodeId, info.batchId, watermarkMicros))
+  }
+
+  private val due = mutable.ArrayBuffer.empty[DueAccum]
+
+  /** Called by each window, for what it will report to be due next. */
+  def watch(reports: DueAccum): Unit = synchronized { due += reports }
+
+  /** The first time by the clock at which a window is due; None if none is. */
+  private[query] def deadlineMicros: Option[Long] = synchronized {
+    due.flatMap(_.value).map(_.clockMicros).filter(_ < NextDue.Never).minOption
   }
 
   private[query] def lateLogs: Map[UUID, LateLog] = synchronized(late.toMap)

@@ -14,13 +14,16 @@ import io.eventtide.spark.EventtideException
   *   the watermark that Spark was told, in whole milliseconds; None while there is none
   * @param inputs
   *   the rows refused so far and the saved substreams of each input, by position
+  * @param rowsOnTime
+  *   rows that windows have taken so far
   */
 private[query] final case class LedgerEntry(
     batchId: Long,
     after: Option[Long],
     held: Boolean,
     emittedMicros: Option[Long],
-    inputs: Seq[Array[Byte]]
+    inputs: Seq[Array[Byte]],
+    rowsOnTime: Long = 0
 ) {
 
   def write(out: DataOutputStream): Unit = {
@@ -34,6 +37,7 @@ private[query] final case class LedgerEntry(
       out.writeInt(bytes.length)
       out.write(bytes)
     }
+    out.writeLong(rowsOnTime)
   }
 
   private def writeOption(out: DataOutputStream, value: Option[Long]): Unit = {
@@ -49,14 +53,14 @@ private[query] object LedgerEntry {
   final class Foreign extends RuntimeException
 
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
-  private val Version = 1
+  private val Version = 2
 
   def read(batchId: Long, in: DataInputStream): LedgerEntry = {
     if (in.readInt() != Magic) {
       throw new Foreign
     }
     val version = in.readInt()
-    if (version != Version) {
+    if (version < 1 || version > Version) {
       throw EventtideException(
         "LEDGER_VERSION",
         "batch" -> batchId,
@@ -69,7 +73,8 @@ private[query] object LedgerEntry {
       after = readOption(in),
       held = in.readBoolean(),
       emittedMicros = readOption(in),
-      inputs = Seq.fill(in.readInt())(readBytes(in))
+      inputs = Seq.fill(in.readInt())(readBytes(in)),
+      rowsOnTime = if (version < 2) 0 else in.readLong()
     )
   }
 

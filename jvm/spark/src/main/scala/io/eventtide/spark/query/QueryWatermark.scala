@@ -27,7 +27,8 @@ private[spark] final class QueryWatermark(
     query: RunningQuery,
     inputs: QueryInputs,
     ledger: BatchLedger,
-    late: LateRows
+    late: LateRows,
+    hasDeadlines: Boolean
 ) {
 
   def queryId: UUID = query.id
@@ -38,6 +39,8 @@ private[spark] final class QueryWatermark(
 
   private val catchUp = new CatchUp(inputs.holdOnRestart)
   private val ticks = new TickSchedule
+  // When a window is due by the clock. What was due at the last stop is known after one batch.
+  private var deadline = Option.when(hasDeadlines)(0L)
   private var claimed = false
   private var lastTicked = false
   private var restored = false
@@ -80,6 +83,7 @@ private[spark] final class QueryWatermark(
     if (hadRows || !catchUp.holding) inputs.observe(now, rows, credited = !catchUp.holding)
     if (hadRows) inputs.emit(now)
     late.finish(ended.info.batchId, ended.lateLogs)
+    deadline = ended.deadlineMicros
     write(ended.info.batchId, whole = ledger.wantsWhole)
     ticks.reschedule()
     finished = Some(FinishedBatch(ended.info.batchId, now, rows, query.readNothing(isClock)))
@@ -102,8 +106,8 @@ private[spark] final class QueryWatermark(
   def tick(): Boolean = synchronized {
     val now = query.nowMs * 1000
     look(now)
-    val ticks =
-      !catchUp.holding && this.ticks.mayTick(query.isAwaited) && isDue(now) && advanceTo(now)
+    val ticks = !catchUp.holding && this.ticks.mayTick(query.isAwaited) &&
+      ((isDue(now) && advanceTo(now)) || isOverdue(now))
     record()
     ticks
   }
@@ -150,6 +154,16 @@ private[spark] final class QueryWatermark(
 
   private def isDue(now: Long): Boolean = ticks.due(now)(inputs.nextDue)
 
+  // A batch at this time or later gives what is due; it says what is due next.
+  private def isOverdue(now: Long): Boolean = {
+    val overdue = deadline.exists(_ <= now)
+    if (overdue) {
+      deadline = None
+      ticks.ticked()
+    }
+    overdue
+  }
+
   private def advanceTo(now: Long): Boolean = {
     val spark = inputs.emittedAt(now).map { micros =>
       query.combined(micros / 1000, inputs.positions.contains)
@@ -172,14 +186,14 @@ private[spark] final class QueryWatermark(
     if (query.nextBatchId > 0) restore(query.nextBatchId)
     else {
       ledger.begin()
-      late.restore(below = 0)
+      late.restore(below = 0, onTime = 0)
       inputs.begin(now)
       restored = true
     }
 
   private def restore(next: Long): Unit = {
     val entries = ledger.restore(below = next)
-    late.restore(below = next)
+    late.restore(below = next, entries.last.rowsOnTime)
     inputs.restore(entries)
     recorded = Some((entries.last.batchId, entries.last.held))
     restored = true
@@ -194,7 +208,14 @@ private[spark] final class QueryWatermark(
   private def write(batchId: Long, whole: Boolean): Unit = {
     val after = if (whole) None else ledger.last
     ledger.write(
-      LedgerEntry(batchId, after, catchUp.holding, inputs.emitted, inputs.save(after.isEmpty))
+      LedgerEntry(
+        batchId,
+        after,
+        catchUp.holding,
+        inputs.emitted,
+        inputs.save(after.isEmpty),
+        late.onTime
+      )
     )
     recorded = Some((batchId, catchUp.holding))
   }

@@ -32,6 +32,7 @@ private[spark] final case class WatermarkReport(
     WatermarkReport.putTime(node, "ideal", idealMicros)
     WatermarkReport.putTime(node, "emitted", emittedMicros)
     node.put("badTime", inputs.map(_.badTime).sum).put("future", inputs.map(_.future).sum)
+    node.put("onTime", late.onTime)
     val lateNode = node.putObject("late")
     late.total.foreachEntry { (reason, rows) =>
       val of = lateNode.putObject(reason)

@@ -7,6 +7,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.RunningQuery
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 
+import io.eventtide.spark.exec.DueAccum
 import io.eventtide.spark.late.LateLog
 import io.eventtide.spark.plan.WindowAggregate
 
@@ -28,6 +29,9 @@ private[spark] final class WindowBatch private (
   /** Where the tasks put late rows. */
   def lateLog: LateLog = watermark.lateLog(nodeId, lateMicros)
 
+  /** Where the tasks say what is due next. */
+  def watch(reports: DueAccum): Unit = watermark.watch(reports)
+
   val batchId: Long = query.batch.batchId
 
   val stateInfo: StatefulOperatorStateInfo = query.stateInfo(operatorId)
@@ -44,7 +48,7 @@ private[spark] final class WindowBatch private (
 private[spark] object WindowBatch {
 
   /** Spark numbers its own operators from 0; ours must never be among them. */
-  private val FirstOperatorId = 10000L
+  val FirstOperatorId = 10000L
 
   /** Spark's watermark in microseconds; it has no other word than 0 for "none yet". */
   def known(ms: Long): Option[Long] = Option.when(ms > 0)(ms * 1000)

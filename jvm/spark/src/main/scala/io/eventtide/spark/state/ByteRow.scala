@@ -35,11 +35,15 @@ private[state] final class ByteRow {
 private[state] object ByteRow {
   private val Header = 16
 
-  /** Points a source at the bytes of a row, which it reads and others may change in place. */
+  /** Points a source at the bytes of a row, which it reads and others may change in place.
+    *
+    * A state store puts a byte of its own before a row, so that words are read across their borders,
+    * where the machine can do that.
+    */
   def open(row: UnsafeRow, source: ByteSource): Unit = row.getBaseObject match {
-    case bytes: Array[Byte] =>
+    case bytes: Array[Byte] if Platform.unaligned() =>
       val start = row.getBaseOffset - Platform.BYTE_ARRAY_OFFSET + (row.getLong(0) >>> 32)
-      if ((start & 7) == 0) source.reset(bytes, start.toInt) else source.reset(row.getBinary(0), 0)
+      source.reset(bytes, start.toInt)
     case _ => source.reset(row.getBinary(0), 0)
   }
 }

@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Coalesce,
   DecimalAddNoOverflowCheck,
   EqualTo,
+  EvalMode,
   Expression,
   If,
   Literal,
@@ -57,6 +58,7 @@ private[spark] object Deduction {
 
   private def isExact(function: AggregateFunction): Boolean = function match {
     case _: Count => true
+    case Sum(_, how) if how.evalMode == EvalMode.TRY => false // an overflow leaves nothing to go on
     case Sum(value, _) => isWhole(value) || isDecimal(value)
     case Average(value, _) => isDecimal(value) // that of whole numbers is kept as a double
     case _ => false

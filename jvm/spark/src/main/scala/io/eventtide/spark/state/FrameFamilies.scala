@@ -14,6 +14,7 @@ import org.apache.spark.sql.types.{BinaryType, LongType, StructField, StructType
   *   default   keys               -> ring      the frames of a key, all or the newest and the oldest
   *   blocks    keys, first frame  -> frames    what lies between in the ring of a long window
   *   due       end, keys          -> key id    in order, from which end on a key owes results
+  *   deadline  time, keys         -> key id    in order, when a key is due by the clock
   * }}}
   *
   * Values are bytes with a version in front, so that the format can change with the checkpoint kept.
@@ -23,7 +24,7 @@ private[spark] final case class FrameFamilies(keys: StructType) {
   val ringKey: KeyStateEncoderSpec = NoPrefixKeyStateEncoderSpec(keys)
 
   private[state] val blockKeys = StructType(keys.fields :+ FrameFamilies.number("block"))
-  private[state] val dueKeys = StructType(FrameFamilies.number("due") +: keys.fields)
+  private[state] val indexKeys = StructType(FrameFamilies.number("due") +: keys.fields)
 
   /** Makes the families that a store has not from the start. */
   def create(store: StateStore): Unit = {
@@ -34,15 +35,18 @@ private[spark] final case class FrameFamilies(keys: StructType) {
       FrameFamilies.bytes("frames"),
       blocks
     )
-    val due = RangeKeyScanStateEncoderSpec(dueKeys, Seq(0))
+    val inOrder = RangeKeyScanStateEncoderSpec(indexKeys, Seq(0))
     val ids = StructType(Seq(FrameFamilies.number("id")))
-    store.createColFamilyIfAbsent(FrameFamilies.Due, dueKeys, ids, due)
+    Seq(FrameFamilies.Due, FrameFamilies.Deadline).foreach { index =>
+      store.createColFamilyIfAbsent(index, indexKeys, ids, inOrder)
+    }
   }
 }
 
 private[spark] object FrameFamilies {
   val Blocks = "blocks"
   val Due = "due"
+  val Deadline = "deadline"
 
   private def bytes(name: String) = StructType(Seq(StructField(name, BinaryType, nullable = false)))
 

@@ -30,14 +30,15 @@ private[spark] final class FrameStore(store: StateStore, families: FrameFamilies
   private var key: UnsafeRow = _
   private var nextId = batchId << 32
 
-  /** What the index has for the present key: its id, and the end under which it stands. */
+  /** What the indexes have for the present key: its id, and under which end and time it stands. */
   private var id = 0L
-  private var indexed = FrameRing.Never
+  private var due = FrameRing.Never
+  private var deadline = FrameRing.Never
 
   /** The id of the present key; no other key ever has it. */
   def keyId: Long = id
 
-  /** Turns to a key; true when it has a ring, which `source` then reads. */
+  /** Turns to a key; true when it has state, which can then be read. */
   def open(key: UnsafeRow): Boolean = {
     this.key = key
     val value = store.get(key)
@@ -48,61 +49,73 @@ private[spark] final class FrameStore(store: StateStore, families: FrameFamilies
   private def begin(): Unit = {
     id = nextId
     nextId += 1
-    indexed = FrameRing.Never
+    due = FrameRing.Never
+    deadline = FrameRing.Never
   }
 
   private def resume(value: UnsafeRow): Unit = {
     ByteRow.open(value, source)
     StateVersion.check(source.getByte(), "a window", FrameStore.Version)
     id = source.getNumber()
-    indexed = source.getNumber()
+    due = source.getNumber()
+    deadline = FrameRing.Never - source.getCount()
   }
 
-  def load(ring: FrameRing): Unit = ring.read(source)
+  /** Reads the present key's state. */
+  def read(content: ByteSource => Unit): Unit = content(source)
 
-  /** Saves the present key's ring, which next gives a result at `due` or later. */
-  def save(ring: FrameRing, boundary: Long): Unit = {
-    index(ring.due, boundary)
+  /** Saves the present key's state, with the end and the time at which it is next due. */
+  def save(nextDue: Long, boundary: Long, nextDeadline: Long)(content: ByteSink => Unit): Unit = {
+    // A key that owes a result at the very next boundary stays where it is.
+    val stays = due < nextDue && nextDue == boundary + 1
+    if (!stays) due = moved(FrameFamilies.Due, due, nextDue)
+    deadline = moved(FrameFamilies.Deadline, deadline, nextDeadline)
     val out = values.begin()
     out.putByte(FrameStore.Version)
     out.putNumber(id)
-    out.putNumber(indexed)
-    ring.write(out)
+    out.putNumber(due)
+    out.putCount(FrameRing.Never - deadline)
+    content(out)
     store.put(key, values.end())
   }
 
   /** Forgets the present key. */
   def drop(): Unit = {
-    index(FrameRing.Never, FrameRing.Never)
+    moved(FrameFamilies.Due, due, FrameRing.Never): Unit
+    moved(FrameFamilies.Deadline, deadline, FrameRing.Never): Unit
     store.remove(key)
   }
 
-  // A key that owes a result at the very next boundary stays where it is.
-  private def index(due: Long, boundary: Long): Unit = {
-    val stays = indexed <= due && (indexed == due || due == boundary + 1) && due != FrameRing.Never
-    if (!stays) {
-      if (indexed != FrameRing.Never) store.remove(dueKey(indexed, key), FrameFamilies.Due)
-      if (due != FrameRing.Never) store.put(dueKey(due, key), idRow(id), FrameFamilies.Due)
-      indexed = due
+  private def moved(index: String, from: Long, to: Long): Long = {
+    if (from != to) {
+      if (from != FrameRing.Never) store.remove(indexKey(from, key), index)
+      if (to != FrameRing.Never) store.put(indexKey(to, key), idRow(id), index)
     }
+    to
   }
 
-  /** Every entry of the index, by due end, as it is now. */
-  def entries: StateStoreIterator[UnsafeRowPair] = store.iterator(FrameFamilies.Due)
+  /** The index by the end of windows, as it is now. */
+  def dueEntries: StateStoreIterator[UnsafeRowPair] = store.iterator(FrameFamilies.Due)
+
+  /** The index by the clock, as it is now. */
+  def deadlines: StateStoreIterator[UnsafeRowPair] = store.iterator(FrameFamilies.Deadline)
 
   /** The first end at which any key owes a result, after all that was due at `boundary` was given. */
   def earliestDue(boundary: Long): Long = {
-    val ordered = entries
-    try
-      if (ordered.hasNext) math.max(ordered.next().key.getLong(0), boundary + 1)
-      else FrameRing.Never
-    finally ordered.close()
+    val first = firstOf(dueEntries)
+    if (first == FrameRing.Never) first else math.max(first, boundary + 1)
   }
+
+  def earliestDeadline: Long = firstOf(deadlines)
+
+  private def firstOf(entries: StateStoreIterator[UnsafeRowPair]): Long =
+    try if (entries.hasNext) entries.next().key.getLong(0) else FrameRing.Never
+    finally entries.close()
 
   private val number = new GenericInternalRow(1)
   private val joined = new JoinedRow
-  private val idOf = UnsafeProjection.create(StructType(families.dueKeys.fields.take(1)))
-  private val dueKeyOf = UnsafeProjection.create(families.dueKeys)
+  private val idOf = UnsafeProjection.create(StructType(families.indexKeys.fields.take(1)))
+  private val indexKeyOf = UnsafeProjection.create(families.indexKeys)
   private val blockKeyOf = UnsafeProjection.create(families.blockKeys)
 
   private val keyOf = UnsafeProjection.create(
@@ -116,7 +129,7 @@ private[spark] final class FrameStore(store: StateStore, families: FrameFamilies
 
   private def idRow(id: Long): UnsafeRow = idOf(numbered(id))
 
-  private def dueKey(due: Long, key: UnsafeRow): UnsafeRow = dueKeyOf(joined(numbered(due), key))
+  private def indexKey(at: Long, key: UnsafeRow): UnsafeRow = indexKeyOf(joined(numbered(at), key))
 
   private def blockKey(block: Long): UnsafeRow = blockKeyOf(joined(key, numbered(block)))
 

@@ -248,6 +248,7 @@ final class WindowExecSuite extends AnyFunSuite with LocalSession {
       )
       assert(rows == closed)
       val report = PythonApi.progressJson(spark, scripted.query.id.toString)
+      assert(report.contains("\"onTime\":5"), report) // and two are late: seven were read
       for (reason <- Seq("bad_time", "window_closed"))
         assert(report.contains(s"\"$reason\":{\"rows\":0,\"rowsTotal\":1}"), report)
     } finally scripted.stop()

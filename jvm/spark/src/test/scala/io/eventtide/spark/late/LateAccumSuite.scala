@@ -6,13 +6,16 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class LateAccumSuite extends AnyFunSuite {
 
-  private def report(partition: Int, rows: Long, file: String, place: Int = 0): LateReport =
-    LateReport(
-      place,
-      partition,
-      Some(LateFileName(file, 10)),
-      Map(LateReason.FrameClosed -> rows)
-    )
+  private def report(
+      partition: Int,
+      rows: Long,
+      file: String,
+      place: Int = 0,
+      stage: Int = 0
+  ): LateReport = {
+    val written = Some(LateFileName(file, 10))
+    LateReport(place, partition, stage, written, Map(LateReason.FrameClosed -> rows), onTime = 0)
+  }
 
   private def task(report: LateReport): LateAccum = {
     val accumulator = new LateAccum
@@ -30,9 +33,17 @@ class LateAccumSuite extends AnyFunSuite {
     assert(driver(report(0, 2, "a"), report(1, 1, "b"), report(0, 2, "c")) == Set("b", "c"))
   }
 
-  test("an attempt that read only the beginning does not count") {
-    assert(driver(report(0, 2, "all"), report(0, 1, "some")) == Set("all"))
-    assert(driver(report(0, 1, "some"), report(0, 2, "all")) == Set("all"))
+  test("a stage that is run again counts, also where it has fewer rows in a partition") {
+    assert(
+      driver(report(0, 2, "a"), report(1, 1, "b"), report(0, 1, "c"), report(1, 2, "d")) ==
+        Set("c", "d")
+    )
+  }
+
+  test("another stage that read only the beginning does not count") {
+    val (all, some) = (report(0, 2, "all", stage = 1), report(0, 1, "some", stage = 2))
+    assert(driver(all, some) == Set("all") && driver(some, all) == Set("all"))
+    assert(driver(all, report(0, 2, "again", stage = 2)) == Set("again"))
   }
 
   test("the same partition of two places is two") {

@@ -24,17 +24,13 @@ class WindowCodecSuite extends AnyFunSuite {
   private def refused(options: Map[String, String]): EventtideException =
     intercept[EventtideException](WindowCodec.window(options, isLocal = false))
 
-  // Read by nothing yet.
-  private def ofPanes(option: String): Boolean =
-    option.startsWith("early.") || option == "updates" || option == "discarding"
-
   test("every case of the border file is read, and says its sizes") {
     val file = new File(sys.props("eventtide.root"), "tests/border/window_options.json")
     val cases = new ObjectMapper().readTree(file).elements.asScala.toSeq
     assert(cases.nonEmpty)
     cases.foreach { one =>
-      val all = one.get("options").properties.asScala.map(e => e.getKey -> e.getValue.asText)
-      val options = all.toMap.filterNot { case (option, _) => ofPanes(option) }
+      val options =
+        one.get("options").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
       withClue(one.get("written").asText) {
         val settings = WindowCodec.window(options, isLocal = false)
         assert(settings.kind == options("kind"))
@@ -46,7 +42,8 @@ class WindowCodecSuite extends AnyFunSuite {
   test("fixed sizes become frames") {
     val sliding = read("kind" -> "sliding", "size" -> "PT60S", "slide" -> "PT1S").spec
     assert(sliding.grid == Frame(1000000) && sliding.shape == Sliding(60))
-    val moved = read("kind" -> "cumulate", "size" -> "PT60S", "step" -> "PT10S", "offset" -> "PT25S")
+    val moved =
+      read("kind" -> "cumulate", "size" -> "PT60S", "step" -> "PT10S", "offset" -> "PT25S")
     assert(moved.spec.grid == Frame(10000000, 5000000))
     assert(moved.spec.shape == Cumulating(6, phase = 2))
     val early = read("kind" -> "tumbling", "size" -> "PT10S", "origin" -> "1969-12-31T23:59:57Z")
@@ -61,7 +58,8 @@ class WindowCodecSuite extends AnyFunSuite {
     val soFar = read("kind" -> "cumulate", "size" -> "P12M", "step" -> "P1M", zone).spec
     assert(soFar.grid == CalendarGrid(Period.ofMonths(1), berlin, epoch))
     assert(soFar.shape == Cumulating(12))
-    val fiscal = read("kind" -> "tumbling", "size" -> "P1Y", zone, "origin" -> "2024-03-31T22:00:00Z")
+    val fiscal =
+      read("kind" -> "tumbling", "size" -> "P1Y", zone, "origin" -> "2024-03-31T22:00:00Z")
     val april = LocalDateTime.of(2024, 4, 1, 0, 0)
     assert(fiscal.spec.grid == CalendarGrid(Period.ofYears(1), berlin, april))
   }
@@ -138,5 +136,26 @@ class WindowCodecSuite extends AnyFunSuite {
     assert(refused(Map("kind" -> "tumbling")).getMessage.contains("'size'"))
     assert(refused(tumbling + ("slide" -> "PT1S")).condition == "UNKNOWN_OPTION")
     assert(refused(tumbling + ("kind" -> "hopping")).getMessage.contains("tumbling, sliding"))
+  }
+
+  test("early and updated results are panes, with a lateness only if they are updated") {
+    assert(read(tumbling.toSeq: _*).panes.isEmpty)
+    val late = tumbling + ("allowed_lateness" -> "PT1H") + ("delay" -> "PT5S")
+    val once = read(late.toSeq: _*)
+    assert(once.panes.isEmpty && once.onTime.delay == 3605000000L)
+    val again = read((late + ("updates" -> "true")).toSeq: _*)
+    assert(again.panes.contains(PaneSettings(3600000000L, None, None, false, false)))
+    assert(again.onTime.delay == 5000000L && again.spec.delay == 3605000000L)
+    val early = read((tumbling + ("early.every" -> "PT10S") + ("early.rows" -> "7")).toSeq: _*)
+    assert(early.panes.contains(PaneSettings(0, Some(10000000L), Some(7), false, false)))
+    assert(early.hasDeadlines && !again.hasDeadlines)
+  }
+
+  test("a condition for early results does not go with discarding") {
+    val options = tumbling + ("discarding" -> "true")
+    val error = intercept[EventtideException] {
+      WindowCodec.window(options, isLocal = false, hasCondition = true)
+    }
+    assert(error.condition == "CONDITION_WITH_DISCARDING")
   }
 }

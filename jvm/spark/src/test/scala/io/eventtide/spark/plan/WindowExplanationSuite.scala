@@ -66,14 +66,17 @@ final class WindowExplanationSuite extends AnyFunSuite with LocalSession {
 
   test("late rows are logged in the checkpoint, counted, or fail the query") {
     def lateRows(options: (String, String)*): String =
-      explained(windowed(stream, sliding ++ options, count(lit(1)))).at("/windows/0/lateRows").asText
+      explained(windowed(stream, sliding ++ options, count(lit(1))))
+        .at("/windows/0/lateRows")
+        .asText
     assert(lateRows() == "logged in late, in the checkpoint")
     assert(lateRows("late" -> "count") == "counted")
     assert(lateRows("late" -> "fail") == "fail the query")
   }
 
   test("the windows of a chain are all there, the last one first") {
-    val minutes = windowed(stream, Map("kind" -> "tumbling", "size" -> "PT60S"), max("amount").as("m"))
+    val minutes =
+      windowed(stream, Map("kind" -> "tumbling", "size" -> "PT60S"), max("amount").as("m"))
     val hours = windowed(minutes, Map("kind" -> "tumbling", "size" -> "PT1H"), max("m"))
     val sizes = explained(hours).get("windows").elements.asScala.map(_.get("kind").asText).toSeq
     assert(sizes == Seq("tumbling(size=PT1H)", "tumbling(size=PT60S)"))

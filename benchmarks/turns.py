@@ -1,0 +1,107 @@
+"""Queries that take turns, so that whatever else the machine does meets all of them alike."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import eventtide as et
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+SKIPPED = 2  # batches of each query, while it starts
+
+# Without child processes for each checkpoint file, which would be much of a small batch.
+FILES = (
+    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+)
+
+
+@dataclass
+class Measured:
+    """The batches of all turns of one query."""
+
+    rates: list[float] = field(default_factory=list)
+    millis: list[float] = field(default_factory=list)
+    rows: int = 0
+    cpu: float = 0.0
+
+    @property
+    def cpu_nanos(self) -> float:
+        """CPU time of the whole JVM for each row."""
+        return self.cpu * 1e9 / self.rows
+
+
+def session(folder: str) -> SparkSession:
+    """Return a session of two cores, whose files lie in `folder`."""
+    builder = (
+        SparkSession.builder.master("local[2]")
+        .appName("eventtide-benchmarks")
+        .config("spark.driver.memory", "4g")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.ui.enabled", "false")
+        .config("spark.log.level", "OFF")  # a query that is stopped within a batch complains
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.local.dir", folder)
+        .config("spark.sql.streaming.numRecentProgressUpdates", "1000")
+        .config("spark.sql.streaming.checkpointLocation", f"{folder}/checkpoints")
+        .config("spark.sql.streaming.checkpointFileManagerClass", FILES)
+    )
+    return et.configure(builder).getOrCreate()
+
+
+def take_turn(query: DataFrame, batches: int, into: Measured, skipped: int = SKIPPED) -> None:
+    """Run a query for so many batches after the first ones, and keep what they took."""
+    running = query.writeStream.format("noop").outputMode("append").start()
+    try:
+        _wait(running, skipped)
+        cpu = _cpu_seconds()
+        first = _done(running)
+        _wait(running, first + batches)
+        into.cpu += _cpu_seconds() - cpu
+        last = _done(running)
+    finally:
+        running.stop()
+    for progress in running.recentProgress:
+        if first <= progress.batchId < last:
+            into.rows += progress.numInputRows
+        if skipped <= progress.batchId < skipped + batches:
+            millis = progress.durationMs["triggerExecution"]
+            into.millis.append(millis)
+            into.rates.append(progress.numInputRows * 1000 / millis)
+
+
+def _wait(query: StreamingQuery, batches: int) -> None:
+    while _done(query) < batches:
+        failure = query.exception()
+        if failure is not None:
+            raise failure
+        time.sleep(0.02)
+
+
+def _done(query: StreamingQuery) -> int:
+    progress = query.lastProgress
+    return 0 if progress is None else progress.batchId + 1
+
+
+def _cpu_seconds() -> float:
+    """Return the CPU time of Spark's JVM so far, where the system tells it."""
+    context = SparkContext._active_spark_context  # noqa: SLF001 - so is the JVM behind it
+    stat = Path(f"/proc/{_pid(context)}/stat")
+    if not stat.exists():
+        return math.nan
+    fields = stat.read_text("utf-8").rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _pid(context: Any) -> int:  # noqa: ANN401 - py4j's
+    return int(context._jvm.java.lang.ProcessHandle.current().pid())  # noqa: SLF001

@@ -1,0 +1,38 @@
+package io.eventtide.kernel.window
+
+/** When a pane is given: before its window closes, as it does, or after. */
+sealed abstract class PaneTiming(val name: String)
+
+object PaneTiming {
+  case object Early extends PaneTiming("early")
+  case object OnTime extends PaneTiming("on_time")
+  case object Late extends PaneTiming("late")
+}
+
+/** The boundaries that matter to panes, each at or below the next but for `last`.
+  *
+  * @param passed windows that end there or before had closed already
+  * @param closing windows that end there or before close now, if they have not yet
+  * @param last windows that end there or before can change no more; at most `closing`
+  */
+final case class PaneBoundaries(passed: Long, closing: Long, last: Long)
+
+/** Whether windows that are open give panes now. */
+trait EarlyPanes {
+
+  /** Whether any may. */
+  def isDue: Boolean
+
+  /** Whether one may that has this result. */
+  def holds(result: Int): Boolean
+}
+
+object EarlyPanes {
+
+  private final class All(val isDue: Boolean) extends EarlyPanes {
+    def holds(result: Int): Boolean = isDue
+  }
+
+  val Never: EarlyPanes = new All(false)
+  val Always: EarlyPanes = new All(true)
+}

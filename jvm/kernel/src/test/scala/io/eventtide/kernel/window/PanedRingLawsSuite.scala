@@ -1,0 +1,163 @@
+package io.eventtide.kernel.window
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+/** Panes against the plainest thing that is right: all rows kept, every window looked at. */
+final class PanedRingLawsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  import PanedRingLawsSuite._
+
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 500)
+
+  for (discards <- Seq(false, true))
+    test(s"panes are those that looking at all rows gives, discarding: $discards") {
+      forAll(cases) { one =>
+        val expected = new AllRows(one, discards).play()
+        assert(new Player(one, discards, deducts = false).play() == expected)
+        assert(new Player(one, discards, deducts = true).play() == expected)
+      }
+    }
+
+  test("when all can change no more, nothing is left") {
+    forAll(cases) { one =>
+      val end = Batch(Nil, Far, Far, early = false)
+      val player =
+        new Player(one.copy(batches = one.batches :+ end), discards = false, deducts = false)
+      player.play()
+      assert(player.isEmpty)
+    }
+  }
+}
+
+object PanedRingLawsSuite {
+  private val Far = 1000000L
+
+  /** Rows by frame, and what is reached after them. */
+  final case class Batch(rows: Seq[Long], closing: Long, last: Long, early: Boolean)
+
+  final case class Case(shape: WindowShape, blockSize: Int, batches: Seq[Batch])
+
+  final case class Given(
+      end: Long,
+      index: Int,
+      timing: PaneTiming,
+      isLast: Boolean,
+      rows: Seq[Int]
+  )
+
+  private val shapes: Gen[WindowShape] = Gen.oneOf(
+    Gen.oneOf(1, 2, 3, 12).map(Sliding(_)),
+    Gen.oneOf(3, 7).map(Cumulating(_))
+  )
+
+  private def batches(at: Long, last: Long, lateness: Long, left: Int): Gen[List[Batch]] =
+    if (left == 0) Gen.const(Nil)
+    else
+      for {
+        rows <- Gen.listOf(Gen.choose(-14L, 8L).map(at + _))
+        by <- Gen.oneOf(0L, 1L, 2L, 6L, 30L)
+        early <- Gen.oneOf(true, false, false)
+        reached = at + by
+        next = math.max(last, reached - lateness)
+        rest <- batches(reached, next, lateness, left - 1)
+      } yield Batch(rows, reached, next, early) :: rest
+
+  val cases: Gen[Case] = for {
+    shape <- shapes
+    blockSize <- Gen.choose(1, 6)
+    lateness <- Gen.oneOf(0L, 1L, 4L, 20L)
+    count <- Gen.choose(0, 12)
+    batches <- batches(0, -lateness, lateness, count)
+  } yield Case(shape, blockSize, batches)
+
+  /** Keeps every row, and what each window has shown of it. */
+  final class AllRows(one: Case, discards: Boolean) {
+    private var rows = Vector.empty[(Long, Int)]
+    private var shown = Map.empty[Long, Set[Int]]
+    private var panes = Map.empty[Long, Int]
+    private var count = 0
+    private var passed = Long.MinValue / 2
+    private var last = Long.MinValue / 2
+
+    def play(): Seq[Seq[Given]] = one.batches.map { batch =>
+      batch.rows.foreach { frame =>
+        count += 1
+        if (one.shape.lastEnd(frame) > last) rows :+= frame -> count
+      }
+      val ends = rows.flatMap(row => row._1 + 1 to one.shape.lastEnd(row._1)).distinct.sorted
+      val results = ends.filter(_ > last).flatMap(paneOf(_, batch))
+      passed = math.max(passed, batch.closing)
+      last = math.max(last, batch.last)
+      results
+    }
+
+    private def paneOf(end: Long, batch: Batch): Option[Given] = {
+      val all = rows.collect { case (f, row) if f >= one.shape.start(end) && f < end => row }
+      val fresh = all.filterNot(shown.getOrElse(end, Set.empty))
+      val timing =
+        if (end <= passed) PaneTiming.Late
+        else if (end <= batch.closing) PaneTiming.OnTime
+        else PaneTiming.Early
+      val gives = timing match {
+        case PaneTiming.OnTime => true
+        case PaneTiming.Late => fresh.nonEmpty
+        case PaneTiming.Early => fresh.nonEmpty && batch.early
+      }
+      Option.when(gives) {
+        val index = panes.getOrElse(end, 0)
+        panes += end -> (index + 1)
+        shown += end -> all.toSet
+        Given(end, index, timing, end <= batch.last, if (discards) fresh else all)
+      }
+    }
+  }
+
+  /** Plays the same on a ring that is written and read again after every batch. */
+  final class Player(one: Case, discards: Boolean, deducts: Boolean) {
+    private val buffers = new RowBuffers
+    private val archive = new MemoryArchive
+    private var ring = make()
+    private var count = 0
+    private var passed = Long.MinValue / 2
+    ring.begin(Long.MinValue / 2)
+
+    def isEmpty: Boolean = ring.isEmpty && archive.size == 0
+
+    private def make() = new PanedRing(
+      one.shape,
+      buffers,
+      FrameRing(one.shape, buffers, deducts, _, one.blockSize),
+      archive,
+      discards
+    )
+
+    def play(): Seq[Seq[Given]] = one.batches.map { batch =>
+      batch.rows.foreach { frame =>
+        count += 1
+        ring.add(frame, buffers.of(count))
+      }
+      val early = if (batch.early) EarlyPanes.Always else EarlyPanes.Never
+      ring.give(PaneBoundaries(passed, batch.closing, batch.last), early)
+      val panes = Iterator.continually(ring.next()).takeWhile(identity).map(_ => pane()).toList
+      passed = math.max(passed, batch.closing)
+      save()
+      panes.sortBy(_.end)
+    }
+
+    private def pane() =
+      Given(ring.end, ring.index, ring.timing, ring.isLast, buffers(ring.result).sorted)
+
+    private def save(): Unit = {
+      val out = new ByteSink
+      ring.write(out)
+      buffers.reset()
+      ring = make()
+      val in = new ByteSource
+      in.reset(out.bytes, 0)
+      ring.read(in)
+      assert(in.position == out.position, "the record is longer than what was read of it")
+    }
+  }
+}

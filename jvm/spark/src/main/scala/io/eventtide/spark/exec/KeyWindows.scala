@@ -1,0 +1,89 @@
+package io.eventtide.spark.exec
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameRing}
+import io.eventtide.spark.state.{AggregateCalls, FrameStore, WindowBuffers}
+
+/** The windows of one key at a time, between its state and its results. */
+private[exec] trait KeyWindows {
+
+  /** Begins a key without state. */
+  def begin(): Unit
+
+  /** Takes up a key with state. */
+  def read(in: ByteSource): Unit
+
+  /** Takes a row of partial aggregation, whose buffers are `buffer`. */
+  def add(frame: Long, buffer: UnsafeRow): Unit
+
+  /** All rows of the key are here: what is due can be given. */
+  def close(): Unit
+
+  /** Turns to the next row of results; false when all have been given. */
+  def next(): Boolean
+
+  /** That row, good until the next one. */
+  def row(key: UnsafeRow): InternalRow
+
+  def isEmpty: Boolean
+
+  /** The end of the window with which this key is next due; `FrameRing.Never` if with none. */
+  def due: Long
+
+  /** The time at which it is due by the clock, in microseconds; `FrameRing.Never` for never. */
+  def deadline: Long
+
+  def write(out: ByteSink): Unit
+}
+
+/** One row a window, when it closes. */
+private[exec] final class FinalRows(
+    task: WindowTask,
+    state: FrameStore,
+    calls: AggregateCalls,
+    buffers: WindowBuffers
+) extends KeyWindows {
+  private val ring = task.plan.newRing(buffers, state)
+  private val results = new ResultRows(task.plan)
+
+  def begin(): Unit = ring.begin(task.passed)
+
+  def read(in: ByteSource): Unit = {
+    ring.read(in)
+    ring.skipTo(task.passed)
+  }
+
+  def add(frame: Long, buffer: UnsafeRow): Unit =
+    if (!ring.add(frame, buffers.input(buffer))) KeyWindows.tooLate(frame)
+
+  def close(): Unit = ()
+
+  def next(): Boolean = ring.next(task.closing)
+
+  def row(key: UnsafeRow): InternalRow =
+    results.row(key, ring.end, calls.evaluate(buffers.row(ring.result)))
+
+  def isEmpty: Boolean = ring.isEmpty
+  def due: Long = ring.due
+  def deadline: Long = FrameRing.Never
+  def write(out: ByteSink): Unit = ring.write(out)
+}
+
+private[exec] object KeyWindows {
+
+  def apply(
+      task: WindowTask,
+      state: FrameStore,
+      calls: AggregateCalls,
+      buffers: WindowBuffers
+  ): KeyWindows = task.plan.settings.panes match {
+    case Some(panes) => new PaneRows(task, panes, state, calls, buffers)
+    case None => new FinalRows(task, state, calls, buffers)
+  }
+
+  /** The rows have been judged before they came here. */
+  def tooLate(frame: Long): Nothing =
+    throw new IllegalStateException(s"a late row has passed: frame $frame")
+}

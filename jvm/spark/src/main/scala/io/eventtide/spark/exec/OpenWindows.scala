@@ -1,0 +1,46 @@
+package io.eventtide.spark.exec
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.StateStore
+
+import io.eventtide.spark.state.FrameStore
+
+/** What the open windows of one partition hold, as if all of them closed now; nothing is saved. */
+private[exec] final class OpenWindows(task: WindowTask, store: StateStore)
+    extends Iterator[InternalRow] {
+  task.families.create(store)
+  private val state = new FrameStore(store, task.families, task.batchId)
+  private val calls = task.plan.newCalls
+  private val buffers = task.plan.newBuffers(calls)
+  private val windows = KeyWindows(task, state, calls, buffers)
+  private val entries = store.iterator()
+  private var key: UnsafeRow = _ // whose windows are being given; null between keys
+  private var found = false
+
+  def hasNext: Boolean = {
+    while (!found && (key != null || entries.hasNext)) advance()
+    if (!found) entries.close()
+    found
+  }
+
+  def next(): InternalRow = {
+    if (!hasNext) throw new NoSuchElementException
+    found = false
+    windows.row(key)
+  }
+
+  private def advance(): Unit = {
+    if (key == null) openKey(entries.next().key.copy())
+    found = windows.next()
+    if (!found) key = null
+  }
+
+  private def openKey(opened: UnsafeRow): Unit = {
+    key = opened
+    buffers.reset()
+    state.open(key): Unit
+    state.read(in => windows.read(in))
+    windows.close()
+  }
+}

@@ -1,0 +1,133 @@
+package io.eventtide.spark.exec
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.codegen.GeneratePredicate
+import org.apache.spark.sql.catalyst.expressions.{BindReferences, GenericInternalRow, UnsafeRow}
+import org.apache.spark.unsafe.types.UTF8String
+
+import io.eventtide.kernel.window.{
+  ByteSink,
+  ByteSource,
+  EarlyPanes,
+  FrameRing,
+  PaneBoundaries,
+  PaneTiming,
+  PanedRing
+}
+import io.eventtide.spark.options.PaneSettings
+import io.eventtide.spark.state.{AggregateCalls, FrameStore, WindowBuffers}
+
+/** Panes: rows before a window closes, when it does, and after.
+  *
+  * Early panes are given when the clock is `every` past the first row since the last ones, when
+  * `rows` rows have come since, or in every batch to windows whose results meet a condition.
+  */
+private[exec] final class PaneRows(
+    task: WindowTask,
+    panes: PaneSettings,
+    state: FrameStore,
+    calls: AggregateCalls,
+    buffers: WindowBuffers
+) extends KeyWindows {
+  private val plan = task.plan
+  private val spec = plan.settings.spec
+  private val boundaries = PaneBoundaries(task.passed, task.closing, task.last)
+
+  private val ring = new PanedRing(
+    spec.shape,
+    buffers,
+    archive => plan.newRing(buffers, archive),
+    state,
+    panes.discards
+  )
+  private val early = new Early
+  private val results = new ResultRows(plan)
+
+  private var rowsSince = 0L // of the key, since its last early panes
+  private var dueAt = FrameRing.Never
+
+  def begin(): Unit = {
+    ring.begin(task.lastPassed)
+    rowsSince = 0
+    dueAt = FrameRing.Never
+  }
+
+  def read(in: ByteSource): Unit = {
+    rowsSince = in.getCount()
+    dueAt = in.getNumber()
+    ring.read(in)
+    ring.skipTo(task.lastPassed)
+  }
+
+  def write(out: ByteSink): Unit = {
+    out.putCount(rowsSince)
+    out.putNumber(dueAt)
+    ring.write(out)
+  }
+
+  def add(frame: Long, buffer: UnsafeRow): Unit = {
+    if (!ring.add(frame, buffers.input(buffer))) KeyWindows.tooLate(frame)
+    if (plan.rowsOrdinal >= 0) rowsSince += buffer.getLong(plan.rowsOrdinal)
+  }
+
+  def close(): Unit = {
+    if (ring.hasChanged && dueAt == FrameRing.Never)
+      panes.earlyEveryMicros.foreach(every => dueAt = task.nowMicros + every)
+    early.isDue = ring.hasChanged && (panes.hasCondition || byClock || byRows)
+    if (early.isDue) {
+      rowsSince = 0
+      dueAt = FrameRing.Never
+    }
+    ring.give(boundaries, early)
+  }
+
+  private def byClock: Boolean = dueAt <= task.nowMicros
+
+  private def byRows: Boolean = panes.earlyRows.exists(rowsSince >= _)
+
+  def next(): Boolean = {
+    val found = ring.next()
+    if (!found && !ring.hasChanged) dueAt = FrameRing.Never // all that changed has closed
+    found
+  }
+
+  def row(key: UnsafeRow): InternalRow =
+    results.pane(key, ring.end, calls.evaluate(buffers.row(ring.result)), paneOf)
+
+  private val pane = new GenericInternalRow(3)
+
+  private def paneOf: InternalRow = {
+    pane.setInt(0, ring.index)
+    pane.update(1, PaneRows.text(ring.timing))
+    pane.setBoolean(2, ring.isLast)
+    pane
+  }
+
+  def isEmpty: Boolean = ring.isEmpty
+  def due: Long = ring.due(task.latenessFrames)
+  def deadline: Long = dueAt
+
+  private final class Early extends EarlyPanes {
+    var isDue = false
+
+    private val condition = plan.condition.map { condition =>
+      GeneratePredicate.generate(
+        BindReferences.bindReference(condition, plan.result.aggregates)
+      )
+    }
+
+    def holds(result: Int): Boolean =
+      condition.forall(_.eval(calls.evaluate(buffers.row(result))))
+  }
+}
+
+private[exec] object PaneRows {
+  private val texts = Seq[PaneTiming](PaneTiming.Early, PaneTiming.OnTime, PaneTiming.Late)
+    .map(timing => timing -> UTF8String.fromString(timing.name))
+    .toMap
+
+  /** What there is to say of a window that gives one row. */
+  def TheOnlyPane: InternalRow = InternalRow(0, text(PaneTiming.OnTime), true)
+
+  private def text(timing: PaneTiming): UTF8String = texts(timing)
+}

@@ -1,0 +1,105 @@
+package io.eventtide.spark.plan
+
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count}
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  AttributeReference,
+  CreateNamedStruct,
+  Expression,
+  Literal,
+  NamedExpression
+}
+import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.eventtide.Planning
+import org.apache.spark.sql.types.StructType
+
+import io.eventtide.spark.exec.{WindowPlan, WindowResult}
+import io.eventtide.spark.state.Deduction
+
+/** A window as it is planned.
+  *
+  * @param grouping
+  *   keys and frame, by which rows are aggregated where they are
+  * @param aggregates
+  *   all that are computed, those that nobody asked for included
+  * @param child
+  *   what is aggregated
+  */
+private[plan] final case class PlannedWindow(
+    node: WindowAggregate,
+    grouping: Seq[NamedExpression],
+    aggregates: Seq[AggregateExpression],
+    window: WindowPlan,
+    child: LogicalPlan
+)
+
+private[plan] object PlannedWindow {
+
+  /** @param node
+    *   of an optimized plan
+    */
+  def apply(node: WindowAggregate): PlannedWindow = node.child match {
+    case PhysicalAggregation(grouping, calls, columns, child) =>
+      plan(node, grouping.map(Planning.normalized), calls, columns, child)
+    case other => throw new IllegalStateException(s"a window over no aggregation: $other")
+  }
+
+  private def plan(
+      node: WindowAggregate,
+      grouping: Seq[NamedExpression],
+      calls: Seq[AggregateExpression],
+      columns: Seq[NamedExpression],
+      child: LogicalPlan
+  ): PlannedWindow = {
+    val deduction = Deduction.of(calls)
+    val aggregates = deduction.fold(calls)(_.aggregates)
+    val groups = grouping.map(_.toAttribute)
+    val (hidden, shown) = columns
+      .filterNot(_.exprId == node.frame.exprId)
+      .partition(column => node.hidden.ids.contains(column.exprId))
+    val window = WindowPlan(
+      groups.init,
+      groups.last,
+      aggregates.map(_.aggregateFunction),
+      deduction.fold(Seq.empty[Int])(_.counts),
+      node.hidden.rows.fold(-1)(_ => rowsOrdinal(aggregates)),
+      node.hidden.condition.flatMap(id => hidden.find(_.exprId == id)).map(valueOf),
+      result(node, aggregates, shown),
+      node.settings
+    )
+    PlannedWindow(node, grouping, aggregates, window, child)
+  }
+
+  private def valueOf(column: NamedExpression): Expression = column match {
+    case Alias(value, _) => value
+    case other => other
+  }
+
+  // The number of rows was asked for, so there is a count of them.
+  private def rowsOrdinal(aggregates: Seq[AggregateExpression]): Int = {
+    val functions = aggregates.map(_.aggregateFunction)
+    val count = aggregates.indexWhere { call =>
+      call.aggregateFunction == Count(Literal(1)) && call.filter.isEmpty
+    }
+    functions.take(count).map(_.aggBufferAttributes.length).sum
+  }
+
+  private def result(
+      node: WindowAggregate,
+      aggregates: Seq[AggregateExpression],
+      columns: Seq[NamedExpression]
+  ): WindowResult = {
+    val window = node.window
+    val bounds = window.dataType.asInstanceOf[StructType].fields.toSeq.map { bound =>
+      AttributeReference(bound.name, bound.dataType, nullable = false)()
+    }
+    val parts = bounds.flatMap(bound => Seq(Literal(bound.name), bound))
+    val made = Alias(CreateNamedStruct(parts), window.name)(
+      window.exprId,
+      explicitMetadata = Some(window.metadata)
+    )
+    val results = aggregates.map(_.resultAttribute)
+    WindowResult(bounds, results, node.pane, (made +: columns) ++ node.pane)
+  }
+}

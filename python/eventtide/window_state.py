@@ -1,0 +1,59 @@
+"""What the open windows of a query hold, as a DataFrame."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eventtide import _jvm
+from eventtide._arguments import of_type
+from eventtide._checkpoints import checkpoint_location
+from eventtide.windows.builder import WindowBuilder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+__all__ = ["read_state"]
+
+
+def read_state(window: WindowBuilder, of: str | Path | StreamingQuery) -> DataFrame:
+    """Return what the windows hold that have not closed yet.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    window : WindowBuilder
+        The window as the query has it. It may be over other rows with the same columns.
+    of : str, Path or StreamingQuery
+        The query's checkpoint location, or the query itself, running or stopped.
+
+    Returns
+    -------
+    DataFrame
+        A row for each open window with rows, with the columns of ``window.results``: what its
+        result would be if it closed after the last committed batch.
+
+    Raises
+    ------
+    CheckpointError
+        There is no state of a window in the checkpoint.
+    InvalidArgumentError
+        The query has several windows in a row.
+    SetupError
+        The session has no eventtide, or does not use the RocksDB state store.
+
+    Notes
+    -----
+    The state is loaded from the checkpoint into places of its own, and nothing is written.
+
+    Examples
+    --------
+    >>> import eventtide as et
+    >>> et.read_state(counts, "/data/checkpoint").orderBy("window").show()  # doctest: +SKIP
+    """
+    fix = "et.read_state(counts, '/data/checkpoint')"
+    of_type("window", window, WindowBuilder, "a window made with et.window", fix)
+    return _jvm.read_state(window.results, checkpoint_location(of, fix))

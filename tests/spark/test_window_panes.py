@@ -1,0 +1,106 @@
+"""Panes: results before a window closes, on time, and after; and that each says what it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import eventtide as et
+import pytest
+from eventtide import WatermarkPolicies
+from eventtide.testing import Script
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from tests.spark.queries import EVENTS, at
+from tests.spark.test_windows import flat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame
+
+LAG = WatermarkPolicies.with_fixed_lag("2s")
+
+
+def paned(
+    write: Callable[[et.WindowBuilder], et.WindowBuilder],
+) -> Callable[[DataFrame], DataFrame]:
+    """Count by key in windows of ten seconds: end, key, n, index, timing, last."""
+
+    def query(events: DataFrame) -> DataFrame:
+        window = et.window(events).event_time("ts", LAG).key_by("key").tumbling("10s")
+        return flat(write(window).agg(F.count("*").alias("n")).results).drop("start")
+
+    return query
+
+
+@pytest.mark.smoke
+def test_rows_after_the_end_give_the_window_again() -> None:
+    """Until the lateness is over; then they are late."""
+    query = paned(lambda window: window.allowed_lateness("10s").updates())
+    with Script(query, EVENTS) as script:
+        script.rows([(at(1), "a"), (at(13), "a")]).expect(
+            results=[(10, "a", 1, 0, "on_time", False)]
+        )
+        script.rows([(at(2), "a"), (at(3), "a")]).expect(results=[(10, "a", 3, 1, "late", False)])
+        script.rows([(at(4), "b")]).expect(results=[(10, "b", 1, 0, "late", False)])
+        script.rows([(at(5), "a"), (at(22), "a")]).expect(
+            results=[(10, "a", 4, 2, "late", False), (20, "a", 1, 0, "on_time", False)]
+        )
+        script.rows([(at(6), "a")]).expect(results=[])
+
+
+def test_discarding_panes_have_only_what_is_new() -> None:
+    """Their sum is the whole."""
+    query = paned(lambda window: window.allowed_lateness("10s").updates().discarding())
+    with Script(query, EVENTS) as script:
+        script.rows([(at(1), "a"), (at(13), "a")]).expect(
+            results=[(10, "a", 1, 0, "on_time", False)]
+        )
+        script.rows([(at(2), "a"), (at(3), "a")]).expect(results=[(10, "a", 2, 1, "late", False)])
+
+
+def test_every_so_many_rows_of_a_key_give_a_pane() -> None:
+    """Counted by key; the last pane comes when the window closes."""
+    query = paned(lambda window: window.early(rows=2))
+    with Script(query, EVENTS) as script:
+        script.rows([(at(1), "a"), (at(2), "b")]).expect(results=[])
+        script.rows([(at(3), "a")]).expect(results=[(10, "a", 2, 0, "early", False)])
+        script.rows([(at(4), "a")]).expect(results=[])
+        script.rows([(at(12), "c")]).expect(
+            results=[(10, "a", 3, 1, "on_time", True), (10, "b", 1, 0, "on_time", True)]
+        )
+
+
+def test_the_clock_gives_panes_without_new_rows() -> None:
+    """Ten seconds after a row that no pane has shown."""
+    query = paned(lambda window: window.early(every="10s"))
+    with Script(query, EVENTS) as script:
+        script.rows([(at(1), "a")]).expect(results=[])
+        script.clock("+5s").rows([(at(2), "a"), (at(2), "b")]).expect(results=[])
+        script.clock("+5s").expect(results=[(10, "a", 2, 0, "early", False)])
+        script.clock("+5s").expect(results=[(10, "b", 1, 0, "early", False)])
+        script.clock("+60s").expect(results=[])
+        script.rows([(at(12), "c")]).expect(
+            results=[(10, "a", 2, 1, "on_time", True), (10, "b", 1, 1, "on_time", True)]
+        )
+
+
+def test_a_condition_on_the_results_gives_panes() -> None:
+    """Whenever they change and meet it."""
+    query = paned(lambda window: window.early(when=F.col("n") > 1))
+    with Script(query, EVENTS) as script:
+        script.rows([(at(1), "a"), (at(2), "b")]).expect(results=[])
+        script.rows([(at(3), "a")]).expect(results=[(10, "a", 2, 0, "early", False)])
+        script.rows([(at(4), "b"), (at(5), "b")]).expect(results=[(10, "b", 3, 0, "early", False)])
+
+
+def test_panes_are_no_input_of_another_operator() -> None:
+    """It would count a window's panes as rows of their own."""
+
+    def query(events: DataFrame) -> DataFrame:
+        window = et.window(events).event_time("ts", LAG).tumbling("10s").early(rows=2)
+        counts = window.agg(F.count("*").alias("n")).results
+        return et.window(counts).tumbling("30s").agg(F.max("n").alias("most")).results
+
+    with pytest.raises(et.UnsupportedPlanError, match="early or updated results"):
+        Script(query, EVENTS)

@@ -1,0 +1,178 @@
+"""Set back to any batch, with or without what that batch wrote: results and late rows are the same.
+
+A kill leaves a checkpoint as it is here after `set_back`: the batch has begun, so that its offsets
+are there, and of its state, its late rows and its entries are all, some or none.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+import eventtide as et
+import pytest
+from eventtide import WatermarkPolicies
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from tests.spark.events import SCHEMA, Disorder, cut, exact, merged
+from tests.spark.window_runs import WITHOUT_CODE, WindowRun, late_rows, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from eventtide import WindowBuilder
+    from pyspark.sql import DataFrame, SparkSession
+
+LAG = WatermarkPolicies.with_fixed_lag("3s")
+BATCHES = cut(Disorder(seed=3, late_by=40, gap=0.8).events(100), seed=3, batches=5)
+
+STATE, LATE, INDEX, LEDGER = "state", "late", "eventtide/late", "eventtide/ledger"
+LOST = [(), (STATE, LATE, INDEX, LEDGER), (INDEX, LEDGER), (STATE, LATE), (LEDGER,)]
+
+CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+VERSION = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+
+
+def sliding(events: DataFrame) -> WindowBuilder:
+    """Return a window of buffers of any length."""
+    by_user = et.window(events).event_time("ts", LAG).key_by("user", "site")
+    return by_user.sliding("12s", every="4s").agg(*merged())
+
+
+def deducting(events: DataFrame) -> WindowBuilder:
+    """Return a window that takes back what leaves it, of enough frames for a block of them."""
+    by_ok = et.window(events).event_time("ts", LAG).key_by("ok")
+    return by_ok.sliding("40s", every="1s").agg(*exact())
+
+
+def files(checkpoint: Path, folder: str) -> dict[Path, int]:
+    """Return a folder's files by the batch that wrote them; Hadoop's checksums are beside them."""
+    found = {file: re.match(r"\.?(-?\d+)", file.name) for file in (checkpoint / folder).rglob("*")}
+    first = 1 if folder == STATE else 0  # a batch makes the version after the one it loads
+    return {
+        file: int(name[1]) - first
+        for file, name in found.items()
+        if name and file.is_file() and file.parent.name != "SSTs"  # which versions share
+    }
+
+
+def set_back(checkpoint: Path, batch: int, lost: tuple[str, ...]) -> None:
+    """Leave a checkpoint as if its driver had been killed in this batch."""
+    for folder in "offsets", "commits", STATE, LATE, INDEX, LEDGER:
+        first = batch if folder == "commits" or folder in lost else batch + 1
+        for file, wrote in files(checkpoint, folder).items():
+            if wrote >= first:
+                file.unlink()
+
+
+@pytest.mark.parametrize(
+    ("window", "version", "changelog"),
+    [
+        (sliding, "1", "true"),
+        (deducting, "1", "false"),
+        (deducting, "2", "true"),
+        (sliding, "2", "false"),
+    ],
+)
+def test_every_batch_that_is_run_again_gives_what_it_gave(
+    spark: SparkSession,
+    tmp_path: Path,
+    window: Callable[[DataFrame], WindowBuilder],
+    version: str,
+    changelog: str,
+) -> None:
+    """From the last batch to the first, and from each to the end."""
+    checkpoint = tmp_path / "checkpoint"
+    with settings(spark, {VERSION: version, CHANGELOG: changelog, **WITHOUT_CODE}):
+        run = WindowRun(spark, window, SCHEMA, BATCHES)
+        wanted = run.to_the_end(checkpoint)
+        late = late_rows(spark, checkpoint)
+        assert sum(map(len, wanted.values())) > 20
+        assert len(late) > 5
+        for batch in reversed(wanted):
+            set_back(checkpoint, batch, LOST[batch % len(LOST)])
+            assert run.to_the_end(checkpoint) == {n: wanted[n] for n in wanted if n >= batch}
+            assert late_rows(spark, checkpoint) == late
+
+
+def test_more_partitions_in_the_session_change_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    """The state stays in as many as the query began with."""
+    more, same = tmp_path / "more", tmp_path / "same"
+    for checkpoint in more, same:
+        WindowRun(spark, sliding, SCHEMA, BATCHES[:3]).to_the_end(checkpoint)
+    run = WindowRun(spark, sliding, SCHEMA, BATCHES)
+    with settings(spark, {"spark.sql.shuffle.partitions": 7}):
+        results = run.to_the_end(more)
+    assert results == run.to_the_end(same)
+    assert late_rows(spark, more) == late_rows(spark, same)
+    assert len(list((more / "state").glob("*/[0-9]"))) == 2
+
+
+def by_site(events: DataFrame) -> WindowBuilder:
+    """Return the window that the ones below differ from."""
+    window = et.window(events).event_time("ts", LAG).key_by("site").sliding("12s", every="4s")
+    return window.agg(F.count("*").alias("n"))
+
+
+CHANGED = {
+    "size": lambda window: window.sliding("8s", every="4s"),
+    "slide": lambda window: window.sliding("12s", every="6s"),
+    "kind": lambda window: window.cumulate("12s", step="4s"),
+    "offset": lambda window: window.offset("1s"),
+    "aggregate": lambda window: window.agg(F.sum("amount").alias("n")),
+    "one more aggregate": lambda window: window.agg(F.count("*").alias("n"), F.max("amount")),
+    "key": lambda window: window.key_by("user"),
+    "another type of key": lambda window: window.key_by(F.col("site").cast("long").alias("site")),
+    "one more key": lambda window: window.key_by("site", "user"),
+    "profile": lambda window: window.profile("storm"),
+    "late rule": lambda window: window.late_rule("frame_closed"),
+    "delay": lambda window: window.delay("1s"),
+    "policy": lambda window: window.event_time("ts", WatermarkPolicies.max_event_time()),
+}
+
+
+@pytest.fixture(scope="module")
+def written(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a checkpoint of the first half of the stream."""
+    checkpoint = tmp_path_factory.mktemp("written")
+    WindowRun(spark, by_site, SCHEMA, BATCHES[:3]).to_the_end(checkpoint)
+    return checkpoint
+
+
+def contents(checkpoint: Path) -> dict[str, bytes]:
+    """Return every file of a checkpoint."""
+    return {str(file): file.read_bytes() for file in checkpoint.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("change", CHANGED)
+def test_a_changed_window_is_refused_before_anything_is_written(
+    spark: SparkSession, written: Path, change: str
+) -> None:
+    """What its state depends on; the message says what differs."""
+    before = contents(written)
+    run = WindowRun(spark, lambda events: CHANGED[change](by_site(events)), SCHEMA, BATCHES)
+    with pytest.raises(et.CheckpointError, match="CHECKPOINT_PLAN_CHANGED"):
+        run.to_the_end(written)
+    assert contents(written) == before
+
+
+def test_a_lag_may_change(spark: SparkSession, written: Path, tmp_path: Path) -> None:
+    """And so may what becomes of late rows: those that were kept stay, the others are counted."""
+    checkpoint = tmp_path / "checkpoint"
+    shutil.copytree(written, checkpoint)
+    late = late_rows(spark, checkpoint)
+
+    def changed(events: DataFrame) -> WindowBuilder:
+        return by_site(events).event_time("ts", WatermarkPolicies.with_fixed_lag("4s"))
+
+    assert any(WindowRun(spark, changed, SCHEMA, BATCHES[:4]).to_the_end(checkpoint).values())
+    kept = late_rows(spark, checkpoint)
+    assert set(late) < set(kept)
+
+    def counted(events: DataFrame) -> WindowBuilder:
+        return changed(events).late("count")
+
+    assert WindowRun(spark, counted, SCHEMA, BATCHES).to_the_end(checkpoint)
+    assert late_rows(spark, checkpoint) == kept

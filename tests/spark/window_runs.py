@@ -1,0 +1,93 @@
+"""Runs of a window query over given batches, from any checkpoint, and checkpoints to go back to."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import eventtide as et
+from eventtide import _jvm
+from eventtide.testing.values import storable
+from pyspark.sql.types import StructType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from eventtide import WindowBuilder
+    from pyspark.sql import DataFrame, SparkSession
+
+    from tests.spark.events import Batches
+
+Rows: TypeAlias = list[str]
+
+# Compiling the code of a short query is most of what it costs.
+WITHOUT_CODE = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+
+@contextmanager
+def settings(spark: SparkSession, changes: Mapping[str, str | int]) -> Iterator[None]:
+    """Start queries under other settings."""
+    before = {key: spark.conf.get(key, None) for key in changes}
+    for key, value in changes.items():
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, old in before.items():
+            spark.conf.unset(key) if old is None else spark.conf.set(key, old)
+
+
+def row_type(ddl: str) -> StructType:
+    """Return the type of rows of these columns."""
+    return cast("StructType", StructType.fromDDL(ddl))
+
+
+@dataclass
+class WindowRun:
+    """A query over scripted batches, which can go on from any checkpoint of it.
+
+    The source is made anew for each run: the checkpoint says how much of it was read before.
+    """
+
+    spark: SparkSession
+    window: Callable[[DataFrame], WindowBuilder]
+    schema: str
+    batches: Batches
+
+    def to_the_end(self, checkpoint: Path) -> dict[int, Rows]:
+        """Go on from a checkpoint, and return the rows of each batch that is run."""
+        results: dict[int, Rows] = {}
+
+        def take(rows: DataFrame, batch: int) -> None:
+            results[batch] = told(rows)
+
+        schema = row_type(self.schema)
+        script = _jvm.script(self.spark, schema)
+        try:
+            for batch in self.batches:
+                rows = [storable(row, schema) for row in batch]
+                script.add(self.spark.createDataFrame(rows, schema).repartition(2))
+            window = self.window(script.stream())
+            writer = window.results.writeStream.foreachBatch(take)
+            writer = writer.option("checkpointLocation", str(checkpoint))
+            query = et.start(window, writer.trigger(availableNow=True))
+            with et.named_errors():
+                query.awaitTermination()
+        finally:
+            script.close()
+        return results
+
+
+def told(rows: DataFrame) -> Rows:
+    """Return rows as text, in an order of their own."""
+    return sorted(str(row) for row in rows.collect())
+
+
+def late_rows(spark: SparkSession, checkpoint: Path) -> Rows:
+    """Return the late log with all that is the same however often a batch was run."""
+    return told(et.read_late(spark, checkpoint))
