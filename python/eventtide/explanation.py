@@ -27,8 +27,8 @@ def explain(df: DataFrame | WindowBuilder) -> None:
     Parameters
     ----------
     df : DataFrame or WindowBuilder
-        Any DataFrame, best one from `with_watermark` or made from one; or a window, which says
-        itself what it does.
+        Any DataFrame, best one from `with_watermark` or made from one, or the `results` of a
+        window; or a window, which says itself what it does.
 
     Raises
     ------
@@ -71,7 +71,8 @@ def explained(text: str) -> str:
                 "idle": "after 1m without rows", "clock": "quiet"}],
              "windows": [
                {"position": 0, "kind": "tumbling(size=PT60S)", "bounds": "[start, end)",
-                "delay": "PT0S", "combining": "one buffer a window",
+                "delay": "PT0S", "results": "one row a window",
+                "combining": "one buffer a window",
                 "lateRule": "window_closed", "lateRows": "counted"}],
              "notes": ["line"]}
 
@@ -103,6 +104,7 @@ def _lines(tree: dict[str, Any]) -> Iterator[str]:
     for window in tree["windows"]:
         yield f"window {window['kind']}"
         yield f"   bounds: {window['bounds']}, delay: {window['delay']}"
+        yield f"   results: {window['results']}"
         yield f"   combining: {window['combining']}"
         yield f"   late rows: by {window['lateRule']}, {window['lateRows']}"
     yield f"stock Spark: {STOCK_SPARK}"

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.optimizer.ReplaceExpressions
 
 import io.eventtide.kernel.window.{Cumulating, Sliding}
 import io.eventtide.spark.late.{LateMode, LateSettings}
-import io.eventtide.spark.options.PolicyTree
+import io.eventtide.spark.options.{PaneSettings, PolicyTree}
 import io.eventtide.spark.state.Deduction
 
 /** Says in words what one window of a plan does. */
@@ -16,9 +16,22 @@ private[plan] object WindowExplanation {
     val settings = window.settings
     val spec = settings.spec
     json.put("position", position).put("kind", s"${settings.kind}(${settings.sizes})")
-    json.put("bounds", spec.profile.bounds.name).put("delay", PolicyTree.duration(spec.delay))
+    json.put("bounds", spec.profile.bounds.name)
+    json.put("delay", PolicyTree.duration(settings.onTime.delay))
+    json.put("results", settings.panes.fold("one row a window")(results))
     json.put("combining", combining(window))
     json.put("lateRule", spec.profile.lateRule.name).put("lateRows", lateRows(settings.late)): Unit
+  }
+
+  private def results(panes: PaneSettings): String = {
+    val early = panes.earlyEveryMicros.map(every => s"early after ${PolicyTree.duration(every)}") ++
+      panes.earlyRows.map(rows => s"early after $rows rows") ++
+      Option.when(panes.hasCondition)("early on a condition")
+    val late = Option.when(panes.latenessMicros > 0)(
+      s"updated for ${PolicyTree.duration(panes.latenessMicros)}"
+    )
+    val holds = if (panes.discards) "what is new" else "all so far"
+    s"panes (${(early ++ late).mkString(", ")}), each of $holds"
   }
 
   private def combining(window: WindowAggregate): String = window.settings.spec.shape match {

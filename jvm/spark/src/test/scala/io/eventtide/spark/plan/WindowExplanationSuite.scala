@@ -48,6 +48,7 @@ final class WindowExplanationSuite extends AnyFunSuite with LocalSession {
       "kind" -> "sliding(size=PT3H, slide=PT15M)",
       "bounds" -> "(start, end]",
       "delay" -> "PT5S",
+      "results" -> "one row a window",
       "combining" -> "deducts the oldest of 12 frames",
       "lateRule" -> "behind_watermark",
       "lateRows" -> "logged in /data/late"
@@ -62,6 +63,22 @@ final class WindowExplanationSuite extends AnyFunSuite with LocalSession {
     assert(combining(tumbling, max("amount")) == "one buffer a window")
     val soFar = Map("kind" -> "cumulate", "size" -> "P1D", "step" -> "PT1H")
     assert(combining(soFar ++ Map("size" -> "PT24H"), max("amount")) == "one buffer, which grows")
+  }
+
+  test("panes are said with what asks for them, and a delay without the lateness") {
+    val options = sliding ++ Map(
+      "delay" -> "PT5S",
+      "early.every" -> "PT10S",
+      "early.rows" -> "7",
+      "allowed_lateness" -> "PT1H",
+      "updates" -> "true",
+      "discarding" -> "true"
+    )
+    val window = explained(windowed(stream, options, count(lit(1)))).at("/windows/0")
+    val said =
+      "panes (early after PT10S, early after 7 rows, updated for PT1H), each of what is new"
+    assert(window.get("results").asText == said)
+    assert(window.get("delay").asText == "PT5S")
   }
 
   test("late rows are logged in the checkpoint, counted, or fail the query") {
