@@ -119,6 +119,8 @@ class Framing(Described):
         """Move the starts of all windows from the epoch: zero or more, below the slide or step.
 
         .. versionadded:: 0.1
+
+        Beside `time_zone` by the clock: days that begin at six do so also where clocks change.
         """
         return self._length("offset", offset)
 
@@ -141,7 +143,8 @@ class Framing(Described):
         .. versionadded:: 0.1
 
         A day then has 23 or 25 hours where the clocks change. Without it a day is 24 hours from
-        midnight UTC, and months and years are refused.
+        midnight UTC, and months and years are refused. A TIMESTAMP_NTZ column shows what clocks
+        show already: its days are those of its own clock, whatever the zone.
 
         Parameters
         ----------

@@ -64,7 +64,9 @@ def repair(
     An ordinary batch job, which starts when the answer is used. Repair windows that are closed: one
     that still is open counts as new. A row that was refused, being from the future or without a
     time, is counted if it is in `source`. Sums of floating-point numbers may differ in their last
-    digits, and are corrected then. A window without rows in `source` is kept as it was.
+    digits, and are corrected then. A window without rows in `source` is kept as it was. So is one
+    that missed a row of the sliding window rule ``"window_closed"``, which is not late while any of
+    its windows is open; with ``late_rule("frame_closed")`` there is no such row.
 
     Examples
     --------
