@@ -17,7 +17,7 @@ from eventtide.lab import data, settings, table
 from eventtide.lab.data import Flights, Report
 from eventtide.lab.measure import AccountsError, measure
 from eventtide.lab.repair import Repaired
-from eventtide.lab.replay import Result, Strike, Trace
+from eventtide.lab.trace import Result, Strike, Trace
 from rich.console import Console
 
 SIX = datetime(2013, 1, 7, 6, tzinfo=timezone.utc)

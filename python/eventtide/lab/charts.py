@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from eventtide.lab.data import Flights, Report
     from eventtide.lab.measure import Measured
-    from eventtide.lab.replay import Strike, Trace
     from eventtide.lab.settings import Setting
+    from eventtide.lab.trace import Strike, Trace
 
 __all__ = ["frontier", "late_by_band", "late_by_hour", "tops", "watermarks"]
 

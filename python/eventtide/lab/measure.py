@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from eventtide.lab.data import Flights, Report
-    from eventtide.lab.replay import Strike, Trace
     from eventtide.lab.settings import Setting
+    from eventtide.lab.trace import Strike, Trace
 
 __all__ = ["AccountsError", "Measured", "Window", "measure", "truth"]
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from eventtide.lab.lull import Moment, Side
     from eventtide.lab.measure import Measured
     from eventtide.lab.repair import Repaired
-    from eventtide.lab.replay import Trace
+    from eventtide.lab.trace import Trace
 
 __all__ = ["Shown", "write"]
 

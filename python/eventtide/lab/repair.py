@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from eventtide.lab.data import Flights
     from eventtide.lab.measure import Window
-    from eventtide.lab.replay import Trace
+    from eventtide.lab.trace import Trace
 
 __all__ = ["Repaired", "repair"]
 

@@ -19,7 +19,7 @@ until they have nothing left to do. So every delay is a whole number of hours, f
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,8 @@ from pyspark.sql.types import StringType, StructField, StructType, TimestampType
 import eventtide as et
 from eventtide import _jvm
 from eventtide.lab import session
+from eventtide.lab.measure import AccountsError
+from eventtide.lab.trace import Result, Strike, Top, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from eventtide.lab.data import Flights, Report
     from eventtide.lab.settings import Setting
 
-__all__ = ["SCHEMA", "Result", "Strike", "Top", "Trace", "counts", "feed", "replay"]
+__all__ = ["SCHEMA", "counts", "feed", "replay"]
 
 SCHEMA = StructType(
     [
@@ -49,62 +51,6 @@ SCHEMA = StructType(
     ]
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-
-
-@dataclass(frozen=True)
-class Result:
-    """One window's count, and what the query's clock showed when it came out."""
-
-    end: datetime
-    dest: str
-    rows: int
-    out: datetime
-
-
-@dataclass(frozen=True)
-class Top:
-    """How far one substream has come."""
-
-    name: str
-    top: datetime | None
-    is_idle: bool
-
-
-@dataclass(frozen=True)
-class Strike:
-    """One hour of one query.
-
-    Attributes
-    ----------
-    clock : datetime
-        What the clock showed.
-    before, after : datetime
-        The watermark that the hour's reports met, and the one they left; 1970 before there is one.
-    landed : tuple of Report
-        What it read.
-    late : tuple of Report
-        Those of them that missed a window, which had closed already: its end was at or below the
-        watermark. For eventtide's windows, in the end, those that are in the late log.
-    tops : tuple of Top
-        Its substreams afterwards; none for stock Spark.
-    """
-
-    clock: datetime
-    before: datetime
-    after: datetime
-    landed: tuple[Report, ...]
-    late: tuple[Report, ...]
-    tops: tuple[Top, ...]
-
-
-@dataclass(frozen=True)
-class Trace:
-    """What one setting did, and where its checkpoint is."""
-
-    setting: Setting
-    checkpoint: Path
-    strikes: list[Strike] = field(default_factory=list)
-    results: list[Result] = field(default_factory=list)
 
 
 def counts(stream: DataFrame, setting: Setting) -> DataFrame:
@@ -228,10 +174,21 @@ class _Lane:
         """Take for late what is in the log, and not what the watermark lets one expect."""
         log = et.read_late(self._stream.sparkSession, self.trace.checkpoint).collect()
         logged = Counter((_utc(row.ts), row.dest, row.band) for row in log)
+        self._balance(len(log))
         strikes = self.trace.strikes
         for i, strike in enumerate(strikes):
             late = [r for r in strike.landed if _take(logged, (r.scheduled, r.dest, r.band))]
             strikes[i] = replace(strike, late=tuple(late))
+
+    def _balance(self, logged: int) -> None:
+        """Check the query's own books: it has counted every row once, and logged the late ones."""
+        books = et.progress(self.query.query())
+        read = sum(len(strike.landed) for strike in self.trace.strikes)
+        if (books.on_time + logged, sum(books.late.values())) != (read, logged):
+            name = self.trace.setting.label
+            raise AccountsError(
+                f"{name}: {read} rows in, {books.on_time} on time, {logged} logged."
+            )
 
     def _first_end(self, report: Report) -> datetime:
         return self.trace.setting.windows.ends(report.scheduled)[0]
