@@ -104,3 +104,10 @@ def test_panes_are_no_input_of_another_operator() -> None:
 
     with pytest.raises(et.UnsupportedPlanError, match="early or updated results"):
         Script(query, EVENTS)
+
+
+def test_a_condition_is_on_results_not_on_keys() -> None:
+    """A key is refused where the window is made."""
+    query = paned(lambda window: window.early(when="key = 'a' and n > 1"))
+    with pytest.raises(et.UnknownColumnError, match="key is a key"):
+        Script(query, EVENTS)

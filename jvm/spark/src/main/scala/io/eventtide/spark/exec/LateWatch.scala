@@ -21,8 +21,10 @@ private[exec] final class LateWatch(
     log: Option[LateLog]
 ) extends Serializable {
 
-  def open(partition: Int): PartitionOnTime =
-    new PartitionOnTime(this, log.map(_.open(partition)).get)
+  def open(partition: Int): PartitionOnTime = {
+    val found = log.getOrElse(throw new IllegalStateException("no batch of a streaming query"))
+    new PartitionOnTime(this, found.open(partition))
+  }
 }
 
 private[exec] object LateWatch {

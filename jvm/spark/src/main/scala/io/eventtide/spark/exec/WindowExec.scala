@@ -46,13 +46,13 @@ final case class WindowExec(
 
   override def shortName: String = "eventtideWindow"
 
-  override val stateInfo: Option[StatefulOperatorStateInfo] = Some(
-    batch.fold(
+  // Without keys there is one partition, whatever the session says.
+  override val stateInfo: Option[StatefulOperatorStateInfo] = {
+    val info = batch.fold(
       StatefulOperatorStateInfo("<unknown>", new UUID(0, 0), 0, 0, conf.numShufflePartitions)
-    )(
-      _.stateInfo
-    )
-  )
+    )(_.stateInfo)
+    Some(if (plan.keys.isEmpty) info.copy(numPartitions = 1) else info)
+  }
 
   override def requiredChildDistribution: Seq[Distribution] =
     if (plan.keys.isEmpty) AllTuples :: Nil
@@ -89,8 +89,12 @@ final case class WindowExec(
     List(checked)
   }
 
-  override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
-    Some(math.max(0, inputWatermarkMs - plan.settings.spec.delay / 1000))
+  // No later than the last instant of the first window that is still to close.
+  override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] = {
+    val spec = plan.settings.spec
+    val open = spec.grid.start(spec.closed(inputWatermarkMs * 1000) + 1)
+    Some(math.max(0, math.min(inputWatermarkMs, Math.floorDiv(open - 1, 1000L))))
+  }
 
   @transient private lazy val due: DueAccum = {
     val accumulator = new DueAccum

@@ -1,10 +1,9 @@
 package io.eventtide.spark.exec
 
-import org.apache.spark.TaskContext
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
-/** Counts of one task, and what becomes of them when the state is committed. */
+/** What tasks report; sent to the executors, where one task may have several partitions. */
 private[exec] final class WindowMetrics(
     outputRows: SQLMetric,
     updatedRows: SQLMetric,
@@ -13,18 +12,23 @@ private[exec] final class WindowMetrics(
     due: DueAccum,
     report: StateStore => Unit
 ) extends Serializable {
-  var results = 0L
-  var updated = 0L
-  var removed = 0L
 
-  def commit(store: StateStore, nextDue: NextDue): Unit = {
-    due.add(TaskContext.getPartitionId() -> nextDue)
-    outputRows += results
-    updatedRows += updated
-    removedRows += removed
+  /** Commits the state of a partition, and reports what was done and what is next. */
+  def commit(store: StateStore, counts: WindowCounts, nextDue: NextDue): Unit = {
+    due.add(store.id.partitionId -> nextDue)
+    outputRows += counts.results
+    updatedRows += counts.updated
+    removedRows += counts.removed
     val start = System.nanoTime
     store.commit(): Unit
     commitMs += (System.nanoTime - start) / 1000000
     report(store)
   }
+}
+
+/** Counts of one partition: rows of results, and keys whose state was written or removed. */
+private[exec] final class WindowCounts {
+  var results = 0L
+  var updated = 0L
+  var removed = 0L
 }

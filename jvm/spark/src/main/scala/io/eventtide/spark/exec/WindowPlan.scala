@@ -44,8 +44,8 @@ private[spark] final case class WindowPlan(
 ) {
   def output: Seq[Attribute] = result.columns.map(_.toAttribute)
 
-  /** The order in which the rows of a key come together. */
-  def ordering: Seq[SortOrder] = keys.map(SortOrder(_, Ascending))
+  /** The order in which the rows of a key come together, its frames one after the other. */
+  def ordering: Seq[SortOrder] = (keys :+ frame).map(SortOrder(_, Ascending))
 
   def newCalls: AggregateCalls = new AggregateCalls(functions, counts)
 

@@ -30,6 +30,8 @@ private[exec] final class WindowRows(
   private lazy val due = new DueKeys(state, state.dueEntries, task.closing, seen)
   private lazy val overdue = new DueKeys(state, state.deadlines, task.nowMicros, seen)
 
+  private val counts = new WindowCounts
+
   private var key: UnsafeRow = _ // whose results are being given; null between keys
   private var isNew = false
   private var found = false
@@ -43,7 +45,7 @@ private[exec] final class WindowRows(
   def next(): InternalRow = {
     if (!hasNext) throw new NoSuchElementException
     found = false
-    metrics.results += 1
+    counts.results += 1
     windows.row(key)
   }
 
@@ -58,6 +60,7 @@ private[exec] final class WindowRows(
 
   private def takeRows(): Unit = {
     openKey(rows.nextKey())
+    seen(state.keyId) = ()
     while (rows.isSameKey) {
       windows.add(rows.frame, rows.buffer)
       rows.advance()
@@ -67,6 +70,7 @@ private[exec] final class WindowRows(
 
   private def takeKey(owing: UnsafeRow): Unit = {
     openKey(owing)
+    if (task.hasDeadlines) seen(state.keyId) = ()
     windows.close()
   }
 
@@ -75,16 +79,15 @@ private[exec] final class WindowRows(
     buffers.reset()
     isNew = !state.open(key)
     if (isNew) windows.begin() else state.read(in => windows.read(in))
-    seen(state.keyId) = ()
   }
 
   private def leaveKey(): Unit = {
     if (!windows.isEmpty) {
       state.save(windows.due, task.closing, windows.deadline)(out => windows.write(out))
-      metrics.updated += 1
+      counts.updated += 1
     } else if (!isNew) {
       state.drop()
-      metrics.removed += 1
+      counts.removed += 1
     }
     key = null
   }
@@ -93,7 +96,7 @@ private[exec] final class WindowRows(
     if (task.closes) due.close()
     if (task.hasDeadlines) overdue.close()
     val deadline = if (task.hasDeadlines) state.earliestDeadline else NextDue.Never
-    metrics.commit(store, NextDue(state.earliestDue(task.closing), deadline))
+    metrics.commit(store, counts, NextDue(state.earliestDue(task.closing), deadline))
     committed = true
   }
 }

@@ -32,6 +32,13 @@ private[spark] object SessionChecks {
     }
   }
 
+  /** Refuses a session in which Spark gives operators one watermark for what is late and what closes. */
+  def severalOperators(session: SparkSession): Unit = {
+    val setting = SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE
+    if (!session.sessionState.conf.getConf(setting))
+      throw EventtideException("ALLOW_MULTIPLE_OFF", "setting" -> setting.key)
+  }
+
   private def rightSpark(): Unit =
     if (minor(SPARK_VERSION) != BuildInfo.sparkMinor) {
       throw EventtideException(

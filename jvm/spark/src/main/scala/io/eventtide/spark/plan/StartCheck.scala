@@ -20,6 +20,7 @@ object StartCheck extends Rule[LogicalPlan] {
         if (start.inputQuery.exists(_.isInstanceOf[WithClock])) checkTrigger(start.trigger)
         if (start.inputQuery.exists(_.isInstanceOf[WindowAggregate])) checkMode(start.outputMode)
         checkPanes(start.inputQuery)
+        checkTwice(start.inputQuery)
       case _ => ()
     }
     plan
@@ -45,6 +46,12 @@ object StartCheck extends Rule[LogicalPlan] {
         throw EventtideException("PANES_NOT_FINAL", "operator" -> node.nodeName)
       }
     }
+
+  // Both copies would have the state of one.
+  private def checkTwice(query: LogicalPlan): Unit = {
+    val windows = query.collect { case window: WindowAggregate => window.nodeId }
+    if (windows.distinct.length < windows.length) throw EventtideException("WINDOW_TWICE")
+  }
 
   private def givesPanes(node: LogicalPlan): Boolean = node match {
     case window: WindowAggregate => window.settings.panes.isDefined

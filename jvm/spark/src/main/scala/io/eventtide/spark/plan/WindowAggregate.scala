@@ -40,9 +40,19 @@ final case class WindowAggregate(
     val Aggregate(grouping, columns, _, _) = child: @unchecked
     val keys = grouping.init.map(key => s"${toPrettySQL(key)} ${key.dataType.sql}")
     val aggregates = columns.flatMap(_.collect { case call: AggregateExpression => call })
-    val calls = aggregates.map(call => toPrettySQL(call)).distinct
-    s"${settings.structure}, by (${keys.mkString(", ")}), of (${calls.mkString(", ")})"
+    val calls = aggregates.map { call =>
+      val types = call.aggregateFunction.children.map(_.dataType.sql)
+      s"${toPrettySQL(call)} of ${types.mkString(", ")}"
+    }
+    s"${settings.structure}, on ${eventTime.mkString}, by (${keys.mkString(", ")}), " +
+      calls.distinct.mkString("(", "; ", ")")
   }
+
+  private def eventTime: Option[String] =
+    child
+      .flatMap(_.expressions.flatMap(_.collect { case FrameNumber(time, _) => time }))
+      .headOption
+      .map(time => toPrettySQL(time))
 
   private def isHidden(column: Attribute): Boolean =
     column.exprId == frame.exprId || hidden.ids.contains(column.exprId)

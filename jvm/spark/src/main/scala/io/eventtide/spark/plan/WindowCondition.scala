@@ -24,7 +24,7 @@ private[spark] object WindowCondition {
     val values = columns.get.collect { case alias: Alias => alias.toAttribute -> alias.child }
     val over = AttributeMap(values)
     val condition = resolved(grouped, when).child.transformUp { case column: Attribute =>
-      over.getOrElse(column, column)
+      over.getOrElse(column, refused(grouped, when, s"${column.name} is a key"))
     }
     Alias(condition, "_eventtide_when")()
   }

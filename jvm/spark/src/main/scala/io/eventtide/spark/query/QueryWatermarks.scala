@@ -39,7 +39,10 @@ private[spark] object QueryWatermarks {
     val conf = query.session.sessionState.newHadoopConf()
     val root = new Path(query.checkpointRoot)
     val windows = WindowBatch.windows(query.analyzedPlan)
-    if (windows.nonEmpty) SessionChecks.rocksDb(query.session)
+    if (windows.nonEmpty) {
+      SessionChecks.rocksDb(query.session)
+      SessionChecks.severalOperators(query.session)
+    }
     new PlanFile(root, conf).check(nodes.map(_.settings.structure) ++ windows.map(_.structure))
     val retain = query.session.sessionState.conf.getConf(SQLConf.MIN_BATCHES_TO_RETAIN)
     val inputs = nodes.map(node => new QueryInput(node.nodeId, node.settings)).toIndexedSeq

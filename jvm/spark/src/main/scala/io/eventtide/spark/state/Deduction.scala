@@ -31,7 +31,8 @@ import org.apache.spark.sql.types.{
   * numbers and decimals.
   *
   * A sum is null over no values, which the sum alone cannot tell from zero once frames have left. So
-  * each sum that may be null has a count of its values beside it, added if the user has none.
+  * each sum has a count of its values beside it, added if the user has none: also one that is never
+  * null, since what the state looks like must not depend on what Spark finds out about a column.
   *
   * @param aggregates
   *   the user's, and after them the counts that were added
@@ -74,7 +75,7 @@ private[spark] object Deduction {
 
   private def countOf(call: AggregateExpression): Option[AggregateExpression] =
     call.aggregateFunction match {
-      case Sum(value, _) if value.nullable || call.filter.isDefined =>
+      case Sum(value, _) =>
         Some(AggregateExpression(Count(Seq(value)), call.mode, isDistinct = false, call.filter))
       case _ => None
     }

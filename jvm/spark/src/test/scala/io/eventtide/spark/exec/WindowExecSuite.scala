@@ -195,6 +195,23 @@ final class WindowExecSuite extends AnyFunSuite with LocalSession {
     }
   }
 
+  test("a session with one watermark for all operators is refused by name") {
+    val setting = "spark.sql.streaming.statefulOperator.allowMultiple"
+    spark.conf.set(setting, "false")
+    try {
+      val message = refusal("append")(tumbling(Seq(count(lit(1)))))
+      assert(message.contains("[ALLOW_MULTIPLE_OFF]") && message.contains(setting))
+    } finally spark.conf.unset(setting)
+  }
+
+  test("the results of one window twice are refused by name") {
+    val message = refusal("append") { events =>
+      val results = tumbling(Seq(count(lit(1))))(events)
+      results.union(results)
+    }
+    assert(message.contains("[WINDOW_TWICE]"))
+  }
+
   test("no batch without rows is run for a watermark that closes nothing") {
     val script = Script.create(schema)
     val events =
