@@ -6,9 +6,7 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.eventtide.Planning
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
-import org.apache.spark.sql.execution.streaming.state.StateStoreOps
 
 import io.eventtide.kernel.window.FrameRing
 import io.eventtide.spark.state.FrameFamilies
@@ -45,16 +43,7 @@ private[spark] final case class StateReader(
       stateSchemaMetadata = None,
       stateIds
     )
-    session.sparkContext
-      .parallelize(Seq.empty[Int], partitions)
-      .mapPartitionsWithStateStore(
-        info,
-        families.keys,
-        families.ring,
-        families.ringKey,
-        session.sessionState,
-        Some(Planning.stateCoordinator(session)),
-        useColumnFamilies = true
-      )((store, _) => new OpenWindows(task, store).map(_.copy()))
+    val nobody = session.sparkContext.parallelize(Seq.empty[Int], partitions)
+    families.over(nobody, info, session)((store, _) => new OpenWindows(task, store).map(_.copy()))
   }
 }

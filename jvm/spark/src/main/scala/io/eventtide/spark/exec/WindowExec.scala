@@ -8,7 +8,6 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.eventtide.Planning
 import org.apache.spark.sql.execution.streaming.operators.stateful.{
   StateStoreWriter,
   StatefulOperatorPartitioning,
@@ -18,8 +17,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateSchemaCompatibilityChecker,
   StateSchemaValidationResult,
   StateStore,
-  StateStoreColFamilySchema,
-  StateStoreOps
+  StateStoreColFamilySchema
 }
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
@@ -122,17 +120,9 @@ final case class WindowExec(
       after = ClosedUpTo(running.closingMicros, plan.settings)
     )
     val taskMetrics = metricsOfTask
-    child
-      .execute()
-      .mapPartitionsWithStateStore(
-        getStateInfo,
-        families.keys,
-        families.ring,
-        families.ringKey,
-        session.sessionState,
-        Some(Planning.stateCoordinator(session)),
-        useColumnFamilies = true
-      )((store, rows) => new WindowRows(task, store, rows, taskMetrics))
+    families.over(child.execute(), getStateInfo, session) { (store, rows) =>
+      new WindowRows(task, store, rows, taskMetrics)
+    }
   }
 
   private def metricsOfTask = new WindowMetrics(

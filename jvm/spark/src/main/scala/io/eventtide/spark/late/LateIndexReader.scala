@@ -13,7 +13,7 @@ private[spark] final class LateIndexReader(root: Path, conf: Configuration) {
   private val commits = new CheckpointFiles(new Path(root, "commits"), conf)
 
   /** The last batch that Spark has committed; it purges the older ones. */
-  def lastCommitted: Option[Long] = commits.names.flatMap(_.toLongOption).maxOption
+  def lastCommitted: Option[Long] = commits.lastBatch
 
   /** The last committed batch that has late rows. */
   def lastLate: Option[Long] = {

@@ -3,14 +3,12 @@ package io.eventtide.spark.plan
 import java.time.Duration
 
 import org.apache.spark.sql.Column
-import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.streaming.HasStreamingSourceIdentifyingName
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.eventtide.Plans
 import org.apache.spark.sql.functions.current_timestamp
-import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
 
 import io.eventtide.kernel.watermark.WithFixedLag
 import io.eventtide.spark.EventtideException
@@ -129,22 +127,8 @@ private[spark] object WatermarkBuilder {
   }
 
   private def timeColumn(stream: DataFrame, name: String): Attribute = {
-    val plan = stream.queryExecution.analyzed
-    val found =
-      plan.resolve(UnresolvedAttribute.parseAttributeName(name), plan.conf.resolver).collect {
-        case top: Attribute => top
-      }
-    val column = found.getOrElse {
-      throw EventtideException(
-        "UNKNOWN_COLUMN",
-        "column" -> name,
-        "available" -> stream.columns.mkString(", ")
-      )
-    }
-    column.dataType match {
-      case TimestampType | TimestampNTZType => column
-      case other =>
-        throw EventtideException("EVENT_TIME_TYPE", "column" -> name, "type" -> other.sql)
-    }
+    val column = TimeColumn.named(stream, name)
+    TimeColumn.checkType(column, name)
+    column
   }
 }

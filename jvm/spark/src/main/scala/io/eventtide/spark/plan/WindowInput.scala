@@ -3,7 +3,6 @@ package io.eventtide.spark.plan
 import java.time.Duration
 
 import org.apache.spark.sql.Column
-import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{
   Add,
   Alias,
@@ -22,7 +21,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.eventtide.Plans
-import org.apache.spark.sql.types.{LongType, StructType, TimestampNTZType, TimestampType}
+import org.apache.spark.sql.types.{LongType, StructType}
 
 import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.EventtideException
@@ -54,7 +53,7 @@ private[spark] object WindowInput {
       WatermarkBuilder.underWindow(stream, eventTime, substream, options)
     val guard = settings.guard.filter(_.mode == FutureGuard.Late)
     val plan = watermarked.queryExecution.analyzed
-    WindowInput(watermarked, named(watermarked, eventTime), plan.output, guard)
+    WindowInput(watermarked, TimeColumn.named(watermarked, eventTime), plan.output, guard)
   }
 
   /** A batch: every row has been seen, and those without an event time are in no window.
@@ -70,12 +69,7 @@ private[spark] object WindowInput {
         "allowed" -> "a batch has no watermark that says which column it is: event_time('ts')"
       )
     }
-    column.dataType match {
-      case TimestampType | TimestampNTZType => ()
-      case _ if isMarked(column) => ()
-      case other =>
-        throw EventtideException("EVENT_TIME_TYPE", "column" -> column.name, "type" -> other.sql)
-    }
+    if (!isMarked(column)) TimeColumn.checkType(column, column.name)
     val input = over(rows.sparkSession, rows.queryExecution.analyzed, column)
     val timed = Filter(IsNotNull(input.eventTime), input.stream.queryExecution.analyzed)
     input.copy(stream = Plans.dataFrame(rows.sparkSession, timed))
@@ -96,7 +90,7 @@ private[spark] object WindowInput {
 
   /** The column that was named, or the one with a mark. */
   private def chosen(rows: DataFrame, name: Option[String]): Option[Attribute] =
-    name.map(named(rows, _)).orElse(rows.queryExecution.analyzed.output.find(isMarked))
+    name.map(TimeColumn.named(rows, _)).orElse(rows.queryExecution.analyzed.output.find(isMarked))
 
   private def over(session: SparkSession, plan: LogicalPlan, column: Attribute): WindowInput =
     column.dataType match {
@@ -111,20 +105,6 @@ private[spark] object WindowInput {
 
   private def isMarked(column: Attribute): Boolean =
     column.metadata.contains(EventTimeWatermark.delayKey)
-
-  private def named(stream: DataFrame, name: String): Attribute = {
-    val plan = stream.queryExecution.analyzed
-    plan
-      .resolve(UnresolvedAttribute.parseAttributeName(name), plan.conf.resolver)
-      .collect { case column: Attribute => column }
-      .getOrElse {
-        throw EventtideException(
-          "UNKNOWN_COLUMN",
-          "column" -> name,
-          "available" -> stream.columns.mkString(", ")
-        )
-      }
-  }
 
   // Spark's own watermark becomes a policy of the same values, so that the query has a ledger.
   private def takeOver(plan: LogicalPlan, session: SparkSession): LogicalPlan =

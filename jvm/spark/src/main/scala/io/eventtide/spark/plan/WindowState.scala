@@ -3,7 +3,7 @@ package io.eventtide.spark.plan
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.DataFrame
-import org.apache.spark.sql.eventtide.Checkpoints
+import org.apache.spark.sql.eventtide.{Checkpoints, Plans}
 
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.exec.StateReader
@@ -25,9 +25,9 @@ private[spark] object WindowState {
     SessionChecks.rocksDb(session)
     val conf = session.sessionState.newHadoopConf()
     val root = new Path(checkpoint)
-    val names = (folder: String) => new CheckpointFiles(new Path(root, folder), conf).names
-    val batch = names("commits").flatMap(_.toLongOption).maxOption
-    val partitions = names(s"state/${WindowBatch.FirstOperatorId}").count(_.forall(_.isDigit))
+    val files = (folder: String) => new CheckpointFiles(new Path(root, folder), conf)
+    val batch = files("commits").lastBatch
+    val partitions = files(s"state/${WindowBatch.FirstOperatorId}").names.count(_.forall(_.isDigit))
     if (batch.isEmpty || partitions == 0) {
       throw EventtideException("STATE_MISSING", "root" -> checkpoint)
     }
@@ -40,7 +40,7 @@ private[spark] object WindowState {
     val state = new Path(root, "state").toString
     val reader =
       StateReader(window, state, WindowBatch.FirstOperatorId, partitions, batch.get, ids)
-    Checkpoints.dataFrame(
+    Plans.dataFrame(
       session,
       reader.rows(session),
       DataTypeUtils.fromAttributes(window.output)

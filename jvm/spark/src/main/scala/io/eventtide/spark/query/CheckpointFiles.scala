@@ -18,6 +18,9 @@ private[spark] final class CheckpointFiles(folder: Path, conf: Configuration) {
   def names: Seq[String] =
     if (files.exists(folder)) files.list(folder).map(_.getPath.getName).toSeq else Nil
 
+  /** The last batch that a log of Spark's has a file of. */
+  def lastBatch: Option[Long] = names.flatMap(_.toLongOption).maxOption
+
   def delete(name: String): Unit = files.delete(new Path(folder, name))
 
   def read[T](name: String)(content: DataInputStream => T): T = {

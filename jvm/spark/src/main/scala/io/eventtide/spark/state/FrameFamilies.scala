@@ -1,10 +1,18 @@
 package io.eventtide.spark.state
 
+import scala.reflect.ClassTag
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.eventtide.Planning
+import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.execution.streaming.state.{
   KeyStateEncoderSpec,
   NoPrefixKeyStateEncoderSpec,
   RangeKeyScanStateEncoderSpec,
-  StateStore
+  StateStore,
+  StateStoreOps
 }
 import org.apache.spark.sql.types.{BinaryType, LongType, StructField, StructType}
 
@@ -25,6 +33,19 @@ private[spark] final case class FrameFamilies(keys: StructType) {
 
   private[state] val blockKeys = StructType(keys.fields :+ FrameFamilies.number("block"))
   private[state] val indexKeys = StructType(FrameFamilies.number("due") +: keys.fields)
+
+  /** Opens the state beside each partition of some rows. */
+  def over[A: ClassTag](rows: RDD[A], info: StatefulOperatorStateInfo, session: SparkSession)(
+      task: (StateStore, Iterator[A]) => Iterator[InternalRow]
+  ): RDD[InternalRow] = rows.mapPartitionsWithStateStore(
+    info,
+    keys,
+    ring,
+    ringKey,
+    session.sessionState,
+    Some(Planning.stateCoordinator(session)),
+    useColumnFamilies = true
+  )(task)
 
   /** Makes the families that a store has not from the start. */
   def create(store: StateStore): Unit = {

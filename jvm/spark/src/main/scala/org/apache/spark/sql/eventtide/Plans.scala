@@ -1,9 +1,15 @@
 package org.apache.spark.sql.eventtide
 
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic.{DataFrame, Dataset, SparkSession}
+import org.apache.spark.sql.types.StructType
 
 object Plans {
   def dataFrame(session: SparkSession, plan: LogicalPlan): DataFrame =
     Dataset.ofRows(session, plan)
+
+  def dataFrame(session: SparkSession, rows: RDD[InternalRow], schema: StructType): DataFrame =
+    session.internalCreateDataFrame(rows, schema)
 }
