@@ -97,6 +97,21 @@ def test_every_batch_that_is_run_again_gives_what_it_gave(
             assert late_rows(spark, checkpoint) == late
 
 
+def test_what_the_committed_watermark_closes_is_given_without_new_rows(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """A kill between the last rows and the batch that closes; a run that owes nothing has none."""
+    checkpoint = tmp_path / "checkpoint"
+    run = WindowRun(spark, sliding, SCHEMA, BATCHES)
+    wanted = run.to_the_end(checkpoint)
+    last = max(wanted)
+    assert wanted[last]
+    assert run.to_the_end(checkpoint) == {}
+    set_back(checkpoint, last, ("offsets", STATE, LATE, INDEX, LEDGER))
+    assert run.to_the_end(checkpoint) == {last: wanted[last]}
+    assert run.to_the_end(checkpoint) == {}
+
+
 def test_more_partitions_in_the_session_change_nothing(spark: SparkSession, tmp_path: Path) -> None:
     """The state stays in as many as the query began with."""
     more, same = tmp_path / "more", tmp_path / "same"

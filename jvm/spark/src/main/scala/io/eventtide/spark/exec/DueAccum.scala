@@ -6,13 +6,22 @@ import scala.collection.mutable
 
 import org.apache.spark.util.AccumulatorV2
 
+import io.eventtide.spark.options.WindowSettings
+
 /** What is next due: the end of the first window to close, and the first time by the clock, in
   * microseconds; `Never` where there is none.
   */
-private[spark] final case class NextDue(end: Long, clockMicros: Long)
+private[spark] final case class NextDue(end: Long, clockMicros: Long) {
+
+  /** Whether a watermark closes that window, of these settings. */
+  def isClosed(watermark: Option[Long], settings: WindowSettings): Boolean =
+    watermark.exists(end <= settings.onTime.closed(_))
+}
 
 private[spark] object NextDue {
   val Never: Long = Long.MaxValue
+
+  val Nothing: NextDue = NextDue(Never, Never)
 }
 
 /** Brings to the driver what is next due in each partition.

@@ -102,8 +102,8 @@ final case class WindowExec(
 
   // A watermark that closes no window with a frame in it is worth no batch.
   override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = {
-    val closed = ClosedUpTo(WindowBatch.known(newInputWatermark), plan.settings)
-    due.value.exists(_.end <= closed.onTime)
+    val watermark = WindowBatch.known(newInputWatermark)
+    due.value.exists(_.isClosed(watermark, plan.settings))
   }
 
   override protected def doExecute(): RDD[InternalRow] = {

@@ -39,14 +39,14 @@ final class BatchWatermark private[query] (query: QueryWatermark, val info: Batc
     late.getOrElseUpdate(nodeId, query.openLate(nodeId, info.batchId, watermarkMicros))
   }
 
-  private val due = mutable.ArrayBuffer.empty[DueAccum]
+  private val due = mutable.ArrayBuffer.empty[(Int, DueAccum)]
 
-  /** Called by each window, for what it will report to be due next. */
-  def watch(reports: DueAccum): Unit = synchronized { due += reports }
+  /** Called by each copy of a window, for what it will report to be due next. */
+  def watch(window: Int, reports: DueAccum): Unit = synchronized { due += window -> reports }
 
-  /** The first time by the clock at which a window is due; None if none is. */
-  private[query] def deadlineMicros: Option[Long] = synchronized {
-    due.flatMap(_.value).map(_.clockMicros).filter(_ < NextDue.Never).minOption
+  /** What is next due, by the window's position in the plan; the last copy that ran says it. */
+  private[query] def nextDue: Map[Int, NextDue] = synchronized {
+    due.flatMap { case (window, reports) => reports.value.map(window -> _) }.toMap
   }
 
   private[query] def lateLogs: Map[UUID, LateLog] = synchronized(late.toMap)

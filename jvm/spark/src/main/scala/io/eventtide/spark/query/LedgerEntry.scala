@@ -3,6 +3,7 @@ package io.eventtide.spark.query
 import java.io.{DataInputStream, DataOutputStream, EOFException}
 
 import io.eventtide.spark.EventtideException
+import io.eventtide.spark.exec.NextDue
 
 /** What is durable of a query's policies after one batch; after batch -1, what it begins with.
   *
@@ -16,6 +17,8 @@ import io.eventtide.spark.EventtideException
   *   the rows refused so far and the saved substreams of each input, by position
   * @param rowsOnTime
   *   rows that windows have taken so far
+  * @param due
+  *   what each window owes next, by position
   */
 private[query] final case class LedgerEntry(
     batchId: Long,
@@ -23,7 +26,8 @@ private[query] final case class LedgerEntry(
     held: Boolean,
     emittedMicros: Option[Long],
     inputs: Seq[Array[Byte]],
-    rowsOnTime: Long = 0
+    rowsOnTime: Long = 0,
+    due: Seq[NextDue] = Nil
 ) {
 
   def write(out: DataOutputStream): Unit = {
@@ -38,6 +42,11 @@ private[query] final case class LedgerEntry(
       out.write(bytes)
     }
     out.writeLong(rowsOnTime)
+    out.writeInt(due.length)
+    due.foreach { next =>
+      out.writeLong(next.end)
+      out.writeLong(next.clockMicros)
+    }
   }
 
   private def writeOption(out: DataOutputStream, value: Option[Long]): Unit = {
@@ -53,7 +62,7 @@ private[query] object LedgerEntry {
   final class Foreign extends RuntimeException
 
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
-  private val Version = 2
+  private val Version = 3
 
   def read(batchId: Long, in: DataInputStream): LedgerEntry = {
     if (in.readInt() != Magic) {
@@ -74,7 +83,8 @@ private[query] object LedgerEntry {
       held = in.readBoolean(),
       emittedMicros = readOption(in),
       inputs = Seq.fill(in.readInt())(readBytes(in)),
-      rowsOnTime = if (version < 2) 0 else in.readLong()
+      rowsOnTime = if (version < 2) 0 else in.readLong(),
+      due = if (version < 3) Nil else Seq.fill(in.readInt())(NextDue(in.readLong(), in.readLong()))
     )
   }
 

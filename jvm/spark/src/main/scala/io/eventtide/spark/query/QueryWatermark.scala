@@ -28,7 +28,7 @@ private[spark] final class QueryWatermark(
     inputs: QueryInputs,
     ledger: BatchLedger,
     late: LateRows,
-    hasDeadlines: Boolean
+    due: DueWindows
 ) {
 
   def queryId: UUID = query.id
@@ -39,8 +39,6 @@ private[spark] final class QueryWatermark(
 
   private val catchUp = new CatchUp(inputs.holdOnRestart)
   private val ticks = new TickSchedule
-  // When a window is due by the clock. What was due at the last stop is known after one batch.
-  private var deadline = Option.when(hasDeadlines)(0L)
   private var claimed = false
   private var lastTicked = false
   private var restored = false
@@ -59,6 +57,7 @@ private[spark] final class QueryWatermark(
   def planned(info: BatchInfo): BatchWatermark = synchronized {
     batch.filter(_.info == info).getOrElse {
       if (!restored) rerun(info.batchId)
+      due.planned()
       val next = new BatchWatermark(this, info)
       batch = Some(next)
       next
@@ -83,7 +82,7 @@ private[spark] final class QueryWatermark(
     if (hadRows || !catchUp.holding) inputs.observe(now, rows, credited = !catchUp.holding)
     if (hadRows) inputs.emit(now)
     late.finish(ended.info.batchId, ended.lateLogs)
-    deadline = ended.deadlineMicros
+    due.take(ended.nextDue)
     write(ended.info.batchId, whole = ledger.wantsWhole)
     ticks.reschedule()
     finished = Some(FinishedBatch(ended.info.batchId, now, rows, query.readNothing(isClock)))
@@ -106,10 +105,9 @@ private[spark] final class QueryWatermark(
   def tick(): Boolean = synchronized {
     val now = query.nowMs * 1000
     look(now)
-    val ticks = !catchUp.holding && this.ticks.mayTick(query.isAwaited) &&
-      ((isDue(now) && advanceTo(now)) || isOverdue(now))
+    val asks = due.isOwed || (mayTick && (isDue(now) && advanceTo(now) || isOverdue(now)))
     record()
-    ticks
+    asks
   }
 
   /** As `tick`, for a run that reads what there is and ends: one tick, after the data.
@@ -124,7 +122,7 @@ private[spark] final class QueryWatermark(
     // The end of that millisecond: what a held batch has skipped, counts no more until it.
     val now = math.max(nowMs * 1000, finished.fold(0L)(_.nowMicros)) + 999
     look(now)
-    val asks = !lastTicked && isDue(now) && (!dataIsOver || advanceAtLast(now))
+    val asks = due.isOwed || (!lastTicked && isDue(now) && (!dataIsOver || advanceAtLast(now)))
     record()
     asks
   }
@@ -154,13 +152,11 @@ private[spark] final class QueryWatermark(
 
   private def isDue(now: Long): Boolean = ticks.due(now)(inputs.nextDue)
 
-  // A batch at this time or later gives what is due; it says what is due next.
+  private def mayTick: Boolean = !catchUp.holding && ticks.mayTick(query.isAwaited)
+
   private def isOverdue(now: Long): Boolean = {
-    val overdue = deadline.exists(_ <= now)
-    if (overdue) {
-      deadline = None
-      ticks.ticked()
-    }
+    val overdue = due.isOverdue(now)
+    if (overdue) ticks.ticked()
     overdue
   }
 
@@ -195,6 +191,7 @@ private[spark] final class QueryWatermark(
     val entries = ledger.restore(below = next)
     late.restore(below = next, entries.last.rowsOnTime)
     inputs.restore(entries)
+    due.restore(entries.last.due, query.watermarkMs)
     recorded = Some((entries.last.batchId, entries.last.held))
     restored = true
   }
@@ -214,7 +211,8 @@ private[spark] final class QueryWatermark(
         catchUp.holding,
         inputs.emitted,
         inputs.save(after.isEmpty),
-        late.onTime
+        late.onTime,
+        due.save
       )
     )
     recorded = Some((batchId, catchUp.holding))

@@ -47,9 +47,9 @@ private[spark] object QueryWatermarks {
     val retain = query.session.sessionState.conf.getConf(SQLConf.MIN_BATCHES_TO_RETAIN)
     val inputs = nodes.map(node => new QueryInput(node.nodeId, node.settings)).toIndexedSeq
     val late = LateRows.open(query, root, retain, conf)
-    val hasDeadlines = windows.exists(_.settings.hasDeadlines)
+    val due = new DueWindows(windows.map(_.settings).toIndexedSeq)
     val ledger = new BatchLedger(root, retain, conf)
-    new QueryWatermark(query, new QueryInputs(inputs), ledger, late, hasDeadlines)
+    new QueryWatermark(query, new QueryInputs(inputs), ledger, late, due)
   }
 
   /** The batch that a node is planned for; None for a node of another query, which may be planned on

@@ -20,8 +20,10 @@ private[spark] final class WindowBatch private (
     query: RunningQuery,
     watermark: BatchWatermark,
     nodeId: UUID,
-    operatorId: Long
+    position: Int
 ) {
+  private val operatorId = WindowBatch.FirstOperatorId + position
+
 
   /** The batch's timestamp, by which a row from the future is known. */
   def nowMicros: Long = watermark.nowMicros
@@ -30,7 +32,7 @@ private[spark] final class WindowBatch private (
   def lateLog: LateLog = watermark.lateLog(nodeId, lateMicros)
 
   /** Where the tasks say what is due next. */
-  def watch(reports: DueAccum): Unit = watermark.watch(reports)
+  def watch(reports: DueAccum): Unit = watermark.watch(position, reports)
 
   val batchId: Long = query.batch.batchId
 
@@ -60,7 +62,7 @@ private[spark] object WindowBatch {
       watermark <- QueryWatermarks.plannedBatch(query, nodeId)
     } yield {
       val position = windows(query.analyzedPlan).indexWhere(_.nodeId == nodeId)
-      new WindowBatch(query, watermark, nodeId, FirstOperatorId + position)
+      new WindowBatch(query, watermark, nodeId, position)
     }
 
   /** The windows of a plan, once each, in an order that a restart keeps. */

@@ -1,0 +1,52 @@
+package io.eventtide.spark.query
+
+import io.eventtide.spark.exec.NextDue
+import io.eventtide.spark.options.WindowSettings
+
+/** When each window of a query next owes a result, by its position in the plan.
+  *
+  * While a query runs, Spark asks its last batch whether the watermark closes a window. A run that
+  * begins has no last batch: it may find no new rows, and windows that the committed watermark closes
+  * already. So what is next due is in the ledger, and such a run asks for a batch by itself.
+  *
+  *   - '''Edges:''' a window above another sees a lower watermark than the query's, so that its run may
+  *     ask for one batch too many.
+  *   - '''Restart:''' `save` and `restore`.
+  */
+private[query] final class DueWindows(windows: IndexedSeq[WindowSettings]) {
+  private var next = windows.map(_ => NextDue.Nothing)
+  private var asksByClock = false
+  private var asksAtStart = false
+
+  /** Takes what a run before this one has saved; its watermark is known. */
+  def restore(saved: Seq[NextDue], watermarkMs: Long): Unit = {
+    take(saved.zipWithIndex.map(_.swap).toMap)
+    val watermark = WindowBatch.known(watermarkMs)
+    asksAtStart = windows.zip(next).exists { case (window, due) => due.isClosed(watermark, window) }
+  }
+
+  /** Takes what the tasks of a batch have reported; windows that did not run owe what they did. */
+  def take(reported: Map[Int, NextDue]): Unit = {
+    next = next.zipWithIndex.map { case (before, i) => reported.getOrElse(i, before) }
+    asksByClock = true
+  }
+
+  def save: Seq[NextDue] = next
+
+  /** A batch is planned, which gives what is due. */
+  def planned(): Unit = asksAtStart = false
+
+  /** Whether a batch is to be run for what was due when the run began; says so once. */
+  def isOwed: Boolean = {
+    val owed = asksAtStart
+    asksAtStart = false
+    owed
+  }
+
+  /** Whether a batch at this time or later gives something by the clock; says so once a batch. */
+  def isOverdue(nowMicros: Long): Boolean = {
+    val overdue = asksByClock && next.exists(_.clockMicros <= nowMicros)
+    if (overdue) asksByClock = false
+    overdue
+  }
+}
