@@ -26,7 +26,8 @@ def read_state(window: WindowBuilder, of: str | Path | StreamingQuery) -> DataFr
     Parameters
     ----------
     window : WindowBuilder
-        The window as the query has it. It may be over other rows with the same columns.
+        The window as the query has it; of several in a row the last one counts. It may be over other
+        rows with the same columns.
     of : str, Path or StreamingQuery
         The query's checkpoint location, or the query itself, running or stopped.
 
@@ -39,15 +40,14 @@ def read_state(window: WindowBuilder, of: str | Path | StreamingQuery) -> DataFr
     Raises
     ------
     CheckpointError
-        There is no state of a window in the checkpoint.
-    InvalidArgumentError
-        The query has several windows in a row.
+        There is no state of a window in the checkpoint, or it is that of another window.
     SetupError
         The session has no eventtide, or does not use the RocksDB state store.
 
     Notes
     -----
-    The state is loaded from the checkpoint into places of its own, and nothing is written.
+    The state is loaded from the checkpoint into places of its own, and nothing is written. Windows
+    in the checkpoint are found by their sizes, keys and aggregates.
 
     Examples
     --------

@@ -67,3 +67,40 @@ def test_a_checkpoint_without_state_is_refused(spark: SparkSession, tmp_path: Pa
     """By name."""
     with pytest.raises(et.CheckpointError, match="no state of a window"):
         et.read_state(sliding(spark.createDataFrame([], EVENTS)), tmp_path)
+
+
+OTHERS = {
+    "longer": lambda window: window.sliding("15s", every="5s"),
+    "another aggregate": lambda window: window.agg(F.count("*").alias("n"), F.collect_list("key")),
+    "another key": lambda window: window.key_by(F.upper("key").alias("key")),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_another_window_than_the_one_that_wrote_is_refused(
+    spark: SparkSession, tmp_path: Path, other: str
+) -> None:
+    """Its buffers would be read as what they are not."""
+    query = lambda events: flat(sliding(events).results).drop("keys")  # noqa: E731
+    with Script(query, EVENTS, checkpoint=str(tmp_path)) as script:
+        script.rows(ROWS)
+    window = OTHERS[other](sliding(spark.createDataFrame([], EVENTS)))
+    with pytest.raises(et.CheckpointError, match="STATE_OF_OTHER_WINDOW"):
+        et.read_state(window, tmp_path)
+
+
+def test_each_window_of_a_chain_has_its_state(spark: SparkSession, tmp_path: Path) -> None:
+    """The last one of a builder's counts; a table without rows will do."""
+
+    def again(events: DataFrame) -> et.WindowBuilder:
+        counts = et.window(sliding(events).results)
+        return counts.tumbling("20s").agg(F.sum("n").alias("m"))
+
+    query = lambda events: again(events).results.select("window.start", "m")  # noqa: E731
+    with Script(query, EVENTS, checkpoint=str(tmp_path)) as script:
+        script.rows(ROWS)
+    nothing = spark.sql("SELECT timestamp '2024-01-01' AS ts, 'a' AS key WHERE false")
+    first = et.read_state(sliding(nothing), tmp_path).select("key", "n")
+    assert {tuple(row) for row in first.collect()} == {("b", 1), ("c", 1)}
+    second = et.read_state(again(nothing), tmp_path).select("m")
+    assert {tuple(row) for row in second.collect()} == {(5,)}

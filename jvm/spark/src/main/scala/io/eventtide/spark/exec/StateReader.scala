@@ -1,12 +1,12 @@
 package io.eventtide.spark.exec
 
-import java.util.UUID
-
+import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.sql.execution.streaming.state.{StateStoreConf, StateStoreId}
+import org.apache.spark.util.SerializableConfiguration
 
 import io.eventtide.kernel.window.FrameRing
 import io.eventtide.spark.state.FrameFamilies
@@ -33,17 +33,18 @@ private[spark] final case class StateReader(
     val nothing = ClosedUpTo(Long.MinValue, Long.MinValue)
     val all = ClosedUpTo(FrameRing.Never, FrameRing.Never)
     val task = WindowTask(plan, families, Nil, batchId, nowMicros = 0, nothing, all)
-    // A run of its own: it loads the state for itself, and what it does to it is never committed.
-    val info = StatefulOperatorStateInfo(
-      stateRoot,
-      UUID.randomUUID(),
-      operatorId,
-      batchId + 1,
-      partitions,
-      stateSchemaMetadata = None,
-      stateIds
-    )
-    val nobody = session.sparkContext.parallelize(Seq.empty[Int], partitions)
-    families.over(nobody, info, session)((store, _) => new OpenWindows(task, store).map(_.copy()))
+    val conf = new StateStoreConf(session.sessionState.conf)
+    val hadoopConf = new SerializableConfiguration(session.sessionState.newHadoopConf())
+    val (root, operator, version, ids) = (stateRoot, operatorId, batchId + 1, stateIds)
+    session.sparkContext.parallelize(0 until partitions, partitions).mapPartitionsWithIndex {
+      (partition, _) =>
+        // Not from the pool of stores that run, whose maintenance would work on the checkpoint.
+        val id = StateStoreId(root, operator, partition)
+        val provider = families.provider(id, conf, hadoopConf.value)
+        TaskContext.get().addTaskCompletionListener[Unit](_ => provider.close())
+        val store = provider.getStore(version, ids.map(_.apply(partition).head))
+        TaskContext.get().addTaskCompletionListener[Unit](_ => store.abort())
+        new OpenWindows(task, store).map(_.copy())
+    }
   }
 }

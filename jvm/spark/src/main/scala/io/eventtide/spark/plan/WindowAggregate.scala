@@ -44,7 +44,7 @@ final case class WindowAggregate(
       val types = call.aggregateFunction.children.map(_.dataType.sql)
       s"${toPrettySQL(call)} of ${types.mkString(", ")}"
     }
-    s"${settings.structure}, on ${eventTime.mkString}, by (${keys.mkString(", ")}), " +
+    s"${WindowAggregate.Line}${settings.structure}, on ${eventTime.mkString}, by (${keys.mkString(", ")}), " +
       calls.distinct.mkString("(", "; ", ")")
   }
 
@@ -66,6 +66,12 @@ final case class WindowAggregate(
 
   override protected def withNewChildInternal(newChild: LogicalPlan): WindowAggregate =
     copy(child = newChild)
+}
+
+private[spark] object WindowAggregate {
+
+  /** How the line of a window begins in the plan of a checkpoint. */
+  val Line = "window "
 }
 
 /** Columns of the aggregation that are no results.

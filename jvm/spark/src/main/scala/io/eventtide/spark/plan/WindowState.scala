@@ -1,13 +1,14 @@
 package io.eventtide.spark.plan
 
 import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.classic.DataFrame
+import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.eventtide.{Checkpoints, Plans}
 
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.exec.StateReader
-import io.eventtide.spark.query.{CheckpointFiles, WindowBatch}
+import io.eventtide.spark.exec.{StateReader, WindowPlan}
+import io.eventtide.spark.query.{CheckpointFiles, PlanFile, WindowBatch}
 
 /** What a window holds in a checkpoint that its query has written. */
 private[spark] object WindowState {
@@ -15,7 +16,7 @@ private[spark] object WindowState {
   /** A row for each open window, as if it closed after the last committed batch.
     *
     * @param results
-    *   the results of the window, as the query has them
+    *   the results of the window, as the query has them; of several in a row the last one counts
     * @param checkpoint
     *   the query's checkpoint location
     */
@@ -26,24 +27,29 @@ private[spark] object WindowState {
     val conf = session.sessionState.newHadoopConf()
     val root = new Path(checkpoint)
     val files = (folder: String) => new CheckpointFiles(new Path(root, folder), conf)
-    val batch = files("commits").lastBatch
-    val partitions = files(s"state/${WindowBatch.FirstOperatorId}").names.count(_.forall(_.isDigit))
-    if (batch.isEmpty || partitions == 0) {
-      throw EventtideException("STATE_MISSING", "root" -> checkpoint)
-    }
-    val optimized = session.sessionState.optimizer.execute(results.queryExecution.analyzed)
-    val window = WindowBatch.windows(optimized) match {
-      case Seq(one) => PlannedWindow(one).window
-      case several => throw EventtideException("STATE_OF_WINDOWS", "count" -> several.length)
-    }
-    val ids = Checkpoints.stateIds(session, checkpoint, batch.get, WindowBatch.FirstOperatorId)
+    def missing = throw EventtideException("STATE_MISSING", "root" -> checkpoint)
+
+    val node = WindowBatch.windows(results.queryExecution.analyzed).head
+    val batch = files("commits").lastBatch.getOrElse(missing)
+    val position = new PlanFile(root, conf).windowAt(node.structure).getOrElse(missing)
+    val operator = WindowBatch.FirstOperatorId + position
+    val partitions = files(s"state/$operator").names.count(_.forall(_.isDigit))
+    if (partitions == 0) missing
+
+    val window = planned(session, node)
+    val ids = Checkpoints.stateIds(session, checkpoint, batch, operator)
     val state = new Path(root, "state").toString
-    val reader =
-      StateReader(window, state, WindowBatch.FirstOperatorId, partitions, batch.get, ids)
-    Plans.dataFrame(
-      session,
-      reader.rows(session),
-      DataTypeUtils.fromAttributes(window.output)
-    )
+    val reader = StateReader(window, state, operator, partitions, batch, ids)
+    Plans.dataFrame(session, reader.rows(session), DataTypeUtils.fromAttributes(window.output))
+  }
+
+  // Over rows of no kind: what Spark finds out about the caller's may change nothing.
+  private def planned(session: SparkSession, node: WindowAggregate): WindowPlan = {
+    val above = node.withNewChildren(node.children.map {
+      case aggregate: Aggregate => aggregate.copy(child = Plans.empty(session, aggregate.child.output))
+      case other => other
+    })
+    val optimized: LogicalPlan = session.sessionState.optimizer.execute(above)
+    PlannedWindow(WindowBatch.windows(optimized).head).window
   }
 }

@@ -6,6 +6,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
 import io.eventtide.spark.EventtideException
+import io.eventtide.spark.plan.WindowAggregate
 
 /** The watermark plan that a checkpoint belongs to: `<checkpoint>/eventtide/plan`.
   *
@@ -13,7 +14,7 @@ import io.eventtide.spark.EventtideException
   * throttles, and its substream. Lags, sizes and timeouts are not in it and may change from run to
   * run.
   */
-private[query] final class PlanFile(root: Path, conf: Configuration) {
+private[spark] final class PlanFile(root: Path, conf: Configuration) {
   private val files = new CheckpointFiles(new Path(root, "eventtide"), conf)
   private val offsets = new CheckpointFiles(new Path(root, "offsets"), conf)
 
@@ -27,6 +28,17 @@ private[query] final class PlanFile(root: Path, conf: Configuration) {
     else if (!files.exists(PlanFile.Name)) {
       throw EventtideException("CHECKPOINT_WITHOUT_EVENTTIDE", "root" -> root)
     } else refuseOther(read(), current)
+  }
+
+  /** The position of a window among those of the checkpoint; None if it is of no query of ours. */
+  def windowAt(structure: String): Option[Int] = Option.when(files.exists(PlanFile.Name)) {
+    val windows = read().split("\n").toSeq.filter(_.startsWith(WindowAggregate.Line))
+    val others = Seq("root" -> root, "current" -> structure, "stored" -> windows.mkString(" + "))
+    windows.zipWithIndex.collect { case (`structure`, at) => at } match {
+      case Seq(one) => one
+      case Nil => throw EventtideException("STATE_OF_OTHER_WINDOW", others: _*)
+      case _ => throw EventtideException("STATE_OF_TWO_WINDOWS", others: _*)
+    }
   }
 
   // Says only the parts that differ.
@@ -67,7 +79,7 @@ private[query] final class PlanFile(root: Path, conf: Configuration) {
   }
 }
 
-private[query] object PlanFile {
+private[spark] object PlanFile {
   private val Name = "plan"
   private val Version = "v1"
 }

@@ -1,7 +1,10 @@
 package io.eventtide.spark.state
 
+import java.util.UUID
+
 import scala.reflect.ClassTag
 
+import org.apache.hadoop.conf.Configuration
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.SparkSession
@@ -12,7 +15,11 @@ import org.apache.spark.sql.execution.streaming.state.{
   NoPrefixKeyStateEncoderSpec,
   RangeKeyScanStateEncoderSpec,
   StateStore,
-  StateStoreOps
+  StateStoreConf,
+  StateStoreId,
+  StateStoreOps,
+  StateStoreProvider,
+  StateStoreProviderId
 }
 import org.apache.spark.sql.types.{BinaryType, LongType, StructField, StructType}
 
@@ -46,6 +53,23 @@ private[spark] final case class FrameFamilies(keys: StructType) {
     Some(Planning.stateCoordinator(session)),
     useColumnFamilies = true
   )(task)
+
+  /** A provider of one partition's state for the caller alone, who closes it. */
+  def provider(
+      id: StateStoreId,
+      conf: StateStoreConf,
+      hadoopConf: Configuration
+  ): StateStoreProvider = StateStoreProvider.createAndInit(
+    StateStoreProviderId(id, UUID.randomUUID()),
+    keys,
+    ring,
+    ringKey,
+    useColumnFamilies = true,
+    conf,
+    hadoopConf,
+    useMultipleValuesPerKey = false,
+    stateSchemaProvider = None
+  )
 
   /** Makes the families that a store has not from the start. */
   def create(store: StateStore): Unit = {
