@@ -16,7 +16,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   SpecificInternalRow,
   UnsafeRow
 }
-import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.types.{DataType, ObjectType}
 
 /** The aggregate functions of a window over rows that hold one buffer each; one instance a task.
   *
@@ -33,6 +33,12 @@ private[spark] final class AggregateCalls(aggregates: Seq[AggregateFunction], co
 
   private val imperative: Array[ImperativeAggregate] =
     functions.collect { case f: ImperativeAggregate => f }.toArray
+
+  private val offsets: Array[Int] =
+    functions
+      .zip(AggregateCalls.offsets(functions))
+      .collect { case (_: ImperativeAggregate, at) => at }
+      .toArray
 
   val typed: Array[TypedImperativeAggregate[Any]] =
     functions.collect { case f: TypedImperativeAggregate[_] =>
@@ -78,12 +84,39 @@ private[spark] final class AggregateCalls(aggregates: Seq[AggregateFunction], co
     var i = 0
     while (i < imperative.length) {
       imperative(i) match {
-        case objects: TypedImperativeAggregate[_] => objects.mergeBuffersObjects(into, from)
+        case objects: TypedImperativeAggregate[_] =>
+          mergeTyped(objects.asInstanceOf[TypedImperativeAggregate[Any]], offsets(i), into, from)
         case plain => plain.merge(into, from)
       }
       i += 1
     }
   }
+
+  // A function may take over what it merges, as Spark's own partial aggregation gives each object away.
+  // Spark's then keep the object as it is; of what others keep nothing is known.
+  private def mergeTyped(
+      function: TypedImperativeAggregate[Any],
+      at: Int,
+      into: InternalRow,
+      from: InternalRow
+  ): Unit = {
+    val isKnown = AggregateCalls.isSparks(function)
+    if (isKnown) function.mergeBuffersObjects(into, from)
+    else {
+      lent.update(at, copyOf(function, objectIn(from, at)))
+      function.mergeBuffersObjects(into, lent)
+    }
+    if (isKnown && (objectIn(into, at) eq objectIn(from, at)))
+      into.update(at, copyOf(function, objectIn(from, at)))
+  }
+
+  private lazy val lent = new SpecificInternalRow(types.toSeq)
+
+  private def copyOf(function: TypedImperativeAggregate[Any], value: AnyRef): Any =
+    function.deserialize(function.serialize(value))
+
+  private def objectIn(row: InternalRow, at: Int): AnyRef =
+    row.get(at, AggregateCalls.AnyObject)
 
   private lazy val deductValues =
     MutableProjection.create(Deduction.expressions(functions, counts), attributes ++ inputs)
@@ -124,13 +157,19 @@ private[spark] object AggregateCalls {
       case other => other.aggBufferAttributes.forall(column => UnsafeRow.isMutable(column.dataType))
     }
 
+  private val AnyObject = ObjectType(classOf[AnyRef])
+
+  private def isSparks(function: AggregateFunction): Boolean =
+    function.getClass.getName.startsWith("org.apache.spark.sql.catalyst.expressions.aggregate.")
+
   // Imperative functions have to be told where in a buffer's row their columns are.
-  private def placed(aggregates: Seq[AggregateFunction]): Seq[AggregateFunction] = {
-    val offsets = aggregates.scanLeft(0)(_ + _.aggBufferAttributes.length)
-    aggregates.zip(offsets).map {
+  private def placed(aggregates: Seq[AggregateFunction]): Seq[AggregateFunction] =
+    aggregates.zip(offsets(aggregates)).map {
       case (function: ImperativeAggregate, at) =>
         function.withNewMutableAggBufferOffset(at).withNewInputAggBufferOffset(at)
       case (function, _) => function
     }
-  }
+
+  private def offsets(aggregates: Seq[AggregateFunction]): Seq[Int] =
+    aggregates.scanLeft(0)(_ + _.aggBufferAttributes.length)
 }

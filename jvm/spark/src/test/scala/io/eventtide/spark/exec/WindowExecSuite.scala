@@ -3,12 +3,14 @@ package io.eventtide.spark.exec
 import java.nio.file.Files
 import java.util.{List => JList}
 
+import scala.collection.mutable.ArrayBuffer
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.eventtide.ScriptedQuery
+import org.apache.spark.sql.expressions.Aggregator
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.{Column, DataFrame, Row, classic}
+import org.apache.spark.sql.{Column, DataFrame, Encoder, Encoders, Row, classic}
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.spark.source.{Script, ScriptSource}
@@ -127,11 +129,30 @@ final class WindowExecSuite extends AnyFunSuite with LocalSession {
     sum(lit(2)).as("twos")
   )
 
+  private def keeping = {
+    val sketches = (0L to 22L).filter(_ % 3 > 0).map { n =>
+      n -> spark.range(n).agg(expr("kll_sketch_agg_bigint(id)")).head().getAs[Array[Byte]](0)
+    }
+    val sketch = element_at(typedLit(sketches.toMap), col("amount"))
+    Seq(
+      call_function("kll_sketch_get_n_bigint", call_function("kll_merge_agg_bigint", sketch)).as("n"),
+      udaf(KeepsWhatItMerges).apply(col("amount")).as("list")
+    )
+  }
+
   private val fixed =
     Seq(max("amount").as("max"), avg("amount").as("avg"), round(stddev("amount"), 9).as("sd"))
 
-  for ((kind, aggregates) <- Seq("any" -> anyKind, "exact" -> deductible, "fixed" -> fixed))
+  for {
+    (kind, calls) <- Seq[(String, () => Seq[Column])](
+      "any" -> (() => anyKind),
+      "exact" -> (() => deductible),
+      "fixed" -> (() => fixed),
+      "keeping" -> (() => keeping)
+    )
+  }
     test(s"aggregates of $kind kind give what a batch query gives") {
+      val aggregates = calls()
       val all = (0 until 400).map { i =>
         val amount = if (i % 7 == 0 || i % 100 > 60) null else (i * 37 % 23).toLong
         Row(second(1000 + i * 0.07), s"u${i % 3}", amount)
@@ -274,4 +295,16 @@ final class WindowExecSuite extends AnyFunSuite with LocalSession {
     val found = late.select(columns: _*).collect().toSet
     assert(found == Set(Row("bad_time", "b", 2L, null), Row("window_closed", "a", 3L, 2)))
   }
+}
+
+/** The values in order, by a function that mutates what it was given to merge. */
+private object KeepsWhatItMerges extends Aggregator[java.lang.Long, ArrayBuffer[Long], String] {
+  def zero: ArrayBuffer[Long] = ArrayBuffer.empty
+  def reduce(values: ArrayBuffer[Long], value: java.lang.Long): ArrayBuffer[Long] =
+    if (value == null) values else values += value
+  def merge(one: ArrayBuffer[Long], other: ArrayBuffer[Long]): ArrayBuffer[Long] =
+    if (one.isEmpty) other else one ++= other
+  def finish(values: ArrayBuffer[Long]): String = values.sorted.mkString(",")
+  def bufferEncoder: Encoder[ArrayBuffer[Long]] = Encoders.kryo[ArrayBuffer[Long]]
+  def outputEncoder: Encoder[String] = Encoders.STRING
 }
