@@ -22,26 +22,30 @@ private[spark] object NextDue {
   val Never: Long = Long.MaxValue
 
   val Nothing: NextDue = NextDue(Never, Never)
+
+  def earliest(all: Iterable[NextDue]): NextDue =
+    all.foldLeft(Nothing) { (one, other) =>
+      NextDue(math.min(one.end, other.end), math.min(one.clockMicros, other.clockMicros))
+    }
 }
+
+/** What is next due in one partition.
+  *
+  * @param first
+  *   the first entry of its index by end, below which the next batch need not look
+  */
+private[spark] final case class PartitionDue(next: NextDue, first: Long)
 
 /** Brings to the driver what is next due in each partition.
   *
   * The last report of a partition counts, whichever attempt of its task it is of: they are the same.
   */
-final class DueAccum extends AccumulatorV2[(Int, NextDue), Option[NextDue]] {
-  private val partitions = mutable.HashMap.empty[Int, NextDue]
+final class DueAccum extends AccumulatorV2[(Int, PartitionDue), Map[Int, PartitionDue]] {
+  private val partitions = mutable.HashMap.empty[Int, PartitionDue]
 
-  override def add(report: (Int, NextDue)): Unit = synchronized(partitions += report): Unit
+  override def add(report: (Int, PartitionDue)): Unit = synchronized(partitions += report): Unit
 
-  /** The earliest of all partitions; None before there is a report. */
-  override def value: Option[NextDue] = synchronized {
-    Option.when(partitions.nonEmpty) {
-      NextDue(
-        partitions.valuesIterator.map(_.end).min,
-        partitions.valuesIterator.map(_.clockMicros).min
-      )
-    }
-  }
+  override def value: Map[Int, PartitionDue] = synchronized(partitions.toMap)
 
   override def isZero: Boolean = synchronized(partitions.isEmpty)
 
@@ -53,10 +57,11 @@ final class DueAccum extends AccumulatorV2[(Int, NextDue), Option[NextDue]] {
 
   override def reset(): Unit = synchronized(partitions.clear())
 
-  override def merge(other: AccumulatorV2[(Int, NextDue), Option[NextDue]]): Unit = other match {
-    case that: DueAccum => synchronized(partitions ++= that.partitions): Unit
-    case _ => throw new IllegalArgumentException(s"cannot merge ${other.getClass.getName}")
-  }
+  override def merge(other: AccumulatorV2[(Int, PartitionDue), Map[Int, PartitionDue]]): Unit =
+    other match {
+      case that: DueAccum => synchronized(partitions ++= that.partitions): Unit
+      case _ => throw new IllegalArgumentException(s"cannot merge ${other.getClass.getName}")
+    }
 
   // A heartbeat serialises the accumulator while its task may report.
   private def writeObject(out: ObjectOutputStream): Unit = synchronized(out.defaultWriteObject())

@@ -3,20 +3,19 @@ package io.eventtide.spark.exec
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.{StateStoreIterator, UnsafeRowPair}
 
-import io.eventtide.spark.state.FrameStore
+import io.eventtide.spark.state.DueIndex
 
 /** The keys that an index has up to a limit, without those that have been seen already.
   *
   * The index is read as it was when this was made: keys that are saved meanwhile do not come again.
   */
 private[exec] final class DueKeys(
-    state: FrameStore,
-    entries: StateStoreIterator[UnsafeRowPair],
+    index: DueIndex,
     limit: Long,
     seen: mutable.LongMap[Unit]
 ) extends Iterator[UnsafeRow] {
+  private val entries = index.entries
   private var nextKey: UnsafeRow = _
   private var ended = false
 
@@ -37,7 +36,7 @@ private[exec] final class DueKeys(
     else {
       val entry = entries.next()
       if (entry.key.getLong(0) > limit) ended = true
-      else if (!seen.contains(entry.value.getLong(0))) nextKey = state.keyOfEntry(entry.key).copy()
+      else if (!seen.contains(entry.value.getLong(0))) nextKey = index.keyOf(entry.key).copy()
     }
 
   def close(): Unit = entries.close()

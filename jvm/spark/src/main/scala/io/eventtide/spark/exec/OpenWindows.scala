@@ -4,13 +4,10 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
-import io.eventtide.spark.state.FrameStore
-
 /** What the open windows of one partition hold, as if all of them closed now; nothing is saved. */
 private[exec] final class OpenWindows(task: WindowTask, store: StateStore)
     extends Iterator[InternalRow] {
-  task.families.create(store)
-  private val state = new FrameStore(store, task.families, task.batchId)
+  private val state = task.open(store)
   private val calls = task.plan.newCalls
   private val buffers = task.plan.newBuffers(calls)
   private val windows = KeyWindows(task, state, calls, buffers)

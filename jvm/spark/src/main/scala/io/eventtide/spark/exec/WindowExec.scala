@@ -103,7 +103,7 @@ final case class WindowExec(
   // A watermark that closes no window with a frame in it is worth no batch.
   override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = {
     val watermark = WindowBatch.known(newInputWatermark)
-    due.value.exists(_.isClosed(watermark, plan.settings))
+    due.value.values.exists(_.next.isClosed(watermark, plan.settings))
   }
 
   override protected def doExecute(): RDD[InternalRow] = {
@@ -117,7 +117,8 @@ final case class WindowExec(
       running.batchId,
       running.nowMicros,
       before = ClosedUpTo(running.lateMicros, plan.settings),
-      after = ClosedUpTo(running.closingMicros, plan.settings)
+      after = ClosedUpTo(running.closingMicros, plan.settings),
+      owed = running.owed
     )
     val taskMetrics = metricsOfTask
     families.over(child.execute(), getStateInfo, session) { (store, rows) =>

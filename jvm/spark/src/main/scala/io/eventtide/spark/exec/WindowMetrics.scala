@@ -14,8 +14,8 @@ private[exec] final class WindowMetrics(
 ) extends Serializable {
 
   /** Commits the state of a partition, and reports what was done and what is next. */
-  def commit(store: StateStore, counts: WindowCounts, nextDue: NextDue): Unit = {
-    due.add(store.id.partitionId -> nextDue)
+  def commit(store: StateStore, counts: WindowCounts, next: PartitionDue): Unit = {
+    due.add(store.id.partitionId -> next)
     outputRows += counts.results
     updatedRows += counts.updated
     removedRows += counts.removed

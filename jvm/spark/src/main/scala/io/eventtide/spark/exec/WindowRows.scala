@@ -6,8 +6,6 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
-import io.eventtide.spark.state.FrameStore
-
 /** Works through one partition, a key at a time, and gives the rows of what is due.
   *
   * First the keys that have rows, which come sorted: each takes them in, gives what is due, and is
@@ -20,15 +18,14 @@ private[exec] final class WindowRows(
     input: Iterator[InternalRow],
     metrics: WindowMetrics
 ) extends Iterator[InternalRow] {
-  task.families.create(store)
-  private val state = new FrameStore(store, task.families, task.batchId)
+  private val state = task.open(store)
   private val calls = task.plan.newCalls
   private val buffers = task.plan.newBuffers(calls)
   private val windows = KeyWindows(task, state, calls, buffers)
   private val rows = new KeyedRows(input, task.input, task.plan.keys.length)
   private val seen = mutable.LongMap.empty[Unit]
-  private lazy val due = new DueKeys(state, state.dueEntries, task.closing, seen)
-  private lazy val overdue = new DueKeys(state, state.deadlines, task.nowMicros, seen)
+  private lazy val due = new DueKeys(state.byEnd, task.closing, seen)
+  private lazy val overdue = new DueKeys(state.byClock, task.nowMicros, seen)
 
   private val counts = new WindowCounts
 
@@ -95,8 +92,11 @@ private[exec] final class WindowRows(
   private def commit(): Unit = {
     if (task.closes) due.close()
     if (task.hasDeadlines) overdue.close()
-    val deadline = if (task.hasDeadlines) state.earliestDeadline else NextDue.Never
-    metrics.commit(store, counts, NextDue(state.earliestDue(task.closing), deadline))
+    val first = state.byEnd.head
+    // A key that is always active owes a result at each boundary, however old its entry.
+    val end = if (first == NextDue.Never) first else math.max(first, task.closing + 1)
+    val deadline = if (task.hasDeadlines) state.byClock.head else NextDue.Never
+    metrics.commit(store, counts, PartitionDue(NextDue(end, deadline), first))
     committed = true
   }
 }

@@ -1,9 +1,10 @@
 package io.eventtide.spark.exec
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.execution.streaming.state.StateStore
 
 import io.eventtide.spark.options.WindowSettings
-import io.eventtide.spark.state.FrameFamilies
+import io.eventtide.spark.state.{FrameFamilies, FrameStore}
 
 /** What the tasks of one batch have to do.
   *
@@ -15,6 +16,8 @@ import io.eventtide.spark.state.FrameFamilies
   *   what was closed before this batch
   * @param after
   *   what closes in this batch
+  * @param owed
+  *   what partitions reported after the batch before, where that is known
   */
 private[exec] final case class WindowTask(
     plan: WindowPlan,
@@ -23,7 +26,8 @@ private[exec] final case class WindowTask(
     batchId: Long,
     nowMicros: Long,
     before: ClosedUpTo,
-    after: ClosedUpTo
+    after: ClosedUpTo,
+    owed: Map[Int, PartitionDue] = Map.empty
 ) {
 
   /** Windows that end at this boundary or before had closed before this batch. */
@@ -41,6 +45,13 @@ private[exec] final case class WindowTask(
   def closes: Boolean = closing > passed
 
   def hasDeadlines: Boolean = plan.settings.hasDeadlines
+
+  /** The state of a partition. */
+  def open(store: StateStore): FrameStore = {
+    val first = owed.get(store.id.partitionId)
+    val indexes = first.fold((Long.MinValue, Long.MinValue))(due => (due.first, due.next.clockMicros))
+    FrameStore.open(store, families, batchId, indexes)
+  }
 
   /** So many frames after its end a window is forgotten, at the latest. */
   val latenessFrames: Long = plan.settings.latenessFrames

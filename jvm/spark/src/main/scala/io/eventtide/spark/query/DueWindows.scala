@@ -1,6 +1,6 @@
 package io.eventtide.spark.query
 
-import io.eventtide.spark.exec.NextDue
+import io.eventtide.spark.exec.{NextDue, PartitionDue}
 import io.eventtide.spark.options.WindowSettings
 
 /** When each window of a query next owes a result, by its position in the plan.
@@ -15,21 +15,29 @@ import io.eventtide.spark.options.WindowSettings
   */
 private[query] final class DueWindows(windows: IndexedSeq[WindowSettings]) {
   private var next = windows.map(_ => NextDue.Nothing)
+  private var byPartition = Map.empty[Int, Map[Int, PartitionDue]]
   private var asksByClock = false
   private var asksAtStart = false
 
   /** Takes what a run before this one has saved; its watermark is known. */
   def restore(saved: Seq[NextDue], watermarkMs: Long): Unit = {
-    take(saved.zipWithIndex.map(_.swap).toMap)
+    next = next.zipWithIndex.map { case (nothing, i) => saved.lift(i).getOrElse(nothing) }
+    asksByClock = true
     val watermark = WindowBatch.known(watermarkMs)
     asksAtStart = windows.zip(next).exists { case (window, due) => due.isClosed(watermark, window) }
   }
 
   /** Takes what the tasks of a batch have reported; windows that did not run owe what they did. */
-  def take(reported: Map[Int, NextDue]): Unit = {
-    next = next.zipWithIndex.map { case (before, i) => reported.getOrElse(i, before) }
+  def take(reported: Map[Int, Map[Int, PartitionDue]]): Unit = {
+    byPartition = reported
+    next = next.zipWithIndex.map { case (before, i) =>
+      reported.get(i).fold(before)(parts => NextDue.earliest(parts.values.map(_.next)))
+    }
     asksByClock = true
   }
+
+  /** What the partitions of a window reported for the last batch. */
+  def owed(window: Int): Map[Int, PartitionDue] = byPartition.getOrElse(window, Map.empty)
 
   def save: Seq[NextDue] = next
 

@@ -1,30 +1,33 @@
 package io.eventtide.spark.state
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
-  BoundReference,
   GenericInternalRow,
   JoinedRow,
   UnsafeProjection,
   UnsafeRow
 }
-import org.apache.spark.sql.execution.streaming.state.{
-  StateStore,
-  StateStoreIterator,
-  UnsafeRowPair
-}
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.execution.streaming.state.StateStore
 
 import io.eventtide.kernel.StateVersion
 import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameArchive, FrameRing}
 
-/** The state of one partition: rings, their blocks, and the index of what falls due.
+/** The state of one partition: rings, their blocks, and the indexes of what falls due.
   *
   * An entry of the index says from which end on a key owes results, at every boundary until its ring
   * is empty or has a gap. So a key that is always active has an entry that never moves.
+  *
+  * @param byEnd
+  *   the keys by the end at which they next owe a result
+  * @param byClock
+  *   the keys by the time at which they next do
   */
-private[spark] final class FrameStore(store: StateStore, families: FrameFamilies, batchId: Long)
-    extends FrameArchive {
+private[spark] final class FrameStore(
+    store: StateStore,
+    families: FrameFamilies,
+    batchId: Long,
+    val byEnd: DueIndex,
+    val byClock: DueIndex
+) extends FrameArchive {
   private val values = new ByteRow
   private val source = new ByteSource
   private var key: UnsafeRow = _
@@ -68,8 +71,8 @@ private[spark] final class FrameStore(store: StateStore, families: FrameFamilies
   def save(nextDue: Long, boundary: Long, nextDeadline: Long)(content: ByteSink => Unit): Unit = {
     // A key that owes a result at the very next boundary stays where it is.
     val stays = due < nextDue && nextDue == boundary + 1
-    if (!stays) due = moved(FrameFamilies.Due, due, nextDue)
-    deadline = moved(FrameFamilies.Deadline, deadline, nextDeadline)
+    if (!stays) due = byEnd.move(key, id, due, nextDue)
+    deadline = byClock.move(key, id, deadline, nextDeadline)
     val out = values.begin()
     out.putByte(FrameStore.Version)
     out.putNumber(id)
@@ -81,61 +84,18 @@ private[spark] final class FrameStore(store: StateStore, families: FrameFamilies
 
   /** Forgets the present key. */
   def drop(): Unit = {
-    moved(FrameFamilies.Due, due, FrameRing.Never): Unit
-    moved(FrameFamilies.Deadline, deadline, FrameRing.Never): Unit
+    byEnd.move(key, id, due, FrameRing.Never): Unit
+    byClock.move(key, id, deadline, FrameRing.Never): Unit
     store.remove(key)
   }
 
-  private def moved(index: String, from: Long, to: Long): Long = {
-    if (from != to) {
-      if (from != FrameRing.Never) store.remove(indexKey(from, key), index)
-      if (to != FrameRing.Never) store.put(indexKey(to, key), idRow(id), index)
-    }
-    to
-  }
-
-  /** The index by the end of windows, as it is now. */
-  def dueEntries: StateStoreIterator[UnsafeRowPair] = store.iterator(FrameFamilies.Due)
-
-  /** The index by the clock, as it is now. */
-  def deadlines: StateStoreIterator[UnsafeRowPair] = store.iterator(FrameFamilies.Deadline)
-
-  /** The first end at which any key owes a result, after all that was due at `boundary` was given. */
-  def earliestDue(boundary: Long): Long = {
-    val first = firstOf(dueEntries)
-    if (first == FrameRing.Never) first else math.max(first, boundary + 1)
-  }
-
-  def earliestDeadline: Long = firstOf(deadlines)
-
-  private def firstOf(entries: StateStoreIterator[UnsafeRowPair]): Long =
-    try if (entries.hasNext) entries.next().key.getLong(0) else FrameRing.Never
-    finally entries.close()
-
   private val number = new GenericInternalRow(1)
   private val joined = new JoinedRow
-  private val idOf = UnsafeProjection.create(StructType(families.indexKeys.fields.take(1)))
-  private val indexKeyOf = UnsafeProjection.create(families.indexKeys)
   private val blockKeyOf = UnsafeProjection.create(families.blockKeys)
 
-  private val keyOf = UnsafeProjection.create(
-    families.keys.fields.toSeq.zipWithIndex.map { case (field, i) =>
-      BoundReference(i + 1, field.dataType, field.nullable)
-    }
-  )
-
-  /** The key of an entry of the index, good until the next one is asked for. */
-  def keyOfEntry(entry: UnsafeRow): UnsafeRow = keyOf(entry)
-
-  private def idRow(id: Long): UnsafeRow = idOf(numbered(id))
-
-  private def indexKey(at: Long, key: UnsafeRow): UnsafeRow = indexKeyOf(joined(numbered(at), key))
-
-  private def blockKey(block: Long): UnsafeRow = blockKeyOf(joined(key, numbered(block)))
-
-  private def numbered(value: Long): InternalRow = {
-    number.setLong(0, value)
-    number
+  private def blockKey(block: Long): UnsafeRow = {
+    number.setLong(0, block)
+    blockKeyOf(joined(key, number))
   }
 
   private val blockValues = new ByteRow
@@ -154,7 +114,28 @@ private[spark] final class FrameStore(store: StateStore, families: FrameFamilies
   def remove(block: Long): Unit = store.remove(blockKey(block), FrameFamilies.Blocks)
 }
 
-private object FrameStore {
+private[spark] object FrameStore {
+
+  /** Opens the state of a partition.
+    *
+    * @param first
+    *   where the indexes begin by end and by clock; `Long.MinValue` if that is not known
+    */
+  def open(
+      store: StateStore,
+      families: FrameFamilies,
+      batchId: Long,
+      first: (Long, Long)
+  ): FrameStore = {
+    families.create(store)
+    new FrameStore(
+      store,
+      families,
+      batchId,
+      new DueIndex(store, families, FrameFamilies.Due, first._1),
+      new DueIndex(store, families, FrameFamilies.Deadline, first._2)
+    )
+  }
 
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
   private val Version = 1
