@@ -39,8 +39,8 @@ def read_late(
     Returns
     -------
     DataFrame
-        The columns of the rows, then ``_event_time``, ``_watermark``, ``_late_by``, ``_reason``,
-        ``_windows_missed``, ``_substream``, ``_key`` and ``_batch_id``, null where unknown.
+        The columns of the rows, then ``_substream``, ``_key``, ``_event_time``, ``_watermark``,
+        ``_late_by``, ``_reason``, ``_windows_missed`` and ``_batch_id``, null where unknown.
 
     Raises
     ------

@@ -156,6 +156,24 @@ def test_late_rows_are_logged_and_counted(spark: SparkSession) -> None:
         assert progress.late == {"bad_time": 1, "window_closed": 1}
 
 
+def test_late_rows_say_their_substream_and_key() -> None:
+    """As et.progress calls the one, and in the same way the other; null where neither is known."""
+
+    def query(events: DataFrame) -> DataFrame:
+        upper = et.window(events).event_time("ts", LAG, substream="key")
+        upper = upper.key_by("key", F.length("key").alias("n")).tumbling("10s")
+        return flat(upper.agg(F.count("*").alias("rows")).results)
+
+    with Script(query, EVENTS) as script:
+        script.rows([(at(1), "a/b"), (at(2), None), (at(30), "a/b"), (at(30), None)])
+        script.rows([(at(3), "a/b"), (at(4), None)])
+        late = et.read_late(SparkSession.active(), script.streaming_query)
+        names = late.select("_substream", "_key").collect()
+        assert {tuple(row) for row in names} == {("a/b", r"a\/b/3"), (r"\null", r"\null/\null")}
+        progress = et.progress(script.streaming_query)
+        assert {s.name for s in progress.inputs[0].substreams} == {"a/b", r"\null"}
+
+
 def test_a_watermark_that_is_there_is_enough_for_a_batch_too(spark: SparkSession) -> None:
     """Windows of windows need no name; a batch of plain rows does."""
     rows = spark.sql("select timestamp'2024-01-01 00:00:01' as ts, 'a' as key")

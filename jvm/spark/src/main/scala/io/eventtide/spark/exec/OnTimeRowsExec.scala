@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   AttributeSet,
   BindReferences,
+  Expression,
   UnsafeProjection
 }
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
@@ -105,13 +106,13 @@ final case class OnTimeRowsExec(
 /** By what a row is on time.
   *
   * @param logged
-  *   the columns of a late row that are kept
+  *   what is kept of a late row: its columns, and the names of its substream and its key
   * @param guard
   *   by which rows from the future are late too
   */
 final case class OnTimeLimits(
     eventTime: Attribute,
-    logged: Seq[Attribute],
+    logged: Seq[Expression],
     guard: Option[FutureGuard],
     settings: WindowSettings
 )

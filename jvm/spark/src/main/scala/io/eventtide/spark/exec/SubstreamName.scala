@@ -1,6 +1,15 @@
 package io.eventtide.spark.exec
 
-import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
+import org.apache.spark.sql.catalyst.expressions.{
+  Cast,
+  Concat,
+  Expression,
+  If,
+  IsNull,
+  Literal,
+  StartsWith,
+  StringReplace
+}
 import org.apache.spark.sql.types.{DataType, StringType}
 
 /** The name of a substream, from the text of its columns.
@@ -13,6 +22,23 @@ private[spark] object SubstreamName {
 
   /** The one substream of a source that has no others. */
   val Whole = "all"
+
+  /** As `of`, for rows: an expression over their columns. */
+  def expression(columns: Seq[Expression]): Expression = {
+    val texts = columns.map(Cast(_, StringType, Some("UTC")))
+    def orNull(text: Expression)(name: Expression) = If(IsNull(text), Literal(Null), name)
+    texts match {
+      case Seq() => Literal(Whole)
+      case Seq(one) =>
+        orNull(one)(If(StartsWith(one, Literal("\\")), Concat(Seq(Literal("\\"), one)), one))
+      case several =>
+        val parts = several.map(text => orNull(text)(escaped(escaped(text, "\\"), "/")))
+        Concat(parts.head +: parts.tail.flatMap(Seq(Literal("/"), _)))
+    }
+  }
+
+  private def escaped(text: Expression, mark: String): Expression =
+    StringReplace(text, Literal(mark), Literal(s"\\$mark"))
 
   private[exec] def of(types: Seq[DataType], key: Seq[Any]): String = {
     val texts = types.zip(key).map { case (kind, value) =>

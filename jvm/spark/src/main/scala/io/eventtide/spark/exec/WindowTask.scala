@@ -49,7 +49,8 @@ private[exec] final case class WindowTask(
   /** The state of a partition. */
   def open(store: StateStore): FrameStore = {
     val first = owed.get(store.id.partitionId)
-    val indexes = first.fold((Long.MinValue, Long.MinValue))(due => (due.first, due.next.clockMicros))
+    val indexes =
+      first.fold((Long.MinValue, Long.MinValue))(due => (due.first, due.next.clockMicros))
     FrameStore.open(store, families, batchId, indexes)
   }
 

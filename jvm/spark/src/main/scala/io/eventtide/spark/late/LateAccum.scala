@@ -15,15 +15,12 @@ final case class LateFileName(name: String, bytes: Long)
 
 /** What one partition of one batch had to say about its rows, the late ones above all.
   *
-  * @param place
-  *   which part of the plan the partition is of, where several find late rows
   * @param stage
   *   Spark's id of the stage, the same when the stage is run again
   * @param onTime
   *   rows that were not late
   */
 final case class LateReport(
-    place: Int,
     partition: Int,
     stage: Int,
     file: Option[LateFileName],
@@ -41,11 +38,10 @@ final case class LateReport(
   * attempt wrote whose report does not count, is an orphan.
   */
 final class LateAccum extends AccumulatorV2[LateReport, Seq[LateReport]] {
-  private val reports = mutable.HashMap.empty[(Int, Int), LateReport]
+  private val reports = mutable.HashMap.empty[Int, LateReport]
 
   override def add(report: LateReport): Unit = synchronized {
-    val partition = (report.place, report.partition)
-    if (reports.get(partition).forall(gives(_, report))) reports(partition) = report
+    if (reports.get(report.partition).forall(gives(_, report))) reports(report.partition) = report
   }
 
   private def gives(known: LateReport, to: LateReport): Boolean =

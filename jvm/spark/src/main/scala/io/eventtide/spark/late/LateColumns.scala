@@ -10,9 +10,9 @@ import org.apache.spark.unsafe.types.UTF8String
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.spark.EventtideException
 
-/** The columns that the log adds to a row, in the order of `LateSchema.Added`; used row by row. */
+/** The columns that a batch adds to a row, in the order of `LateSchema.Added`; used row by row. */
 private[late] final class LateColumns(batchId: Long, watermarkMicros: Option[Long]) {
-  private val added = new GenericInternalRow(LateSchema.Added.length)
+  private val added = new GenericInternalRow(LateSchema.Added.length - LateColumns.First)
   private val joined = new JoinedRow
   private val reasons = scala.collection.mutable.HashMap.empty[LateReason, UTF8String]
 
@@ -38,7 +38,9 @@ private[late] final class LateColumns(batchId: Long, watermarkMicros: Option[Lon
 }
 
 private object LateColumns {
-  private def column(name: String): Int = LateSchema.Added.fieldIndex(name)
+  private val First = LateSchema.Added.fieldIndex("_event_time")
+
+  private def column(name: String): Int = LateSchema.Added.fieldIndex(name) - First
 
   private val EventTime = column("_event_time")
   private val Watermark = column("_watermark")

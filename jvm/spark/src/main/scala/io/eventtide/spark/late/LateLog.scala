@@ -18,15 +18,10 @@ final class LateLog private[late] (
     private[late] val reports: LateAccum
 ) extends Serializable {
 
-  /** Opens the log in a task, which has to be the one that closes it.
-    *
-    * @param place
-    *   tells apart the parts of a plan that find late rows for the same node: their partitions may
-    *   have the same numbers
-    */
-  def open(partition: Int, place: Int = 0): PartitionLate = {
+  /** Opens the log in a task, which has to be the one that closes it. */
+  def open(partition: Int): PartitionLate = {
     val task = Option(TaskContext.get())
-    val late = new PartitionLate(this, partition, place, task.fold(-1)(_.stageId()))
+    val late = new PartitionLate(this, partition, task.fold(-1)(_.stageId()))
     task.foreach { task =>
       task.addTaskFailureListener((_, _) => late.discard())
       task.addTaskCompletionListener[Unit](_ => late.close())
@@ -44,7 +39,7 @@ final class LateLog private[late] (
 }
 
 /** The late rows of one task; it is written to by the task's thread only. */
-final class PartitionLate private[late] (log: LateLog, partition: Int, place: Int, stage: Int) {
+final class PartitionLate private[late] (log: LateLog, partition: Int, stage: Int) {
   private var rows = Map.empty[LateReason, Long]
   private val columns = log.columns
   private var file = Option.empty[LateFile] // begun by the first row
@@ -55,6 +50,8 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, place: In
 
   /** Takes a late row, which the caller may use again afterwards.
     *
+    * @param row
+    *   the columns that are kept, then the names of its substream and of its key
     * @param windowsMissed
     *   of how many windows it would have been
     */
@@ -87,7 +84,7 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, place: In
     isOpen = false
     if (rows.nonEmpty || onTime > 0) {
       val written = file.map(f => LateFileName(f.name, f.close()))
-      log.reports.add(LateReport(place, partition, stage, written, rows, onTime))
+      log.reports.add(LateReport(partition, stage, written, rows, onTime))
     }
   }
 

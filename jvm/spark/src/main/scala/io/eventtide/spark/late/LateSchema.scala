@@ -21,14 +21,15 @@ import io.eventtide.spark.EventtideException
 /** The columns of a late log: those of the row, then those that say why it is there. */
 private[spark] object LateSchema {
 
+  /** The first of them come with the row, and the batch says the others. */
   val Added: StructType = new StructType()
+    .add("_substream", StringType)
+    .add("_key", StringType)
     .add("_event_time", TimestampType)
     .add("_watermark", TimestampType)
     .add("_late_by", DayTimeIntervalType())
     .add("_reason", StringType)
     .add("_windows_missed", IntegerType)
-    .add("_substream", StringType)
-    .add("_key", StringType)
     .add("_batch_id", LongType)
 
   /** The whole schema, or a refusal of what the log cannot hold. */

@@ -2,7 +2,7 @@ package io.eventtide.spark.plan
 
 import java.util.UUID
 
-import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types.StructType
@@ -18,6 +18,8 @@ import io.eventtide.spark.options.WindowSettings
   *   that of the window
   * @param logged
   *   the columns of a late row that are kept
+  * @param names
+  *   what the log calls its substream and its key; none where rows are not kept
   * @param guard
   *   by which rows from the future are late too
   */
@@ -25,6 +27,7 @@ final case class OnTimeRows(
     nodeId: UUID,
     eventTime: Attribute,
     logged: Seq[Attribute],
+    names: Seq[Expression],
     guard: Option[FutureGuard],
     settings: WindowSettings,
     child: LogicalPlan

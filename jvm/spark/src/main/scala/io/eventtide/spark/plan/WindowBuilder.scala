@@ -8,10 +8,16 @@ import org.apache.spark.sql.catalyst.expressions.{
   Alias,
   Attribute,
   AttributeReference,
+  Expression,
   Literal,
   TimeWindow
 }
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, EventTimeWatermark, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  Aggregate,
+  EventTimeWatermark,
+  LogicalPlan,
+  Project
+}
 import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.eventtide.Plans
 import org.apache.spark.sql.types.{
@@ -25,6 +31,7 @@ import org.apache.spark.sql.types.{
   TimestampNTZType
 }
 
+import io.eventtide.spark.exec.SubstreamName
 import io.eventtide.spark.late.LateMode
 import io.eventtide.spark.options.{WindowCodec, WindowSettings}
 
@@ -69,17 +76,18 @@ private[spark] object WindowBuilder {
     val WindowInput(stream, eventTime, _, _) = input
     val id = UUID.randomUUID()
     val plan = stream.queryExecution.analyzed
-    val onTime = if (stream.isStreaming) onTimeRows(id, input, settings) else plan
+    val grouped = WindowChecks.aggregation(stream, keys, aggregates)
+    val byKey = grouped.groupingExpressions
+    val onTime = if (stream.isStreaming) onTimeRows(id, input, byKey, settings) else plan
     // Spark takes an aggregation by a column with the mark for one that it can end.
     val frame = Alias(FrameNumber(eventTime, settings.spec.frames), "_eventtide_frame")(
       explicitMetadata = Some(Mark)
     )
-    val grouped = WindowChecks.aggregation(stream, keys, aggregates)
     val condition = when.map(WindowCondition(stream, keys, aggregates, _))
     val rows = Option.when(settings.panes.exists(_.earlyRows.isDefined))(rowCount)
     val framed = Project(onTime.output :+ frame, onTime)
     val aggregate = Aggregate(
-      grouped.groupingExpressions :+ frame.toAttribute,
+      byKey :+ frame.toAttribute,
       (grouped.aggregateExpressions ++ condition ++ rows) :+ frame.toAttribute,
       framed
     )
@@ -105,17 +113,29 @@ private[spark] object WindowBuilder {
   )
 
   // Late rows that are only counted need none of their columns, which are then pruned.
-  private def onTimeRows(id: UUID, input: WindowInput, settings: WindowSettings): OnTimeRows = {
-    val logged = if (settings.late.mode == LateMode.Log) input.columns else Nil
-    OnTimeRows(
-      id,
-      input.eventTime,
-      logged,
-      input.guard,
-      settings,
-      input.stream.queryExecution.analyzed
-    )
+  private def onTimeRows(
+      id: UUID,
+      input: WindowInput,
+      keys: Seq[Expression],
+      settings: WindowSettings
+  ): OnTimeRows = {
+    val plan = input.stream.queryExecution.analyzed
+    val keeps = settings.late.mode == LateMode.Log
+    val (logged, names) =
+      if (keeps) (input.columns, Seq(substream(plan), key(keys))) else (Nil, Nil)
+    OnTimeRows(id, input.eventTime, logged, names, input.guard, settings, plan)
   }
+
+  private def key(keys: Seq[Expression]): Expression =
+    if (keys.isEmpty) Literal(null, StringType) else SubstreamName.expression(keys)
+
+  // Where the columns that tell it have been dropped, or there are several watermarks, it is not known.
+  private def substream(plan: LogicalPlan): Expression =
+    plan.collect { case watermark: PolicyWatermark => watermark.substream } match {
+      case Seq(columns) if columns.forall(_.references.subsetOf(plan.outputSet)) =>
+        SubstreamName.expression(columns)
+      case _ => Literal(null, StringType)
+    }
 
   private val Mark: Metadata =
     new MetadataBuilder().putLong(EventTimeWatermark.delayKey, 0).build()

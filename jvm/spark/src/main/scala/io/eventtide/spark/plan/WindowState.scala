@@ -46,7 +46,8 @@ private[spark] object WindowState {
   // Over rows of no kind: what Spark finds out about the caller's may change nothing.
   private def planned(session: SparkSession, node: WindowAggregate): WindowPlan = {
     val above = node.withNewChildren(node.children.map {
-      case aggregate: Aggregate => aggregate.copy(child = Plans.empty(session, aggregate.child.output))
+      case aggregate: Aggregate =>
+        aggregate.copy(child = Plans.empty(session, aggregate.child.output))
       case other => other
     })
     val optimized: LogicalPlan = session.sessionState.optimizer.execute(above)

@@ -15,7 +15,8 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case node: OnTimeRows =>
-      val limits = OnTimeLimits(node.eventTime, node.logged, node.guard, node.settings)
+      val limits =
+        OnTimeLimits(node.eventTime, node.logged ++ node.names, node.guard, node.settings)
       OnTimeRowsExec(limits, WindowBatch.of(session, node.nodeId), planLater(node.child)) :: Nil
     case node: WindowAggregate =>
       node.child match {

@@ -24,7 +24,6 @@ private[spark] final class WindowBatch private (
 ) {
   private val operatorId = WindowBatch.FirstOperatorId + position
 
-
   /** The batch's timestamp, by which a row from the future is known. */
   def nowMicros: Long = watermark.nowMicros
 

@@ -135,7 +135,8 @@ final class WindowExecSuite extends AnyFunSuite with LocalSession {
     }
     val sketch = element_at(typedLit(sketches.toMap), col("amount"))
     Seq(
-      call_function("kll_sketch_get_n_bigint", call_function("kll_merge_agg_bigint", sketch)).as("n"),
+      call_function("kll_sketch_get_n_bigint", call_function("kll_merge_agg_bigint", sketch))
+        .as("n"),
       udaf(KeepsWhatItMerges).apply(col("amount")).as("list")
     )
   }

@@ -10,11 +10,10 @@ class LateAccumSuite extends AnyFunSuite {
       partition: Int,
       rows: Long,
       file: String,
-      place: Int = 0,
       stage: Int = 0
   ): LateReport = {
     val written = Some(LateFileName(file, 10))
-    LateReport(place, partition, stage, written, Map(LateReason.FrameClosed -> rows), onTime = 0)
+    LateReport(partition, stage, written, Map(LateReason.FrameClosed -> rows), onTime = 0)
   }
 
   private def task(report: LateReport): LateAccum = {
@@ -44,10 +43,6 @@ class LateAccumSuite extends AnyFunSuite {
     val (all, some) = (report(0, 2, "all", stage = 1), report(0, 1, "some", stage = 2))
     assert(driver(all, some) == Set("all") && driver(some, all) == Set("all"))
     assert(driver(all, report(0, 2, "again", stage = 2)) == Set("again"))
-  }
-
-  test("the same partition of two places is two") {
-    assert(driver(report(0, 2, "a"), report(0, 2, "b", place = 1)) == Set("a", "b"))
   }
 
   test("it is zero until there is a report, and copies are its own") {

@@ -17,8 +17,11 @@ import io.eventtide.spark.{EventtideException, LocalSession}
 private object LateTasks {
   val minute = 60000000L
 
-  def row(device: String): GenericInternalRow =
-    new GenericInternalRow(Array[Any](3 * minute, UTF8String.fromString(device)))
+  /** A row of its own, then what its substream and its key are called. */
+  def row(device: String): GenericInternalRow = {
+    val name = UTF8String.fromString(device)
+    new GenericInternalRow(Array[Any](3 * minute, name, UTF8String.fromString("all"), name))
+  }
 
   /** Runs tasks that each find a row of their own late. */
   def run(context: SparkContext, log: LateLog, partitions: Int)(after: TaskContext => Unit): Unit =
@@ -75,9 +78,9 @@ class LateLogSuite extends AnyFunSuite with LocalSession {
       val log = newLog(folder)
       run(log, 1)(_ => ())
       val expected =
-        "select timestamp_micros(180000000), 'device 0', timestamp_micros(180000000), " +
-          "timestamp_micros(600000000), interval '7' minute, 'frame_closed', 2, cast(null as string), " +
-          "cast(null as string), 7L"
+        "select timestamp_micros(180000000), 'device 0', 'all', 'device 0', " +
+          "timestamp_micros(180000000), timestamp_micros(600000000), interval '7' minute, " +
+          "'frame_closed', 2, 7L"
       assert(counted(log).collect().toSeq == spark.sql(expected).collect().toSeq)
       val report = log.reports.value.head
       assert(report.rows == Map(LateReason.FrameClosed -> 1L))

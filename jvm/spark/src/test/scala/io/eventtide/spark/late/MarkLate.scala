@@ -4,7 +4,12 @@ import java.util.UUID
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  AttributeSet,
+  GenericInternalRow,
+  JoinedRow
+}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.{Plans, RunningQuery}
@@ -69,9 +74,11 @@ final case class MarkLateExec(
     val time = child.output.indexWhere(_.exprId == eventTime.exprId)
     child.execute().mapPartitionsWithIndex { (partition, rows) =>
       val late = log.open(partition)
+      val names = new GenericInternalRow(2)
       rows.filter { row =>
         val isLate = watermark.exists(row.getLong(time) < _)
-        if (isLate) late.add(row, LateReason.BehindWatermark, row.getLong(time), 1)
+        if (isLate)
+          late.add(new JoinedRow(row, names), LateReason.BehindWatermark, row.getLong(time), 1)
         !isLate
       }
     }
