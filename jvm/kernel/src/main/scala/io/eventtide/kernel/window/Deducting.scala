@@ -13,6 +13,8 @@ private[window] final class Deducting(buffers: Buffers, archive: FrameArchive, b
 
   def total(): Int = all
 
+  def giveBack(total: Int): Unit = ()
+
   protected def entered(buffer: Int): Unit = {
     if (oldest.isEmpty && blocks.isEmpty && newest.size == 1) all = buffers.copy(buffer)
     else buffers.merge(all, buffer)
@@ -22,7 +24,9 @@ private[window] final class Deducting(buffers: Buffers, archive: FrameArchive, b
 
   protected def unfolded(fromBlock: Boolean): Unit = if (fromBlock) blocks.dropFirst()
 
-  protected def leaves(buffer: Int): Unit = buffers.deduct(all, buffer)
+  protected def leaves(buffer: Int): Unit =
+    if (oldest.size == 1 && blocks.isEmpty && newest.isEmpty) buffers.release(all)
+    else buffers.deduct(all, buffer)
 
   protected def lateOldest(frame: Long, buffer: Int): Unit = {
     oldest.merge(frame, buffer, buffers)

@@ -54,6 +54,21 @@ private[window] final class FrameList {
     if (from == until) clear()
   }
 
+  def releaseFirst(all: Buffers): Unit = {
+    all.release(buffer(0))
+    dropFirst()
+  }
+
+  /** As `clear`, and the buffers are needed no more. */
+  def release(all: Buffers): Unit = {
+    var i = from
+    while (i < until) {
+      all.release(buffers(i))
+      i += 1
+    }
+    clear()
+  }
+
   /** Moves all of `other` to the end of this one. */
   def takeAll(other: FrameList): Unit = {
     var i = 0

@@ -29,6 +29,7 @@ final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrame
     pending.clear()
     closedFrames.clear()
     closedAt = boundary
+    sum = FrameRing.NotYet
   }
 
   def isEmpty: Boolean = pending.isEmpty && closedFrames.isEmpty
@@ -66,12 +67,18 @@ final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrame
 
   /** Turns to the next window that ends at `boundary` or before; false when all have been given. */
   def next(boundary: Long): Boolean = {
-    closeUpTo(closedAt) // what the result before this one was the last to hold
+    leaveResult()
     val end = due
     val gives = end <= boundary && end < FrameRing.Never
     if (gives) close(end)
     else if (boundary > closedAt) closeUpTo(boundary)
     gives
+  }
+
+  private def leaveResult(): Unit = {
+    if (sum != FrameRing.NotYet) closedFrames.giveBack(sum)
+    sum = FrameRing.NotYet
+    closeUpTo(closedAt) // what that result was the last to hold
   }
 
   /** The end of the window that `next` turned to. */
@@ -90,7 +97,6 @@ final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrame
       pending.dropFirst()
     }
     closedAt = end
-    sum = FrameRing.NotYet
   }
 
   private def closeUpTo(boundary: Long): Unit = {
@@ -108,6 +114,7 @@ final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrame
   def read(in: ByteSource): Unit = {
     StateVersion.check(in.getByte(), "the frames of a key", FrameRing.Version)
     closedAt = in.getNumber()
+    sum = FrameRing.NotYet
     pending.read(in, buffers)
     closedFrames.read(in)
   }

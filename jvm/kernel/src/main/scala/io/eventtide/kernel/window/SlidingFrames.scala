@@ -43,7 +43,7 @@ private[window] abstract class SlidingFrames(
     if (newest.size >= blockSize) {
       archive.write(newest.first, contentOf(newest))
       archived()
-      newest.clear()
+      newest.release(buffers)
     }
     newest.append(frame, buffer)
     entered(buffer)
@@ -65,6 +65,7 @@ private[window] abstract class SlidingFrames(
     load(name)
     block.merge(frame, buffer, buffers)
     archive.write(name, contentOf(block))
+    block.release(buffers)
     lateBlock(i, buffer)
   }
 
@@ -79,7 +80,7 @@ private[window] abstract class SlidingFrames(
   private def leave(frame: Long): Unit =
     while (!oldest.isEmpty && oldest.first < frame) {
       leaves(oldest.buffer(0))
-      oldest.dropFirst()
+      oldest.releaseFirst(buffers)
     }
 
   private def startsBelow(frame: Long): Boolean =

@@ -21,11 +21,25 @@ final class FrameRingLawsSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     }
   }
 
-  test("when all has closed, neither the ring nor its archive has anything left") {
-    forAll(cases) { one =>
-      val player = new RingPlayer(one, deducts = false, saves = false)
-      player.play(one.steps :+ Close(Far))
-      assert(player.isEmpty)
+  for (deducts <- Seq(false, true)) {
+    test(s"when all has closed, nothing is left anywhere, deducting: $deducts") {
+      forAll(cases) { one =>
+        val player = new RingPlayer(one, deducts, saves = false)
+        player.play(one.steps :+ Close(Far))
+        assert(player.isEmpty)
+      }
+    }
+
+    test(
+      s"after every step a buffer is held for each open frame and a few more, deducting: $deducts"
+    ) {
+      forAll(cases) { one =>
+        val player = new RingPlayer(one, deducts, saves = false)
+        one.steps.foreach { step =>
+          player.play(Seq(step))
+          assert(player.buffersOverFrames <= 3)
+        }
+      }
     }
   }
 
@@ -96,10 +110,15 @@ object FrameRingLawsSuite {
     private val buffers = new RowBuffers
     private val archive = new MemoryArchive
     private var ring = make()
+    private var frames = Set.empty[Long]
     private var count = 0
     ring.begin(Long.MinValue / 2)
 
-    def isEmpty: Boolean = ring.isEmpty && archive.size == 0
+    def isEmpty: Boolean = ring.isEmpty && archive.size == 0 && buffers.live == 0
+
+    /** How many buffers are held, over one for each frame that a window can still need. */
+    def buffersOverFrames: Int =
+      buffers.live - frames.count(frame => one.shape.lastEnd(frame) > ring.closed)
 
     def play(steps: Seq[Step]): Seq[Outcome] = steps.map { step =>
       val outcome = take(step)
@@ -112,7 +131,11 @@ object FrameRingLawsSuite {
     private def take(step: Step): Outcome = step match {
       case Row(frame) =>
         count += 1
-        Taken(ring.add(frame, buffers.of(count)))
+        frames += frame
+        val row = buffers.of(count)
+        val taken = ring.add(frame, row)
+        buffers.release(row)
+        Taken(taken)
       case Close(boundary) =>
         val results = Iterator.continually(ring.next(boundary)).takeWhile(identity)
         Results(results.map(_ => ring.end -> buffers(ring.result).sorted).toList)

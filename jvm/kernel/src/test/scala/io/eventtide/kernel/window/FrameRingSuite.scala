@@ -20,8 +20,12 @@ final class FrameRingSuite extends AnyFunSuite {
       .map(_ => ring.end -> buffers(ring.result).sorted)
       .toList
 
-  private def add(ring: FrameRing, frame: Long, row: Int): Boolean =
-    ring.add(frame, buffers.of(row))
+  private def add(ring: FrameRing, frame: Long, row: Int): Boolean = {
+    val added = buffers.of(row)
+    val taken = ring.add(frame, added)
+    buffers.release(added)
+    taken
+  }
 
   test("a ring without frames owes nothing") {
     val empty = ring(Sliding(3))
@@ -111,6 +115,27 @@ final class FrameRingSuite extends AnyFunSuite {
       assert(archive.reads < 2 * frames / 32 + 2)
       assert(archive.writes < 2 * frames / 32 + 2)
       assert(archive.size <= frames / 32 + 1)
+    }
+
+  for (
+    (shape, deducts, most) <- Seq(
+      (Sliding(1), false, 3),
+      (Cumulating(50), false, 4),
+      (Sliding(50), true, 55),
+      (Sliding(50), false, 60)
+    )
+  )
+    test(s"thousands of results hold no more buffers than one: $shape, deducting: $deducts") {
+      buffers.reset()
+      val busy = ring(shape, deducts, blockSize = Int.MaxValue)
+      for (frame <- 0 until 5000) {
+        add(busy, frame.toLong, frame)
+        assert(results(busy, frame + 1L).length == 1)
+        add(busy, frame.toLong, frame): Unit
+      }
+      assert(buffers.mostLive <= most)
+      results(busy, 10000)
+      assert(buffers.live == 0)
     }
 
   test("a record of a newer version is refused by name") {

@@ -136,7 +136,9 @@ object PanedRingLawsSuite {
     def play(): Seq[Seq[Given]] = one.batches.map { batch =>
       batch.rows.foreach { frame =>
         count += 1
-        ring.add(frame, buffers.of(count))
+        val row = buffers.of(count)
+        ring.add(frame, row)
+        buffers.release(row)
       }
       val early = if (batch.early) EarlyPanes.Always else EarlyPanes.Never
       ring.give(PaneBoundaries(passed, batch.closing, batch.last), early)
