@@ -20,7 +20,7 @@ private[window] final class Deducting(buffers: Buffers, archive: FrameArchive, b
     else buffers.merge(all, buffer)
   }
 
-  protected def archived(): Unit = blocks.append(newest.first, -1)
+  protected def archived(block: Long): Unit = blocks.append(block, -1)
 
   protected def unfolded(fromBlock: Boolean): Unit = if (fromBlock) blocks.dropFirst()
 

@@ -16,8 +16,11 @@ import io.eventtide.kernel.time.Clamped
   *   - '''Restart:''' `write` and `read` keep all of it; the record has a version.
   *   - '''Source:''' Jet's `SlidingWindowP`, with state by key.
   */
-final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrames: ClosedFrames) {
-  private val pending = new FrameList
+final class FrameRing private (
+    shape: WindowShape,
+    pending: PendingFrames,
+    closedFrames: ClosedFrames
+) {
   private var closedAt = 0L
   private var sum = FrameRing.NotYet
 
@@ -40,7 +43,7 @@ final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrame
   /** Adds what is in `buffer`, which stays the caller's, to a frame; false when it is too late. */
   def add(frame: Long, buffer: Int): Boolean =
     if (frame >= closedAt) {
-      pending.merge(frame, buffer, buffers)
+      pending.add(frame, buffer)
       true
     } else {
       val open = shape.lastEnd(frame) > closedAt
@@ -59,10 +62,9 @@ final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrame
     if (boundary <= closedAt) due
     else {
       val next = Clamped.add(boundary, 1)
-      val i = pending.floor(boundary)
-      if (!closedFrames.isEmpty || (i >= 0 && pending.frame(i) >= shape.start(next))) next
-      else if (i + 1 < pending.size) Clamped.add(pending.frame(i + 1), 1)
-      else FrameRing.Never
+      if (!closedFrames.isEmpty) next
+      else if (pending.isEmpty) FrameRing.Never
+      else math.max(next, Clamped.add(pending.ceiling(shape.start(next)), 1))
     }
 
   /** Turns to the next window that ends at `boundary` or before; false when all have been given. */
@@ -92,10 +94,8 @@ final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrame
 
   private def close(end: Long): Unit = {
     closeUpTo(end - 1)
-    if (!pending.isEmpty && pending.first < end) {
-      closedFrames.push(pending.first, pending.buffer(0))
-      pending.dropFirst()
-    }
+    if (!pending.isEmpty && pending.first < end)
+      closedFrames.push(pending.first, pending.takeFirst())
     closedAt = end
   }
 
@@ -107,7 +107,7 @@ final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrame
   def write(out: ByteSink): Unit = {
     out.putByte(FrameRing.Version)
     out.putNumber(closedAt)
-    pending.write(out, buffers)
+    pending.write(out)
     closedFrames.write(out)
   }
 
@@ -115,7 +115,7 @@ final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrame
     StateVersion.check(in.getByte(), "the frames of a key", FrameRing.Version)
     closedAt = in.getNumber()
     sum = FrameRing.NotYet
-    pending.read(in, buffers)
+    pending.read(in)
     closedFrames.read(in)
   }
 }
@@ -133,7 +133,7 @@ object FrameRing {
   /** The ring for windows of a shape: combined by deducting where the buffers can, else by two stacks.
     *
     * @param blockSize
-    *   how many closed frames are kept together, in the ring or in a block of the archive
+    *   how many frames are kept together, in the ring or in a block of the archive, at the least
     */
   def apply(
       shape: WindowShape,
@@ -147,6 +147,6 @@ object FrameRing {
       case _ if deducts => new Deducting(buffers, archive, blockSize)
       case _ => new TwoStacks(buffers, archive, blockSize)
     }
-    new FrameRing(shape, buffers, closed)
+    new FrameRing(shape, new PendingFrames(buffers, archive, blockSize), closed)
   }
 }

@@ -33,10 +33,10 @@ private[window] final class TwoStacks(buffers: Buffers, archive: FrameArchive, b
     else buffers.merge(allOfNewest, buffer)
   }
 
-  protected def archived(): Unit = {
+  protected def archived(block: Long): Unit = {
     if (blocks.size == turned) restOfBlocks = buffers.copy(allOfNewest)
     else buffers.merge(restOfBlocks, allOfNewest)
-    blocks.append(newest.first, allOfNewest)
+    blocks.append(block, allOfNewest)
   }
 
   protected def unfolded(fromBlock: Boolean): Unit = {

@@ -37,8 +37,19 @@ final class FrameRingLawsSuite extends AnyFunSuite with ScalaCheckPropertyChecks
         val player = new RingPlayer(one, deducts, saves = false)
         one.steps.foreach { step =>
           player.play(Seq(step))
-          assert(player.buffersOverFrames <= 3)
+          assert(player.buffersOverFrames <= 4)
         }
+      }
+    }
+  }
+
+  test("a row reads a block at most, and writes two") {
+    forAll(cases) { one =>
+      val player = new RingPlayer(one, deducts = false, saves = true)
+      one.steps.foreach { step =>
+        player.play(Seq(step))
+        val (reads, writes) = player.newReadsAndWrites()
+        if (step.isInstanceOf[Row]) assert(reads <= 1 && writes <= 2)
       }
     }
   }
@@ -61,24 +72,28 @@ object FrameRingLawsSuite {
 
   final case class Case(shape: WindowShape, blockSize: Int, steps: Seq[Step])
 
-  // Time moves on by fits and starts, rows are about it, and a few are nowhere near.
-  private def steps(at: Long, left: Int): Gen[List[Step]] =
+  // Time moves on by fits and starts, rows are about it or up to `lead` before it is their turn, and
+  // a few are nowhere near.
+  private def steps(at: Long, lead: Long, left: Int): Gen[List[Step]] =
     if (left == 0) Gen.const(Nil)
     else
       Gen
         .frequency(
-          8 -> Gen.choose(-15L, 6L).map(by => at -> Row(at + by)),
+          4 -> Gen.choose(-15L, 6L).map(by => at -> Row(at + by)),
+          4 -> Gen.choose(-9L, 6L).map(by => at -> Row(at + lead + by)),
+          2 -> Gen.choose(0L, lead).map(by => at -> Row(at + by)),
           1 -> Gen.oneOf(-2000L, -100L, 60L, 3000L).map(by => at -> Row(at + by)),
           3 -> Gen.oneOf(0L, 1L, 1L, 2L, 5L, 50L).map(by => (at + by) -> Close(at + by))
         )
-        .flatMap { case (now, step) => steps(now, left - 1).map(step :: _) }
+        .flatMap { case (now, step) => steps(now, lead, left - 1).map(step :: _) }
 
   val cases: Gen[Case] = for {
     shape <- WindowGenerators.shapes
-    blockSize <- Gen.choose(1, 6)
+    blockSize <- Gen.choose(1, 8)
+    lead <- Gen.oneOf(0L, 0L, 30L, 200L)
     start <- Gen.choose(-30L, 30L)
     count <- Gen.choose(0, 120)
-    steps <- steps(start, count)
+    steps <- steps(start, lead, count)
   } yield Case(shape, blockSize, steps)
 
   /** Keeps every row, and looks at every window at every step. */
@@ -119,6 +134,13 @@ object FrameRingLawsSuite {
     /** How many buffers are held, over one for each frame that a window can still need. */
     def buffersOverFrames: Int =
       buffers.live - frames.count(frame => one.shape.lastEnd(frame) > ring.closed)
+
+    def newReadsAndWrites(): (Int, Int) = {
+      val both = (archive.reads, archive.writes)
+      archive.reads = 0
+      archive.writes = 0
+      both
+    }
 
     def play(steps: Seq[Step]): Seq[Outcome] = steps.map { step =>
       val outcome = take(step)
