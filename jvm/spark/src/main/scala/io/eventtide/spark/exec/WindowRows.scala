@@ -6,6 +6,8 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
+import io.eventtide.kernel.RecordTooLarge
+import io.eventtide.spark.EventtideException
 import io.eventtide.spark.state.FrameStore
 
 /** Works through one partition, a key at a time, and gives the rows of what is due.
@@ -49,7 +51,9 @@ private[exec] final class WindowRows(
     windows.row(key)
   }
 
-  private def advance(): Unit =
+  private def advance(): Unit = WindowRows.namingKey(task.plan, key)(step())
+
+  private def step(): Unit =
     if (key != null) {
       found = windows.next()
       if (!found) leaveKey()
@@ -99,4 +103,21 @@ private[exec] final class WindowRows(
     metrics.commit(store, counts, NextDue(state.earliestDue(task.closing), deadline))
     committed = true
   }
+}
+
+private[exec] object WindowRows {
+
+  /** Does the work of the key that is at hand when it fails; one that is too large is named. */
+  def namingKey(plan: WindowPlan, key: => UnsafeRow)(work: => Unit): Unit =
+    try work
+    catch {
+      case large: RecordTooLarge =>
+        val values = key.toSeq(plan.keys.map(_.dataType))
+        val named = plan.keys.zip(values).map { case (column, value) => s"${column.name} = $value" }
+        throw EventtideException(
+          "KEY_TOO_LARGE",
+          "key" -> named.mkString("'", ", ", "'"),
+          "limit" -> large.limit
+        )
+    }
 }

@@ -8,12 +8,13 @@ import org.apache.spark.sql.types.{DataType, IntegerType, LongType}
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.kernel.time.Frame
-import io.eventtide.kernel.window.{Sliding, WindowSpec}
+import io.eventtide.kernel.window.{ByteSink, Sliding, WindowSpec}
+import io.eventtide.spark.EventtideException
 import io.eventtide.spark.late.{LateMode, LateSettings}
 import io.eventtide.spark.options.WindowSettings
 
-/** What the operator on a batch reads before it gives; that its rows are right is tested by queries. */
-final class BatchWindowRowsSuite extends AnyFunSuite {
+/** What the operators do key by key; that their rows are right is tested by queries. */
+final class WindowRowsSuite extends AnyFunSuite {
   private def column(name: String, of: DataType) = AttributeReference(name, of)()
 
   private val key = column("key", IntegerType)
@@ -52,7 +53,7 @@ final class BatchWindowRowsSuite extends AnyFunSuite {
   private def shown(row: InternalRow) =
     (row.getInt(0), row.getLong(1), row.getLong(2), row.getLong(3))
 
-  test("a window is given as soon as a row behind it has come") {
+  test("in a batch a window is given as soon as a row behind it has come") {
     val found = rowsOf((1, 5, 1), (1, 6, 1), (1, 50, 1), (1, 51, 1), (2, 5, 1)).map { row =>
       (taken, shown(row))
     }
@@ -71,5 +72,16 @@ final class BatchWindowRowsSuite extends AnyFunSuite {
         (5, (2, 50, 80, 1L))
       )
     )
+  }
+
+  test("a key whose record is too large is refused by name") {
+    val row = UnsafeProjection.create(Seq(key), Seq(key)).apply(InternalRow(7))
+    val error = intercept[EventtideException](
+      WindowRows.namingKey(plan, row) {
+        new ByteSink(initial = 8, limit = 16).reserve(17): Unit
+      }
+    )
+    assert(error.getMessage.startsWith("[KEY_TOO_LARGE] What a window keeps in one record"))
+    assert(error.getMessage.contains("the key 'key = 7' takes more than 16 bytes"))
   }
 }
