@@ -20,6 +20,9 @@ final class LongBuffers extends Buffers {
   def merge(into: Int, from: Int): Unit = slots.putLong(into, value(into) + value(from)): Unit
   def deduct(into: Int, from: Int): Unit = slots.putLong(into, value(into) - value(from)): Unit
 
+  /** A key's buffers are forgotten together. */
+  def release(buffer: Int): Unit = ()
+
   def write(buffer: Int, out: ByteSink): Unit = {
     val at = out.reserve(8)
     System.arraycopy(slots.array, buffer, out.bytes, at, 8)

@@ -17,6 +17,13 @@ final class UnknownStateVersion(val piece: String, val found: Int, val newest: I
       s"state of $piece has format version $found, but the newest known here is $newest"
     )
 
+/** Something to save that takes more bytes than an array can have.
+  *
+  *   - '''Guarantee:''' nothing of it has been saved.
+  */
+final class RecordTooLarge(val limit: Int)
+    extends IllegalStateException(s"a record takes more than $limit bytes")
+
 /** Saved state that belongs to something else: another policy, other throttles.
   *
   *   - '''Guarantee:''' parameters may change between runs, kinds and their nesting may not.

@@ -3,7 +3,7 @@ package io.eventtide.kernel.window
 /** The aggregation buffers of one key at a time, by number.
   *
   * The engine says which buffers are merged and when; what is in them is the caller's. A number is
-  * good until the caller turns to the next key.
+  * good until it is released, or the caller turns to the next key.
   *
   *   - '''Guarantee expected:''' `merge` is associative, and commutes as far as the caller needs it to;
   *     `deduct` undoes `merge` exactly.
@@ -21,6 +21,9 @@ trait Buffers {
 
   /** Takes what is in `from` out of `into` again; asked only of those that can. */
   def deduct(into: Int, from: Int): Unit
+
+  /** Nobody asks for this buffer again: its number and its memory may be another's. */
+  def release(buffer: Int): Unit
 
   def write(buffer: Int, out: ByteSink): Unit
 

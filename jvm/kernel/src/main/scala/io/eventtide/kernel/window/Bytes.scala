@@ -1,10 +1,13 @@
 package io.eventtide.kernel.window
 
+import io.eventtide.kernel.RecordTooLarge
+
 /** Bytes being written: an array that grows and is used again for the next record.
   *
   *   - '''Units:''' numbers are written as variable-length integers, small ones in one byte.
+  *   - '''Edges:''' what is longer than `limit` is refused by a `RecordTooLarge`.
   */
-final class ByteSink(initial: Int = 256) {
+final class ByteSink(initial: Int = 256, limit: Int = ByteSink.Longest) {
   private var array = new Array[Byte](initial)
   private var end = 0
 
@@ -47,9 +50,22 @@ final class ByteSink(initial: Int = 256) {
     at
   }
 
-  private def ensure(more: Int): Unit = if (end + more > array.length) {
-    array = java.util.Arrays.copyOf(array, math.max(end + more, array.length * 2))
+  private def ensure(more: Int): Unit = {
+    val needed = end.toLong + more
+    if (needed > array.length) grow(needed)
   }
+
+  private def grow(needed: Long): Unit = {
+    if (needed > limit) throw new RecordTooLarge(limit)
+    val length = math.min(limit.toLong, math.max(needed, array.length * 2L))
+    array = java.util.Arrays.copyOf(array, length.toInt)
+  }
+}
+
+object ByteSink {
+
+  /** The longest array that every JVM makes, in whole words. */
+  private val Longest = Int.MaxValue - 15
 }
 
 /** Bytes being read, as `ByteSink` wrote them from a multiple of eight on. */

@@ -9,8 +9,11 @@ private[window] trait ClosedFrames {
 
   def isEmpty: Boolean
 
-  /** All frames as one buffer, good until the next call; asked when there is one. */
+  /** All frames as one buffer, good until it is given back; asked when there is one. */
   def total(): Int
+
+  /** Takes the total back. */
+  def giveBack(total: Int): Unit
 
   /** A frame closes: it is later than all that are here. The buffer is given away. */
   def push(frame: Long, buffer: Int): Unit
@@ -21,6 +24,7 @@ private[window] trait ClosedFrames {
   /** The frames below `frame` leave. */
   def evict(frame: Long): Unit
 
+  /** Begins another key, with no frames. */
   def clear(): Unit
 
   def write(out: ByteSink): Unit
@@ -40,9 +44,15 @@ private[window] final class Growing(buffers: Buffers) extends ClosedFrames {
 
   def total(): Int = sum
 
+  def giveBack(total: Int): Unit = ()
+
   def push(frame: Long, buffer: Int): Unit = {
     newest = frame
-    if (isEmpty) sum = buffer else buffers.merge(sum, buffer)
+    if (isEmpty) sum = buffer
+    else {
+      buffers.merge(sum, buffer)
+      buffers.release(buffer)
+    }
   }
 
   def late(frame: Long, buffer: Int): Unit = {
@@ -50,7 +60,10 @@ private[window] final class Growing(buffers: Buffers) extends ClosedFrames {
     if (isEmpty) sum = buffers.copy(buffer) else buffers.merge(sum, buffer)
   }
 
-  def evict(frame: Long): Unit = if (newest < frame) clear()
+  def evict(frame: Long): Unit = if (!isEmpty && newest < frame) {
+    buffers.release(sum)
+    clear()
+  }
 
   def clear(): Unit = sum = -1
 

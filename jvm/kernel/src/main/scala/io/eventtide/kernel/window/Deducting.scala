@@ -13,16 +13,20 @@ private[window] final class Deducting(buffers: Buffers, archive: FrameArchive, b
 
   def total(): Int = all
 
+  def giveBack(total: Int): Unit = ()
+
   protected def entered(buffer: Int): Unit = {
     if (oldest.isEmpty && blocks.isEmpty && newest.size == 1) all = buffers.copy(buffer)
     else buffers.merge(all, buffer)
   }
 
-  protected def archived(): Unit = blocks.append(newest.first, -1)
+  protected def archived(block: Long): Unit = blocks.append(block, -1)
 
   protected def unfolded(fromBlock: Boolean): Unit = if (fromBlock) blocks.dropFirst()
 
-  protected def leaves(buffer: Int): Unit = buffers.deduct(all, buffer)
+  protected def leaves(buffer: Int): Unit =
+    if (oldest.size == 1 && blocks.isEmpty && newest.isEmpty) buffers.release(all)
+    else buffers.deduct(all, buffer)
 
   protected def lateOldest(frame: Long, buffer: Int): Unit = {
     oldest.merge(frame, buffer, buffers)

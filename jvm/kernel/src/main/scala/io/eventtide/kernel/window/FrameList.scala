@@ -42,27 +42,45 @@ private[window] final class FrameList {
 
   def set(i: Int, buffer: Int): Unit = buffers(from + i) = buffer
 
-  def remove(i: Int): Unit = {
-    val at = from + i
-    System.arraycopy(frames, at + 1, frames, at, until - at - 1)
-    System.arraycopy(buffers, at + 1, buffers, at, until - at - 1)
-    until -= 1
+  def remove(i: Int): Unit = cut(i, i + 1)
+
+  def dropFirst(): Unit = cut(0, 1)
+
+  def releaseFirst(all: Buffers): Unit = {
+    all.release(buffer(0))
+    dropFirst()
   }
 
-  def dropFirst(): Unit = {
-    from += 1
-    if (from == until) clear()
+  /** As `clear`, and the buffers are needed no more. */
+  def release(all: Buffers): Unit = {
+    var i = from
+    while (i < until) {
+      all.release(buffers(i))
+      i += 1
+    }
+    clear()
   }
 
-  /** Moves all of `other` to the end of this one. */
-  def takeAll(other: FrameList): Unit = {
-    var i = 0
-    while (i < other.size) {
+  /** Moves a part of `other` to the end of this one. */
+  def take(other: FrameList, start: Int, end: Int): Unit = {
+    var i = start
+    while (i < end) {
       append(other.frame(i), other.buffer(i))
       i += 1
     }
-    other.clear()
+    other.cut(start, end)
   }
+
+  private def cut(start: Int, end: Int): Unit =
+    if (start == 0) {
+      from += end
+      if (from == until) clear()
+    } else {
+      val rest = size - end
+      System.arraycopy(frames, from + end, frames, from + start, rest)
+      System.arraycopy(buffers, from + end, buffers, from + start, rest)
+      until -= end - start
+    }
 
   /** The last position whose frame is at or below `frame`; -1 if there is none. */
   def floor(frame: Long): Int =
@@ -72,6 +90,14 @@ private[window] final class FrameList {
       val found = java.util.Arrays.binarySearch(frames, from, until, frame)
       (if (found >= 0) found else -found - 2) - from
     }
+
+  /** The first frame that is not below `frame`; the highest number if there is none. */
+  def ceiling(frame: Long): Long = {
+    val i = floor(frame)
+    if (i >= 0 && this.frame(i) == frame) frame
+    else if (i + 1 < size) this.frame(i + 1)
+    else Long.MaxValue
+  }
 
   /** Adds `buffer` to what the list has for `frame`, as a copy if it has nothing. */
   def merge(frame: Long, buffer: Int, all: Buffers): Unit = {

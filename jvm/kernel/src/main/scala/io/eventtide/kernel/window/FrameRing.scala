@@ -16,8 +16,11 @@ import io.eventtide.kernel.time.Clamped
   *   - '''Restart:''' `write` and `read` keep all of it; the record has a version.
   *   - '''Source:''' Jet's `SlidingWindowP`, with state by key.
   */
-final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrames: ClosedFrames) {
-  private val pending = new FrameList
+final class FrameRing private (
+    shape: WindowShape,
+    pending: PendingFrames,
+    closedFrames: ClosedFrames
+) {
   private var closedAt = 0L
   private var sum = FrameRing.NotYet
 
@@ -29,6 +32,7 @@ final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrame
     pending.clear()
     closedFrames.clear()
     closedAt = boundary
+    sum = FrameRing.NotYet
   }
 
   def isEmpty: Boolean = pending.isEmpty && closedFrames.isEmpty
@@ -39,7 +43,7 @@ final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrame
   /** Adds what is in `buffer`, which stays the caller's, to a frame; false when it is too late. */
   def add(frame: Long, buffer: Int): Boolean =
     if (frame >= closedAt) {
-      pending.merge(frame, buffer, buffers)
+      pending.add(frame, buffer)
       true
     } else {
       val open = shape.lastEnd(frame) > closedAt
@@ -58,20 +62,25 @@ final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrame
     if (boundary <= closedAt) due
     else {
       val next = Clamped.add(boundary, 1)
-      val i = pending.floor(boundary)
-      if (!closedFrames.isEmpty || (i >= 0 && pending.frame(i) >= shape.start(next))) next
-      else if (i + 1 < pending.size) Clamped.add(pending.frame(i + 1), 1)
-      else FrameRing.Never
+      if (!closedFrames.isEmpty) next
+      else if (pending.isEmpty) FrameRing.Never
+      else math.max(next, Clamped.add(pending.ceiling(shape.start(next)), 1))
     }
 
   /** Turns to the next window that ends at `boundary` or before; false when all have been given. */
   def next(boundary: Long): Boolean = {
-    closeUpTo(closedAt) // what the result before this one was the last to hold
+    leaveResult()
     val end = due
     val gives = end <= boundary && end < FrameRing.Never
     if (gives) close(end)
     else if (boundary > closedAt) closeUpTo(boundary)
     gives
+  }
+
+  private def leaveResult(): Unit = {
+    if (sum != FrameRing.NotYet) closedFrames.giveBack(sum)
+    sum = FrameRing.NotYet
+    closeUpTo(closedAt) // what that result was the last to hold
   }
 
   /** The end of the window that `next` turned to. */
@@ -85,12 +94,9 @@ final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrame
 
   private def close(end: Long): Unit = {
     closeUpTo(end - 1)
-    if (!pending.isEmpty && pending.first < end) {
-      closedFrames.push(pending.first, pending.buffer(0))
-      pending.dropFirst()
-    }
+    if (!pending.isEmpty && pending.first < end)
+      closedFrames.push(pending.first, pending.takeFirst())
     closedAt = end
-    sum = FrameRing.NotYet
   }
 
   private def closeUpTo(boundary: Long): Unit = {
@@ -101,14 +107,15 @@ final class FrameRing private (shape: WindowShape, buffers: Buffers, closedFrame
   def write(out: ByteSink): Unit = {
     out.putByte(FrameRing.Version)
     out.putNumber(closedAt)
-    pending.write(out, buffers)
+    pending.write(out)
     closedFrames.write(out)
   }
 
   def read(in: ByteSource): Unit = {
     StateVersion.check(in.getByte(), "the frames of a key", FrameRing.Version)
     closedAt = in.getNumber()
-    pending.read(in, buffers)
+    sum = FrameRing.NotYet
+    pending.read(in)
     closedFrames.read(in)
   }
 }
@@ -126,7 +133,7 @@ object FrameRing {
   /** The ring for windows of a shape: combined by deducting where the buffers can, else by two stacks.
     *
     * @param blockSize
-    *   how many closed frames are kept together, in the ring or in a block of the archive
+    *   how many frames are kept together, in the ring or in a block of the archive, at the least
     */
   def apply(
       shape: WindowShape,
@@ -140,6 +147,6 @@ object FrameRing {
       case _ if deducts => new Deducting(buffers, archive, blockSize)
       case _ => new TwoStacks(buffers, archive, blockSize)
     }
-    new FrameRing(shape, buffers, closed)
+    new FrameRing(shape, new PendingFrames(buffers, archive, blockSize), closed)
   }
 }

@@ -37,12 +37,14 @@ final class PanedRing(
   private var boundaries = PaneBoundaries(0, 0, 0)
   private var early: EarlyPanes = EarlyPanes.Never
   private var running: FrameRing = ring
+  private var sum = PanedRing.NoBuffer // of the rows of a pane that discards
   private var paneCount = 0
   private var paneTiming: PaneTiming = PaneTiming.OnTime
 
   def begin(boundary: Long): Unit = {
     ring.begin(boundary)
     Seq(sinceEarly, sinceGiven, counts).foreach(_.clear())
+    sum = PanedRing.NoBuffer
   }
 
   def isEmpty: Boolean = ring.isEmpty
@@ -79,6 +81,7 @@ final class PanedRing(
 
   /** Turns to the next pane; false when all have been given. */
   def next(): Boolean = {
+    leaveResult()
     var found = false
     while (!found && step()) found = isGiven
     if (!found) settle()
@@ -149,7 +152,16 @@ final class PanedRing(
   /** The rows of the pane as one buffer, good until the next call of `next`. */
   def result: Int =
     if (!discards) running.result
-    else sumOf(if (paneTiming == PaneTiming.Late) sinceGiven else sinceEarly)
+    else {
+      if (sum == PanedRing.NoBuffer)
+        sum = sumOf(if (paneTiming == PaneTiming.Late) sinceGiven else sinceEarly)
+      sum
+    }
+
+  private def leaveResult(): Unit = if (sum != PanedRing.NoBuffer) {
+    buffers.release(sum)
+    sum = PanedRing.NoBuffer
+  }
 
   private def sumOf(frames: FrameList): Int = {
     val all = buffers.fresh()
@@ -163,11 +175,15 @@ final class PanedRing(
   }
 
   private def settle(): Unit = {
-    sinceGiven.clear()
-    if (early.isDue) sinceEarly.clear()
-    while (!sinceEarly.isEmpty && shape.lastEnd(sinceEarly.first) <= boundaries.closing)
-      sinceEarly.dropFirst()
+    while (!sinceGiven.isEmpty) dropFirst(sinceGiven)
+    while (!sinceEarly.isEmpty && (early.isDue || hasClosed(sinceEarly.first)))
+      dropFirst(sinceEarly)
   }
+
+  private def hasClosed(frame: Long): Boolean = shape.lastEnd(frame) <= boundaries.closing
+
+  private def dropFirst(frames: FrameList): Unit =
+    if (discards) frames.releaseFirst(buffers) else frames.dropFirst()
 
   /** When this key next owes a pane on time, or has something to forget.
     *
@@ -192,6 +208,7 @@ final class PanedRing(
   def read(in: ByteSource): Unit = {
     StateVersion.check(in.getByte(), "the panes of a key", PanedRing.Version)
     ring.read(in)
+    sum = PanedRing.NoBuffer
     sinceGiven.clear()
     if (discards) sinceEarly.read(in, buffers) else sinceEarly.readFrames(in)
     counts.readFrames(in)

@@ -15,7 +15,7 @@ private[window] abstract class SlidingFrames(
 ) extends ClosedFrames {
   protected val oldest = new FrameList
   protected val newest = new FrameList
-  private val block = new FrameList
+  private val stored = new FrameBlocks(buffers, archive)
 
   /** The blocks between, by their first frames. */
   protected def blocks: FrameList
@@ -23,8 +23,8 @@ private[window] abstract class SlidingFrames(
   /** A frame has come to the end of `newest`. */
   protected def entered(buffer: Int): Unit
 
-  /** `newest` has become the last block, and is about to be cleared. */
-  protected def archived(): Unit
+  /** What was `newest` has become the last block. */
+  protected def archived(block: Long): Unit
 
   /** `oldest` has been filled, from the first block or, if there was none, from `newest`. */
   protected def unfolded(fromBlock: Boolean): Unit
@@ -40,11 +40,7 @@ private[window] abstract class SlidingFrames(
   final def isEmpty: Boolean = oldest.isEmpty && blocks.isEmpty && newest.isEmpty
 
   final def push(frame: Long, buffer: Int): Unit = {
-    if (newest.size >= blockSize) {
-      archive.write(newest.first, contentOf(newest))
-      archived()
-      newest.clear()
-    }
+    if (newest.size >= blockSize) archived(stored.put(newest, 0, newest.size))
     newest.append(frame, buffer)
     entered(buffer)
   }
@@ -61,10 +57,7 @@ private[window] abstract class SlidingFrames(
     else lateOldest(frame, buffer)
 
   private def lateInBlock(i: Int, frame: Long, buffer: Int): Unit = {
-    val name = blocks.frame(i)
-    load(name)
-    block.merge(frame, buffer, buffers)
-    archive.write(name, contentOf(block))
+    stored.merge(blocks.frame(i), frame, buffer): Unit
     lateBlock(i, buffer)
   }
 
@@ -79,7 +72,7 @@ private[window] abstract class SlidingFrames(
   private def leave(frame: Long): Unit =
     while (!oldest.isEmpty && oldest.first < frame) {
       leaves(oldest.buffer(0))
-      oldest.dropFirst()
+      oldest.releaseFirst(buffers)
     }
 
   private def startsBelow(frame: Long): Boolean =
@@ -88,34 +81,27 @@ private[window] abstract class SlidingFrames(
 
   private def unfold(): Unit =
     if (blocks.isEmpty) {
-      oldest.takeAll(newest)
+      oldest.take(newest, 0, newest.size)
       unfolded(fromBlock = false)
     } else {
-      load(blocks.first)
-      archive.remove(blocks.first)
-      oldest.takeAll(block)
+      stored.take(blocks.first, oldest)
       unfolded(fromBlock = true)
     }
-
-  private def load(name: Long): Unit = block.read(archive.read(name), buffers)
-
-  private def contentOf(frames: FrameList): ByteSink = {
-    val out = archive.sink()
-    frames.write(out, buffers)
-    out
-  }
 
   def clear(): Unit = {
     oldest.clear()
     newest.clear()
+    stored.clear()
   }
 
   def write(out: ByteSink): Unit = {
+    stored.flush()
     oldest.write(out, buffers)
     newest.write(out, buffers)
   }
 
   def read(in: ByteSource): Unit = {
+    stored.clear()
     oldest.read(in, buffers)
     newest.read(in, buffers)
   }

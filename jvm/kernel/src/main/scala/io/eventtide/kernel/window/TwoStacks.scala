@@ -26,27 +26,32 @@ private[window] final class TwoStacks(buffers: Buffers, archive: FrameArchive, b
     all
   }
 
+  def giveBack(total: Int): Unit = buffers.release(total)
+
   protected def entered(buffer: Int): Unit = {
     if (newest.size == 1) allOfNewest = buffers.copy(buffer)
     else buffers.merge(allOfNewest, buffer)
   }
 
-  protected def archived(): Unit = {
+  protected def archived(block: Long): Unit = {
     if (blocks.size == turned) restOfBlocks = buffers.copy(allOfNewest)
     else buffers.merge(restOfBlocks, allOfNewest)
-    blocks.append(newest.first, allOfNewest)
+    blocks.append(block, allOfNewest)
   }
 
   protected def unfolded(fromBlock: Boolean): Unit = {
     combineBackwards(oldest, oldest.size)
     if (fromBlock) {
-      if (turned == 0) {
-        turned = blocks.size
-        combineBackwards(blocks, turned)
-      }
-      blocks.dropFirst()
+      if (turned == 0) turn()
+      blocks.releaseFirst(buffers)
       turned -= 1
-    }
+    } else buffers.release(allOfNewest)
+  }
+
+  private def turn(): Unit = {
+    turned = blocks.size
+    combineBackwards(blocks, turned)
+    buffers.release(restOfBlocks)
   }
 
   protected def leaves(buffer: Int): Unit = ()

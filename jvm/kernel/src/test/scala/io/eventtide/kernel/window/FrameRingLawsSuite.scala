@@ -21,11 +21,52 @@ final class FrameRingLawsSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     }
   }
 
-  test("when all has closed, neither the ring nor its archive has anything left") {
+  for (deducts <- Seq(false, true)) {
+    test(s"when all has closed, nothing is left anywhere, deducting: $deducts") {
+      forAll(cases) { one =>
+        val player = new RingPlayer(one, deducts, saves = false)
+        player.play(one.steps :+ Close(Far))
+        assert(player.isEmpty)
+      }
+    }
+
+    test(
+      s"after every step a buffer is held for each open frame and a few more, deducting: $deducts"
+    ) {
+      forAll(cases) { one =>
+        val player = new RingPlayer(one, deducts, saves = false)
+        one.steps.foreach { step =>
+          player.play(Seq(step))
+          assert(player.buffersOverFrames <= 4)
+        }
+      }
+    }
+  }
+
+  test("a row reads a block at most, and writes two") {
     forAll(cases) { one =>
-      val player = new RingPlayer(one, deducts = false, saves = false)
-      player.play(one.steps :+ Close(Far))
-      assert(player.isEmpty)
+      val player = new RingPlayer(one, deducts = false, saves = true)
+      one.steps.foreach { step =>
+        player.play(Seq(step))
+        val (reads, writes) = player.newReadsAndWrites()
+        if (step.isInstanceOf[Row]) assert(reads <= 1 && writes <= 2)
+      }
+    }
+  }
+
+  test("what is due after a boundary is never said too late, and exactly while nothing is closed") {
+    forAll(cases) { one =>
+      val plain = new AllRows(one.shape)
+      val player = new RingPlayer(one, deducts = false, saves = true)
+      one.steps.foreach { step =>
+        plain.play(Seq(step))
+        player.play(Seq(step))
+        for (ahead <- Seq(0, 1, 9, 77)) {
+          val (said, isExact) = player.dueAfter(ahead)
+          val due = plain.dueAfter(ahead)
+          assert(if (isExact) said == due else said <= due)
+        }
+      }
     }
   }
 
@@ -47,24 +88,28 @@ object FrameRingLawsSuite {
 
   final case class Case(shape: WindowShape, blockSize: Int, steps: Seq[Step])
 
-  // Time moves on by fits and starts, rows are about it, and a few are nowhere near.
-  private def steps(at: Long, left: Int): Gen[List[Step]] =
+  // Time moves on by fits and starts, rows are about it or up to `lead` before it is their turn, and
+  // a few are nowhere near.
+  private def steps(at: Long, lead: Long, left: Int): Gen[List[Step]] =
     if (left == 0) Gen.const(Nil)
     else
       Gen
         .frequency(
-          8 -> Gen.choose(-15L, 6L).map(by => at -> Row(at + by)),
+          4 -> Gen.choose(-15L, 6L).map(by => at -> Row(at + by)),
+          4 -> Gen.choose(-9L, 6L).map(by => at -> Row(at + lead + by)),
+          2 -> Gen.choose(0L, lead).map(by => at -> Row(at + by)),
           1 -> Gen.oneOf(-2000L, -100L, 60L, 3000L).map(by => at -> Row(at + by)),
           3 -> Gen.oneOf(0L, 1L, 1L, 2L, 5L, 50L).map(by => (at + by) -> Close(at + by))
         )
-        .flatMap { case (now, step) => steps(now, left - 1).map(step :: _) }
+        .flatMap { case (now, step) => steps(now, lead, left - 1).map(step :: _) }
 
   val cases: Gen[Case] = for {
     shape <- WindowGenerators.shapes
-    blockSize <- Gen.choose(1, 6)
+    blockSize <- Gen.choose(1, 8)
+    lead <- Gen.oneOf(0L, 0L, 30L, 200L)
     start <- Gen.choose(-30L, 30L)
     count <- Gen.choose(0, 120)
-    steps <- steps(start, count)
+    steps <- steps(start, lead, count)
   } yield Case(shape, blockSize, steps)
 
   /** Keeps every row, and looks at every window at every step. */
@@ -88,6 +133,13 @@ object FrameRingLawsSuite {
         Results(results)
     }
 
+    def dueAfter(ahead: Int): Long =
+      rows
+        .flatMap(row => ends(row._1))
+        .filter(_ > closed + ahead)
+        .minOption
+        .getOrElse(FrameRing.Never)
+
     private def ends(frame: Long): Seq[Long] = frame + 1 to shape.lastEnd(frame)
   }
 
@@ -96,10 +148,26 @@ object FrameRingLawsSuite {
     private val buffers = new RowBuffers
     private val archive = new MemoryArchive
     private var ring = make()
+    private var frames = Set.empty[Long]
     private var count = 0
     ring.begin(Long.MinValue / 2)
 
-    def isEmpty: Boolean = ring.isEmpty && archive.size == 0
+    def isEmpty: Boolean = ring.isEmpty && archive.size == 0 && buffers.live == 0
+
+    /** How many buffers are held, over one for each frame that a window can still need. */
+    def buffersOverFrames: Int =
+      buffers.live - frames.count(frame => one.shape.lastEnd(frame) > ring.closed)
+
+    /** What is due so many boundaries ahead, and whether that is exact. */
+    def dueAfter(ahead: Int): (Long, Boolean) =
+      (ring.dueAfter(ring.closed + ahead), frames.forall(_ >= ring.closed))
+
+    def newReadsAndWrites(): (Int, Int) = {
+      val both = (archive.reads, archive.writes)
+      archive.reads = 0
+      archive.writes = 0
+      both
+    }
 
     def play(steps: Seq[Step]): Seq[Outcome] = steps.map { step =>
       val outcome = take(step)
@@ -112,7 +180,11 @@ object FrameRingLawsSuite {
     private def take(step: Step): Outcome = step match {
       case Row(frame) =>
         count += 1
-        Taken(ring.add(frame, buffers.of(count)))
+        frames += frame
+        val row = buffers.of(count)
+        val taken = ring.add(frame, row)
+        buffers.release(row)
+        Taken(taken)
       case Close(boundary) =>
         val results = Iterator.continually(ring.next(boundary)).takeWhile(identity)
         Results(results.map(_ => ring.end -> buffers(ring.result).sorted).toList)

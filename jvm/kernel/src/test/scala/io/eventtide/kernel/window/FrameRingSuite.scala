@@ -1,9 +1,10 @@
 package io.eventtide.kernel.window
 
+import org.scalatest.OneInstancePerTest
 import org.scalatest.funsuite.AnyFunSuite
 
 /** What a ring does on the way; that its results are right is in `FrameRingLawsSuite`. */
-final class FrameRingSuite extends AnyFunSuite {
+final class FrameRingSuite extends AnyFunSuite with OneInstancePerTest {
   private val buffers = new RowBuffers
   private val archive = new MemoryArchive
 
@@ -20,8 +21,12 @@ final class FrameRingSuite extends AnyFunSuite {
       .map(_ => ring.end -> buffers(ring.result).sorted)
       .toList
 
-  private def add(ring: FrameRing, frame: Long, row: Int): Boolean =
-    ring.add(frame, buffers.of(row))
+  private def add(ring: FrameRing, frame: Long, row: Int): Boolean = {
+    val added = buffers.of(row)
+    val taken = ring.add(frame, added)
+    buffers.release(added)
+    taken
+  }
 
   test("a ring without frames owes nothing") {
     val empty = ring(Sliding(3))
@@ -111,6 +116,84 @@ final class FrameRingSuite extends AnyFunSuite {
       assert(archive.reads < 2 * frames / 32 + 2)
       assert(archive.writes < 2 * frames / 32 + 2)
       assert(archive.size <= frames / 32 + 1)
+    }
+
+  test("frames that wait for long are read and written a block at a time, also out of order") {
+    val (lag, frames) = (3600, 20000)
+    val order = (0 until frames).map(_.toLong).grouped(5).flatMap(_.reverse).toSeq
+    var waiting = ring(Sliding(1), blockSize = 8)
+    var longest = 0
+    order.zipWithIndex.foreach { case (frame, n) =>
+      assert(add(waiting, frame, frame.toInt))
+      results(waiting, n.toLong - lag).foreach { case (end, rows) => assert(rows == Seq(end - 1)) }
+      val record = written(waiting)
+      longest = math.max(longest, record.position)
+      waiting = read(record, Sliding(1), blockSize = 8)
+    }
+    assert(longest < 2000)
+    assert(archive.reads < frames / 30)
+    assert(archive.writes < frames / 30)
+    assert(archive.size < 150)
+  }
+
+  test("few frames that wait are in one record") {
+    val waiting = ring(Sliding(1), blockSize = 8)
+    for (frame <- 0 until 1000) {
+      add(waiting, frame.toLong, frame)
+      results(waiting, frame - 14L)
+      written(waiting)
+    }
+    assert((archive.reads, archive.writes) == ((0, 0)))
+  }
+
+  test("frames that come before those that wait, or between them, are put into blocks too") {
+    var waiting = ring(Sliding(1), blockSize = 8)
+    def take(frame: Long): Unit = {
+      add(waiting, frame, 0)
+      waiting = read(written(waiting), Sliding(1), blockSize = 8)
+    }
+    for (frame <- 2000L until 1000 by -1) take(frame)
+    for (n <- 0L until 50) take(1000000 * n)
+    for (n <- 0L until 1000) take(2000 + n * 17 % 1000)
+    assert(written(waiting).position < 2000)
+    archive.reads = 0
+    assert(results(waiting, 3000).map(_._1) == 1L +: (1002L to 3000L))
+    assert(archive.reads < 200)
+  }
+
+  private def written(ring: FrameRing): ByteSink = {
+    val out = new ByteSink
+    ring.write(out)
+    out
+  }
+
+  private def read(record: ByteSink, shape: WindowShape, blockSize: Int): FrameRing = {
+    buffers.reset()
+    val in = new ByteSource
+    in.reset(record.bytes, 0)
+    val made = ring(shape, blockSize = blockSize)
+    made.read(in)
+    made
+  }
+
+  for (
+    (shape, deducts, most) <- Seq(
+      (Sliding(1), false, 3),
+      (Cumulating(50), false, 4),
+      (Sliding(50), true, 55),
+      (Sliding(50), false, 60)
+    )
+  )
+    test(s"thousands of results hold no more buffers than one: $shape, deducting: $deducts") {
+      val busy = ring(shape, deducts, blockSize = Int.MaxValue)
+      for (frame <- 0 until 5000) {
+        add(busy, frame.toLong, frame)
+        assert(results(busy, frame + 1L).length == 1)
+        add(busy, frame.toLong, frame): Unit
+      }
+      assert(buffers.mostLive <= most)
+      results(busy, 10000)
+      assert(buffers.live == 0)
     }
 
   test("a record of a newer version is refused by name") {

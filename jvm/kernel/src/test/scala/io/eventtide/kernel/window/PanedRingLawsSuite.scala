@@ -56,7 +56,7 @@ object PanedRingLawsSuite {
     if (left == 0) Gen.const(Nil)
     else
       for {
-        rows <- Gen.listOf(Gen.choose(-14L, 8L).map(at + _))
+        rows <- Gen.listOf(Gen.oneOf(Gen.choose(-14L, 8L), Gen.choose(0L, 60L)).map(at + _))
         by <- Gen.oneOf(0L, 1L, 2L, 6L, 30L)
         early <- Gen.oneOf(true, false, false)
         reached = at + by
@@ -66,7 +66,7 @@ object PanedRingLawsSuite {
 
   val cases: Gen[Case] = for {
     shape <- shapes
-    blockSize <- Gen.choose(1, 6)
+    blockSize <- Gen.choose(1, 8)
     lateness <- Gen.oneOf(0L, 1L, 4L, 20L)
     count <- Gen.choose(0, 12)
     batches <- batches(0, -lateness, lateness, count)
@@ -136,7 +136,9 @@ object PanedRingLawsSuite {
     def play(): Seq[Seq[Given]] = one.batches.map { batch =>
       batch.rows.foreach { frame =>
         count += 1
-        ring.add(frame, buffers.of(count))
+        val row = buffers.of(count)
+        ring.add(frame, row)
+        buffers.release(row)
       }
       val early = if (batch.early) EarlyPanes.Always else EarlyPanes.Never
       ring.give(PaneBoundaries(passed, batch.closing, batch.last), early)

@@ -4,32 +4,58 @@ import scala.collection.mutable
 
 /** Buffers that hold the numbers of rows: a result says exactly which rows are in it.
   *
-  * A row merged twice is there twice; one deducted that is not there fails.
+  * A row merged twice is there twice; one deducted that is not there fails, and so does the use of a
+  * buffer that was released, or of one of the key before.
   */
 final class RowBuffers extends Buffers {
-  private val all = mutable.ArrayBuffer.empty[Vector[Int]]
+  private val all = mutable.ArrayBuffer.empty[Option[Vector[Int]]]
+  private var ofKeysBefore = 0
   var merges = 0
+  var live = 0
+  var mostLive = 0
 
   /** The numbers of buffers are good for one key at a time. */
-  def reset(): Unit = all.clear()
+  def reset(): Unit = {
+    ofKeysBefore += all.length
+    all.clear()
+    live = 0
+    mostLive = 0
+  }
 
-  def of(rows: Int*): Int = { all += rows.toVector; all.length - 1 }
-  def apply(buffer: Int): Vector[Int] = all(buffer)
+  def of(rows: Int*): Int = {
+    all += Some(rows.toVector)
+    live += 1
+    mostLive = math.max(mostLive, live)
+    ofKeysBefore + all.length - 1
+  }
+
+  def apply(buffer: Int): Vector[Int] = {
+    assert(buffer >= ofKeysBefore, s"buffer $buffer is another key's")
+    all(buffer - ofKeysBefore).getOrElse(throw new AssertionError(s"buffer $buffer was released"))
+  }
+
+  private def update(buffer: Int, rows: Vector[Int]): Unit = all(buffer - ofKeysBefore) = Some(rows)
 
   def fresh(): Int = of()
-  def copy(from: Int): Int = of(all(from): _*)
-  def merge(into: Int, from: Int): Unit = { merges += 1; all(into) = all(into) ++ all(from) }
+  def copy(from: Int): Int = of(this(from): _*)
+  def merge(into: Int, from: Int): Unit = { merges += 1; this(into) = this(into) ++ this(from) }
 
   def deduct(into: Int, from: Int): Unit = {
     merges += 1
-    val left = all(into).diff(all(from))
-    assert(left.length == all(into).length - all(from).length, "deducts what is not there")
-    all(into) = left
+    val left = this(into).diff(this(from))
+    assert(left.length == this(into).length - this(from).length, "deducts what is not there")
+    this(into) = left
+  }
+
+  def release(buffer: Int): Unit = {
+    this(buffer): Unit
+    all(buffer - ofKeysBefore) = None
+    live -= 1
   }
 
   def write(buffer: Int, out: ByteSink): Unit = {
-    out.putCount(all(buffer).length.toLong)
-    all(buffer).foreach(row => out.putNumber(row.toLong))
+    out.putCount(this(buffer).length.toLong)
+    this(buffer).foreach(row => out.putNumber(row.toLong))
   }
 
   def read(in: ByteSource): Int = of(Seq.fill(in.getCount().toInt)(in.getNumber().toInt): _*)

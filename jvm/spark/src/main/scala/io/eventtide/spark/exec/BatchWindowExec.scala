@@ -43,7 +43,11 @@ final case class BatchWindowExec(plan: WindowPlan, child: SparkPlan) extends Una
     copy(child = newChild)
 }
 
-/** Works through one partition, a key at a time. */
+/** Works through one partition, a key at a time.
+  *
+  * The rows of a key come by frame, so a window is given before the first row behind it is taken, and
+  * no more of a key is in memory than its windows hold.
+  */
 private[exec] final class BatchWindowRows(
     plan: WindowPlan,
     rows: KeyedRows,
@@ -71,18 +75,20 @@ private[exec] final class BatchWindowRows(
   }
 
   private def advance(): Unit = {
-    if (key == null) takeRows()
-    found = ring.next(Long.MaxValue)
-    if (!found) key = null
+    if (key == null) openKey()
+    val more = rows.isSameKey
+    found = ring.next(if (more) rows.frame else Long.MaxValue)
+    if (!found) { if (more) takeRow() else key = null }
   }
 
-  private def takeRows(): Unit = {
+  private def openKey(): Unit = {
     key = rows.nextKey()
     buffers.reset()
     ring.begin(Long.MinValue)
-    while (rows.isSameKey) {
-      ring.add(rows.frame, buffers.input(rows.buffer)): Unit
-      rows.advance()
-    }
+  }
+
+  private def takeRow(): Unit = {
+    ring.add(rows.frame, buffers.input(rows.buffer)): Unit
+    rows.advance()
   }
 }

@@ -6,6 +6,9 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
+import io.eventtide.kernel.RecordTooLarge
+import io.eventtide.spark.EventtideException
+
 /** Works through one partition, a key at a time, and gives the rows of what is due.
   *
   * First the keys that have rows, which come sorted: each takes them in, gives what is due, and is
@@ -46,7 +49,9 @@ private[exec] final class WindowRows(
     windows.row(key)
   }
 
-  private def advance(): Unit =
+  private def advance(): Unit = WindowRows.namingKey(task.plan, key)(step())
+
+  private def step(): Unit =
     if (key != null) {
       found = windows.next()
       if (!found) leaveKey()
@@ -99,4 +104,21 @@ private[exec] final class WindowRows(
     metrics.commit(store, counts, PartitionDue(NextDue(end, deadline), first))
     committed = true
   }
+}
+
+private[exec] object WindowRows {
+
+  /** Does the work of the key that is at hand when it fails; one that is too large is named. */
+  def namingKey(plan: WindowPlan, key: => UnsafeRow)(work: => Unit): Unit =
+    try work
+    catch {
+      case large: RecordTooLarge =>
+        val values = key.toSeq(plan.keys.map(_.dataType))
+        val named = plan.keys.zip(values).map { case (column, value) => s"${column.name} = $value" }
+        throw EventtideException(
+          "KEY_TOO_LARGE",
+          "key" -> named.mkString("'", ", ", "'"),
+          "limit" -> large.limit
+        )
+    }
 }

@@ -2,16 +2,16 @@ package io.eventtide.spark.state
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{SpecificInternalRow, UnsafeProjection, UnsafeRow}
 import org.apache.spark.unsafe.Platform
 
 import io.eventtide.kernel.window.{ByteSink, ByteSource}
 
-/** Buffers of one length, each an `UnsafeRow` that lies in the bytes it was read from.
+/** Buffers of one length, each an `UnsafeRow`.
   *
-  * Reading one points a row at it, changing it changes those bytes, and writing copies them: nothing
-  * is decoded, and nothing is allocated once the pool has grown to the longest key.
+  * Reading one points a row at the bytes it was read from, changing it changes those, and writing
+  * copies them: nothing is decoded. Those that are made have slots of their own, which they keep for
+  * ever: nothing is allocated once there are as many as the longest key needs at once.
   */
 private[state] final class FixedBuffers(calls: AggregateCalls) extends WindowBuffers {
   private val empty: UnsafeRow = {
@@ -21,68 +21,83 @@ private[state] final class FixedBuffers(calls: AggregateCalls) extends WindowBuf
   }
   private val length = empty.getSizeInBytes
 
-  private val rows = mutable.ArrayBuffer(new UnsafeRow(calls.types.length))
-  private var used = 1
+  // The buffers with odd numbers are made, those with even ones read, but for the input.
+  private val made = mutable.ArrayBuffer.empty[UnsafeRow]
+  private val read = mutable.ArrayBuffer.empty[UnsafeRow]
+  private val numbersMade = new Numbers
+  private val numbersRead = new Numbers
 
-  private val chunks = mutable.ArrayBuffer.empty[Array[Byte]]
-  private var chunk = -1
-  private var at = FixedBuffers.ChunkBytes
+  private var chunk = Array.emptyByteArray // in which the last slot lies
+  private var at = 0 // where the next one begins
+
+  reset()
 
   def reset(): Unit = {
-    used = 1
-    chunk = -1
-    at = FixedBuffers.ChunkBytes
+    numbersMade.reset()
+    numbersRead.reset()
+    pointed(null, 0, 0): Unit // the input's
   }
 
   def input(row: UnsafeRow): Int = {
-    rows(WindowBuffers.Input).pointTo(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes)
+    read(WindowBuffers.Input).pointTo(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes)
     WindowBuffers.Input
   }
 
-  def row(buffer: Int): InternalRow = rows(buffer)
+  def row(buffer: Int): UnsafeRow = if (isMade(buffer)) made(buffer >> 1) else read(buffer >> 1)
+
+  private def isMade(buffer: Int): Boolean = (buffer & 1) == 1
 
   def fresh(): Int = copyOf(empty)
 
-  def copy(from: Int): Int = copyOf(rows(from))
+  def copy(from: Int): Int = copyOf(row(from))
 
   private def copyOf(row: UnsafeRow): Int = {
-    if (at + length > FixedBuffers.ChunkBytes) nextChunk()
-    val bytes = chunks(chunk)
-    val offset = Platform.BYTE_ARRAY_OFFSET.toLong + at
-    Platform.copyMemory(row.getBaseObject, row.getBaseOffset, bytes, offset, length.toLong)
+    val number = numbersMade.take()
+    if (number == made.length) made += slot()
+    copyBytes(row, made(number).getBaseObject, made(number).getBaseOffset)
+    number << 1 | 1
+  }
+
+  private def slot(): UnsafeRow = {
+    if (at + length > chunk.length) nextChunk()
+    val row = new UnsafeRow(calls.types.length)
+    row.pointTo(chunk, Platform.BYTE_ARRAY_OFFSET.toLong + at, length)
     at += length
-    pointed(bytes, offset)
+    row
   }
 
   private def nextChunk(): Unit = {
-    chunk += 1
-    if (chunk == chunks.length) chunks += new Array[Byte](math.max(FixedBuffers.ChunkBytes, length))
+    chunk = new Array[Byte](math.max(FixedBuffers.ChunkBytes, length))
     at = 0
   }
 
-  private def pointed(bytes: Array[Byte], offset: Long): Int = {
-    if (used == rows.length) rows += new UnsafeRow(calls.types.length)
-    rows(used).pointTo(bytes, offset, length)
-    used += 1
-    used - 1
+  private def copyBytes(row: UnsafeRow, bytes: AnyRef, offset: Long): Unit =
+    Platform.copyMemory(row.getBaseObject, row.getBaseOffset, bytes, offset, length.toLong)
+
+  private def pointed(bytes: Array[Byte], offset: Long, length: Int): Int = {
+    val number = numbersRead.take()
+    if (number == read.length) read += new UnsafeRow(calls.types.length)
+    read(number).pointTo(bytes, offset, length)
+    number << 1
   }
 
-  def merge(into: Int, from: Int): Unit = calls.merge(rows(into), rows(from))
+  def merge(into: Int, from: Int): Unit = calls.merge(row(into), row(from))
 
-  def deduct(into: Int, from: Int): Unit = calls.deduct(rows(into), rows(from))
+  def deduct(into: Int, from: Int): Unit = calls.deduct(row(into), row(from))
+
+  def release(buffer: Int): Unit =
+    if (isMade(buffer)) numbersMade.release(buffer >> 1) else numbersRead.release(buffer >> 1)
 
   def write(buffer: Int, out: ByteSink): Unit = {
     out.align()
     val start = out.reserve(length)
-    val offset = Platform.BYTE_ARRAY_OFFSET.toLong + start
-    val row = rows(buffer)
-    Platform.copyMemory(row.getBaseObject, row.getBaseOffset, out.bytes, offset, length.toLong)
+    copyBytes(row(buffer), out.bytes, Platform.BYTE_ARRAY_OFFSET.toLong + start)
   }
 
   def read(in: ByteSource): Int = {
     in.align()
     val start = in.skip(length)
-    pointed(in.bytes, Platform.BYTE_ARRAY_OFFSET.toLong + start)
+    pointed(in.bytes, Platform.BYTE_ARRAY_OFFSET.toLong + start, length)
   }
 }
 

@@ -10,12 +10,20 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource}
 
 /** Buffers of any length: rows of values, and of the objects that typed aggregates work with. */
 private[state] final class RowBuffers(calls: AggregateCalls) extends WindowBuffers {
-  private val rows = mutable.ArrayBuffer[InternalRow](null)
+  private val rows = mutable.ArrayBuffer.empty[InternalRow] // those that are free are empty
+  private val numbers = new Numbers
   private val toBytes = UnsafeProjection.create(calls.types)
   private val written = newRow()
   private val saved = new UnsafeRow(calls.types.length)
 
-  def reset(): Unit = rows.dropRightInPlace(rows.length - 1): Unit
+  reset()
+
+  def reset(): Unit = {
+    rows.clear()
+    rows += null // the input's
+    numbers.reset()
+    numbers.take(): Unit
+  }
 
   def input(row: UnsafeRow): Int = {
     rows(WindowBuffers.Input) = row
@@ -25,10 +33,13 @@ private[state] final class RowBuffers(calls: AggregateCalls) extends WindowBuffe
   def row(buffer: Int): InternalRow = rows(buffer)
 
   def fresh(): Int = {
-    val row = newRow()
-    calls.initialize(row)
-    rows += row
-    rows.length - 1
+    val number = numbers.take()
+    if (number == rows.length) {
+      val row = newRow()
+      calls.initialize(row)
+      rows += row
+    }
+    number
   }
 
   def copy(from: Int): Int = {
@@ -42,6 +53,11 @@ private[state] final class RowBuffers(calls: AggregateCalls) extends WindowBuffe
     else calls.mergeObjects(rows(into), rows(from))
 
   def deduct(into: Int, from: Int): Unit = calls.deduct(rows(into), rows(from))
+
+  def release(buffer: Int): Unit = {
+    calls.initialize(rows(buffer)) // which lets go of its objects
+    numbers.release(buffer)
+  }
 
   def write(buffer: Int, out: ByteSink): Unit = {
     copyValues(rows(buffer), written)
