@@ -14,6 +14,7 @@ trait LocalSession extends BeforeAndAfterAll { this: Suite =>
     .config("spark.sql.extensions", classOf[EventtideExtensions].getName)
     .config("spark.sql.shuffle.partitions", "2")
     .config("spark.sql.session.timeZone", "UTC")
+    .config("spark.sql.codegen.fallback", "false") // code that does not compile is no detail
     .getOrCreate()
 
   override protected def afterAll(): Unit =

@@ -83,12 +83,16 @@ final case class OnTimeRowsExec(
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
     val onTime = openedIn(ctx)
     val ExprCode(code, isMissing, micros) = input(ordinal)
+    val ownInput = input.map(_.copy())
+    val used = AttributeSet(limits.logged.flatMap(_.references))
+    val columns = evaluateRequiredVariables(child.output, ownInput, used)
     ctx.INPUT_ROW = null
-    ctx.currentVars = input
+    ctx.currentVars = ownInput
     val late = GenerateUnsafeProjection.createCode(ctx, logged)
     s"""do {
        |  $code
        |  if ($isMissing || $micros < $onTime.earliest() || $micros > $onTime.latest()) {
+       |    $columns
        |    ${late.code}
        |    $onTime.add(${late.value}, $isMissing, $micros);
        |    continue;
