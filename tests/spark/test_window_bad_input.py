@@ -112,7 +112,7 @@ def test_a_python_function_of_aggregates_belongs_to_the_results(rate: DataFrame)
         ),
         (lambda: F.expr("parse_json(text)"), et.InvalidArgumentError, "WINDOW_UNRESOLVED.*VARIANT"),
         (
-            lambda: F.expr("collate(text, 'UTF8_LCASE')").alias("name"),
+            lambda: F.struct(F.expr("collate(text, 'UTF8_LCASE')")).alias("name"),
             et.ColumnTypeError,
             "'name' has",
         ),
@@ -246,6 +246,23 @@ def test_a_key_of_any_type_keeps_its_rows_together(kind: str) -> None:
         [(99, at(30), None)],
     )
     assert sorted(row["ids"] for row in results) == [[n, n + 10] for n, _ in enumerate(values)]
+
+
+def test_texts_that_a_collation_takes_for_equal_are_one_key(spark: SparkSession) -> None:
+    """Over two batches and in a batch query; shown is the lowest, also inside other columns."""
+    rows = [(1, at(1), "b"), (2, at(2), "a"), (3, at(3), None)]
+    again = [(11, at(1), "B"), (12, at(2), "a"), (13, at(3), None)]
+    schema = "id long, ts timestamp, key string collate UTF8_LCASE"
+
+    def query(events: DataFrame) -> WindowBuilder:
+        twice = F.concat("key", F.lit("/"), "key", F.count("*").cast("string"))
+        return tens(events).key_by("key").agg(ids(), twice.alias("twice"))
+
+    results = play(query, schema, rows, again, [(99, at(30), None)])
+    found = {(row["key"], tuple(row["ids"]), row["twice"]) for row in results}
+    assert found == {("B", (1, 11), "B/B2"), ("a", (2, 12), "a/a2"), (None, (3, 13), None)}
+    events = spark.createDataFrame([], schema)
+    assert query(events).results.schema["key"].dataType == events.schema["key"].dataType
 
 
 def test_zero_and_nan_are_one_key_each() -> None:

@@ -76,9 +76,10 @@ private[spark] object WindowBuilder {
     val WindowInput(stream, eventTime, _, _) = input
     val id = UUID.randomUUID()
     val plan = stream.queryExecution.analyzed
-    val grouped = WindowChecks.aggregation(stream, keys, aggregates)
-    val byKey = grouped.groupingExpressions
-    val onTime = if (stream.isStreaming) onTimeRows(id, input, byKey, settings) else plan
+    val asked = WindowChecks.aggregation(stream, keys, aggregates)
+    val grouped = CollatedKeys.shared(asked)
+    val onTime =
+      if (stream.isStreaming) onTimeRows(id, input, asked.groupingExpressions, settings) else plan
     // Spark takes an aggregation by a column with the mark for one that it can end.
     val frame = Alias(FrameNumber(eventTime, settings.spec.frames), "_eventtide_frame")(
       explicitMetadata = Some(Mark)
@@ -87,7 +88,7 @@ private[spark] object WindowBuilder {
     val rows = Option.when(settings.panes.exists(_.earlyRows.isDefined))(rowCount)
     val framed = Project(onTime.output :+ frame, onTime)
     val aggregate = Aggregate(
-      byKey :+ frame.toAttribute,
+      grouped.groupingExpressions :+ frame.toAttribute,
       (grouped.aggregateExpressions ++ condition ++ rows) :+ frame.toAttribute,
       framed
     )

@@ -72,7 +72,7 @@ private[spark] object WindowChecks {
 
   private def checkKey(key: NamedExpression): Unit = {
     if (!key.deterministic) throw EventtideException("KEY_NOT_DETERMINISTIC", "key" -> key.name)
-    if (!UnsafeRowUtils.isBinaryStable(key.dataType))
+    if (!UnsafeRowUtils.isBinaryStable(key.dataType) && !CollatedKeys.isCollated(key))
       throw EventtideException("KEY_TYPE", "key" -> key.name, "type" -> key.dataType.sql)
   }
 
