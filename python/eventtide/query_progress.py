@@ -116,7 +116,8 @@ class QueryWatermark:
         action is ``"late"``.
     on_time : int
         Rows that windows of `et.window` have taken so far. Every row of theirs is here, or in
-        `late`, or was refused: ``bad_time`` or ``future``.
+        `late`, or was refused: ``bad_time`` or ``future``. Where several windows read one stream,
+        each counts its rows, here and in `late`.
     late : dict of str to int
         Rows that came too late for their windows so far, by reason, as in `read_late`.
     inputs : tuple of InputWatermark
