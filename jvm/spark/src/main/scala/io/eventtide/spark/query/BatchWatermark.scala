@@ -49,6 +49,11 @@ final class BatchWatermark private[query] (query: QueryWatermark, val info: Batc
     due.flatMap { case (window, reports) => reports.value.map(window -> _) }.toMap
   }
 
+  /** Whether there was no task, but for those of other operators over no rows. */
+  private[query] def isUnread: Boolean = synchronized {
+    watched.forall(_._2.isZero) && due.forall(_._2.isZero)
+  }
+
   private[query] def lateLogs: Map[UUID, LateLog] = synchronized(late.toMap)
 
   lazy val stats: EventTimeStats = query.finish(this)
