@@ -15,7 +15,7 @@ import pytest
 from eventtide import WatermarkPolicies
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
-from tests.spark.events import SCHEMA, Disorder, cut, exact, merged
+from tests.spark.events import Disorder, cut, exact, merged
 from tests.spark.window_runs import WITHOUT_CODE, WindowRun, late_rows, settings
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def test_every_batch_that_is_run_again_gives_what_it_gave(
     """From the last batch to the first, and from each to the end."""
     checkpoint = tmp_path / "checkpoint"
     with settings(spark, {VERSION: version, CHANGELOG: changelog, **WITHOUT_CODE}):
-        run = WindowRun(spark, window, SCHEMA, BATCHES)
+        run = WindowRun(spark, window, BATCHES)
         wanted = run.to_the_end(checkpoint)
         late = late_rows(spark, checkpoint)
         assert sum(map(len, wanted.values())) > 20
@@ -102,7 +102,7 @@ def test_what_the_committed_watermark_closes_is_given_without_new_rows(
 ) -> None:
     """A kill between the last rows and the batch that closes; a run that owes nothing has none."""
     checkpoint = tmp_path / "checkpoint"
-    run = WindowRun(spark, sliding, SCHEMA, BATCHES)
+    run = WindowRun(spark, sliding, BATCHES)
     wanted = run.to_the_end(checkpoint)
     last = max(wanted)
     assert wanted[last]
@@ -112,12 +112,29 @@ def test_what_the_committed_watermark_closes_is_given_without_new_rows(
     assert run.to_the_end(checkpoint) == {}
 
 
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_a_batch_that_is_run_again_and_whose_results_nobody_reads(
+    spark: SparkSession, tmp_path: Path, version: str
+) -> None:
+    """A sink that has them already, as Spark's file sink has, does not look at them again."""
+    checkpoint = tmp_path / "checkpoint"
+    with settings(spark, {VERSION: version, **WITHOUT_CODE}):
+        run = WindowRun(spark, sliding, BATCHES)
+        wanted = run.to_the_end(checkpoint)
+        late = late_rows(spark, checkpoint)
+        for batch in reversed(wanted):
+            set_back(checkpoint, batch, LOST[batch % len(LOST)])
+            again = run.to_the_end(checkpoint, has=batch)
+            assert again == {n: wanted[n] for n in wanted if n > batch}
+            assert late_rows(spark, checkpoint) == late
+
+
 def test_more_partitions_in_the_session_change_nothing(spark: SparkSession, tmp_path: Path) -> None:
     """The state stays in as many as the query began with."""
     more, same = tmp_path / "more", tmp_path / "same"
     for checkpoint in more, same:
-        WindowRun(spark, sliding, SCHEMA, BATCHES[:3]).to_the_end(checkpoint)
-    run = WindowRun(spark, sliding, SCHEMA, BATCHES)
+        WindowRun(spark, sliding, BATCHES[:3]).to_the_end(checkpoint)
+    run = WindowRun(spark, sliding, BATCHES)
     with settings(spark, {"spark.sql.shuffle.partitions": 7}):
         results = run.to_the_end(more)
     assert results == run.to_the_end(same)
@@ -152,7 +169,7 @@ CHANGED = {
 def written(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a checkpoint of the first half of the stream."""
     checkpoint = tmp_path_factory.mktemp("written")
-    WindowRun(spark, by_site, SCHEMA, BATCHES[:3]).to_the_end(checkpoint)
+    WindowRun(spark, by_site, BATCHES[:3]).to_the_end(checkpoint)
     return checkpoint
 
 
@@ -167,7 +184,7 @@ def test_a_changed_window_is_refused_before_anything_is_written(
 ) -> None:
     """What its state depends on; the message says what differs."""
     before = contents(written)
-    run = WindowRun(spark, lambda events: CHANGED[change](by_site(events)), SCHEMA, BATCHES)
+    run = WindowRun(spark, lambda events: CHANGED[change](by_site(events)), BATCHES)
     with pytest.raises(et.CheckpointError, match="CHECKPOINT_PLAN_CHANGED"):
         run.to_the_end(written)
     assert contents(written) == before
@@ -182,12 +199,12 @@ def test_a_lag_may_change(spark: SparkSession, written: Path, tmp_path: Path) ->
     def changed(events: DataFrame) -> WindowBuilder:
         return by_site(events).event_time("ts", WatermarkPolicies.with_fixed_lag("4s"))
 
-    WindowRun(spark, changed, SCHEMA, BATCHES[:4]).to_the_end(checkpoint)
+    WindowRun(spark, changed, BATCHES[:4]).to_the_end(checkpoint)
     kept = late_rows(spark, checkpoint)
     assert set(late) <= set(kept)
 
     def counted(events: DataFrame) -> WindowBuilder:
         return changed(events).late("count")
 
-    assert WindowRun(spark, counted, SCHEMA, BATCHES).to_the_end(checkpoint)
+    assert WindowRun(spark, counted, BATCHES).to_the_end(checkpoint)
     assert late_rows(spark, checkpoint) == kept

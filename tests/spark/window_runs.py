@@ -11,6 +11,8 @@ from eventtide import _jvm
 from eventtide.testing.values import storable
 from pyspark.sql.types import StructType
 
+from tests.spark.events import SCHEMA
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
@@ -47,39 +49,43 @@ def row_type(ddl: str) -> StructType:
     return cast("StructType", StructType.fromDDL(ddl))
 
 
+@contextmanager
+def scripted(spark: SparkSession, batches: Batches) -> Iterator[DataFrame]:
+    """Yield a stream of events; a checkpoint says how many of the batches were read before."""
+    schema = row_type(SCHEMA)
+    script = _jvm.script(spark, schema)
+    try:
+        for batch in batches:
+            rows = [storable(row, schema) for row in batch]
+            script.add(spark.createDataFrame(rows, schema).repartition(2))
+        yield script.stream()
+    finally:
+        script.close()
+
+
 @dataclass
 class WindowRun:
-    """A query over scripted batches, which can go on from any checkpoint of it.
-
-    The source is made anew for each run: the checkpoint says how much of it was read before.
-    """
+    """A query over batches of events, which can go on from any checkpoint of it."""
 
     spark: SparkSession
     window: Callable[[DataFrame], WindowBuilder]
-    schema: str
     batches: Batches
 
-    def to_the_end(self, checkpoint: Path) -> dict[int, Rows]:
-        """Go on from a checkpoint, and return the rows of each batch that is run."""
+    def to_the_end(self, checkpoint: Path, has: int = -1) -> dict[int, Rows]:
+        """Go on from a checkpoint, and return the rows of each batch after the last one it has."""
         results: dict[int, Rows] = {}
 
         def take(rows: DataFrame, batch: int) -> None:
-            results[batch] = told(rows)
+            if batch > has:
+                results[batch] = told(rows)
 
-        schema = row_type(self.schema)
-        script = _jvm.script(self.spark, schema)
-        try:
-            for batch in self.batches:
-                rows = [storable(row, schema) for row in batch]
-                script.add(self.spark.createDataFrame(rows, schema).repartition(2))
-            window = self.window(script.stream())
+        with scripted(self.spark, self.batches) as events:
+            window = self.window(events)
             writer = window.results.writeStream.foreachBatch(take)
             writer = writer.option("checkpointLocation", str(checkpoint))
             query = et.start(window, writer.trigger(availableNow=True))
             with et.named_errors():
                 query.awaitTermination()
-        finally:
-            script.close()
         return results
 
 

@@ -54,6 +54,11 @@ final class BatchWatermark private[query] (query: QueryWatermark, val info: Batc
   /** What the partitions of a window reported after the batch before. */
   def owed(window: Int): Map[Int, PartitionDue] = query.owed(window)
 
+  /** Whether there was no task, but for those of other operators over no rows. */
+  private[query] def isUnread: Boolean = synchronized {
+    watched.forall(_._2.isZero) && due.forall(_._2.isZero)
+  }
+
   private[query] def lateLogs: Map[UUID, LateLog] = synchronized(late.toMap)
 
   lazy val stats: EventTimeStats = query.finish(this)

@@ -43,6 +43,7 @@ private[spark] final class QueryWatermark(
   private var claimed = false
   private var lastTicked = false
   private var restored = false
+  private var runAgain = Option.empty[Long]
   private var recorded: Option[(Long, Boolean)] = None // the last entry: its batch, and `held`
   private var batch: Option[BatchWatermark] = None
   private var finished: Option[FinishedBatch] = None
@@ -77,6 +78,9 @@ private[spark] final class QueryWatermark(
     * committed, and says the watermark.
     */
   private[query] def finish(ended: BatchWatermark): EventTimeStats = synchronized {
+    // A sink that has the results of a batch that is run again, by itself or by what its user wrote,
+    // does not ask for them; yet all that its tasks report is needed.
+    if (ended.isUnread && runAgain.contains(ended.info.batchId)) query.runBatch()
     val rows = ended.rows(inputs.positions)
     val now = ended.nowMicros
     if (ended.info.watermarkMs > 0) inputs.raise(ended.watermarkMicros, now)
@@ -178,6 +182,7 @@ private[spark] final class QueryWatermark(
   // Spark has begun a batch in an earlier run, and runs it again before it looks for new data.
   private def rerun(batchId: Long): Unit = {
     restore(batchId)
+    runAgain = Some(batchId)
     catchUp.rerun(wasHeld = recorded.exists(_._2))
   }
 

@@ -10,6 +10,7 @@ import org.apache.spark.sql.connector.read.streaming.{
   SparkDataStream,
   SupportsAdmissionControl
 }
+import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.execution.streaming.runtime.{
@@ -80,6 +81,12 @@ final class RunningQuery private (execution: StreamExecution) {
 
   /** The id of the last batch that was planned in this run, if there was one. */
   def lastPlanned: Option[Long] = Option(execution.lastExecution).map(_.currentBatchId)
+
+  /** Runs the batch that is ending for what its tasks report and write; its results are dropped. */
+  def runBatch(): Unit = {
+    val ending = execution.lastExecution
+    SQLExecution.withNewExecutionId(ending)(ending.toRdd.foreach(_ => ()))
+  }
 
   private def batchOf(planned: IncrementalExecution): BatchInfo = {
     val offsets = planned.offsetSeqMetadata
