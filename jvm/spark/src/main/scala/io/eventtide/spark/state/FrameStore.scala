@@ -23,8 +23,7 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameArchive, FrameRing
   * An entry of the index says from which end on a key owes results, at every boundary until its ring
   * is empty or has a gap. So a key that is always active has an entry that never moves.
   */
-private[spark] final class FrameStore(store: StateStore, families: FrameFamilies, batchId: Long)
-    extends FrameArchive {
+private[spark] final class FrameStore(store: StateStore, families: FrameFamilies, batchId: Long) {
   private val values = new ByteRow
   private val source = new ByteSource
   private var key: UnsafeRow = _
@@ -138,20 +137,28 @@ private[spark] final class FrameStore(store: StateStore, families: FrameFamilies
     number
   }
 
-  private val blockValues = new ByteRow
+  /** The blocks of the present key's ring. */
+  val blocks: FrameArchive = new Blocks(FrameFamilies.Blocks)
 
-  def sink(): ByteSink = blockValues.begin()
+  /** The blocks of its frames that have closed, and may change. */
+  val history: FrameArchive = new Blocks(FrameFamilies.History)
 
-  def write(block: Long, content: ByteSink): Unit =
-    store.put(blockKey(block), blockValues.end(), FrameFamilies.Blocks)
+  private final class Blocks(family: String) extends FrameArchive {
+    private val values = new ByteRow
 
-  def read(block: Long): ByteSource = {
-    val source = new ByteSource
-    ByteRow.open(store.get(blockKey(block), FrameFamilies.Blocks), source)
-    source
+    def sink(): ByteSink = values.begin()
+
+    def write(block: Long, content: ByteSink): Unit =
+      store.put(blockKey(block), values.end(), family)
+
+    def read(block: Long): ByteSource = {
+      val source = new ByteSource
+      ByteRow.open(store.get(blockKey(block), family), source)
+      source
+    }
+
+    def remove(block: Long): Unit = store.remove(blockKey(block), family)
   }
-
-  def remove(block: Long): Unit = store.remove(blockKey(block), FrameFamilies.Blocks)
 }
 
 private object FrameStore {
