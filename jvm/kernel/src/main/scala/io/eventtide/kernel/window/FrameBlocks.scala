@@ -43,10 +43,10 @@ private[window] final class FrameBlocks(buffers: Buffers, archive: FrameArchive)
     put(atHand, at, atHand.size)
   }
 
-  /** The first frame of a block that is not below `frame`; the highest number if there is none. */
-  def ceiling(block: Long, frame: Long): Long = {
+  /** The frames of a block, good until the next call. */
+  def open(block: Long): FrameList = {
     load(block)
-    atHand.ceiling(frame)
+    atHand
   }
 
   private def load(block: Long): Unit = if (atHand.isEmpty || atHand.first != block) {

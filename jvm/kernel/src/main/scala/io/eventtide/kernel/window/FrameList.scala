@@ -91,12 +91,18 @@ private[window] final class FrameList {
       (if (found >= 0) found else -found - 2) - from
     }
 
-  /** The first frame that is not below `frame`; the highest number if there is none. */
-  def ceiling(frame: Long): Long = {
+  def has(frame: Long): Boolean = {
     val i = floor(frame)
-    if (i >= 0 && this.frame(i) == frame) frame
-    else if (i + 1 < size) this.frame(i + 1)
-    else Long.MaxValue
+    i >= 0 && this.frame(i) == frame
+  }
+
+  /** Shows the frames from `start` on and below `end`, in order. */
+  def foreach(start: Long, end: Long)(show: (Long, Int) => Unit): Unit = {
+    var i = if (has(start)) floor(start) else floor(start) + 1
+    while (i < size && frame(i) < end) {
+      show(frame(i), buffer(i))
+      i += 1
+    }
   }
 
   /** Adds `buffer` to what the list has for `frame`, as a copy if it has nothing. */
@@ -104,6 +110,12 @@ private[window] final class FrameList {
     val i = floor(frame)
     if (i >= 0 && this.frame(i) == frame) all.merge(this.buffer(i), buffer)
     else insert(i + 1, frame, all.copy(buffer))
+  }
+
+  /** Sets what the list has for `frame`. */
+  def put(frame: Long, buffer: Int): Unit = {
+    val i = floor(frame)
+    if (i >= 0 && this.frame(i) == frame) set(i, buffer) else insert(i + 1, frame, buffer)
   }
 
   def write(out: ByteSink, all: Buffers): Unit = {

@@ -18,11 +18,15 @@ import io.eventtide.kernel.time.Clamped
   */
 final class FrameRing private (
     shape: WindowShape,
-    pending: PendingFrames,
+    pending: FrameQueue,
     closedFrames: ClosedFrames
 ) {
+  private var history = Option.empty[FrameQueue]
   private var closedAt = 0L
   private var sum = FrameRing.NotYet
+
+  /** Adds each frame to `frames` too when it closes: there it may stay for longer. */
+  private[window] def keepIn(frames: FrameQueue): Unit = history = Some(frames)
 
   /** The last boundary that is closed for this key. */
   def closed: Long = closedAt
@@ -57,16 +61,6 @@ final class FrameRing private (
     else if (!pending.isEmpty) math.min(pending.first, FrameRing.Never - 1) + 1
     else FrameRing.Never
 
-  /** As `due`, of the windows that end after `boundary`; sometimes too early, never too late. */
-  def dueAfter(boundary: Long): Long =
-    if (boundary <= closedAt) due
-    else {
-      val next = Clamped.add(boundary, 1)
-      if (!closedFrames.isEmpty) next
-      else if (pending.isEmpty) FrameRing.Never
-      else math.max(next, Clamped.add(pending.ceiling(shape.start(next)), 1))
-    }
-
   /** Turns to the next window that ends at `boundary` or before; false when all have been given. */
   def next(boundary: Long): Boolean = {
     leaveResult()
@@ -94,9 +88,15 @@ final class FrameRing private (
 
   private def close(end: Long): Unit = {
     closeUpTo(end - 1)
-    if (!pending.isEmpty && pending.first < end)
-      closedFrames.push(pending.first, pending.takeFirst())
+    if (!pending.isEmpty && pending.first < end) closeFirst()
     closedAt = end
+  }
+
+  private def closeFirst(): Unit = {
+    val frame = pending.first
+    val buffer = pending.takeFirst()
+    history.foreach(_.add(frame, buffer))
+    closedFrames.push(frame, buffer)
   }
 
   private def closeUpTo(boundary: Long): Unit = {
@@ -147,6 +147,6 @@ object FrameRing {
       case _ if deducts => new Deducting(buffers, archive, blockSize)
       case _ => new TwoStacks(buffers, archive, blockSize)
     }
-    new FrameRing(shape, new PendingFrames(buffers, archive, blockSize), closed)
+    new FrameRing(shape, new FrameQueue(buffers, archive, blockSize), closed)
   }
 }

@@ -36,3 +36,10 @@ object EarlyPanes {
   val Never: EarlyPanes = new All(false)
   val Always: EarlyPanes = new All(true)
 }
+
+/** Where the panes of a key keep frames.
+  *
+  * @param open for windows that have not closed
+  * @param closed for those that have, and may change; None where none may
+  */
+final case class PaneArchives(open: FrameArchive, closed: Option[FrameArchive])

@@ -1,12 +1,15 @@
 package io.eventtide.kernel.window
 
 import io.eventtide.kernel.StateVersion
+import io.eventtide.kernel.time.Clamped
 
 /** The frames of one key whose windows give panes: before they close, when they do, and after.
   *
-  * The ring closes a window when it can change no more. What it is worth before that is found by
-  * running a copy of the ring ahead. Used for one key after another: `begin` or `read`, then `add`,
-  * `give`, `next` until it says no, then `write` unless it is empty.
+  * The ring closes a window when it is on time. What it is worth before that is found by running a
+  * copy of the ring ahead; after that, by running another one over the frames about those that have
+  * changed, which are kept for as long as a window with them may change. Used for one key after
+  * another: `begin` or `read`, then `add`, `give`, `next` until it says no, then `write` unless it is
+  * empty.
   *
   *   - '''Guarantee:''' a window with rows gives one pane on time; an early or late one only when rows
   *     have come since its last pane. Panes are counted from 0 for each window.
@@ -21,44 +24,61 @@ final class PanedRing(
     shape: WindowShape,
     buffers: Buffers,
     newRing: FrameArchive => FrameRing,
-    archive: FrameArchive,
+    archives: PaneArchives,
     discards: Boolean
 ) {
-  private val ring = newRing(archive)
-  private val overlay = new ArchiveOverlay(archive)
-  private val ahead = newRing(overlay)
+  private val ring = newRing(archives.open)
+  private val overlay = new ArchiveOverlay(archives.open)
+  private val other = newRing(overlay) // not saved: what windows are worth at another time
   private val copied = new ByteSink
   private val copy = new ByteSource
 
   private val sinceEarly = new FrameList // frames with rows since early panes were given
   private val sinceGiven = new FrameList // frames with rows since any were
-  private val counts = new FrameList // ends of windows, with how many panes they have given
+  private val counts = new PaneCounts
+
+  // Closed frames with windows that may change: those that end above `done`.
+  private val history =
+    new FrameQueue(buffers, archives.closed.getOrElse(FrameArchive.None), PanedRing.BlockSize)
+  archives.closed.foreach(_ => ring.keepIn(history))
+  private var done = 0L
 
   private var boundaries = PaneBoundaries(0, 0, 0)
   private var early: EarlyPanes = EarlyPanes.Never
   private var running: FrameRing = ring
+  private var phase: PaneTiming = PaneTiming.OnTime
+  private var changedUpTo = 0L // the last window that may be late
   private var sum = PanedRing.NoBuffer // of the rows of a pane that discards
   private var paneCount = 0
   private var paneTiming: PaneTiming = PaneTiming.OnTime
 
-  def begin(boundary: Long): Unit = {
-    ring.begin(boundary)
-    Seq(sinceEarly, sinceGiven, counts).foreach(_.clear())
+  /** Begins a key that has no state: what ends at `closed` has closed, at `last` for good. */
+  def begin(closed: Long, last: Long): Unit = {
+    ring.begin(closed)
+    done = last
+    history.clear()
+    counts.clear()
+    Seq(sinceEarly, sinceGiven).foreach(_.clear())
     sum = PanedRing.NoBuffer
   }
 
-  def isEmpty: Boolean = ring.isEmpty
+  def isEmpty: Boolean = ring.isEmpty && history.isEmpty
 
   /** As of `FrameRing`. */
-  def skipTo(boundary: Long): Unit = ring.skipTo(boundary)
+  def skipTo(closed: Long, last: Long): Unit = {
+    ring.skipTo(closed)
+    done = math.max(done, last)
+  }
 
   /** Whether rows have come since early panes were given. */
   def hasChanged: Boolean = !sinceEarly.isEmpty
 
   /** Adds what is in `buffer`, which stays the caller's, to a frame; false when it is too late. */
   def add(frame: Long, buffer: Int): Boolean = {
-    val open = ring.add(frame, buffer)
+    val open = shape.lastEnd(frame) > done
     if (open) {
+      if (frame < ring.closed && archives.closed.isDefined) history.add(frame, buffer)
+      ring.add(frame, buffer): Unit
       note(sinceEarly, frame, buffer)
       note(sinceGiven, frame, buffer)
     }
@@ -77,6 +97,24 @@ final class PanedRing(
     this.boundaries = boundaries
     this.early = early
     running = ring
+    phase = PaneTiming.OnTime
+    if (boundaries.passed < ring.closed) runOver(done, ring.closed)
+    else if (!sinceGiven.isEmpty && sinceGiven.first < ring.closed) {
+      val last = sinceGiven.frame(sinceGiven.floor(ring.closed - 1))
+      runOver(math.max(done, sinceGiven.first), math.min(ring.closed, shape.lastEnd(last)))
+    }
+  }
+
+  /** Begins with the windows that have closed and end above `from`, up to `until`. */
+  private def runOver(from: Long, until: Long): Unit = {
+    overlay.clear()
+    other.begin(from)
+    history.foreach(shape.start(Clamped.add(from, 1)), until)((frame, buffer) =>
+      other.add(frame, buffer): Unit
+    )
+    running = other
+    phase = PaneTiming.Late
+    changedUpTo = until
   }
 
   /** Turns to the next pane; false when all have been given. */
@@ -88,23 +126,27 @@ final class PanedRing(
     found
   }
 
-  // First the ring itself, whose windows change no more; then its copy, as far as it is asked for.
-  private def step(): Boolean =
-    if (running eq ring) ring.next(boundaries.last) || (hasMore && { runAhead(); step() })
-    else ahead.next(if (early.isDue) FrameRing.Never else boundaries.closing)
+  private def step(): Boolean = phase match {
+    case PaneTiming.Late => other.next(changedUpTo) || { runRing(); step() }
+    case PaneTiming.OnTime => ring.next(boundaries.closing) || (hasMore && { runAhead(); step() })
+    case PaneTiming.Early => other.next(FrameRing.Never)
+  }
 
-  private def hasMore: Boolean = !ring.isEmpty &&
-    ((early.isDue && hasChanged) ||
-      !sinceGiven.isEmpty && boundaries.passed > boundaries.last ||
-      ring.dueAfter(boundaries.passed) <= boundaries.closing)
+  private def runRing(): Unit = {
+    running = ring
+    phase = PaneTiming.OnTime
+  }
+
+  private def hasMore: Boolean = early.isDue && hasChanged && !ring.isEmpty
 
   private def runAhead(): Unit = {
     copied.reset(0)
     ring.write(copied)
     copy.reset(copied.bytes, 0)
     overlay.clear()
-    ahead.read(copy)
-    running = ahead
+    other.read(copy)
+    running = other
+    phase = PaneTiming.Early
   }
 
   private def isGiven: Boolean = {
@@ -115,7 +157,8 @@ final class PanedRing(
       case PaneTiming.Early => holds(sinceEarly, end) && early.holds(running.result)
       case PaneTiming.OnTime => true
     }
-    count(end, gives)
+    paneCount = counts(end)
+    if (gives && !isLast) counts(end) = paneCount + 1
     gives
   }
 
@@ -129,15 +172,6 @@ final class PanedRing(
     i >= 0 && frames.frame(i) >= shape.start(end)
   }
 
-  private def count(end: Long, gives: Boolean): Unit = {
-    val i = counts.floor(end)
-    val known = i >= 0 && counts.frame(i) == end
-    paneCount = if (known) counts.buffer(i) else 0
-    if (isLast) { if (known) counts.remove(i) }
-    else if (gives && known) counts.set(i, paneCount + 1)
-    else if (gives) counts.insert(i + 1, end, 1)
-  }
-
   /** The end of the pane's window. */
   def end: Long = running.end
 
@@ -147,7 +181,7 @@ final class PanedRing(
   def timing: PaneTiming = paneTiming
 
   /** Whether its window can change no more. */
-  def isLast: Boolean = running eq ring
+  def isLast: Boolean = end <= boundaries.last
 
   /** The rows of the pane as one buffer, good until the next call of `next`. */
   def result: Int =
@@ -175,6 +209,10 @@ final class PanedRing(
   }
 
   private def settle(): Unit = {
+    done = math.max(done, boundaries.last)
+    while (!history.isEmpty && shape.lastEnd(history.first) <= done)
+      buffers.release(history.takeFirst())
+    counts.forget(done)
     while (!sinceGiven.isEmpty) dropFirst(sinceGiven)
     while (!sinceEarly.isEmpty && (early.isDue || hasClosed(sinceEarly.first)))
       dropFirst(sinceEarly)
@@ -190,37 +228,32 @@ final class PanedRing(
     * @param lateness so many boundaries after a window's end it is forgotten, at the latest
     */
   def due(lateness: Long): Long =
-    if (isEmpty) FrameRing.Never
-    else math.min(ring.dueAfter(boundaries.closing), ring.due + lateness)
+    if (history.isEmpty) ring.due
+    else math.min(ring.due, Clamped.add(shape.lastEnd(history.first), lateness))
 
   def write(out: ByteSink): Unit = {
     out.putByte(PanedRing.Version)
+    out.putNumber(done)
     ring.write(out)
+    history.write(out)
     if (discards) sinceEarly.write(out, buffers) else sinceEarly.writeFrames(out)
-    counts.writeFrames(out)
-    var i = 0
-    while (i < counts.size) {
-      out.putCount(counts.buffer(i).toLong)
-      i += 1
-    }
+    counts.write(out)
   }
 
   def read(in: ByteSource): Unit = {
     StateVersion.check(in.getByte(), "the panes of a key", PanedRing.Version)
+    done = in.getNumber()
     ring.read(in)
+    history.read(in)
     sum = PanedRing.NoBuffer
     sinceGiven.clear()
     if (discards) sinceEarly.read(in, buffers) else sinceEarly.readFrames(in)
-    counts.readFrames(in)
-    var i = 0
-    while (i < counts.size) {
-      counts.set(i, in.getCount().toInt)
-      i += 1
-    }
+    counts.read(in)
   }
 }
 
 private object PanedRing {
   private val Version = 1
   private val NoBuffer = -1
+  private val BlockSize = 8
 }

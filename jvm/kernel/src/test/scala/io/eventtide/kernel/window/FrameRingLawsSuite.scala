@@ -54,22 +54,6 @@ final class FrameRingLawsSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     }
   }
 
-  test("what is due after a boundary is never said too late, and exactly while nothing is closed") {
-    forAll(cases) { one =>
-      val plain = new AllRows(one.shape)
-      val player = new RingPlayer(one, deducts = false, saves = true)
-      one.steps.foreach { step =>
-        plain.play(Seq(step))
-        player.play(Seq(step))
-        for (ahead <- Seq(0, 1, 9, 77)) {
-          val (said, isExact) = player.dueAfter(ahead)
-          val due = plain.dueAfter(ahead)
-          assert(if (isExact) said == due else said <= due)
-        }
-      }
-    }
-  }
-
   private def play(one: Case, deducts: Boolean, saves: Boolean): Seq[Outcome] =
     new RingPlayer(one, deducts, saves).play(one.steps)
 }
@@ -133,13 +117,6 @@ object FrameRingLawsSuite {
         Results(results)
     }
 
-    def dueAfter(ahead: Int): Long =
-      rows
-        .flatMap(row => ends(row._1))
-        .filter(_ > closed + ahead)
-        .minOption
-        .getOrElse(FrameRing.Never)
-
     private def ends(frame: Long): Seq[Long] = frame + 1 to shape.lastEnd(frame)
   }
 
@@ -157,10 +134,6 @@ object FrameRingLawsSuite {
     /** How many buffers are held, over one for each frame that a window can still need. */
     def buffersOverFrames: Int =
       buffers.live - frames.count(frame => one.shape.lastEnd(frame) > ring.closed)
-
-    /** What is due so many boundaries ahead, and whether that is exact. */
-    def dueAfter(ahead: Int): (Long, Boolean) =
-      (ring.dueAfter(ring.closed + ahead), frames.forall(_ >= ring.closed))
 
     def newReadsAndWrites(): (Int, Int) = {
       val both = (archive.reads, archive.writes)

@@ -37,7 +37,7 @@ object PanedRingLawsSuite {
   /** Rows by frame, and what is reached after them. */
   final case class Batch(rows: Seq[Long], closing: Long, last: Long, early: Boolean)
 
-  final case class Case(shape: WindowShape, blockSize: Int, batches: Seq[Batch])
+  final case class Case(shape: WindowShape, blockSize: Int, lateness: Long, batches: Seq[Batch])
 
   final case class Given(
       end: Long,
@@ -67,10 +67,10 @@ object PanedRingLawsSuite {
   val cases: Gen[Case] = for {
     shape <- shapes
     blockSize <- Gen.choose(1, 8)
-    lateness <- Gen.oneOf(0L, 1L, 4L, 20L)
+    lateness <- Gen.oneOf(0L, 1L, 4L, 20L, 70L)
     count <- Gen.choose(0, 12)
     batches <- batches(0, -lateness, lateness, count)
-  } yield Case(shape, blockSize, batches)
+  } yield Case(shape, blockSize, lateness, batches)
 
   /** Keeps every row, and what each window has shown of it. */
   final class AllRows(one: Case, discards: Boolean) {
@@ -117,19 +117,19 @@ object PanedRingLawsSuite {
   /** Plays the same on a ring that is written and read again after every batch. */
   final class Player(one: Case, discards: Boolean, deducts: Boolean) {
     private val buffers = new RowBuffers
-    private val archive = new MemoryArchive
+    private val archives = Seq(new MemoryArchive, new MemoryArchive)
     private var ring = make()
     private var count = 0
     private var passed = Long.MinValue / 2
-    ring.begin(Long.MinValue / 2)
+    ring.begin(Long.MinValue / 2, Long.MinValue / 2)
 
-    def isEmpty: Boolean = ring.isEmpty && archive.size == 0
+    def isEmpty: Boolean = ring.isEmpty && archives.forall(_.size == 0)
 
     private def make() = new PanedRing(
       one.shape,
       buffers,
       FrameRing(one.shape, buffers, deducts, _, one.blockSize),
-      archive,
+      PaneArchives(archives(0), Option.when(one.lateness > 0)(archives(1))),
       discards
     )
 

@@ -10,6 +10,7 @@ import io.eventtide.kernel.window.{
   ByteSource,
   EarlyPanes,
   FrameRing,
+  PaneArchives,
   PaneBoundaries,
   PaneTiming,
   PanedRing
@@ -37,7 +38,7 @@ private[exec] final class PaneRows(
     spec.shape,
     buffers,
     archive => plan.newRing(buffers, archive),
-    state,
+    PaneArchives(state.blocks, Option.when(panes.latenessMicros > 0)(state.history)),
     panes.discards
   )
   private val early = new Early
@@ -47,7 +48,7 @@ private[exec] final class PaneRows(
   private var dueAt = FrameRing.Never
 
   def begin(): Unit = {
-    ring.begin(task.lastPassed)
+    ring.begin(task.passed, task.lastPassed)
     rowsSince = 0
     dueAt = FrameRing.Never
   }
@@ -56,7 +57,7 @@ private[exec] final class PaneRows(
     rowsSince = in.getCount()
     dueAt = in.getNumber()
     ring.read(in)
-    ring.skipTo(task.lastPassed)
+    ring.skipTo(task.passed, task.lastPassed)
   }
 
   def write(out: ByteSink): Unit = {

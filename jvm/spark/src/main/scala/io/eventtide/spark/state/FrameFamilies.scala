@@ -27,7 +27,8 @@ import org.apache.spark.sql.types.{BinaryType, LongType, StructField, StructType
   *
   * {{{
   *   default   keys               -> ring      the frames of a key, all or the newest and the oldest
-  *   blocks    keys, first frame  -> frames    what lies between in the ring of a long window
+  *   blocks    keys, first frame  -> frames    what lies between, of a long window or a long lag
+  *   history   keys, first frame  -> frames    as blocks, of closed windows that late rows may change
   *   due       end, keys          -> key id    in order, from which end on a key owes results
   *   deadline  time, keys         -> key id    in order, when a key is due by the clock
   * }}}
@@ -74,12 +75,10 @@ private[spark] final case class FrameFamilies(keys: StructType) {
   /** Makes the families that a store has not from the start. */
   def create(store: StateStore): Unit = {
     val blocks = NoPrefixKeyStateEncoderSpec(blockKeys)
-    store.createColFamilyIfAbsent(
-      FrameFamilies.Blocks,
-      blockKeys,
-      FrameFamilies.bytes("frames"),
-      blocks
-    )
+    val frames = FrameFamilies.bytes("frames")
+    Seq(FrameFamilies.Blocks, FrameFamilies.History).foreach { family =>
+      store.createColFamilyIfAbsent(family, blockKeys, frames, blocks)
+    }
     val inOrder = RangeKeyScanStateEncoderSpec(indexKeys, Seq(0))
     val ids = StructType(Seq(FrameFamilies.number("id")))
     Seq(FrameFamilies.Due, FrameFamilies.Deadline).foreach { index =>
@@ -90,6 +89,7 @@ private[spark] final case class FrameFamilies(keys: StructType) {
 
 private[spark] object FrameFamilies {
   val Blocks = "blocks"
+  val History = "history"
   val Due = "due"
   val Deadline = "deadline"
 

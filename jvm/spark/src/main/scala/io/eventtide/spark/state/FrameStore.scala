@@ -27,7 +27,7 @@ private[spark] final class FrameStore(
     batchId: Long,
     val byEnd: DueIndex,
     val byClock: DueIndex
-) extends FrameArchive {
+) {
   private val values = new ByteRow
   private val source = new ByteSource
   private var key: UnsafeRow = _
@@ -98,20 +98,28 @@ private[spark] final class FrameStore(
     blockKeyOf(joined(key, number))
   }
 
-  private val blockValues = new ByteRow
+  /** The blocks of the present key's ring. */
+  val blocks: FrameArchive = new Blocks(FrameFamilies.Blocks)
 
-  def sink(): ByteSink = blockValues.begin()
+  /** The blocks of its frames that have closed, and may change. */
+  val history: FrameArchive = new Blocks(FrameFamilies.History)
 
-  def write(block: Long, content: ByteSink): Unit =
-    store.put(blockKey(block), blockValues.end(), FrameFamilies.Blocks)
+  private final class Blocks(family: String) extends FrameArchive {
+    private val values = new ByteRow
 
-  def read(block: Long): ByteSource = {
-    val source = new ByteSource
-    ByteRow.open(store.get(blockKey(block), FrameFamilies.Blocks), source)
-    source
+    def sink(): ByteSink = values.begin()
+
+    def write(block: Long, content: ByteSink): Unit =
+      store.put(blockKey(block), values.end(), family)
+
+    def read(block: Long): ByteSource = {
+      val source = new ByteSource
+      ByteRow.open(store.get(blockKey(block), family), source)
+      source
+    }
+
+    def remove(block: Long): Unit = store.remove(blockKey(block), family)
   }
-
-  def remove(block: Long): Unit = store.remove(blockKey(block), FrameFamilies.Blocks)
 }
 
 private[spark] object FrameStore {

@@ -1,12 +1,12 @@
 package io.eventtide.kernel.window
 
-/** The frames of a key that no window has closed with yet: the oldest and the newest at hand.
+/** Frames that mostly come at the end and are taken from the start, which are at hand.
   *
-  * Few of them are one record. When many wait, since the watermark is far behind them, those between
-  * are put into blocks as the record is written, so that it stays short. Blocks have as many frames
-  * as there are blocks, or `blockSize` if that is more: so record and blocks grow alike.
+  * Few of them are one record. Of many, those between are put into blocks as the record is written,
+  * so that it stays short. Blocks have as many frames as there are blocks, or `blockSize` if that is
+  * more: so record and blocks grow alike.
   */
-private[window] final class PendingFrames(
+private[window] final class FrameQueue(
     buffers: Buffers,
     archive: FrameArchive,
     blockSize: Int
@@ -24,13 +24,15 @@ private[window] final class PendingFrames(
     else if (!blocks.isEmpty) blocks.first
     else newest.first
 
-  /** The first frame that is not below `frame`; the highest number if there is none. */
-  def ceiling(frame: Long): Long = {
-    val i = blocks.floor(frame)
-    val inBlock =
-      if (i >= 0 && frame < newest.first) stored.ceiling(blocks.frame(i), frame) else Long.MaxValue
-    val atHand = math.min(oldest.ceiling(frame), newest.ceiling(frame))
-    math.min(atHand, math.min(blocks.ceiling(frame), inBlock))
+  /** Shows the frames from `start` on and below `end`, in order. */
+  def foreach(start: Long, end: Long)(show: (Long, Int) => Unit): Unit = {
+    oldest.foreach(start, end)(show)
+    var i = math.max(0, blocks.floor(start))
+    while (i < blocks.size && blocks.frame(i) < end && start < newest.first) {
+      stored.open(blocks.frame(i)).foreach(start, end)(show)
+      i += 1
+    }
+    newest.foreach(start, end)(show)
   }
 
   /** Adds what is in `buffer`, which stays the caller's. */
@@ -43,7 +45,7 @@ private[window] final class PendingFrames(
 
   private def addToBlock(i: Int, frame: Long, buffer: Int): Unit = {
     val length = stored.merge(blocks.frame(i), frame, buffer)
-    if (isLong(length)) blocks.insert(i + 1, stored.split(size), PendingFrames.NoBuffer)
+    if (isLong(length)) blocks.insert(i + 1, stored.split(size), FrameQueue.NoBuffer)
   }
 
   /** Takes the first frame away, and gives its buffer to the caller. */
@@ -64,10 +66,10 @@ private[window] final class PendingFrames(
 
   private def settle(): Unit = {
     stored.flush()
-    while (isLong(newest.size)) blocks.append(stored.put(newest, 0, size), PendingFrames.NoBuffer)
+    while (isLong(newest.size)) blocks.append(stored.put(newest, 0, size), FrameQueue.NoBuffer)
     while (isLong(oldest.size)) {
       val last = stored.put(oldest, oldest.size - size, oldest.size)
-      blocks.insert(0, last, PendingFrames.NoBuffer)
+      blocks.insert(0, last, FrameQueue.NoBuffer)
     }
   }
 
@@ -94,6 +96,6 @@ private[window] final class PendingFrames(
   }
 }
 
-private object PendingFrames {
+private object FrameQueue {
   private val NoBuffer = -1
 }

@@ -1,0 +1,88 @@
+package io.eventtide.kernel.window
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/** What panes cost; that they are right is in `PanedRingLawsSuite`. */
+final class PanedRingSuite extends AnyFunSuite {
+  import PanedRingSuite._
+
+  /** A key with a row and a pane on time in each batch, for windows of ten frames. */
+  private final class Key(lateness: Long) {
+    private val buffers = new RowBuffers
+    private val archives = Seq(new MemoryArchive, new MemoryArchive)
+    private val ring = new PanedRing(
+      Sliding(10),
+      buffers,
+      FrameRing(Sliding(10), buffers, deducts = false, _, blockSize = 8),
+      PaneArchives(archives(0), Some(archives(1))),
+      discards = false
+    )
+    private var record = new ByteSink
+    ring.begin(0, 0)
+    ring.write(record)
+
+    def batch(frame: Long, rows: Long*): (Seq[(Long, PaneTiming)], Cost) = {
+      buffers.reset()
+      buffers.merges = 0
+      archives.foreach { archive => archive.reads = 0; archive.writes = 0 }
+      val in = new ByteSource
+      in.reset(record.bytes, 0)
+      ring.read(in)
+      rows.foreach(row => ring.add(row, buffers.of(row.toInt)))
+      val boundaries = PaneBoundaries(frame, frame + 1, math.max(0, frame + 1 - lateness))
+      ring.give(boundaries, EarlyPanes.Never)
+      val panes = Iterator.continually(ring.next()).takeWhile(identity).map { _ =>
+        ring.result: Unit
+        ring.end -> ring.timing
+      }
+      (panes.toList, costOf())
+    }
+
+    private def costOf(): Cost = {
+      record = new ByteSink
+      ring.write(record)
+      val blocks = archives.map(archive => archive.reads + archive.writes).sum
+      Cost(buffers.merges, buffers.mostLive, blocks, record.position)
+    }
+  }
+
+  for (lateness <- Seq(100L, 3600L)) {
+    test(s"a pane on time costs the same whatever the lateness: $lateness") {
+      val key = new Key(lateness)
+      val costs = (0L until lateness * 2).map { frame =>
+        val (panes, cost) = key.batch(frame, frame)
+        assert(panes == Seq(frame + 1 -> PaneTiming.OnTime))
+        cost
+      }
+      val Cost(merges, buffers, blocks, record) = costs.reduce(_ max _)
+      assert(merges < 25)
+      assert(buffers < 30 + 4 * math.sqrt(lateness.toDouble))
+      assert(blocks <= 3)
+      assert(record < 500 + 10 * math.sqrt(lateness.toDouble))
+    }
+
+    test(s"a late row costs its windows whatever the lateness: $lateness") {
+      val key = new Key(lateness)
+      (0L until lateness * 2).foreach(frame => key.batch(frame, frame))
+      val now = lateness * 2
+      val (panes, cost) = key.batch(now, now, now - lateness / 2)
+      val late = (now - lateness / 2 + 1 to now - lateness / 2 + 10).map(_ -> PaneTiming.Late)
+      assert(panes == late :+ (now + 1 -> PaneTiming.OnTime))
+      assert(cost.merges < 120)
+      assert(cost.blocks <= 10)
+    }
+  }
+}
+
+object PanedRingSuite {
+
+  /** What a batch has cost, at the most. */
+  final case class Cost(merges: Int, buffers: Int, blocks: Int, record: Int) {
+    def max(other: Cost): Cost = Cost(
+      math.max(merges, other.merges),
+      math.max(buffers, other.buffers),
+      math.max(blocks, other.blocks),
+      math.max(record, other.record)
+    )
+  }
+}
