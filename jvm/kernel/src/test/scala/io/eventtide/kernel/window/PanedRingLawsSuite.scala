@@ -20,6 +20,17 @@ final class PanedRingLawsSuite extends AnyFunSuite with ScalaCheckPropertyChecks
       }
     }
 
+  test("what is saved shows each window that can change with all its rows") {
+    forAll(cases) { one =>
+      val rows = new AllRows(one, discards = false)
+      val player = new Player(one, discards = false, deducts = false)
+      rows.play()
+      player.play()
+      assert(player.shown() == rows.open)
+      assert(player.isEmpty)
+    }
+  }
+
   test("when all can change no more, nothing is left") {
     forAll(cases) { one =>
       val end = Batch(Nil, Far, Far, early = false)
@@ -52,11 +63,14 @@ object PanedRingLawsSuite {
     Gen.oneOf(3, 7).map(Cumulating(_))
   )
 
+  private def rowsAbout(at: Long): Gen[List[Long]] =
+    Gen.listOf(Gen.oneOf(Gen.choose(-14L, 8L), Gen.choose(0L, 60L)).map(at + _))
+
   private def batches(at: Long, last: Long, lateness: Long, left: Int): Gen[List[Batch]] =
     if (left == 0) Gen.const(Nil)
     else
       for {
-        rows <- Gen.listOf(Gen.oneOf(Gen.choose(-14L, 8L), Gen.choose(0L, 60L)).map(at + _))
+        rows <- Gen.frequency(2 -> rowsAbout(at), 1 -> Gen.const(Nil))
         by <- Gen.oneOf(0L, 1L, 2L, 6L, 30L)
         early <- Gen.oneOf(true, false, false)
         reached = at + by
@@ -93,8 +107,16 @@ object PanedRingLawsSuite {
       results
     }
 
+    def open: Seq[(Long, Seq[Int])] = {
+      val ends = rows.flatMap(row => row._1 + 1 to one.shape.lastEnd(row._1)).distinct.sorted
+      ends.filter(_ > last).map(end => end -> rowsOf(end))
+    }
+
+    private def rowsOf(end: Long): Vector[Int] =
+      rows.collect { case (f, row) if f >= one.shape.start(end) && f < end => row }
+
     private def paneOf(end: Long, batch: Batch): Option[Given] = {
-      val all = rows.collect { case (f, row) if f >= one.shape.start(end) && f < end => row }
+      val all = rowsOf(end)
       val fresh = all.filterNot(shown.getOrElse(end, Set.empty))
       val timing =
         if (end <= passed) PaneTiming.Late
@@ -121,7 +143,8 @@ object PanedRingLawsSuite {
     private var ring = make()
     private var count = 0
     private var passed = Long.MinValue / 2
-    ring.begin(Long.MinValue / 2, Long.MinValue / 2)
+    private var last = Long.MinValue / 2
+    ring.begin(passed, last)
 
     def isEmpty: Boolean = ring.isEmpty && archives.forall(_.size == 0)
 
@@ -134,6 +157,18 @@ object PanedRingLawsSuite {
     )
 
     def play(): Seq[Seq[Given]] = one.batches.map { batch =>
+      val panes = if (isTouched(batch)) take(batch) else Nil
+      passed = math.max(passed, batch.closing)
+      last = batch.last
+      panes
+    }
+
+    // As in a query: a key without rows is left alone until it is due.
+    private def isTouched(batch: Batch): Boolean =
+      batch.rows.nonEmpty || batch.early || ring.due(one.lateness + 2) <= batch.closing
+
+    private def take(batch: Batch): Seq[Given] = {
+      ring.skipTo(passed, last)
       batch.rows.foreach { frame =>
         count += 1
         val row = buffers.of(count)
@@ -143,9 +178,18 @@ object PanedRingLawsSuite {
       val early = if (batch.early) EarlyPanes.Always else EarlyPanes.Never
       ring.give(PaneBoundaries(passed, batch.closing, batch.last), early)
       val panes = Iterator.continually(ring.next()).takeWhile(identity).map(_ => pane()).toList
-      passed = math.max(passed, batch.closing)
       save()
       panes.sortBy(_.end)
+    }
+
+    /** What a reader of the state gives, to whom all windows close now. */
+    def shown(): Seq[(Long, Seq[Int])] = {
+      val all = PaneBoundaries(Long.MinValue, FrameRing.Never, FrameRing.Never)
+      ring.give(all, EarlyPanes.Never)
+      val panes = Iterator.continually(ring.next()).takeWhile(identity).map(_ => pane()).toList
+      assert(panes.forall(pane => pane.timing == PaneTiming.OnTime && pane.isLast))
+      // a key that was left alone may not have forgotten all that can change no more
+      panes.map(pane => pane.end -> pane.rows).filter(_._1 > last)
     }
 
     private def pane() =
