@@ -39,6 +39,12 @@ on the same machine and data.
   default Spark starts some for each file, about 20 ms, on a local disk where Hadoop's native
   library is missing; a batch of ours has one file more, the ledger's. `cpu_ratio` compares the CPU
   time that Spark's JVM used for a row, which says more than the rate when others use the machine.
+- **`windows`**: milliseconds of whole micro-batches of `et.window` and of Spark's
+  `groupBy(window(), ...)` with the same rows, aggregates, lag and state store, the median over
+  batches; the queries take turns. `cpu_ratio` is as above.
+- **`state`**: `et.window` beside itself with another state: longer windows, a hundred times the
+  keys of which as many get rows, a hot key. A ratio near 1 says that a batch costs what happens in
+  it, not what is stored.
 """
 
 

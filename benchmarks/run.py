@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import bench_policies
+import bench_state
 import bench_watermark
 import bench_windows
 from figures import machine
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 BENCHES: dict[str, Callable[..., list[Figure]]] = {
     "policies": bench_policies.run,
+    "state": bench_state.run,
     "watermark": bench_watermark.run,
     "windows": bench_windows.run,
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import eventtide as et
 import pytest
@@ -142,6 +142,9 @@ def test_more_partitions_in_the_session_change_nothing(spark: SparkSession, tmp_
     assert len(list((more / "state").glob("*/[0-9]"))) == 2
 
 
+TIMINGS = re.compile(r"pane_timing='(\w+)'").findall
+
+
 def by_site(events: DataFrame) -> WindowBuilder:
     """Return the window that the ones below differ from."""
     window = et.window(events).event_time("ts", LAG).key_by("site").sliding("12s", every="4s")
@@ -188,6 +191,26 @@ def test_a_changed_window_is_refused_before_anything_is_written(
     with pytest.raises(et.CheckpointError, match="CHECKPOINT_PLAN_CHANGED"):
         run.to_the_end(written)
     assert contents(written) == before
+
+
+def test_early_results_may_change(spark: SparkSession, tmp_path: Path) -> None:
+    """From one kind to another, and back to none; only whether there are panes may not."""
+
+    def paned(**early: Any) -> Callable[[DataFrame], WindowBuilder]:
+        def window(events: DataFrame) -> WindowBuilder:
+            rows = by_site(events).agg(F.max("amount").alias("most")).allowed_lateness("5s")
+            return (rows.early(**early) if early else rows).updates()
+
+        return window
+
+    with settings(spark, WITHOUT_CODE):
+        for n, early in enumerate(({"every": "10s"}, {"rows": 2}, {"when": "most > 5"}, {}), 2):
+            given = WindowRun(spark, paned(**early), BATCHES[:n]).to_the_end(tmp_path)
+            timings = {timing for rows in given.values() for row in rows for timing in TIMINGS(row)}
+            assert ("early" in timings) == (early != {} and "every" not in early)
+            assert timings & {"on_time", "early"}
+    with pytest.raises(et.CheckpointError, match="CHECKPOINT_PLAN_CHANGED"):
+        WindowRun(spark, by_site, BATCHES).to_the_end(tmp_path)
 
 
 def test_a_lag_may_change(spark: SparkSession, written: Path, tmp_path: Path) -> None:

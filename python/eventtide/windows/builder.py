@@ -79,7 +79,7 @@ class WindowBuilder(Framing, Closing):
         .. versionadded:: 0.1
 
         With `early` or `updates` also the pane: ``pane_index`` INT from 0 on, ``pane_timing``
-        STRING (``early``, ``on_time``, ``late`` or ``idle``) and ``is_last`` BOOLEAN. Made at the
+        STRING (``early``, ``on_time`` or ``late``) and ``is_last`` BOOLEAN. Made at the
         first call and kept. On a stream its output mode is append; on a batch it has the final row
         of every window.
 

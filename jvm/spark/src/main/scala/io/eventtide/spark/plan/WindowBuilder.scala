@@ -85,7 +85,8 @@ private[spark] object WindowBuilder {
       explicitMetadata = Some(Mark)
     )
     val condition = when.map(WindowCondition(stream, keys, aggregates, _))
-    val rows = Option.when(settings.panes.exists(_.earlyRows.isDefined))(rowCount)
+    // Also where no panes are asked for by rows, which another run of the query may do.
+    val rows = Option.when(settings.panes.isDefined)(rowCount)
     val framed = Project(onTime.output :+ frame, onTime)
     val aggregate = Aggregate(
       grouped.groupingExpressions :+ frame.toAttribute,
