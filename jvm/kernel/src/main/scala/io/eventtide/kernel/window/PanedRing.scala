@@ -87,10 +87,7 @@ final class PanedRing(
 
   private def note(frames: FrameList, frame: Long, buffer: Int): Unit =
     if (discards) frames.merge(frame, buffer, buffers)
-    else {
-      val i = frames.floor(frame)
-      if (i < 0 || frames.frame(i) < frame) frames.insert(i + 1, frame, PanedRing.NoBuffer)
-    }
+    else frames.put(frame, PanedRing.NoBuffer)
 
   /** Begins to give what is due at `boundaries`, and early panes as `early` says. */
   def give(boundaries: PaneBoundaries, early: EarlyPanes): Unit = {
