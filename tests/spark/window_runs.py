@@ -57,7 +57,7 @@ def scripted(spark: SparkSession, batches: Batches) -> Iterator[DataFrame]:
     try:
         for batch in batches:
             rows = [storable(row, schema) for row in batch]
-            script.add(spark.createDataFrame(rows, schema).repartition(2))
+            script.add(spark.createDataFrame(rows, schema))
         yield script.stream()
     finally:
         script.close()

@@ -1,0 +1,113 @@
+"""A window query in a process of its own, which may be killed at any moment and started again.
+
+``python -m tests.spark.chaos_query FOLDER SEED [--trouble KIND]`` reads the same batches each time,
+goes on where the checkpoint in the folder says, and ends when all are read. The results go through
+Spark's file sink. Spark's file source would not do: killed between its own log and the query's, it
+gives two batches as one.
+"""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import eventtide as et
+from eventtide import WatermarkPolicies
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from tests.spark.conftest import FILES
+from tests.spark.events import Disorder, cut
+from tests.spark.troubles import SETTINGS as TROUBLED
+from tests.spark.troubles import TROUBLES, troubled
+from tests.spark.two_hosts import two_hosts
+from tests.spark.window_runs import WITHOUT_CODE, scripted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from eventtide import WindowBuilder
+    from pyspark.sql import DataFrame
+
+BATCHES = 16
+QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for runs of some seconds
+
+SETTINGS = (
+    WITHOUT_CODE
+    | TROUBLED
+    | {
+        "spark.sql.shuffle.partitions": "3",  # in the tests' own session there are two
+        "spark.sql.session.timeZone": "UTC",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.extraJavaOptions": QUICK_JVM,
+        "spark.executor.extraJavaOptions": QUICK_JVM,
+        "spark.sql.streaming.checkpointFileManagerClass": FILES,
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    }
+)
+
+
+def run(spark: SparkSession, folder: Path, seed: int, trouble: str | None = None) -> None:
+    """Read what is left of a stream, to its end."""
+    stream = Disorder(seed, late_by=40, gap=0.5).events(BATCHES * 18)
+    with scripted(spark, cut(stream, seed, BATCHES)) as events:
+        window = counted(troubled(events, "id", folder, trouble))
+        writer = troubled(window.results, "n", folder, trouble).writeStream.format("parquet")
+        writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
+        writer = writer.option("path", str(folder / "results")).trigger(availableNow=True)
+        et.start(window, writer).awaitTermination()
+
+
+def counted(events: DataFrame) -> WindowBuilder:
+    """Return the window of the query."""
+    return (
+        et.window(events)
+        .event_time("ts", WatermarkPolicies.with_fixed_lag("3s"))
+        .key_by("user", "site")
+        .sliding("12s", every="4s")
+        .agg(
+            F.count("*").alias("n"),
+            F.sort_array(F.collect_list("id")).alias("ids"),
+            F.sum("amount").alias("total"),
+        )
+    )
+
+
+def session(address: str) -> SparkSession:
+    """Return a session for short runs."""
+    builder = SparkSession.builder.master(address)
+    for key, value in SETTINGS.items():
+        builder = builder.config(key, value)
+    spark = et.configure(builder).getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+@contextmanager
+def master(trouble: str | None, folder: Path) -> Iterator[str]:
+    """Yield the address of a Spark in which the trouble can happen and does not end the query."""
+    if trouble == "slow":
+        with two_hosts(folder) as address:
+            yield address
+    else:
+        yield "local-cluster[2,1,1024]" if trouble == "lose" else "local[2,4]"
+
+
+def main() -> None:
+    """Run the query that the command line asks for."""
+    parser = argparse.ArgumentParser("chaos_query", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("seed", type=int)
+    parser.add_argument("--trouble", choices=TROUBLES)
+    options = parser.parse_args()
+    with master(options.trouble, options.folder) as address:
+        spark = session(address)
+        run(spark, options.folder, options.seed, options.trouble)
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()

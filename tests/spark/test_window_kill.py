@@ -1,0 +1,62 @@
+"""Killed, failed, slow or lost: the results and the late log are those of a run without trouble."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.spark.chaos import POINTS, Chaos, Outcome, undisturbed
+from tests.spark.troubles import TROUBLES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+SEED = 7
+
+
+@pytest.fixture(scope="module")
+def quiet(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Return what comes out when nothing happens."""
+    results, late = undisturbed(spark, tmp_path_factory.mktemp("quiet"), SEED)
+    assert len(results) > 100
+    assert len(late) > 20
+    return results, late
+
+
+def test_a_driver_that_is_killed_at_random(
+    spark: SparkSession, tmp_path: Path, quiet: Outcome
+) -> None:
+    """Three times; `dev/chaos` does it more often."""
+    chaos, random = Chaos(tmp_path, SEED), Random(SEED)  # noqa: S311 - test data
+    for _ in range(3):
+        assert chaos.kill_at_random(random)
+    chaos.finish()
+    assert chaos.outcome(spark) == quiet
+
+
+def test_a_driver_that_is_killed_between_its_state_and_its_commit(
+    spark: SparkSession, tmp_path: Path, quiet: Outcome
+) -> None:
+    """Each time all tasks are done, and of what comes after them nothing, or one thing more."""
+    chaos = Chaos(tmp_path, SEED)
+    for done, missing in pairwise(POINTS):
+        assert chaos.kill_between(done, missing)
+    chaos.finish()
+    assert chaos.outcome(spark) == quiet
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_a_task_that_is_run_again(
+    spark: SparkSession, tmp_path: Path, quiet: Outcome, trouble: str
+) -> None:
+    """Its first attempt fails, is lost with its executor, or is so slow that there are two."""
+    chaos = Chaos(tmp_path, SEED)
+    chaos.finish("--trouble", trouble)
+    assert (tmp_path / f"{trouble}-id").exists()
+    assert (tmp_path / f"{trouble}-n").exists()
+    assert chaos.outcome(spark) == quiet
