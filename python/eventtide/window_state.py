@@ -26,8 +26,8 @@ def read_state(window: WindowBuilder, of: str | Path | StreamingQuery) -> DataFr
     Parameters
     ----------
     window : WindowBuilder
-        The window as the query has it; of several in a row the last one counts. It may be over other
-        rows with the same columns.
+        The window as the query has it; of several in a row the last one counts. It may be over
+        other rows with the same columns.
     of : str, Path or StreamingQuery
         The query's checkpoint location, or the query itself, running or stopped.
 

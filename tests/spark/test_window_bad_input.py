@@ -126,6 +126,13 @@ def test_what_is_no_key_is_refused(
         _ = tens(rate).key_by(key()).agg(n()).results
 
 
+def test_panes_of_a_collated_key_are_refused(rate: DataFrame) -> None:
+    """Its spelling could be another one in each pane."""
+    key = F.expr("collate(text, 'UTF8_LCASE')").alias("name")
+    with pytest.raises(et.InvalidArgumentError, match=r"COLLATED_KEY_WITH_PANES.*'collate\(text"):
+        _ = tens(rate).key_by(key).early(rows=2).agg(n()).results
+
+
 def test_metadata_of_the_source_has_to_be_a_column_first(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 LAG = WatermarkPolicies.with_fixed_lag("0s")
+
+
 def n() -> Column:
     """Return the number of rows."""
     return F.count("*").alias("n")

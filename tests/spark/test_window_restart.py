@@ -47,6 +47,18 @@ def deducting(events: DataFrame) -> WindowBuilder:
     return by_ok.sliding("40s", every="1s").agg(*exact())
 
 
+def corrected(events: DataFrame) -> WindowBuilder:
+    """Return a window that gives panes before its end and after it."""
+    by_user = et.window(events).event_time("ts", LAG).key_by("user").sliding("12s", every="4s")
+    return by_user.allowed_lateness("9s").early(rows=2).updates().agg(*merged())
+
+
+def discarding(events: DataFrame) -> WindowBuilder:
+    """Return a window whose panes have what is new."""
+    by_ok = et.window(events).event_time("ts", LAG).key_by("ok").tumbling("8s")
+    return by_ok.allowed_lateness("20s").early(rows=3).updates().discarding().agg(*exact())
+
+
 def files(checkpoint: Path, folder: str) -> dict[Path, int]:
     """Return a folder's files by the batch that wrote them; Hadoop's checksums are beside them."""
     found = {file: re.match(r"\.?(-?\d+)", file.name) for file in (checkpoint / folder).rglob("*")}
@@ -71,9 +83,9 @@ def set_back(checkpoint: Path, batch: int, lost: tuple[str, ...]) -> None:
     ("window", "version", "changelog"),
     [
         (sliding, "1", "true"),
-        (deducting, "1", "false"),
-        (deducting, "2", "true"),
-        (sliding, "2", "false"),
+        (deducting, "2", "false"),
+        (corrected, "1", "false"),
+        (discarding, "2", "true"),
     ],
 )
 def test_every_batch_that_is_run_again_gives_what_it_gave(
@@ -127,6 +139,22 @@ def test_a_batch_that_is_run_again_and_whose_results_nobody_reads(
             again = run.to_the_end(checkpoint, has=batch)
             assert again == {n: wanted[n] for n in wanted if n > batch}
             assert late_rows(spark, checkpoint) == late
+
+
+def test_results_that_are_broadcast_are_read_again_too(spark: SparkSession, tmp_path: Path) -> None:
+    """Their tasks are started by a thread of Spark's, while the query ends its batch."""
+    sites = spark.createDataFrame([(0, "north"), (1, "south")], "site int, name string")
+    joined = WindowRun(
+        spark, sliding, BATCHES, lambda results: sites.join(F.broadcast(results), "site")
+    )
+    with settings(spark, {"spark.sql.broadcastTimeout": 30, **WITHOUT_CODE}):
+        wanted = joined.to_the_end(tmp_path)
+        late = late_rows(spark, tmp_path)
+        batch = max(n for n, rows in wanted.items() if rows)
+        set_back(tmp_path, batch, (INDEX, LEDGER))
+        again = joined.to_the_end(tmp_path, has=batch)
+        assert again == {n: wanted[n] for n in wanted if n > batch}
+        assert late_rows(spark, tmp_path) == late
 
 
 def test_more_partitions_in_the_session_change_nothing(spark: SparkSession, tmp_path: Path) -> None:
@@ -204,7 +232,8 @@ def test_early_results_may_change(spark: SparkSession, tmp_path: Path) -> None:
         return window
 
     with settings(spark, WITHOUT_CODE):
-        for n, early in enumerate(({"every": "10s"}, {"rows": 2}, {"when": "most > 5"}, {}), 2):
+        kinds: list[dict[str, Any]] = [{"every": "10s"}, {"rows": 2}, {"when": "most > 5"}, {}]
+        for n, early in enumerate(kinds, 2):
             given = WindowRun(spark, paned(**early), BATCHES[:n]).to_the_end(tmp_path)
             timings = {timing for rows in given.values() for row in rows for timing in TIMINGS(row)}
             assert ("early" in timings) == (early != {} and "every" not in early)
@@ -214,13 +243,14 @@ def test_early_results_may_change(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_a_lag_may_change(spark: SparkSession, written: Path, tmp_path: Path) -> None:
-    """And so may what becomes of late rows: those that were kept stay, the others are counted."""
+    """And a timeout, and what becomes of late rows: those that were kept stay."""
     checkpoint = tmp_path / "checkpoint"
     shutil.copytree(written, checkpoint)
     late = late_rows(spark, checkpoint)
 
     def changed(events: DataFrame) -> WindowBuilder:
-        return by_site(events).event_time("ts", WatermarkPolicies.with_fixed_lag("4s"))
+        policy = WatermarkPolicies.with_fixed_lag("4s")
+        return by_site(events).event_time("ts", policy, idle_timeout="1m")
 
     WindowRun(spark, changed, BATCHES[:4]).to_the_end(checkpoint)
     kept = late_rows(spark, checkpoint)

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.queries import EVENTS, at
 from tests.spark.test_windows import flat
+from tests.spark.window_runs import settings as settings_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,19 +43,13 @@ def test_open_windows_are_read_while_the_query_runs_and_after(
     spark: SparkSession, tmp_path: Path, settings: dict[str, str]
 ) -> None:
     """With what they would give if they closed now; windows that have closed are not there."""
-    for name, value in settings.items():
-        spark.conf.set(name, value)
-    try:
-        expected = {(5, 15, "b", 1), (5, 15, "c", 1), (10, 20, "c", 1)}
-        checkpoint = str(tmp_path)
-        query = lambda events: flat(sliding(events).results).drop("keys")  # noqa: E731
-        with Script(query, EVENTS, checkpoint=checkpoint) as script:
-            script.rows(ROWS).expect(results=[(3595, 5, "a", 2), (0, 10, "a", 2), (0, 10, "b", 1)])
-            assert held(spark, checkpoint) == expected
+    expected = {(5, 15, "b", 1), (5, 15, "c", 1), (10, 20, "c", 1)}
+    checkpoint = str(tmp_path)
+    query = lambda events: flat(sliding(events).results).drop("keys")  # noqa: E731
+    with settings_of(spark, settings), Script(query, EVENTS, checkpoint=checkpoint) as script:
+        script.rows(ROWS).expect(results=[(3595, 5, "a", 2), (0, 10, "a", 2), (0, 10, "b", 1)])
         assert held(spark, checkpoint) == expected
-    finally:
-        for name in settings:
-            spark.conf.unset(name)
+    assert held(spark, checkpoint) == expected  # whatever the session that reads is set to
 
 
 def held(spark: SparkSession, checkpoint: str) -> set[Any]:

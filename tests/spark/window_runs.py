@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from eventtide import WindowBuilder
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
     from tests.spark.events import Batches
 
@@ -70,6 +71,7 @@ class WindowRun:
     spark: SparkSession
     window: Callable[[DataFrame], WindowBuilder]
     batches: Batches
+    followed_by: Callable[[DataFrame], DataFrame] = lambda results: results
 
     def to_the_end(self, checkpoint: Path, has: int = -1) -> dict[int, Rows]:
         """Go on from a checkpoint, and return the rows of each batch after the last one it has."""
@@ -81,12 +83,19 @@ class WindowRun:
 
         with scripted(self.spark, self.batches) as events:
             window = self.window(events)
-            writer = window.results.writeStream.foreachBatch(take)
+            writer = self.followed_by(window.results).writeStream.foreachBatch(take)
             writer = writer.option("checkpointLocation", str(checkpoint))
             query = et.start(window, writer.trigger(availableNow=True))
             with et.named_errors():
                 query.awaitTermination()
+            if results:
+                assert self._rows_known(query) == sum(map(len, self.batches))
         return results
+
+    def _rows_known(self, query: StreamingQuery) -> int:
+        """Return how many rows were in a window, were late or were refused; the books balance."""
+        report = et.progress(query)
+        return report.on_time + sum(report.late.values())
 
 
 def told(rows: DataFrame) -> Rows:

@@ -18,6 +18,7 @@ import io.eventtide.kernel.time.Clamped
   *   - '''Restart:''' `write` and `read` keep all of it; the record has a version.
   *   - '''Source:''' Flink's allowed lateness, Beam's panes.
   *
+  * @param givesEarly whether windows may give panes before they close
   * @param discards whether a pane has only the rows since the last one of its window
   */
 final class PanedRing(
@@ -25,6 +26,7 @@ final class PanedRing(
     buffers: Buffers,
     newRing: FrameArchive => FrameRing,
     archives: PaneArchives,
+    givesEarly: Boolean,
     discards: Boolean
 ) {
   private val ring = newRing(archives.open)
@@ -79,7 +81,7 @@ final class PanedRing(
     if (open) {
       if (frame < ring.closed && archives.closed.isDefined) history.add(frame, buffer)
       ring.add(frame, buffer): Unit
-      note(sinceEarly, frame, buffer)
+      if (givesEarly || discards) note(sinceEarly, frame, buffer)
       note(sinceGiven, frame, buffer)
     }
     open

@@ -153,6 +153,7 @@ object PanedRingLawsSuite {
       buffers,
       FrameRing(one.shape, buffers, deducts, _, one.blockSize),
       PaneArchives(archives(0), Option.when(one.lateness > 0)(archives(1))),
+      givesEarly = true,
       discards
     )
 

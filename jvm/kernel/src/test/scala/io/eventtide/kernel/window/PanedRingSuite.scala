@@ -15,6 +15,7 @@ final class PanedRingSuite extends AnyFunSuite {
       buffers,
       FrameRing(Sliding(10), buffers, deducts = false, _, blockSize = 8),
       PaneArchives(archives(0), Some(archives(1))),
+      givesEarly = true,
       discards = false
     )
     private var record = new ByteSink

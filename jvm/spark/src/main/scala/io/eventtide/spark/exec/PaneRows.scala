@@ -39,6 +39,7 @@ private[exec] final class PaneRows(
     buffers,
     archive => plan.newRing(buffers, archive),
     PaneArchives(state.blocks, Option.when(panes.latenessMicros > 0)(state.history)),
+    panes.givesEarly,
     panes.discards
   )
   private val early = new Early
@@ -55,7 +56,8 @@ private[exec] final class PaneRows(
 
   def read(in: ByteSource): Unit = {
     rowsSince = in.getCount()
-    dueAt = in.getNumber()
+    val saved = in.getNumber()
+    dueAt = if (panes.earlyEveryMicros.isDefined) saved else FrameRing.Never // another run asked
     ring.read(in)
     ring.skipTo(task.passed, task.lastPassed)
   }
@@ -128,7 +130,7 @@ private[exec] object PaneRows {
     .toMap
 
   /** What there is to say of a window that gives one row. */
-  def TheOnlyPane: InternalRow = InternalRow(0, text(PaneTiming.OnTime), true)
+  val TheOnlyPane: InternalRow = InternalRow(0, text(PaneTiming.OnTime), true)
 
   private def text(timing: PaneTiming): UTF8String = texts(timing)
 }

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.streaming.state.{StateStoreConf, StateStoreId}
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.SerializableConfiguration
 
 import io.eventtide.kernel.window.FrameRing
@@ -33,7 +34,9 @@ private[spark] final case class StateReader(
     val nothing = ClosedUpTo(Long.MinValue, Long.MinValue)
     val all = ClosedUpTo(FrameRing.Never, FrameRing.Never)
     val task = WindowTask(plan, families, Nil, batchId, nowMicros = 0, nothing, all)
-    val conf = new StateStoreConf(session.sessionState.conf)
+    val settings = session.sessionState.conf.clone()
+    settings.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, if (stateIds.isEmpty) 1 else 2)
+    val conf = new StateStoreConf(settings)
     val hadoopConf = new SerializableConfiguration(session.sessionState.newHadoopConf())
     val (root, operator, version, ids) = (stateRoot, operatorId, batchId + 1, stateIds)
     session.sparkContext.parallelize(0 until partitions, partitions).mapPartitionsWithIndex {

@@ -62,7 +62,7 @@ private[exec] final class WindowRows(
 
   private def takeRows(): Unit = {
     openKey(rows.nextKey())
-    seen(state.keyId) = ()
+    if (task.closes || task.hasDeadlines) seen(state.keyId) = ()
     while (rows.isSameKey) {
       windows.add(rows.frame, rows.buffer)
       rows.advance()
@@ -113,12 +113,8 @@ private[exec] object WindowRows {
     try work
     catch {
       case large: RecordTooLarge =>
-        val values = key.toSeq(plan.keys.map(_.dataType))
-        val named = plan.keys.zip(values).map { case (column, value) => s"${column.name} = $value" }
-        throw EventtideException(
-          "KEY_TOO_LARGE",
-          "key" -> named.mkString("'", ", ", "'"),
-          "limit" -> large.limit
-        )
+        val types = plan.keys.map(_.dataType)
+        val name = if (types.isEmpty) "none" else SubstreamName.of(types, key.toSeq(types))
+        throw EventtideException("KEY_TOO_LARGE", "key" -> name, "limit" -> large.limit)
     }
 }

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
 import io.eventtide.spark.options.WindowSettings
-import io.eventtide.spark.state.{FrameFamilies, FrameStore}
+import io.eventtide.spark.state.{FrameFamilies, FrameStore, IndexStarts}
 
 /** What the tasks of one batch have to do.
   *
@@ -49,9 +49,8 @@ private[exec] final case class WindowTask(
   /** The state of a partition. */
   def open(store: StateStore): FrameStore = {
     val first = owed.get(store.id.partitionId)
-    val indexes =
-      first.fold((Long.MinValue, Long.MinValue))(due => (due.first, due.next.clockMicros))
-    FrameStore.open(store, families, batchId, indexes)
+    val starts = first.map(due => IndexStarts(due.first, due.next.clockMicros))
+    FrameStore.open(store, families, batchId, starts)
   }
 
   /** So many frames after its end a window is forgotten, at the latest. */

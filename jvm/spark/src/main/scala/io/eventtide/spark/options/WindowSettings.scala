@@ -67,6 +67,8 @@ final case class PaneSettings(
     discards: Boolean
 ) {
 
+  def givesEarly: Boolean = earlyEveryMicros.isDefined || earlyRows.isDefined || hasCondition
+
   // Early panes may be asked for otherwise from run to run, but not at one time with, at one without.
   private[options] def structure: String =
     s", panes${if (discards) " of what is new" else ""}"

@@ -10,8 +10,10 @@ import org.apache.spark.sql.catalyst.expressions.{
   NamedExpression
 }
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate
-import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
+import org.apache.spark.sql.catalyst.util.{UnsafeRowUtils, toPrettySQL}
 import org.apache.spark.sql.types.StringType
+
+import io.eventtide.spark.EventtideException
 
 /** Keys that may be equal and differ in their bytes, by which state finds them.
   *
@@ -25,27 +27,35 @@ private[plan] object CollatedKeys {
     case _ => false
   }
 
-  /** The aggregation by what such keys share. */
-  def shared(aggregate: Aggregate): Aggregate = {
+  /** The aggregation by what such keys share.
+    *
+    * @param inPanes
+    *   whether windows give several rows, which are known by their keys
+    */
+  def shared(aggregate: Aggregate, inPanes: Boolean): Aggregate = {
     val collated = aggregate.groupingExpressions.filter(isCollated)
-    def isOne(value: Expression) = collated.exists(_.semanticEquals(value))
+    collated.headOption.filter(_ => inPanes).foreach { key =>
+      throw EventtideException("COLLATED_KEY_WITH_PANES", "key" -> toPrettySQL(key))
+    }
+    if (collated.isEmpty) aggregate
+    else grouped(aggregate, value => collated.exists(value.semanticEquals))
+  }
+
+  private def grouped(aggregate: Aggregate, isOne: Expression => Boolean): Aggregate = {
     def shown(value: Expression): Expression = value match {
       case call: AggregateExpression => call
       case key if isOne(key) => lowest(key)
       case other => other.mapChildren(shown)
     }
-    val columns = aggregate.aggregateExpressions.map {
-      case key: Attribute if isOne(key) => Alias(lowest(key), key.name)(key.exprId)
-      case other => shown(other).asInstanceOf[NamedExpression]
-    }
-    if (collated.isEmpty) aggregate
-    else
-      aggregate.copy(
-        groupingExpressions = aggregate.groupingExpressions.map { key =>
-          if (isOne(key)) CollationKey(key) else key
-        },
-        aggregateExpressions = columns
-      )
+    aggregate.copy(
+      groupingExpressions = aggregate.groupingExpressions.map { key =>
+        if (isOne(key)) CollationKey(key) else key
+      },
+      aggregateExpressions = aggregate.aggregateExpressions.map {
+        case key: Attribute if isOne(key) => Alias(lowest(key), key.name)(key.exprId)
+        case other => shown(other).asInstanceOf[NamedExpression]
+      }
+    )
   }
 
   private def lowest(key: Expression): Expression =

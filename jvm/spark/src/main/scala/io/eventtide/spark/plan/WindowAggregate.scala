@@ -3,7 +3,7 @@ package io.eventtide.spark.plan
 import java.util.UUID
 
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, ExprId}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, CollationKey, ExprId}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.util.toPrettySQL
 
@@ -38,7 +38,10 @@ final case class WindowAggregate(
   /** What saved state depends on: a checkpoint of another structure is refused. */
   def structure: String = {
     val Aggregate(grouping, columns, _, _) = child: @unchecked
-    val keys = grouping.init.map(key => s"${toPrettySQL(key)} ${key.dataType.sql}")
+    val keys = grouping.init.map {
+      case CollationKey(key) => s"${toPrettySQL(key)} ${key.dataType.sql}"
+      case key => s"${toPrettySQL(key)} ${key.dataType.sql}"
+    }
     val aggregates = columns.flatMap(_.collect { case call: AggregateExpression => call })
     val calls = aggregates.map { call =>
       val types = call.aggregateFunction.children.map(_.dataType.sql)

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   AttributeReference,
   Expression,
   Literal,
+  PythonUDF,
   TimeWindow
 }
 import org.apache.spark.sql.catalyst.plans.logical.{
@@ -77,7 +78,7 @@ private[spark] object WindowBuilder {
     val id = UUID.randomUUID()
     val plan = stream.queryExecution.analyzed
     val asked = WindowChecks.aggregation(stream, keys, aggregates)
-    val grouped = CollatedKeys.shared(asked)
+    val grouped = CollatedKeys.shared(asked, settings.panes.isDefined)
     val onTime =
       if (stream.isStreaming) onTimeRows(id, input, asked.groupingExpressions, settings) else plan
     // Spark takes an aggregation by a column with the mark for one that it can end.
@@ -128,8 +129,10 @@ private[spark] object WindowBuilder {
     OnTimeRows(id, input.eventTime, logged, names, input.guard, settings, plan)
   }
 
+  // Spark would call a Python function for each row, late or not.
   private def key(keys: Seq[Expression]): Expression =
-    if (keys.isEmpty) Literal(null, StringType) else SubstreamName.expression(keys)
+    if (keys.isEmpty || keys.exists(_.exists(_.isInstanceOf[PythonUDF]))) Literal(null, StringType)
+    else SubstreamName.expression(keys)
 
   // Where the columns that tell it have been dropped, or there are several watermarks, it is not known.
   private def substream(plan: LogicalPlan): Expression =

@@ -1,5 +1,6 @@
 package io.eventtide.spark.plan
 
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Project}
 import org.apache.spark.sql.classic.DataFrame
@@ -21,7 +22,10 @@ private[spark] object WindowCondition {
     val columns = grouped.queryExecution.analyzed.collectFirst { case aggregate: Aggregate =>
       aggregate.aggregateExpressions
     }
-    val values = columns.get.collect { case alias: Alias => alias.toAttribute -> alias.child }
+    val values = columns.get.collect {
+      case alias: Alias if alias.exists(_.isInstanceOf[AggregateExpression]) =>
+        alias.toAttribute -> alias.child
+    }
     val over = AttributeMap(values)
     val condition = resolved(grouped, when).child.transformUp { case column: Attribute =>
       over.getOrElse(column, refused(grouped, when, s"${column.name} is a key"))

@@ -54,14 +54,19 @@ final class BatchWatermark private[query] (query: QueryWatermark, val info: Batc
   /** What the partitions of a window reported after the batch before. */
   def owed(window: Int): Map[Int, PartitionDue] = query.owed(window)
 
-  /** Whether there was no task, but for those of other operators over no rows. */
+  /** Whether no task has reported anything. */
   private[query] def isUnread: Boolean = synchronized {
     watched.forall(_._2.isZero) && due.forall(_._2.isZero)
   }
 
   private[query] def lateLogs: Map[UUID, LateLog] = synchronized(late.toMap)
 
-  lazy val stats: EventTimeStats = query.finish(this)
+  def stats: EventTimeStats = {
+    query.runIfUnread(this) // under no lock: it makes tasks, and these come here from other threads
+    answer
+  }
+
+  private lazy val answer: EventTimeStats = query.finish(this)
 
   /** What the tasks reported, by the position of the input in the plan. */
   private[query] def rows(position: UUID => Int): Map[Int, BatchRows] = synchronized {

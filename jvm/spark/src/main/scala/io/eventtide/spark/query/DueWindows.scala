@@ -39,20 +39,22 @@ private[query] final class DueWindows(windows: IndexedSeq[WindowSettings]) {
   /** What the partitions of a window reported for the last batch. */
   def owed(window: Int): Map[Int, PartitionDue] = byPartition.getOrElse(window, Map.empty)
 
+  def hasWindows: Boolean = windows.nonEmpty
+
   def save: Seq[NextDue] = next
 
   /** A batch is planned, which gives what is due. */
   def planned(): Unit = asksAtStart = false
 
   /** Whether a batch is to be run for what was due when the run began; says so once. */
-  def isOwed: Boolean = {
+  def takeOwed(): Boolean = {
     val owed = asksAtStart
     asksAtStart = false
     owed
   }
 
   /** Whether a batch at this time or later gives something by the clock; says so once a batch. */
-  def isOverdue(nowMicros: Long): Boolean = {
+  def takeOverdue(nowMicros: Long): Boolean = {
     val overdue = asksByClock && next.exists(_.clockMicros <= nowMicros)
     if (overdue) asksByClock = false
     overdue

@@ -10,9 +10,9 @@ import io.eventtide.spark.plan.WindowAggregate
 
 /** The watermark plan that a checkpoint belongs to: `<checkpoint>/eventtide/plan`.
   *
-  * It holds what the saved state depends on, one line an input: the kinds of its policies and
-  * throttles, and its substream. Lags, sizes and timeouts are not in it and may change from run to
-  * run.
+  * It holds what the saved state depends on: a line an input, with the kinds of its policies and
+  * throttles and its substream, and a line a window, with its sizes, rules, keys and aggregates. Lags,
+  * the sizes of throttles and timeouts are not in it and may change from run to run.
   */
 private[spark] final class PlanFile(root: Path, conf: Configuration) {
   private val files = new CheckpointFiles(new Path(root, "eventtide"), conf)

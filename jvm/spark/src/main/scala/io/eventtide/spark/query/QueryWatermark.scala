@@ -74,13 +74,20 @@ private[spark] final class QueryWatermark(
       watermarkMicros: Option[Long]
   ): LateLog = late.open(nodeId, batchId, watermarkMicros)
 
+  /** Runs a batch for what its tasks report. A sink that has the results of a batch that is run again,
+    * by itself or by what its user wrote, does not ask for them.
+    */
+  private[query] def runIfUnread(ended: BatchWatermark): Unit = {
+    val isAgain = synchronized(runAgain.contains(ended.info.batchId))
+    if (isAgain && ended.isUnread && (due.hasWindows || !query.readNothing(isClock)))
+      query.runBatch()
+    synchronized { runAgain = None }
+  }
+
   /** Ends a batch: credits its rows and its time, writes what has to be there before it is
     * committed, and says the watermark.
     */
   private[query] def finish(ended: BatchWatermark): EventTimeStats = synchronized {
-    // A sink that has the results of a batch that is run again, by itself or by what its user wrote,
-    // does not ask for them; yet all that its tasks report is needed.
-    if (ended.isUnread && runAgain.contains(ended.info.batchId)) query.runBatch()
     val rows = ended.rows(inputs.positions)
     val now = ended.nowMicros
     if (ended.info.watermarkMs > 0) inputs.raise(ended.watermarkMicros, now)
@@ -112,7 +119,7 @@ private[spark] final class QueryWatermark(
   def tick(): Boolean = synchronized {
     val now = query.nowMs * 1000
     look(now)
-    val asks = due.isOwed || (mayTick && (isDue(now) && advanceTo(now) || isOverdue(now)))
+    val asks = due.takeOwed() || (mayTick && (isDue(now) && advanceTo(now) || takeOverdue(now)))
     record()
     asks
   }
@@ -129,7 +136,7 @@ private[spark] final class QueryWatermark(
     // The end of that millisecond: what a held batch has skipped, counts no more until it.
     val now = math.max(nowMs * 1000, finished.fold(0L)(_.nowMicros)) + 999
     look(now)
-    val asks = due.isOwed || (!lastTicked && isDue(now) && (!dataIsOver || advanceAtLast(now)))
+    val asks = due.takeOwed() || (!lastTicked && isDue(now) && (!dataIsOver || advanceAtLast(now)))
     record()
     asks
   }
@@ -161,8 +168,8 @@ private[spark] final class QueryWatermark(
 
   private def mayTick: Boolean = !catchUp.holding && ticks.mayTick(query.isAwaited)
 
-  private def isOverdue(now: Long): Boolean = {
-    val overdue = due.isOverdue(now)
+  private def takeOverdue(now: Long): Boolean = {
+    val overdue = due.takeOverdue(now)
     if (overdue) ticks.ticked()
     overdue
   }

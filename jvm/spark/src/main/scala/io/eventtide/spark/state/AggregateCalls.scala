@@ -3,9 +3,12 @@ package io.eventtide.spark.state
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.aggregate.{
   AggregateFunction,
+  ApproximatePercentile,
+  Collect,
   DeclarativeAggregate,
   ImperativeAggregate,
   NoOp,
+  PercentileBase,
   TypedImperativeAggregate
 }
 import org.apache.spark.sql.catalyst.expressions.{
@@ -92,31 +95,21 @@ private[spark] final class AggregateCalls(aggregates: Seq[AggregateFunction], co
     }
   }
 
-  // A function may take over what it merges, as Spark's own partial aggregation gives each object away.
-  // Spark's then keep the object as it is; of what others keep nothing is known.
+  // What a function merges has been serialized, in Spark: some take it over, and some know no other.
   private def mergeTyped(
       function: TypedImperativeAggregate[Any],
       at: Int,
       into: InternalRow,
       from: InternalRow
-  ): Unit = {
-    val isKnown = AggregateCalls.isSparks(function)
-    if (isKnown) function.mergeBuffersObjects(into, from)
+  ): Unit =
+    if (AggregateCalls.leavesAlone(function)) function.mergeBuffersObjects(into, from)
     else {
-      lent.update(at, copyOf(function, objectIn(from, at)))
+      val value = from.get(at, AggregateCalls.AnyObject)
+      lent.update(at, function.deserialize(function.serialize(value)))
       function.mergeBuffersObjects(into, lent)
     }
-    if (isKnown && (objectIn(into, at) eq objectIn(from, at)))
-      into.update(at, copyOf(function, objectIn(from, at)))
-  }
 
   private lazy val lent = new SpecificInternalRow(types.toSeq)
-
-  private def copyOf(function: TypedImperativeAggregate[Any], value: AnyRef): Any =
-    function.deserialize(function.serialize(value))
-
-  private def objectIn(row: InternalRow, at: Int): AnyRef =
-    row.get(at, AggregateCalls.AnyObject)
 
   private lazy val deductValues =
     MutableProjection.create(Deduction.expressions(functions, counts), attributes ++ inputs)
@@ -159,8 +152,11 @@ private[spark] object AggregateCalls {
 
   private val AnyObject = ObjectType(classOf[AnyRef])
 
-  private def isSparks(function: AggregateFunction): Boolean =
-    function.getClass.getName.startsWith("org.apache.spark.sql.catalyst.expressions.aggregate.")
+  // Of these it is known that they only read what they merge, in whatever form it is.
+  private def leavesAlone(function: AggregateFunction): Boolean = function match {
+    case _: Collect[_] | _: PercentileBase | _: ApproximatePercentile => true
+    case _ => false
+  }
 
   // Imperative functions have to be told where in a buffer's row their columns are.
   private def placed(aggregates: Seq[AggregateFunction]): Seq[AggregateFunction] =

@@ -23,15 +23,15 @@ import io.eventtide.kernel.window.FrameRing
   * no scan begins before the first entry that is known to be there.
   *
   * @param first
-  *   where no entry is before when this is made; `Long.MinValue` if nothing is known
+  *   where no entry is before when this is made; None if nothing is known
   */
 private[spark] final class DueIndex(
     store: StateStore,
     families: FrameFamilies,
     family: String,
-    first: Long
+    first: Option[Long]
 ) {
-  private var lowest = first
+  private var lowest = first.getOrElse(Long.MinValue)
 
   private val number = new GenericInternalRow(1)
   private val joined = new JoinedRow

@@ -122,27 +122,26 @@ private[spark] final class FrameStore(
   }
 }
 
+/** The first entries of the indexes, by end and by clock. */
+private[spark] final case class IndexStarts(byEnd: Long, byClock: Long)
+
 private[spark] object FrameStore {
 
   /** Opens the state of a partition.
     *
     * @param first
-    *   where the indexes begin by end and by clock; `Long.MinValue` if that is not known
+    *   where the indexes begin, if that is known
     */
   def open(
       store: StateStore,
       families: FrameFamilies,
       batchId: Long,
-      first: (Long, Long)
+      first: Option[IndexStarts]
   ): FrameStore = {
     families.create(store)
-    new FrameStore(
-      store,
-      families,
-      batchId,
-      new DueIndex(store, families, FrameFamilies.Due, first._1),
-      new DueIndex(store, families, FrameFamilies.Deadline, first._2)
-    )
+    val byEnd = new DueIndex(store, families, FrameFamilies.Due, first.map(_.byEnd))
+    val byClock = new DueIndex(store, families, FrameFamilies.Deadline, first.map(_.byClock))
+    new FrameStore(store, families, batchId, byEnd, byClock)
   }
 
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */

@@ -34,11 +34,9 @@ private[state] final class RowBuffers(calls: AggregateCalls) extends WindowBuffe
 
   def fresh(): Int = {
     val number = numbers.take()
-    if (number == rows.length) {
-      val row = newRow()
-      calls.initialize(row)
-      rows += row
-    }
+    val row = newRow()
+    calls.initialize(row)
+    if (number == rows.length) rows += row else rows(number) = row
     number
   }
 
@@ -55,7 +53,7 @@ private[state] final class RowBuffers(calls: AggregateCalls) extends WindowBuffe
   def deduct(into: Int, from: Int): Unit = calls.deduct(rows(into), rows(from))
 
   def release(buffer: Int): Unit = {
-    calls.initialize(rows(buffer)) // which lets go of its objects
+    rows(buffer) = null
     numbers.release(buffer)
   }
 

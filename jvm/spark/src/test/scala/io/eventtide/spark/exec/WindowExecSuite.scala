@@ -13,6 +13,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{Column, DataFrame, Encoder, Encoders, Row, classic}
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.eventtide.spark.query.WindowBatch
 import io.eventtide.spark.source.{Script, ScriptSource}
 import io.eventtide.spark.{LocalSession, PythonApi}
 
@@ -141,6 +142,16 @@ final class WindowExecSuite extends AnyFunSuite with LocalSession {
     )
   }
 
+  private val sketches = Seq(
+    expr("theta_sketch_estimate(theta_sketch_agg(amount))").as("theta"),
+    expr("hll_sketch_estimate(hll_sketch_agg(amount))").as("hll"),
+    expr("kll_sketch_get_n_bigint(kll_sketch_agg_bigint(amount))").as("kll"),
+    expr("hex(count_min_sketch(amount, 0.5d, 0.5d, 1))").as("counts"),
+    expr("bitmap_count(bitmap_construct_agg(amount))").as("bits"),
+    expr("size(approx_top_k(amount, 40, 100))").as("top"),
+    mode(col("amount"), deterministic = true).as("mode")
+  )
+
   private val fixed =
     Seq(max("amount").as("max"), avg("amount").as("avg"), round(stddev("amount"), 9).as("sd"))
 
@@ -149,7 +160,8 @@ final class WindowExecSuite extends AnyFunSuite with LocalSession {
       "any" -> (() => anyKind),
       "exact" -> (() => deductible),
       "fixed" -> (() => fixed),
-      "keeping" -> (() => keeping)
+      "keeping" -> (() => keeping),
+      "sketch" -> (() => sketches)
     )
   }
     test(s"aggregates of $kind kind give what a batch query gives") {
@@ -169,6 +181,17 @@ final class WindowExecSuite extends AnyFunSuite with LocalSession {
       assert(rows.flatten.map(_.toString).sorted == expected)
       assert(sliding(aggregates)(table).collect().toSeq.map(_.toString).sorted == expected)
     }
+
+  test("which collation a key has is part of what a checkpoint is compared with") {
+    val events = spark.readStream.format("rate").load().toDF("ts", "id")
+    def structure(collation: String): String = {
+      val key = collate(col("id").cast("string"), collation).as("user")
+      val results = tumbling(Seq(count(lit(1)).as("n")))(events.withColumn("user", key))
+      WindowBatch.windows(results.queryExecution.analyzed).head.structure
+    }
+    assert(structure("UTF8_LCASE").contains("by (user STRING COLLATE UTF8_LCASE)"))
+    assert(structure("UTF8_LCASE") != structure("UNICODE_CI"))
+  }
 
   private def refusal(mode: String)(query: DataFrame => DataFrame): String = {
     val script = Script.create(schema)

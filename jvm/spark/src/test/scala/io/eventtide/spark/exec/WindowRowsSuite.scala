@@ -82,6 +82,6 @@ final class WindowRowsSuite extends AnyFunSuite {
       }
     )
     assert(error.getMessage.startsWith("[KEY_TOO_LARGE] What a window keeps in one record"))
-    assert(error.getMessage.contains("the key 'key = 7' takes more than 16 bytes"))
+    assert(error.getMessage.contains("the key '7' takes more than 16 bytes"))
   }
 }
