@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from dataclasses import dataclass
 from functools import reduce
@@ -111,6 +112,9 @@ def kinds(lag: int) -> st.SearchStrategy[tuple[Kind, ...]]:
     )
 
 
+# A few in CI; more with EVENTTIDE_EXAMPLES=50 dev/test spark.
+EXAMPLES = int(os.environ.get("EVENTTIDE_EXAMPLES", "2"))
+
 # Hypothesis begins with the first of each choice, which therefore is an interesting one.
 STREAMS = st.builds(
     Disorder,
@@ -121,7 +125,7 @@ STREAMS = st.builds(
 )
 
 
-@hypothesis_settings(max_examples=2, deadline=None, phases=[Phase.explicit, Phase.generate])
+@hypothesis_settings(max_examples=EXAMPLES, deadline=None, phases=[Phase.explicit, Phase.generate])
 @given(
     stream=STREAMS,
     kinds=st.sampled_from([3, 0, 20]).flatmap(kinds),

@@ -220,7 +220,7 @@ def test_a_window_explains_itself(frame: FakeFrame, capsys: pytest.CaptureFixtur
         (lambda w: w.tumbling("2 weeks").time_zone("UTC"), "windows of 14 days, side by side, in"),
         (lambda w: w.origin("2024-01-01T00:00:00Z"), "side by side, from 2024-01-01T00:00:00Z"),
         (lambda w: w.profile("storm"), "start < time <= end, closes when W > end"),
-        (lambda w: w.profile("flink"), "closes when W >= end - 1, W being inclusive"),
+        (lambda w: w.profile("flink"), "closes when W >= end (Flink's own W is one less)"),
         (lambda w: w.profile("jet"), "late when its frame is closed"),
         (lambda w: w.profile("spark"), "late when all of its windows were closed by the batch"),
         (lambda w: w.profile("jet").late_rule("behind_watermark"), "late when its time is below W"),

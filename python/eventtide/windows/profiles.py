@@ -64,7 +64,7 @@ PROFILES: Mapping[Profile, Boundaries] = MappingProxyType(
         "spark": Boundaries(
             _FROM_START, "W >= end", "all of its windows were closed by the batch before"
         ),
-        "flink": Boundaries(_FROM_START, "W >= end - 1, W being inclusive", "window_closed"),
+        "flink": Boundaries(_FROM_START, "W >= end (Flink's own W is one less)", "window_closed"),
     }
 )
 """What each profile decides. A rule that is set alone goes before it."""
