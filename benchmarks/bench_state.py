@@ -16,7 +16,7 @@ from turns import Measured, session, take_turn
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-START = 1_600_000_000_000
+START = 1_600_000_020_000  # the beginning of a minute: none ends in the batches of SPARSE
 
 HASH = "(value * 2654435761L)"
 
