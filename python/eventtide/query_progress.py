@@ -113,7 +113,7 @@ class QueryWatermark:
         Whether a restart holds the clock until the sources have caught up.
     bad_time, future : int
         Rows that were refused so far: without a usable event time, or by a future guard whose
-        action is ``"late"``.
+        action is ``"late"``. Those of a window are in `late`, by these names.
     on_time : int
         Rows that windows of `et.window` have taken so far. Every row of theirs is here, or in
         `late`, or was refused: ``bad_time`` or ``future``. Where several windows read one stream,

@@ -135,6 +135,8 @@ def _check_columns(results: DataFrame, columns: Sequence[str]) -> None:
     if set(results.columns) != set(columns):
         allowed = f"the final rows of the window, with the columns {listed(columns)}"
         fix = f"results.select({', '.join(map(repr, columns[:3]))}, ...)"
+        if "pane_index" in results.columns:
+            fix = "the row with the highest pane_index of each window and key, without pane columns"
         raise InvalidArgumentError(
             sentence("results", results.columns, "has others", allowed=allowed, fix=fix)
         )

@@ -38,7 +38,9 @@ def start(window: WindowBuilder, writer: DataStreamWriter) -> StreamingQuery:
     ArgumentTypeError
         An argument is something else.
     EventtideError
-        What eventtide refuses when a query starts, such as a `CheckpointError`, by its name.
+        What eventtide refuses before the query begins. What it finds out when it begins, such as a
+        checkpoint of another plan, comes with ``awaitTermination``, by its name in
+        `named_errors`.
 
     Notes
     -----
