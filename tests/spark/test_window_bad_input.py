@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Row, SparkSession
 
 LAG = WatermarkPolicies.with_fixed_lag("2s")
-WIDE = 2_000
+WIDE = 2_000  # 10 000 work as well, in a minute
 
 
 @pytest.fixture
