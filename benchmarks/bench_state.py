@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import statistics
 import tempfile
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import eventtide as et
 from eventtide import WatermarkPolicies
-from figures import Figure, Settings
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
-from turns import Measured, session, take_turn
+from turns import Measured, cpu_settings, millis_figure, rates, session, take_turn
 
 if TYPE_CHECKING:
+    from figures import Figure, Settings
     from pyspark.sql import DataFrame, SparkSession
 
 START = 1_600_000_020_000  # the beginning of a minute: none ends in the batches of SPARSE
@@ -50,14 +49,7 @@ class Load:
 
     def query(self, spark: SparkSession) -> DataFrame:
         """Return the results of the windows."""
-        rows = (
-            spark.readStream.format("rate-micro-batch")
-            .option("rowsPerBatch", self.rows)
-            .option("numPartitions", 2)
-            .option("startTimestamp", 0)
-            .load()
-        )
-        events = rows.selectExpr(
+        events = rates(spark, self.rows).selectExpr(
             f"timestamp_millis({START}L + value * {1000 * self.advance}L div {self.rows}L) AS ts",
             f"{self.key} AS key",
             f"pmod({HASH} div 13L, 4096L) / 4 AS value",
@@ -131,18 +123,7 @@ def _compare(spark: SparkSession, name: str, turns: int, batches: int) -> Figure
         "state": name,
         "rows_per_batch": load.rows,
         "batches": f"{len(ours.millis)} in {turns} turns",
-        "ours_cpu_ns_per_row": round(ours.cpu_nanos, 1),
-        "theirs_cpu_ns_per_row": round(theirs.cpu_nanos, 1),
-        "cpu_ratio": round(theirs.cpu_nanos / ours.cpu_nanos, 3),
+        **cpu_settings(ours, theirs),
         "source": WORKLOAD,
     }
-    millis = (statistics.median(ours.millis), statistics.median(theirs.millis))
-    return Figure(
-        "state",
-        settings,
-        "ms/batch",
-        millis[0],
-        rival,
-        millis[1],
-        less_is_better=True,
-    )
+    return millis_figure("state", settings, rival, ours, theirs)

@@ -11,7 +11,7 @@ import eventtide as et
 from eventtide import WatermarkPolicies
 from figures import Figure, Settings
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
-from turns import Measured, session, take_turn
+from turns import Measured, cpu_settings, rates, session, take_turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,9 +82,7 @@ def _figure(name: str, variant: str, ours: Measured, stock: Measured, turns: int
         "policy": f"with_fixed_lag, {LAG}",
         "rows_per_batch": ROWS,
         "batches": f"{len(ours.rates)} in {turns} turns",
-        "ours_cpu_ns_per_row": round(ours.cpu_nanos, 1),
-        "theirs_cpu_ns_per_row": round(stock.cpu_nanos, 1),
-        "cpu_ratio": round(stock.cpu_nanos / ours.cpu_nanos, 3),
+        **cpu_settings(ours, stock),
         "source": WORKLOAD,
     }
     rates = (statistics.median(ours.rates), statistics.median(stock.rates))
@@ -94,14 +92,7 @@ def _figure(name: str, variant: str, ours: Measured, stock: Measured, turns: int
 
 
 def _events(spark: SparkSession) -> DataFrame:
-    rows = (
-        spark.readStream.format("rate-micro-batch")
-        .option("rowsPerBatch", ROWS)
-        .option("numPartitions", 2)
-        .option("startTimestamp", 0)
-        .option("advanceMillisPerBatch", 1000)
-        .load()
-    )
+    rows = rates(spark, ROWS)
     jitter = "(value * 2654435761L % 2000L + 2000L) % 2000L"
     return rows.selectExpr(
         f"timestamp_millis(1600000000000L + value div 500L - {jitter}) AS ts",

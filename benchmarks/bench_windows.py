@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import statistics
 import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import eventtide as et
 from eventtide import WatermarkPolicies
-from figures import Figure, Settings
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
-from turns import Measured, session, take_turn
+from turns import Measured, cpu_settings, millis_figure, rates, session, take_turn
 
 if TYPE_CHECKING:
+    from figures import Figure, Settings
     from pyspark.sql import Column, DataFrame, SparkSession
 
 RATE = 500_000  # rows in a second of event time
@@ -73,32 +72,14 @@ def _compare(spark: SparkSession, case: Case, turns: int, batches: int) -> Figur
         "keys": case.keys,
         "rows_per_batch": case.rows,
         "batches": f"{len(ours.millis)} in {turns} turns",
-        "ours_cpu_ns_per_row": round(ours.cpu_nanos, 1),
-        "theirs_cpu_ns_per_row": round(stock.cpu_nanos, 1),
-        "cpu_ratio": round(stock.cpu_nanos / ours.cpu_nanos, 3),
+        **cpu_settings(ours, stock),
         "source": WORKLOAD,
     }
-    millis = (statistics.median(ours.millis), statistics.median(stock.millis))
-    return Figure(
-        "windows",
-        settings,
-        "ms/batch",
-        millis[0],
-        "groupBy(window)",
-        millis[1],
-        less_is_better=True,
-    )
+    return millis_figure("windows", settings, "groupBy(window)", ours, stock)
 
 
 def _events(spark: SparkSession, case: Case) -> DataFrame:
-    rows = (
-        spark.readStream.format("rate-micro-batch")
-        .option("rowsPerBatch", case.rows)
-        .option("numPartitions", 2)
-        .option("startTimestamp", 0)
-        .option("advanceMillisPerBatch", 1000)
-        .load()
-    )
+    rows = rates(spark, case.rows)
     hashed = "(value * 2654435761L)"
     jitter = f"pmod({hashed} div 7L, 2000L)"
     return rows.selectExpr(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+import statistics
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
+from figures import Figure, Settings
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
@@ -57,6 +59,35 @@ def session(folder: str) -> SparkSession:
         .config("spark.sql.streaming.checkpointFileManagerClass", FILES)
     )
     return et.configure(builder).getOrCreate()
+
+
+def rates(spark: SparkSession, rows: int) -> DataFrame:
+    """Return a stream of batches of so many rows, a second of event time each."""
+    return (
+        spark.readStream.format("rate-micro-batch")
+        .option("rowsPerBatch", rows)
+        .option("numPartitions", 2)
+        .option("startTimestamp", 0)
+        .option("advanceMillisPerBatch", 1000)
+        .load()
+    )
+
+
+def cpu_settings(ours: Measured, theirs: Measured) -> Settings:
+    """Return what the two took of the processor, which others that use it change less."""
+    return {
+        "ours_cpu_ns_per_row": round(ours.cpu_nanos, 1),
+        "theirs_cpu_ns_per_row": round(theirs.cpu_nanos, 1),
+        "cpu_ratio": round(theirs.cpu_nanos / ours.cpu_nanos, 3),
+    }
+
+
+def millis_figure(
+    bench: str, settings: Settings, rival: str, ours: Measured, theirs: Measured
+) -> Figure:
+    """Return the milliseconds of the median batch of both."""
+    millis = (statistics.median(ours.millis), statistics.median(theirs.millis))
+    return Figure(bench, settings, "ms/batch", millis[0], rival, millis[1], less_is_better=True)
 
 
 def take_turn(query: DataFrame, batches: int, into: Measured, skipped: int = SKIPPED) -> None:

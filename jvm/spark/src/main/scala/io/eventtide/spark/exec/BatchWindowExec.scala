@@ -52,33 +52,29 @@ private[exec] final class BatchWindowRows(
     plan: WindowPlan,
     rows: KeyedRows,
     outputRows: SQLMetric
-) extends Iterator[InternalRow] {
+) extends FoundAhead[InternalRow] {
   private val calls = plan.newCalls
   private val buffers = plan.newBuffers(calls)
   private val ring = plan.newRing(buffers, FrameArchive.None, blockSize = Int.MaxValue)
   private val results = new ResultRows(plan)
   private var key: UnsafeRow = _ // whose windows are being given; null between keys
-  private var found = false
 
-  def hasNext: Boolean = {
-    while (!found && (key != null || rows.hasNext)) advance()
-    found
-  }
-
-  def next(): InternalRow = {
-    if (!hasNext) throw new NoSuchElementException
-    found = false
+  protected def current: InternalRow = {
     outputRows += 1
     val values = calls.evaluate(buffers.row(ring.result))
     if (plan.result.pane.isEmpty) results.row(key, ring.end, values)
     else results.pane(key, ring.end, values, PaneRows.TheOnlyPane)
   }
 
-  private def advance(): Unit = {
-    if (key == null) openKey()
-    val more = rows.isSameKey
-    found = ring.next(if (more) rows.frame else Long.MaxValue)
-    if (!found) { if (more) takeRow() else key = null }
+  protected def advance(): Boolean = {
+    var found = false
+    while (!found && (key != null || rows.hasNext)) {
+      if (key == null) openKey()
+      val more = rows.isSameKey
+      found = ring.next(if (more) rows.frame else Long.MaxValue)
+      if (!found) { if (more) takeRow() else key = null }
+    }
+    found
   }
 
   private def openKey(): Unit = {

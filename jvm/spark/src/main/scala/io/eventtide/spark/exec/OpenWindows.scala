@@ -6,31 +6,24 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
 
 /** What the open windows of one partition hold, as if all of them closed now; nothing is saved. */
 private[exec] final class OpenWindows(task: WindowTask, store: StateStore)
-    extends Iterator[InternalRow] {
+    extends FoundAhead[InternalRow] {
   private val state = task.open(store)
   private val calls = task.plan.newCalls
   private val buffers = task.plan.newBuffers(calls)
   private val windows = KeyWindows(task, state, calls, buffers)
   private val entries = store.iterator()
-  private var key: UnsafeRow = _ // whose windows are being given; null between keys
-  private var found = false
+  private var key: UnsafeRow = _ // whose windows are being given; null before the first
 
-  def hasNext: Boolean = {
-    while (!found && (key != null || entries.hasNext)) advance()
+  protected def current: InternalRow = windows.row(key)
+
+  protected def advance(): Boolean = {
+    var found = key != null && windows.next()
+    while (!found && entries.hasNext) {
+      openKey(entries.next().key.copy())
+      found = windows.next()
+    }
     if (!found) entries.close()
     found
-  }
-
-  def next(): InternalRow = {
-    if (!hasNext) throw new NoSuchElementException
-    found = false
-    windows.row(key)
-  }
-
-  private def advance(): Unit = {
-    if (key == null) openKey(entries.next().key.copy())
-    found = windows.next()
-    if (!found) key = null
   }
 
   private def openKey(opened: UnsafeRow): Unit = {

@@ -23,8 +23,9 @@ private[spark] object SubstreamName {
   /** The one substream of a source that has no others. */
   val Whole = "all"
 
-  /** As `of`, for rows: an expression over their columns. */
+  /** The name over the columns of a row. */
   def expression(columns: Seq[Expression]): Expression = {
+    // As Spark writes it, by the same clock everywhere.
     val texts = columns.map(Cast(_, StringType, Some("UTC")))
     def orNull(text: Expression)(name: Expression) = If(IsNull(text), Literal(Null), name)
     texts match {
@@ -37,24 +38,12 @@ private[spark] object SubstreamName {
     }
   }
 
+  private val Null = "\\null"
+
   private def escaped(text: Expression, mark: String): Expression =
     StringReplace(text, Literal(mark), Literal(s"\\$mark"))
 
-  private[exec] def of(types: Seq[DataType], key: Seq[Any]): String = {
-    val texts = types.zip(key).map { case (kind, value) =>
-      Option(value).map(text(kind, _))
-    }
-    if (texts.length == 1) texts.head.fold(Null)(single)
-    else texts.map(_.fold(Null)(joined)).mkString("/")
-  }
-
-  private val Null = "\\null"
-
-  private def single(text: String): String = if (text.startsWith("\\")) s"\\$text" else text
-
-  private def joined(text: String): String = text.replace("\\", "\\\\").replace("/", "\\/")
-
-  // As Spark writes it, by the same clock everywhere.
-  private def text(kind: DataType, value: Any): String =
-    Cast(Literal(value, kind), StringType, Some("UTC")).eval().toString
+  /** The name of values of these types. */
+  private[exec] def of(types: Seq[DataType], key: Seq[Any]): String =
+    expression(types.zip(key).map { case (kind, value) => Literal(value, kind) }).eval().toString
 }

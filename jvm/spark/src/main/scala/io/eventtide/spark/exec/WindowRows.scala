@@ -20,7 +20,7 @@ private[exec] final class WindowRows(
     store: StateStore,
     input: Iterator[InternalRow],
     metrics: WindowMetrics
-) extends Iterator[InternalRow] {
+) extends FoundAhead[InternalRow] {
   private val state = task.open(store)
   private val calls = task.plan.newCalls
   private val buffers = task.plan.newBuffers(calls)
@@ -37,19 +37,16 @@ private[exec] final class WindowRows(
   private var found = false
   private var committed = false
 
-  def hasNext: Boolean = {
-    while (!found && !committed) advance()
-    found
-  }
-
-  def next(): InternalRow = {
-    if (!hasNext) throw new NoSuchElementException
-    found = false
+  protected def current: InternalRow = {
     counts.results += 1
     windows.row(key)
   }
 
-  private def advance(): Unit = WindowRows.namingKey(task.plan, key)(step())
+  protected def advance(): Boolean = {
+    found = false
+    while (!found && !committed) WindowRows.namingKey(task.plan, key)(step())
+    found
+  }
 
   private def step(): Unit =
     if (key != null) {

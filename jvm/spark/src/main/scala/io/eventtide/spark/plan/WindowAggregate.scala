@@ -38,10 +38,8 @@ final case class WindowAggregate(
   /** What saved state depends on: a checkpoint of another structure is refused. */
   def structure: String = {
     val Aggregate(grouping, columns, _, _) = child: @unchecked
-    val keys = grouping.init.map {
-      case CollationKey(key) => s"${toPrettySQL(key)} ${key.dataType.sql}"
-      case key => s"${toPrettySQL(key)} ${key.dataType.sql}"
-    }
+    val asked = grouping.init.map { case CollationKey(key) => key; case key => key }
+    val keys = asked.map(key => s"${toPrettySQL(key)} ${key.dataType.sql}")
     val aggregates = columns.flatMap(_.collect { case call: AggregateExpression => call })
     val calls = aggregates.map { call =>
       val types = call.aggregateFunction.children.map(_.dataType.sql)

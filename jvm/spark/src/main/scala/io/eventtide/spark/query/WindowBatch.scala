@@ -41,12 +41,10 @@ private[spark] final class WindowBatch private (
   val stateInfo: StatefulOperatorStateInfo = query.stateInfo(operatorId)
 
   /** The watermark by which rows are late, in microseconds: what was closed before this batch. */
-  def lateMicros: Option[Long] = known(query.lateWatermarkMs(operatorId))
+  def lateMicros: Option[Long] = WindowBatch.known(query.lateWatermarkMs(operatorId))
 
   /** The watermark by which windows close in this batch, in microseconds. */
-  def closingMicros: Option[Long] = known(query.closingWatermarkMs(operatorId))
-
-  private def known(ms: Long): Option[Long] = WindowBatch.known(ms)
+  def closingMicros: Option[Long] = WindowBatch.known(query.closingWatermarkMs(operatorId))
 }
 
 private[spark] object WindowBatch {
