@@ -38,3 +38,15 @@ def spark() -> Iterator[SparkSession]:
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
+
+
+@pytest.fixture(autouse=True)
+def _settings_are_as_they_were(spark: SparkSession) -> Iterator[None]:
+    """Put back what a test, or an example of a page, has set in the session that all share."""
+    before = spark.conf.getAll
+    yield
+    after = spark.conf.getAll
+    for key in after.keys() - before.keys():
+        spark.conf.unset(key)
+    for key in [key for key, value in before.items() if after.get(key) != value]:
+        spark.conf.set(key, before[key])

@@ -13,24 +13,16 @@ from eventtide.lab import data, lull, measure, page, repair, replay, settings
 from eventtide.lab.session import SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from pyspark.sql import SparkSession
 
 
 @pytest.fixture(autouse=True)
-def as_in_the_demo(spark: SparkSession) -> Iterator[None]:
+def _as_in_the_demo(spark: SparkSession) -> None:
     """Give the session the demo's settings for small batches, as far as it still takes them."""
-    settable = [key for key in SETTINGS if key.startswith("spark.sql.")]
-    before = {key: spark.conf.get(key, None) for key in settable}
-    for key in settable:
-        spark.conf.set(key, SETTINGS[key])
-    yield
-    for key, value in before.items():
-        if value is None:
-            spark.conf.unset(key)
-        else:
+    for key, value in SETTINGS.items():
+        if key.startswith("spark.sql."):
             spark.conf.set(key, value)
 
 

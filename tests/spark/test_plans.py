@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from tests.spark.queries import EVENTS, at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -130,11 +130,9 @@ def test_other_triggers_than_micro_batches_are_refused_by_name(
 
 
 @pytest.fixture
-def named_sources(spark: SparkSession) -> Iterator[None]:
+def named_sources(spark: SparkSession) -> None:
     """Let Spark ask for a name for every source."""
     spark.conf.set(EVOLUTION, "true")
-    yield
-    spark.conf.unset(EVOLUTION)
 
 
 @pytest.mark.usefixtures("named_sources")

@@ -25,7 +25,7 @@ from tests.spark.queries import at
 from tests.spark.window_runs import WITHOUT_CODE, row_type, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from pyspark.sql import Column, Row
 
@@ -198,10 +198,10 @@ def batched(spark: SparkSession, events: list[Event], late: list[list[int]]) -> 
 
 
 @pytest.fixture
-def _interpreted(spark: SparkSession) -> Iterator[None]:
+def _interpreted(spark: SparkSession) -> None:
     """Run queries without generated code, whose compilation is most of what short ones cost."""
-    with settings(spark, WITHOUT_CODE):
-        yield
+    for key, value in WITHOUT_CODE.items():
+        spark.conf.set(key, value)
 
 
 @pytest.mark.usefixtures("_interpreted")
