@@ -26,6 +26,8 @@ FILES = (
     "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 )
 
+ROCKSDB = "spark.sql.streaming.stateStore.rocksdb"
+
 
 @dataclass
 class Measured:
@@ -50,6 +52,8 @@ def session(folder: str) -> SparkSession:
         .config("spark.driver.memory", "4g")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.ansi.enabled", "false")  # hashes overflow
+        .config(f"{ROCKSDB}.changelogCheckpointing.enabled", "true")
         .config("spark.ui.enabled", "false")
         .config("spark.log.level", "OFF")  # a query that is stopped within a batch complains
         .config("spark.ui.showConsoleProgress", "false")
