@@ -26,15 +26,18 @@ import io.eventtide.spark.state.FrameFamilies
 
 /** Puts the frames of each key together to windows, and gives each window's row when it closes.
   *
-  * The rows of the child are buffers of partial aggregation by key and frame, sorted by key: one key
-  * at a time is in memory.
+  * The rows of the child are buffers of partial aggregation, sorted so that keys come together: one
+  * key at a time is in memory.
   *
+  * @param isPacked
+  *   whether a row has all frames of a key, as `PartialFramesExec` gives them
   * @param batch
   *   the batch it is planned for; None in a plan that will not run as a streaming batch
   */
 final case class WindowExec(
     plan: WindowPlan,
     @transient batch: Option[WindowBatch],
+    isPacked: Boolean,
     child: SparkPlan
 ) extends UnaryExecNode
     with StateStoreWriter {
@@ -57,7 +60,8 @@ final case class WindowExec(
     else
       StatefulOperatorPartitioning.getCompatibleDistribution(plan.keys, getStateInfo, conf) :: Nil
 
-  override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(plan.ordering)
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] =
+    Seq(if (isPacked) plan.orderOfKeys else plan.order)
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
@@ -113,12 +117,12 @@ final case class WindowExec(
     val task = WindowTask(
       plan,
       families,
-      child.output,
       running.batchId,
       running.nowMicros,
       before = ClosedUpTo(running.lateMicros, plan.settings),
       after = ClosedUpTo(running.closingMicros, plan.settings),
-      owed = running.owed
+      owed = running.owed,
+      isPacked
     )
     val taskMetrics = metricsOfTask
     families.over(child.execute(), getStateInfo, session) { (store, rows) =>

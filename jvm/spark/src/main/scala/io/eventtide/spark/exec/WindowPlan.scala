@@ -12,7 +12,8 @@ import org.apache.spark.sql.catalyst.expressions.{
   NamedExpression,
   SortOrder,
   UnsafeProjection,
-  UnsafeRow
+  UnsafeRow,
+  XxHash64
 }
 
 import io.eventtide.kernel.window.{FrameArchive, FrameRing}
@@ -45,7 +46,11 @@ private[spark] final case class WindowPlan(
   def output: Seq[Attribute] = result.columns.map(_.toAttribute)
 
   /** The order in which the rows of a key come together, its frames one after the other. */
-  def ordering: Seq[SortOrder] = (keys :+ frame).map(SortOrder(_, Ascending))
+  def order: Seq[SortOrder] = (keys :+ frame).map(SortOrder(_, Ascending))
+
+  /** An order in which the rows of a key come together, found by comparing hashes. */
+  def orderOfKeys: Seq[SortOrder] =
+    if (keys.isEmpty) Nil else (new XxHash64(keys) +: keys).map(SortOrder(_, Ascending))
 
   def newCalls: AggregateCalls = new AggregateCalls(functions, counts)
 

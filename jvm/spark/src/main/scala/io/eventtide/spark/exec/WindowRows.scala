@@ -25,7 +25,7 @@ private[exec] final class WindowRows(
   private val calls = task.plan.newCalls
   private val buffers = task.plan.newBuffers(calls)
   private val windows = KeyWindows(task, state, calls, buffers)
-  private val rows = new KeyedRows(input, task.input, task.plan.keys.length)
+  private val rows = new KeyedRows(input, task.plan.keys, task.newFrames(calls))
   private val seen = mutable.LongMap.empty[Unit]
   private lazy val due = new DueKeys(state.byEnd, task.closing, seen)
   private lazy val overdue = new DueKeys(state.byClock, task.nowMicros, seen)
