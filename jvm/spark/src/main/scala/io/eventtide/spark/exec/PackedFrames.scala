@@ -10,26 +10,19 @@ import org.apache.spark.unsafe.Platform
   *   null bits | offset and length of the bytes | frame, buffer | frame, buffer | ...
   * }}}
   */
-private[exec] final class PackedFrames(bufferWords: Int) {
+private[exec] final class PackedFrames {
   import PackedFrames.Header
 
   private var words = new Array[Long](64)
-  private var at = 0
-  val row = new UnsafeRow(1)
+  private val packed = new UnsafeRow(1)
 
-  /** Begins a row of so many frames. */
-  def begin(count: Int): Unit = {
-    at = Header + count * (1 + bufferWords)
-    if (at > words.length) words = new Array[Long](at * 2)
-    words(1) = (Header * 8L) << 32 | (at - Header) * 8L
-    row.pointTo(words, Platform.LONG_ARRAY_OFFSET.toLong, at * 8)
-  }
-
-  /** Puts a frame before those that have been put. */
-  def putBefore(frame: Long, from: Array[Long], buffer: Int): Unit = {
-    at -= 1 + bufferWords
-    words(at) = frame
-    System.arraycopy(from, buffer, words, at + 1, bufferWords)
+  /** A row of the frames that are in some words; good until the next. */
+  def row(from: Array[Long], start: Int, length: Int): UnsafeRow = {
+    if (Header + length > words.length) words = new Array[Long]((Header + length) * 2)
+    words(1) = (Header * 8L) << 32 | length * 8L
+    System.arraycopy(from, start, words, Header, length)
+    packed.pointTo(words, Platform.LONG_ARRAY_OFFSET.toLong, (Header + length) * 8)
+    packed
   }
 }
 

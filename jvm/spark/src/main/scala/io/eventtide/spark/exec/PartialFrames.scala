@@ -4,17 +4,13 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowJoiner
 import org.apache.spark.unsafe.Platform
 
-/** Aggregation buffers by key and frame, all in one array, which are then given away by key.
+/** Aggregation buffers by key and frame; those of a key lie side by side, and are given together.
   *
-  * {{{
-  *   record   frame | words of the key, next record of the key | key | buffer
-  * }}}
-  *
-  * A row finds its record by key and frame at once. Only a frame that is new to a key looks for the
-  * key itself, whose records are a chain.
+  * With many keys nearly every row is at another place of memory. So there is one record to find for
+  * a row, and it is found by one entry of a hash table.
   *
   * When it may have no more memory it is full. It takes rows all the same, so that nobody has to ask
-  * before each, and is given away as soon as it can be.
+  * before each, and is to be given away as soon as it can be.
   *
   * @param keyColumns
   *   how many columns a key has
@@ -31,159 +27,67 @@ private[exec] final class PartialFrames(
     joiner: UnsafeRowJoiner,
     reserve: Long => Boolean
 ) {
-  import PartialFrames._
-
-  private val bufferBytes = empty.getSizeInBytes
-  private val bufferWords = bufferBytes >> 3
-  private val buffer = new UnsafeRow(empty.numFields)
-  private val byFrame = new RecordSlots
+  private val records = new FrameRecords(empty, reserve)
   private val byKey = new RecordSlots
-  private var records = new Array[Long](FirstWords)
-  private var used = 0
-  private var full = !reserve(bytes)
+  private val buffer = new UnsafeRow(empty.numFields)
+  private var full = !reserve(byKey.bytes)
 
-  def isFull: Boolean = full
-
-  /** The memory it has, in bytes. */
-  def bytes: Long = records.length * 8L + byFrame.bytes + byKey.bytes
+  def isFull: Boolean = full || records.isFull
 
   /** The buffer of a frame of a key, to be changed in place before the next one is asked for. */
   def buffer(key: UnsafeRow, frame: Long): UnsafeRow = {
-    val keyHash = hash(key)
-    val frameHash = mix(keyHash + frame * Golden)
-    var slot = byFrame.first(frameHash)
-    var record = byFrame.record(slot, frameHash)
-    while (record != RecordSlots.Free && !isFrame(record, frame, key)) {
-      slot = byFrame.next(slot)
-      record = byFrame.record(slot, frameHash)
+    val hash = PartialFrames.hash(key)
+    var slot = byKey.first(hash)
+    var record = byKey.record(slot, hash)
+    while (record != RecordSlots.Free && !(record >= 0 && records.isOf(record, key))) {
+      slot = byKey.next(slot)
+      record = byKey.record(slot, hash)
     }
-    if (record == RecordSlots.Free) {
-      record = add(key, keyHash, frame)
-      byFrame.set(slot, frameHash, record)
-      grow(byFrame)
+    var at = if (record == RecordSlots.Free) -1 else records.find(record, frame)
+    if (at < 0) {
+      val before = record
+      record = if (before == RecordSlots.Free) records.add(key) else records.withRoom(before)
+      at = records.append(record, frame)
+      if (record != before) put(slot, hash, record)
     }
-    buffer.pointTo(records, place(bufferOf(record)), bufferBytes)
+    records.point(buffer, at)
     buffer
   }
 
-  private def isFrame(record: Int, frame: Long, key: UnsafeRow): Boolean =
-    record >= 0 && records(record) == frame && isKey(record, key)
-
-  private def isKey(record: Int, key: UnsafeRow): Boolean = {
-    val words = keyWords(record)
-    val bytes = key.getBaseObject
-    val offset = key.getBaseOffset
-    var same = words << 3 == key.getSizeInBytes
-    var i = 0
-    while (same && i < words) {
-      same = records(record + Header + i) == Platform.getLong(bytes, offset + (i << 3))
-      i += 1
+  private def put(slot: Int, hash: Long, record: Int): Unit = {
+    byKey.set(slot, hash, record)
+    if (byKey.isCrowded) {
+      if (!reserve(byKey.bytes)) full = true
+      byKey.grow()
     }
-    same
-  }
-
-  private def add(key: UnsafeRow, keyHash: Long, frame: Long): Int = {
-    val keyWords = key.getSizeInBytes >> 3
-    val record = used
-    makeRoom(Header + keyWords + bufferWords)
-    records(record) = frame
-    key.writeToMemory(records, place(record + Header))
-    empty.writeToMemory(records, place(record + Header + keyWords))
-    val rest = putFirst(record, key, keyHash)
-    records(record + 1) = keyWords.toLong << 32 | rest & 0xffffffffL
-    record
-  }
-
-  /** Makes a record the first of its key; answers the one that was. */
-  private def putFirst(record: Int, key: UnsafeRow, keyHash: Long): Int = {
-    var slot = byKey.first(keyHash)
-    var found = byKey.record(slot, keyHash)
-    while (found != RecordSlots.Free && !(found >= 0 && isKey(found, key))) {
-      slot = byKey.next(slot)
-      found = byKey.record(slot, keyHash)
-    }
-    byKey.set(slot, keyHash, record)
-    if (found == RecordSlots.Free) grow(byKey)
-    found
-  }
-
-  private def keyWords(record: Int): Int = (records(record + 1) >>> 32).toInt
-  private def rest(record: Int): Int = records(record + 1).toInt // negative at the end of a chain
-  private def bufferOf(record: Int): Int = record + Header + keyWords(record)
-
-  private def makeRoom(words: Int): Unit = {
-    val needed = used + words
-    if (needed > records.length) {
-      val length = math.max(records.length * 2, needed)
-      if (!reserve((length - records.length) * 8L)) full = true
-      records = java.util.Arrays.copyOf(records, length)
-    }
-    if (needed > MostWords) full = true
-    used = needed
-  }
-
-  private def grow(slots: RecordSlots): Unit = if (slots.isCrowded) {
-    if (!reserve(slots.bytes)) full = true
-    slots.grow()
   }
 
   private var giving = -1 // the slot of the key that is being given away
   private val key = new UnsafeRow(keyColumns)
-  private val packed = new PackedFrames(bufferWords)
+  private val packed = new PackedFrames
 
   /** Turns to the next key to give away; false when all have been, and rows can be taken again. */
   def next(): Boolean = {
     full = false
     giving = byKey.nextUsed(giving)
-    if (giving < 0) clear()
+    if (giving < 0) {
+      records.clear()
+      byKey.clear()
+    }
     giving >= 0
-  }
-
-  private def clear(): Unit = {
-    used = 0
-    byFrame.clear()
-    byKey.clear()
   }
 
   /** The columns of that key and its packed frames, good until the next. */
   def row: UnsafeRow = {
-    val first = byKey.at(giving)
-    key.pointTo(records, place(first + Header), keyWords(first) << 3)
-    packed.begin(length(first))
-    var record = first
-    while (record >= 0) {
-      packed.putBefore(records(record), records, bufferOf(record))
-      record = rest(record)
-    }
-    joiner.join(key, packed.row)
-  }
-
-  private def length(first: Int): Int = {
-    var count = 0
-    var record = first
-    while (record >= 0) {
-      count += 1
-      record = rest(record)
-    }
-    count
+    val record = byKey.at(giving)
+    records.pointAtKey(key, record)
+    joiner.join(key, records.pack(packed, record))
   }
 }
 
 private[exec] object PartialFrames {
-  private val Header = 2 // words of a record before its key
-  private val FirstWords = 1 << 13
 
-  // More would not fit into the processor's caches any better, and memory is others' too.
-  private val MostWords = 1 << 25
-
-  val Golden = 0x9e3779b97f4a7c15L
-  private val Odd = 0xd6e8feb86659fd93L
-
-  private def place(word: Int): Long = Platform.LONG_ARRAY_OFFSET + word * 8L
-
-  private def mix(number: Long): Long = (number ^ (number >>> 32)) * Odd
-
-  def hash(key: UnsafeRow): Long = {
+  private def hash(key: UnsafeRow): Long = {
     val bytes = key.getBaseObject
     val offset = key.getBaseOffset
     val length = key.getSizeInBytes
@@ -195,4 +99,7 @@ private[exec] object PartialFrames {
     }
     hash
   }
+
+  /** Spreads what differs over the upper half. */
+  def mix(number: Long): Long = (number ^ (number >>> 32)) * 0xd6e8feb86659fd93L
 }

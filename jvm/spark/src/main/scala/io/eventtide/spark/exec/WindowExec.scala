@@ -22,7 +22,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
 import io.eventtide.spark.query.WindowBatch
-import io.eventtide.spark.state.FrameFamilies
+import io.eventtide.spark.state.{FrameFamilies, FrameStoreRDD}
 
 /** Puts the frames of each key together to windows, and gives each window's row when it closes.
   *
@@ -107,7 +107,7 @@ final case class WindowExec(
   // A watermark that closes no window with a frame in it is worth no batch.
   override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = {
     val watermark = WindowBatch.known(newInputWatermark)
-    due.value.values.exists(_.next.isClosed(watermark, plan.settings))
+    due.value.values.exists(_.isClosed(watermark, plan.settings))
   }
 
   override protected def doExecute(): RDD[InternalRow] = {
@@ -121,13 +121,12 @@ final case class WindowExec(
       running.nowMicros,
       before = ClosedUpTo(running.lateMicros, plan.settings),
       after = ClosedUpTo(running.closingMicros, plan.settings),
-      owed = running.owed,
       isPacked
     )
     val taskMetrics = metricsOfTask
-    families.over(child.execute(), getStateInfo, session) { (store, rows) =>
+    new FrameStoreRDD(child.execute(), families, getStateInfo, session)((store, rows) =>
       new WindowRows(task, store, rows, taskMetrics)
-    }
+    )
   }
 
   private def metricsOfTask = new WindowMetrics(
@@ -136,8 +135,9 @@ final case class WindowExec(
     longMetric("numRemovedStateRows"),
     longMetric("commitTimeMs"),
     due,
-    store => {
+    (store, keys) => {
       setStoreMetrics(store)
+      longMetric("numTotalStateRows") += keys - store.metrics.numKeys
       setOperatorMetrics()
     }
   )

@@ -67,9 +67,14 @@ private[spark] final case class WindowPlan(
 
 private[spark] object WindowPlan {
 
-  // What a result reads and writes is least when a ring has as many frames as there are blocks.
-  private def blockSize(settings: WindowSettings): Int =
-    math.max(8, math.sqrt(settings.spec.shape.frames.toDouble).toInt)
+  // What a result reads and writes is least when a ring has as many frames as there are blocks; few
+  // frames cost less than the reads and writes of blocks.
+  private def blockSize(settings: WindowSettings): Int = {
+    val frames = settings.spec.shape.frames
+    if (frames <= FewFrames) FewFrames else math.max(8, math.sqrt(frames.toDouble).toInt)
+  }
+
+  private val FewFrames = 24
 }
 
 /** How a result becomes a row.

@@ -3,7 +3,7 @@ package io.eventtide.spark.exec
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
 import io.eventtide.spark.options.WindowSettings
-import io.eventtide.spark.state.{AggregateCalls, FrameFamilies, FrameStore, IndexStarts}
+import io.eventtide.spark.state.{AggregateCalls, FrameFamilies, FrameStore}
 
 /** What the tasks of one batch have to do.
   *
@@ -13,8 +13,6 @@ import io.eventtide.spark.state.{AggregateCalls, FrameFamilies, FrameStore, Inde
   *   what was closed before this batch
   * @param after
   *   what closes in this batch
-  * @param owed
-  *   what partitions reported after the batch before, where that is known
   * @param isPacked
   *   whether a row that comes has all frames of a key
   */
@@ -25,7 +23,6 @@ private[exec] final case class WindowTask(
     nowMicros: Long,
     before: ClosedUpTo,
     after: ClosedUpTo,
-    owed: Map[Int, PartitionDue] = Map.empty,
     isPacked: Boolean = false
 ) {
 
@@ -46,11 +43,7 @@ private[exec] final case class WindowTask(
   def hasDeadlines: Boolean = plan.settings.hasDeadlines
 
   /** The state of a partition. */
-  def open(store: StateStore): FrameStore = {
-    val first = owed.get(store.id.partitionId)
-    val starts = first.map(due => IndexStarts(due.first, due.next.clockMicros))
-    FrameStore.open(store, families, batchId, starts)
-  }
+  def open(store: StateStore): FrameStore = FrameStore.open(store, families, batchId)
 
   /** Reads the frames of the rows that come. */
   def newFrames(calls: AggregateCalls): RowFrames =

@@ -1,6 +1,7 @@
 package io.eventtide.spark.exec
 
 import scala.collection.mutable
+import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, Max}
@@ -98,20 +99,15 @@ final class PartialFramesSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     assert((1 to 40_000).forall(i => found((i, "x", i + 1L)) == ((1L, 1L))))
   }
 
-  // By Newton's method: each step doubles how many bits are right.
-  private def inverse(odd: Long): Long =
-    Iterator.iterate(odd)(found => found * (2 - odd * found)).drop(6).next()
-
-  test("keys and frames of one hash are told apart") {
-    val (one, other) = (key(1, "x").copy(), key(2, "y").copy())
-    val apart = (PartialFrames.hash(one) - PartialFrames.hash(other)) * inverse(PartialFrames.Golden)
+  test("a key finds its frames in whatever order they come, however many") {
     val frames = open(memory = Long.MaxValue)
     val found = mutable.Map.empty: Found
-    take(frames, one, 7, 1)
-    take(frames, other, 7 + apart, 2)
-    take(frames, other, 7 + apart, 3)
+    val numbers = Seq(1L, 3600L, 1L << 20, -(1L << 40)).flatMap(step => (0L until 1000L).map(_ * step))
+    for (seed <- 1 to 3; a <- 1 to 3; frame <- new Random(seed).shuffle(numbers.distinct))
+      take(frames, key(a, "x" * a), frame, seed.toLong)
     give(frames, found)
-    assert(found == Map((1, "x", 7L) -> ((1L, 1L)), (2, "y", 7 + apart) -> ((2L, 3L))))
+    val expected = for (a <- 1 to 3; frame <- numbers.distinct) yield (a, "x" * a, frame)
+    assert(found == expected.map(_ -> ((3L, 3L))).toMap)
   }
 
   test("without memory it is full, takes rows all the same, and is not after it gave them away") {
