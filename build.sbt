@@ -98,6 +98,8 @@ lazy val rivals = (project in file("benchmarks/spark"))
     compilerSettings,
     sparkSettings,
     name := "eventtide-rivals",
+    // the encoders of case classes are found by it
+    libraryDependencies += "org.scala-lang" % "scala-reflect" % scalaVersion.value % Provided,
     // where benchmarks/turns.py takes it from
     Compile / packageBin / artifactPath :=
       (ThisBuild / baseDirectory).value / ".build" / s"${name.value}.jar"
