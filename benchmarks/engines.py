@@ -69,7 +69,13 @@ class Runs:
 
 
 def run(engine: str, job: Job, effort: Effort) -> Runs:
-    """Run a job on an engine."""
+    """Run a job on an engine.
+
+    Raises
+    ------
+    RuntimeError
+        When the engine fails; it has said why.
+    """
     arguments = {
         "engine": ENGINES[engine],
         "size": job.windows.size,
@@ -81,7 +87,9 @@ def run(engine: str, job: Job, effort: Effort) -> Runs:
         "runs": effort.runs,
     }
     command = [*_jvm(), "io.eventtide.peers.Main", *(f"{n}={v}" for n, v in arguments.items())]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603 - made above
+    done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)  # noqa: S603 - made above
+    if done.returncode != 0:
+        raise RuntimeError(f"{engine} failed: {arguments}")
     said: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     answers = {end: (results, checksum) for end, results, checksum in said["answers"]}
     return Runs(said["steady"], said["whole"], answers)

@@ -68,6 +68,7 @@ private object FlinkSqlEngine {
     settings.setString("rest.address", "localhost")
     settings.setString("rest.bind-address", "localhost")
     settings.setString("rest.bind-port", "0")
+    settings.setString("heartbeat.timeout", "10 min") // a busy machine is no reason to give up
     settings
   }
 }
