@@ -63,6 +63,15 @@ private[exec] final class FrameRecords(empty: UnsafeRow, reserve: Long => Boolea
     same
   }
 
+  /** The record after this one, or the first one after `None`; `None` if there is none. */
+  def next(record: Int): Int = {
+    var at = if (record == None) 0 else after(record)
+    while (at < used && isUnused(at)) at = after(at)
+    if (at < used) at else None
+  }
+
+  private def after(record: Int): Int = record + length(keyWords(record), room(record))
+
   /** Where a frame is; negative if the record does not have it. */
   def find(record: Int, frame: Long): Int = {
     val frames = count(record)
@@ -170,15 +179,17 @@ private[exec] final class FrameRecords(empty: UnsafeRow, reserve: Long => Boolea
 
   private def giveUp(record: Int): Unit = {
     val size = Integer.numberOfTrailingZeros(room(record))
-    words(record + 1) = unused(size)
+    words(record + 1) = UnusedMark - unused(size)
     unused(size) = record
   }
+
+  private def isUnused(record: Int): Boolean = words(record + 1) < 0
 
   private def take(keyWords: Int, room: Int): Int = {
     val size = Integer.numberOfTrailingZeros(room)
     val again = unused(size)
     if (again != None && this.keyWords(again) == keyWords) {
-      unused(size) = words(again + 1).toInt
+      unused(size) = UnusedMark - words(again + 1).toInt
       again
     } else takeNew(length(keyWords, room))
   }
@@ -202,6 +213,7 @@ private object FrameRecords {
   private val FirstRoom = 2 // frames; a power of two
   private val Near = 8 // so many frames are looked through one by one; a power of two
   private val None = -1
+  private val UnusedMark = -2 // below the number of any record, taken from it
 
   private val FirstWords = 1 << 13
   private val MostWords = 1 << 25 // others need memory too

@@ -10,8 +10,8 @@ import org.apache.spark.sql.catalyst.expressions.{
 
 /** Rows of partial aggregation whose keys come together, as runs of one key each, frame by frame.
   *
-  * The key of a run is a copy; the buffer lies in the input's row, so a run has to be read to its end
-  * before the next is begun.
+  * The key is good until the next run begins. A buffer lies in the input's row, so a run has to be
+  * read to its end before that.
   */
 private[exec] final class KeyedRows(
     input: Iterator[InternalRow],
@@ -28,7 +28,7 @@ private[exec] final class KeyedRows(
 
   /** Begins the run of the frame at hand. */
   def nextKey(): UnsafeRow = {
-    run = rowKey.copy()
+    if (run == null) run = rowKey.copy() else run.copyFrom(rowKey)
     run
   }
 

@@ -62,26 +62,25 @@ private[exec] final class PartialFrames(
     }
   }
 
-  private var giving = -1 // the slot of the key that is being given away
+  private var giving = RecordSlots.Free // the record that is being given away
   private val key = new UnsafeRow(keyColumns)
   private val packed = new PackedFrames
 
   /** Turns to the next key to give away; false when all have been, and rows can be taken again. */
   def next(): Boolean = {
     full = false
-    giving = byKey.nextUsed(giving)
-    if (giving < 0) {
+    giving = records.next(giving)
+    if (giving == RecordSlots.Free) {
       records.clear()
       byKey.clear()
     }
-    giving >= 0
+    giving != RecordSlots.Free
   }
 
   /** The columns of that key and its packed frames, good until the next. */
   def row: UnsafeRow = {
-    val record = byKey.at(giving)
-    records.pointAtKey(key, record)
-    joiner.join(key, records.pack(packed, record))
+    records.pointAtKey(key, giving)
+    joiner.join(key, records.pack(packed, giving))
   }
 }
 

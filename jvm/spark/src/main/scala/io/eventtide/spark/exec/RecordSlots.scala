@@ -26,9 +26,6 @@ private[exec] final class RecordSlots {
     if (entry == 0) Free else if ((entry ^ hash) >>> 32 == 0) entry.toInt - 1 else Other
   }
 
-  /** The record in a slot that is used. */
-  def at(slot: Int): Int = entries(slot).toInt - 1
-
   def set(slot: Int, hash: Long, record: Int): Unit = {
     if (entries(slot) == 0) count += 1
     entries(slot) = hash & UpperHalf | (record + 1)
@@ -53,13 +50,6 @@ private[exec] final class RecordSlots {
     var slot = first(entry)
     while (entries(slot) != 0) slot = next(slot)
     entries(slot) = entry
-  }
-
-  /** The first slot after this one that is used; -1 if there is none. */
-  def nextUsed(slot: Int): Int = {
-    var i = slot + 1
-    while (i < entries.length && entries(i) == 0) i += 1
-    if (i < entries.length) i else -1
   }
 
   def clear(): Unit = {

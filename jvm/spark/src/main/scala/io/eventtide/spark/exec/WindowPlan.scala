@@ -12,8 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   NamedExpression,
   SortOrder,
   UnsafeProjection,
-  UnsafeRow,
-  XxHash64
+  UnsafeRow
 }
 
 import io.eventtide.kernel.window.{FrameArchive, FrameRing}
@@ -48,9 +47,9 @@ private[spark] final case class WindowPlan(
   /** The order in which the rows of a key come together, its frames one after the other. */
   def order: Seq[SortOrder] = (keys :+ frame).map(SortOrder(_, Ascending))
 
-  /** An order in which the rows of a key come together, found by comparing hashes. */
+  /** An order in which rows of a key come near each other, for `KeysTogether` to see to the rest. */
   def orderOfKeys: Seq[SortOrder] =
-    if (keys.isEmpty) Nil else (new XxHash64(keys) +: keys).map(SortOrder(_, Ascending))
+    if (keys.isEmpty) Nil else Seq(SortOrder(KeyOrder(keys), Ascending))
 
   def newCalls: AggregateCalls = new AggregateCalls(functions, counts)
 

@@ -23,7 +23,7 @@ private[exec] final class WindowRows(
   private val calls = task.plan.newCalls
   private val buffers = task.plan.newBuffers(calls)
   private val windows = KeyWindows(task, state, calls, buffers)
-  private val rows = new KeyedRows(input, task.plan.keys, task.newFrames(calls))
+  private val rows = task.read(input, calls)
   private val seen = new SeenKeys
   private lazy val due = new DueKeys(state.byEnd, task.closing, seen)
   private lazy val overdue = new DueKeys(state.byClock, task.nowMicros, seen)

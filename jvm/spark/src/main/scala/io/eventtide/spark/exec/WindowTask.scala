@@ -1,5 +1,6 @@
 package io.eventtide.spark.exec
 
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
 import io.eventtide.spark.options.WindowSettings
@@ -45,10 +46,15 @@ private[exec] final case class WindowTask(
   /** The state of a partition. */
   def open(store: StateStore): FrameStore = FrameStore.open(store, families, batchId)
 
-  /** Reads the frames of the rows that come. */
-  def newFrames(calls: AggregateCalls): RowFrames =
-    if (isPacked) new PackedFrames.Of(plan.keys.length, calls.empty)
-    else new RowFrames.Single(plan.keys.length, calls.attributes)
+  /** Reads the rows that come. */
+  def read(rows: Iterator[InternalRow], calls: AggregateCalls): KeyedRows = {
+    val keys = plan.keys
+    if (!isPacked) new KeyedRows(rows, keys, new RowFrames.Single(keys.length, calls.attributes))
+    else {
+      val frames = new PackedFrames.Of(keys.length, calls.empty)
+      new KeyedRows(KeysTogether(rows, keys), keys, frames)
+    }
+  }
 
   /** So many frames after its end a window is forgotten, at the latest. */
   val latenessFrames: Long = plan.settings.latenessFrames

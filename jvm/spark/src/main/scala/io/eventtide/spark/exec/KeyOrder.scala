@@ -1,0 +1,66 @@
+package io.eventtide.spark.exec
+
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.expressions.{
+  BitwiseAnd,
+  Cast,
+  Coalesce,
+  Expression,
+  Literal,
+  Murmur3Hash,
+  UnaryExpression
+}
+import org.apache.spark.sql.types.{
+  ByteType,
+  DataType,
+  DateType,
+  IntegerType,
+  LongType,
+  ShortType,
+  TimestampNTZType,
+  TimestampType
+}
+
+/** A number by which rows are sorted so that those of a key come together.
+  *
+  * A number alone is sorted by its digits, without comparing. Different keys may have the same one.
+  */
+private[exec] object KeyOrder {
+
+  def apply(keys: Seq[Expression]): Expression = keys match {
+    case Seq(key) if bytesOf.isDefinedAt(key.dataType) =>
+      Coalesce(Seq(StoreOrder(key, bytesOf(key.dataType)), Literal(0L)))
+    case _ => Cast(BitwiseAnd(new Murmur3Hash(keys), Literal(Int.MaxValue)), LongType)
+  }
+
+  private val bytesOf: PartialFunction[DataType, Int] = {
+    case ByteType => 1
+    case ShortType => 2
+    case IntegerType | DateType => 4
+    case LongType | TimestampType | TimestampNTZType => 8
+  }
+}
+
+/** The order of numbers in a state store, which compares them from their lowest byte up.
+  *
+  * Keys that are read and written in that order are near to each other in the store.
+  */
+private[exec] final case class StoreOrder(child: Expression, bytes: Int) extends UnaryExpression {
+  override def dataType: DataType = LongType
+  override def nullIntolerant: Boolean = true
+
+  private def mask: Long = -1L >>> (64 - 8 * bytes)
+
+  override protected def nullSafeEval(value: Any): Any =
+    java.lang.Long.reverseBytes(value.asInstanceOf[Number].longValue & mask) ^ Long.MinValue
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
+    defineCodeGen(
+      ctx,
+      ev,
+      value => s"Long.reverseBytes(((long) $value) & ${mask}L) ^ Long.MIN_VALUE"
+    )
+
+  override protected def withNewChildInternal(newChild: Expression): StoreOrder =
+    copy(child = newChild)
+}

@@ -1,0 +1,56 @@
+package io.eventtide.spark.exec
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, UnsafeProjection}
+import org.apache.spark.sql.types.{DataType, DateType, IntegerType, LongType, ShortType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+final class KeysTogetherSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  private val columns = Seq("key", "value").map(AttributeReference(_, IntegerType)())
+  private val rowOf = UnsafeProjection.create(columns, columns)
+  private val keyOf = UnsafeProjection.create(columns.take(1), columns)
+
+  private val rows = Gen.listOf(Gen.zip(Gen.choose(0, 20), Gen.choose(0, 1000)))
+
+  test("keys come together whatever number they share, and their rows stay in order") {
+    forAll(rows, Gen.choose(1, 8)) { (unsorted, numbers) =>
+      val sorted = unsorted.sortBy(_._1 % numbers)
+      val input = sorted.iterator.map { case (key, value) => rowOf(InternalRow(key, value)) }
+      val together = new KeysTogether(input, row => (row.getInt(0) % numbers).toLong, keyOf(_))
+      val found = together.map(row => (row.getInt(0), row.getInt(1))).toList
+      val runs = found.map(_._1).foldLeft(List.empty[Int]) { (runs, key) =>
+        if (runs.headOption.contains(key)) runs else key :: runs
+      }
+      assert(runs.distinct == runs)
+      assert(found.map(_._1 % numbers) == sorted.map(_._1 % numbers))
+      assert(found.groupMap(_._1)(_._2) == sorted.groupMap(_._1)(_._2))
+    }
+  }
+
+  private def numbers(of: DataType, values: Any*): Seq[Long] = {
+    val column = AttributeReference("key", of)()
+    val number = UnsafeProjection.create(Seq(KeyOrder(Seq(column))), Seq(column))
+    values.map(value => number(InternalRow(value)).getLong(0))
+  }
+
+  private def assertSorted(found: Seq[Long]) = assert(found == found.sorted)
+
+  test("numbers are ordered as a store orders their bytes") {
+    val values = Seq(0, 256, 512, -256, 1, 257, 2, -1)
+    assertSorted(numbers(IntegerType, values: _*))
+    assert(numbers(DateType, values: _*) == numbers(IntegerType, values: _*))
+    assertSorted(numbers(ShortType, Seq(0, 256, 1, -1).map(_.toShort): _*))
+    assertSorted(numbers(LongType, 0L, 1L << 40, 1L, -1L))
+    assert(numbers(LongType, null) == Seq(0L))
+  }
+
+  test("other keys have a hash, which is never negative") {
+    val texts = (1 to 100).map(i => UTF8String.fromString(s"key $i"))
+    val found = numbers(StringType, texts: _*)
+    assert(found.forall(_ >= 0))
+    assert(found.distinct.length > 95)
+  }
+}
