@@ -38,6 +38,13 @@ val testSettings = Seq(
   Test / outputStrategy := Some(StdoutOutput)
 )
 
+// what code for Spark compiles against
+val sparkSettings = Seq(
+  libraryDependencies ++= sparkVersion.dependencies,
+  Compile / unmanagedJars ++=
+    Attributed.blankSeq(sparkVersion.unmanagedJars((ThisBuild / baseDirectory).value))
+)
+
 lazy val kernel = (project in file("jvm/kernel"))
   .settings(
     compilerSettings,
@@ -52,12 +59,11 @@ lazy val spark = (project in file("jvm/spark"))
   .settings(
     compilerSettings,
     testSettings,
+    sparkSettings,
     name := s"eventtide-spark-${sparkVersion.minor}",
     // a folder for each minor, so that switching does not compile everything again
     target := baseDirectory.value / "target" / s"spark-${sparkVersion.minor}",
-    libraryDependencies ++= sparkVersion.dependencies ++ Seq(scalatest) ++ scalacheck,
-    Compile / unmanagedJars ++=
-      Attributed.blankSeq(sparkVersion.unmanagedJars((ThisBuild / baseDirectory).value)),
+    libraryDependencies ++= Seq(scalatest) ++ scalacheck,
     Compile / unmanagedSourceDirectories +=
       (Compile / sourceDirectory).value / "scala-shims" / s"spark-${sparkVersion.minor}",
     // the shims of the other minors keep the same form
@@ -101,6 +107,19 @@ lazy val peers = (project in file("benchmarks/peers"))
       "org.slf4j" % "slf4j-nop" % "1.7.36", // Flink's log, which nobody reads
       scalatest
     )
+  )
+
+// for the benchmarks of queries: their source, and Spark programs that ours stands beside
+lazy val rivals = (project in file("benchmarks/spark"))
+  .settings(
+    compilerSettings,
+    sparkSettings,
+    name := "eventtide-rivals",
+    // the encoders of case classes are found by it
+    libraryDependencies += "org.scala-lang" % "scala-reflect" % scalaVersion.value % Provided,
+    // where benchmarks/turns.py takes it from
+    Compile / packageBin / artifactPath :=
+      (ThisBuild / baseDirectory).value / ".build" / s"${name.value}.jar"
   )
 
 // the benchmarks are left out: nobody should fetch the rivals to run the tests

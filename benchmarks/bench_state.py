@@ -19,7 +19,7 @@ START = 1_600_000_020_000  # the beginning of a minute: none ends in the batches
 
 HASH = "(value * 2654435761L)"
 
-WORKLOAD = "rate-micro-batch, lag 2 s; count, sum, max; sink noop; RocksDB, 2 shuffle partitions"
+WORKLOAD = "numbers in columns, lag 2 s; count, sum, max; sink noop; RocksDB, 2 shuffle partitions"
 
 
 @dataclass(frozen=True)

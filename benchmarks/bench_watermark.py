@@ -24,7 +24,7 @@ ROWS = 2_000_000  # in a batch
 KEYS = 1000
 LAG = "2 seconds"
 
-WORKLOAD = "rate-micro-batch, event time 500 rows for each ms with jitter 2 s, sink noop"
+WORKLOAD = "numbers in columns, event time 500 rows for each ms with jitter 2 s, sink noop"
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 RATE = 500_000  # rows in a second of event time
 
 WORKLOAD = (
-    "rate-micro-batch, 500 000 rows a second of event time, jitter 2 s, lag 2 s; count, sum, max; "
-    "sink noop; RocksDB with changelog checkpointing, 2 shuffle partitions"
+    "numbers in columns, 500 000 rows a second of event time, jitter 2 s, lag 2 s; "
+    "count, sum, max; sink noop; RocksDB with changelog checkpointing, 2 shuffle partitions"
 )
 
 

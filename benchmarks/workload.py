@@ -8,14 +8,16 @@ back by up to two seconds, so that with a lag of two seconds no event is late.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import eventtide as et
 from eventtide import WatermarkPolicies
+from pyspark import SparkContext
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column
 
 START = 1_600_000_000_000  # the event time of event 0 before its jitter, in ms
 
@@ -50,6 +52,16 @@ class Windows:
         timed = events.withWatermark("ts", "2 seconds")
         window = F.window("ts", f"{self.size} seconds", f"{self.slide} seconds")
         return timed.groupBy(window, "key").agg(*aggregates())
+
+    def by_processor(self, events: DataFrame) -> DataFrame:
+        """Return the same columns, by a processor of Spark's transformWithState, in Scala."""
+        timed = events.withWatermark("ts", "2 seconds")
+        results = _rivals().TransformWithStateWindow.apply(
+            timed._jdf,  # noqa: SLF001 - the only way to Scala
+            self.size * 1000,
+            self.slide * 1000,
+        )
+        return DataFrame(results, events.sparkSession)
 
 
 def events(numbers: DataFrame, keys: int, rate: int) -> DataFrame:
@@ -92,3 +104,9 @@ def checksums(results: DataFrame) -> DataFrame:
     x = x.selectExpr("end", "x ^ shiftrightunsigned(x, 32) AS x")
     x = x.selectExpr("end", f"shiftrightunsigned(x * {MIXER}L, 32) AS x")
     return x.groupBy("end").agg(F.count("*").alias("results"), F.sum("x").alias("checksum"))
+
+
+def _rivals() -> Any:  # noqa: ANN401 - py4j's
+    """Return the package of the jar that dev/bench builds."""
+    context: Any = SparkContext._active_spark_context  # noqa: SLF001 - so is the JVM behind it
+    return context._jvm.io.eventtide.rivals  # noqa: SLF001
