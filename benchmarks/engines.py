@@ -58,7 +58,7 @@ class Runs:
     Attributes
     ----------
     steady : list of float
-        Events a second of the sources, from the time on when windows were full.
+        Events a second while windows were full, by the event time of what sinks got.
     whole : list of float
         Events a second from the first event made to the last sink closed.
     """

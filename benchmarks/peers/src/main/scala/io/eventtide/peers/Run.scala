@@ -9,13 +9,9 @@ final class Run(spec: Spec) {
   private val answers = new Answers(spec)
   private var began = Long.MaxValue
   private var ended = Long.MinValue
-  private var steady = 0.0
 
   /** A source makes its first event. */
   def begin(): Unit = synchronized { began = Math.min(began, System.nanoTime) }
-
-  /** A source has made its last event; from full windows on it made so many a second. */
-  def sourceEnded(eventsPerSecond: Double): Unit = synchronized { steady += eventsPerSecond }
 
   /** A sink has seen its last result. */
   def sinkClosed(own: Answers): Unit = synchronized {
@@ -24,7 +20,8 @@ final class Run(spec: Spec) {
   }
 
   def measured: Measured = synchronized {
-    Measured(spec.events * 1e9 / (ended - began).toDouble, steady, answers.byEnd)
+    val whole = spec.events * 1e9 / (ended - began).toDouble
+    Measured(whole, answers.eventSecondsPerSecond * spec.rate.toDouble, answers.byEnd)
   }
 }
 
@@ -42,8 +39,8 @@ object Run {
   }
 }
 
-/** Events a second from the first event to the end of the last sink, and of the sources from full
-  * windows on; and what the results were.
+/** Events a second from the first event to the end of the last sink, and while windows were full,
+  * as the sinks saw event time go by; and what the results were.
   */
 final case class Measured(whole: Double, steady: Double, answers: Seq[(Int, Long, Long)])
 

@@ -15,7 +15,6 @@ final case class Spec(
     runs: Int
 ) {
   require(rate % 1000 == 0, s"rate is $rate, but must be a multiple of 1000")
-  require(events > full * rate, s"events is $events, but windows are full after ${full * rate}")
 
   /** From this second of event time on, every window that closes is a full one. */
   def full: Long = size + 2 * Workload.Lag / 1000

@@ -23,7 +23,8 @@ import io.eventtide.spark.state.AggregateCalls
 
 /** What is collected by key and frame comes out, whatever the keys, the frames and the memory. */
 final class PartialFramesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  private val keys = Seq(AttributeReference("a", IntegerType)(), AttributeReference("b", StringType)())
+  private val keys =
+    Seq(AttributeReference("a", IntegerType)(), AttributeReference("b", StringType)())
   private val keyOf = UnsafeProjection.create(keys, keys)
 
   private val value = AttributeReference("value", LongType)()
@@ -92,7 +93,8 @@ final class PartialFramesSuite extends AnyFunSuite with ScalaCheckPropertyChecks
   test("tens of thousands of keys with frames of their own") {
     val frames = open(memory = Long.MaxValue)
     val found = mutable.Map.empty: Found
-    for (round <- 0 until 3; i <- 1 to 40_000) take(frames, key(i, "x"), i + round % 2L, round.toLong)
+    for (round <- 0 until 3; i <- 1 to 40_000)
+      take(frames, key(i, "x"), i + round % 2L, round.toLong)
     give(frames, found)
     assert(found.size == 80_000)
     assert((1 to 40_000).forall(i => found((i, "x", i.toLong)) == ((2L, 2L))))
@@ -102,7 +104,8 @@ final class PartialFramesSuite extends AnyFunSuite with ScalaCheckPropertyChecks
   test("a key finds its frames in whatever order they come, however many") {
     val frames = open(memory = Long.MaxValue)
     val found = mutable.Map.empty: Found
-    val numbers = Seq(1L, 3600L, 1L << 20, -(1L << 40)).flatMap(step => (0L until 1000L).map(_ * step))
+    val numbers =
+      Seq(1L, 3600L, 1L << 20, -(1L << 40)).flatMap(step => (0L until 1000L).map(_ * step))
     for (seed <- 1 to 3; a <- 1 to 3; frame <- new Random(seed).shuffle(numbers.distinct))
       take(frames, key(a, "x" * a), frame, seed.toLong)
     give(frames, found)
