@@ -6,11 +6,12 @@ import org.apache.spark.unsafe.Platform
 /** Records of keys with their frames, in one array. A record is known by where it begins.
   *
   * {{{
-  *   words of the key, room | frames | key | frame, buffer | frame, buffer | ... | index
+  *   words of the key, room | frames | last frame | key | frame, buffer | frame, buffer | ... | index
   * }}}
   *
-  * Frames are in the order in which they came. What is looked for is mostly among the last; records
-  * with more frames have an index for the others, so that order never matters much.
+  * Frames are in the order in which they came, which mostly is theirs: so a frame is where it would
+  * be if they were without gaps, or among the last. Records with many have an index for the others,
+  * so that order never matters much.
   *
   * A record that is out of room is written again with twice as much, and its place is used again.
   *
@@ -72,8 +73,18 @@ private[exec] final class FrameRecords(empty: UnsafeRow, reserve: Long => Boolea
 
   private def after(record: Int): Int = record + length(keyWords(record), room(record))
 
-  /** Where a frame is; negative if the record does not have it. */
+  /** As `isOf`, for a key of one column without null that is this word. */
+  def isOf(record: Int, key: Long): Boolean =
+    words(record + Header + 1) == key && words(record + Header) == 0 && keyWords(record) == 2
+
+  /** Where a frame is; `None` if the record does not have it. */
   def find(record: Int, frame: Long): Int = {
+    val guess = count(record) - 1 - (words(record + 2) - frame)
+    val at = if (guess >= 0 && guess < count(record)) slot(record, guess.toInt) else None
+    if (at != None && words(at) == frame) at else findNear(record, frame)
+  }
+
+  private def findNear(record: Int, frame: Long): Int = {
     val frames = count(record)
     val first = slots(record)
     val start = first + math.max(0, frames - Near) * slotWords
@@ -99,6 +110,14 @@ private[exec] final class FrameRecords(empty: UnsafeRow, reserve: Long => Boolea
     record
   }
 
+  /** As `add`, for a key of one column without null that is this word. */
+  def add(key: Long): Int = {
+    val record = begin(2, FirstRoom)
+    words(record + Header) = 0
+    words(record + Header + 1) = key
+    record
+  }
+
   private def begin(keyWords: Int, room: Int): Int = {
     val record = take(keyWords, room)
     words(record) = keyWords.toLong << 32 | room
@@ -120,6 +139,7 @@ private[exec] final class FrameRecords(empty: UnsafeRow, reserve: Long => Boolea
         keyWords + frames * slotWords
       )
       words(larger + 1) = frames.toLong
+      words(larger + 2) = words(record + 2)
       giveUp(record)
       if (frames * 2 > Near) indexAll(larger)
       larger
@@ -132,6 +152,7 @@ private[exec] final class FrameRecords(empty: UnsafeRow, reserve: Long => Boolea
     words(at) = frame
     empty.writeToMemory(words, place(at + 1))
     words(record + 1) = i + 1L
+    words(record + 2) = frame
     if (room(record) > Near) index(record, i)
     at
   }
@@ -209,7 +230,7 @@ private[exec] final class FrameRecords(empty: UnsafeRow, reserve: Long => Boolea
 }
 
 private object FrameRecords {
-  private val Header = 2 // words before the key
+  private val Header = 3 // words before the key
   private val FirstRoom = 2 // frames; a power of two
   private val Near = 8 // so many frames are looked through one by one; a power of two
   private val None = -1

@@ -28,28 +28,36 @@ import org.apache.spark.sql.types.{
 private[exec] object KeyOrder {
 
   def apply(keys: Seq[Expression]): Expression = keys match {
-    case Seq(key) if bytesOf.isDefinedAt(key.dataType) =>
-      Coalesce(Seq(StoreOrder(key, bytesOf(key.dataType)), Literal(0L)))
+    case Seq(NumberKey(key)) => Coalesce(Seq(StoreOrder(key), Literal(0L)))
     case _ => Cast(BitwiseAnd(new Murmur3Hash(keys), Literal(Int.MaxValue)), LongType)
   }
+}
 
-  private val bytesOf: PartialFunction[DataType, Int] = {
-    case ByteType => 1
-    case ShortType => 2
-    case IntegerType | DateType => 4
-    case LongType | TimestampType | TimestampNTZType => 8
-  }
+/** A key that is a whole number. */
+private[exec] object NumberKey {
+  def unapply(key: Expression): Option[Expression] = Option.when(masks.contains(key.dataType))(key)
+
+  /** The bits that a row has for it, of its value as 64 bits. */
+  val masks: Map[DataType, Long] = Map(
+    ByteType -> 0xffL,
+    ShortType -> 0xffffL,
+    IntegerType -> 0xffffffffL,
+    DateType -> 0xffffffffL,
+    LongType -> -1L,
+    TimestampType -> -1L,
+    TimestampNTZType -> -1L
+  )
 }
 
 /** The order of numbers in a state store, which compares them from their lowest byte up.
   *
   * Keys that are read and written in that order are near to each other in the store.
   */
-private[exec] final case class StoreOrder(child: Expression, bytes: Int) extends UnaryExpression {
+private[exec] final case class StoreOrder(child: Expression) extends UnaryExpression {
   override def dataType: DataType = LongType
   override def nullIntolerant: Boolean = true
 
-  private def mask: Long = -1L >>> (64 - 8 * bytes)
+  private def mask: Long = NumberKey.masks(child.dataType)
 
   override protected def nullSafeEval(value: Any): Any =
     java.lang.Long.reverseBytes(value.asInstanceOf[Number].longValue & mask) ^ Long.MinValue

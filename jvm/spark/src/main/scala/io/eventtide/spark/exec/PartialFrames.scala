@@ -43,12 +43,39 @@ private[exec] final class PartialFrames(
       slot = byKey.next(slot)
       record = byKey.record(slot, hash)
     }
-    var at = if (record == RecordSlots.Free) -1 else records.find(record, frame)
+    if (record == RecordSlots.Free) {
+      record = records.add(key)
+      put(slot, hash, record)
+    }
+    pointed(slot, hash, record, frame)
+  }
+
+  /** As `buffer`, for a key of one column without null, as the word that a row has for it. */
+  def buffer(key: Long, frame: Long): UnsafeRow = {
+    val hash = PartialFrames.hash(key)
+    var slot = byKey.first(hash)
+    var record = byKey.record(slot, hash)
+    while (record != RecordSlots.Free && !(record >= 0 && records.isOf(record, key))) {
+      slot = byKey.next(slot)
+      record = byKey.record(slot, hash)
+    }
+    if (record == RecordSlots.Free) {
+      record = records.add(key)
+      put(slot, hash, record)
+    }
+    pointed(slot, hash, record, frame)
+  }
+
+  /** As `buffer`, for a key of one column that is null. */
+  def bufferOfNull(frame: Long): UnsafeRow = buffer(PartialFrames.NullKey, frame)
+
+  // The slot is still the record's: one that is new has room, and one that is not was not put there.
+  private def pointed(slot: Int, hash: Long, found: Int, frame: Long): UnsafeRow = {
+    var at = records.find(found, frame)
     if (at < 0) {
-      val before = record
-      record = if (before == RecordSlots.Free) records.add(key) else records.withRoom(before)
+      val record = records.withRoom(found)
       at = records.append(record, frame)
-      if (record != before) put(slot, hash, record)
+      if (record != found) byKey.set(slot, hash, record)
     }
     records.point(buffer, at)
     buffer
@@ -97,6 +124,17 @@ private[exec] object PartialFrames {
       i += 8
     }
     hash
+  }
+
+  /** The hash of a row of one column without null. */
+  private def hash(key: Long): Long = mix(OneColumn ^ key)
+
+  private val OneColumn = mix(16L)
+
+  private val NullKey: UnsafeRow = {
+    val row = UnsafeRow.createFromByteArray(16, 1)
+    row.setNullAt(0)
+    row
   }
 
   /** Spreads what differs over the upper half. */

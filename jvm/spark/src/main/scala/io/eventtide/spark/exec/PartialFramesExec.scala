@@ -127,9 +127,9 @@ final case class PartialFramesExec(
     val bound = updates
     ctx.currentVars = input
     ctx.INPUT_ROW = null
-    val key = GenerateUnsafeProjection.createCode(ctx, bound.keys)
     val frameOfRow = bound.frame.genCode(ctx)
     val buffer = ctx.freshName("buffer")
+    val (key, found) = findBuffer(ctx, bound.keys, frameOfRow.value.code)
     ctx.currentVars = Seq.fill(bound.initial.length)(null: ExprCode) ++ input
     ctx.INPUT_ROW = buffer
     val shared = ctx.subexpressionEliminationForWholeStageCodegen(bound.values)
@@ -138,13 +138,30 @@ final case class PartialFramesExec(
     val stores = values.zip(bound.values).zipWithIndex.map { case ((value, of), i) =>
       CodeGenerator.updateColumn(buffer, of.dataType, i, value, of.nullable)
     }
-    s"""${key.code}
-       |${frameOfRow.code}
-       |UnsafeRow $buffer = $framesVariable.buffer(${key.value}, ${frameOfRow.value});
+    s"""${frameOfRow.code}
+       |$key
+       |UnsafeRow $buffer = $found;
        |$sharedCode
        |${evaluateVariables(values)}
        |${stores.mkString("\n")}
      """.stripMargin
+  }
+
+  /** Code that evaluates a row's key, and the buffer of the key and the frame. */
+  private def findBuffer(
+      ctx: CodegenContext,
+      keys: Seq[Expression],
+      frame: String
+  ): (String, String) = keys match {
+    case Seq(NumberKey(number)) =>
+      val key = number.genCode(ctx)
+      val mask = NumberKey.masks(number.dataType)
+      val found = s"$framesVariable.buffer(((long) ${key.value}) & ${mask}L, $frame)"
+      val orNull = s"${key.isNull} ? $framesVariable.bufferOfNull($frame) : $found"
+      (key.code.toString, if (number.nullable) orNull else found)
+    case _ =>
+      val key = GenerateUnsafeProjection.createCode(ctx, keys)
+      (key.code.toString, s"$framesVariable.buffer(${key.value}, $frame)")
   }
 
   override protected def withNewChildInternal(newChild: SparkPlan): PartialFramesExec =

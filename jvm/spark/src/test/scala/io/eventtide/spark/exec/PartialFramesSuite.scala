@@ -90,6 +90,32 @@ final class PartialFramesSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     }
   }
 
+  test("a key of one number is found as a word, as a row, and when it is null") {
+    val number = AttributeReference("n", LongType)()
+    val keyOf = UnsafeProjection.create(Seq(number), Seq(number))
+    val schema = DataTypeUtils.fromAttributes(Seq(number))
+    val one = GenerateUnsafeRowJoiner.create(schema, new StructType().add("frames", BinaryType))
+    val frames = new PartialFrames(1, calls.empty, one, _ => true)
+    def count(buffer: UnsafeRow): Unit = buffer.setLong(0, buffer.getLong(0) + 1)
+    for (i <- 0 until 5000; frame <- 1 to 3) {
+      count(frames.buffer(i.toLong, frame.toLong))
+      count(frames.buffer(keyOf(InternalRow(i.toLong)), frame.toLong))
+      count(frames.bufferOfNull(frame.toLong))
+    }
+    val all = Iterator.continually(frames).takeWhile(_.next()).map { frames =>
+      val key = if (frames.row.isNullAt(0)) -1L else frames.row.getLong(0)
+      val found = new PackedFrames.Of(1, calls.empty)
+      found.begin(frames.row)
+      val counts = Iterator.iterate(true)(_ => found.next()).takeWhile(more => more).map { _ =>
+        found.frame -> found.buffer.getLong(0)
+      }
+      key -> counts.toMap
+    }.toMap
+    assert(all.size == 5001)
+    assert(all(-1L) == Map(1L -> 5000L, 2L -> 5000L, 3L -> 5000L))
+    assert((0 until 5000).forall(i => all(i.toLong) == Map(1L -> 2L, 2L -> 2L, 3L -> 2L)))
+  }
+
   test("tens of thousands of keys with frames of their own") {
     val frames = open(memory = Long.MaxValue)
     val found = mutable.Map.empty: Found
