@@ -3,17 +3,18 @@ package io.eventtide.spark.exec
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
-/** Records of keys with their frames, in one array. A record is known by where it begins.
+/** Records of keys with some of their frames, in one array. A record is known by where it begins.
   *
   * {{{
-  *   words of the key, room | frames | last frame | key | frame, buffer | frame, buffer | ... | index
+  *   words of the key, room | older record, frames | frames of older ones | last frame
+  *   key | frame, buffer | frame, buffer | ... | index
   * }}}
   *
-  * Frames are in the order in which they came, which mostly is theirs: so a frame is where it would
-  * be if they were without gaps, or among the last. Records with many have an index for the others,
-  * so that order never matters much.
+  * A record that is full gets a newer one, so that what all keys use at one time lies together.
   *
-  * A record that is out of room is written again with twice as much, and its place is used again.
+  * Frames are in the order in which they came, which mostly is theirs: so a frame is where it would
+  * be if they were without gaps, or near. Longer records have an index besides. They grow with what a
+  * key has, so that a key has few records, and order never matters much.
   *
   * @param empty
   *   a buffer that has taken nothing
@@ -29,22 +30,21 @@ private[exec] final class FrameRecords(empty: UnsafeRow, reserve: Long => Boolea
   private var used = 0
   private var full = !reserve(FirstWords * 8L)
 
-  // By how much room they have, the last record that is not used any more; each knows the one before.
-  private val unused = Array.fill(32)(None)
-
   def isFull: Boolean = full
 
   def clear(): Unit = {
     used = 0
     full = false
-    java.util.Arrays.fill(unused, None)
   }
 
   // ---- what a record has
 
   private def keyWords(record: Int): Int = (words(record) >>> 32).toInt
-  private def room(record: Int): Int = words(record).toInt
+  private def room(record: Int): Int = (words(record) & ~HasNewer).toInt
+  private def older(record: Int): Int = (words(record + 1) >> 32).toInt
   private def count(record: Int): Int = words(record + 1).toInt
+  private def countBefore(record: Int): Int = words(record + 2).toInt
+  private def lastFrame(record: Int): Long = words(record + 3)
   private def slots(record: Int): Int = record + Header + keyWords(record)
   private def slot(record: Int, i: Int): Int = slots(record) + i * slotWords
 
@@ -64,42 +64,37 @@ private[exec] final class FrameRecords(empty: UnsafeRow, reserve: Long => Boolea
     same
   }
 
-  /** The record after this one, or the first one after `None`; `None` if there is none. */
-  def next(record: Int): Int = {
-    var at = if (record == None) 0 else after(record)
-    while (at < used && isUnused(at)) at = after(at)
-    if (at < used) at else None
-  }
-
-  private def after(record: Int): Int = record + length(keyWords(record), room(record))
-
   /** As `isOf`, for a key of one column without null that is this word. */
   def isOf(record: Int, key: Long): Boolean =
     words(record + Header + 1) == key && words(record + Header) == 0 && keyWords(record) == 2
 
-  /** Where a frame is; `None` if the record does not have it. */
-  def find(record: Int, frame: Long): Int = {
-    val guess = count(record) - 1 - (words(record + 2) - frame)
+  /** Where a frame is, in this record or an older one of the key; `None` if it is not there. */
+  def find(newest: Int, frame: Long): Int = {
+    var record = newest
+    var at = findIn(record, frame)
+    while (at == None && older(record) != None) {
+      record = older(record)
+      at = findIn(record, frame)
+    }
+    at
+  }
+
+  private def findIn(record: Int, frame: Long): Int = {
+    val guess = count(record) - 1 - (lastFrame(record) - frame)
     val at = if (guess >= 0 && guess < count(record)) slot(record, guess.toInt) else None
-    if (at != None && words(at) == frame) at else findNear(record, frame)
+    if (at != None && words(at) == frame) at
+    else if (room(record) > Near) findFar(record, frame)
+    else findNear(record, frame)
   }
 
   private def findNear(record: Int, frame: Long): Int = {
-    val frames = count(record)
-    val first = slots(record)
-    val start = first + math.max(0, frames - Near) * slotWords
-    var at = first + (frames - 1) * slotWords
+    val start = slots(record)
+    var at = start + (count(record) - 1) * slotWords
     while (at >= start && words(at) != frame) at -= slotWords
-    if (at >= start) at else if (frames <= Near) None else findFar(record, frame)
+    if (at >= start) at else None
   }
 
   def point(buffer: UnsafeRow, at: Int): Unit = buffer.pointTo(words, place(at + 1), bufferBytes)
-
-  def pointAtKey(key: UnsafeRow, record: Int): Unit =
-    key.pointTo(words, place(record + Header), keyWords(record) << 3)
-
-  def pack(into: PackedFrames, record: Int): UnsafeRow =
-    into.row(words, slots(record), count(record) * slotWords)
 
   // ---- what is added
 
@@ -119,30 +114,26 @@ private[exec] final class FrameRecords(empty: UnsafeRow, reserve: Long => Boolea
   }
 
   private def begin(keyWords: Int, room: Int): Int = {
-    val record = take(keyWords, room)
+    val record = take(length(keyWords, room))
     words(record) = keyWords.toLong << 32 | room
-    words(record + 1) = 0
+    words(record + 1) = None.toLong << 32
+    words(record + 2) = 0
+    if (room > Near) clearIndex(record)
     record
   }
 
-  /** The record with room for one frame more, which may be another one. */
+  /** The record of its key with room for one frame more, which may be a new one. */
   def withRoom(record: Int): Int =
     if (count(record) < room(record)) record
     else {
-      val (keyWords, frames) = (this.keyWords(record), count(record))
-      val larger = begin(keyWords, frames * 2)
-      System.arraycopy(
-        words,
-        record + Header,
-        words,
-        larger + Header,
-        keyWords + frames * slotWords
-      )
-      words(larger + 1) = frames.toLong
-      words(larger + 2) = words(record + 2)
-      giveUp(record)
-      if (frames * 2 > Near) indexAll(larger)
-      larger
+      val frames = countBefore(record) + count(record)
+      val room = if (frames < Many) Near else Integer.highestOneBit(frames)
+      val newer = begin(keyWords(record), room)
+      System.arraycopy(words, record + Header, words, newer + Header, keyWords(record))
+      words(newer + 1) = record.toLong << 32
+      words(newer + 2) = frames.toLong
+      words(record) |= HasNewer
+      newer
     }
 
   /** Adds a frame that has taken nothing to a record that has room for it; answers where. */
@@ -151,10 +142,23 @@ private[exec] final class FrameRecords(empty: UnsafeRow, reserve: Long => Boolea
     val at = slot(record, i)
     words(at) = frame
     empty.writeToMemory(words, place(at + 1))
-    words(record + 1) = i + 1L
-    words(record + 2) = frame
+    words(record + 1) += 1
+    words(record + 3) = frame
     if (room(record) > Near) index(record, i)
     at
+  }
+
+  private def take(length: Int): Int = {
+    val record = used
+    val needed = used + length
+    if (needed > words.length) {
+      val all = math.max(words.length * 2, needed)
+      if (!reserve((all - words.length) * 8L)) full = true
+      words = java.util.Arrays.copyOf(words, all)
+    }
+    if (needed > MostWords) full = true
+    used = needed
+    record
   }
 
   // ---- the index: for each frame the number of its slot, in half a word, by open addressing
@@ -169,20 +173,15 @@ private[exec] final class FrameRecords(empty: UnsafeRow, reserve: Long => Boolea
     if (found == 0) None else slot(record, found - 1)
   }
 
-  private def indexAll(record: Int): Unit = {
-    val start = slot(record, room(record))
-    java.util.Arrays.fill(words, start, start + room(record), 0L)
-    var i = 0
-    while (i < count(record)) {
-      index(record, i)
-      i += 1
-    }
-  }
-
   private def index(record: Int, i: Int): Unit = {
     var entry = firstEntry(record, words(slot(record, i)))
     while (entryAt(record, entry) != 0) entry = nextEntry(record, entry)
     Platform.putInt(words, placeOf(record, entry), i + 1)
+  }
+
+  private def clearIndex(record: Int): Unit = {
+    val start = slot(record, room(record))
+    java.util.Arrays.fill(words, start, start + room(record), 0L)
   }
 
   private def entryAt(record: Int, entry: Int): Int =
@@ -196,45 +195,40 @@ private[exec] final class FrameRecords(empty: UnsafeRow, reserve: Long => Boolea
 
   private def nextEntry(record: Int, entry: Int): Int = (entry + 1) & (room(record) * 2 - 1)
 
-  // ---- places
+  // ---- what is given away
 
-  private def giveUp(record: Int): Unit = {
-    val size = Integer.numberOfTrailingZeros(room(record))
-    words(record + 1) = UnusedMark - unused(size)
-    unused(size) = record
+  /** The newest record of the next key, or of the first one after `None`; `None` if there is none. */
+  def next(record: Int): Int = {
+    var at = if (record == None) 0 else after(record)
+    while (at < used && (words(at) & HasNewer) != 0) at = after(at)
+    if (at < used) at else None
   }
 
-  private def isUnused(record: Int): Boolean = words(record + 1) < 0
+  private def after(record: Int): Int = record + length(keyWords(record), room(record))
 
-  private def take(keyWords: Int, room: Int): Int = {
-    val size = Integer.numberOfTrailingZeros(room)
-    val again = unused(size)
-    if (again != None && this.keyWords(again) == keyWords) {
-      unused(size) = UnusedMark - words(again + 1).toInt
-      again
-    } else takeNew(length(keyWords, room))
-  }
+  def pointAtKey(key: UnsafeRow, record: Int): Unit =
+    key.pointTo(words, place(record + Header), keyWords(record) << 3)
 
-  private def takeNew(length: Int): Int = {
-    val record = used
-    val needed = used + length
-    if (needed > words.length) {
-      val all = math.max(words.length * 2, needed)
-      if (!reserve((all - words.length) * 8L)) full = true
-      words = java.util.Arrays.copyOf(words, all)
+  /** All frames of the key whose newest record this is. */
+  def pack(into: PackedFrames, newest: Int): UnsafeRow = {
+    into.begin((countBefore(newest) + count(newest)) * slotWords)
+    var record = newest
+    while (record != None) {
+      into.putBefore(words, slots(record), count(record) * slotWords)
+      record = older(record)
     }
-    if (needed > MostWords) full = true
-    used = needed
-    record
+    into.row
   }
 }
 
 private object FrameRecords {
-  private val Header = 3 // words before the key
-  private val FirstRoom = 2 // frames; a power of two
-  private val Near = 8 // so many frames are looked through one by one; a power of two
+  private val Header = 4 // words before the key
   private val None = -1
-  private val UnusedMark = -2 // below the number of any record, taken from it
+
+  private val FirstRoom = 4 // frames
+  private val Near = 8 // so many frames are looked through one by one
+  private val Many = 64 // frames of a key, from which on its records double; a power of two
+  private val HasNewer = 1L << 31
 
   private val FirstWords = 1 << 13
   private val MostWords = 1 << 25 // others need memory too

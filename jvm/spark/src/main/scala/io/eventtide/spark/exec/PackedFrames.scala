@@ -14,15 +14,21 @@ private[exec] final class PackedFrames {
   import PackedFrames.Header
 
   private var words = new Array[Long](64)
-  private val packed = new UnsafeRow(1)
+  private var at = 0
+  val row = new UnsafeRow(1)
 
-  /** A row of the frames that are in some words; good until the next. */
-  def row(from: Array[Long], start: Int, length: Int): UnsafeRow = {
-    if (Header + length > words.length) words = new Array[Long]((Header + length) * 2)
+  /** Begins a row of so many words of frames. */
+  def begin(length: Int): Unit = {
+    at = Header + length
+    if (at > words.length) words = new Array[Long](at * 2)
     words(1) = (Header * 8L) << 32 | length * 8L
-    System.arraycopy(from, start, words, Header, length)
-    packed.pointTo(words, Platform.LONG_ARRAY_OFFSET.toLong, (Header + length) * 8)
-    packed
+    row.pointTo(words, Platform.LONG_ARRAY_OFFSET.toLong, at * 8)
+  }
+
+  /** Puts frames before those that have been put. */
+  def putBefore(from: Array[Long], start: Int, length: Int): Unit = {
+    at -= length
+    System.arraycopy(from, start, words, at, length)
   }
 }
 
