@@ -102,15 +102,19 @@ final class PartialFramesSuite extends AnyFunSuite with ScalaCheckPropertyChecks
       count(frames.buffer(keyOf(InternalRow(i.toLong)), frame.toLong))
       count(frames.bufferOfNull(frame.toLong))
     }
-    val all = Iterator.continually(frames).takeWhile(_.next()).map { frames =>
-      val key = if (frames.row.isNullAt(0)) -1L else frames.row.getLong(0)
-      val found = new PackedFrames.Of(1, calls.empty)
-      found.begin(frames.row)
-      val counts = Iterator.iterate(true)(_ => found.next()).takeWhile(more => more).map { _ =>
-        found.frame -> found.buffer.getLong(0)
+    val all = Iterator
+      .continually(frames)
+      .takeWhile(_.next())
+      .map { frames =>
+        val key = if (frames.row.isNullAt(0)) -1L else frames.row.getLong(0)
+        val found = new PackedFrames.Of(1, calls.empty)
+        found.begin(frames.row)
+        val counts = Iterator.iterate(true)(_ => found.next()).takeWhile(more => more).map { _ =>
+          found.frame -> found.buffer.getLong(0)
+        }
+        key -> counts.toMap
       }
-      key -> counts.toMap
-    }.toMap
+      .toMap
     assert(all.size == 5001)
     assert(all(-1L) == Map(1L -> 5000L, 2L -> 5000L, 3L -> 5000L))
     assert((0 until 5000).forall(i => all(i.toLong) == Map(1L -> 2L, 2L -> 2L, 3L -> 2L)))
