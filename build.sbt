@@ -18,6 +18,10 @@ val scalacheck = Seq(
 // the version that Spark 4.2 and 4.3 have too
 val jackson = "com.fasterxml.jackson.core" % "jackson-databind" % "2.21.2" % Test
 
+// the rivals that the benchmarks have beside ours
+val hazelcast = "com.hazelcast" % "hazelcast" % "5.7.0"
+def flink(artifact: String) = "org.apache.flink" % artifact % "2.2.0"
+
 val compilerSettings = Seq(
   scalacOptions ++= Seq("-Xlint", "-Werror", "-deprecation", "-feature", "-release", "17"),
   javacOptions ++= Seq("--release", "17")
@@ -86,9 +90,22 @@ lazy val benchmarks = (project in file("benchmarks/jmh"))
   .dependsOn(kernel)
   .settings(
     name := "eventtide-benchmarks",
-    libraryDependencies ++= Seq( // the rivals
-      "com.hazelcast" % "hazelcast" % "5.7.0",
-      "org.apache.flink" % "flink-core" % "2.2.0"
+    libraryDependencies ++= Seq(hazelcast, flink("flink-core"))
+  )
+
+// whole engines that read one workload, each started in a JVM of its own
+lazy val peers = (project in file("benchmarks/peers"))
+  .settings(
+    compilerSettings,
+    name := "eventtide-peers",
+    libraryDependencies ++= Seq(
+      hazelcast,
+      flink("flink-clients"),
+      flink("flink-table-api-java-bridge"),
+      flink("flink-table-planner-loader"),
+      flink("flink-table-runtime"),
+      "org.slf4j" % "slf4j-nop" % "1.7.36", // Flink's log, which nobody reads
+      scalatest
     )
   )
 

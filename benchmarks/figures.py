@@ -50,8 +50,8 @@ def machine(*, quick: bool) -> Settings:
         "effort": "quick" if quick else "full",
         "java": _java_version(),
         "spark": version("pyspark"),
-        "jet": _rival_version("hazelcast"),
-        "flink": _rival_version("flink-core"),
+        "jet": _rival_version("com.hazelcast"),
+        "flink": _rival_version("org.apache.flink"),
         "eventtide": version("eventtide"),
     }
 
@@ -77,8 +77,8 @@ def _java_version() -> str:
     return found[1] if found else "unknown"
 
 
-def _rival_version(artifact: str) -> str:
-    found = re.search(rf'"{artifact}" % "([^"]*)"', _text(ROOT / "build.sbt"))
+def _rival_version(group: str) -> str:
+    found = re.search(rf'"{group}" % \S+ % "([^"]*)"', _text(ROOT / "build.sbt"))
     return found[1] if found else "unknown"
 
 

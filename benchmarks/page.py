@@ -51,6 +51,19 @@ on the same machine and data.
 - **`state`**: `et.window` beside itself with another state: longer windows, a hundred times the
   keys of which as many get rows, a hot key. A ratio near 1 says that a batch costs what happens in
   it, not what is stored.
+- **`peers`**: `et.window` beside whole other engines on the same events, each alone on the machine;
+  their jobs are in `benchmarks/peers`. What counts comes after windows are full: the median batch
+  of ours, the sources of the others up to their last event; `theirs_whole_run` is from the first
+  event to the last sink closed. `Jet` has the three operations of its library, `Jet, own aggregate`
+  one that does all three, its best. `Flink SQL` has its window table functions, untuned. The batch
+  `groupBy` has the rows of one batch and makes no windows of them: what Spark can do at most. All
+  engines give the same results for the same windows, `equal_results` of them, or the run fails.
+  Not equal: `et.window` writes offsets, ledger, state and commit in every batch, to survive a kill;
+  Jet and Flink ran without snapshots. They answer as soon as the watermark passes, `et.window` once
+  a batch, which has a second of event time for each half million of `rows_per_batch`; smaller
+  batches are slower. Jet hands references from thread to thread, and combines all frames of a
+  window at every slide; Flink serializes for its exchange and Spark writes shuffle files, both
+  after they have aggregated what they could.
 """
 
 

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import bench_peers
 import bench_policies
 import bench_state
 import bench_watermark
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from figures import Figure
 
 BENCHES: dict[str, Callable[..., list[Figure]]] = {
+    "peers": bench_peers.run,
     "policies": bench_policies.run,
     "state": bench_state.run,
     "watermark": bench_watermark.run,

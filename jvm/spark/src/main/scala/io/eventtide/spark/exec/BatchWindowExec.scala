@@ -23,7 +23,7 @@ final case class BatchWindowExec(plan: WindowPlan, child: SparkPlan) extends Una
   override def requiredChildDistribution: Seq[Distribution] =
     if (plan.keys.isEmpty) AllTuples :: Nil else ClusteredDistribution(plan.keys) :: Nil
 
-  override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(plan.ordering)
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(plan.order)
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
@@ -32,10 +32,9 @@ final case class BatchWindowExec(plan: WindowPlan, child: SparkPlan) extends Una
 
   override protected def doExecute(): RDD[InternalRow] = {
     val window = plan
-    val input = child.output
     val outputRows = longMetric("numOutputRows")
     child.execute().mapPartitions { rows =>
-      new BatchWindowRows(window, new KeyedRows(rows, input, window.keys.length), outputRows)
+      new BatchWindowRows(window, rows, outputRows)
     }
   }
 
@@ -50,10 +49,12 @@ final case class BatchWindowExec(plan: WindowPlan, child: SparkPlan) extends Una
   */
 private[exec] final class BatchWindowRows(
     plan: WindowPlan,
-    rows: KeyedRows,
+    input: Iterator[InternalRow],
     outputRows: SQLMetric
 ) extends FoundAhead[InternalRow] {
   private val calls = plan.newCalls
+  private val rows =
+    new KeyedRows(input, plan.keys, new RowFrames.Single(plan.keys.length, calls.attributes))
   private val buffers = plan.newBuffers(calls)
   private val ring = plan.newRing(buffers, FrameArchive.None, blockSize = Int.MaxValue)
   private val results = new ResultRows(plan)

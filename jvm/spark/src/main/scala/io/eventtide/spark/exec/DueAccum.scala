@@ -29,23 +29,16 @@ private[spark] object NextDue {
     }
 }
 
-/** What is next due in one partition.
-  *
-  * @param first
-  *   the first entry of its index by end, below which the next batch need not look
-  */
-private[spark] final case class PartitionDue(next: NextDue, first: Long)
-
 /** Brings to the driver what is next due in each partition.
   *
   * The last report of a partition counts, whichever attempt of its task it is of: they are the same.
   */
-final class DueAccum extends AccumulatorV2[(Int, PartitionDue), Map[Int, PartitionDue]] {
-  private val partitions = mutable.HashMap.empty[Int, PartitionDue]
+final class DueAccum extends AccumulatorV2[(Int, NextDue), Map[Int, NextDue]] {
+  private val partitions = mutable.HashMap.empty[Int, NextDue]
 
-  override def add(report: (Int, PartitionDue)): Unit = synchronized(partitions += report): Unit
+  override def add(report: (Int, NextDue)): Unit = synchronized(partitions += report): Unit
 
-  override def value: Map[Int, PartitionDue] = synchronized(partitions.toMap)
+  override def value: Map[Int, NextDue] = synchronized(partitions.toMap)
 
   override def isZero: Boolean = synchronized(partitions.isEmpty)
 
@@ -57,7 +50,7 @@ final class DueAccum extends AccumulatorV2[(Int, PartitionDue), Map[Int, Partiti
 
   override def reset(): Unit = synchronized(partitions.clear())
 
-  override def merge(other: AccumulatorV2[(Int, PartitionDue), Map[Int, PartitionDue]]): Unit =
+  override def merge(other: AccumulatorV2[(Int, NextDue), Map[Int, NextDue]]): Unit =
     other match {
       case that: DueAccum => synchronized(partitions ++= that.partitions): Unit
       case _ => throw new IllegalArgumentException(s"cannot merge ${other.getClass.getName}")

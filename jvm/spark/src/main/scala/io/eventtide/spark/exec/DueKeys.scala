@@ -1,7 +1,5 @@
 package io.eventtide.spark.exec
 
-import scala.collection.mutable
-
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import io.eventtide.spark.state.DueIndex
@@ -13,7 +11,7 @@ import io.eventtide.spark.state.DueIndex
 private[exec] final class DueKeys(
     index: DueIndex,
     limit: Long,
-    seen: mutable.LongMap[Unit]
+    seen: SeenKeys
 ) extends Iterator[UnsafeRow] {
   private val entries = index.entries
   private var nextKey: UnsafeRow = _

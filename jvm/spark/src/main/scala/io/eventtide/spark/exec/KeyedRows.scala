@@ -8,45 +8,77 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeRow
 }
 
-/** Rows of partial aggregation that come sorted by key, as runs of one key each.
+/** Rows of partial aggregation whose keys come together, as runs of one key each, frame by frame.
   *
-  * The key of a run is a copy; the row is the input's own, so a run has to be read to its end before
-  * the next is begun.
+  * The key of a run is a copy; the buffer lies in the input's row, so a run has to be read to its end
+  * before the next is begun.
   */
 private[exec] final class KeyedRows(
     input: Iterator[InternalRow],
-    columns: Seq[Attribute],
-    keyCount: Int
+    keys: Seq[Attribute],
+    frames: RowFrames
 ) {
-  private val keyOf = projection(columns.indices.take(keyCount))
-  private val bufferOf = projection(columns.indices.drop(keyCount + 1))
+  private val keyOf = RowFrames.projection(keys, 0)
   private var row: InternalRow = _
   private var rowKey: UnsafeRow = _
   private var run: UnsafeRow = _
-  advance()
-
-  private def projection(ordinals: Seq[Int]): UnsafeProjection = UnsafeProjection.create(
-    ordinals.map(i => BoundReference(i, columns(i).dataType, columns(i).nullable))
-  )
+  nextRow()
 
   def hasNext: Boolean = row != null
 
-  /** Begins the run of the row at hand. */
+  /** Begins the run of the frame at hand. */
   def nextKey(): UnsafeRow = {
     run = rowKey.copy()
     run
   }
 
-  /** Whether the row at hand belongs to the run. */
+  /** Whether the frame at hand belongs to the run. */
   def isSameKey: Boolean = row != null && rowKey == run
 
-  def frame: Long = row.getLong(keyCount)
+  def frame: Long = frames.frame
 
-  def buffer: UnsafeRow = bufferOf(row)
+  def buffer: UnsafeRow = frames.buffer
 
-  def advance(): Unit =
+  def advance(): Unit = if (!frames.next()) nextRow()
+
+  private def nextRow(): Unit =
     if (input.hasNext) {
       row = input.next()
       rowKey = keyOf(row)
+      frames.begin(row)
     } else row = null
+}
+
+/** The frames of a row of partial aggregation, behind its keys; there is at least one. */
+private[exec] trait RowFrames {
+
+  /** Turns to the first frame of a row. */
+  def begin(row: InternalRow): Unit
+
+  /** Turns to the next frame of the row; false when there is none. */
+  def next(): Boolean
+
+  def frame: Long
+  def buffer: UnsafeRow
+}
+
+private[exec] object RowFrames {
+
+  /** One frame, and its buffers, in columns of their own. */
+  final class Single(keyCount: Int, buffers: Seq[Attribute]) extends RowFrames {
+    private val bufferOf = projection(buffers, keyCount + 1)
+    private var row: InternalRow = _
+
+    def begin(row: InternalRow): Unit = this.row = row
+    def next(): Boolean = false
+    def frame: Long = row.getLong(keyCount)
+    def buffer: UnsafeRow = bufferOf(row)
+  }
+
+  /** Some columns of a row, of which the first is at `from`. */
+  def projection(columns: Seq[Attribute], from: Int): UnsafeProjection = UnsafeProjection.create(
+    columns.zipWithIndex.map { case (column, i) =>
+      BoundReference(from + i, column.dataType, column.nullable)
+    }
+  )
 }

@@ -33,7 +33,7 @@ private[spark] final case class StateReader(
     val families = FrameFamilies(DataTypeUtils.fromAttributes(plan.keys))
     val nothing = ClosedUpTo(Long.MinValue, Long.MinValue)
     val all = ClosedUpTo(FrameRing.Never, FrameRing.Never)
-    val task = WindowTask(plan, families, Nil, batchId, nowMicros = 0, nothing, all)
+    val task = WindowTask(plan, families, batchId, nowMicros = 0, nothing, all)
     val settings = session.sessionState.conf.clone()
     settings.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, if (stateIds.isEmpty) 1 else 2)
     val conf = new StateStoreConf(settings)

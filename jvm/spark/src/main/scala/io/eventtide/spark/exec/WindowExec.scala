@@ -22,19 +22,22 @@ import org.apache.spark.sql.execution.streaming.state.{
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
 import io.eventtide.spark.query.WindowBatch
-import io.eventtide.spark.state.FrameFamilies
+import io.eventtide.spark.state.{FrameFamilies, FrameStoreRDD}
 
 /** Puts the frames of each key together to windows, and gives each window's row when it closes.
   *
-  * The rows of the child are buffers of partial aggregation by key and frame, sorted by key: one key
-  * at a time is in memory.
+  * The rows of the child are buffers of partial aggregation, sorted so that keys come together: one
+  * key at a time is in memory.
   *
+  * @param isPacked
+  *   whether a row has all frames of a key, as `PartialFramesExec` gives them
   * @param batch
   *   the batch it is planned for; None in a plan that will not run as a streaming batch
   */
 final case class WindowExec(
     plan: WindowPlan,
     @transient batch: Option[WindowBatch],
+    isPacked: Boolean,
     child: SparkPlan
 ) extends UnaryExecNode
     with StateStoreWriter {
@@ -57,7 +60,8 @@ final case class WindowExec(
     else
       StatefulOperatorPartitioning.getCompatibleDistribution(plan.keys, getStateInfo, conf) :: Nil
 
-  override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(plan.ordering)
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] =
+    Seq(if (isPacked) plan.orderOfKeys else plan.order)
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
@@ -103,7 +107,7 @@ final case class WindowExec(
   // A watermark that closes no window with a frame in it is worth no batch.
   override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = {
     val watermark = WindowBatch.known(newInputWatermark)
-    due.value.values.exists(_.next.isClosed(watermark, plan.settings))
+    due.value.values.exists(_.isClosed(watermark, plan.settings))
   }
 
   override protected def doExecute(): RDD[InternalRow] = {
@@ -113,17 +117,16 @@ final case class WindowExec(
     val task = WindowTask(
       plan,
       families,
-      child.output,
       running.batchId,
       running.nowMicros,
       before = ClosedUpTo(running.lateMicros, plan.settings),
       after = ClosedUpTo(running.closingMicros, plan.settings),
-      owed = running.owed
+      isPacked
     )
     val taskMetrics = metricsOfTask
-    families.over(child.execute(), getStateInfo, session) { (store, rows) =>
+    new FrameStoreRDD(child.execute(), families, getStateInfo, session)((store, rows) =>
       new WindowRows(task, store, rows, taskMetrics)
-    }
+    )
   }
 
   private def metricsOfTask = new WindowMetrics(
@@ -132,8 +135,9 @@ final case class WindowExec(
     longMetric("numRemovedStateRows"),
     longMetric("commitTimeMs"),
     due,
-    store => {
+    (store, keys) => {
       setStoreMetrics(store)
+      longMetric("numTotalStateRows") += keys - store.metrics.numKeys
       setOperatorMetrics()
     }
   )

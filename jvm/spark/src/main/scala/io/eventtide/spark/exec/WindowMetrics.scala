@@ -10,11 +10,11 @@ private[exec] final class WindowMetrics(
     removedRows: SQLMetric,
     commitMs: SQLMetric,
     due: DueAccum,
-    report: StateStore => Unit
+    report: (StateStore, Long) => Unit
 ) extends Serializable {
 
-  /** Commits the state of a partition, and reports what was done and what is next. */
-  def commit(store: StateStore, counts: WindowCounts, next: PartitionDue): Unit = {
+  /** Commits the state of a partition with so many keys; reports what was done and what is next. */
+  def commit(store: StateStore, counts: WindowCounts, keys: Long, next: NextDue): Unit = {
     due.add(store.id.partitionId -> next)
     outputRows += counts.results
     updatedRows += counts.updated
@@ -22,7 +22,7 @@ private[exec] final class WindowMetrics(
     val start = System.nanoTime
     store.commit(): Unit
     commitMs += (System.nanoTime - start) / 1000000
-    report(store)
+    report(store, keys)
   }
 }
 

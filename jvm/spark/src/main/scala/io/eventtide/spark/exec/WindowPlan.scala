@@ -12,7 +12,8 @@ import org.apache.spark.sql.catalyst.expressions.{
   NamedExpression,
   SortOrder,
   UnsafeProjection,
-  UnsafeRow
+  UnsafeRow,
+  XxHash64
 }
 
 import io.eventtide.kernel.window.{FrameArchive, FrameRing}
@@ -45,7 +46,11 @@ private[spark] final case class WindowPlan(
   def output: Seq[Attribute] = result.columns.map(_.toAttribute)
 
   /** The order in which the rows of a key come together, its frames one after the other. */
-  def ordering: Seq[SortOrder] = (keys :+ frame).map(SortOrder(_, Ascending))
+  def order: Seq[SortOrder] = (keys :+ frame).map(SortOrder(_, Ascending))
+
+  /** An order in which the rows of a key come together, found by comparing hashes. */
+  def orderOfKeys: Seq[SortOrder] =
+    if (keys.isEmpty) Nil else (new XxHash64(keys) +: keys).map(SortOrder(_, Ascending))
 
   def newCalls: AggregateCalls = new AggregateCalls(functions, counts)
 
@@ -62,9 +67,14 @@ private[spark] final case class WindowPlan(
 
 private[spark] object WindowPlan {
 
-  // What a result reads and writes is least when a ring has as many frames as there are blocks.
-  private def blockSize(settings: WindowSettings): Int =
-    math.max(8, math.sqrt(settings.spec.shape.frames.toDouble).toInt)
+  // What a result reads and writes is least when a ring has as many frames as there are blocks; few
+  // frames cost less than the reads and writes of blocks.
+  private def blockSize(settings: WindowSettings): Int = {
+    val frames = settings.spec.shape.frames
+    if (frames <= FewFrames) FewFrames else math.max(8, math.sqrt(frames.toDouble).toInt)
+  }
+
+  private val FewFrames = 24
 }
 
 /** How a result becomes a row.

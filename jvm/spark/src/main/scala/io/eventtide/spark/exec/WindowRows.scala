@@ -1,7 +1,5 @@
 package io.eventtide.spark.exec
 
-import scala.collection.mutable
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.StateStore
@@ -25,15 +23,14 @@ private[exec] final class WindowRows(
   private val calls = task.plan.newCalls
   private val buffers = task.plan.newBuffers(calls)
   private val windows = KeyWindows(task, state, calls, buffers)
-  private val rows = new KeyedRows(input, task.input, task.plan.keys.length)
-  private val seen = mutable.LongMap.empty[Unit]
+  private val rows = new KeyedRows(input, task.plan.keys, task.newFrames(calls))
+  private val seen = new SeenKeys
   private lazy val due = new DueKeys(state.byEnd, task.closing, seen)
   private lazy val overdue = new DueKeys(state.byClock, task.nowMicros, seen)
 
   private val counts = new WindowCounts
 
   private var key: UnsafeRow = _ // whose results are being given; null between keys
-  private var isNew = false
   private var found = false
   private var committed = false
 
@@ -59,7 +56,7 @@ private[exec] final class WindowRows(
 
   private def takeRows(): Unit = {
     openKey(rows.nextKey())
-    if (task.closes || task.hasDeadlines) seen(state.keyId) = ()
+    if (task.closes || task.hasDeadlines) seen.add(state.keyId)
     while (rows.isSameKey) {
       windows.add(rows.frame, rows.buffer)
       rows.advance()
@@ -69,36 +66,33 @@ private[exec] final class WindowRows(
 
   private def takeKey(owing: UnsafeRow): Unit = {
     openKey(owing)
-    if (task.hasDeadlines) seen(state.keyId) = ()
+    if (task.hasDeadlines) seen.add(state.keyId)
     windows.close()
   }
 
   private def openKey(opened: UnsafeRow): Unit = {
     key = opened
     buffers.reset()
-    isNew = !state.open(key)
-    if (isNew) windows.begin() else state.read(in => windows.read(in))
+    if (state.open(key)) state.read(in => windows.read(in)) else windows.begin()
   }
 
   private def leaveKey(): Unit = {
     if (!windows.isEmpty) {
       state.save(windows.due, task.closing, windows.deadline)(out => windows.write(out))
       counts.updated += 1
-    } else if (!isNew) {
-      state.drop()
-      counts.removed += 1
-    }
+    } else if (state.drop()) counts.removed += 1
     key = null
   }
 
   private def commit(): Unit = {
     if (task.closes) due.close()
     if (task.hasDeadlines) overdue.close()
-    val first = state.byEnd.head
+    val facts = state.finish()
     // A key that is always active owes a result at each boundary, however old its entry.
-    val end = if (first == NextDue.Never) first else math.max(first, task.closing + 1)
-    val deadline = if (task.hasDeadlines) state.byClock.head else NextDue.Never
-    metrics.commit(store, counts, PartitionDue(NextDue(end, deadline), first))
+    val end =
+      if (facts.byEnd == NextDue.Never) NextDue.Never else math.max(facts.byEnd, task.closing + 1)
+    val deadline = if (task.hasDeadlines) facts.byClock else NextDue.Never
+    metrics.commit(store, counts, facts.keys, NextDue(end, deadline))
     committed = true
   }
 }

@@ -1,33 +1,29 @@
 package io.eventtide.spark.exec
 
-import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
 import io.eventtide.spark.options.WindowSettings
-import io.eventtide.spark.state.{FrameFamilies, FrameStore, IndexStarts}
+import io.eventtide.spark.state.{AggregateCalls, FrameFamilies, FrameStore}
 
 /** What the tasks of one batch have to do.
   *
-  * @param input
-  *   the columns of the rows that come
   * @param nowMicros
   *   the batch's timestamp
   * @param before
   *   what was closed before this batch
   * @param after
   *   what closes in this batch
-  * @param owed
-  *   what partitions reported after the batch before, where that is known
+  * @param isPacked
+  *   whether a row that comes has all frames of a key
   */
 private[exec] final case class WindowTask(
     plan: WindowPlan,
     families: FrameFamilies,
-    input: Seq[Attribute],
     batchId: Long,
     nowMicros: Long,
     before: ClosedUpTo,
     after: ClosedUpTo,
-    owed: Map[Int, PartitionDue] = Map.empty
+    isPacked: Boolean = false
 ) {
 
   /** Windows that end at this boundary or before had closed before this batch. */
@@ -47,11 +43,12 @@ private[exec] final case class WindowTask(
   def hasDeadlines: Boolean = plan.settings.hasDeadlines
 
   /** The state of a partition. */
-  def open(store: StateStore): FrameStore = {
-    val first = owed.get(store.id.partitionId)
-    val starts = first.map(due => IndexStarts(due.first, due.next.clockMicros))
-    FrameStore.open(store, families, batchId, starts)
-  }
+  def open(store: StateStore): FrameStore = FrameStore.open(store, families, batchId)
+
+  /** Reads the frames of the rows that come. */
+  def newFrames(calls: AggregateCalls): RowFrames =
+    if (isPacked) new PackedFrames.Of(plan.keys.length, calls.empty)
+    else new RowFrames.Single(plan.keys.length, calls.attributes)
 
   /** So many frames after its end a window is forgotten, at the latest. */
   val latenessFrames: Long = plan.settings.latenessFrames

@@ -1,11 +1,19 @@
 package io.eventtide.spark.plan
 
+import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.catalyst.plans.logical.{EmptyRelation, LocalRelation, LogicalPlan}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.aggregate.AggUtils
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+import org.apache.spark.sql.types.BinaryType
 
-import io.eventtide.spark.exec.{BatchWindowExec, OnTimeLimits, OnTimeRowsExec, WindowExec}
+import io.eventtide.spark.exec.{
+  BatchWindowExec,
+  OnTimeLimits,
+  OnTimeRowsExec,
+  PartialFramesExec,
+  WindowExec
+}
 import io.eventtide.spark.query.WindowBatch
 
 /** Plans windows: rows that are not late, aggregated by key and frame where they are, then sent to
@@ -28,13 +36,35 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
   }
 
   private def planWindow(planned: PlannedWindow): SparkPlan = {
-    val PlannedWindow(node, grouping, aggregates, window, child) = planned
-    val partial = AggUtils
-      .planAggregateWithoutDistinct(grouping, aggregates, Nil, planLater(child))
-      .head // the final aggregation, which is ours to do
-      .children
-      .head
-    if (node.isStreaming) WindowExec(window, WindowBatch.of(session, node.nodeId), partial)
-    else BatchWindowExec(window, partial)
+    val node = planned.node
+    if (!node.isStreaming) BatchWindowExec(planned.window, byFrame(planned))
+    else {
+      val isPacked = PartialFramesExec.supports(planned.window.keys, planned.aggregates)
+      val partial = if (isPacked) byKey(planned) else byFrame(planned)
+      WindowExec(planned.window, WindowBatch.of(session, node.nodeId), isPacked, partial)
+    }
+  }
+
+  /** Spark's own partial aggregation. */
+  private def byFrame(planned: PlannedWindow): SparkPlan = AggUtils
+    .planAggregateWithoutDistinct(
+      planned.grouping,
+      planned.aggregates,
+      Nil,
+      planLater(planned.child)
+    )
+    .head // the final aggregation, which is ours to do
+    .children
+    .head
+
+  private def byKey(planned: PlannedWindow): SparkPlan = {
+    val frames = AttributeReference("frames", BinaryType, nullable = false)()
+    PartialFramesExec(
+      planned.grouping.init,
+      planned.grouping.last,
+      planned.aggregates,
+      frames,
+      planLater(planned.child)
+    )
   }
 }

@@ -7,7 +7,7 @@ import scala.collection.mutable
 import org.apache.spark.sql.eventtide.BatchInfo
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStats
 
-import io.eventtide.spark.exec.{DueAccum, PartitionDue, WatermarkRowsAccum}
+import io.eventtide.spark.exec.{DueAccum, NextDue, WatermarkRowsAccum}
 import io.eventtide.spark.late.LateLog
 
 /** One micro-batch of a query, as its watermark nodes see it on the driver.
@@ -47,12 +47,9 @@ final class BatchWatermark private[query] (query: QueryWatermark, val info: Batc
   /** What is next due, by the window's position in the plan and by partition; the last copy that ran
     * says it.
     */
-  private[query] def nextDue: Map[Int, Map[Int, PartitionDue]] = synchronized {
+  private[query] def nextDue: Map[Int, Map[Int, NextDue]] = synchronized {
     due.map { case (window, reports) => window -> reports.value }.filter(_._2.nonEmpty).toMap
   }
-
-  /** What the partitions of a window reported after the batch before. */
-  def owed(window: Int): Map[Int, PartitionDue] = query.owed(window)
 
   /** Whether no task has reported anything. */
   private[query] def isUnread: Boolean = synchronized {

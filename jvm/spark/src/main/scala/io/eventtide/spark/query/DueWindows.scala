@@ -1,6 +1,6 @@
 package io.eventtide.spark.query
 
-import io.eventtide.spark.exec.{NextDue, PartitionDue}
+import io.eventtide.spark.exec.NextDue
 import io.eventtide.spark.options.WindowSettings
 
 /** When each window of a query next owes a result, by its position in the plan.
@@ -15,7 +15,6 @@ import io.eventtide.spark.options.WindowSettings
   */
 private[query] final class DueWindows(windows: IndexedSeq[WindowSettings]) {
   private var next = windows.map(_ => NextDue.Nothing)
-  private var byPartition = Map.empty[Int, Map[Int, PartitionDue]]
   private var asksByClock = false
   private var asksAtStart = false
 
@@ -28,16 +27,12 @@ private[query] final class DueWindows(windows: IndexedSeq[WindowSettings]) {
   }
 
   /** Takes what the tasks of a batch have reported; windows that did not run owe what they did. */
-  def take(reported: Map[Int, Map[Int, PartitionDue]]): Unit = {
-    byPartition = reported
+  def take(reported: Map[Int, Map[Int, NextDue]]): Unit = {
     next = next.zipWithIndex.map { case (before, i) =>
-      reported.get(i).fold(before)(parts => NextDue.earliest(parts.values.map(_.next)))
+      reported.get(i).fold(before)(partitions => NextDue.earliest(partitions.values))
     }
     asksByClock = true
   }
-
-  /** What the partitions of a window reported for the last batch. */
-  def owed(window: Int): Map[Int, PartitionDue] = byPartition.getOrElse(window, Map.empty)
 
   def hasWindows: Boolean = windows.nonEmpty
 

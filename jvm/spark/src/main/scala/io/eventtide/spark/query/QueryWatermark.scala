@@ -6,7 +6,6 @@ import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.eventtide.{BatchInfo, RunningQuery}
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStats
 
-import io.eventtide.spark.exec.PartitionDue
 import io.eventtide.spark.late.{LateLog, LateRows}
 import io.eventtide.spark.source.ClockStream
 
@@ -65,8 +64,6 @@ private[spark] final class QueryWatermark(
       next
     }
   }
-
-  private[query] def owed(window: Int): Map[Int, PartitionDue] = due.owed(window)
 
   private[query] def openLate(
       nodeId: UUID,

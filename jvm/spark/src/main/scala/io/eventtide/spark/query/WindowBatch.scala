@@ -7,7 +7,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.RunningQuery
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 
-import io.eventtide.spark.exec.{DueAccum, PartitionDue}
+import io.eventtide.spark.exec.DueAccum
 import io.eventtide.spark.late.LateLog
 import io.eventtide.spark.plan.WindowAggregate
 
@@ -29,9 +29,6 @@ private[spark] final class WindowBatch private (
 
   /** Where the tasks put late rows. */
   def lateLog: LateLog = watermark.lateLog(nodeId, lateMicros)
-
-  /** What its partitions reported after the batch before; none after a restart. */
-  val owed: Map[Int, PartitionDue] = watermark.owed(position)
 
   /** Where the tasks say what is due next. */
   def watch(reports: DueAccum): Unit = watermark.watch(position, reports)

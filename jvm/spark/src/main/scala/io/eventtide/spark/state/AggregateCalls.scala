@@ -17,6 +17,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   JoinedRow,
   MutableProjection,
   SpecificInternalRow,
+  UnsafeProjection,
   UnsafeRow
 }
 import org.apache.spark.sql.types.{DataType, ObjectType}
@@ -69,6 +70,13 @@ private[spark] final class AggregateCalls(aggregates: Seq[AggregateFunction], co
   def initialize(buffer: InternalRow): Unit = {
     initialValues.target(buffer)(InternalRow.empty): Unit
     imperative.foreach(_.initialize(buffer))
+  }
+
+  /** A row of the buffer columns that has taken nothing; of buffers without objects. */
+  def empty: UnsafeRow = {
+    val values = new SpecificInternalRow(types.toSeq)
+    initialize(values)
+    UnsafeProjection.create(types).apply(values).copy()
   }
 
   /** Adds what partial aggregation made, or what was saved. */

@@ -2,7 +2,7 @@ package io.eventtide.spark.state
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.catalyst.expressions.{SpecificInternalRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
 import io.eventtide.kernel.window.{ByteSink, ByteSource}
@@ -14,11 +14,7 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource}
   * ever: nothing is allocated once there are as many as the longest key needs at once.
   */
 private[state] final class FixedBuffers(calls: AggregateCalls) extends WindowBuffers {
-  private val empty: UnsafeRow = {
-    val values = new SpecificInternalRow(calls.types.toSeq)
-    calls.initialize(values)
-    UnsafeProjection.create(calls.types).apply(values).copy()
-  }
+  private val empty = calls.empty
   private val length = empty.getSizeInBytes
 
   // The buffers with odd numbers are made, those with even ones read, but for the input.

@@ -2,14 +2,7 @@ package io.eventtide.spark.state
 
 import java.util.UUID
 
-import scala.reflect.ClassTag
-
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.eventtide.Planning
-import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.execution.streaming.state.{
   KeyStateEncoderSpec,
   NoPrefixKeyStateEncoderSpec,
@@ -17,7 +10,6 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStore,
   StateStoreConf,
   StateStoreId,
-  StateStoreOps,
   StateStoreProvider,
   StateStoreProviderId
 }
@@ -31,6 +23,7 @@ import org.apache.spark.sql.types.{BinaryType, LongType, StructField, StructType
   *   history   keys, first frame  -> frames    as blocks, of closed windows that late rows may change
   *   due       end, keys          -> key id    in order, from which end on a key owes results
   *   deadline  time, keys         -> key id    in order, when a key is due by the clock
+  *   partition 0                  -> facts     how many keys there are, and where the indexes begin
   * }}}
   *
   * Values are bytes with a version in front, so that the format can change with the checkpoint kept.
@@ -41,19 +34,7 @@ private[spark] final case class FrameFamilies(keys: StructType) {
 
   private[state] val blockKeys = StructType(keys.fields :+ FrameFamilies.number("block"))
   private[state] val indexKeys = StructType(FrameFamilies.number("due") +: keys.fields)
-
-  /** Opens the state beside each partition of some rows. */
-  def over[A: ClassTag](rows: RDD[A], info: StatefulOperatorStateInfo, session: SparkSession)(
-      task: (StateStore, Iterator[A]) => Iterator[InternalRow]
-  ): RDD[InternalRow] = rows.mapPartitionsWithStateStore(
-    info,
-    keys,
-    ring,
-    ringKey,
-    session.sessionState,
-    Some(Planning.stateCoordinator(session)),
-    useColumnFamilies = true
-  )(task)
+  private[state] val partitionKeys = StructType(Seq(FrameFamilies.number("partition")))
 
   /** A provider of one partition's state for the caller alone, who closes it. */
   def provider(
@@ -84,6 +65,9 @@ private[spark] final case class FrameFamilies(keys: StructType) {
     Seq(FrameFamilies.Due, FrameFamilies.Deadline).foreach { index =>
       store.createColFamilyIfAbsent(index, indexKeys, ids, inOrder)
     }
+    val one = NoPrefixKeyStateEncoderSpec(partitionKeys)
+    val facts = FrameFamilies.bytes("facts")
+    store.createColFamilyIfAbsent(FrameFamilies.Partition, partitionKeys, facts, one)
   }
 }
 
@@ -92,6 +76,7 @@ private[spark] object FrameFamilies {
   val History = "history"
   val Due = "due"
   val Deadline = "deadline"
+  val Partition = "partition"
 
   private def bytes(name: String) = StructType(Seq(StructField(name, BinaryType, nullable = false)))
 

@@ -16,21 +16,27 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameArchive, FrameRing
   * An entry of the index says from which end on a key owes results, at every boundary until its ring
   * is empty or has a gap. So a key that is always active has an entry that never moves.
   *
-  * @param byEnd
-  *   the keys by the end at which they next owe a result
-  * @param byClock
-  *   the keys by the time at which they next do
+  * Its fields `byEnd` and `byClock` are the keys by the end, and by the time, at which they next owe
+  * a result.
+  *
+  * @param before
+  *   what the partition remembers
   */
 private[spark] final class FrameStore(
     store: StateStore,
     families: FrameFamilies,
     batchId: Long,
-    val byEnd: DueIndex,
-    val byClock: DueIndex
+    record: PartitionRecord,
+    before: Option[PartitionFacts]
 ) {
+  val byEnd = new DueIndex(store, families, FrameFamilies.Due, before.map(_.byEnd))
+  val byClock = new DueIndex(store, families, FrameFamilies.Deadline, before.map(_.byClock))
+
+  private var keys = before.fold(0L)(_.keys)
   private val values = new ByteRow
   private val source = new ByteSource
   private var key: UnsafeRow = _
+  private var stored = false // whether the present key has state
   private var nextId = batchId << 32
 
   /** What the indexes have for the present key: its id, and under which end and time it stands. */
@@ -45,8 +51,9 @@ private[spark] final class FrameStore(
   def open(key: UnsafeRow): Boolean = {
     this.key = key
     val value = store.get(key)
-    if (value == null) begin() else resume(value)
-    value != null
+    stored = value != null
+    if (stored) resume(value) else begin()
+    stored
   }
 
   private def begin(): Unit = {
@@ -80,13 +87,28 @@ private[spark] final class FrameStore(
     out.putCount(FrameRing.Never - deadline)
     content(out)
     store.put(key, values.end())
+    if (!stored) keys += 1
+    stored = true
   }
 
-  /** Forgets the present key. */
-  def drop(): Unit = {
-    byEnd.move(key, id, due, FrameRing.Never): Unit
-    byClock.move(key, id, deadline, FrameRing.Never): Unit
-    store.remove(key)
+  /** Forgets the present key; true when it had state. */
+  def drop(): Boolean = {
+    val had = stored
+    if (had) {
+      byEnd.move(key, id, due, FrameRing.Never): Unit
+      byClock.move(key, id, deadline, FrameRing.Never): Unit
+      store.remove(key)
+      keys -= 1
+    }
+    stored = false
+    had
+  }
+
+  /** Remembers what there is of the partition as a whole, and answers it. */
+  def finish(): PartitionFacts = {
+    val facts = PartitionFacts(keys, byEnd.head, byClock.head)
+    record.write(facts)
+    facts
   }
 
   private val number = new GenericInternalRow(1)
@@ -122,26 +144,13 @@ private[spark] final class FrameStore(
   }
 }
 
-/** The first entries of the indexes, by end and by clock. */
-private[spark] final case class IndexStarts(byEnd: Long, byClock: Long)
-
 private[spark] object FrameStore {
 
-  /** Opens the state of a partition.
-    *
-    * @param first
-    *   where the indexes begin, if that is known
-    */
-  def open(
-      store: StateStore,
-      families: FrameFamilies,
-      batchId: Long,
-      first: Option[IndexStarts]
-  ): FrameStore = {
+  /** Opens the state of a partition. */
+  def open(store: StateStore, families: FrameFamilies, batchId: Long): FrameStore = {
     families.create(store)
-    val byEnd = new DueIndex(store, families, FrameFamilies.Due, first.map(_.byEnd))
-    val byClock = new DueIndex(store, families, FrameFamilies.Deadline, first.map(_.byClock))
-    new FrameStore(store, families, batchId, byEnd, byClock)
+    val record = new PartitionRecord(store, families)
+    new FrameStore(store, families, batchId, record, record.read())
   }
 
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */

@@ -47,7 +47,7 @@ final class WindowRowsSuite extends AnyFunSuite {
       taken += 1
       bytes(InternalRow(key, frame, n))
     }
-    new BatchWindowRows(plan, new KeyedRows(rows, columns, 1), new SQLMetric("sum"))
+    new BatchWindowRows(plan, rows, new SQLMetric("sum"))
   }
 
   private def shown(row: InternalRow) =

@@ -1,0 +1,167 @@
+"""Rows per second of et.window, beside Jet, Flink SQL and a batch groupBy, with equal answers.
+
+The other engines come first, each in a JVM of its own: none works beside another or beside Spark.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import answers
+import engines
+from engines import ENGINES, Effort, Job
+from figures import Figure, Settings
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+from turns import Measured, rates, session, take_turn
+from workload import Windows, aggregates, events
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from engines import Runs
+    from pyspark.sql import SparkSession
+
+RATE = 500_000  # events in a second of event time
+
+BATCH = "Spark batch groupBy(key, second)"
+
+WORKLOAD = (
+    "500 000 events a second of event time, jitter 2 s, lag 2 s; count, sum, max; 2 threads; "
+    "sinks drop results (Spark noop) or add up checksums (Jet, Flink); RocksDB with changelog "
+    "checkpointing, 2 shuffle partitions (Spark); no snapshots (Jet, Flink)"
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Windows and keys; rows of a micro-batch of ours, and seconds of event time elsewhere."""
+
+    windows: Windows
+    keys: int
+    rows: int
+    seconds: int
+
+    @property
+    def full(self) -> int:
+        """The second of event time from which on all windows that close are full ones."""
+        return self.windows.size + 4
+
+    @property
+    def skipped(self) -> int:
+        """The micro-batches before that, and some for the compilers of the JVM."""
+        return max(4, -(-self.full * RATE // self.rows) + 1)
+
+    @property
+    def job(self) -> Job:
+        """What another engine is to do."""
+        return Job(self.windows, self.keys, RATE, self.seconds * RATE)
+
+
+@dataclass(frozen=True)
+class Ours:
+    """What Spark did in a case, and the fastest it could."""
+
+    window: Measured
+    batch: list[float]
+    answers: answers.Answers
+
+
+CASES = (
+    Case(Windows(60, 1), 1_000, 20_000_000, 160),
+    Case(Windows(60, 1), 100_000, 5_000_000, 84),
+    Case(Windows(10, 1), 1_000, 20_000_000, 160),
+    Case(Windows(10, 1), 100_000, 5_000_000, 40),
+    Case(Windows(10, 10), 1_000, 20_000_000, 160),
+)
+
+# Windows of 60 s over 100 000 keys take Flink minutes.
+QUICK = tuple(
+    replace(case, rows=5_000_000, seconds=case.windows.size + 12)
+    for case in CASES
+    if case.keys * case.windows.size < 60 * 100_000
+)
+
+
+def run(*, quick: bool) -> list[Figure]:
+    """Measure every case on every engine, compare the answers, and pair ours with each."""
+    cases, effort, batches = (QUICK, Effort(1, 0), 3) if quick else (CASES, Effort(3, 1), 8)
+    theirs = {case: _theirs(case, effort) for case in cases}
+    with tempfile.TemporaryDirectory() as folder:
+        spark = session(folder)
+        try:
+            ours = {case: _ours(spark, case, batches) for case in cases}
+        finally:
+            spark.stop()
+    return [figure for case in cases for figure in _figures(case, ours[case], theirs[case], effort)]
+
+
+def _theirs(case: Case, effort: Effort) -> dict[str, Runs]:
+    found = {}
+    for engine in ENGINES:
+        print(f"{engine}: {case}", flush=True)
+        found[engine] = engines.run(engine, case.job, effort)
+    return found
+
+
+def _ours(spark: SparkSession, case: Case, batches: int) -> Ours:
+    print(f"Spark: {case}", flush=True)
+    query = case.windows.ours(events(rates(spark, case.rows), case.keys, RATE))
+    window = Measured()
+    take_turn(query, batches, window, case.skipped)
+    return Ours(window, _batch(spark, case, batches), answers.of_stream(query, case.full))
+
+
+def _batch(spark: SparkSession, case: Case, times: int) -> list[float]:
+    """Return the rows per second of a batch query over as many rows as a micro-batch has."""
+    numbers = spark.range(case.rows).withColumnRenamed("id", "value")
+    second = F.unix_seconds("ts").alias("second")
+    query = events(numbers, case.keys, RATE).groupBy("key", second).agg(*aggregates())
+    found = []
+    for _ in range(case.skipped + times):
+        started = time.monotonic()
+        query.write.format("noop").mode("overwrite").save()
+        found.append(case.rows / (time.monotonic() - started))
+    return found[case.skipped :]
+
+
+def _figures(case: Case, ours: Ours, theirs: dict[str, Runs], effort: Effort) -> Iterator[Figure]:
+    for engine, runs in theirs.items():
+        same = answers.compare(ours.answers, runs.answers, engine)
+        settings: Settings = {
+            "theirs_events": f"{case.job.events:,}",
+            "theirs_runs": str(effort),
+            "theirs_whole_run": _millions(runs.whole),
+            "equal_results": f"{same:,}",
+        }
+        yield _figure(case, ours.window, settings, engine, runs.steady)
+    settings = {
+        "theirs_events": f"{case.rows:,}",
+        "theirs_runs": str(Effort(len(ours.batch), case.skipped)),
+        "theirs_whole_run": _millions(ours.batch),
+        "equal_results": "no windows",
+    }
+    yield _figure(case, ours.window, settings, BATCH, ours.batch)
+
+
+def _figure(case: Case, ours: Measured, theirs: Settings, rival: str, found: list[float]) -> Figure:
+    settings: Settings = {
+        "windows": str(case.windows),
+        "keys": case.keys,
+        "rows_per_batch": case.rows,
+        "batches": str(Effort(len(ours.rates), case.skipped)),
+        "ours_range": _millions(ours.rates),
+        "theirs_range": _millions(found),
+        **theirs,
+        "heap": f"Jet and Flink {engines.heap()}, ParallelGC; Spark 4g, G1",
+        "source": WORKLOAD,
+    }
+    medians = (statistics.median(ours.rates), statistics.median(found))
+    return Figure("peers", settings, "rows/s", medians[0], rival, medians[1], less_is_better=False)
+
+
+def _millions(rates: list[float]) -> str:
+    return f"{min(rates) / 1e6:.2f} - {max(rates) / 1e6:.2f} M"

@@ -1,0 +1,107 @@
+package io.eventtide.spark.exec
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.aggregate.{
+  AggregateExpression,
+  DeclarativeAggregate
+}
+import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeRowJoiner
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  BindReferences,
+  Expression,
+  If,
+  JoinedRow,
+  MutableProjection,
+  UnsafeProjection
+}
+import org.apache.spark.sql.eventtide.TaskMemory
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.types.{BinaryType, StructField, StructType}
+
+/** How rows change the buffers of their keys and frames; sent to the executors.
+  *
+  * @param keys
+  *   over a row
+  * @param frame
+  *   over a row
+  * @param initial
+  *   what a buffer has that has taken nothing
+  * @param values
+  *   what the columns of a buffer become, over the buffer and a row
+  */
+private[exec] final case class FrameUpdates(
+    keys: Seq[Expression],
+    frame: Expression,
+    initial: Seq[Expression],
+    values: Seq[Expression]
+) {
+
+  /** Opens what a task collects; its memory ends with the task. */
+  def open(peakMemory: SQLMetric): PartialFrames = {
+    val empty = UnsafeProjection.create(initial)(InternalRow.empty).copy()
+    val keyColumns = keys.zipWithIndex.map { case (key, i) =>
+      StructField(s"key$i", key.dataType, key.nullable)
+    }
+    val frames = StructType(Seq(StructField("frames", BinaryType, nullable = false)))
+    val joiner = GenerateUnsafeRowJoiner.create(StructType(keyColumns), frames)
+    new PartialFrames(keys.length, empty, joiner, TaskMemory.open(peakMemory).reserve)
+  }
+}
+
+private[exec] object FrameUpdates {
+
+  def of(
+      keys: Seq[Expression],
+      frame: Expression,
+      aggregates: Seq[AggregateExpression],
+      input: Seq[Attribute]
+  ): FrameUpdates = {
+    val functions = aggregates.map(call => declarative(call) -> call.filter)
+    val buffers = functions.flatMap(_._1.aggBufferAttributes)
+    val values = functions.flatMap { case (function, filter) =>
+      function.updateExpressions.zip(function.aggBufferAttributes).map { case (value, buffer) =>
+        filter.fold(value)(If(_, value, buffer))
+      }
+    }
+    FrameUpdates(
+      BindReferences.bindReferences(keys, input),
+      BindReferences.bindReference(frame, input),
+      functions.flatMap(_._1.initialValues),
+      BindReferences.bindReferences(values, buffers ++ input)
+    )
+  }
+
+  private def declarative(call: AggregateExpression) = call.aggregateFunction match {
+    case function: DeclarativeAggregate => function
+    case other => throw new IllegalStateException(s"not declarative: $other")
+  }
+}
+
+/** The rows of one partition, aggregated without generated code for the whole stage. */
+private[exec] final class PartialFrameRows(
+    rows: Iterator[InternalRow],
+    updates: FrameUpdates,
+    frames: PartialFrames
+) extends FoundAhead[InternalRow] {
+  private val keyOf = UnsafeProjection.create(updates.keys)
+  private val update = MutableProjection.create(updates.values)
+  private val bufferAndRow = new JoinedRow
+
+  protected def current: InternalRow = frames.row
+
+  protected def advance(): Boolean = {
+    var found = frames.next()
+    while (!found && rows.hasNext) {
+      while (rows.hasNext && !frames.isFull) take(rows.next())
+      found = frames.next()
+    }
+    found
+  }
+
+  private def take(row: InternalRow): Unit = {
+    val frame = updates.frame.eval(row).asInstanceOf[Long]
+    val buffer = frames.buffer(keyOf(row), frame)
+    update.target(buffer)(bufferAndRow(buffer, row)): Unit
+  }
+}

@@ -1,0 +1,77 @@
+package io.eventtide.spark.exec
+
+/** A hash table of the places of records, by open addressing.
+  *
+  * An entry has the upper half of a hash and the number of a record. The slot comes from the upper
+  * half too, so that growing needs no more than the entries.
+  */
+private[exec] final class RecordSlots {
+  import RecordSlots._
+
+  private var entries = new Array[Long](FirstSlots)
+  private var mask = FirstSlots - 1
+  private var count = 0
+
+  def bytes: Long = entries.length * 8L
+
+  /** Where to look first. */
+  def first(hash: Long): Int = (hash >>> 32).toInt & mask
+
+  /** Where to look after that. */
+  def next(slot: Int): Int = (slot + 1) & mask
+
+  /** The record in a slot; `Free` if there is none, `Other` if it has another hash. */
+  def record(slot: Int, hash: Long): Int = {
+    val entry = entries(slot)
+    if (entry == 0) Free else if ((entry ^ hash) >>> 32 == 0) entry.toInt - 1 else Other
+  }
+
+  /** The record in a slot that is used. */
+  def at(slot: Int): Int = entries(slot).toInt - 1
+
+  def set(slot: Int, hash: Long, record: Int): Unit = {
+    if (entries(slot) == 0) count += 1
+    entries(slot) = hash & UpperHalf | (record + 1)
+  }
+
+  /** Whether more records would make it slow. */
+  def isCrowded: Boolean = count > entries.length / 2
+
+  /** Doubles it. */
+  def grow(): Unit = {
+    val old = entries
+    entries = new Array[Long](old.length * 2)
+    mask = entries.length - 1
+    var i = 0
+    while (i < old.length) {
+      if (old(i) != 0) insert(old(i))
+      i += 1
+    }
+  }
+
+  private def insert(entry: Long): Unit = {
+    var slot = first(entry)
+    while (entries(slot) != 0) slot = next(slot)
+    entries(slot) = entry
+  }
+
+  /** The first slot after this one that is used; -1 if there is none. */
+  def nextUsed(slot: Int): Int = {
+    var i = slot + 1
+    while (i < entries.length && entries(i) == 0) i += 1
+    if (i < entries.length) i else -1
+  }
+
+  def clear(): Unit = {
+    java.util.Arrays.fill(entries, 0)
+    count = 0
+  }
+}
+
+private[exec] object RecordSlots {
+  val Free: Int = -1
+  val Other: Int = -2
+
+  private val FirstSlots = 1 << 12
+  private val UpperHalf = 0xffffffff00000000L
+}

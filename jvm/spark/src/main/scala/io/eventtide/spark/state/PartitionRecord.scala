@@ -1,0 +1,50 @@
+package io.eventtide.spark.state
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
+import org.apache.spark.sql.execution.streaming.state.StateStore
+
+import io.eventtide.kernel.StateVersion
+import io.eventtide.kernel.window.ByteSource
+
+/** What a partition of state remembers of itself: one row in a family of its own.
+  *
+  * Spark's store can count its rows too, but then it reads each before it writes it.
+  */
+private[state] final class PartitionRecord(store: StateStore, families: FrameFamilies) {
+  private val key = UnsafeProjection.create(families.partitionKeys).apply(InternalRow(0L))
+
+  /** What the batch before has left; None in a partition that is new. */
+  def read(): Option[PartitionFacts] =
+    Option(store.get(key, FrameFamilies.Partition)).map { value =>
+      val in = new ByteSource
+      ByteRow.open(value, in)
+      StateVersion.check(in.getByte(), "a partition of windows", PartitionRecord.Version)
+      PartitionFacts(in.getCount(), in.getNumber(), in.getNumber())
+    }
+
+  def write(facts: PartitionFacts): Unit = {
+    val values = new ByteRow
+    val out = values.begin()
+    out.putByte(PartitionRecord.Version)
+    out.putCount(facts.keys)
+    out.putNumber(facts.byEnd)
+    out.putNumber(facts.byClock)
+    store.put(key, values.end(), FrameFamilies.Partition)
+  }
+}
+
+private object PartitionRecord {
+
+  /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
+  private val Version = 1
+}
+
+/** @param keys
+  *   how many there are
+  * @param byEnd
+  *   the first number of the index by end; `FrameRing.Never` if it is empty
+  * @param byClock
+  *   the same of the index by time
+  */
+private[spark] final case class PartitionFacts(keys: Long, byEnd: Long, byClock: Long)
