@@ -1,68 +1,156 @@
-"""Milliseconds of a micro-batch of et.window, beside Spark's groupBy(window())."""
+"""Milliseconds of a micro-batch of et.window, beside what Spark has for the same windows."""
 
 from __future__ import annotations
 
+import math
+import statistics
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from turns import Measured, cpu_settings, millis_figure, rates, session, take_turn
 from workload import Windows, events
 
 if TYPE_CHECKING:
-    from figures import Figure, Settings
-    from pyspark.sql import SparkSession
+    from collections.abc import Callable
 
-RATE = 500_000  # rows in a second of event time
+    from figures import Figure, Settings
+    from pyspark.sql import DataFrame, SparkSession
 
 WORKLOAD = (
-    "numbers in columns, 500 000 rows a second of event time, jitter 2 s, lag 2 s; "
-    "count, sum, max; sink noop; RocksDB with changelog checkpointing, 2 shuffle partitions"
+    "numbers in columns, jitter 2 s; count, sum, max; sink noop; "
+    "RocksDB with changelog checkpointing, 2 shuffle partitions"
 )
+
+STOCK = "groupBy(window)"
+PROCESSOR = "transformWithState"
 
 
 @dataclass(frozen=True)
 class Case:
-    """Rows in a batch, keys, and windows over them."""
+    """Rows in a batch, keys, windows over them, and a rival.
+
+    Attributes
+    ----------
+    goal : float, optional
+        The ratio to reach.
+    rate : int
+        Rows in a second of event time.
+    batches : int
+        How many are measured in each turn: whole cycles.
+    quick : bool
+        Whether it is quick enough for a first impression.
+    """
 
     rows: int
     keys: int
     windows: Windows
-    skipped: int = 4  # batches while it starts
+    goal: float | None = None
+    rival: str = STOCK
+    rate: int = 500_000
+    turns: int = 3
+    batches: int = 8
+    quick: bool = False
+
+    def __str__(self) -> str:
+        """As it is told while it runs."""
+        rows = f"{self.rows:,} rows in a batch, {self.keys:,} keys"
+        return f"{rows}, {self.windows}, beside {self.rival}"
+
+    @property
+    def seconds(self) -> int:
+        """How much event time a batch has."""
+        return self.rows // self.rate
+
+    @property
+    def cycle(self) -> int:
+        """After how many batches everything comes again: windows may close only in some."""
+        return max(1, self.windows.slide // self.seconds)
+
+    @property
+    def ours_skipped(self) -> int:
+        """After how many batches ours is in its stride: with the frames of a whole window."""
+        return self._batches_until(self.windows.size)
+
+    @property
+    def theirs_skipped(self) -> int:
+        """After how many batches the rival is.
+
+        groupBy(window) has all windows of a row from the row on, so it is when the first closes.
+        """
+        return self._batches_until(
+            self.windows.size if self.rival == PROCESSOR else self.windows.slide
+        )
+
+    def _batches_until(self, seconds: int) -> int:
+        """Return how many batches there are until a window that ends after `seconds` is closed."""
+        batches = max(4, math.ceil((seconds + self.windows.lag) / self.seconds) + 2)
+        return math.ceil(batches / self.cycle) * self.cycle
+
+    def query(self, spark: SparkSession, results: Callable[[DataFrame], DataFrame]) -> DataFrame:
+        """Return the results over this case's events."""
+        return results(events(rates(spark, self.rows), self.keys, self.rate))
 
 
+# A million keys that have a row in each window, which closes 100 s after its end: Spark's state
+# has ten million rows. A batch has half the keys, and every other batch closes a window.
+LARGE = Case(500_000, 1_000_000, Windows(10, 10, lag=100), goal=3, rate=100_000, turns=2)
+
+# Fewer turns and batches where one of the rival's takes half a minute.
 CASES = (
-    Case(500_000, 1_000, Windows(60, 1)),
-    Case(500_000, 1_000, Windows(10, 1)),
-    Case(5_000_000, 1_000, Windows(10, 10)),
-    Case(500_000, 100_000, Windows(10, 1)),
+    Case(500_000, 1_000, Windows(60, 1), goal=10),
+    Case(5_000_000, 1_000, Windows(60, 1), goal=30, turns=2, batches=3),
+    Case(500_000, 1_000, Windows(10, 1), goal=2.5, quick=True),
+    Case(5_000_000, 1_000, Windows(10, 1), goal=5, turns=2, batches=6),
+    Case(500_000, 100_000, Windows(10, 1), goal=12, turns=2),
+    Case(500_000, 100_000, Windows(60, 1), goal=40, turns=2, batches=3),
+    Case(5_000_000, 1_000, Windows(10, 10), goal=1.2, quick=True),
+    Case(5_000_000, 100_000, Windows(10, 10), goal=1.5, quick=True),
+    LARGE,
+    Case(500_000, 1_000, Windows(10, 1), rival=PROCESSOR, quick=True),
+    Case(500_000, 100_000, Windows(10, 1), rival=PROCESSOR, turns=2, batches=4),
+    Case(500_000, 1_000, Windows(60, 1), rival=PROCESSOR, turns=2, batches=4),
 )
 
 
 def run(*, quick: bool) -> list[Figure]:
-    """Measure every case in turns."""
-    turns, batches = (1, 5) if quick else (3, 8)
+    """Measure every case in turns, or one turn of the quick ones."""
+    cases = [replace(case, turns=1, batches=5) for case in CASES if case.quick] if quick else CASES
     with tempfile.TemporaryDirectory() as folder:
         spark = session(folder)
         try:
-            return [_compare(spark, case, turns, batches) for case in CASES]
+            return [compare(spark, case) for case in cases]
         finally:
             spark.stop()
 
 
-def _compare(spark: SparkSession, case: Case, turns: int, batches: int) -> Figure:
-    ours, stock = Measured(), Measured()
-    for turn in range(turns):
-        print(f"Spark: {case}, turn {turn + 1} of {turns}", flush=True)
-        for query, measured in ((case.windows.stock, stock), (case.windows.ours, ours)):
-            rows = events(rates(spark, case.rows), case.keys, RATE)
-            take_turn(query(rows), batches, measured, case.skipped)
+def compare(spark: SparkSession, case: Case) -> Figure:
+    """Measure one case in turns."""
+    windows = case.windows
+    rival = windows.by_processor if case.rival == PROCESSOR else windows.stock
+    ours, theirs = Measured(), Measured()
+    for turn in range(case.turns):
+        print(f"windows: {case}, turn {turn + 1} of {case.turns}", flush=True)
+        take_turn(case.query(spark, rival), case.batches, theirs, case.theirs_skipped)
+        take_turn(case.query(spark, windows.ours), case.batches, ours, case.ours_skipped)
     settings: Settings = {
-        "windows": str(case.windows),
+        "windows": str(windows),
         "keys": case.keys,
         "rows_per_batch": case.rows,
-        "batches": f"{len(ours.millis)} in {turns} turns",
-        **cpu_settings(ours, stock),
+        "seconds_per_batch": case.seconds,
+        "lag": f"{windows.lag} s",
+        **({} if case.goal is None else {"goal": case.goal}),
+        "state_rows_of_rival": theirs.state_rows,
+        "skipped": f"{case.ours_skipped} of ours, {case.theirs_skipped} of the rival",
+        "batches": f"{len(ours.millis)} in {case.turns} turns",
+        **cpu_settings(ours, theirs),
         "source": WORKLOAD,
     }
-    return millis_figure("windows", settings, "groupBy(window)", ours, stock)
+    for measured in (ours, theirs):
+        measured.millis = _by_cycle(measured.millis, case.cycle)
+    return millis_figure("windows", settings, case.rival, ours, theirs)
+
+
+def _by_cycle(millis: list[float], cycle: int) -> list[float]:
+    """Return the mean of each cycle, so that batches of two kinds do not make a median of one."""
+    return [statistics.mean(millis[i : i + cycle]) for i in range(0, len(millis), cycle)]

@@ -32,7 +32,7 @@ BENCHES: dict[str, Callable[..., list[Figure]]] = {
 }
 
 # What is the same in every row of a table, or too wide for it.
-UNSHOWN = ("range", "bytes", "events", "source", "time", "cpu_ns", "policy with", "rows_per")
+UNSHOWN = ("range", "bytes", "events", "source", "time", "cpu_ns", "policy with", "skipped")
 
 
 def main() -> None:

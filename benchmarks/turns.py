@@ -33,12 +33,19 @@ ROCKSDB = "spark.sql.streaming.stateStore.rocksdb"
 
 @dataclass
 class Measured:
-    """The batches of all turns of one query."""
+    """The batches of all turns of one query.
+
+    Attributes
+    ----------
+    state_rows : int
+        How many rows the state store had at the end of the last turn.
+    """
 
     rates: list[float] = field(default_factory=list)
     millis: list[float] = field(default_factory=list)
     rows: int = 0
     cpu: float = 0.0
+    state_rows: int = 0
 
     @property
     def cpu_nanos(self) -> float:
@@ -112,6 +119,7 @@ def take_turn(query: DataFrame, batches: int, into: Measured, skipped: int = SKI
             millis = progress.durationMs["triggerExecution"]
             into.millis.append(millis)
             into.rates.append(progress.numInputRows * 1000 / millis)
+            into.state_rows = sum(state.numRowsTotal for state in progress.stateOperators)
 
 
 def _wait(query: StreamingQuery, batches: int) -> None:

@@ -28,10 +28,11 @@ MIXER = 0xD6E8FEB86659FD93 - (1 << 64)
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows of `size` seconds, one every `slide` seconds."""
+    """Windows of `size` seconds, one every `slide` seconds, `lag` seconds behind the newest."""
 
     size: int
     slide: int
+    lag: int = 2
 
     def __str__(self) -> str:
         """As a reader says them."""
@@ -41,7 +42,7 @@ class Windows:
 
     def ours(self, events: DataFrame) -> DataFrame:
         """Return the results of et.window: window, key, n, total, most."""
-        policy = WatermarkPolicies.with_fixed_lag("2s")
+        policy = WatermarkPolicies.with_fixed_lag(f"{self.lag}s")
         window = et.window(events).event_time("ts", policy).key_by("key")
         if self.size == self.slide:
             return window.tumbling(f"{self.size}s").agg(*aggregates()).results
@@ -49,13 +50,13 @@ class Windows:
 
     def stock(self, events: DataFrame) -> DataFrame:
         """Return the same columns, by Spark's own watermark and windows."""
-        timed = events.withWatermark("ts", "2 seconds")
+        timed = events.withWatermark("ts", f"{self.lag} seconds")
         window = F.window("ts", f"{self.size} seconds", f"{self.slide} seconds")
         return timed.groupBy(window, "key").agg(*aggregates())
 
     def by_processor(self, events: DataFrame) -> DataFrame:
         """Return the same columns, by a processor of Spark's transformWithState, in Scala."""
-        timed = events.withWatermark("ts", "2 seconds")
+        timed = events.withWatermark("ts", f"{self.lag} seconds")
         results = _rivals().TransformWithStateWindow.apply(
             timed._jdf,  # noqa: SLF001 - the only way to Scala
             self.size * 1000,
