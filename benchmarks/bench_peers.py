@@ -16,7 +16,7 @@ import engines
 from engines import ENGINES, Effort, Job
 from figures import Figure, Settings
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
-from turns import Measured, rates, session, take_turn
+from turns import Measured, rates, session, take_turn, warm_up
 from workload import Windows, aggregates, events
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ def run(*, quick: bool) -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         spark = session(folder)
         try:
+            warm_up(Windows(10, 1).ours(events(rates(spark, 2_000), 100, 2_000)))
             ours = {case: _ours(spark, case, batches) for case in cases}
         finally:
             spark.stop()

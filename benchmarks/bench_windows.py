@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from turns import Measured, cpu_settings, millis_figure, rates, session, take_turn
+from turns import Measured, cpu_settings, millis_figure, rates, session, take_turn, warm_up
 from workload import Windows, events
 
 if TYPE_CHECKING:
@@ -113,12 +113,18 @@ CASES = (
 )
 
 
+# A second of event time in each small batch.
+WARM_UP = Case(2_000, 100, Windows(10, 1), rate=2_000)
+
+
 def run(*, quick: bool) -> list[Figure]:
     """Measure every case in turns, or one turn of the quick ones."""
     cases = [replace(case, turns=1, batches=5) for case in CASES if case.quick] if quick else CASES
     with tempfile.TemporaryDirectory() as folder:
         spark = session(folder)
         try:
+            windows = WARM_UP.windows
+            warm_up(*(WARM_UP.query(spark, query) for query in (windows.stock, windows.ours)))
             return [compare(spark, case) for case in cases]
         finally:
             spark.stop()

@@ -100,6 +100,16 @@ def millis_figure(
     return Figure(bench, settings, "ms/batch", millis[0], rival, millis[1], less_is_better=True)
 
 
+def warm_up(*queries: DataFrame, batches: int = 250) -> None:
+    """Run queries of small batches, until planning a batch is no more than it is in a long run.
+
+    Spark's own code, of which a batch runs very much, takes minutes to be compiled by the JVM.
+    """
+    print("warming up", flush=True)
+    for query in queries:
+        take_turn(query, batches, Measured(), skipped=0)
+
+
 def take_turn(query: DataFrame, batches: int, into: Measured, skipped: int = SKIPPED) -> None:
     """Run a query for so many batches after the first ones, and keep what they took."""
     running = query.writeStream.format("noop").outputMode("append").start()
