@@ -231,7 +231,7 @@ private object FrameRecords {
   private val HasNewer = 1L << 31
 
   private val FirstWords = 1 << 13
-  private val MostWords = 1 << 25 // others need memory too
+  private val MostWords = 1 << 24 // 128 MB: others need memory too
 
   private def place(word: Int): Long = Platform.LONG_ARRAY_OFFSET + word * 8L
 }

@@ -1,0 +1,140 @@
+package io.eventtide.spark.exec
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.aggregate.{
+  AggregateExpression,
+  AggregateFunction,
+  Count,
+  Max,
+  Sum
+}
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, IsNotNull, Literal}
+import org.apache.spark.sql.execution.{CollapseCodegenStages, SparkPlan, WholeStageCodegenExec}
+import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.BinaryType
+import org.apache.spark.sql.{DataFrame, classic}
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.eventtide.spark.LocalSession
+import io.eventtide.spark.state.AggregateCalls
+
+/** Aggregation by key with all its frames, in generated code and without. */
+final class PartialFramesExecSuite extends AnyFunSuite with LocalSession {
+
+  /** Of one key and frame: rows, their sum, their highest, and rows with a value, by a filter. */
+  private type Found = Map[(String, Long), Seq[Any]]
+
+  private def planOf(rows: DataFrame): (PartialFramesExec, Seq[AggregateFunction]) = {
+    val child = rows.asInstanceOf[classic.DataFrame].queryExecution.sparkPlan
+    val (key, frame, value) = (child.output.head, child.output(1), child.output(2))
+    def call(function: AggregateFunction): AggregateExpression = function.toAggregateExpression()
+    val calls = Seq(
+      call(Count(Literal(1))),
+      call(Sum(value)),
+      call(Max(value)),
+      call(Count(Literal(1))).copy(filter = Some(IsNotNull(value)))
+    )
+    val frames = AttributeReference("frames", BinaryType, nullable = false)()
+    (PartialFramesExec(Seq(key), frame, calls, frames, child), calls.map(_.aggregateFunction))
+  }
+
+  private def prepared(plan: SparkPlan, generated: Boolean): SparkPlan = {
+    val result = CollapseCodegenStages().apply(plan)
+    assert(result.isInstanceOf[WholeStageCodegenExec] == generated)
+    result
+  }
+
+  private def inMode[A](generated: Boolean)(work: => A): A = {
+    spark.conf.set(SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key, generated)
+    try work
+    finally spark.conf.unset(SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key)
+  }
+
+  private def found(rows: DataFrame, generated: Boolean): Found = inMode(generated) {
+    val (plan, functions) = planOf(rows)
+    val keys = plan.keys.map(_.toAttribute)
+    prepared(plan, generated)
+      .execute()
+      .mapPartitions { rows =>
+        val calls = new AggregateCalls(functions, Nil)
+        val keyed = new KeyedRows(rows, keys, new PackedFrames.Of(1, calls.empty))
+        Iterator.continually(keyed).takeWhile(_.hasNext).map { keyed =>
+          val key = keyed.nextKey().get(0, keys.head.dataType)
+          val one = (String.valueOf(key), keyed.frame) -> calls.evaluate(keyed.buffer).copy()
+          keyed.advance()
+          one
+        }
+      }
+      .collect()
+      .map { case (key, row) => key -> row.toSeq(functions.map(_.dataType)) }
+      .toMap
+  }
+
+  private def expected(rows: DataFrame): Found = {
+    val columns = Seq("count(1)", "sum(value)", "max(value)", "count(value)").map(expr)
+    rows
+      .groupBy("key", "frame")
+      .agg(columns.head, columns.tail: _*)
+      .collect()
+      .map(row => (String.valueOf(row.get(0)), row.getLong(1)) -> row.toSeq.drop(2))
+      .toMap
+  }
+
+  private val value = "if(id % 5 = 0, null, id) AS value"
+
+  for (
+    key <- Seq(
+      "id % 97",
+      "cast(id % 97 AS int)",
+      "cast(id % 97 AS tinyint) - 50Y",
+      "nullif(id % 97, 13)",
+      "concat('key ', id % 97)",
+      "cast(id % 9 AS decimal(30, 2))"
+    )
+  )
+    test(s"buffers by $key and frame are what Spark groups to, in generated code and without") {
+      val rows =
+        spark.range(0, 20_000, 1, 1).selectExpr(s"$key AS key", "id div 1000 - 7 AS frame", value)
+      val all = expected(rows)
+      assert(found(rows, generated = true) == all)
+      assert(found(rows, generated = false) == all)
+    }
+
+  // Half of these keys fill the memory that there is at most.
+  private val Keys = 1_600_000
+
+  for (generated <- Seq(true, false))
+    test(s"when memory is full rows are given before the input ends, generated code: $generated") {
+      val rows =
+        spark.range(0, Keys * 2L, 1, 1).selectExpr(s"id % $Keys AS key", "id % 2 AS frame", value)
+      val (rowsGiven, count, most) = inMode(generated) {
+        val (plan, functions) = planOf(rows)
+        prepared(plan, generated)
+          .execute()
+          .mapPartitions(PartialFramesExecSuite.totals(_, functions))
+          .collect()
+          .head
+      }
+      assert(rowsGiven > Keys && rowsGiven <= Keys * 2L)
+      assert(count == Keys * 2L)
+      assert(most == Keys * 2L - 1)
+    }
+}
+
+private object PartialFramesExecSuite {
+
+  /** How many rows there are, what they count, and the highest value. */
+  def totals(
+      rows: Iterator[InternalRow],
+      functions: Seq[AggregateFunction]
+  ): Iterator[(Long, Long, Long)] = {
+    val frames = new PackedFrames.Of(1, new AggregateCalls(functions, Nil).empty)
+    Iterator(rows.foldLeft((0L, 0L, 0L)) { case ((rowsGiven, count, most), row) =>
+      frames.begin(row)
+      val buffer = frames.buffer
+      val max = if (buffer.isNullAt(2)) 0L else buffer.getLong(2)
+      (rowsGiven + 1, count + buffer.getLong(0), math.max(most, max))
+    })
+  }
+}
