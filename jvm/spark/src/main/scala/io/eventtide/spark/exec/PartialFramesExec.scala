@@ -52,7 +52,7 @@ final case class PartialFramesExec(
     with CodegenSupport {
   override def output: Seq[Attribute] = outputExpressions.map(_.toAttribute)
   override protected def outputExpressions: Seq[NamedExpression] = keys :+ frames
-  override def producedAttributes: AttributeSet = AttributeSet(output)
+  override def producedAttributes: AttributeSet = AttributeSet(frames)
 
   override lazy val metrics: Map[String, SQLMetric] =
     Map("peakMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory"))

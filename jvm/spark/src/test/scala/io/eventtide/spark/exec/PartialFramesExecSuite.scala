@@ -22,7 +22,9 @@ import io.eventtide.spark.state.AggregateCalls
 /** Aggregation by key with all its frames, in generated code and without. */
 final class PartialFramesExecSuite extends AnyFunSuite with LocalSession {
 
-  /** Of one key and frame: rows, their sum, their highest, and rows with a value, by a filter. */
+  /** Of one key and frame: rows, their sum, their highest, rows with a value, by a filter, and with a
+    * key.
+    */
   private type Found = Map[(String, Long), Seq[Any]]
 
   private def planOf(rows: DataFrame): (PartialFramesExec, Seq[AggregateFunction]) = {
@@ -33,7 +35,8 @@ final class PartialFramesExecSuite extends AnyFunSuite with LocalSession {
       call(Count(Literal(1))),
       call(Sum(value)),
       call(Max(value)),
-      call(Count(Literal(1))).copy(filter = Some(IsNotNull(value)))
+      call(Count(Literal(1))).copy(filter = Some(IsNotNull(value))),
+      call(Count(key))
     )
     val frames = AttributeReference("frames", BinaryType, nullable = false)()
     (PartialFramesExec(Seq(key), frame, calls, frames, child), calls.map(_.aggregateFunction))
@@ -72,7 +75,8 @@ final class PartialFramesExecSuite extends AnyFunSuite with LocalSession {
   }
 
   private def expected(rows: DataFrame): Found = {
-    val columns = Seq("count(1)", "sum(value)", "max(value)", "count(value)").map(expr)
+    val columns =
+      Seq("count(1)", "sum(value)", "max(value)", "count(value)", "count(key)").map(expr)
     rows
       .groupBy("key", "frame")
       .agg(columns.head, columns.tail: _*)
