@@ -124,7 +124,8 @@ def run(*, quick: bool) -> list[Figure]:
         spark = session(folder)
         try:
             windows = WARM_UP.windows
-            warm_up(*(WARM_UP.query(spark, query) for query in (windows.stock, windows.ours)))
+            queries = (windows.stock, windows.by_processor, windows.ours)
+            warm_up(*(WARM_UP.query(spark, query) for query in queries))
             return [compare(spark, case) for case in cases]
         finally:
             spark.stop()

@@ -47,7 +47,7 @@ on the same machine and data.
   batches counts as one, by its mean. `goal` is the ratio that was aimed for; `cpu_ratio` is as
   above. `transformWithState` is a processor in Scala that keeps a frame for each slide of a key and
   combines them in timers, `benchmarks/spark`. The source gives numbers in columns, which costs next
-  to nothing, so that what is measured is the engine. Before the first turn both run a few hundred
+  to nothing, so that what is measured is the engine. Before the first turn all run a few hundred
   small batches: the JVM takes that long to compile what Spark does to plan a batch.
 - **`state`**: `et.window` beside itself with another state: longer windows, a hundred times the
   keys of which as many get rows, a hot key. A ratio near 1 says that a batch costs what happens in
