@@ -3,8 +3,8 @@
 ``python -m tests.spark.chaos_query FOLDER SEED [--trouble KIND]`` reads the same batches each time,
 goes on where the checkpoint in the folder says, and ends when all are read. Streams with odd seeds
 have lists, which Spark aggregates before the shuffle; those with even seeds have numbers, which
-eventtide does, in generated code. The results go through Spark's file sink. Spark's file source would not do: killed between its own log and the query's, it
-gives two batches as one.
+eventtide does, in generated code. The results go through Spark's file sink. Spark's file source
+would not do: killed between its own log and the query's, it gives two batches as one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 BATCHES = 16
 QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for runs of some seconds
 
-WITH_CODE = dict.fromkeys(WITHOUT_CODE, "true") | {"spark.sql.codegen.factoryMode": "FALLBACK"}
+WITH_CODE = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
 
 SETTINGS = TROUBLED | {
     "spark.sql.shuffle.partitions": "3",  # in the tests' own session there are two
