@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from shutil import rmtree
 from typing import TYPE_CHECKING, TypeAlias
 
 from tests.spark import chaos_query
@@ -76,7 +77,16 @@ class Chaos:
     def kill_at_random(self, random: Random) -> bool:
         """Kill it after so many more files: what lies between two of them leaves no trace."""
         until = self._files() + random.randrange(1, STEPS)
-        return self.kill(lambda: self._files() >= until, every=0.02)
+        killed = self.kill(lambda: self._files() >= until, every=0.02)
+        if killed:
+            self._remove_if_refused()
+        return killed
+
+    def _remove_if_refused(self) -> None:
+        """Do what Spark asks for when it is killed while it writes the first offsets of all."""
+        offsets = list(self.folder.glob("checkpoint/offsets/*"))
+        if offsets and all(_number(file) < 0 for file in offsets):
+            rmtree(self.folder / "checkpoint")
 
     def kill_between(self, done: str, missing: str) -> bool:
         """Kill it when a new batch is at one of `POINTS`, and not yet at a later one."""
