@@ -17,7 +17,7 @@ from engines import ENGINES, Effort, Job
 from figures import Figure, Settings
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from turns import Measured, rates, session, take_turn, warm_up
-from workload import Windows, aggregates, events
+from workload import Windows, aggregates, even, events
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +95,7 @@ def run(*, quick: bool) -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         spark = session(folder)
         try:
-            warm_up(Windows(10, 1).ours(events(rates(spark, 2_000), 100, 2_000)))
+            warm_up(Windows(10, 1).ours(events(rates(spark, 2_000), even(100), 2_000)))
             ours = {case: _ours(spark, case, batches) for case in cases}
         finally:
             spark.stop()
@@ -112,7 +112,7 @@ def _theirs(case: Case, effort: Effort) -> dict[str, Runs]:
 
 def _ours(spark: SparkSession, case: Case, batches: int) -> Ours:
     print(f"Spark: {case}", flush=True)
-    query = case.windows.ours(events(rates(spark, case.rows), case.keys, RATE))
+    query = case.windows.ours(events(rates(spark, case.rows), even(case.keys), RATE))
     window = Measured()
     take_turn(query, batches, window, case.skipped)
     return Ours(window, _batch(spark, case, batches), answers.of_stream(query, case.full))
@@ -122,7 +122,7 @@ def _batch(spark: SparkSession, case: Case, times: int) -> list[float]:
     """Return the rows per second of a batch query over as many rows as a micro-batch has."""
     numbers = spark.range(case.rows).withColumnRenamed("id", "value")
     second = F.unix_seconds("ts").alias("second")
-    query = events(numbers, case.keys, RATE).groupBy("key", second).agg(*aggregates())
+    query = events(numbers, even(case.keys), RATE).groupBy("key", second).agg(*aggregates())
     found = []
     for _ in range(case.skipped + times):
         started = time.monotonic()

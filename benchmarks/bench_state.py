@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import eventtide as et
 from eventtide import WatermarkPolicies
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
-from turns import Measured, cpu_settings, millis_figure, rates, session, take_turn
+from turns import Measured, cpu_settings, millis_figure, rates, session, take_turn, warm_up
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from figures import Figure, Settings
     from pyspark.sql import DataFrame, SparkSession
 
@@ -101,13 +103,14 @@ CASES: dict[str, tuple[Load, str, Load]] = {
 }
 
 
-def run(*, quick: bool) -> list[Figure]:
+def run(*, quick: bool) -> Iterator[Figure]:
     """Measure every case in turns."""
     turns, batches = (1, 6) if quick else (2, 12)
     with tempfile.TemporaryDirectory() as folder:
         spark = session(folder)
         try:
-            return [_compare(spark, name, turns, batches) for name in CASES]
+            warm_up(replace(THOUSAND, rows=2_000).query(spark))
+            yield from (_compare(spark, name, turns, batches) for name in CASES)
         finally:
             spark.stop()
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from turns import Measured, cpu_settings, millis_figure, rates, session, take_turn, warm_up
-from workload import Windows, events
+from workload import Windows, even, events
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from figures import Figure, Settings
     from pyspark.sql import DataFrame, SparkSession
@@ -89,7 +89,7 @@ class Case:
 
     def query(self, spark: SparkSession, results: Callable[[DataFrame], DataFrame]) -> DataFrame:
         """Return the results over this case's events."""
-        return results(events(rates(spark, self.rows), self.keys, self.rate))
+        return results(events(rates(spark, self.rows), even(self.keys), self.rate))
 
 
 # A million keys that have a row in each window, which closes 100 s after its end: Spark's state
@@ -117,18 +117,23 @@ CASES = (
 WARM_UP = Case(2_000, 100, Windows(10, 1), rate=2_000)
 
 
-def run(*, quick: bool) -> list[Figure]:
+def run(*, quick: bool) -> Iterator[Figure]:
     """Measure every case in turns, or one turn of the quick ones."""
     cases = [replace(case, turns=1, batches=5) for case in CASES if case.quick] if quick else CASES
     with tempfile.TemporaryDirectory() as folder:
         spark = session(folder)
         try:
-            windows = WARM_UP.windows
-            queries = (windows.stock, windows.by_processor, windows.ours)
-            warm_up(*(WARM_UP.query(spark, query) for query in queries))
-            return [compare(spark, case) for case in cases]
+            warm(spark)
+            yield from (compare(spark, case) for case in cases)
         finally:
             spark.stop()
+
+
+def warm(spark: SparkSession) -> None:
+    """Run small batches of all sides."""
+    windows = WARM_UP.windows
+    sides = (windows.stock, windows.by_processor, windows.ours)
+    warm_up(*(WARM_UP.query(spark, side) for side in sides))
 
 
 def compare(spark: SparkSession, case: Case) -> Figure:

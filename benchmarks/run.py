@@ -6,11 +6,16 @@ import argparse
 import json
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import bench_cores
+import bench_curves
+import bench_memory
 import bench_peers
 import bench_policies
+import bench_soak
 import bench_state
 import bench_watermark
 import bench_windows
@@ -19,13 +24,17 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from figures import Figure
 
-BENCHES: dict[str, Callable[..., list[Figure]]] = {
+BENCHES: dict[str, Callable[..., Iterable[Figure]]] = {
+    "cores": bench_cores.run,
+    "curves": bench_curves.run,
+    "memory": bench_memory.run,
     "peers": bench_peers.run,
     "policies": bench_policies.run,
+    "soak": bench_soak.run,
     "state": bench_state.run,
     "watermark": bench_watermark.run,
     "windows": bench_windows.run,
@@ -40,23 +49,31 @@ def main() -> None:
     arguments = _arguments()
     about = machine(quick=arguments.quick)
     started = time.monotonic()
-    records = [
-        figure.to_json(about)
-        for name in arguments.names or BENCHES
-        for figure in BENCHES[name](quick=arguments.quick)
-    ]
+    records = []
+    for figure in _figures(arguments):
+        records.append(figure.to_json(about))
+        if arguments.out is not None:  # at once: all that follow may take hours
+            arguments.out.write_text(json.dumps(records, indent=1) + "\n", "utf-8")
     if arguments.out is None:
         _print(records)
-    else:
-        arguments.out.write_text(json.dumps(records, indent=1) + "\n", "utf-8")
     print(f"{len(records)} figures in {time.monotonic() - started:.0f} s")
+
+
+def _figures(arguments: argparse.Namespace) -> Iterator[Figure]:
+    for name in arguments.names or [name for name in BENCHES if name != "soak"]:
+        run: Callable[..., Iterable[Figure]] = BENCHES[name]
+        if name == "soak":
+            run = partial(run, minutes=arguments.minutes)
+        yield from run(quick=arguments.quick)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="dev/bench", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHES)}")
+    names = f"of {', '.join(BENCHES)}; all but soak when none is named"
+    parser.add_argument("names", nargs="*", metavar="NAME", help=names)
     parser.add_argument("--quick", action="store_true", help="under three minutes, less exact")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write a JSON list of records")
+    parser.add_argument("--minutes", type=float, default=60, help="of soak")
     arguments = parser.parse_args()
     for name in arguments.names:
         if name not in BENCHES:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
-import os
 import statistics
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import eventtide as et
 from figures import ROOT, Figure, Settings
-from pyspark import SparkContext
+from process import cpu_seconds
 from pyspark.sql import SparkSession
 
 if TYPE_CHECKING:
@@ -53,13 +50,15 @@ class Measured:
         return self.cpu * 1e9 / self.rows
 
 
-def session(folder: str) -> SparkSession:
-    """Return a session of two cores, whose files lie in `folder`."""
+def session(folder: str, master: str = "local[2]", java: str = "") -> SparkSession:
+    """Return a session whose files lie in `folder`, with options of its JVM."""
     builder = (
-        SparkSession.builder.master("local[2]")
+        SparkSession.builder.master(master)
         .appName("eventtide-benchmarks")
         .config("spark.jars", str(RIVALS))
         .config("spark.driver.memory", "4g")
+        .config("spark.executor.memory", "4g")
+        .config("spark.driver.extraJavaOptions", java)
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.ansi.enabled", "false")  # hashes overflow
@@ -115,10 +114,10 @@ def take_turn(query: DataFrame, batches: int, into: Measured, skipped: int = SKI
     running = query.writeStream.format("noop").outputMode("append").start()
     try:
         _wait(running, skipped)
-        cpu = _cpu_seconds()
+        cpu = cpu_seconds()
         first = _done(running)
         _wait(running, first + batches)
-        into.cpu += _cpu_seconds() - cpu
+        into.cpu += cpu_seconds() - cpu
         last = _done(running)
     finally:
         running.stop()
@@ -143,17 +142,3 @@ def _wait(query: StreamingQuery, batches: int) -> None:
 def _done(query: StreamingQuery) -> int:
     progress = query.lastProgress
     return 0 if progress is None else progress.batchId + 1
-
-
-def _cpu_seconds() -> float:
-    """Return the CPU time of Spark's JVM so far, where the system tells it."""
-    context = SparkContext._active_spark_context  # noqa: SLF001 - so is the JVM behind it
-    stat = Path(f"/proc/{_pid(context)}/stat")
-    if not stat.exists():
-        return math.nan
-    fields = stat.read_text("utf-8").rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _pid(context: Any) -> int:  # noqa: ANN401 - py4j's
-    return int(context._jvm.java.lang.ProcessHandle.current().pid())  # noqa: SLF001

@@ -65,10 +65,15 @@ class Windows:
         return DataFrame(results, events.sparkSession)
 
 
-def events(numbers: DataFrame, keys: int, rate: int) -> DataFrame:
+def even(keys: int) -> str:
+    """Return the key of event `value` of so many keys that have as many events each, in SQL."""
+    return f"(value * 2654435761L) % {keys}L"
+
+
+def events(numbers: DataFrame, key: str, rate: int) -> DataFrame:
     """Return ts, key and value of the events that a column `value` numbers.
 
-    `rate` is how many events a second of event time has, a multiple of 1000.
+    `key` is SQL; `rate` is how many events a second of event time has, a multiple of 1000.
     """
     x = numbers.selectExpr("value", f"(value + 1L) * {GOLDEN}L AS x")
     x = x.selectExpr("value", "x ^ shiftrightunsigned(x, 12) AS x")
@@ -77,7 +82,7 @@ def events(numbers: DataFrame, keys: int, rate: int) -> DataFrame:
     jitter = "shiftrightunsigned(shiftrightunsigned(x, 44) * 2000L, 20)"
     return x.selectExpr(
         f"timestamp_millis({START}L + value div {rate // 1000}L - {jitter}) AS ts",
-        f"CAST((value * 2654435761L) % {keys}L AS int) AS key",
+        f"CAST({key} AS int) AS key",
         "CAST(shiftrightunsigned(x, 20) & 4095L AS double) * 0.25D AS value",
     )
 

@@ -1,0 +1,120 @@
+"""A query at a steady rate for a long time: its batches and its memory, from part to part.
+
+Not among the benchmarks that run when none is named.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import eventtide as et
+from eventtide import WatermarkPolicies
+from figures import Figure
+from process import WHOLE_HEAP, Memory, memory
+from turns import rates, session
+from workload import aggregates, even, events
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from eventtide import WindowBuilder
+    from figures import Settings
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+PARTS = 12
+
+ROWS = 200_000  # in a batch, which is a second of event time
+
+WORKLOAD = (
+    "200 000 rows in columns each second, jitter 2 s, lag 1 950 ms, 10 000 keys, 60 s / 1 s; "
+    "count, sum, max; late rows logged; sink noop; RocksDB with changelog checkpointing, "
+    "2 shuffle partitions; heap 4 GiB, all of it resident"
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of the equal parts of the time, as it was at its end."""
+
+    millis: list[float]
+    rows: int
+    state_rows: int
+    memory: Memory
+    checkpoint: int
+
+
+def run(*, quick: bool, minutes: float) -> Iterator[Figure]:
+    """Run the query for so long, or a tenth of it, and set each part beside the first."""
+    seconds = minutes * 60 / (10 if quick else 1) / PARTS
+    with tempfile.TemporaryDirectory() as folder:
+        spark = session(folder, java=WHOLE_HEAP)
+        try:
+            first = None
+            for i, part in enumerate(_parts(spark, Path(folder) / "checkpoint", seconds)):
+                first = first or part
+                yield _figure(part, first, seconds * (i + 1))
+        finally:
+            spark.stop()
+
+
+def _parts(spark: SparkSession, checkpoint: Path, seconds: float) -> Iterator[Part]:
+    window = _window(spark)
+    writer = window.results.writeStream.format("noop").trigger(processingTime="1 second")
+    query = et.start(window, writer.option("checkpointLocation", str(checkpoint)))
+    try:
+        for part in range(PARTS):
+            print(f"soak: part {part + 1} of {PARTS}", flush=True)
+            first = query.lastProgress
+            query.awaitTermination(int(seconds))  # raises if the query failed
+            yield _part(query, -1 if first is None else first.batchId, checkpoint)
+    finally:
+        query.stop()
+
+
+def _part(query: StreamingQuery, before: int, checkpoint: Path) -> Part:
+    found = [progress for progress in query.recentProgress if progress.batchId > before]
+    return Part(
+        [progress.durationMs["triggerExecution"] for progress in found],
+        sum(progress.numInputRows for progress in found),
+        sum(state.numRowsTotal for state in found[-1].stateOperators),
+        memory(),
+        sum(file.stat().st_size for file in _files(checkpoint)),
+    )
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Return what is there and not deleted in between."""
+    for parent, _, names in os.walk(folder):
+        yield from (file for name in names if (file := Path(parent) / name).exists())
+
+
+def _window(spark: SparkSession) -> WindowBuilder:
+    timed = events(rates(spark, ROWS), even(10_000), ROWS)
+    policy = WatermarkPolicies.with_fixed_lag("1950ms")
+    window = et.window(timed).event_time("ts", policy).key_by("key")
+    return window.sliding("60s", every="1s").agg(*aggregates())
+
+
+def _figure(part: Part, first: Part, seconds: float) -> Figure:
+    *_, worst = statistics.quantiles(part.millis, n=100)
+    settings: Settings = {
+        "until": f"{seconds / 60:g} min",
+        "batches": len(part.millis),
+        "rows": f"{part.rows:,}",
+        "p99_ms": round(worst),
+        "live_heap_MiB": round(part.memory.heap / 2**20),
+        "beyond_heap_MiB": round(part.memory.off_heap / 2**20),
+        "checkpoint_MiB": round(part.checkpoint / 2**20),
+        "state_rows": f"{part.state_rows:,}",
+        "source": WORKLOAD,
+    }
+    millis = (statistics.median(part.millis), statistics.median(first.millis))
+    return Figure(
+        "soak", settings, "ms/batch", millis[0], "first part", millis[1], less_is_better=True
+    )

@@ -1,0 +1,85 @@
+"""What Spark's JVM takes of the processor and of memory, where the system tells it."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspark import SparkContext
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# All of the heap is there from the start, so that what is resident beyond it lies elsewhere.
+WHOLE_HEAP = "-Xms4g -XX:+AlwaysPreTouch"
+
+PAUSE = 2.0  # seconds between two looks at the memory, each of which collects garbage
+
+
+@dataclass
+class Memory:
+    """Bytes.
+
+    Attributes
+    ----------
+    heap : int
+        What is alive in it.
+    off_heap : int
+        The resident memory of the process beyond the heap, with `WHOLE_HEAP`.
+    """
+
+    heap: int = 0
+    off_heap: int = 0
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time so far."""
+    stat = Path(f"/proc/{_pid()}/stat")
+    if not stat.exists():
+        return math.nan
+    fields = stat.read_text("utf-8").rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def memory() -> Memory:
+    """Return what is held now, after garbage is collected."""
+    java = _java()
+    java.System.gc()
+    heap = java.management.ManagementFactory.getMemoryMXBean().getHeapMemoryUsage()
+    status = Path(f"/proc/{_pid()}/status").read_text("utf-8")
+    resident = next(line for line in status.splitlines() if line.startswith("VmRSS"))
+    return Memory(int(heap.getUsed()), int(resident.split()[1]) * 1024 - int(heap.getCommitted()))
+
+
+@contextmanager
+def peak_memory() -> Iterator[Memory]:
+    """Look at the memory from time to time; what is yielded ends as the most of each."""
+    most, done = Memory(), threading.Event()
+
+    def watch() -> None:
+        while not done.wait(PAUSE):
+            now = memory()
+            most.heap = max(most.heap, now.heap)
+            most.off_heap = max(most.off_heap, now.off_heap)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield most
+    finally:
+        done.set()
+        watcher.join()
+
+
+def _pid() -> int:
+    return int(_java().ProcessHandle.current().pid())
+
+
+def _java() -> Any:  # noqa: ANN401 - py4j's
+    context: Any = SparkContext._active_spark_context  # noqa: SLF001 - so is the JVM behind it
+    return context._jvm.java.lang  # noqa: SLF001
