@@ -50,6 +50,9 @@ final class ByteSink(initial: Int = 256, limit: Int = ByteSink.Longest) {
     at
   }
 
+  /** Gives back what was reserved from `at` on. */
+  def leave(at: Int): Unit = end = at
+
   private def ensure(more: Int): Unit = {
     val needed = end.toLong + more
     if (needed > array.length) grow(needed)

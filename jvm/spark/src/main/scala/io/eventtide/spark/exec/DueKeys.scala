@@ -1,19 +1,21 @@
 package io.eventtide.spark.exec
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.{StateStoreIterator, UnsafeRowPair}
 
 import io.eventtide.spark.state.DueIndex
 
 /** The keys that an index has up to a limit, without those that have been seen already.
   *
-  * The index is read as it was when this was made: keys that are saved meanwhile do not come again.
+  * The index is read as it was when it was first asked: keys that are saved meanwhile do not come
+  * again. Who never asks does not read it.
   */
 private[exec] final class DueKeys(
     index: DueIndex,
     limit: Long,
     seen: SeenKeys
 ) extends Iterator[UnsafeRow] {
-  private val entries = index.entries
+  private var entries: StateStoreIterator[UnsafeRowPair] = _
   private var nextKey: UnsafeRow = _
   private var ended = false
 
@@ -29,13 +31,15 @@ private[exec] final class DueKeys(
     key
   }
 
-  private def look(): Unit =
+  private def look(): Unit = {
+    if (entries == null) entries = index.entries
     if (!entries.hasNext) ended = true
     else {
       val entry = entries.next()
       if (entry.key.getLong(0) > limit) ended = true
       else if (!seen.contains(entry.value.getLong(0))) nextKey = index.keyOf(entry.key).copy()
     }
+  }
 
-  def close(): Unit = entries.close()
+  def close(): Unit = if (entries != null) entries.close()
 }

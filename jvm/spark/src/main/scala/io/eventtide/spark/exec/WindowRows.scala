@@ -10,8 +10,8 @@ import io.eventtide.spark.EventtideException
 /** Works through one partition, a key at a time, and gives the rows of what is due.
   *
   * First the keys that have rows, which come sorted: each takes them in, gives what is due, and is
-  * saved. Then those that only owe results, which the indexes name. The state is committed when the
-  * last row has been taken.
+  * saved. Then those that only owe results, which the indexes name; nobody looks for them when all
+  * keys with state have had rows. The state is committed when the last row has been taken.
   */
 private[exec] final class WindowRows(
     task: WindowTask,
@@ -25,8 +25,8 @@ private[exec] final class WindowRows(
   private val windows = KeyWindows(task, state, calls, buffers)
   private val rows = task.read(input, calls)
   private val seen = new SeenKeys
-  private lazy val due = new DueKeys(state.byEnd, task.closing, seen)
-  private lazy val overdue = new DueKeys(state.byClock, task.nowMicros, seen)
+  private val due = new DueKeys(state.byEnd, task.closing, seen)
+  private val overdue = new DueKeys(state.byClock, task.nowMicros, seen)
 
   private val counts = new WindowCounts
 
@@ -50,9 +50,12 @@ private[exec] final class WindowRows(
       found = windows.next()
       if (!found) leaveKey()
     } else if (rows.hasNext) takeRows()
-    else if (task.closes && due.hasNext) takeKey(due.next())
-    else if (task.hasDeadlines && overdue.hasNext) takeKey(overdue.next())
+    else if (task.closes && isKeyLeft && due.hasNext) takeKey(due.next())
+    else if (task.hasDeadlines && isKeyLeft && overdue.hasNext) takeKey(overdue.next())
     else commit()
+
+  /** Whether a key with state has had no turn: each that has had one was saved, or has none. */
+  private def isKeyLeft: Boolean = counts.updated < state.keyCount
 
   private def takeRows(): Unit = {
     openKey(rows.nextKey())
@@ -85,8 +88,8 @@ private[exec] final class WindowRows(
   }
 
   private def commit(): Unit = {
-    if (task.closes) due.close()
-    if (task.hasDeadlines) overdue.close()
+    due.close()
+    overdue.close()
     val facts = state.finish()
     // A key that is always active owes a result at each boundary, however old its entry.
     val end =

@@ -47,6 +47,9 @@ private[spark] final class FrameStore(
   /** The id of the present key; no other key ever has it. */
   def keyId: Long = id
 
+  /** How many keys have state. */
+  def keyCount: Long = keys
+
   /** Turns to a key; true when it has state, which can then be read. */
   def open(key: UnsafeRow): Boolean = {
     this.key = key
@@ -65,7 +68,12 @@ private[spark] final class FrameStore(
 
   private def resume(value: UnsafeRow): Unit = {
     ByteRow.open(value, source)
-    StateVersion.check(source.getByte(), "a window", FrameStore.Version)
+    StateVersion.check(
+      source.getByte(),
+      "a window",
+      FrameStore.Version,
+      oldest = FrameStore.Version
+    )
     id = source.getNumber()
     due = source.getNumber()
     deadline = FrameRing.Never - source.getCount()
@@ -154,5 +162,5 @@ private[spark] object FrameStore {
   }
 
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
-  private val Version = 1
+  private val Version = 2
 }
