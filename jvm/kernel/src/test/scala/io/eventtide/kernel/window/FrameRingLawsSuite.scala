@@ -21,6 +21,18 @@ final class FrameRingLawsSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     }
   }
 
+  test("blocks may have another size whenever a ring is read") {
+    forAll(cases, Gen.nonEmptyListOf(Gen.oneOf(1, 3, 8, 50, Int.MaxValue))) { (one, sizes) =>
+      val expected = new AllRows(one.shape).play(one.steps)
+      for (deducts <- Seq(false, true)) {
+        val player = new RingPlayer(one, deducts, saves = true, sizes)
+        assert(player.play(one.steps) == expected)
+        player.play(Seq(Close(Far)))
+        assert(player.isEmpty)
+      }
+    }
+  }
+
   for (deducts <- Seq(false, true)) {
     test(s"when all has closed, nothing is left anywhere, deducting: $deducts") {
       forAll(cases) { one =>
@@ -120,10 +132,20 @@ object FrameRingLawsSuite {
     private def ends(frame: Long): Seq[Long] = frame + 1 to shape.lastEnd(frame)
   }
 
-  /** Plays the same on a ring; `saves` writes it and reads it into another one after each step. */
-  final class RingPlayer(one: Case, deducts: Boolean, saves: Boolean) {
+  /** Plays the same on a ring; `saves` writes it and reads it into another one after each step.
+    *
+    * @param blockSizes
+    *   those of the rings, before that of the case, and again
+    */
+  final class RingPlayer(
+      one: Case,
+      deducts: Boolean,
+      saves: Boolean,
+      blockSizes: Seq[Int] = Nil
+  ) {
     private val buffers = new RowBuffers
     private val archive = new MemoryArchive
+    private val sizes = Iterator.continually(blockSizes :+ one.blockSize).flatten
     private var ring = make()
     private var frames = Set.empty[Long]
     private var count = 0
@@ -148,7 +170,7 @@ object FrameRingLawsSuite {
       outcome
     }
 
-    private def make() = FrameRing(one.shape, buffers, deducts, archive, one.blockSize)
+    private def make() = FrameRing(one.shape, buffers, deducts, archive, sizes.next())
 
     private def take(step: Step): Outcome = step match {
       case Row(frame) =>

@@ -45,7 +45,7 @@ private[exec] final class FinalRows(
     calls: AggregateCalls,
     buffers: WindowBuffers
 ) extends KeyWindows {
-  private val ring = task.plan.newRing(buffers, state.blocks)
+  private val ring = task.newRing(buffers, state.blocks)
   private val results = new ResultRows(task.plan)
 
   def begin(): Unit = ring.begin(task.passed)

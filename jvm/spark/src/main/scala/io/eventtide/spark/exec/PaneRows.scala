@@ -37,7 +37,7 @@ private[exec] final class PaneRows(
   private val ring = new PanedRing(
     spec.shape,
     buffers,
-    archive => plan.newRing(buffers, archive),
+    archive => task.newRing(buffers, archive),
     PaneArchives(state.blocks, Option.when(panes.latenessMicros > 0)(state.history)),
     panes.givesEarly,
     panes.discards

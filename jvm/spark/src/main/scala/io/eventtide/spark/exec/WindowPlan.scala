@@ -57,23 +57,28 @@ private[spark] final case class WindowPlan(
     WindowBuffers(calls, AggregateCalls.areFixed(functions))
 
   /** An empty ring over such buffers. */
-  def newRing(
-      buffers: WindowBuffers,
-      archive: FrameArchive,
-      blockSize: Int = WindowPlan.blockSize(settings)
-  ): FrameRing = FrameRing(settings.spec.shape, buffers, counts.nonEmpty, archive, blockSize)
+  def newRing(buffers: WindowBuffers, archive: FrameArchive, blockSize: Int): FrameRing =
+    FrameRing(settings.spec.shape, buffers, counts.nonEmpty, archive, blockSize)
+
+  /** How many frames a ring keeps together, in a batch that closes so many.
+    *
+    * What a result reads and writes is least when a ring has as many frames as there are blocks. But
+    * to write a block, read it and remove it costs as much as to write some dozens of frames once
+    * more. So it has to spare its frames that in as many batches as make up for it, and they are few
+    * when a batch closes many. Without blocks a ring has all frames that a window can have.
+    */
+  def blockSize(closes: Long): Int = {
+    val frames = settings.spec.shape.frames
+    val size = math.max(8, math.sqrt(frames.toDouble).toInt)
+    val spared = size.toLong * (frames - 2 * size)
+    if (spared >= WindowPlan.FramesForBlock * math.max(1L, closes)) size
+    else math.max(WindowPlan.LeastFrames, frames + 1)
+  }
 }
 
 private[spark] object WindowPlan {
-
-  // What a result reads and writes is least when a ring has as many frames as there are blocks; few
-  // frames cost less than the reads and writes of blocks.
-  private def blockSize(settings: WindowSettings): Int = {
-    val frames = settings.spec.shape.frames
-    if (frames <= FewFrames) FewFrames else math.max(8, math.sqrt(frames.toDouble).toInt)
-  }
-
-  private val FewFrames = 24
+  private val FramesForBlock = 64 // as measured
+  private val LeastFrames = 24
 }
 
 /** How a result becomes a row.

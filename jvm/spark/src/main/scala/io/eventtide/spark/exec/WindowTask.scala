@@ -3,8 +3,10 @@ package io.eventtide.spark.exec
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
+import io.eventtide.kernel.time.Clamped
+import io.eventtide.kernel.window.{FrameArchive, FrameRing}
 import io.eventtide.spark.options.WindowSettings
-import io.eventtide.spark.state.{AggregateCalls, FrameFamilies, FrameStore}
+import io.eventtide.spark.state.{AggregateCalls, FrameFamilies, FrameStore, WindowBuffers}
 
 /** What the tasks of one batch have to do.
   *
@@ -42,6 +44,10 @@ private[exec] final case class WindowTask(
   def closes: Boolean = closing > passed
 
   def hasDeadlines: Boolean = plan.settings.hasDeadlines
+
+  /** An empty ring of a key. */
+  def newRing(buffers: WindowBuffers, archive: FrameArchive): FrameRing =
+    plan.newRing(buffers, archive, plan.blockSize(closes = Clamped.subtract(closing, passed)))
 
   /** The state of a partition. */
   def open(store: StateStore): FrameStore = FrameStore.open(store, families, batchId)
