@@ -124,18 +124,17 @@ final case class PartialFramesExec(
   }
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
-    val bound = updates
     ctx.currentVars = input
     ctx.INPUT_ROW = null
-    val frameOfRow = bound.frame.genCode(ctx)
+    val frameOfRow = updates.frame.genCode(ctx)
     val buffer = ctx.freshName("buffer")
-    val (key, found) = findBuffer(ctx, bound.keys, frameOfRow.value.code)
-    ctx.currentVars = Seq.fill(bound.initial.length)(null: ExprCode) ++ input
+    val (key, found) = findBuffer(ctx, updates.keys, frameOfRow.value.code)
+    ctx.currentVars = Seq.fill(updates.initial.length)(null: ExprCode) ++ input
     ctx.INPUT_ROW = buffer
-    val shared = ctx.subexpressionEliminationForWholeStageCodegen(bound.values)
+    val shared = ctx.subexpressionEliminationForWholeStageCodegen(updates.values)
     val sharedCode = ctx.evaluateSubExprEliminationState(shared.states.values)
-    val values = ctx.withSubExprEliminationExprs(shared.states)(bound.values.map(_.genCode(ctx)))
-    val stores = values.zip(bound.values).zipWithIndex.map { case ((value, of), i) =>
+    val values = ctx.withSubExprEliminationExprs(shared.states)(updates.values.map(_.genCode(ctx)))
+    val stores = values.zip(updates.values).zipWithIndex.map { case ((value, of), i) =>
       CodeGenerator.updateColumn(buffer, of.dataType, i, value, of.nullable)
     }
     s"""${frameOfRow.code}
