@@ -74,9 +74,9 @@ class Ours:
 
 CASES = (
     Case(Windows(60, 1), FEW, 20_000_000, 160),
-    Case(Windows(60, 1), MANY, 5_000_000, 84),
+    Case(Windows(60, 1), MANY, 20_000_000, 84),
     Case(Windows(10, 1), FEW, 20_000_000, 160),
-    Case(Windows(10, 1), MANY, 5_000_000, 40),
+    Case(Windows(10, 1), MANY, 20_000_000, 40),
     Case(Windows(10, 10), FEW, 20_000_000, 160),
 )
 

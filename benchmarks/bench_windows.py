@@ -94,7 +94,9 @@ class Case:
 
 # A million keys that have a row in each window, which closes 100 s after its end: Spark's state
 # has ten million rows. A batch has half the keys, and every other batch closes a window.
-LARGE = Case(500_000, 1_000_000, Windows(10, 10, lag=100), goal=3, rate=100_000, turns=2)
+LARGE = Case(
+    500_000, 1_000_000, Windows(10, 10, lag=100), goal=3, rate=100_000, turns=1, batches=10
+)
 
 # Fewer turns and batches where one of the rival's takes half a minute.
 CASES = (
