@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
@@ -99,3 +100,19 @@ def test_each_window_of_a_chain_has_its_state(spark: SparkSession, tmp_path: Pat
     assert {tuple(row) for row in first.collect()} == {("b", 1), ("c", 1)}
     second = et.read_state(again(nothing), tmp_path).select("m")
     assert {tuple(row) for row in second.collect()} == {(5,)}
+
+
+COUNTING = "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows"
+
+
+@pytest.mark.parametrize("counting", [{}, {COUNTING: "true"}], ids=["as it is", "store counts"])
+def test_progress_says_how_many_keys_have_state(
+    spark: SparkSession, tmp_path: Path, counting: dict[str, str]
+) -> None:
+    """Not how many rows the store has for them, whether or not it counts these."""
+    query = lambda events: flat(sliding(events).results).drop("keys")  # noqa: E731
+    with settings_of(spark, counting), Script(query, EVENTS, checkpoint=str(tmp_path)) as script:
+        script.rows(ROWS)
+        last = script.streaming_query._jsq.lastProgress()
+        (operator,) = json.loads(last.json())["stateOperators"]
+        assert operator["numRowsTotal"] == 2

@@ -135,12 +135,17 @@ final case class WindowExec(
     longMetric("numRemovedStateRows"),
     longMetric("commitTimeMs"),
     due,
-    (store, keys) => {
-      setStoreMetrics(store)
-      longMetric("numTotalStateRows") += keys - store.metrics.numKeys
-      setOperatorMetrics()
-    }
+    report
   )
+
+  // A store that counts has rows in the indexes too, and one that does not says -1.
+  private def report(store: StateStore, keys: Long): Unit = {
+    val rows = longMetric("numTotalStateRows")
+    val before = rows.value
+    setStoreMetrics(store)
+    rows.set(before + keys)
+    setOperatorMetrics()
+  }
 
   override protected def withNewChildInternal(newChild: SparkPlan): WindowExec =
     copy(child = newChild)
