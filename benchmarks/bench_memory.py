@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from figures import Settings
 
 CASES = (
-    Case(500_000, 1_000_000, Windows(10, 10), batches=20),
+    Case(500_000, 1_000_000, Windows(10, 10), batches=10),
     Case(500_000, 1_000_000, Windows(10, 2), batches=6),
 )
 

@@ -68,11 +68,13 @@ def _parts(spark: SparkSession, checkpoint: Path, seconds: float) -> Iterator[Pa
     writer = window.results.writeStream.format("noop").trigger(processingTime="1 second")
     query = et.start(window, writer.option("checkpointLocation", str(checkpoint)))
     try:
+        while query.lastProgress is None:  # until Spark has started
+            query.awaitTermination(1)
         for part in range(PARTS):
             print(f"soak: part {part + 1} of {PARTS}", flush=True)
-            first = query.lastProgress
+            last = query.lastProgress.batchId
             query.awaitTermination(int(seconds))  # raises if the query failed
-            yield _part(query, -1 if first is None else first.batchId, checkpoint)
+            yield _part(query, last, checkpoint)
     finally:
         query.stop()
 
