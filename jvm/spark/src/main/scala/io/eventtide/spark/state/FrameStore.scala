@@ -68,12 +68,7 @@ private[spark] final class FrameStore(
 
   private def resume(value: UnsafeRow): Unit = {
     ByteRow.open(value, source)
-    StateVersion.check(
-      source.getByte(),
-      "a window",
-      FrameStore.Version,
-      oldest = FrameStore.Version
-    )
+    FrameStore.checkVersion(source.getByte())
     id = source.getNumber()
     due = source.getNumber()
     deadline = FrameRing.Never - source.getCount()
@@ -158,8 +153,15 @@ private[spark] object FrameStore {
   def open(store: StateStore, families: FrameFamilies, batchId: Long): FrameStore = {
     families.create(store)
     val record = new PartitionRecord(store, families)
-    new FrameStore(store, families, batchId, record, record.read())
+    val before = record.read()
+    val state = new FrameStore(store, families, batchId, record, before)
+    // The first format had no such record.
+    if (before.isEmpty && state.byEnd.head != FrameRing.Never) checkVersion(1)
+    state
   }
+
+  private def checkVersion(found: Int): Unit =
+    StateVersion.check(found, "a window", Version, oldest = Version)
 
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
   private val Version = 2
