@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from typing import TYPE_CHECKING
 
 import bench_windows
@@ -41,18 +40,14 @@ def run(*, quick: bool) -> Iterator[Figure]:
 
 def _measured(master: str, cases: tuple[Case, ...]) -> list[Measured]:
     """Return one turn of each case."""
-    with tempfile.TemporaryDirectory() as folder:
-        spark = session(folder, master)
-        try:
-            bench_windows.warm(spark)
-            found = [Measured() for _ in cases]
-            for case, measured in zip(cases, found, strict=True):
-                print(f"cores: {case}, {MASTERS[master]}", flush=True)
-                query = case.query(spark, case.windows.ours)
-                take_turn(query, case.batches, measured, 2 * case.ours_skipped)
-            return found
-        finally:
-            spark.stop()
+    with session(master) as spark:
+        bench_windows.warm(spark)
+        found = [Measured() for _ in cases]
+        for case, measured in zip(cases, found, strict=True):
+            print(f"cores: {case}, {MASTERS[master]}", flush=True)
+            query = case.query(spark, case.windows.ours)
+            take_turn(query, case.batches, measured, 2 * case.ours_skipped)
+        return found
 
 
 def _figure(case: Case, cores: str, ours: Measured, one: Measured) -> Figure:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -145,14 +144,10 @@ def curves(*, quick: bool) -> Iterator[Curve]:
 
 def run(*, quick: bool) -> Iterator[Figure]:
     """Measure every point once, both sides one after the other."""
-    with tempfile.TemporaryDirectory() as folder:
-        spark = session(folder)
-        try:
-            bench_windows.warm(spark)
-            for curve in curves(quick=quick):
-                yield from _along(spark, curve)
-        finally:
-            spark.stop()
+    with session() as spark:
+        bench_windows.warm(spark)
+        for curve in curves(quick=quick):
+            yield from _along(spark, curve)
 
 
 def _along(spark: SparkSession, curve: Curve) -> Iterator[Figure]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -73,14 +72,10 @@ def _alone(case: Case, *, is_ours: bool) -> Taken:
 
 
 def _take(case: Case, *, is_ours: bool) -> Taken:
-    with tempfile.TemporaryDirectory() as folder:
-        spark = session(folder, java=WHOLE_HEAP)
-        try:
-            measured = Measured()
-            side = case.windows.ours if is_ours else case.windows.stock
-            skipped = case.ours_skipped if is_ours else case.theirs_skipped
-            with peak_memory() as most:
-                take_turn(case.query(spark, side), case.batches, measured, skipped)
-            return Taken(most, measured)
-        finally:
-            spark.stop()
+    with session(java=WHOLE_HEAP) as spark:
+        measured = Measured()
+        side = case.windows.ours if is_ours else case.windows.stock
+        skipped = case.ours_skipped if is_ours else case.theirs_skipped
+        with peak_memory() as most:
+            take_turn(case.query(spark, side), case.batches, measured, skipped)
+        return Taken(most, measured)

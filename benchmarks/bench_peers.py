@@ -6,7 +6,6 @@ The other engines come first, each in a JVM of its own: none works beside anothe
 from __future__ import annotations
 
 import statistics
-import tempfile
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -92,13 +91,9 @@ def run(*, quick: bool) -> list[Figure]:
     """Measure every case on every engine, compare the answers, and pair ours with each."""
     cases, effort, batches = (QUICK, Effort(1, 0), 3) if quick else (CASES, Effort(3, 1), 8)
     theirs = {case: _theirs(case, effort) for case in cases}
-    with tempfile.TemporaryDirectory() as folder:
-        spark = session(folder)
-        try:
-            warm_up(Windows(10, 1).ours(events(rates(spark, 2_000), even(100), 2_000)))
-            ours = {case: _ours(spark, case, batches) for case in cases}
-        finally:
-            spark.stop()
+    with session() as spark:
+        warm_up(Windows(10, 1).ours(events(rates(spark, 2_000), even(100), 2_000)))
+        ours = {case: _ours(spark, case, batches) for case in cases}
     return [figure for case in cases for figure in _figures(case, ours[case], theirs[case], effort)]
 
 

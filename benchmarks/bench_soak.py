@@ -12,17 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import eventtide as et
-from eventtide import WatermarkPolicies
 from figures import Figure
 from process import WHOLE_HEAP, Memory, memory
 from turns import rates, session
-from workload import aggregates, even, events
+from workload import Windows, even, events
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from eventtide import WindowBuilder
     from figures import Settings
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
@@ -30,6 +27,8 @@ if TYPE_CHECKING:
 PARTS = 12
 
 ROWS = 200_000  # in a batch, which is a second of event time
+
+WINDOWS = Windows(60, 1, lag=1.95)  # the jitter is two seconds: some rows are late
 
 WORKLOAD = (
     "200 000 rows in columns each second, jitter 2 s, lag 1 950 ms, 10 000 keys, 60 s / 1 s; "
@@ -52,21 +51,17 @@ class Part:
 def run(*, quick: bool, minutes: float) -> Iterator[Figure]:
     """Run the query for so long, or a tenth of it, and set each part beside the first."""
     seconds = minutes * 60 / (10 if quick else 1) / PARTS
-    with tempfile.TemporaryDirectory() as folder:
-        spark = session(folder, java=WHOLE_HEAP)
-        try:
-            first = None
-            for i, part in enumerate(_parts(spark, Path(folder) / "checkpoint", seconds)):
-                first = first or part
-                yield _figure(part, first, seconds * (i + 1))
-        finally:
-            spark.stop()
+    with tempfile.TemporaryDirectory() as folder, session(java=WHOLE_HEAP) as spark:
+        first = None
+        for i, part in enumerate(_parts(spark, Path(folder), seconds)):
+            first = first or part
+            yield _figure(part, first, seconds * (i + 1))
 
 
 def _parts(spark: SparkSession, checkpoint: Path, seconds: float) -> Iterator[Part]:
-    window = _window(spark)
-    writer = window.results.writeStream.format("noop").trigger(processingTime="1 second")
-    query = et.start(window, writer.option("checkpointLocation", str(checkpoint)))
+    results = WINDOWS.ours(events(rates(spark, ROWS), even(10_000), ROWS))
+    writer = results.writeStream.format("noop").trigger(processingTime="1 second")
+    query = writer.option("checkpointLocation", str(checkpoint)).start()
     try:
         while query.lastProgress is None:  # until Spark has started
             query.awaitTermination(1)
@@ -94,13 +89,6 @@ def _files(folder: Path) -> Iterator[Path]:
     """Return what is there and not deleted in between."""
     for parent, _, names in os.walk(folder):
         yield from (file for name in names if (file := Path(parent) / name).exists())
-
-
-def _window(spark: SparkSession) -> WindowBuilder:
-    timed = events(rates(spark, ROWS), even(10_000), ROWS)
-    policy = WatermarkPolicies.with_fixed_lag("1950ms")
-    window = et.window(timed).event_time("ts", policy).key_by("key")
-    return window.sliding("60s", every="1s").agg(*aggregates())
 
 
 def _figure(part: Part, first: Part, seconds: float) -> Figure:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import eventtide as et
 from eventtide import WatermarkPolicies
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from turns import Measured, cpu_settings, millis_figure, rates, session, take_turn, warm_up
+from workload import even
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,11 +63,6 @@ class Load:
         return sliding.agg(count, F.sum("value").alias("sum"), F.max("value").alias("max")).results
 
 
-def even(keys: int) -> str:
-    """Return keys with as many rows each."""
-    return f"pmod({HASH}, {keys}L)"
-
-
 # The first ten batches have a row of each of a million keys, the others rows of one in a hundred.
 MANY = f"if(value < 1000000L, value, {even(10_000)} * 100L)"
 FEW = f"if(value < 1000000L, pmod(value, 10000L), {even(10_000)})"
@@ -106,13 +101,9 @@ CASES: dict[str, tuple[Load, str, Load]] = {
 def run(*, quick: bool) -> Iterator[Figure]:
     """Measure every case in turns."""
     turns, batches = (1, 6) if quick else (2, 12)
-    with tempfile.TemporaryDirectory() as folder:
-        spark = session(folder)
-        try:
-            warm_up(replace(THOUSAND, rows=2_000).query(spark))
-            yield from (_compare(spark, name, turns, batches) for name in CASES)
-        finally:
-            spark.stop()
+    with session() as spark:
+        warm_up(replace(THOUSAND, rows=2_000).query(spark))
+        yield from (_compare(spark, name, turns, batches) for name in CASES)
 
 
 def _compare(spark: SparkSession, name: str, turns: int, batches: int) -> Figure:

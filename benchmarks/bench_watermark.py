@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,15 +51,11 @@ SAID = {None: "1", "key": "1000 by an int column", "name": "1000 by a string col
 def run(*, quick: bool) -> Iterator[Figure]:
     """Measure every query under every watermark."""
     turns, batches = (1, 3) if quick else (6, 6)
-    with tempfile.TemporaryDirectory() as folder:
-        spark = session(folder)
-        try:
-            small = _events(spark, 2_000)
-            warm_up(small.withWatermark("ts", LAG), _watermarked(small, "key"))
-            for plan in PLANS:
-                yield from _compare(spark, plan, turns, batches)
-        finally:
-            spark.stop()
+    with session() as spark:
+        small = _events(spark, 2_000)
+        warm_up(small.withWatermark("ts", LAG), _watermarked(small, "key"))
+        for plan in PLANS:
+            yield from _compare(spark, plan, turns, batches)
 
 
 def _compare(spark: SparkSession, plan: Plan, turns: int, batches: int) -> list[Figure]:

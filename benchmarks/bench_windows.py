@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import statistics
-import tempfile
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -122,13 +121,9 @@ WARM_UP = Case(2_000, 100, Windows(10, 1), rate=2_000)
 def run(*, quick: bool) -> Iterator[Figure]:
     """Measure every case in turns, or one turn of the quick ones."""
     cases = [replace(case, turns=1, batches=5) for case in CASES if case.quick] if quick else CASES
-    with tempfile.TemporaryDirectory() as folder:
-        spark = session(folder)
-        try:
-            warm(spark)
-            yield from (compare(spark, case) for case in cases)
-        finally:
-            spark.stop()
+    with session() as spark:
+        warm(spark)
+        yield from (compare(spark, case) for case in cases)
 
 
 def warm(spark: SparkSession) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import statistics
+import tempfile
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,8 @@ from process import cpu_seconds
 from pyspark.sql import SparkSession
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
@@ -50,9 +54,19 @@ class Measured:
         return self.cpu * 1e9 / self.rows
 
 
-def session(folder: str, master: str = "local[2]", java: str = "") -> SparkSession:
-    """Return a session whose files lie in `folder`, with options of its JVM."""
-    builder = (
+@contextmanager
+def session(master: str = "local[2]", java: str = "") -> Iterator[SparkSession]:
+    """Yield a session, with options of its JVM; nothing of it or of its files is left after."""
+    with tempfile.TemporaryDirectory() as folder:
+        spark = et.configure(_builder(folder, master, java)).getOrCreate()
+        try:
+            yield spark
+        finally:
+            spark.stop()
+
+
+def _builder(folder: str, master: str, java: str) -> SparkSession.Builder:
+    return (
         SparkSession.builder.master(master)
         .appName("eventtide-benchmarks")
         .config("spark.jars", str(RIVALS))
@@ -71,7 +85,6 @@ def session(folder: str, master: str = "local[2]", java: str = "") -> SparkSessi
         .config("spark.sql.streaming.checkpointLocation", f"{folder}/checkpoints")
         .config("spark.sql.streaming.checkpointFileManagerClass", FILES)
     )
-    return et.configure(builder).getOrCreate()
 
 
 def rates(spark: SparkSession, rows: int) -> DataFrame:

@@ -32,7 +32,7 @@ class Windows:
 
     size: int
     slide: int
-    lag: int = 2
+    lag: float = 2
 
     def __str__(self) -> str:
         """As a reader says them."""
