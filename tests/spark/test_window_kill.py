@@ -22,7 +22,12 @@ SEED = 7
 @pytest.fixture(scope="module")
 def quiet(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """Return what comes out when nothing happens."""
-    results, late = undisturbed(spark, tmp_path_factory.mktemp("quiet"), SEED)
+    return without_trouble(spark, tmp_path_factory.mktemp("quiet"), SEED)
+
+
+def without_trouble(spark: SparkSession, folder: Path, seed: int) -> Outcome:
+    """Return what comes out of a stream when nothing happens, which is enough to compare."""
+    results, late = undisturbed(spark, folder, seed)
     assert len(results) > 100
     assert len(late) > 20
     return results, late
@@ -31,7 +36,7 @@ def quiet(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Outc
 def test_a_driver_that_is_killed_at_random(spark: SparkSession, tmp_path: Path) -> None:
     """Three times, and aggregation in generated code; `dev/chaos` does it more often."""
     seed = SEED + 1
-    quiet = undisturbed(spark, tmp_path / "quiet", seed)
+    quiet = without_trouble(spark, tmp_path / "quiet", seed)
     chaos, random = Chaos(tmp_path / "killed", seed), Random(seed)  # noqa: S311 - test data
     for _ in range(3):
         assert chaos.kill_at_random(random)
