@@ -113,6 +113,31 @@ def test_progress_says_how_many_keys_have_state(
     query = lambda events: flat(sliding(events).results).drop("keys")  # noqa: E731
     with settings_of(spark, counting), Script(query, EVENTS, checkpoint=str(tmp_path)) as script:
         script.rows(ROWS)
-        last = script.streaming_query._jsq.lastProgress()
-        (operator,) = json.loads(last.json())["stateOperators"]
-        assert operator["numRowsTotal"] == 2
+        assert operators(script)[-1]["numRowsTotal"] == 2
+
+
+def operators(script: Script) -> list[dict[str, Any]]:
+    """Return what each batch did to the state of its one window."""
+    batches = [json.loads(each.json()) for each in script.streaming_query._jsq.recentProgress()]
+    return [operator for batch in batches for operator in batch["stateOperators"]]
+
+
+def test_a_key_without_new_rows_is_not_written_when_its_windows_close(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """It is read as it was, gives each window once, and takes rows again."""
+    query = lambda events: flat(sliding(events).results).drop("keys")  # noqa: E731
+    steps = [
+        ([(1, "quiet"), (6, "quiet"), (11, "quiet")], [(3595, 5, "quiet", 1)]),
+        ([(14, "busy")], [(0, 10, "quiet", 2)]),
+        ([(18, "busy")], [(5, 15, "quiet", 2), (5, 15, "busy", 1)]),
+        ([(17, "quiet"), (23, "busy")], [(10, 20, "quiet", 2), (10, 20, "busy", 2)]),
+        ([(60, "busy")], [(15, 25, "quiet", 1), (15, 25, "busy", 2), (20, 30, "busy", 1)]),
+    ]
+    with Script(query, EVENTS, checkpoint=str(tmp_path)) as script:
+        for rows, results in steps:
+            script.rows([(at(second), key) for second, key in rows]).expect(results=results)
+        done = operators(script)
+    # Six times with rows; then once since no watermark was known, and once for a gap between frames.
+    assert sum(operator["numRowsUpdated"] for operator in done) == 6 + 2
+    assert sum(operator["numRowsRemoved"] for operator in done) == 1

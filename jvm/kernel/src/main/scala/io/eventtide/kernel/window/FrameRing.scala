@@ -13,7 +13,8 @@ import io.eventtide.kernel.time.Clamped
   *     What is done depends on the frames that there are, never on the length of a gap.
   *   - '''Units:''' frame numbers.
   *   - '''Edges:''' a boundary above the 64-bit range is never reached.
-  *   - '''Restart:''' `write` and `read` keep all of it; the record has a version.
+  *   - '''Restart:''' `write` and `read` keep all of it; the record has a version. A ring that was
+  *     not written after windows had closed is read as it was before, and passes over these.
   *   - '''Source:''' Jet's `SlidingWindowP`, with state by key.
   */
 final class FrameRing private (
@@ -43,6 +44,9 @@ final class FrameRing private (
 
   /** Passes over boundaries up to `boundary`, if no window that ends there is still to be given. */
   def skipTo(boundary: Long): Unit = if (boundary > closedAt && due > boundary) closeUpTo(boundary)
+
+  /** Passes over boundaries up to `boundary`, whose windows have been given. */
+  def passOver(boundary: Long): Unit = while (next(boundary)) ()
 
   /** Adds what is in `buffer`, which stays the caller's, to a frame; false when it is too late. */
   def add(frame: Long, buffer: Int): Boolean =

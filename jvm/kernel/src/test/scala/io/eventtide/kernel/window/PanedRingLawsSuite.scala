@@ -196,10 +196,11 @@ object PanedRingLawsSuite {
     private def pane() =
       Given(ring.end, ring.index, ring.timing, ring.isLast, buffers(ring.result).sorted)
 
-    private def save(): Unit = Records.throughBytes(ring.write) { in =>
+    private def save(): Unit = {
+      val saved = Records.bytes(ring.write)
       buffers.reset()
       ring = make()
-      ring.read(in)
+      Records.readAll(saved)(ring.read)
     }
   }
 }

@@ -5,13 +5,17 @@ import org.scalatest.Assertions.assert
 /** Records as a caller keeps them between two times that a key is touched. */
 private[window] object Records {
 
-  /** Writes a record and has all of it read. */
-  def throughBytes(write: ByteSink => Unit)(read: ByteSource => Unit): Unit = {
+  def bytes(write: ByteSink => Unit): Array[Byte] = {
     val out = new ByteSink
     write(out)
+    out.bytes.take(out.position)
+  }
+
+  /** Has all of a record read. */
+  def readAll(record: Array[Byte])(read: ByteSource => Unit): Unit = {
     val in = new ByteSource
-    in.reset(out.bytes, 0)
+    in.reset(record, 0)
     read(in)
-    assert(in.position == out.position, "the record is longer than what was read of it")
+    assert(in.position == record.length, "the record is longer than what was read of it")
   }
 }

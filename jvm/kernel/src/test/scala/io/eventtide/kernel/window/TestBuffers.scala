@@ -67,6 +67,7 @@ final class MemoryArchive extends FrameArchive {
   private val shared = new ByteSink
   var reads = 0
   var writes = 0
+  var changes = 0 // blocks written or removed, ever
 
   def size: Int = blocks.size
 
@@ -74,6 +75,7 @@ final class MemoryArchive extends FrameArchive {
 
   def write(block: Long, content: ByteSink): Unit = {
     writes += 1
+    changes += 1
     blocks(block) = content.bytes.take(content.position)
   }
 
@@ -84,5 +86,8 @@ final class MemoryArchive extends FrameArchive {
     source
   }
 
-  def remove(block: Long): Unit = assert(blocks.remove(block).isDefined, s"no block $block")
+  def remove(block: Long): Unit = {
+    changes += 1
+    assert(blocks.remove(block).isDefined, s"no block $block")
+  }
 }

@@ -3,6 +3,7 @@ package io.eventtide.spark.exec
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
+import io.eventtide.kernel.time.Clamped
 import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameRing}
 import io.eventtide.spark.state.{AggregateCalls, FrameStore, WindowBuffers}
 
@@ -29,6 +30,9 @@ private[exec] trait KeyWindows {
 
   def isEmpty: Boolean
 
+  /** Whether all that was done is to close a few windows, which can as well be done again. */
+  def hasOnlyClosed: Boolean
+
   /** The end of the window with which this key is next due; `FrameRing.Never` if with none. */
   def due: Long
 
@@ -47,16 +51,23 @@ private[exec] final class FinalRows(
 ) extends KeyWindows {
   private val ring = task.newRing(buffers, state.blocks)
   private val results = new ResultRows(task.plan)
+  private var hasRows = false // now
+  private var savedAt = 0L
 
   def begin(): Unit = ring.begin(task.passed)
 
   def read(in: ByteSource): Unit = {
+    hasRows = false
     ring.read(in)
+    savedAt = ring.closed
+    ring.passOver(state.closed)
     ring.skipTo(task.passed)
   }
 
-  def add(frame: Long, buffer: UnsafeRow): Unit =
+  def add(frame: Long, buffer: UnsafeRow): Unit = {
+    hasRows = true
     if (!ring.add(frame, buffers.input(buffer))) KeyWindows.tooLate(frame)
+  }
 
   def close(): Unit = ()
 
@@ -66,6 +77,8 @@ private[exec] final class FinalRows(
     results.row(key, ring.end, calls.evaluate(buffers.row(ring.result)))
 
   def isEmpty: Boolean = ring.isEmpty
+  def hasOnlyClosed: Boolean =
+    !hasRows && Clamped.subtract(task.closing, savedAt) <= KeyWindows.FewWindows
   def due: Long = ring.due
   def deadline: Long = FrameRing.Never
   def write(out: ByteSink): Unit = ring.write(out)
@@ -82,6 +95,9 @@ private[exec] object KeyWindows {
     case Some(panes) => new PaneRows(task, panes, state, calls, buffers)
     case None => new FinalRows(task, state, calls, buffers)
   }
+
+  /** To close so many again costs less than to save a key once. */
+  private[exec] val FewWindows = 16
 
   /** The rows have been judged before they came here. */
   def tooLate(frame: Long): Nothing =

@@ -107,6 +107,7 @@ private[exec] final class PaneRows(
   }
 
   def isEmpty: Boolean = ring.isEmpty
+  def hasOnlyClosed: Boolean = false
   def due: Long = ring.due(task.latenessFrames)
   def deadline: Long = dueAt
 

@@ -32,6 +32,7 @@ private[exec] final class WindowRows(
 
   private var key: UnsafeRow = _ // whose results are being given; null between keys
   private var found = false
+  private var done = 0L // keys that have had their turn, and have state
   private var committed = false
 
   protected def current: InternalRow = {
@@ -54,8 +55,8 @@ private[exec] final class WindowRows(
     else if (task.hasDeadlines && isKeyLeft && overdue.hasNext) takeKey(overdue.next())
     else commit()
 
-  /** Whether a key with state has had no turn: each that has had one was saved, or has none. */
-  private def isKeyLeft: Boolean = counts.updated < state.keyCount
+  /** Whether a key with state has had no turn. */
+  private def isKeyLeft: Boolean = done < state.keyCount
 
   private def takeRows(): Unit = {
     openKey(rows.nextKey())
@@ -80,17 +81,27 @@ private[exec] final class WindowRows(
   }
 
   private def leaveKey(): Unit = {
-    if (!windows.isEmpty) {
-      state.save(windows.due, task.closing, windows.deadline)(out => windows.write(out))
-      counts.updated += 1
-    } else if (state.drop()) counts.removed += 1
+    if (windows.isEmpty) {
+      if (state.drop()) counts.removed += 1
+    } else {
+      if (!mayStay) save()
+      done += 1
+    }
     key = null
+  }
+
+  private def mayStay: Boolean =
+    windows.hasOnlyClosed && state.mayStay(windows.due, task.closing)
+
+  private def save(): Unit = {
+    state.save(windows.due, task.closing, windows.deadline)(out => windows.write(out))
+    counts.updated += 1
   }
 
   private def commit(): Unit = {
     due.close()
     overdue.close()
-    val facts = state.finish()
+    val facts = state.finish(task.closing)
     // A key that is always active owes a result at each boundary, however old its entry.
     val end =
       if (facts.byEnd == NextDue.Never) NextDue.Never else math.max(facts.byEnd, task.closing + 1)

@@ -16,6 +16,9 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameArchive, FrameRing
   * An entry of the index says from which end on a key owes results, at every boundary until its ring
   * is empty or has a gap. So a key that is always active has an entry that never moves.
   *
+  * A key need not be saved after windows of it have closed: what `closed` says is passed over when it
+  * is read.
+  *
   * Its fields `byEnd` and `byClock` are the keys by the end, and by the time, at which they next owe
   * a result.
   *
@@ -37,6 +40,7 @@ private[spark] final class FrameStore(
   private val source = new ByteSource
   private var key: UnsafeRow = _
   private var stored = false // whether the present key has state
+  private var isAsRead = false // whether nothing of it has been written
   private var nextId = batchId << 32
 
   /** What the indexes have for the present key: its id, and under which end and time it stands. */
@@ -47,6 +51,9 @@ private[spark] final class FrameStore(
   /** The id of the present key; no other key ever has it. */
   def keyId: Long = id
 
+  /** Windows that end at this boundary or before were given before this batch. */
+  val closed: Long = before.fold(Long.MinValue)(_.closed)
+
   /** How many keys have state. */
   def keyCount: Long = keys
 
@@ -55,6 +62,7 @@ private[spark] final class FrameStore(
     this.key = key
     val value = store.get(key)
     stored = value != null
+    isAsRead = stored
     if (stored) resume(value) else begin()
     stored
   }
@@ -77,11 +85,17 @@ private[spark] final class FrameStore(
   /** Reads the present key's state. */
   def read(content: ByteSource => Unit): Unit = content(source)
 
+  /** Whether the present key is well indexed and its blocks are as they were, if it is next due then. */
+  def mayStay(nextDue: Long, boundary: Long): Boolean =
+    isAsRead && isDueAgain(nextDue, boundary)
+
+  /** A key that owes a result at the very next boundary stays where it is in the index. */
+  private def isDueAgain(nextDue: Long, boundary: Long) =
+    due < nextDue && nextDue == boundary + 1
+
   /** Saves the present key's state, with the end and the time at which it is next due. */
   def save(nextDue: Long, boundary: Long, nextDeadline: Long)(content: ByteSink => Unit): Unit = {
-    // A key that owes a result at the very next boundary stays where it is.
-    val stays = due < nextDue && nextDue == boundary + 1
-    if (!stays) due = byEnd.move(key, id, due, nextDue)
+    if (!isDueAgain(nextDue, boundary)) due = byEnd.move(key, id, due, nextDue)
     deadline = byClock.move(key, id, deadline, nextDeadline)
     val out = values.begin()
     out.putByte(FrameStore.Version)
@@ -107,9 +121,13 @@ private[spark] final class FrameStore(
     had
   }
 
-  /** Remembers what there is of the partition as a whole, and answers it. */
-  def finish(): PartitionFacts = {
-    val facts = PartitionFacts(keys, byEnd.head, byClock.head)
+  /** Remembers what there is of the partition as a whole, and answers it.
+    *
+    * @param closing
+    *   windows that end at this boundary or before have been given now
+    */
+  def finish(closing: Long): PartitionFacts = {
+    val facts = PartitionFacts(keys, byEnd.head, byClock.head, math.max(closed, closing))
     record.write(facts)
     facts
   }
@@ -134,8 +152,10 @@ private[spark] final class FrameStore(
 
     def sink(): ByteSink = values.begin()
 
-    def write(block: Long, content: ByteSink): Unit =
+    def write(block: Long, content: ByteSink): Unit = {
+      isAsRead = false
       store.put(blockKey(block), values.end(), family)
+    }
 
     def read(block: Long): ByteSource = {
       val source = new ByteSource
@@ -143,7 +163,10 @@ private[spark] final class FrameStore(
       source
     }
 
-    def remove(block: Long): Unit = store.remove(blockKey(block), family)
+    def remove(block: Long): Unit = {
+      isAsRead = false
+      store.remove(blockKey(block), family)
+    }
   }
 }
 

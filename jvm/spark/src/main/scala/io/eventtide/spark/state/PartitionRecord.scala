@@ -19,8 +19,8 @@ private[state] final class PartitionRecord(store: StateStore, families: FrameFam
     Option(store.get(key, FrameFamilies.Partition)).map { value =>
       val in = new ByteSource
       ByteRow.open(value, in)
-      StateVersion.check(in.getByte(), "a partition of windows", PartitionRecord.Version)
-      PartitionFacts(in.getCount(), in.getNumber(), in.getNumber())
+      PartitionRecord.check(in.getByte())
+      PartitionFacts(in.getCount(), in.getNumber(), in.getNumber(), in.getNumber())
     }
 
   def write(facts: PartitionFacts): Unit = {
@@ -30,14 +30,18 @@ private[state] final class PartitionRecord(store: StateStore, families: FrameFam
     out.putCount(facts.keys)
     out.putNumber(facts.byEnd)
     out.putNumber(facts.byClock)
+    out.putNumber(facts.closed)
     store.put(key, values.end(), FrameFamilies.Partition)
   }
 }
 
 private object PartitionRecord {
 
+  private def check(found: Int): Unit =
+    StateVersion.check(found, "a partition of windows", Version, oldest = Version)
+
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
-  private val Version = 1
+  private val Version = 2
 }
 
 /** @param keys
@@ -46,5 +50,12 @@ private object PartitionRecord {
   *   the first number of the index by end; `FrameRing.Never` if it is empty
   * @param byClock
   *   the same of the index by time
+  * @param closed
+  *   windows that end at this boundary or before have been given
   */
-private[spark] final case class PartitionFacts(keys: Long, byEnd: Long, byClock: Long)
+private[spark] final case class PartitionFacts(
+    keys: Long,
+    byEnd: Long,
+    byClock: Long,
+    closed: Long
+)

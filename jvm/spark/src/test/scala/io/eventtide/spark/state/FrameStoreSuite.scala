@@ -57,22 +57,22 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
     val counts = Seq(Seq(1, 2, 3), Seq(2, 4)).map { keys =>
       batch { (_, frames) =>
         keys.foreach(save(frames, _))
-        frames.finish().keys
+        frames.finish(4).keys
       }
     }
     val left = batch { (_, frames) =>
       assert(frames.open(keyOf(InternalRow(4))))
       frames.drop(): Unit
-      frames.finish()
+      frames.finish(5)
     }
     assert(counts == Seq(3, 4))
-    assert(left == PartitionFacts(3, 7, FrameRing.Never))
+    assert(left == PartitionFacts(3, 7, FrameRing.Never, 5))
   }
 
   test("a partition that has keys and knows nothing of itself is of an old format") {
     batch { (store, frames) =>
       save(frames, 1)
-      frames.finish(): Unit
+      frames.finish(0): Unit
       val all = store.iterator(FrameFamilies.Partition).map(_.key.copy()).toList
       all.foreach(store.remove(_, FrameFamilies.Partition))
     }
