@@ -15,6 +15,7 @@ import bench_curves
 import bench_memory
 import bench_peers
 import bench_policies
+import bench_profile
 import bench_soak
 import bench_state
 import bench_watermark
@@ -34,6 +35,7 @@ BENCHES: dict[str, Callable[..., Iterable[Figure]]] = {
     "memory": bench_memory.run,
     "peers": bench_peers.run,
     "policies": bench_policies.run,
+    "profile": bench_profile.run,
     "soak": bench_soak.run,
     "state": bench_state.run,
     "watermark": bench_watermark.run,

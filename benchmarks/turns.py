@@ -7,6 +7,7 @@ import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import eventtide as et
@@ -40,6 +41,10 @@ class Measured:
     ----------
     state_rows : int
         How many rows the state store had at the end of the last turn.
+    get_millis, put_millis : float
+        What RocksDB took to find values, and to take them, in all tasks and batches.
+    span : tuple of datetime
+        When the batches of the last turn that count began and ended.
     """
 
     rates: list[float] = field(default_factory=list)
@@ -47,6 +52,9 @@ class Measured:
     rows: int = 0
     cpu: float = 0.0
     state_rows: int = 0
+    get_millis: float = 0
+    put_millis: float = 0
+    span: tuple[datetime, datetime] = (datetime.min, datetime.min)
 
     @property
     def cpu_nanos(self) -> float:
@@ -127,10 +135,11 @@ def take_turn(query: DataFrame, batches: int, into: Measured, skipped: int = SKI
     running = query.writeStream.format("noop").outputMode("append").start()
     try:
         _wait(running, skipped)
-        cpu = cpu_seconds()
+        cpu, began = cpu_seconds(), datetime.now()
         first = _done(running)
         _wait(running, first + batches)
         into.cpu += cpu_seconds() - cpu
+        into.span = (began, datetime.now())
         last = _done(running)
     finally:
         running.stop()
@@ -142,6 +151,9 @@ def take_turn(query: DataFrame, batches: int, into: Measured, skipped: int = SKI
             into.millis.append(millis)
             into.rates.append(progress.numInputRows * 1000 / millis)
             into.state_rows = sum(state.numRowsTotal for state in progress.stateOperators)
+            for state in progress.stateOperators:
+                into.get_millis += state.customMetrics.get("rocksdbGetLatency", 0)
+                into.put_millis += state.customMetrics.get("rocksdbPutLatency", 0)
 
 
 def _wait(query: StreamingQuery, batches: int) -> None:

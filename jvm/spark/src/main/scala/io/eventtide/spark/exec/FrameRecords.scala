@@ -94,6 +94,15 @@ private[exec] final class FrameRecords(empty: UnsafeRow, reserve: Long => Boolea
     if (at >= start) at else None
   }
 
+  /** Looks at what tells whose a record is. */
+  def seeKey(record: Int): Long = words(record) + words(record + Header + 1)
+
+  /** Looks at where a frame may be. */
+  def seeFrame(record: Int, frame: Long): Long = {
+    val guess = count(record) - 1 - (lastFrame(record) - frame)
+    if (guess >= 0 && guess < count(record)) words(slot(record, guess.toInt)) else 0L
+  }
+
   def point(buffer: UnsafeRow, at: Int): Unit = buffer.pointTo(words, place(at + 1), bufferBytes)
 
   // ---- what is added

@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeRowJoiner
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   BindReferences,
+  BoundReference,
   Expression,
   If,
   JoinedRow,
@@ -36,6 +37,12 @@ private[exec] final case class FrameUpdates(
     initial: Seq[Expression],
     values: Seq[Expression]
 ) {
+
+  /** The columns of a row that the values use. */
+  lazy val columns: Seq[RowsAside.Column] = values
+    .flatMap(_.collect { case used: BoundReference if used.ordinal >= initial.length => used })
+    .distinctBy(_.ordinal)
+    .map(used => RowsAside.Column(used.ordinal - initial.length, used.dataType, used.nullable))
 
   /** Opens what a task collects; its memory ends with the task. */
   def open(peakMemory: SQLMetric): PartialFrames = {

@@ -34,6 +34,36 @@ private[exec] final class PartialFrames(
 
   def isFull: Boolean = full || records.isFull
 
+  /** Whether there are so many keys that the processor has to fetch nearly each from memory. */
+  def isWide: Boolean = byKey.size > PartialFrames.Wide
+
+  private val found = new Array[Int](RowsAside.Most)
+  private var fetched = 0L // so that the compiler leaves in what is only looked at
+
+  /** Has the processor fetch what `buffer` will look at for so many keys, each of one column without
+    * null, and their frames.
+    */
+  def fetch(keys: Array[Long], frames: Array[Long], count: Int): Unit = {
+    var seen = 0L
+    var i = 0
+    while (i < count) {
+      val hash = PartialFrames.hash(keys(i))
+      found(i) = byKey.record(byKey.first(hash), hash)
+      i += 1
+    }
+    i = 0
+    while (i < count) {
+      if (found(i) >= 0) seen += records.seeKey(found(i))
+      i += 1
+    }
+    i = 0
+    while (i < count) {
+      if (found(i) >= 0) seen += records.seeFrame(found(i), frames(i))
+      i += 1
+    }
+    fetched += seen
+  }
+
   /** The buffer of a frame of a key, to be changed in place before the next one is asked for. */
   def buffer(key: UnsafeRow, frame: Long): UnsafeRow = {
     val hash = PartialFrames.hash(key)
@@ -136,6 +166,8 @@ private[exec] object PartialFrames {
     row.setNullAt(0)
     row
   }
+
+  private val Wide = 1 << 14
 
   /** Spreads what differs over the upper half. */
   def mix(number: Long): Long = (number ^ (number >>> 32)) * 0xd6e8feb86659fd93L

@@ -9,8 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{
 import org.apache.spark.sql.catalyst.expressions.codegen.{
   CodeGenerator,
   CodegenContext,
-  ExprCode,
-  GenerateUnsafeProjection
+  ExprCode
 }
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
@@ -77,17 +76,18 @@ final case class PartialFramesExec(
   override def limitNotReachedChecks: Seq[String] = Nil
   override def needCopyResult: Boolean = false
 
-  @transient private var framesVariable: String = _
+  @transient private var taking: TakingCode = _
 
   override protected def doProduce(ctx: CodegenContext): String = {
     val opener = ctx.addReferenceObj("updates", updates)
     val peakMemory = metricTerm(ctx, "peakMemory")
-    framesVariable = ctx.addMutableState(
+    val all = ctx.addMutableState(
       classOf[PartialFrames].getName,
       "frames",
       name => s"$name = $opener.open($peakMemory);",
       forceInline = true
     )
+    taking = new TakingCode(ctx, all, updates)
     val ended = ctx.addMutableState(CodeGenerator.JAVA_BOOLEAN, "ended")
     val gives = ctx.addMutableState(CodeGenerator.JAVA_BOOLEAN, "gives")
     val take = ctx.freshName("takeRows")
@@ -102,7 +102,7 @@ final case class PartialFramesExec(
     ctx.addNewFunction(
       "shouldStop",
       s"""@Override public boolean shouldStop() {
-         |  return $framesVariable.isFull() || super.shouldStop();
+         |  return $all.isFull() || super.shouldStop();
          |}
        """.stripMargin,
       inlineToOuterClass = true
@@ -111,10 +111,11 @@ final case class PartialFramesExec(
     s"""while ($gives || !$ended) {
        |  if (!$gives) {
        |    $takeName();
+       |    ${taking.takeRest}
        |    $gives = true;
        |  }
-       |  while ($framesVariable.next()) {
-       |    UnsafeRow $row = $framesVariable.row();
+       |  while ($all.next()) {
+       |    UnsafeRow $row = $all.row();
        |    ${consume(ctx, null, row)}
        |    if (shouldStop()) return;
        |  }
@@ -124,43 +125,10 @@ final case class PartialFramesExec(
   }
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
-    ctx.currentVars = input
-    ctx.INPUT_ROW = null
-    val frameOfRow = updates.frame.genCode(ctx)
-    val buffer = ctx.freshName("buffer")
-    val (key, found) = findBuffer(ctx, updates.keys, frameOfRow.value.code)
-    ctx.currentVars = Seq.fill(updates.initial.length)(null: ExprCode) ++ input
-    ctx.INPUT_ROW = buffer
-    val shared = ctx.subexpressionEliminationForWholeStageCodegen(updates.values)
-    val sharedCode = ctx.evaluateSubExprEliminationState(shared.states.values)
-    val values = ctx.withSubExprEliminationExprs(shared.states)(updates.values.map(_.genCode(ctx)))
-    val stores = values.zip(updates.values).zipWithIndex.map { case ((value, of), i) =>
-      CodeGenerator.updateColumn(buffer, of.dataType, i, value, of.nullable)
-    }
-    s"""${frameOfRow.code}
-       |$key
-       |UnsafeRow $buffer = $found;
-       |$sharedCode
-       |${evaluateVariables(values)}
-       |${stores.mkString("\n")}
+    val used = AttributeSet(updates.columns.map(column => child.output(column.at)))
+    s"""${evaluateRequiredVariables(child.output, input, used)}
+       |${taking.take(input)}
      """.stripMargin
-  }
-
-  /** Code that evaluates a row's key, and the buffer of the key and the frame. */
-  private def findBuffer(
-      ctx: CodegenContext,
-      keys: Seq[Expression],
-      frame: String
-  ): (String, String) = keys match {
-    case Seq(NumberKey(number)) =>
-      val key = number.genCode(ctx)
-      val mask = NumberKey.masks(number.dataType)
-      val found = s"$framesVariable.buffer(((long) ${key.value}) & ${mask}L, $frame)"
-      val orNull = s"${key.isNull} ? $framesVariable.bufferOfNull($frame) : $found"
-      (key.code.toString, if (number.nullable) orNull else found)
-    case _ =>
-      val key = GenerateUnsafeProjection.createCode(ctx, keys)
-      (key.code.toString, s"$framesVariable.buffer(${key.value}, $frame)")
   }
 
   override protected def withNewChildInternal(newChild: SparkPlan): PartialFramesExec =

@@ -12,6 +12,8 @@ private[exec] final class RecordSlots {
   private var mask = FirstSlots - 1
   private var count = 0
 
+  def size: Int = count
+
   def bytes: Long = entries.length * 8L
 
   /** Where to look first. */

@@ -105,6 +105,13 @@ final class PartialFramesExecSuite extends AnyFunSuite with LocalSession {
       assert(found(rows, generated = false) == all)
     }
 
+  for (key <- Seq("id % 40009", "cast(id % 40009 AS int)", "nullif(id % 40009, 13)"))
+    test(s"so are those of many keys, as $key, whose rows are set aside") {
+      val rows =
+        spark.range(0, 200_000, 1, 1).selectExpr(s"$key AS key", "id div 30000 AS frame", value)
+      assert(found(rows, generated = true) == expected(rows))
+    }
+
   // Half of these keys fill the memory that there is at most.
   private val Keys = 1_600_000
 
