@@ -6,11 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{
   AggregateExpression,
   DeclarativeAggregate
 }
-import org.apache.spark.sql.catalyst.expressions.codegen.{
-  CodeGenerator,
-  CodegenContext,
-  ExprCode
-}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   AttributeSet,

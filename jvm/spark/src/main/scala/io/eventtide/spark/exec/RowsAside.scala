@@ -40,12 +40,18 @@ private[exec] final class RowsAside(
   }
 
   private def array(javaType: String, name: String): String =
-    ctx.addMutableState(s"$javaType[]", name, v => s"$v = new $javaType[$Most];", forceInline = true)
+    ctx.addMutableState(
+      s"$javaType[]",
+      name,
+      v => s"$v = new $javaType[$Most];",
+      forceInline = true
+    )
 
   /** Code that sets a row aside, and updates all when they are as many as there is room for. */
   def add(key: String, frame: String, row: Seq[ExprCode], update: String): String = {
-    val stores = columns.zip(row).zip(values.zip(nulls)).map { case ((_, from), (value, isNull)) =>
-      s"$value[$count] = ${from.value};" + isNull.map(n => s" $n[$count] = ${from.isNull};").mkString
+    val stores = columns.indices.map { i =>
+      val isNull = nulls(i).map(array => s"$array[$count] = ${row(i).isNull};")
+      s"${values(i)}[$count] = ${row(i).value}; ${isNull.mkString}"
     }
     s"""$keys[$count] = $key;
        |$numbers[$count] = $frame;
@@ -61,9 +67,9 @@ private[exec] final class RowsAside(
     */
   def addUpdate(updateOne: (String, Seq[ExprCode]) => String): String = {
     val name = ctx.freshName("updateAside")
-    val (i, buffer) = (ctx.freshName("i"), ctx.freshName("buffer"))
-    val row = columns.zip(values.zip(nulls)).map { case (of, (value, isNull)) =>
-      readCode(of, s"$value[$i]", isNull.map(n => s"$n[$i]"))
+    val (at, buffer) = (ctx.freshName("at"), ctx.freshName("buffer"))
+    val row = columns.indices.map { i =>
+      readCode(columns(i), s"${values(i)}[$at]", nulls(i).map(array => s"$array[$at]"))
     }
     val reads = row.map(_.code).mkString("\n")
     val update = updateOne(buffer, row.map(_.copy(code = EmptyBlock)))
@@ -71,8 +77,8 @@ private[exec] final class RowsAside(
       name,
       s"""private void $name() throws java.io.IOException {
          |  $frames.fetch($keys, $numbers, $count);
-         |  for (int $i = 0; $i < $count; $i++) {
-         |    UnsafeRow $buffer = $frames.buffer($keys[$i], $numbers[$i]);
+         |  for (int $at = 0; $at < $count; $at++) {
+         |    UnsafeRow $buffer = $frames.buffer($keys[$at], $numbers[$at]);
          |    $reads
          |    $update
          |  }

@@ -51,9 +51,9 @@ private[exec] final class TakingCode(
     val found = s"$frames.buffer($word, $frame)"
     val orNull = s"${code.isNull} ? $frames.bufferOfNull($frame) : $found"
     val atOnce = updateAt(if (key.nullable) orNull else found, input)
+    val mayWait = updates.columns.forall(_.isPrimitive)
     s"""${code.code}
-       |${if (updates.columns.forall(_.isPrimitive)) asideOr(atOnce, code, word, frame, input)
-        else atOnce}
+       |${if (mayWait) asideOr(atOnce, code, word, frame, input) else atOnce}
      """.stripMargin
   }
 

@@ -7,13 +7,14 @@ import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   BindReferences,
   Expression,
-  GenericInternalRow,
   JoinedRow,
   NamedExpression,
   SortOrder,
+  SpecificInternalRow,
   UnsafeProjection,
   UnsafeRow
 }
+import org.apache.spark.sql.types.LongType
 
 import io.eventtide.kernel.window.{FrameArchive, FrameRing}
 import io.eventtide.spark.options.WindowSettings
@@ -102,7 +103,7 @@ private[spark] final case class WindowResult(
 /** Makes the rows of results; one instance a task. */
 private[exec] final class ResultRows(plan: WindowPlan) {
   private val spec = plan.settings.spec
-  private val bounds = new GenericInternalRow(2)
+  private val bounds = new SpecificInternalRow(Seq(LongType, LongType)) // which boxes nothing
   private val keyAndBounds = new JoinedRow
   private val values = new JoinedRow
   private val all = new JoinedRow

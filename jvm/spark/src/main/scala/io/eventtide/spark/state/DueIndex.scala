@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   BoundReference,
   GenericInternalRow,
   JoinedRow,
+  SpecificInternalRow,
   UnsafeProjection,
   UnsafeRow
 }
@@ -13,7 +14,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreIterator,
   UnsafeRowPair
 }
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{LongType, StructType}
 
 import io.eventtide.kernel.window.FrameRing
 
@@ -33,7 +34,7 @@ private[spark] final class DueIndex(
 ) {
   private var lowest = first.getOrElse(Long.MinValue)
 
-  private val number = new GenericInternalRow(1)
+  private val number = new SpecificInternalRow(Seq(LongType))
   private val joined = new JoinedRow
   private val nobody = new GenericInternalRow(families.keys.length)
   private val idOf = UnsafeProjection.create(StructType(families.indexKeys.fields.take(1)))

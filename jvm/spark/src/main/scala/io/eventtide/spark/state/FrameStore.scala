@@ -1,12 +1,13 @@
 package io.eventtide.spark.state
 
 import org.apache.spark.sql.catalyst.expressions.{
-  GenericInternalRow,
   JoinedRow,
+  SpecificInternalRow,
   UnsafeProjection,
   UnsafeRow
 }
 import org.apache.spark.sql.execution.streaming.state.StateStore
+import org.apache.spark.sql.types.LongType
 
 import io.eventtide.kernel.StateVersion
 import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameArchive, FrameRing}
@@ -132,7 +133,7 @@ private[spark] final class FrameStore(
     facts
   }
 
-  private val number = new GenericInternalRow(1)
+  private val number = new SpecificInternalRow(Seq(LongType))
   private val joined = new JoinedRow
   private val blockKeyOf = UnsafeProjection.create(families.blockKeys)
 
