@@ -10,7 +10,7 @@ import bench_windows
 import eventtide as et
 from bench_windows import STOCK, WORKLOAD, Case
 from eventtide import WatermarkPolicies
-from turns import Measured, cpu_settings, millis_figure, rates, session, take_turn
+from turns import Measured, cpu_settings, millis_figure, rates, session, state_settings, take_turn
 from workload import Windows, even, events
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def _take(spark: SparkSession, run: Run) -> Measured:
 def _figure(curve: Curve, size: int, rival: str, ours: Measured, theirs: Measured) -> Figure:
     settings: Settings = {
         curve.grows: f"{size:,}",
-        "state_rows": f"{ours.state_rows:,} of ours, {theirs.state_rows:,} of the rival",
+        **state_settings(ours, theirs),
         **cpu_settings(ours, theirs),
         "batches": BATCHES,
         "fixed": curve.fixed,

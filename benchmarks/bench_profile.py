@@ -1,30 +1,38 @@
-"""Where the processor's time goes in a micro-batch, by JFR, ours and stock Spark's in a JVM each."""
+"""What the tasks of a micro-batch do, by JFR, ours and stock Spark's in a JVM each."""
 
 from __future__ import annotations
 
 import re
 import subprocess
 import tempfile
+import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
-from datetime import datetime, timedelta
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench_windows import CASES, STOCK, WORKLOAD, Case, warm
+from bench_windows import STOCK, WORKLOAD, Case, warm
 from figures import Figure, java
 from turns import Measured, session, take_turn
+from workload import Windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from figures import Settings
 
+CASES = (
+    Case(500_000, 100_000, Windows(10, 1)),
+    Case(5_000_000, 1_000, Windows(10, 1)),
+)
+
+# What RocksDB did by its own clocks: JFR does not see who is in native code.
+READS, WRITES = "state: reads, in RocksDB", "state: writes, in RocksDB"
+
 # What a task was doing: the innermost frame that one of these fits says it.
 PARTS = {
-    "state: reads, around RocksDB": r"RocksDB\.(get|iterator|prefixScan)|StateStore\.(get|iterator)",
+    "state: reads, around RocksDB": r"RocksDB\.(get|iterator|prefixScan)|StateStore\.(get|iter)",
     "state: writes, around RocksDB": r"ChangelogWriter|RocksDB\.(put|remove|merge)"
     r"|StateStore\.(put|remove)",
     "state: commit": r"RocksDB\.commit|StateStore\.commit|RocksDBFileManager",
@@ -36,22 +44,21 @@ PARTS = {
     "generated code: source, projections, aggregates": r"GeneratedClass|catalyst\.expressions",
 }
 
-READS, WRITES = "state: reads, in RocksDB", "state: writes, in RocksDB"
-
 PERIOD = 20  # ms between two samples of a thread in Java, by JFR
+
+DAY = 24 * 3600
 
 
 def run(*, quick: bool) -> Iterator[Figure]:
-    """Profile the case of 100 000 keys, and that of few keys and many rows."""
-    many = next(case for case in CASES if case.keys == 100_000 and case.windows.slide == 1)
-    few = next(case for case in CASES if case.rows == 5_000_000 and case.windows.size == 10)
-    for case in [many] if quick else [many, few]:
-        yield from _compare(replace(case, batches=8))
+    """Profile the case of many keys, and that of few keys and many rows."""
+    for case in CASES[:1] if quick else CASES:
+        yield from _compare(case)
 
 
 def _compare(case: Case) -> Iterator[Figure]:
     print(f"profile: {case}", flush=True)
     theirs, ours = (_alone(case, is_ours=side) for side in (False, True))
+    least = PERIOD / case.batches  # one sample
     for part in [READS, WRITES, *PARTS, "other"]:
         settings: Settings = {
             "windows": str(case.windows),
@@ -61,19 +68,20 @@ def _compare(case: Case) -> Iterator[Figure]:
             "batches": case.batches,
             "source": WORKLOAD,
         }
-        least = PERIOD / case.batches  # one sample
         mine, others = (max(least, side.get(part, 0.0)) for side in (ours, theirs))
         yield Figure("profile", settings, "ms of tasks", mine, STOCK, others, less_is_better=True)
 
 
-def _alone(case: Case, *, is_ours: bool) -> Profile:
-    """Run one side in a new JVM, which records from its start: later all code is compiled anew."""
+def _alone(case: Case, *, is_ours: bool) -> dict[str, float]:
+    """Return milliseconds of tasks in a batch, by what they were doing, of one side in a new JVM.
+
+    It records from its start: when a recording begins later, all code is compiled anew.
+    """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "recording.jfr"
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
             measured = processes.submit(_record, case, file, is_ours=is_ours).result()
         found = _sampled(file, measured.span)
-    # JFR does not see who is in native code, but RocksDB has clocks of its own.
     found |= {READS: measured.get_millis, WRITES: measured.put_millis}
     return {part: millis / case.batches for part, millis in found.items()}
 
@@ -90,43 +98,28 @@ def _record(case: Case, file: Path, *, is_ours: bool) -> Measured:
     return measured
 
 
-def _sampled(file: Path, span: tuple[datetime, datetime]) -> dict[str, float]:
+def _sampled(file: Path, span: tuple[float, float]) -> dict[str, float]:
     """Return the milliseconds of tasks in Java, by what they were doing."""
+    began = time.localtime(span[0])
+    from_midnight = began.tm_hour * 3600 + began.tm_min * 60 + began.tm_sec + span[0] % 1
     found: Counter[str] = Counter()
     for at, frames in _samples(file):
-        if _since(span[0], at) <= _since(*span):
+        if (at - from_midnight) % DAY <= span[1] - span[0]:
             found[_part(frames)] += PERIOD
     return dict(found)
 
 
-def _since(begin: datetime, end: datetime) -> timedelta:
-    """Return how long after `begin` a time of the day is."""
-    return (end - begin) % timedelta(days=1)
-
-
-def _samples(file: Path) -> Iterator[tuple[datetime, list[str]]]:
-    """Return when tasks were seen, and their frames, the innermost first."""
+def _samples(file: Path) -> Iterator[tuple[float, list[str]]]:
+    """Return when tasks were seen, in seconds of the day, and their frames, the innermost first."""
     command = [str(Path(java()).with_name("jfr")), "print", "--events", "jdk.ExecutionSample"]
-    with subprocess.Popen(  # noqa: S603 - our own Java
-        [*command, "--stack-depth", "128", str(file)], stdout=subprocess.PIPE, text=True
-    ) as printed:
-        assert printed.stdout is not None
-        at, is_task, frames = datetime.min, False, list[str]()
-        for line in map(str.strip, printed.stdout):
-            if line.startswith("startTime = "):
-                at, is_task, frames = _time(line), False, []
-            elif line.startswith("sampledThread = "):
-                is_task = "Executor task" in line
-            elif " line: " in line:
-                frames.append(line)
-            elif line == "}" and is_task:
-                yield at, frames
-
-
-def _time(line: str) -> datetime:
-    found = re.search(r"\d\d:\d\d:\d\d\.\d+", line)
-    assert found is not None, line
-    return datetime.strptime(found[0], "%H:%M:%S.%f")
+    printed = subprocess.run(  # noqa: S603 - our own Java
+        [*command, "--stack-depth", "128", str(file)], check=True, capture_output=True, text=True
+    )
+    for event in printed.stdout.split("\n}\n"):
+        at = re.search(r"startTime = (\d+):(\d+):([\d.]+)", event)
+        if at is not None and 'sampledThread = "Executor task' in event:
+            seconds = int(at[1]) * 3600 + int(at[2]) * 60 + float(at[3])
+            yield seconds, [line for line in event.splitlines() if " line: " in line]
 
 
 def _part(frames: list[str]) -> str:

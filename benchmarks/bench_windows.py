@@ -7,7 +7,16 @@ import statistics
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from turns import Measured, cpu_settings, millis_figure, rates, session, take_turn, warm_up
+from turns import (
+    Measured,
+    cpu_settings,
+    millis_figure,
+    rates,
+    session,
+    state_settings,
+    take_turn,
+    warm_up,
+)
 from workload import Windows, even, events
 
 if TYPE_CHECKING:
@@ -149,7 +158,7 @@ def compare(spark: SparkSession, case: Case) -> Figure:
         "seconds_per_batch": case.seconds,
         "lag": f"{windows.lag} s",
         **({} if case.goal is None else {"goal": case.goal}),
-        "state_rows_of_rival": theirs.state_rows,
+        **state_settings(ours, theirs),
         "skipped": f"{case.ours_skipped} of ours, {case.theirs_skipped} of the rival",
         "batches": f"{len(ours.millis)} in {case.turns} turns",
         **cpu_settings(ours, theirs),

@@ -19,6 +19,7 @@ ORDER = (
     "cores",
     "memory",
     "soak",
+    "profile",
     "state",
     "watermark",
     "policies",

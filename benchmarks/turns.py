@@ -7,7 +7,6 @@ import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 import eventtide as et
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.listener import StreamingQueryProgress
     from pyspark.sql.streaming.query import StreamingQuery
 
 SKIPPED = 2  # batches of each query, while it starts
@@ -41,10 +41,12 @@ class Measured:
     ----------
     state_rows : int
         How many rows the state store had at the end of the last turn.
+    state_bytes : int
+        The size of the store's files then; what it has not written yet comes on top.
     get_millis, put_millis : float
         What RocksDB took to find values, and to take them, in all tasks and batches.
-    span : tuple of datetime
-        When the batches of the last turn that count began and ended.
+    span : tuple of float
+        When the batches of the last turn that count began and ended, in seconds since 1970.
     """
 
     rates: list[float] = field(default_factory=list)
@@ -52,9 +54,10 @@ class Measured:
     rows: int = 0
     cpu: float = 0.0
     state_rows: int = 0
+    state_bytes: int = 0
     get_millis: float = 0
     put_millis: float = 0
-    span: tuple[datetime, datetime] = (datetime.min, datetime.min)
+    span: tuple[float, float] = (0.0, 0.0)
 
     @property
     def cpu_nanos(self) -> float:
@@ -112,6 +115,15 @@ def cpu_settings(ours: Measured, theirs: Measured) -> Settings:
     }
 
 
+def state_settings(ours: Measured, theirs: Measured) -> Settings:
+    """Return what the two had in their stores, and in the stores' files."""
+    both = (ours, theirs)
+    return {
+        "state_rows": " / ".join(f"{each.state_rows:,}" for each in both),
+        "state_mib": " / ".join(f"{each.state_bytes / 2**20:.0f}" for each in both),
+    }
+
+
 def millis_figure(
     bench: str, settings: Settings, rival: str, ours: Measured, theirs: Measured
 ) -> Figure:
@@ -135,11 +147,11 @@ def take_turn(query: DataFrame, batches: int, into: Measured, skipped: int = SKI
     running = query.writeStream.format("noop").outputMode("append").start()
     try:
         _wait(running, skipped)
-        cpu, began = cpu_seconds(), datetime.now()
+        cpu, began = cpu_seconds(), time.time()
         first = _done(running)
         _wait(running, first + batches)
         into.cpu += cpu_seconds() - cpu
-        into.span = (began, datetime.now())
+        into.span = (began, time.time())
         last = _done(running)
     finally:
         running.stop()
@@ -151,9 +163,15 @@ def take_turn(query: DataFrame, batches: int, into: Measured, skipped: int = SKI
             into.millis.append(millis)
             into.rates.append(progress.numInputRows * 1000 / millis)
             into.state_rows = sum(state.numRowsTotal for state in progress.stateOperators)
-            for state in progress.stateOperators:
-                into.get_millis += state.customMetrics.get("rocksdbGetLatency", 0)
-                into.put_millis += state.customMetrics.get("rocksdbPutLatency", 0)
+            into.state_bytes = _total(progress, "SstFileSize")
+            into.get_millis += _total(progress, "GetLatency")
+            into.put_millis += _total(progress, "PutLatency")
+
+
+def _total(progress: StreamingQueryProgress, metric: str) -> int:
+    """Return what RocksDB says in all state stores of a batch."""
+    metrics = (state.customMetrics for state in progress.stateOperators)
+    return sum(int(each.get(f"rocksdb{metric}", 0)) for each in metrics)
 
 
 def _wait(query: StreamingQuery, batches: int) -> None:

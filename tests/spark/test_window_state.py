@@ -122,9 +122,8 @@ def operators(script: Script) -> list[dict[str, Any]]:
     return [operator for batch in batches for operator in batch["stateOperators"]]
 
 
-def test_a_key_without_new_rows_is_not_written_when_its_windows_close(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("spark")
+def test_a_key_without_new_rows_is_not_written_when_its_windows_close(tmp_path: Path) -> None:
     """It is read as it was, gives each window once, and takes rows again."""
     query = lambda events: flat(sliding(events).results).drop("keys")  # noqa: E731
     steps = [
@@ -138,6 +137,6 @@ def test_a_key_without_new_rows_is_not_written_when_its_windows_close(
         for rows, results in steps:
             script.rows([(at(second), key) for second, key in rows]).expect(results=results)
         done = operators(script)
-    # Six times with rows; then once since no watermark was known, and once for a gap between frames.
+    # Six times with rows, once since no watermark was known, and once for a gap between frames.
     assert sum(operator["numRowsUpdated"] for operator in done) == 6 + 2
     assert sum(operator["numRowsRemoved"] for operator in done) == 1
