@@ -88,8 +88,12 @@ def _alone(case: Case, *, is_ours: bool) -> dict[str, float]:
 
 def _record(case: Case, file: Path, *, is_ours: bool) -> Measured:
     """Run one side while a file is recorded."""
-    recording = f"-XX:StartFlightRecording=filename={file},settings=default,dumponexit=true"
-    with session(java=f"{recording} -XX:FlightRecorderOptions=stackdepth=128") as spark:
+    options = (
+        f"-XX:StartFlightRecording=filename={file},settings=default,dumponexit=true",
+        "-XX:FlightRecorderOptions=stackdepth=128",
+        "-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints",  # or inlined code is its caller's
+    )
+    with session(java=" ".join(options)) as spark:
         warm(spark)
         side = case.windows.ours if is_ours else case.windows.stock
         skipped = case.ours_skipped if is_ours else case.theirs_skipped
