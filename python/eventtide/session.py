@@ -75,14 +75,15 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     supported_minor(pyspark.__version__)
     running = _jvm.running_settings()
     settings = {**(_startup_settings() if running is None else running), **builder._options}  # noqa: SLF001
-    if running is None:
-        builder.config(JARS, _appended(settings, JARS, str(jar_path())))
-    elif not _jvm.has_jar():
+    if running is not None and not _jvm.has_jar():
         raise SetupError(
             "A Spark JVM without eventtide's jar is already running in this process, and a running"
             " JVM takes no more. Restart Python and call et.configure before the first session is"
             f" made, or start Spark with --jars {jar_path()}."
         )
+    # A running JVM has the jar in its own settings; those of a builder hide it from executors.
+    if running is None or JARS in builder._options:  # noqa: SLF001
+        builder.config(JARS, _appended(settings, JARS, str(jar_path())))
     builder.config(EXTENSIONS, _appended(settings, EXTENSIONS, _jvm.EXTENSION))
     if STATE_STORE not in settings:
         builder.config(STATE_STORE, ROCKSDB)

@@ -104,6 +104,13 @@ def test_a_running_jvm_with_the_jar_keeps_its_jars(monkeypatch: pytest.MonkeyPat
     assert configured() == {EXTENSIONS: f"x.Y,{EXTENSION}", STATE_STORE: ROCKSDB}
 
 
+def test_jars_of_a_later_session_have_ours(jar: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its executors get the jars of the builder and no others."""
+    monkeypatch.setattr("eventtide._jvm.running_settings", lambda: {JARS: jar})
+    monkeypatch.setattr("eventtide._jvm.has_jar", lambda: True)
+    assert configured(spark__jars="/a.jar")[JARS] == f"/a.jar,{jar}"
+
+
 @pytest.mark.usefixtures("jar")
 def test_a_running_jvm_without_the_jar_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spark would take `spark.jars` and ignore it."""
