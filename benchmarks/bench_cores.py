@@ -52,9 +52,7 @@ def _measured(master: str, cases: tuple[Case, ...]) -> list[Measured]:
 
 def _figure(case: Case, cores: str, ours: Measured, one: Measured) -> Figure:
     settings: Settings = {
-        "windows": str(case.windows),
-        "keys": case.keys,
-        "rows_per_batch": case.rows,
+        **case.settings,
         "on": cores,
         "batches": len(ours.millis),
         "source": WORKLOAD,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 from bench_windows import STOCK, WORKLOAD, Case
 from figures import Figure
-from process import WHOLE_HEAP, Memory, peak_memory
-from turns import Measured, session, take_turn
+from process import WHOLE_HEAP, Memory, alone, peak_memory
+from turns import Measured, session
 from workload import Windows
 
 if TYPE_CHECKING:
@@ -40,11 +38,9 @@ def run(*, quick: bool) -> Iterator[Figure]:
 
 def _compare(case: Case) -> list[Figure]:
     print(f"memory: {case}", flush=True)
-    theirs, ours = (_alone(case, is_ours=side) for side in (False, True))
+    theirs, ours = (alone(_take, case, is_ours=side) for side in (False, True))
     settings: Settings = {
-        "windows": str(case.windows),
-        "keys": case.keys,
-        "rows_per_batch": case.rows,
+        **case.settings,
         "state_rows_of_rival": theirs.measured.state_rows,
         "batches": case.batches,
         "most": "of looks every 2 s, after a collection of garbage",
@@ -65,17 +61,9 @@ def _compare(case: Case) -> list[Figure]:
     ]
 
 
-def _alone(case: Case, *, is_ours: bool) -> Taken:
-    """Run one side in a new process, so that nothing of the other is in memory."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
-        return processes.submit(_take, case, is_ours=is_ours).result()
-
-
 def _take(case: Case, *, is_ours: bool) -> Taken:
     with session(java=WHOLE_HEAP) as spark:
         measured = Measured()
-        side = case.windows.ours if is_ours else case.windows.stock
-        skipped = case.ours_skipped if is_ours else case.theirs_skipped
         with peak_memory() as most:
-            take_turn(case.query(spark, side), case.batches, measured, skipped)
+            case.take(spark, measured, is_ours=is_ours)
         return Taken(most, measured)

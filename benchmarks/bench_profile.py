@@ -7,14 +7,13 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench_windows import STOCK, WORKLOAD, Case, warm
 from figures import Figure, java
-from turns import Measured, session, take_turn
+from process import alone
+from turns import Measured, session
 from workload import Windows
 
 if TYPE_CHECKING:
@@ -57,13 +56,11 @@ def run(*, quick: bool) -> Iterator[Figure]:
 
 def _compare(case: Case) -> Iterator[Figure]:
     print(f"profile: {case}", flush=True)
-    theirs, ours = (_alone(case, is_ours=side) for side in (False, True))
+    theirs, ours = (_profile(case, is_ours=side) for side in (False, True))
     least = PERIOD / case.batches  # one sample
     for part in [READS, WRITES, *PARTS, "other"]:
         settings: Settings = {
-            "windows": str(case.windows),
-            "keys": case.keys,
-            "rows_per_batch": case.rows,
+            **case.settings,
             "part": part,
             "batches": case.batches,
             "source": WORKLOAD,
@@ -72,15 +69,14 @@ def _compare(case: Case) -> Iterator[Figure]:
         yield Figure("profile", settings, "ms of tasks", mine, STOCK, others, less_is_better=True)
 
 
-def _alone(case: Case, *, is_ours: bool) -> dict[str, float]:
+def _profile(case: Case, *, is_ours: bool) -> dict[str, float]:
     """Return milliseconds of tasks in a batch, by what they were doing, of one side in a new JVM.
 
     It records from its start: when a recording begins later, all code is compiled anew.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "recording.jfr"
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
-            measured = processes.submit(_record, case, file, is_ours=is_ours).result()
+        measured = alone(_record, case, file, is_ours=is_ours)
         found = _sampled(file, measured.span)
     found |= {READS: measured.get_millis, WRITES: measured.put_millis}
     return {part: millis / case.batches for part, millis in found.items()}
@@ -95,10 +91,8 @@ def _record(case: Case, file: Path, *, is_ours: bool) -> Measured:
     )
     with session(java=" ".join(options)) as spark:
         warm(spark)
-        side = case.windows.ours if is_ours else case.windows.stock
-        skipped = case.ours_skipped if is_ours else case.theirs_skipped
         measured = Measured()
-        take_turn(case.query(spark, side), case.batches, measured, skipped)
+        case.take(spark, measured, is_ours=is_ours)
     return measured
 
 

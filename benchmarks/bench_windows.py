@@ -95,6 +95,26 @@ class Case:
         batches = max(4, math.ceil((seconds + self.windows.lag) / self.seconds) + 2)
         return math.ceil(batches / self.cycle) * self.cycle
 
+    @property
+    def settings(self) -> Settings:
+        """What a figure says of it."""
+        return {
+            "windows": str(self.windows),
+            "keys": self.keys,
+            "rows_per_batch": self.rows,
+        }
+
+    def take(self, spark: SparkSession, into: Measured, *, is_ours: bool) -> None:
+        """Run a turn of one side."""
+        side = self.windows.ours if is_ours else self.rival_results
+        skipped = self.ours_skipped if is_ours else self.theirs_skipped
+        take_turn(self.query(spark, side), self.batches, into, skipped)
+
+    @property
+    def rival_results(self) -> Callable[[DataFrame], DataFrame]:
+        """What gives the rival's results."""
+        return self.windows.by_processor if self.rival == PROCESSOR else self.windows.stock
+
     def query(self, spark: SparkSession, results: Callable[[DataFrame], DataFrame]) -> DataFrame:
         """Return the results over this case's events."""
         return results(events(rates(spark, self.rows), even(self.keys), self.rate))
@@ -145,16 +165,13 @@ def warm(spark: SparkSession) -> None:
 def compare(spark: SparkSession, case: Case) -> Figure:
     """Measure one case in turns."""
     windows = case.windows
-    rival = windows.by_processor if case.rival == PROCESSOR else windows.stock
     ours, theirs = Measured(), Measured()
     for turn in range(case.turns):
         print(f"windows: {case}, turn {turn + 1} of {case.turns}", flush=True)
-        take_turn(case.query(spark, rival), case.batches, theirs, case.theirs_skipped)
-        take_turn(case.query(spark, windows.ours), case.batches, ours, case.ours_skipped)
+        case.take(spark, theirs, is_ours=False)
+        case.take(spark, ours, is_ours=True)
     settings: Settings = {
-        "windows": str(windows),
-        "keys": case.keys,
-        "rows_per_batch": case.rows,
+        **case.settings,
         "seconds_per_batch": case.seconds,
         "lag": f"{windows.lag} s",
         **({} if case.goal is None else {"goal": case.goal}),

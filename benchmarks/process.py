@@ -5,15 +5,20 @@ from __future__ import annotations
 import math
 import os
 import threading
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from pyspark import SparkContext
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 # All of the heap is there from the start, so that what is resident beyond it lies elsewhere.
 WHOLE_HEAP = "-Xms4g -XX:+AlwaysPreTouch"
@@ -79,6 +84,12 @@ def peak_memory() -> Iterator[Memory]:
     finally:
         done.set()
         watcher.join()
+
+
+def alone(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Do some work in a new process, and so in a JVM of its own."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
+        return processes.submit(work, *args, **kwargs).result()
 
 
 def _pid() -> int:

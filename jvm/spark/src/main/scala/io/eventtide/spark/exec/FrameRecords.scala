@@ -80,11 +80,16 @@ private[exec] final class FrameRecords(empty: UnsafeRow, reserve: Long => Boolea
   }
 
   private def findIn(record: Int, frame: Long): Int = {
-    val guess = count(record) - 1 - (lastFrame(record) - frame)
-    val at = if (guess >= 0 && guess < count(record)) slot(record, guess.toInt) else None
+    val at = guess(record, frame)
     if (at != None && words(at) == frame) at
     else if (room(record) > Near) findFar(record, frame)
     else findNear(record, frame)
+  }
+
+  /** Where a frame is if there are no gaps between it and the last; `None` if it cannot be. */
+  private def guess(record: Int, frame: Long): Int = {
+    val i = count(record) - 1 - (lastFrame(record) - frame)
+    if (i >= 0 && i < count(record)) slot(record, i.toInt) else None
   }
 
   private def findNear(record: Int, frame: Long): Int = {
@@ -99,8 +104,8 @@ private[exec] final class FrameRecords(empty: UnsafeRow, reserve: Long => Boolea
 
   /** Looks at where a frame may be. */
   def seeFrame(record: Int, frame: Long): Long = {
-    val guess = count(record) - 1 - (lastFrame(record) - frame)
-    if (guess >= 0 && guess < count(record)) words(slot(record, guess.toInt)) else 0L
+    val at = guess(record, frame)
+    if (at != None) words(at) else 0L
   }
 
   def point(buffer: UnsafeRow, at: Int): Unit = buffer.pointTo(words, place(at + 1), bufferBytes)
