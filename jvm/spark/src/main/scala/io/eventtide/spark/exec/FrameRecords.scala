@@ -27,12 +27,14 @@ private[exec] final class FrameRecords(empty: UnsafeRow, reserve: Long => Boolea
   private val bufferBytes = empty.getSizeInBytes
   private val slotWords = 1 + (bufferBytes >> 3)
   private var words = new Array[Long](FirstWords)
+  private var granted = FirstWords // words that may be kept
   private var used = 0
   private var full = !reserve(FirstWords * 8L)
 
   def isFull: Boolean = full
 
   def clear(): Unit = {
+    if (words.length > granted) words = new Array[Long](granted)
     used = 0
     full = false
   }
@@ -165,14 +167,18 @@ private[exec] final class FrameRecords(empty: UnsafeRow, reserve: Long => Boolea
   private def take(length: Int): Int = {
     val record = used
     val needed = used + length
-    if (needed > words.length) {
-      val all = math.max(words.length * 2, needed)
-      if (!reserve((all - words.length) * 8L)) full = true
-      words = java.util.Arrays.copyOf(words, all)
-    }
+    if (needed > words.length) grow(needed)
     if (needed > MostWords) full = true
     used = needed
     record
+  }
+
+  private def grow(needed: Int): Unit = {
+    val wanted = math.max(words.length * 2, needed)
+    val mayGrow = wanted <= AllWords && reserve((wanted - granted) * 8L)
+    if (mayGrow) granted = wanted else full = true
+    val all = if (mayGrow) wanted else math.max(words.length + words.length / 8, needed)
+    words = java.util.Arrays.copyOf(words, all)
   }
 
   // ---- the index: for each frame the number of its slot, in half a word, by open addressing
@@ -245,7 +251,8 @@ private object FrameRecords {
   private val HasNewer = 1L << 31
 
   private val FirstWords = 1 << 13
-  private val MostWords = 1 << 24 // 128 MB: others need memory too
+  private val AllWords = 1 << 24 // 128 MB: others need memory too
+  private val MostWords = AllWords - (AllWords >> 6) // rows come while it is full, until they stop
 
   private def place(word: Int): Long = Platform.LONG_ARRAY_OFFSET + word * 8L
 }

@@ -1,5 +1,7 @@
 package io.eventtide.spark.exec
 
+import java.nio.ByteOrder
+
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.expressions.{
   BitwiseAnd,
@@ -27,9 +29,12 @@ import org.apache.spark.sql.types.{
   */
 private[exec] object KeyOrder {
 
+  /** Not that of Spark's partitioning, which has keys with some hashes only in each partition. */
+  private val Seed = 43
+
   def apply(keys: Seq[Expression]): Expression = keys match {
     case Seq(NumberKey(key)) => Coalesce(Seq(StoreOrder(key), Literal(0L)))
-    case _ => Cast(BitwiseAnd(new Murmur3Hash(keys), Literal(Int.MaxValue)), LongType)
+    case _ => Cast(BitwiseAnd(Murmur3Hash(keys, Seed), Literal(Int.MaxValue)), LongType)
   }
 }
 
@@ -37,16 +42,21 @@ private[exec] object KeyOrder {
 private[exec] object NumberKey {
   def unapply(key: Expression): Option[Expression] = Option.when(masks.contains(key.dataType))(key)
 
-  /** The bits that a row has for it, of its value as 64 bits. */
-  val masks: Map[DataType, Long] = Map(
+  private val words =
+    Map[DataType, Long](LongType -> -1L, TimestampType -> -1L, TimestampNTZType -> -1L)
+
+  private val shorter = Map[DataType, Long](
     ByteType -> 0xffL,
     ShortType -> 0xffffL,
     IntegerType -> 0xffffffffL,
-    DateType -> 0xffffffffL,
-    LongType -> -1L,
-    TimestampType -> -1L,
-    TimestampNTZType -> -1L
+    DateType -> 0xffffffffL
   )
+
+  /** The bits that a row has for it, of its value as 64 bits; they are the lower ones of a word only
+    * where the lowest byte comes first.
+    */
+  val masks: Map[DataType, Long] =
+    if (ByteOrder.nativeOrder == ByteOrder.LITTLE_ENDIAN) words ++ shorter else words
 }
 
 /** The order of numbers in a state store, which compares them from their lowest byte up.

@@ -30,7 +30,8 @@ private[exec] final class PartialFrames(
   private val records = new FrameRecords(empty, reserve)
   private val byKey = new RecordSlots
   private val buffer = new UnsafeRow(empty.numFields)
-  private var full = !reserve(byKey.bytes)
+  private var granted = byKey.bytes // of the table, which may be kept
+  private var full = !reserve(granted)
 
   def isFull: Boolean = full || records.isFull
 
@@ -80,7 +81,9 @@ private[exec] final class PartialFrames(
     pointed(slot, hash, record, frame)
   }
 
-  /** As `buffer`, for a key of one column without null, as the word that a row has for it. */
+  /** As `buffer`, for a key of one column without null, as the word that a row has for it. Written out
+    * again, so that no row makes a virtual call.
+    */
   def buffer(key: Long, frame: Long): UnsafeRow = {
     val hash = PartialFrames.hash(key)
     var slot = byKey.first(hash)
@@ -114,8 +117,8 @@ private[exec] final class PartialFrames(
   private def put(slot: Int, hash: Long, record: Int): Unit = {
     byKey.set(slot, hash, record)
     if (byKey.isCrowded) {
-      if (!reserve(byKey.bytes)) full = true
       byKey.grow()
+      if (reserve(byKey.bytes - granted)) granted = byKey.bytes else full = true
     }
   }
 
@@ -129,7 +132,7 @@ private[exec] final class PartialFrames(
     giving = records.next(giving)
     if (giving == RecordSlots.Free) {
       records.clear()
-      byKey.clear()
+      byKey.clear(granted)
     }
     giving != RecordSlots.Free
   }

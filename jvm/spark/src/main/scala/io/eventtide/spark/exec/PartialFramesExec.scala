@@ -67,7 +67,8 @@ final case class PartialFramesExec(
   override def inputRDDs(): Seq[RDD[InternalRow]] =
     child.asInstanceOf[CodegenSupport].inputRDDs()
 
-  // Rows are given between those that come, when memory is full: so the input has to be stopped.
+  // Rows are given between those that come, when memory is full: so the input has to be stopped. It
+  // has ended when it stops though there is memory, since a union stops no more than its branch.
   override def needStopCheck: Boolean = true
   override def limitNotReachedChecks: Seq[String] = Nil
   override def needCopyResult: Boolean = false
@@ -91,14 +92,14 @@ final case class PartialFramesExec(
       take,
       s"""private void $take() throws java.io.IOException {
          |  ${child.asInstanceOf[CodegenSupport].produce(ctx, this)}
-         |  $ended = true;
+         |  $ended = !$all.isFull();
          |}
        """.stripMargin
     )
     ctx.addNewFunction(
       "shouldStop",
       s"""@Override public boolean shouldStop() {
-         |  return $all.isFull() || super.shouldStop();
+         |  return !$gives && $all.isFull() || super.shouldStop();
          |}
        """.stripMargin,
       inlineToOuterClass = true
@@ -120,12 +121,8 @@ final case class PartialFramesExec(
      """.stripMargin
   }
 
-  override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
-    val used = AttributeSet(updates.columns.map(column => child.output(column.at)))
-    s"""${evaluateRequiredVariables(child.output, input, used)}
-       |${taking.take(input)}
-     """.stripMargin
-  }
+  override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =
+    taking.take(input)
 
   override protected def withNewChildInternal(newChild: SparkPlan): PartialFramesExec =
     copy(child = newChild)

@@ -8,9 +8,10 @@ package io.eventtide.spark.exec
 private[exec] final class RecordSlots {
   import RecordSlots._
 
-  private var entries = new Array[Long](FirstSlots)
-  private var mask = FirstSlots - 1
+  private var entries: Array[Long] = _
+  private var mask = 0
   private var count = 0
+  resize(FirstSlots)
 
   def size: Int = count
 
@@ -39,8 +40,7 @@ private[exec] final class RecordSlots {
   /** Doubles it. */
   def grow(): Unit = {
     val old = entries
-    entries = new Array[Long](old.length * 2)
-    mask = entries.length - 1
+    resize(old.length * 2)
     var i = 0
     while (i < old.length) {
       if (old(i) != 0) insert(old(i))
@@ -54,9 +54,15 @@ private[exec] final class RecordSlots {
     entries(slot) = entry
   }
 
-  def clear(): Unit = {
-    java.util.Arrays.fill(entries, 0)
+  /** Empties it, and has no more bytes from then on. */
+  def clear(most: Long): Unit = {
+    if (bytes > most) resize((most >> 3).toInt) else java.util.Arrays.fill(entries, 0)
     count = 0
+  }
+
+  private def resize(slots: Int): Unit = {
+    entries = new Array[Long](slots)
+    mask = slots - 1
   }
 }
 

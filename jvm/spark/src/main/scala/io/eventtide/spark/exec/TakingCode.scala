@@ -18,7 +18,8 @@ private[exec] final class TakingCode(
     frames: String,
     updates: FrameUpdates
 ) {
-  private var update = Option.empty[String] // the function that updates what is aside
+  // A union consumes once for each of its branches, in one class: they share what is aside.
+  private var aside = Option.empty[(RowsAside, String)] // and the function that updates it
 
   /** Code that takes a row, whose columns that the updates use have been evaluated. */
   def take(input: Seq[ExprCode]): String = {
@@ -39,7 +40,7 @@ private[exec] final class TakingCode(
   }
 
   /** Code that has all rows taken that are still aside. */
-  def takeRest: String = update.fold("")(name => s"$name();")
+  def takeRest: String = aside.fold("") { case (_, update) => s"$update();" }
 
   private def takeNumber(
       code: ExprCode,
@@ -64,15 +65,20 @@ private[exec] final class TakingCode(
       frame: String,
       input: Seq[ExprCode]
   ): String = {
-    val rows = new RowsAside(ctx, frames, updates.columns)
-    val name = rows.addUpdate((buffer, row) => updateCode(buffer, inPlace(row, input.length)))
-    update = Some(name)
+    val (rows, update) = aside.getOrElse(openAside(input.length))
     s"""if ($frames.isWide() && !${key.isNull}) {
-       |  ${rows.add(word, frame, updates.columns.map(column => input(column.at)), name)}
+       |  ${rows.add(word, frame, updates.columns.map(column => input(column.at)), update)}
        |} else {
        |  $atOnce
        |}
      """.stripMargin
+  }
+
+  private def openAside(columns: Int): (RowsAside, String) = {
+    val rows = new RowsAside(ctx, frames, updates.columns)
+    val update = rows.addUpdate((buffer, row) => updateCode(buffer, inPlace(row, columns)))
+    aside = Some(rows -> update)
+    (rows, update)
   }
 
   private def inPlace(row: Seq[ExprCode], length: Int): Seq[ExprCode] =

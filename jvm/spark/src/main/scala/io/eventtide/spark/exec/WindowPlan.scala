@@ -22,7 +22,8 @@ import io.eventtide.spark.state.{AggregateCalls, WindowBuffers}
 
 /** A window as its operators need to know it; sent to the executors.
   *
-  * The rows that they read are buffers of partial aggregation: the keys, the frame, then the buffers.
+  * The rows that they read come from partial aggregation: the keys, then a frame and its buffers, or
+  * all frames of the key as `PackedFrames`.
   *
   * @param counts
   *   what `Deduction` says of functions that can deduct; empty for others
@@ -72,7 +73,7 @@ private[spark] final case class WindowPlan(
     val frames = settings.spec.shape.frames
     val size = math.max(8, math.sqrt(frames.toDouble).toInt)
     val spared = size.toLong * (frames - 2 * size)
-    if (spared >= WindowPlan.FramesForBlock * math.max(1L, closes)) size
+    if (spared / WindowPlan.FramesForBlock >= math.max(1L, closes)) size
     else math.max(WindowPlan.LeastFrames, frames + 1)
   }
 }

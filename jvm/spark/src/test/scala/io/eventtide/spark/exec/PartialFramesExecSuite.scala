@@ -8,8 +8,19 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{
   Max,
   Sum
 }
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, IsNotNull, Literal}
-import org.apache.spark.sql.execution.{CollapseCodegenStages, SparkPlan, WholeStageCodegenExec}
+import org.apache.spark.sql.catalyst.expressions.{
+  Ascending,
+  AttributeReference,
+  IsNotNull,
+  Literal,
+  SortOrder
+}
+import org.apache.spark.sql.execution.{
+  CollapseCodegenStages,
+  SortExec,
+  SparkPlan,
+  WholeStageCodegenExec
+}
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.BinaryType
@@ -27,17 +38,21 @@ final class PartialFramesExecSuite extends AnyFunSuite with LocalSession {
     */
   private type Found = Map[(String, Long), Seq[Any]]
 
-  private def planOf(rows: DataFrame): (PartialFramesExec, Seq[AggregateFunction]) = {
+  private def planOf(
+      rows: DataFrame,
+      times: Int = 1
+  ): (PartialFramesExec, Seq[AggregateFunction]) = {
     val child = rows.asInstanceOf[classic.DataFrame].queryExecution.sparkPlan
     val (key, frame, value) = (child.output.head, child.output(1), child.output(2))
     def call(function: AggregateFunction): AggregateExpression = function.toAggregateExpression()
-    val calls = Seq(
+    val once = Seq(
       call(Count(Literal(1))),
       call(Sum(value)),
       call(Max(value)),
       call(Count(Literal(1))).copy(filter = Some(IsNotNull(value))),
       call(Count(key))
     )
+    val calls = Seq.fill(times)(once).flatten
     val frames = AttributeReference("frames", BinaryType, nullable = false)()
     (PartialFramesExec(Seq(key), frame, calls, frames, child), calls.map(_.aggregateFunction))
   }
@@ -112,25 +127,69 @@ final class PartialFramesExecSuite extends AnyFunSuite with LocalSession {
       assert(found(rows, generated = true) == expected(rows))
     }
 
-  // Half of these keys fill the memory that there is at most.
-  private val Keys = 1_600_000
+  private def inUnions[A](work: => A): A = {
+    spark.conf.set(UnionCode, true)
+    try work
+    finally spark.conf.unset(UnionCode)
+  }
+
+  private val UnionCode = "spark.sql.codegen.wholeStage.union.enabled"
+
+  test("so are those of a union, whose code is generated once for each of its branches") {
+    def branch(from: Long): DataFrame =
+      spark
+        .range(from, from + 200_000, 1, 2)
+        .selectExpr("id div 4 AS key", "id % 3 AS frame", value)
+    val rows = branch(0).union(branch(200_000))
+    val all = expected(rows)
+    val isSame =
+      inUnions(found(rows, generated = true)) == all // to show how they differ takes long
+    assert(all.size > 100_000 && isSame)
+  }
+
+  // With four times the functions, under a half of these keys fill the memory that there is at most.
+  private val Keys = 400_000
+  private val Times = 4
+
+  private def twice(partitions: Int): DataFrame =
+    spark
+      .range(0, Keys * 2L * partitions, 1, partitions)
+      .selectExpr(s"id % $Keys AS key", "id % 2 AS frame", value)
+
+  /** Rows that are given, rows that they count, and the highest value. */
+  private def totals(rows: DataFrame, generated: Boolean)(
+      above: PartialFramesExec => SparkPlan = identity
+  ): (Long, Long, Long) = inMode(generated) {
+    val (plan, functions) = planOf(rows, Times)
+    val all = prepared(above(plan), generated)
+      .execute()
+      .mapPartitions(PartialFramesExecSuite.totals(_, functions))
+      .collect()
+    (all.map(_._1).sum, all.map(_._2).sum, all.map(_._3).max)
+  }
 
   for (generated <- Seq(true, false))
     test(s"when memory is full rows are given before the input ends, generated code: $generated") {
-      val rows =
-        spark.range(0, Keys * 2L, 1, 1).selectExpr(s"id % $Keys AS key", "id % 2 AS frame", value)
-      val (rowsGiven, count, most) = inMode(generated) {
-        val (plan, functions) = planOf(rows)
-        prepared(plan, generated)
-          .execute()
-          .mapPartitions(PartialFramesExecSuite.totals(_, functions))
-          .collect()
-          .head
-      }
+      val (rowsGiven, count, most) = totals(twice(partitions = 1), generated)()
       assert(rowsGiven > Keys && rowsGiven <= Keys * 2L)
       assert(count == Keys * 2L)
       assert(most == Keys * 2L - 1)
     }
+
+  test("also to what takes all of them in one go, as sorting does") {
+    val (rowsGiven, count, _) = totals(twice(partitions = 1), generated = true) { plan =>
+      SortExec(Seq(SortOrder(plan.output.head, Ascending)), global = false, plan)
+    }
+    assert(rowsGiven > Keys)
+    assert(count == Keys * 2L)
+  }
+
+  test("also from a union, which stops no more than a branch") {
+    val rows = twice(partitions = 2).union(twice(partitions = 2))
+    val (rowsGiven, count, _) = inUnions(totals(rows, generated = true)())
+    assert(rowsGiven > Keys * 4L)
+    assert(count == Keys * 8L)
+  }
 }
 
 private object PartialFramesExecSuite {

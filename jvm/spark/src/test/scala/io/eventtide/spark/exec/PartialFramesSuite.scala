@@ -76,11 +76,15 @@ final class PartialFramesSuite extends AnyFunSuite with ScalaCheckPropertyChecks
   } yield (a, b, frame, value)
 
   test("rows are found again by key and frame, given away whenever memory is short") {
-    forAll(Gen.listOf(row), Gen.choose(0, 30)) { (rows, spare) =>
-      val frames = open(memory = (1L << 17) + (spare << 10))
+    var timesGiven = 0
+    forAll(Gen.choose(0, 3000).flatMap(Gen.listOfN(_, row)), Gen.choose(0, 150)) { (rows, memory) =>
+      val frames = open(memory = memory.toLong << 10)
       val (found, expected) = (mutable.Map.empty: Found, mutable.Map.empty: Found)
       rows.foreach { case (a, b, frame, value) =>
-        if (frames.isFull) give(frames, found)
+        if (frames.isFull) {
+          give(frames, found)
+          timesGiven += 1
+        }
         take(frames, key(a, b), frame, value)
         val (count, max) = expected.getOrElse((a, b, frame), (0L, Long.MinValue))
         expected((a, b, frame)) = (count + 1, math.max(max, value))
@@ -88,6 +92,21 @@ final class PartialFramesSuite extends AnyFunSuite with ScalaCheckPropertyChecks
       give(frames, found)
       assert(found == expected)
     }
+    assert(timesGiven > 5)
+  }
+
+  test("after it was refused memory it has no more of it than it was granted") {
+    val frames = open(memory = 1L << 20)
+    val keysGiven = for (_ <- 1 to 20) yield {
+      var keys = 0
+      while (!frames.isFull) {
+        keys += 1
+        take(frames, key(keys, null), 0, 0)
+      }
+      give(frames, mutable.Map.empty)
+      keys
+    }
+    assert(keysGiven.max - keysGiven.min < keysGiven.max / 4)
   }
 
   test("a key of one number is found as a word, as a row, and when it is null") {

@@ -8,8 +8,16 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 final class TaskMemory private (manager: TaskMemoryManager)
     extends MemoryConsumer(manager, MemoryMode.ON_HEAP) {
 
-  /** Whether so many bytes more may be used; what there was is used up if not. */
-  def reserve(bytes: Long): Boolean = acquireMemory(bytes) == bytes
+  // The first pages of those to whom the rows go, who have to get theirs when we have all of ours.
+  private val toSpare = 2 * manager.pageSizeBytes()
+
+  /** Whether so many bytes more may be used. */
+  def reserve(bytes: Long): Boolean = {
+    val found = acquireMemory(bytes + toSpare)
+    val isEnough = found == bytes + toSpare
+    freeMemory(if (isEnough) toSpare else found)
+    isEnough
+  }
 
   // Who uses it gives its rows away when there is no more, and does so soon.
   override def spill(size: Long, trigger: MemoryConsumer): Long = 0
