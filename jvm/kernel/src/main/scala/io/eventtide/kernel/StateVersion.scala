@@ -5,18 +5,16 @@ import java.io.DataOutput
 
 /** The version byte in front of every saved record.
   *
-  *   - '''Guarantee:''' a version from the oldest to the newest is read, any other is refused by
-  *     name.
+  *   - '''Guarantee:''' a version from 1 to the newest is read, any other is refused by name.
   *   - '''Restart:''' each piece counts its own format from 1; a piece that learns a new format
-  *     still reads those of released versions.
+  *     still reads the old ones.
   */
 object StateVersion {
   def write(out: DataOutput, version: Int): Unit = out.writeByte(version)
 
   /** Refuses a version of a record of `piece` that is not known. */
-  def check(found: Int, piece: String, newest: Int, oldest: Int = 1): Unit =
-    if (found < oldest || found > newest)
-      throw new UnknownStateVersion(piece, found, oldest, newest)
+  def check(found: Int, piece: String, newest: Int): Unit =
+    if (found < 1 || found > newest) throw new UnknownStateVersion(piece, found, newest)
 
   /** Reads the version in front of a record of `piece`. */
   def read(in: DataInput, piece: String, newest: Int): Int = {

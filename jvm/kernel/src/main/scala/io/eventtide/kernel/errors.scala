@@ -8,13 +8,13 @@ package io.eventtide.kernel
 final class InvalidArgument(val what: String, val value: Any, val allowed: String)
     extends IllegalArgumentException(s"$what must be $allowed, but was $value")
 
-/** Saved state in a format that this version does not know: a newer one wrote it, or a very old one.
+/** Saved state in a format that this version does not know: it was written by a newer one.
   *
   *   - '''Guarantee:''' thrown before anything has been restored from the record.
   */
-final class UnknownStateVersion(val piece: String, val found: Int, oldest: Int, val newest: Int)
+final class UnknownStateVersion(val piece: String, val found: Int, val newest: Int)
     extends IllegalStateException(
-      s"state of $piece has format version $found, but those known here are $oldest to $newest"
+      s"state of $piece has format version $found, but the newest known here is $newest"
     )
 
 /** Something to save that takes more bytes than an array can have.

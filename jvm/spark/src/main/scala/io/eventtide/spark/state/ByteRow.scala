@@ -35,7 +35,7 @@ private[state] final class ByteRow {
 private[state] object ByteRow {
   private val Header = 16
 
-  /** Points a source at the bytes of a row, which it reads and others may change in place.
+  /** Points a source at the bytes of a row, where they lie.
     *
     * A state store puts a byte of its own before a row, so that words are read across their borders,
     * where the machine can do that.

@@ -23,7 +23,7 @@ import org.apache.spark.sql.types.{BinaryType, LongType, StructField, StructType
   *   history   keys, first frame  -> frames    as blocks, of closed windows that late rows may change
   *   due       end, keys          -> key id    in order, from which end on a key owes results
   *   deadline  time, keys         -> key id    in order, when a key is due by the clock
-  *   partition 0                  -> facts     how many keys there are, and where the indexes begin
+  *   partition 0                  -> facts     how many keys, where indexes begin, what has closed
   * }}}
   *
   * Values are bytes with a version in front, so that the format can change with the checkpoint kept.

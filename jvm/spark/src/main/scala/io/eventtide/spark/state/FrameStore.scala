@@ -9,8 +9,8 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.types.LongType
 
-import io.eventtide.kernel.StateVersion
 import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameArchive, FrameRing}
+import io.eventtide.spark.EventtideException
 
 /** The state of one partition: rings, their blocks, and the indexes of what falls due.
   *
@@ -184,9 +184,11 @@ private[spark] object FrameStore {
     state
   }
 
-  private def checkVersion(found: Int): Unit =
-    StateVersion.check(found, "a window", Version, oldest = Version)
-
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
-  private val Version = 2
+  private[state] val Version = 2
+
+  /** Refuses state in a format that is not known. */
+  private[state] def checkVersion(found: Int): Unit =
+    if (found != Version)
+      throw EventtideException("STATE_VERSION", "found" -> found, "known" -> Version)
 }

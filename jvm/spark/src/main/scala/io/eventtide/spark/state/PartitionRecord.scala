@@ -4,7 +4,6 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
-import io.eventtide.kernel.StateVersion
 import io.eventtide.kernel.window.ByteSource
 
 /** What a partition of state remembers of itself: one row in a family of its own.
@@ -19,29 +18,20 @@ private[state] final class PartitionRecord(store: StateStore, families: FrameFam
     Option(store.get(key, FrameFamilies.Partition)).map { value =>
       val in = new ByteSource
       ByteRow.open(value, in)
-      PartitionRecord.check(in.getByte())
+      FrameStore.checkVersion(in.getByte())
       PartitionFacts(in.getCount(), in.getNumber(), in.getNumber(), in.getNumber())
     }
 
   def write(facts: PartitionFacts): Unit = {
     val values = new ByteRow
     val out = values.begin()
-    out.putByte(PartitionRecord.Version)
+    out.putByte(FrameStore.Version)
     out.putCount(facts.keys)
     out.putNumber(facts.byEnd)
     out.putNumber(facts.byClock)
     out.putNumber(facts.closed)
     store.put(key, values.end(), FrameFamilies.Partition)
   }
-}
-
-private object PartitionRecord {
-
-  private def check(found: Int): Unit =
-    StateVersion.check(found, "a partition of windows", Version, oldest = Version)
-
-  /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
-  private val Version = 2
 }
 
 /** @param keys

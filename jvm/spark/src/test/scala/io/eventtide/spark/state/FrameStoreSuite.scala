@@ -11,8 +11,8 @@ import org.apache.spark.sql.types.{IntegerType, StructType}
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.kernel.UnknownStateVersion
 import io.eventtide.kernel.window.FrameRing
+import io.eventtide.spark.EventtideException
 
 /** What a partition knows of itself, and formats that are refused; queries test all the rest. */
 final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
@@ -76,8 +76,9 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
       val all = store.iterator(FrameFamilies.Partition).map(_.key.copy()).toList
       all.foreach(store.remove(_, FrameFamilies.Partition))
     }
-    val refusal = intercept[UnknownStateVersion](batch((_, _) => ()))
-    assert(refusal.found == 1)
+    val error = intercept[EventtideException](batch((_, _) => ()))
+    assert(error.condition == "STATE_VERSION")
+    assert(error.getMessage.contains("has format version 1; this version of Eventtide reads 2"))
   }
 }
 
