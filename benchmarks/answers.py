@@ -24,8 +24,8 @@ def of_stream(results: DataFrame, last: int) -> Answers:
             end = (row["end"] - START) // 1000
             number, checksum = found.get(end, (0, 0))
             found[end] = (number + row["results"], checksum + row["checksum"])
-            if end >= last:
-                enough.set()
+        if found and max(found) >= last:
+            enough.set()
 
     running = results.writeStream.foreachBatch(add).outputMode("append").start()
     try:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import bench_windows
 from bench_windows import WORKLOAD, Case
+from process import alone
 from turns import Measured, millis_figure, session, take_turn
 from workload import Windows
 
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 ONE = "local[1]"
 
 MASTERS = {
-    ONE: "1 core",
-    "local[2]": "2 cores",
-    "local-cluster[2,1,4096]": "2 executors of 1 core",
+    ONE: "1 task at a time",
+    "local[2]": "2 tasks at a time",
+    "local-cluster[2,1,4096]": "2 executors, a task each",
 }
 
 CASES = (
@@ -32,7 +33,7 @@ CASES = (
 def run(*, quick: bool) -> Iterator[Figure]:
     """Measure every case on every master, and set each beside one core."""
     cases = CASES[:1] if quick else CASES
-    on = {master: _measured(master, cases) for master in MASTERS}
+    on = {master: alone(_measured, master, cases) for master in MASTERS}
     for master, cores in MASTERS.items():
         for case, ours, one in zip(cases, on[master], on[ONE], strict=True):
             yield _figure(case, cores, ours, one)
@@ -54,7 +55,7 @@ def _figure(case: Case, cores: str, ours: Measured, one: Measured) -> Figure:
     settings: Settings = {
         **case.settings,
         "on": cores,
-        "batches": len(ours.millis),
+        "batches": f"{len(ours.millis)} after {2 * case.ours_skipped}",
         "source": WORKLOAD,
     }
     return millis_figure("cores", settings, MASTERS[ONE], ours, one)

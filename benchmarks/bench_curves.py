@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 BATCHES = 5
 
+# With more, a batch takes stock Spark minutes.
+STOCK_KEYS, STOCK_FRAMES = 100_000, 60
+
 
 @dataclass(frozen=True)
 class Run:
@@ -50,8 +53,8 @@ class Curve:
 
 
 def beside_stock(size: int, case: Case) -> Point:
-    """Return a point with both sides."""
-    stock = Run(partial(case.query, results=case.windows.stock), case.theirs_skipped)
+    """Return a point with both sides, which have as many batches to be compiled."""
+    stock = Run(partial(case.query, results=case.windows.stock), case.ours_skipped)
     return replace(alone(size, case), theirs=stock)
 
 
@@ -67,13 +70,13 @@ def rows(size: int) -> Point:
 
 def keys(size: int) -> Point:
     """Return as many rows for more keys."""
-    point = beside_stock if size <= 100_000 else alone  # noqa: PLR2004 - as the results say
+    point = beside_stock if size <= STOCK_KEYS else alone
     return point(size, Case(500_000, size, Windows(10, 1)))
 
 
 def frames(size: int) -> Point:
     """Return batches of a minute of event time: the longest window is full after an hour."""
-    point = beside_stock if size <= 60 else alone  # noqa: PLR2004 - as the results say
+    point = beside_stock if size <= STOCK_FRAMES else alone
     return point(size, Case(600_000, 1_000, Windows(size, 1), rate=10_000))
 
 
@@ -109,34 +112,34 @@ def substreams(size: int) -> Point:
 
 
 def curves(*, quick: bool) -> Iterator[Curve]:
-    """Return all curves, or their ends."""
+    """Return all curves, or their beginnings."""
 
     def points(make: Callable[[int], Point], *sizes: int) -> tuple[Point, ...]:
         return tuple(make(size) for size in (sizes[:2] if quick else sizes))
 
     yield Curve(
         "rows in a batch",
-        "1 000 keys, 10 s / 1 s, 1 s of event time in a batch",
+        "1 000 keys, 10 s / 1 s, lag 2 s, 1 s of event time in a batch",
         points(rows, 100_000, 500_000, 1_000_000, 5_000_000, 20_000_000),
     )
     yield Curve(
         "keys",
-        "500 000 rows in a batch, 10 s / 1 s, 1 s of event time in a batch",
+        "500 000 rows in a batch, 10 s / 1 s, lag 2 s, 1 s of event time in a batch",
         points(keys, 100, 1_000, 10_000, 100_000, 1_000_000),
     )
     yield Curve(
         "frames in a window",
-        "600 000 rows in a batch, 1 000 keys, slide 1 s, 60 s of event time in a batch",
+        "600 000 rows in a batch, 1 000 keys, slide 1 s, lag 2 s, 60 s of event time in a batch",
         points(frames, 1, 10, 60, 600, 3_600),
     )
     yield Curve(
         "keys with state",
-        "500 000 rows in a batch, of 10 000 keys, tumbling 1 h, none closes",
+        "500 000 rows in a batch, of 10 000 keys, tumbling 1 h, lag 2 s, none closes",
         points(state, 10_000, 100_000, 1_000_000, 10_000_000),
     )
     yield Curve(
         "substreams",
-        "500 000 rows in a batch, et.with_watermark and no operator after it",
+        "500 000 rows in a batch, et.with_watermark, lag 2 s, no operator after it",
         points(substreams, 100, 1_000, 10_000, 100_000),
         rival="1 substream",
     )
@@ -159,7 +162,7 @@ def _along(spark: SparkSession, curve: Curve) -> Iterator[Figure]:
         if point.theirs is not None:
             theirs, rival = _take(spark, point.theirs), curve.rival
         ours = _take(spark, point.ours)
-        yield _figure(curve, point.size, rival, ours, theirs)
+        yield _figure(curve, point, rival, ours, theirs)
         before, rival_before = ours, f"ours, {point.size:,} {curve.grows}"
 
 
@@ -169,12 +172,12 @@ def _take(spark: SparkSession, run: Run) -> Measured:
     return measured
 
 
-def _figure(curve: Curve, size: int, rival: str, ours: Measured, theirs: Measured) -> Figure:
+def _figure(curve: Curve, point: Point, rival: str, ours: Measured, theirs: Measured) -> Figure:
     settings: Settings = {
-        curve.grows: f"{size:,}",
+        curve.grows: f"{point.size:,}",
         **state_settings(ours, theirs),
         **cpu_settings(ours, theirs),
-        "batches": BATCHES,
+        "batches": f"{BATCHES} after {point.ours.skipped}",
         "fixed": curve.fixed,
         "source": WORKLOAD,
     }

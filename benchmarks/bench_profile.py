@@ -37,9 +37,9 @@ PARTS = {
     "state: commit": r"RocksDB\.commit|StateStore\.commit|RocksDBFileManager",
     "shuffle": r"spark\.shuffle|spark\.serializer|UnsafeRowSerializer|spark\.storage",
     "sorting": r"unsafe\.sort|UnsafeExternalRowSorter",
-    "partial aggregation": r"PartialFrame|FrameRecords|RecordSlots|BytesToBytesMap"
+    "aggregation in maps": r"PartialFrame|FrameRecords|RecordSlots|BytesToBytesMap"
     r"|UnsafeFixedWidthAggregationMap|HashAggregate|TungstenAggregation",
-    "merging of frames": r"eventtide\.kernel|eventtide\.spark\.(state|exec)",
+    "frames, merged and encoded": r"eventtide\.kernel|eventtide\.spark\.(state|exec)",
     "generated code: source, projections, aggregates": r"GeneratedClass|catalyst\.expressions",
 }
 
@@ -109,9 +109,10 @@ def _sampled(file: Path, span: tuple[float, float]) -> dict[str, float]:
 
 def _samples(file: Path) -> Iterator[tuple[float, list[str]]]:
     """Return when tasks were seen, in seconds of the day, and their frames, the innermost first."""
-    command = [str(Path(java()).with_name("jfr")), "print", "--events", "jdk.ExecutionSample"]
+    jfr = Path(java()).resolve().with_name("jfr")
+    command = [str(jfr), "print", "--events", "jdk.ExecutionSample", "--stack-depth", "128"]
     printed = subprocess.run(  # noqa: S603 - our own Java
-        [*command, "--stack-depth", "128", str(file)], check=True, capture_output=True, text=True
+        [*command, str(file)], check=True, capture_output=True, text=True
     )
     for event in printed.stdout.split("\n}\n"):
         at = re.search(r"startTime = (\d+):(\d+):([\d.]+)", event)

@@ -7,7 +7,9 @@ import statistics
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import answers
 from turns import (
+    ROCKSDB,
     Measured,
     cpu_settings,
     millis_figure,
@@ -27,10 +29,13 @@ if TYPE_CHECKING:
 
 WORKLOAD = (
     "numbers in columns, jitter 2 s; count, sum, max; sink noop; "
-    "RocksDB with changelog checkpointing, 2 shuffle partitions"
+    "RocksDB with changelog checkpointing, 2 shuffle partitions, heap 4 GiB"
 )
 
+COUNTING = f"{ROCKSDB}.trackTotalNumberOfRows"
+
 STOCK = "groupBy(window)"
+UNCOUNTED = "groupBy(window), stores that do not count"
 PROCESSOR = "transformWithState"
 
 
@@ -100,15 +105,22 @@ class Case:
         """What a figure says of it."""
         return {
             "windows": str(self.windows),
+            "lag": f"{self.windows.lag} s",
             "keys": self.keys,
             "rows_per_batch": self.rows,
+            "seconds_per_batch": self.seconds,
         }
 
     def take(self, spark: SparkSession, into: Measured, *, is_ours: bool) -> None:
         """Run a turn of one side."""
-        side = self.windows.ours if is_ours else self.rival_results
-        skipped = self.ours_skipped if is_ours else self.theirs_skipped
-        take_turn(self.query(spark, side), self.batches, into, skipped)
+        if is_ours:
+            take_turn(self.query(spark, self.windows.ours), self.batches, into, self.ours_skipped)
+            return
+        if self.rival == UNCOUNTED:
+            spark.conf.set(COUNTING, "false")
+        rival = self.query(spark, self.rival_results)
+        take_turn(rival, self.batches, into, self.theirs_skipped)
+        spark.conf.unset(COUNTING)
 
     @property
     def rival_results(self) -> Callable[[DataFrame], DataFrame]:
@@ -137,6 +149,8 @@ CASES = (
     Case(5_000_000, 1_000, Windows(10, 10), goal=1.2, quick=True),
     Case(5_000_000, 100_000, Windows(10, 10), goal=1.5, quick=True),
     LARGE,
+    Case(500_000, 100_000, Windows(10, 1), rival=UNCOUNTED, turns=2),
+    replace(LARGE, goal=None, rival=UNCOUNTED),
     Case(500_000, 1_000, Windows(10, 1), rival=PROCESSOR, quick=True),
     Case(500_000, 100_000, Windows(10, 1), rival=PROCESSOR, turns=2, batches=4),
     Case(500_000, 1_000, Windows(60, 1), rival=PROCESSOR, turns=2, batches=4),
@@ -148,10 +162,12 @@ WARM_UP = Case(2_000, 100, Windows(10, 1), rate=2_000)
 
 
 def run(*, quick: bool) -> Iterator[Figure]:
-    """Measure every case in turns, or one turn of the quick ones."""
+    """Measure every case in turns, or one turn of the quick ones, if the answers are equal."""
     cases = [replace(case, turns=1, batches=5) for case in CASES if case.quick] if quick else CASES
     with session() as spark:
         warm(spark)
+        for windows in (Windows(10, 1), Windows(10, 10)):
+            check(spark, replace(WARM_UP, windows=windows))
         yield from (compare(spark, case) for case in cases)
 
 
@@ -162,9 +178,16 @@ def warm(spark: SparkSession) -> None:
     warm_up(*(WARM_UP.query(spark, side) for side in sides))
 
 
+def check(spark: SparkSession, case: Case) -> None:
+    """Compare what the three sides answer."""
+    windows, last = case.windows, 2 * case.windows.size
+    ours = answers.of_stream(case.query(spark, windows.ours), last)
+    for name, side in ((STOCK, windows.stock), (PROCESSOR, windows.by_processor)):
+        answers.compare(ours, answers.of_stream(case.query(spark, side), last), name)
+
+
 def compare(spark: SparkSession, case: Case) -> Figure:
     """Measure one case in turns."""
-    windows = case.windows
     ours, theirs = Measured(), Measured()
     for turn in range(case.turns):
         print(f"windows: {case}, turn {turn + 1} of {case.turns}", flush=True)
@@ -172,8 +195,6 @@ def compare(spark: SparkSession, case: Case) -> Figure:
         case.take(spark, ours, is_ours=True)
     settings: Settings = {
         **case.settings,
-        "seconds_per_batch": case.seconds,
-        "lag": f"{windows.lag} s",
         **({} if case.goal is None else {"goal": case.goal}),
         **state_settings(ours, theirs),
         "skipped": f"{case.ours_skipped} of ours, {case.theirs_skipped} of the rival",

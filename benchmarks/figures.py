@@ -53,6 +53,7 @@ def machine(*, quick: bool) -> Settings:
         "jet": _rival_version("com.hazelcast"),
         "flink": _rival_version("org.apache.flink"),
         "eventtide": version("eventtide"),
+        "commit": _commit(),
     }
 
 
@@ -75,6 +76,13 @@ def _java_version() -> str:
     said = subprocess.run([java(), "-version"], check=True, capture_output=True, text=True)  # noqa: S603 - our own Java
     found = re.search(r'version "([^"]*)"', said.stderr)
     return found[1] if found else "unknown"
+
+
+def _commit() -> str:
+    """Return the commit that is checked out."""
+    command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
+    said = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603 - made above
+    return said.stdout.strip() or "unknown"
 
 
 def _rival_version(group: str) -> str:

@@ -26,7 +26,7 @@ ORDER = (
 )
 
 # What is said once for a file: the same in all of its records.
-MACHINE = ("machine", "load", "effort", "java", "spark", "jet", "flink", "eventtide")
+MACHINE = ("machine", "load", "effort", "java", "spark", "jet", "flink", "eventtide", "commit")
 
 
 def main() -> None:
@@ -36,7 +36,7 @@ def main() -> None:
 
 def page(results: Path) -> str:
     """Return the page that belongs to a folder of results."""
-    files = [file for name in ORDER if (file := results / f"{name}.json").exists()]
+    files = sorted(results.glob("*.json"), key=lambda file: ORDER.index(file.stem))
     return "\n".join([_prose("introduction"), *map(_section, files)])
 
 
@@ -48,7 +48,7 @@ def _prose(name: str) -> str:
 def _section(file: Path) -> str:
     records: list[dict[str, Any]] = json.loads(file.read_text("utf-8"))
     said = records[0]["settings"]
-    about = "; ".join(f"{name} {said[name]}" for name in MACHINE)
+    about = "; ".join(f"{name} {said[name]}" for name in MACHINE if name in said)
     lines = [f"## {file.stem}", "", _prose(file.stem), f"Measured on: {about}.", ""]
     return "\n".join([*lines, _tables(records)])
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import os
 import threading
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -77,19 +78,30 @@ def peak_memory() -> Iterator[Memory]:
             most.heap = max(most.heap, now.heap)
             most.off_heap = max(most.off_heap, now.off_heap)
 
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
-        yield most
-    finally:
-        done.set()
-        watcher.join()
+    with ThreadPoolExecutor(1) as watcher:
+        watching = watcher.submit(watch)
+        try:
+            yield most
+        finally:
+            done.set()
+        watching.result()  # raises what went wrong
 
 
 def alone(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Do some work in a new process, and so in a JVM of its own."""
+    """Do some work in a new process, and so in a JVM of its own, which has ended after it."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
-        return processes.submit(work, *args, **kwargs).result()
+        return processes.submit(_and_end, partial(work, *args, **kwargs)).result()
+
+
+def _and_end(work: Callable[[], T]) -> T:
+    try:
+        return work()
+    finally:
+        gateway: Any = SparkContext._gateway  # noqa: SLF001 - nobody else has the process
+        if gateway is not None:
+            gateway.shutdown()
+            gateway.proc.stdin.close()
+            gateway.proc.wait()
 
 
 def _pid() -> int:

@@ -42,6 +42,8 @@ BENCHES: dict[str, Callable[..., Iterable[Figure]]] = {
     "windows": bench_windows.run,
 }
 
+MOST_MINUTES = 180  # Spark keeps the progress of so many batches
+
 # What is the same in every row of a table, or too wide for it.
 UNSHOWN = ("range", "bytes", "events", "source", "time", "cpu_ns", "policy with", "skipped")
 
@@ -55,10 +57,17 @@ def main() -> None:
     for figure in _figures(arguments):
         records.append(figure.to_json(about))
         if arguments.out is not None:  # at once: all that follow may take hours
-            arguments.out.write_text(json.dumps(records, indent=1) + "\n", "utf-8")
+            _part(arguments.out).write_text(json.dumps(records, indent=1) + "\n", "utf-8")
     if arguments.out is None:
         _print(records)
+    else:
+        _part(arguments.out).replace(arguments.out)
     print(f"{len(records)} figures in {time.monotonic() - started:.0f} s")
+
+
+def _part(file: Path) -> Path:
+    """Return where results are until all are there."""
+    return file.with_name(f"{file.name}.part")
 
 
 def _figures(arguments: argparse.Namespace) -> Iterator[Figure]:
@@ -73,14 +82,24 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="dev/bench", description=__doc__)
     names = f"of {', '.join(BENCHES)}; all but soak when none is named"
     parser.add_argument("names", nargs="*", metavar="NAME", help=names)
-    parser.add_argument("--quick", action="store_true", help="under three minutes, less exact")
+    parser.add_argument("--quick", action="store_true", help="fewer cases, fewer turns")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write a JSON list of records")
-    parser.add_argument("--minutes", type=float, default=60, help="of soak")
+    parser.add_argument("--minutes", type=float, default=60, help="of soak, up to 180")
     arguments = parser.parse_args()
+    _check(parser, arguments)
+    return arguments
+
+
+def _check(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     for name in arguments.names:
         if name not in BENCHES:
             parser.error(f"NAME is {name}, but must be one of: {', '.join(BENCHES)}")
-    return arguments
+    if "soak" in arguments.names and len(arguments.names) > 1:
+        parser.error("soak needs a JVM of its own, so it must be the only NAME")
+    if not 0 < arguments.minutes <= MOST_MINUTES:
+        parser.error(f"--minutes is {arguments.minutes}, but must be above 0, up to {MOST_MINUTES}")
+    if arguments.out is not None and not arguments.out.parent.is_dir():
+        parser.error(f"--out is {arguments.out}, but its folder does not exist")
 
 
 def _print(records: list[dict[str, object]]) -> None:

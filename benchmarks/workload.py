@@ -42,11 +42,15 @@ class Windows:
 
     def ours(self, events: DataFrame) -> DataFrame:
         """Return the results of et.window: window, key, n, total, most."""
+        return self.window(events).agg(*aggregates()).results
+
+    def window(self, events: DataFrame) -> et.WindowBuilder:
+        """Return et.window over the events, before it is said what it gives."""
         policy = WatermarkPolicies.with_fixed_lag(f"{self.lag}s")
         window = et.window(events).event_time("ts", policy).key_by("key")
         if self.size == self.slide:
-            return window.tumbling(f"{self.size}s").agg(*aggregates()).results
-        return window.sliding(f"{self.size}s", every=f"{self.slide}s").agg(*aggregates()).results
+            return window.tumbling(f"{self.size}s")
+        return window.sliding(f"{self.size}s", every=f"{self.slide}s")
 
     def stock(self, events: DataFrame) -> DataFrame:
         """Return the same columns, by Spark's own watermark and windows."""

@@ -52,7 +52,9 @@ def test_equal_answers_are_counted_up_to_our_last_window(compare: Callable[..., 
     assert compare({0: (2, 70), 1: (3, 90)}, {0: (2, 70), 1: (3, 90), 2: (9, 9)}, "Jet") == 5
 
 
-@pytest.mark.parametrize("theirs", [{0: (2, 70)}, {0: (2, 70), 1: (3, 91)}, {-1: (1, 1)}])
+@pytest.mark.parametrize(
+    "theirs", [{0: (2, 70)}, {0: (2, 70), 1: (3, 91)}, {-1: (1, 1), 0: (2, 70), 1: (3, 90)}]
+)
 def test_other_answers_fail_the_run(theirs: Any, compare: Callable[..., int]) -> None:
     """A checksum that differs, a window that is missing or one too many is an error."""
     with pytest.raises(RuntimeError, match="the start: Jet has"):

@@ -1,16 +1,28 @@
 package io.eventtide.peers
 
+import scala.util.control.NonFatal
+
 /** Has one engine work as the arguments say, and prints one line of JSON. */
 object Main {
 
   def main(arguments: Array[String]): Unit = {
-    val spec = Spec.of(arguments.toSeq)
+    // Engines leave threads behind, which nobody else would end.
+    try {
+      println(json(work(Spec.of(arguments.toSeq))))
+      sys.exit(0)
+    } catch {
+      case NonFatal(failure) =>
+        failure.printStackTrace()
+        sys.exit(1)
+    }
+  }
+
+  private def work(spec: Spec): Seq[Measured] = {
     val engine = start(spec.engine)
     val runs = List.fill(spec.warmups + spec.runs)(Run.once(engine, spec))
     engine.close()
     require(runs.map(_.answers).distinct.size == 1, "the runs have different answers")
-    println(json(runs.drop(spec.warmups)))
-    sys.exit(0) // Flink leaves threads behind
+    runs.drop(spec.warmups)
   }
 
   private def start(engine: String): Engine = engine match {
