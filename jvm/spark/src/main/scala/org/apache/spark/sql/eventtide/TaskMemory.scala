@@ -5,7 +5,7 @@ import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
 import org.apache.spark.sql.execution.metric.SQLMetric
 
 /** Memory that a task may use on the heap, of what Spark lets all tasks have. */
-final class TaskMemory private (manager: TaskMemoryManager)
+final class TaskMemory private[eventtide] (manager: TaskMemoryManager)
     extends MemoryConsumer(manager, MemoryMode.ON_HEAP) {
 
   // The first pages of those to whom the rows go, who have to get theirs when we have all of ours.
