@@ -7,9 +7,12 @@ import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING
 
 import eventtide as et
+import pyspark
 from figures import ROOT, Figure, Settings
 from process import cpu_seconds
 from pyspark.sql import SparkSession
@@ -70,10 +73,13 @@ def session(master: str = "local[2]", java: str = "") -> Iterator[SparkSession]:
     """Yield a session, with options of its JVM; nothing of it or of its files is left after."""
     with tempfile.TemporaryDirectory() as folder:
         spark = et.configure(_builder(folder, master, java)).getOrCreate()
+        application = spark.sparkContext.applicationId
         try:
             yield spark
         finally:
             spark.stop()
+            # What the executors of a local-cluster leave in Spark's own folder.
+            rmtree(Path(pyspark.__file__).parent / "work" / application, ignore_errors=True)
 
 
 def _builder(folder: str, master: str, java: str) -> SparkSession.Builder:
