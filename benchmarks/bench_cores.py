@@ -47,15 +47,19 @@ def _measured(master: str, cases: tuple[Case, ...]) -> list[Measured]:
         for case, measured in zip(cases, found, strict=True):
             print(f"cores: {case}, {MASTERS[master]}", flush=True)
             query = case.query(spark, case.windows.ours)
-            take_turn(query, case.batches, measured, 2 * case.ours_skipped)
+            take_turn(query, case.batches, measured, _skipped(case))
         return found
+
+
+def _skipped(case: Case) -> int:
+    return 2 * case.ours_skipped
 
 
 def _figure(case: Case, cores: str, ours: Measured, one: Measured) -> Figure:
     settings: Settings = {
         **case.settings,
         "on": cores,
-        "batches": f"{len(ours.millis)} after {2 * case.ours_skipped}",
+        "batches": f"{len(ours.millis)} after {_skipped(case)}",
         "source": WORKLOAD,
     }
     return millis_figure("cores", settings, MASTERS[ONE], ours, one)

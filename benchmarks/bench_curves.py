@@ -55,10 +55,10 @@ class Curve:
 def beside_stock(size: int, case: Case) -> Point:
     """Return a point with both sides, which have as many batches to be compiled."""
     stock = Run(partial(case.query, results=case.windows.stock), case.ours_skipped)
-    return replace(alone(size, case), theirs=stock)
+    return replace(ours_only(size, case), theirs=stock)
 
 
-def alone(size: int, case: Case) -> Point:
+def ours_only(size: int, case: Case) -> Point:
     """Return a point where stock Spark would take minutes for a batch."""
     return Point(size, Run(partial(case.query, results=case.windows.ours), case.ours_skipped))
 
@@ -70,13 +70,13 @@ def rows(size: int) -> Point:
 
 def keys(size: int) -> Point:
     """Return as many rows for more keys."""
-    point = beside_stock if size <= STOCK_KEYS else alone
+    point = beside_stock if size <= STOCK_KEYS else ours_only
     return point(size, Case(500_000, size, Windows(10, 1)))
 
 
 def frames(size: int) -> Point:
     """Return batches of a minute of event time: the longest window is full after an hour."""
-    point = beside_stock if size <= STOCK_FRAMES else alone
+    point = beside_stock if size <= STOCK_FRAMES else ours_only
     return point(size, Case(600_000, 1_000, Windows(size, 1), rate=10_000))
 
 

@@ -17,6 +17,13 @@ trait LocalSession extends BeforeAndAfterAll { this: Suite =>
     .config("spark.sql.codegen.fallback", "false") // code that does not compile is no detail
     .getOrCreate()
 
+  /** Works with a setting, which nobody has afterwards. */
+  protected def withConf[A](key: String, value: String)(work: => A): A = {
+    spark.conf.set(key, value)
+    try work
+    finally spark.conf.unset(key)
+  }
+
   override protected def afterAll(): Unit =
     try spark.stop()
     finally super.afterAll()

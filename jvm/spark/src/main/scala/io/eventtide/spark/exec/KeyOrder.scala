@@ -42,21 +42,20 @@ private[exec] object KeyOrder {
 private[exec] object NumberKey {
   def unapply(key: Expression): Option[Expression] = Option.when(masks.contains(key.dataType))(key)
 
-  private val words =
-    Map[DataType, Long](LongType -> -1L, TimestampType -> -1L, TimestampNTZType -> -1L)
+  private val Word = -1L // all of its bits
 
-  private val shorter = Map[DataType, Long](
+  /** The bits that a row has for it, of its value as 64 bits. Those of a shorter one are the lower
+    * ones of a word only where the lowest byte comes first.
+    */
+  val masks: Map[DataType, Long] = Map[DataType, Long](
     ByteType -> 0xffL,
     ShortType -> 0xffffL,
     IntegerType -> 0xffffffffL,
-    DateType -> 0xffffffffL
-  )
-
-  /** The bits that a row has for it, of its value as 64 bits; they are the lower ones of a word only
-    * where the lowest byte comes first.
-    */
-  val masks: Map[DataType, Long] =
-    if (ByteOrder.nativeOrder == ByteOrder.LITTLE_ENDIAN) words ++ shorter else words
+    DateType -> 0xffffffffL,
+    LongType -> Word,
+    TimestampType -> Word,
+    TimestampNTZType -> Word
+  ).filter { case (_, mask) => mask == Word || ByteOrder.nativeOrder == ByteOrder.LITTLE_ENDIAN }
 }
 
 /** The order of numbers in a state store, which compares them from their lowest byte up.

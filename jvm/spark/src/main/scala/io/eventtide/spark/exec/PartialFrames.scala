@@ -28,12 +28,10 @@ private[exec] final class PartialFrames(
     reserve: Long => Boolean
 ) {
   private val records = new FrameRecords(empty, reserve)
-  private val byKey = new RecordSlots
+  private val byKey = new RecordSlots(reserve)
   private val buffer = new UnsafeRow(empty.numFields)
-  private var granted = byKey.bytes // of the table, which may be kept
-  private var full = !reserve(granted)
 
-  def isFull: Boolean = full || records.isFull
+  def isFull: Boolean = byKey.isFull || records.isFull
 
   /** Whether there are so many keys that the processor has to fetch nearly each from memory. */
   def isWide: Boolean = byKey.size > PartialFrames.Wide
@@ -76,7 +74,7 @@ private[exec] final class PartialFrames(
     }
     if (record == RecordSlots.Free) {
       record = records.add(key)
-      put(slot, hash, record)
+      byKey.add(slot, hash, record)
     }
     pointed(slot, hash, record, frame)
   }
@@ -94,7 +92,7 @@ private[exec] final class PartialFrames(
     }
     if (record == RecordSlots.Free) {
       record = records.add(key)
-      put(slot, hash, record)
+      byKey.add(slot, hash, record)
     }
     pointed(slot, hash, record, frame)
   }
@@ -114,25 +112,16 @@ private[exec] final class PartialFrames(
     buffer
   }
 
-  private def put(slot: Int, hash: Long, record: Int): Unit = {
-    byKey.set(slot, hash, record)
-    if (byKey.isCrowded) {
-      byKey.grow()
-      if (reserve(byKey.bytes - granted)) granted = byKey.bytes else full = true
-    }
-  }
-
   private var giving = RecordSlots.Free // the record that is being given away
   private val key = new UnsafeRow(keyColumns)
   private val packed = new PackedFrames
 
   /** Turns to the next key to give away; false when all have been, and rows can be taken again. */
   def next(): Boolean = {
-    full = false
     giving = records.next(giving)
     if (giving == RecordSlots.Free) {
       records.clear()
-      byKey.clear(granted)
+      byKey.clear()
     }
     giving != RecordSlots.Free
   }

@@ -4,18 +4,23 @@ package io.eventtide.spark.exec
   *
   * An entry has the upper half of a hash and the number of a record. The slot comes from the upper
   * half too, so that growing needs no more than the entries.
+  *
+  * @param reserve
+  *   whether so many bytes more may be used
   */
-private[exec] final class RecordSlots {
+private[exec] final class RecordSlots(reserve: Long => Boolean) {
   import RecordSlots._
 
   private var entries: Array[Long] = _
   private var mask = 0
   private var count = 0
+  private var granted = FirstSlots // entries that may be kept
+  private var full = !reserve(FirstSlots * 8L)
   resize(FirstSlots)
 
-  def size: Int = count
+  def isFull: Boolean = full
 
-  def bytes: Long = entries.length * 8L
+  def size: Int = count
 
   /** Where to look first. */
   def first(hash: Long): Int = (hash >>> 32).toInt & mask
@@ -29,18 +34,21 @@ private[exec] final class RecordSlots {
     if (entry == 0) Free else if ((entry ^ hash) >>> 32 == 0) entry.toInt - 1 else Other
   }
 
-  def set(slot: Int, hash: Long, record: Int): Unit = {
-    if (entries(slot) == 0) count += 1
+  /** Puts another record of its key into a slot. */
+  def set(slot: Int, hash: Long, record: Int): Unit =
     entries(slot) = hash & UpperHalf | (record + 1)
+
+  /** Puts the first record of a key into a free slot; all may be in others afterwards. */
+  def add(slot: Int, hash: Long, record: Int): Unit = {
+    set(slot, hash, record)
+    count += 1
+    if (count > entries.length / 2) grow() // or it would be slow
   }
 
-  /** Whether more records would make it slow. */
-  def isCrowded: Boolean = count > entries.length / 2
-
-  /** Doubles it. */
-  def grow(): Unit = {
+  private def grow(): Unit = {
     val old = entries
     resize(old.length * 2)
+    if (reserve((entries.length - granted) * 8L)) granted = entries.length else full = true
     var i = 0
     while (i < old.length) {
       if (old(i) != 0) insert(old(i))
@@ -54,10 +62,10 @@ private[exec] final class RecordSlots {
     entries(slot) = entry
   }
 
-  /** Empties it, and has no more bytes from then on. */
-  def clear(most: Long): Unit = {
-    if (bytes > most) resize((most >> 3).toInt) else java.util.Arrays.fill(entries, 0)
+  def clear(): Unit = {
+    if (entries.length > granted) resize(granted) else java.util.Arrays.fill(entries, 0)
     count = 0
+    full = false
   }
 
   private def resize(slots: Int): Unit = {

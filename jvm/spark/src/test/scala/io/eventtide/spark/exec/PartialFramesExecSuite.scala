@@ -63,11 +63,8 @@ final class PartialFramesExecSuite extends AnyFunSuite with LocalSession {
     result
   }
 
-  private def inMode[A](generated: Boolean)(work: => A): A = {
-    spark.conf.set(SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key, generated)
-    try work
-    finally spark.conf.unset(SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key)
-  }
+  private def inMode[A](generated: Boolean)(work: => A): A =
+    withConf(SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key, generated.toString)(work)
 
   private def found(rows: DataFrame, generated: Boolean): Found = inMode(generated) {
     val (plan, functions) = planOf(rows)
@@ -127,13 +124,9 @@ final class PartialFramesExecSuite extends AnyFunSuite with LocalSession {
       assert(found(rows, generated = true) == expected(rows))
     }
 
-  private def inUnions[A](work: => A): A = {
-    spark.conf.set(UnionCode, true)
-    try work
-    finally spark.conf.unset(UnionCode)
-  }
-
-  private val UnionCode = "spark.sql.codegen.wholeStage.union.enabled"
+  // Spark 4.2 has it off.
+  private def inUnions[A](work: => A): A =
+    withConf("spark.sql.codegen.wholeStage.union.enabled", "true")(work)
 
   test("so are those of a union, whose code is generated once for each of its branches") {
     def branch(from: Long): DataFrame =

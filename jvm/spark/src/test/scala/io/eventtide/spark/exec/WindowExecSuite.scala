@@ -242,11 +242,8 @@ final class WindowExecSuite extends AnyFunSuite with LocalSession {
 
   test("a session with one watermark for all operators is refused by name") {
     val setting = "spark.sql.streaming.statefulOperator.allowMultiple"
-    spark.conf.set(setting, "false")
-    try {
-      val message = refusal("append")(tumbling(Seq(count(lit(1)))))
-      assert(message.contains("[ALLOW_MULTIPLE_OFF]") && message.contains(setting))
-    } finally spark.conf.unset(setting)
+    val message = withConf(setting, "false")(refusal("append")(tumbling(Seq(count(lit(1))))))
+    assert(message.contains("[ALLOW_MULTIPLE_OFF]") && message.contains(setting))
   }
 
   test("the results of one window twice are refused by name") {

@@ -107,12 +107,6 @@ class LateQuerySuite extends AnyFunSuite with LocalSession {
     }
   }
 
-  private def withConf(key: String, value: String)(test: => Unit): Unit = {
-    spark.conf.set(key, value)
-    try test
-    finally spark.conf.unset(key)
-  }
-
   test("a query whose checkpoint can neither rename nor replace has its late rows once") {
     withConf("spark.sql.streaming.checkpointFileManagerClass", classOf[WriteOnce].getName) {
       val query = newQuery()
