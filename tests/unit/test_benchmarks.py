@@ -39,6 +39,31 @@ def test_every_result_has_the_form_and_its_settings() -> None:
         assert record["ratio"] > 0
 
 
+def test_the_readme_has_the_figures_of_the_results() -> None:
+    """Its two headlines are what was measured last, rounded."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    spark = _sixty_seconds("windows", "groupBy(window)", 500_000)
+    jet = _sixty_seconds("peers", "Jet", 20_000_000)
+    assert (
+        f"| {spark['ours'] / 1000:.2f} s a batch "
+        f"| {spark['theirs'] / 1000:.1f} s, Spark's `groupBy(window)` | **{spark['ratio']:.0f}** |"
+    ) in readme
+    assert (
+        f"| {jet['ours'] / 1e6:.0f} M rows/s "
+        f"| {jet['theirs'] / 1e6:.1f} M rows/s, Hazelcast Jet 5.7 | **{jet['ratio']:.1f}** |"
+    ) in readme
+
+
+def _sixty_seconds(name: str, rival: str, rows: int) -> dict[str, Any]:
+    """Return the record of 60 s / 1 s with 1 000 keys."""
+    records = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+    wanted = {"windows": "60 s / 1 s", "keys": 1000, "rows_per_batch": rows}
+    found: dict[str, Any] = next(
+        r for r in records if r["rival"] == rival and wanted.items() <= r["settings"].items()
+    )
+    return found
+
+
 @pytest.fixture
 def compare(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     """Return what compares the answers of engines."""
