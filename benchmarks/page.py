@@ -20,6 +20,7 @@ ORDER = (
     "memory",
     "soak",
     "profile",
+    "profile_before",
     "state",
     "watermark",
     "policies",
