@@ -1,12 +1,15 @@
 package io.eventtide.kernel.watermark
 
+import java.io.DataInput
+import java.io.DataOutput
+
 /** What a part of a batch held of one substream: its extremes are all that a policy asks of it.
   *
   *   - '''Guarantee:''' the order in which rows are added and parts are merged does not matter.
   *   - '''Units:''' times are in the unit of event time.
   *   - '''Edges:''' the extremes may be read only when there is a row.
   */
-final class TimeExtremes extends Serializable {
+final class TimeExtremes {
   private var highest = Long.MinValue
   private var lowest = Long.MaxValue
   private var rows = 0L
@@ -25,6 +28,18 @@ final class TimeExtremes extends Serializable {
     highest = Math.max(highest, other.highest)
     lowest = Math.min(lowest, other.lowest)
     rows += other.rows
+  }
+
+  def save(out: DataOutput): Unit = {
+    out.writeLong(highest)
+    out.writeLong(lowest)
+    out.writeLong(rows)
+  }
+
+  def restore(in: DataInput): Unit = {
+    highest = in.readLong()
+    lowest = in.readLong()
+    rows = in.readLong()
   }
 
   /** All of it, as the rows of the substream at `index`. */

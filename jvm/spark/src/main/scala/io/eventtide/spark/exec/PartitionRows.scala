@@ -1,6 +1,7 @@
 package io.eventtide.spark.exec
 
 import java.io.{Externalizable, ObjectInput, ObjectOutput}
+import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.collection.mutable
 
@@ -13,7 +14,8 @@ import io.eventtide.kernel.watermark.TimeExtremes
   * is one row old in a heartbeat does no harm.
   */
 final class PartitionRows extends Externalizable {
-  private val substreams = mutable.LinkedHashMap.empty[String, TimeExtremes]
+  private val substreams = mutable.ArrayBuffer.empty[(String, TimeExtremes)]
+  private val byName = mutable.HashMap.empty[String, TimeExtremes] // in the task only
 
   /** Rows without a usable event time. */
   var badTime = 0L
@@ -25,24 +27,32 @@ final class PartitionRows extends Externalizable {
 
   /** All rows that were read, refused ones too. */
   def total: Long = synchronized {
-    badTime + future + substreams.valuesIterator.map(_.count).sum
+    badTime + future + substreams.iterator.map(_._2.count).sum
   }
 
   def substream(name: String): TimeExtremes = synchronized {
-    substreams.getOrElseUpdate(name, new TimeExtremes)
+    byName.getOrElseUpdate(name, append(name))
+  }
+
+  private def append(name: String): TimeExtremes = {
+    val rows = new TimeExtremes
+    substreams += name -> rows
+    rows
   }
 
   def foreach(visit: (String, TimeExtremes) => Unit): Unit = synchronized {
-    substreams.foreachEntry(visit)
+    substreams.foreach { case (name, rows) => visit(name, rows) }
   }
 
   override def writeExternal(out: ObjectOutput): Unit = synchronized {
     out.writeLong(badTime)
     out.writeLong(future)
     out.writeInt(substreams.size)
-    substreams.foreachEntry { (name, rows) =>
-      out.writeObject(name)
-      out.writeObject(rows)
+    foreach { (name, rows) =>
+      val text = name.getBytes(UTF_8)
+      out.writeInt(text.length)
+      out.write(text)
+      rows.save(out)
     }
   }
 
@@ -50,7 +60,9 @@ final class PartitionRows extends Externalizable {
     badTime = in.readLong()
     future = in.readLong()
     (0 until in.readInt()).foreach { _ =>
-      substreams(in.readObject().asInstanceOf[String]) = in.readObject().asInstanceOf[TimeExtremes]
+      val text = new Array[Byte](in.readInt())
+      in.readFully(text)
+      append(new String(text, UTF_8)).restore(in)
     }
   }
 }

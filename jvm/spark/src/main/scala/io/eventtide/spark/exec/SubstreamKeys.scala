@@ -29,8 +29,9 @@ private[exec] final class SubstreamKeys(val values: Seq[Expression], maxSubstrea
   }
 
   def open(report: PartitionRows): SubstreamFinder = {
+    val name = SubstreamName.of(types)
     val discover: Seq[Any] => TimeExtremes = key => {
-      val found = report.substream(SubstreamName.of(types, key))
+      val found = report.substream(name(key))
       if (report.size > maxSubstreams)
         throw EventtideException("TOO_MANY_SUBSTREAMS", "max" -> maxSubstreams)
       found

@@ -1,6 +1,8 @@
 package io.eventtide.spark.exec
 
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
+  BoundReference,
   Cast,
   Concat,
   Expression,
@@ -43,7 +45,10 @@ private[spark] object SubstreamName {
   private def escaped(text: Expression, mark: String): Expression =
     StringReplace(text, Literal(mark), Literal(s"\\$mark"))
 
-  /** The name of values of these types. */
-  private[exec] def of(types: Seq[DataType], key: Seq[Any]): String =
-    expression(types.zip(key).map { case (kind, value) => Literal(value, kind) }).eval().toString
+  /** Names values of these types; made once, since to make it takes longer than many names. */
+  private[exec] def of(types: Seq[DataType]): Seq[Any] => String = {
+    val columns = types.zipWithIndex.map { case (kind, i) => BoundReference(i, kind, true) }
+    val name = expression(columns)
+    key => name.eval(InternalRow.fromSeq(key)).toString
+  }
 }

@@ -119,7 +119,7 @@ private[exec] object WindowRows {
     catch {
       case large: RecordTooLarge =>
         val types = plan.keys.map(_.dataType)
-        val name = if (types.isEmpty) "none" else SubstreamName.of(types, key.toSeq(types))
+        val name = if (types.isEmpty) "none" else SubstreamName.of(types)(key.toSeq(types))
         throw EventtideException("KEY_TOO_LARGE", "key" -> name, "limit" -> large.limit)
     }
 }

@@ -1,5 +1,6 @@
 package io.eventtide.spark.query
 
+import scala.collection
 import scala.collection.mutable
 
 import io.eventtide.kernel.watermark.TimeExtremes
@@ -7,7 +8,7 @@ import io.eventtide.spark.exec.PartitionRows
 
 /** All that one input of a query read in one batch. */
 private[query] final case class BatchRows(
-    substreams: Map[String, TimeExtremes],
+    substreams: collection.Map[String, TimeExtremes],
     badTime: Long,
     future: Long
 ) {
@@ -28,6 +29,6 @@ private[query] object BatchRows {
       // A partition that was empty has begun the one substream of its source without a row.
       if (rows.count > 0) merged.getOrElseUpdate(name, new TimeExtremes).merge(rows)
     })
-    BatchRows(merged.toMap, reports.map(_.badTime).sum, reports.map(_.future).sum)
+    BatchRows(merged, reports.map(_.badTime).sum, reports.map(_.future).sum)
   }
 }

@@ -38,8 +38,11 @@ private[query] final case class InputReport(
   def laggards(most: Int): Seq[SubstreamLine] = {
     val lowest = mutable.PriorityQueue.empty(Ordering.by(InputReport.watermarkOf))
     visible.foreach { one =>
-      lowest += one
-      if (lowest.size > most) { val _ = lowest.dequeue() }
+      val isFull = lowest.size == most
+      if (!isFull || InputReport.watermarkOf(one) < InputReport.watermarkOf(lowest.head)) {
+        if (isFull) { val _ = lowest.dequeue() }
+        lowest += one
+      }
     }
     lowest.dequeueAll.reverse.map(line)
   }

@@ -49,20 +49,20 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   /** Takes the rows of a batch; the time until `now` counts too, unless it is not `credited`. */
   def observe(now: Long, rows: BatchRows, credited: Boolean): Unit = {
     if (!credited) substreams.skip(now)
-    rows.substreams.keysIterator.foreach(declare(_, now))
-    val seen = rows.substreams.map { case (name, times) =>
-      times.of(substreams.indexOf(name).get)
-    }
+    val seen = rows.substreams.map { case (name, times) => times.of(indexOf(name, now)) }
     substreams.observeBatch(now, seen)
   }
 
-  private def declare(name: String, now: Long): Unit = if (substreams.indexOf(name).isEmpty) {
-    standIn match {
-      case Some(index) => substreams.rename(index, name)
-      case None if substreams.size >= settings.maxSubstreams =>
-        throw EventtideException("TOO_MANY_SUBSTREAMS", "max" -> settings.maxSubstreams)
-      case None => substreams.declare(name, now)
-    }
+  private def indexOf(name: String, now: Long): Int =
+    substreams.indexOf(name).getOrElse(declare(name, now))
+
+  private def declare(name: String, now: Long): Int = standIn match {
+    case Some(index) =>
+      substreams.rename(index, name)
+      index
+    case None if substreams.size >= settings.maxSubstreams =>
+      throw EventtideException("TOO_MANY_SUBSTREAMS", "max" -> settings.maxSubstreams)
+    case None => substreams.declare(name, now)
   }
 
   // They give way in order, so that one that is gone need not be looked for again.
