@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from figures import ROOT, java
+from figures import ROOT, java, memory_gib
 
 if TYPE_CHECKING:
     from answers import Answers
@@ -97,8 +97,7 @@ def run(engine: str, job: Job, effort: Effort) -> Runs:
 
 def heap() -> str:
     """Return the heap of an engine: EVENTTIDE_PEERS_HEAP, or half of the machine's memory."""
-    half = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**31
-    return os.environ.get("EVENTTIDE_PEERS_HEAP", f"{min(half, MOST_HEAP)}g")
+    return os.environ.get("EVENTTIDE_PEERS_HEAP", f"{min(memory_gib() // 2, MOST_HEAP)}g")
 
 
 def _jvm() -> list[str]:

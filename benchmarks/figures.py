@@ -45,7 +45,7 @@ class Figure:
 def machine(*, quick: bool) -> Settings:
     """Return the machine, the versions and how busy others kept it while we began."""
     return {
-        "machine": f"{_cpu()}, {os.cpu_count()} cores, {platform.system()}",
+        "machine": f"{_cpu()}, {os.cpu_count()} cores, {memory_gib()} GiB, {platform.system()}",
         "load": f"{os.getloadavg()[0]:.1f} at the start",
         "effort": "quick" if quick else "full",
         "java": _java_version(),
@@ -55,6 +55,11 @@ def machine(*, quick: bool) -> Settings:
         "eventtide": version("eventtide"),
         "commit": _commit(),
     }
+
+
+def memory_gib() -> int:
+    """Return the memory of the machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**30
 
 
 def java() -> str:

@@ -61,7 +61,9 @@ def _run(console: Console, out: Path, *, quick: bool) -> int:
     with console.status("Reading the flights, starting Spark"):
         flights = data.load(_QUICK_DAYS if quick else _DAYS)
         spark = session.start(out / "spark.log")
-    with spark, tempfile.TemporaryDirectory(prefix="eventtide-lab-") as name:
+    # Spark is stopped first; an upload of its state may still be on its way then.
+    files = tempfile.TemporaryDirectory(prefix="eventtide-lab-", ignore_cleanup_errors=True)
+    with files as name, spark:
         folder = Path(name)
         reports = flights.on_disk(spark, folder).cache()
         last = sides[-1]

@@ -127,15 +127,17 @@ def result_table(measured: Sequence[Measured]) -> Table:
 
 
 RESULT_TEXT = (
-    "p50, p90, p99: hours of 2013 from the end of a window to its result, by rows. Wrong"
-    " counts: those that differ from a batch query over the same rows. Checked for every count:"
-    " rows in = rows in windows + rows late.\n"
+    "by band: a watermark for each band of distances, in place of one. lull: it goes on when no"
+    " rows come. p50, p90, p99: hours of 2013 from the end of a window to its result, by rows."
+    " Wrong counts: those that differ from a batch query over the same rows. Checked for every"
+    " count: rows in = rows in windows + rows late.\n"
 )
 
 SLIDING_TEXT = (
     "[bold]The last three hours[/bold], every quarter of an hour: each row is in twelve windows."
     " Late is a row that misses one at least. Spark copies each row twelve times and loses late"
-    " copies one by one; eventtide's own windows hold it once, and keep late rows in a log."
+    " copies one by one; eventtide's own windows hold it once, and keep late rows in a log. There a"
+    " late row is in none of its windows, which are wrong until the log mends them."
 )
 
 
