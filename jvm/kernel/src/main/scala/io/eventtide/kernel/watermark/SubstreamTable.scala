@@ -2,13 +2,13 @@ package io.eventtide.kernel.watermark
 
 import java.io.DataInput
 import java.io.DataOutput
-import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Arrays
 import java.util.Objects
 
 import scala.collection.mutable
 
 import io.eventtide.kernel.InvalidArgument
+import io.eventtide.kernel.SavedText
 
 /** The substreams by index and by name.
   *
@@ -88,7 +88,7 @@ private[watermark] final class SubstreamTable(
     left.save(out)
     val gone = if (whole) Nil else removed.toSeq
     out.writeInt(gone.size)
-    gone.foreach(SubstreamTable.writeText(out, _))
+    gone.foreach(SavedText.write(out, _))
     out.writeInt(iterator.count(whole || _.touched))
     iterator.filter(whole || _.touched).foreach(write(out, _))
   }
@@ -97,7 +97,7 @@ private[watermark] final class SubstreamTable(
   def restore(in: DataInput): Unit = {
     val savedLeft = new Highest
     savedLeft.restore(in)
-    for (_ <- 0 until in.readInt()) indexOf(SubstreamTable.readText(in)).foreach(remove)
+    for (_ <- 0 until in.readInt()) indexOf(SavedText.read(in)).foreach(remove)
     for (_ <- 0 until in.readInt()) read(in)
     if (savedLeft.known) { val _ = left.raise(savedLeft.value) }
     removed.clear()
@@ -114,33 +114,17 @@ private[watermark] final class SubstreamTable(
   }
 
   private def write(out: DataOutput, substream: Substream): Unit = {
-    SubstreamTable.writeText(out, substream.name)
+    SavedText.write(out, substream.name)
     substream.save(out)
   }
 
   /** A record replaces what is there under its name, in its place. */
   private def read(in: DataInput): Unit = {
-    val name = SubstreamTable.readText(in)
+    val name = SavedText.read(in)
     val index = indexOf(name).getOrElse(append(name, 0))
     members(index) = new Substream(name, create(), 0)
     postponed.begin(index)
     members(index).restore(in)
     members(index).touched = false
-  }
-}
-
-private[watermark] object SubstreamTable {
-
-  /** Text of any length: `writeUTF` ends at 64 kB. */
-  def writeText(out: DataOutput, text: String): Unit = {
-    val bytes = text.getBytes(UTF_8)
-    out.writeInt(bytes.length)
-    out.write(bytes)
-  }
-
-  def readText(in: DataInput): String = {
-    val bytes = new Array[Byte](in.readInt())
-    in.readFully(bytes)
-    new String(bytes, UTF_8)
   }
 }

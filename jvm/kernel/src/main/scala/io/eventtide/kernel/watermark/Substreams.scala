@@ -8,6 +8,7 @@ import java.io.DataOutput
 import java.io.DataOutputStream
 
 import io.eventtide.kernel.IncompatibleState
+import io.eventtide.kernel.SavedText
 import io.eventtide.kernel.StateVersion
 import io.eventtide.kernel.time.Clamped
 
@@ -235,7 +236,7 @@ final class Substreams(
 
   private def saveCommon(out: DataOutput): Unit = {
     StateVersion.write(out, 1)
-    SubstreamTable.writeText(out, structure)
+    SavedText.write(out, structure)
     out.writeBoolean(started)
     out.writeLong(clock)
     gate.save(out)
@@ -243,7 +244,7 @@ final class Substreams(
 
   private def read(in: DataInput): Unit = {
     StateVersion.read(in, "substreams", newest = 1)
-    val saved = SubstreamTable.readText(in)
+    val saved = SavedText.read(in)
     if (saved != structure) throw new IncompatibleState("substreams", saved, structure)
     started = in.readBoolean()
     clock = in.readLong()

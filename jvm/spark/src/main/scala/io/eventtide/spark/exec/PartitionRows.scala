@@ -1,10 +1,10 @@
 package io.eventtide.spark.exec
 
 import java.io.{Externalizable, ObjectInput, ObjectOutput}
-import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.collection.mutable
 
+import io.eventtide.kernel.SavedText
 import io.eventtide.kernel.watermark.TimeExtremes
 
 /** What one partition of one batch held: its substreams, and the rows that were refused.
@@ -49,9 +49,7 @@ final class PartitionRows extends Externalizable {
     out.writeLong(future)
     out.writeInt(substreams.size)
     foreach { (name, rows) =>
-      val text = name.getBytes(UTF_8)
-      out.writeInt(text.length)
-      out.write(text)
+      SavedText.write(out, name)
       rows.save(out)
     }
   }
@@ -60,9 +58,7 @@ final class PartitionRows extends Externalizable {
     badTime = in.readLong()
     future = in.readLong()
     (0 until in.readInt()).foreach { _ =>
-      val text = new Array[Byte](in.readInt())
-      in.readFully(text)
-      append(new String(text, UTF_8)).restore(in)
+      append(SavedText.read(in)).restore(in)
     }
   }
 }
