@@ -46,6 +46,9 @@ final case class Closing(lateRule: LateRule, delay: Long = 0) {
   /** The last boundary that is closed: windows that end there or before have given their result. */
   def closed(watermark: Long, grid: FrameGrid): Long = grid.index(effective(watermark))
 
+  /** The lowest watermark at which that boundary is closed. */
+  def closesAt(boundary: Long, grid: FrameGrid): Long = Clamped.add(grid.start(boundary), delay)
+
   /** The lowest time that is not late. */
   def lateBelow(watermark: Long, grid: FrameGrid, shape: WindowShape): Long =
     lateRule.lateBelow(effective(watermark), grid, shape)

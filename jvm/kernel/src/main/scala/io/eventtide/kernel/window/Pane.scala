@@ -1,12 +1,19 @@
 package io.eventtide.kernel.window
 
-/** When a pane is given: before its window closes, as it does, or after. */
+/** When a pane is given: before its window closes, as it does, after, or since its key is silent. */
 sealed abstract class PaneTiming(val name: String)
 
 object PaneTiming {
-  case object Early extends PaneTiming("early")
-  case object OnTime extends PaneTiming("on_time")
-  case object Late extends PaneTiming("late")
+
+  /** As the watermark is before, at or after the end of the window. */
+  sealed abstract class ByWatermark(name: String) extends PaneTiming(name)
+
+  case object Early extends ByWatermark("early")
+  case object OnTime extends ByWatermark("on_time")
+  case object Late extends ByWatermark("late")
+  case object Idle extends PaneTiming("idle")
+
+  val all: Seq[PaneTiming] = Seq(Early, OnTime, Late, Idle)
 }
 
 /** The boundaries that matter to panes, each at or below the next but for `last`.

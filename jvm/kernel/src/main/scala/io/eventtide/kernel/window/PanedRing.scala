@@ -48,11 +48,11 @@ final class PanedRing(
   private var boundaries = PaneBoundaries(0, 0, 0)
   private var early: EarlyPanes = EarlyPanes.Never
   private var running: FrameRing = ring
-  private var phase: PaneTiming = PaneTiming.OnTime
+  private var phase: PaneTiming.ByWatermark = PaneTiming.OnTime
   private var changedUpTo = 0L // the last window that may be late
   private var sum = PanedRing.NoBuffer // of the rows of a pane that discards
   private var paneCount = 0
-  private var paneTiming: PaneTiming = PaneTiming.OnTime
+  private var paneTiming: PaneTiming.ByWatermark = PaneTiming.OnTime
 
   /** Begins a key that has no state: what ends at `closed` has closed, at `last` for good. */
   def begin(closed: Long, last: Long): Unit = {
@@ -161,7 +161,7 @@ final class PanedRing(
     gives
   }
 
-  private def timingOf(end: Long): PaneTiming =
+  private def timingOf(end: Long): PaneTiming.ByWatermark =
     if (end <= boundaries.passed) PaneTiming.Late
     else if (end <= boundaries.closing) PaneTiming.OnTime
     else PaneTiming.Early

@@ -28,6 +28,9 @@ final case class WindowSpec(
   /** The last boundary that is closed. */
   def closed(watermark: Long): Long = closing.closed(watermark, frames)
 
+  /** The lowest watermark at which windows that end at `boundary` are closed. */
+  def closesAt(boundary: Long): Long = closing.closesAt(boundary, frames)
+
   /** The lowest time that is not late. */
   def lateBelow(watermark: Long): Long = closing.lateBelow(watermark, frames, shape)
 

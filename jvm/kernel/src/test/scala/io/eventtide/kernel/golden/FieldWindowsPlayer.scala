@@ -85,8 +85,6 @@ object FieldWindows {
   def check(config: GoldenArgs): Unit = {
     def waits(what: String): Nothing = throw new GoldenWaiting(s"no $what yet")
     val window = config.inside("window")
-    if (window.get("time") == "processing") waits("windows in processing time")
-    if (window.text("kind").startsWith("session")) waits("session windows")
     if (window.get("kind") == "global") waits("triggers")
     if (config.get("trigger").isInstanceOf[Map[_, _]]) waits("early panes")
     if (config.has("lateness") && config.get("lateness") != 0L) waits("allowed lateness")

@@ -40,8 +40,8 @@ final class GoldenRulesSuite extends AnyFunSuite {
   }
 
   test("a case without a piece to play it waits, also when listed") {
-    assert(outcome(made("session_window", Nil)).isInstanceOf[Waiting])
-    assert(outcome(made("session_window", Nil), listed = true).isInstanceOf[Waiting])
+    assert(outcome(made("session_window.restore", Nil)).isInstanceOf[Waiting])
+    assert(outcome(made("session_window.restore", Nil), listed = true).isInstanceOf[Waiting])
   }
 
   test("a construction that should be refused and is not fails") {

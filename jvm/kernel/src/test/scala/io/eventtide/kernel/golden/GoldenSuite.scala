@@ -87,6 +87,11 @@ object GoldenSuite {
     case "field.split_multiplexer" => FieldScript.play(golden, new MultiplexerPlayer(_))
     case "field.generator" => FieldScript.play(golden, new GeneratorPlayer(_))
     case "field.spark_baseline" => throw new GoldenWaiting("stock Spark, which informs only")
+    case "field.session_boundary" => SessionBoundary.play(golden)
+    case "field.window_processing_time" =>
+      both(deducts => FieldScript.play(golden, new FieldByClockPlayer(_, deducts)))
+    case s"field.$_" if isSessions(golden) =>
+      FieldScript.play(golden, new FieldSessionsPlayer(_))
     case s"field.$_" if golden.config.contains("window") =>
       both(deducts => FieldScript.play(golden, new FieldWindowsPlayer(_, deducts)))
     case s"field.$family" => throw new GoldenWaiting(s"no piece for the field's family $family")
@@ -98,7 +103,14 @@ object GoldenSuite {
     case "sliding_window.restore_with_new_window" =>
       both(deducts => JetScript.play(golden, new JetNewWindowPlayer(_, deducts), inOrderOfEnds))
     case s"sliding_window.$piece" => throw new GoldenWaiting(s"no piece for Jet's $piece")
-    case s"session_window$_" => throw new GoldenWaiting("no session windows yet")
+    case "session_window" =>
+      JetScript.play(golden, new JetSessionsPlayer(_), JetWindows.inNoOrder)
+    case s"session_window$piece" => throw new GoldenWaiting(s"no piece for Jet's sessions$piece")
     case other => throw new GoldenMismatch(s"unknown subject: $other")
   }
+
+  private def isSessions(golden: GoldenCase): Boolean =
+    golden.config.get("window").exists { window =>
+      GoldenFiles.fieldsOf(window)("kind").toString.startsWith("session")
+    }
 }

@@ -63,6 +63,13 @@ final class GoldenWindows(val spec: WindowSpec, deducts: Boolean) {
 
 object GoldenWindows {
 
+  /** Windows of frames, of which nothing is kept elsewhere. */
+  def frames(spec: WindowSpec, buffers: Buffers, deducts: Boolean): FrameWindows =
+    new FrameWindows(spec, ring(spec.shape, buffers, deducts))
+
+  def ring(shape: WindowShape, buffers: Buffers, deducts: Boolean): FrameRing =
+    FrameRing(shape, buffers, deducts, FrameArchive.None, blockSize = Int.MaxValue)
+
   /** Plays a case with both ways to combine frames, whichever it was written for. */
   def both(play: Boolean => Unit): Unit = Seq(true, false).foreach(play)
 }

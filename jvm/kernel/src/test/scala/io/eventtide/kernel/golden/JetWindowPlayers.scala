@@ -101,6 +101,12 @@ object JetWindows {
     case other => other
   }
 
+  /** Sessions come in no order, and the watermark after them. */
+  def inNoOrder(outputs: Any): Any = outputs match {
+    case all: List[_] => all.lastOption -> all.groupBy(identity)
+    case other => other
+  }
+
   private def endOf(output: Any): Any = output match {
     case List("win", _, end, _*) => end
     case List("win_end", end, _*) => end

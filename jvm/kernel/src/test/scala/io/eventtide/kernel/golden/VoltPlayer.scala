@@ -32,72 +32,106 @@ object VoltScript {
   }
 }
 
-/** Keys, each with a policy of its own that is told the accepted rows of a batch. */
+/** Keys in their own time, batch after batch. */
 final class VoltPlayer(config: GoldenArgs, deducts: Boolean) {
   private val times = config.inside("time_config")
   private val delay = times.longOr("delay_window_close_ms", 0)
-  private val engine = new GoldenWindows(VoltPlayer.spec(config, delay), deducts)
-  private val policy: PolicySpec = times.get("watermark_strategy") match {
-    case "MAX_EVENT_TIME" => MaxEventTime()
-    case _ => MinEventTime()
-  }
-  private val policies = mutable.LinkedHashMap.empty[String, WatermarkPolicy]
+  private val byClock = times.get("time_source") == "PROCESSING_TIME"
+  private val buffers = new RowBuffers
+  private val rows = mutable.Buffer.empty[GoldenArgs]
+  private val engine = new KeyedBatches[String](
+    VoltPlayer.rules(times),
+    VoltPlayer.windows(config, buffers, deducts)
+  )
+  private var clock = 0L
 
   def step(args: GoldenArgs): Map[String, Any] = args.text("op") match {
     case "batch" => batch(args.get("events").asInstanceOf[List[Any]].map(GoldenFiles.fieldsOf))
+    case "heartbeat" =>
+      clock = args.long("now")
+      answer(panesOf(engine.tick(clock)(_)), Nil)
     case other => throw new UnknownStep(other)
   }
 
-  /** Rows are judged by the watermark before the batch, which then moves by those accepted. */
   private def batch(events: List[Map[String, Any]]): Map[String, Any] = {
-    val rows = events.map(GoldenArgs(_))
-    val (accepted, late) =
-      rows.partition(row => engine.observe(row.text("key"), row.long("ts"), row))
-    val emitted = accepted.groupBy(_.text("key")).toList.flatMap { case (key, own) =>
-      moved(key, own.map(_.long("ts")))
+    val all = events.map(GoldenArgs(_))
+    clock = (clock :: all.map(_.longOr("arrival", clock))).max
+    val made = all.map { row =>
+      rows += row
+      val ts = if (byClock) clock else row.longOr("ts", 0)
+      KeyedBatches.Row(row.text("key"), ts, buffers.of(rows.length - 1))
     }
-    answer(emitted, late)
+    var late = Seq.empty[KeyedBatches.Row[String]]
+    val panes = panesOf(give => late = engine.batch(clock, made)(give))
+    answer(panes, late.map(row => all(made.indexOf(row)).get("id")))
   }
 
-  private def moved(key: String, times: Seq[Long]): List[GoldenPane] = {
-    val own = policies.getOrElseUpdate(key, policy.create())
-    own.observe(0, times.max, times.min)
-    engine.advance(key, own.watermark)
+  private type Give = (KeyedBatches.Pane[String] => Unit) => Unit
+
+  private def panesOf(run: Give): List[Map[String, Any]] = {
+    val all = List.newBuilder[Map[String, Any]]
+    run(pane => all += shown(pane))
+    buffers.reset()
+    all.result()
   }
 
-  private def answer(emitted: List[GoldenPane], late: List[GoldenArgs]): Map[String, Any] = {
-    val watermarks = policies.keys.flatMap(key => engine.watermark(key).map(key -> _)).toMap
+  private def shown(pane: KeyedBatches.Pane[String]): Map[String, Any] = {
+    val ids = buffers(pane.buffer).map(rows(_).get("id")).toSet
+    val shown =
+      Map[String, Any]("key" -> pane.key, "start" -> pane.start, "end" -> pane.end, "ids" -> ids)
+    if (pane.timing == PaneTiming.Idle) shown + ("reason" -> "idle") else shown
+  }
+
+  private def answer(panes: List[Map[String, Any]], late: Seq[Any]): Map[String, Any] = {
+    val watermarks = engine.keys.flatMap(key => engine.watermark(key).map(key -> _)).toMap
     Map(
       "watermark" -> watermarks.values.headOption.orNull,
       "effective" -> watermarks.values.headOption.map(_ - delay).orNull,
       "watermarks" -> watermarks,
-      "open" -> engine.open.map(shown).toSet,
-      "emitted" -> emitted.map(shown).toSet,
-      "late" -> late.map(_.get("id")).toSet
+      "open" -> panesOf(engine.open).map(_ - "reason").toSet,
+      "emitted" -> panes.toSet,
+      "late" -> late.toSet
     )
   }
-
-  private def shown(pane: GoldenPane): Any = pane.bounds + ("key" -> pane.key)
 }
 
 object VoltPlayer {
-  def spec(config: GoldenArgs, delay: Long): WindowSpec = {
-    val times = config.inside("time_config")
-    if (times.get("time_source") == "PROCESSING_TIME")
-      throw new GoldenWaiting("no windows in processing time yet")
-    if (times.has("idle_timeout_ms")) throw new GoldenWaiting("no idle timeouts of keys yet")
-    val rule = times.get("lateness_rule")
-    val lateRule = LateRule.all.find(_.name == rule).getOrElse(Profile.voltsp.lateRule)
-    val windows = slides(config.inside("window"))
-    val frames = Math.toIntExact(windows.size / windows.slide)
-    WindowSpec(windows.frame, Sliding(frames), Profile.voltsp.copy(lateRule = lateRule), delay)
+
+  /** Which time keys have, and when they are silent. */
+  def rules(times: GoldenArgs): KeyRules = {
+    val byClock = times.get("time_source") == "PROCESSING_TIME"
+    val policy = times.get("watermark_strategy") match {
+      case _ if byClock => WithIngestionTime()
+      case "MAX_EVENT_TIME" => MaxEventTime()
+      case _ => MinEventTime()
+    }
+    val timeout = Option.when(times.has("idle_timeout_ms"))(times.long("idle_timeout_ms"))
+    val byEvents = times.get("idle_timeout_clock") == "EVENT_TIME"
+    KeyRules(policy, byClock, Silence(timeout, keep = Long.MaxValue, byEvents))
   }
 
-  private def slides(window: GoldenArgs): SlidingWindow = window.text("type") match {
-    case "tumbling" => SlidingWindow.tumbling(window.long("span_ms"))
-    case "sliding" => SlidingWindow(window.long("span_ms"), window.long("slide_ms"))
-    case "session" => throw new GoldenWaiting("no session windows yet")
-    case other if other.contains("count") => throw StormPlayer.noCounts
-    case other => throw new GoldenMismatch(s"unknown windows: $other")
+  def windows(config: GoldenArgs, buffers: Buffers, deducts: Boolean): OpenWindows = {
+    val times = config.inside("time_config")
+    val window = config.inside("window")
+    val delay = times.longOr("delay_window_close_ms", 0)
+    val rule = times.get("lateness_rule")
+    val lateRule = LateRule.all.find(_.name == rule).getOrElse(Profile.voltsp.lateRule)
+    val profile =
+      Profile.voltsp.copy(lateRule = lateRule, session = SessionRules(lateRule = lateRule))
+    def sliding(slides: SlidingWindow) = {
+      val shape = Sliding(Math.toIntExact(slides.size / slides.slide))
+      GoldenWindows.frames(WindowSpec(slides.frame, shape, profile, delay), buffers, deducts)
+    }
+    window.text("type") match {
+      case "tumbling" => sliding(SlidingWindow.tumbling(window.long("span_ms")))
+      case "sliding" => sliding(SlidingWindow(window.long("span_ms"), window.long("slide_ms")))
+      case "session" =>
+        val maximum = Option.when(window.has("max_duration_ms"))(window.long("max_duration_ms"))
+        new Sessions(SessionSpec(window.long("gap_ms"), maximum, profile, delay), buffers)
+      case "tumbling_count" =>
+        val spec = CountSpec(window.int("max_events"), window.int("max_events"))
+        new CountWindows(spec, GoldenWindows.ring(spec.shape, buffers, deducts))
+      case other => throw new GoldenMismatch(s"unknown windows: $other")
+    }
   }
 }

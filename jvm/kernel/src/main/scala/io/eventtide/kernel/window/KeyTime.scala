@@ -1,0 +1,131 @@
+package io.eventtide.kernel.window
+
+import java.io.{DataInputStream, DataOutputStream, InputStream, OutputStream}
+
+import io.eventtide.kernel.watermark.{PolicySpec, WatermarkPolicy}
+
+/** The watermark of one key at a time, before a batch and after it.
+  *
+  *   - '''Guarantee:''' rows of a batch are late by what was before it; it never goes back.
+  *   - '''Units:''' those of the rows' times; the clock's, where the policy compares them, are the same.
+  *   - '''Restart:''' `write` and `read` keep all of it.
+  */
+trait KeyTime {
+
+  /** Whether keys have it together, so that one may move without rows of its own. */
+  def isShared: Boolean
+
+  /** Begins a key that has no state. */
+  def begin(): Unit
+
+  /** What it is now; None while there is none. */
+  def watermark: Option[Long]
+
+  /** A row of that time was not late. */
+  def accept(ts: Long): Unit
+
+  /** The batch has no more rows for the key, and the clock shows `now`. */
+  def advance(now: Long): Unit
+
+  /** The first clock value at which, without rows, it is at `target`; None for never. */
+  def dueAt(target: Long): Option[Long]
+
+  def write(out: ByteSink): Unit
+
+  def read(in: ByteSource): Unit
+}
+
+/** A watermark that keys share: before and after a batch, as the caller says. */
+final class SharedTime extends KeyTime {
+  private var before = Option.empty[Long]
+  private var after = Option.empty[Long]
+  private var current = Option.empty[Long]
+
+  /** Says what it is for the keys that are turned to from here on. */
+  def set(before: Option[Long], after: Option[Long]): Unit = {
+    this.before = before
+    this.after = after
+  }
+
+  def isShared: Boolean = true
+  def begin(): Unit = current = before
+  def watermark: Option[Long] = current
+  def accept(ts: Long): Unit = ()
+  def advance(now: Long): Unit = current = after
+  def dueAt(target: Long): Option[Long] = None
+  def write(out: ByteSink): Unit = ()
+  def read(in: ByteSource): Unit = begin()
+}
+
+/** A policy for each key, that moves once a batch by the rows of its key that were not late.
+  *
+  *   - '''Source:''' VoltSP's watermark by key.
+  *
+  * @param credited whether the time that passes counts, where the policy goes by the clock
+  */
+final class OwnTime(spec: PolicySpec, credited: Boolean) extends KeyTime {
+  private var policy: WatermarkPolicy = spec.create()
+  private var highest = Long.MinValue
+  private var lowest = Long.MaxValue
+
+  def isShared: Boolean = false
+
+  def begin(): Unit = {
+    policy = spec.create()
+    forget()
+  }
+
+  private def forget(): Unit = {
+    highest = Long.MinValue
+    lowest = Long.MaxValue
+  }
+
+  def watermark: Option[Long] = Option.when(policy.known)(policy.watermark)
+
+  def accept(ts: Long): Unit = {
+    highest = math.max(highest, ts)
+    lowest = math.min(lowest, ts)
+  }
+
+  def advance(now: Long): Unit = {
+    if (!credited) policy.skip(now)
+    if (lowest <= highest) policy.observe(now, highest, lowest)
+    else if (credited) policy.tick(now)
+    forget()
+  }
+
+  def dueAt(target: Long): Option[Long] = policy.dueAt(target)
+
+  private val bytes = new SavedBytes
+
+  def write(out: ByteSink): Unit = policy.save(bytes.into(out))
+
+  def read(in: ByteSource): Unit = {
+    begin()
+    policy.restore(bytes.from(in))
+  }
+}
+
+/** The records of keys as the streams that policies are saved to. */
+private final class SavedBytes {
+  private var sink: ByteSink = _
+  private var source: ByteSource = _
+
+  private val out = new DataOutputStream(new OutputStream {
+    override def write(byte: Int): Unit = sink.putByte(byte)
+  })
+
+  private val in = new DataInputStream(new InputStream {
+    override def read(): Int = source.getByte()
+  })
+
+  def into(sink: ByteSink): DataOutputStream = {
+    this.sink = sink
+    out
+  }
+
+  def from(source: ByteSource): DataInputStream = {
+    this.source = source
+    in
+  }
+}

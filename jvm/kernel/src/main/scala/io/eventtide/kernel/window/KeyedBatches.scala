@@ -1,0 +1,128 @@
+package io.eventtide.kernel.window
+
+import scala.collection.immutable.ArraySeq
+import scala.collection.mutable
+
+import io.eventtide.kernel.watermark.PolicySpec
+
+/** Which time keys have.
+  *
+  * @param policy what moves the watermark of a key, or that over all keys
+  * @param isShared whether the watermark over all keys is that of each
+  */
+final case class KeyRules(policy: PolicySpec, isShared: Boolean, silence: Silence)
+
+/** The windows of many keys in memory, batch after batch: what a query does, without Spark.
+  *
+  *   - '''Guarantee:''' as of `TimedWindows`. What holds over all keys is known when a batch has ended,
+  *     and is applied before the next one.
+  *   - '''Units:''' times and clock in one unit.
+  *   - '''Restart:''' keys are kept as their records, and nothing else of them between batches.
+  */
+final class KeyedBatches[K](rules: KeyRules, windows: OpenWindows) {
+  import KeyedBatches._
+
+  private val shared = new SharedTime
+  private val own = new OwnTime(rules.policy, credited = true)
+  private val key = new TimedWindows(windows, if (rules.isShared) shared else own, rules.silence)
+  private val overall = new OwnTime(rules.policy, credited = true)
+  private val records = mutable.LinkedHashMap.empty[K, ArraySeq[Byte]]
+  private val sink = new ByteSink
+  private val source = new ByteSource
+
+  /** Takes the rows of a batch; answers those that are late.
+    *
+    * @param give is shown each result while its buffer is good
+    */
+  def batch(now: Long, rows: Seq[Row[K]])(give: Pane[K] => Unit): Seq[Row[K]] = {
+    val before = overall.watermark
+    shared.set(before, before)
+    val late = rows.groupBy(_.key).toSeq.flatMap { case (of, mine) =>
+      turn(of, now, give)(mine.filterNot(take(_, now)))
+    }
+    overall.advance(now)
+    settle(before, now, give)
+    rows.filter(late.contains)
+  }
+
+  private def take(row: Row[K], now: Long): Boolean = {
+    val onTime = key.add(row.ts, now, row.buffer)
+    if (onTime) overall.accept(row.ts)
+    onTime
+  }
+
+  /** The clock moves, and there are no rows. */
+  def tick(now: Long)(give: Pane[K] => Unit): Unit = {
+    val before = overall.watermark
+    overall.advance(now)
+    settle(before, now, give)
+  }
+
+  private def settle(before: Option[Long], now: Long, give: Pane[K] => Unit): Unit = {
+    shared.set(before, overall.watermark)
+    records.keys.toSeq.foreach(turn(_, now, give)(()))
+  }
+
+  private def turn[A](of: K, now: Long, give: Pane[K] => Unit)(add: => A): A = {
+    records.get(of) match {
+      case None => key.begin()
+      case Some(bytes) => read(bytes)
+    }
+    val added = add
+    key.close(now, overall.watermark)
+    while (key.next()) give(pane(of))
+    if (key.isDone) records -= of else records(of) = saved
+    added
+  }
+
+  private def saved: ArraySeq[Byte] = {
+    sink.reset(0)
+    key.write(sink)
+    ArraySeq.unsafeWrapArray(sink.bytes.take(sink.position))
+  }
+
+  /** What would be given if all keys were silent; they hold it as before. */
+  def open(give: Pane[K] => Unit): Unit = records.foreach { case (of, bytes) =>
+    read(bytes)
+    key.closeAll()
+    while (key.next()) give(pane(of))
+  }
+
+  /** The watermark of a key that has state. */
+  def watermark(of: K): Option[Long] =
+    if (rules.isShared) overall.watermark
+    else
+      records.get(of).flatMap { bytes =>
+        read(bytes)
+        key.watermark
+      }
+
+  /** The keys that have state. */
+  def keys: Iterable[K] = records.keys
+
+  private def read(bytes: ArraySeq[Byte]): Unit = {
+    source.reset(bytes.toArray, 0)
+    key.read(source)
+  }
+
+  private def pane(of: K): Pane[K] =
+    Pane(of, key.start, key.end, key.timing, key.index, key.result)
+}
+
+object KeyedBatches {
+
+  final case class Row[K](key: K, ts: Long, buffer: Int)
+
+  /** A result, whose rows are in `buffer`.
+    *
+    * @param index how many results its window has given before
+    */
+  final case class Pane[K](
+      key: K,
+      start: Long,
+      end: Long,
+      timing: PaneTiming,
+      index: Int,
+      buffer: Int
+  )
+}

@@ -1,0 +1,166 @@
+package io.eventtide.kernel.window
+
+import io.eventtide.kernel.StateVersion
+
+/** The sessions of one key: rows that follow each other closer than a gap.
+  *
+  * There are few at a time, by their first rows: usually the one that grows.
+  *
+  *   - '''Guarantee:''' as of `OpenWindows`; sessions come by ascending start.
+  *   - '''Edges:''' a row that comes between two sessions makes them one. Where one that is cut by its
+  *     maximum would not take it, it begins another, whose end may lie beyond the start of the next.
+  *   - '''Restart:''' the record has a version.
+  */
+final class Sessions(spec: SessionSpec, buffers: Buffers) extends OpenWindows {
+  private var firsts = new Array[Long](4)
+  private var lasts = new Array[Long](4)
+  private var held = new Array[Int](4)
+  private var size = 0
+
+  private var judge = Option.empty[Long] // the watermark by which rows are late
+  private var shown = Sessions.NoBuffer
+  private var startGiven = 0L
+  private var endGiven = 0L
+
+  def begin(): Unit = {
+    size = 0
+    shown = Sessions.NoBuffer
+  }
+
+  def judgeBy(watermark: Option[Long]): Unit = judge = watermark
+
+  def isEmpty: Boolean = size == 0
+
+  def add(ts: Long, buffer: Int): Boolean = {
+    val left = before(ts)
+    val joinsLeft = left >= 0 && joins(left, ts)
+    val joinsRight = left + 1 < size && joins(left + 1, ts) &&
+      (!joinsLeft || spec.spans(firsts(left), lasts(left + 1)))
+    val first = if (joinsLeft) firsts(left) else ts
+    var last = ts
+    if (joinsLeft) last = math.max(last, lasts(left))
+    if (joinsRight) last = math.max(last, lasts(left + 1))
+    val onTime = judge.isEmpty || !spec.isLate(ts, first, last, judge.get)
+    if (onTime) {
+      val at = if (joinsLeft) left else left + 1
+      if (joinsLeft && joinsRight) unite(left)
+      else if (!joinsLeft && !joinsRight) insert(at, ts)
+      if (held(at) == Sessions.NoBuffer) held(at) = buffers.copy(buffer)
+      else buffers.merge(held(at), buffer)
+      firsts(at) = first
+      lasts(at) = last
+    }
+    onTime
+  }
+
+  /** The last session that begins at `ts` or before; -1 if there is none. */
+  private def before(ts: Long): Int = {
+    val found = java.util.Arrays.binarySearch(firsts, 0, size, ts)
+    if (found >= 0) found else -found - 2
+  }
+
+  private def joins(i: Int, ts: Long): Boolean =
+    if (ts < firsts(i)) spec.reaches(ts, firsts(i)) && spec.spans(ts, lasts(i))
+    else (ts <= lasts(i) || spec.reaches(lasts(i), ts)) && spec.spans(firsts(i), ts)
+
+  private def unite(left: Int): Unit = {
+    buffers.merge(held(left), held(left + 1))
+    buffers.release(held(left + 1))
+    remove(left + 1)
+  }
+
+  private def insert(at: Int, ts: Long): Unit = {
+    if (size == firsts.length) grow()
+    System.arraycopy(firsts, at, firsts, at + 1, size - at)
+    System.arraycopy(lasts, at, lasts, at + 1, size - at)
+    System.arraycopy(held, at, held, at + 1, size - at)
+    held(at) = Sessions.NoBuffer
+    size += 1
+  }
+
+  private def remove(at: Int): Unit = {
+    size -= 1
+    System.arraycopy(firsts, at + 1, firsts, at, size - at)
+    System.arraycopy(lasts, at + 1, lasts, at, size - at)
+    System.arraycopy(held, at + 1, held, at, size - at)
+  }
+
+  private def grow(): Unit = {
+    firsts = java.util.Arrays.copyOf(firsts, size * 2)
+    lasts = java.util.Arrays.copyOf(lasts, size * 2)
+    held = java.util.Arrays.copyOf(held, size * 2)
+  }
+
+  def next(watermark: Long): Boolean = nextUpTo(spec.closed(watermark))
+
+  def nextOfAll(): Boolean = nextUpTo(Long.MaxValue)
+
+  private def nextUpTo(closed: Long): Boolean = {
+    if (shown != Sessions.NoBuffer) buffers.release(shown)
+    shown = Sessions.NoBuffer
+    var i = 0
+    while (i < size && endOf(i) > closed) i += 1
+    val found = i < size
+    if (found) give(i)
+    found
+  }
+
+  private def give(i: Int): Unit = {
+    startGiven = firsts(i)
+    endGiven = endOf(i)
+    shown = held(i)
+    remove(i)
+  }
+
+  private def endOf(i: Int): Long = spec.end(firsts(i), lasts(i))
+
+  def start: Long = startGiven
+  def end: Long = endGiven
+  def result: Int = shown
+
+  def closed(watermark: Long): Long = spec.closed(watermark)
+
+  def due: Long = {
+    var earliest = OpenWindows.Never
+    var i = 0
+    while (i < size) {
+      earliest = math.min(earliest, spec.closesAt(endOf(i)))
+      i += 1
+    }
+    earliest
+  }
+
+  def write(out: ByteSink): Unit = {
+    out.putByte(Sessions.Version)
+    out.putCount(size.toLong)
+    var before = 0L
+    var i = 0
+    while (i < size) {
+      out.putNumber(firsts(i) - before)
+      out.putCount(lasts(i) - firsts(i))
+      buffers.write(held(i), out)
+      before = firsts(i)
+      i += 1
+    }
+  }
+
+  def read(in: ByteSource): Unit = {
+    StateVersion.check(in.getByte(), "the sessions of a key", Sessions.Version)
+    begin()
+    val count = in.getCount().toInt
+    var before = 0L
+    while (size < count) {
+      if (size == firsts.length) grow()
+      before += in.getNumber()
+      firsts(size) = before
+      lasts(size) = before + in.getCount()
+      held(size) = buffers.read(in)
+      size += 1
+    }
+  }
+}
+
+private object Sessions {
+  private val Version = 1
+  private val NoBuffer = -1
+}

@@ -1,0 +1,82 @@
+package io.eventtide.kernel.window
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import io.eventtide.kernel.InvalidArgument
+
+final class CountWindowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  private val buffers = new RowBuffers
+  private type Window = (Long, Long, Seq[Int])
+
+  private def windows(spec: CountSpec): CountWindows = {
+    val ring = FrameRing(spec.shape, buffers, deducts = false, FrameArchive.None, Int.MaxValue)
+    val made = new CountWindows(spec, ring)
+    made.begin()
+    made
+  }
+
+  /** Adds rows by their numbers, one at a time, with a new instance for each. */
+  private def outputs(
+      spec: CountSpec,
+      rows: Range,
+      from: CountWindows
+  ): (Seq[Window], CountWindows) =
+    rows.foldLeft((Seq.empty[Window], from)) { case ((before, now), row) =>
+      assert(now.add(0, buffers.of(row)))
+      (before ++ all(now.next(0), now), again(spec, now))
+    }
+
+  private def all(next: => Boolean, from: CountWindows): Seq[Window] =
+    Iterator
+      .continually(next)
+      .takeWhile(identity)
+      .map(_ => (from.start, from.end, buffers(from.result).sorted))
+      .toSeq
+
+  private def again(spec: CountSpec, from: CountWindows): CountWindows = {
+    val sink = new ByteSink
+    from.write(sink)
+    val source = new ByteSource
+    source.reset(sink.bytes, 0)
+    val made = windows(spec)
+    made.read(source)
+    made
+  }
+
+  test("each slide ends a window with the last rows") {
+    forAll(Gen.choose(1, 12), Gen.choose(1, 12), Gen.choose(0, 60)) { (one, other, rows) =>
+      val (size, slide) = (math.max(one, other), math.min(one, other))
+      val spec = CountSpec(size, slide)
+      val ends = slide to rows by slide
+      val expected = ends.map { end =>
+        val first = math.max(0, end - size)
+        (first.toLong, end.toLong, first until end)
+      }
+      assert(outputs(spec, 0 until rows, windows(spec))._1 == expected)
+    }
+  }
+
+  test("what is left is given as a last window, and the next ones begin anew") {
+    val spec = CountSpec(4, 2)
+    val (_, held) = outputs(spec, 0 until 5, windows(spec))
+    assert(all(held.nextOfAll(), held) == Seq((2L, 5L, Seq(2, 3, 4))))
+    assert(held.isEmpty)
+    val more = outputs(spec, 5 until 9, again(spec, held))._1
+    assert(more == Seq((5L, 7L, Seq(5, 6)), (5L, 9L, Seq(5, 6, 7, 8))))
+  }
+
+  test("nothing is given again that has been in a window") {
+    val spec = CountSpec(4, 2)
+    val (_, held) = outputs(spec, 0 until 4, windows(spec))
+    assert(all(held.nextOfAll(), held).isEmpty)
+    assert(held.isEmpty)
+  }
+
+  test("windows without rows, and slides that leave rows out, are refused") {
+    assertThrows[InvalidArgument](CountSpec(0, 1))
+    assertThrows[InvalidArgument](CountSpec(3, 0))
+    assertThrows[InvalidArgument](CountSpec(3, 4))
+  }
+}

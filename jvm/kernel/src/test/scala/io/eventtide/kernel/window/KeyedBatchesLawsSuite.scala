@@ -1,0 +1,235 @@
+package io.eventtide.kernel.window
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import io.eventtide.kernel.time.Frame
+import io.eventtide.kernel.watermark._
+
+/** Keys in their own time against the rules word by word: every window with the rows that are in it. */
+final class KeyedBatchesLawsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  import KeyedBatchesLawsSuite._
+
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 1000)
+
+  test("each row is late, or in its open windows until they close or the key is silent") {
+    forAll(settings, scripts) { (settings, script) =>
+      val expected = new EveryWindow(settings).play(script)
+      assert(new Engine(settings).play(script).map(_.sorted) == expected.map(_.sorted))
+    }
+  }
+
+  test("in one window a row is in one result, or late") {
+    forAll(settings.map(_.copy(windows = 1)), scripts) { (settings, script) =>
+      val answers = new Engine(settings).play(script :+ Batch(Long.MaxValue / 2, Nil))
+      val answered = answers.flatMap(_.late) ++ answers.flatMap(_.panes).flatMap(_.rows)
+      val open = new Engine(settings).left(script)
+      assert((answered ++ open).sorted == script.flatMap(_.rows).indices)
+    }
+  }
+
+  test("the order of a batch's rows, and the keys beside them, do not matter to a key") {
+    forAll(settings.map(_.copy(byEvents = false)), scripts, Gen.long) { (settings, script, seed) =>
+      val random = new scala.util.Random(seed)
+      val numbered = numbers(script)
+      val shuffled = numbered.map { case (now, rows) => now -> random.shuffle(rows) }
+      val alone = numbered.map { case (now, rows) => now -> rows.filter(_._1.key == 0) }
+      val answers = new Engine(settings).playNumbered(numbered)
+      assert(new Engine(settings).playNumbered(shuffled).map(_.sorted) == answers.map(_.sorted))
+      assert(
+        new Engine(settings).playNumbered(alone).map(_.panes) ==
+          answers.map(_.panes.filter(_.key == 0))
+      )
+    }
+  }
+}
+
+object KeyedBatchesLawsSuite {
+  final case class Row(key: Int, ts: Long)
+  final case class Batch(now: Long, rows: Seq[Row])
+  type Numbered = Seq[(Long, Seq[(Row, Int)])]
+
+  final case class Result(
+      key: Int,
+      start: Long,
+      end: Long,
+      timing: PaneTiming,
+      index: Int,
+      rows: Seq[Int]
+  )
+
+  final case class Answer(panes: Seq[Result], late: Seq[Int], watermarks: Map[Int, Long]) {
+    def sorted: Answer = copy(panes.sortBy(pane => (pane.key, pane.end)), late.sorted)
+  }
+
+  final case class Settings(
+      size: Long,
+      windows: Int,
+      delay: Long,
+      lateRule: LateRule,
+      highest: Boolean,
+      timeout: Option[Long],
+      byEvents: Boolean
+  ) {
+    val profile: Profile = Profile.voltsp.copy(lateRule = lateRule)
+    val spec: WindowSpec = WindowSpec(Frame(size, 0), Sliding(windows), profile, delay)
+    def rules: KeyRules = KeyRules(
+      if (highest) MaxEventTime() else MinEventTime(),
+      isShared = false,
+      Silence(timeout, keep = Long.MaxValue, byEvents)
+    )
+  }
+
+  val settings: Gen[Settings] = for {
+    size <- Gen.choose(1L, 10L)
+    windows <- Gen.oneOf(1, 1, 2, 3)
+    delay <- Gen.oneOf(0L, 0L, 3L)
+    rule <- Gen.oneOf(LateRule.all)
+    highest <- Gen.oneOf(true, false)
+    timeout <- Gen.option(Gen.choose(1L, 15L))
+    byEvents <- Gen.oneOf(true, false)
+  } yield Settings(size, windows, delay, rule, highest, timeout, byEvents)
+
+  private val anyRow: Gen[Row] =
+    for (key <- Gen.choose(0, 2); ts <- Gen.choose(-10L, 60L)) yield Row(key, ts)
+
+  val scripts: Gen[Seq[Batch]] =
+    Gen
+      .listOf(for (passed <- Gen.choose(0L, 8L); rows <- Gen.listOf(anyRow)) yield passed -> rows)
+      .map {
+        _.scanLeft(Batch(0, Nil)) { case (before, (passed, rows)) =>
+          Batch(before.now + passed, rows.take(6))
+        }
+      }
+
+  def numbers(script: Seq[Batch]): Numbered = {
+    val firsts = script.scanLeft(0)(_ + _.rows.length)
+    script.zip(firsts).map { case (batch, first) =>
+      batch.now -> batch.rows.zipWithIndex.map { case (row, i) => row -> (first + i) }
+    }
+  }
+
+  final class Engine(settings: Settings) {
+    private val buffers = new RowBuffers
+    private val ring = FrameRing(
+      settings.spec.shape,
+      buffers,
+      deducts = false,
+      FrameArchive.None,
+      blockSize = Int.MaxValue
+    )
+    private val engine =
+      new KeyedBatches[Int](settings.rules, new FrameWindows(settings.spec, ring))
+
+    def play(script: Seq[Batch]): Seq[Answer] = playNumbered(numbers(script))
+
+    def playNumbered(script: Numbered): Seq[Answer] = script.map { case (now, rows) =>
+      val made = rows.map { case (row, number) =>
+        KeyedBatches.Row(row.key, row.ts, buffers.of(number))
+      }
+      val panes = Seq.newBuilder[Result]
+      val late = engine.batch(now, made)(panes += shown(_))
+      val lateRows = late.map(row => rows(made.indexOf(row))._2)
+      Answer(panes.result(), lateRows, watermarks)
+    }
+
+    private def shown(pane: KeyedBatches.Pane[Int]): Result = {
+      import pane._
+      Result(key, start, end, timing, index, buffers(buffer).sorted)
+    }
+
+    private def watermarks: Map[Int, Long] =
+      engine.keys.flatMap(key => engine.watermark(key).map(key -> _)).toMap
+
+    /** The rows that are in a window still, after all batches. */
+    def left(script: Seq[Batch]): Seq[Int] = {
+      play(script :+ Batch(Long.MaxValue / 2, Nil)): Unit
+      val rows = Seq.newBuilder[Int]
+      engine.open(pane => rows ++= buffers(pane.buffer))
+      rows.result()
+    }
+  }
+
+  /** Keeps each window with its rows. */
+  final class EveryWindow(settings: Settings) {
+    private final class Key {
+      var watermark = Option.empty[Long]
+      var lastSign = Long.MinValue
+      val open = collection.mutable.SortedMap.empty[Long, Seq[Int]] // by its end
+      val before = collection.mutable.Map.empty[Long, Int] // idle results, by the end
+    }
+    private val keys = collection.mutable.Map.empty[Int, Key]
+    private var overall = Option.empty[Long]
+    private val length = settings.size * settings.windows
+
+    def play(script: Seq[Batch]): Seq[Answer] = numbers(script).map { case (now, rows) =>
+      val judged = rows.map { case (row, number) =>
+        val key = keys.getOrElseUpdate(row.key, new Key)
+        key.lastSign = math.max(key.lastSign, if (settings.byEvents) row.ts else now)
+        (row, number, isOnTime(key, row.ts))
+      }
+      val accepted = judged.collect { case (row, number, true) => row -> number }
+      accepted.foreach { case (row, number) => put(keys(row.key), row.ts, number) }
+      overall = moved(overall, accepted.map(_._1.ts))
+      val touched = rows.map(_._1.key).distinct
+      val panes = touched.flatMap { key =>
+        val mine = accepted.collect { case (row, _) if row.key == key => row.ts }
+        keys(key).watermark = moved(keys(key).watermark, mine)
+        closed(key) ++ silent(key, if (settings.byEvents) overall else Some(now))
+      }
+      val others = keys.keys.toSeq.sorted.filterNot(touched.contains).flatMap { key =>
+        silent(key, if (settings.byEvents) overall else Some(now))
+      }
+      Answer(
+        panes ++ others,
+        judged.collect { case (_, number, false) => number },
+        keys.toSeq.flatMap { case (name, key) => key.watermark.map(name -> _) }.toMap
+      )
+    }
+
+    private def moved(watermark: Option[Long], times: Seq[Long]): Option[Long] =
+      if (times.isEmpty) watermark
+      else (watermark ++ Some(if (settings.highest) times.max else times.min)).maxOption
+
+    private def endsOf(ts: Long): Seq[Long] = {
+      val first = Math.floorDiv(ts, settings.size) * settings.size + settings.size
+      (0 until settings.windows).map(i => first + i * settings.size)
+    }
+
+    private def isClosed(key: Key, end: Long): Boolean =
+      key.watermark.exists(_ - settings.delay >= end)
+
+    private def isOnTime(key: Key, ts: Long): Boolean =
+      settings.lateRule match {
+        case LateRule.BehindWatermark => !key.watermark.exists(ts < _ - settings.delay)
+        case LateRule.FrameClosed => !isClosed(key, endsOf(ts).head)
+        case LateRule.WindowClosed => endsOf(ts).exists(!isClosed(key, _))
+      }
+
+    private def put(key: Key, ts: Long, number: Int): Unit =
+      endsOf(ts).filterNot(isClosed(key, _)).foreach { end =>
+        key.open(end) = key.open.getOrElse(end, Nil) :+ number
+      }
+
+    private def closed(name: Int): Seq[Result] = {
+      val key = keys(name)
+      val ends = key.open.keys.toSeq.filter(isClosed(key, _))
+      ends.map(end => result(name, end, PaneTiming.OnTime))
+    }
+
+    private def silent(name: Int, clock: Option[Long]): Seq[Result] = {
+      val key = keys(name)
+      if (!settings.timeout.exists(timeout => clock.exists(_ >= key.lastSign + timeout))) Nil
+      else key.open.keys.toSeq.map(end => result(name, end, PaneTiming.Idle))
+    }
+
+    private def result(name: Int, end: Long, timing: PaneTiming): Result = {
+      val key = keys(name)
+      val index = key.before.getOrElse(end, 0)
+      if (timing == PaneTiming.Idle) key.before(end) = index + 1
+      Result(name, end - length, end, timing, index, key.open.remove(end).get.sorted)
+    }
+  }
+}

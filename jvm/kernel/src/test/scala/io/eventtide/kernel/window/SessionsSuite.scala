@@ -1,0 +1,122 @@
+package io.eventtide.kernel.window
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.eventtide.kernel.InvalidArgument
+
+/** What can be told about sessions by example; the rest is in `SessionsLawsSuite`. */
+final class SessionsSuite extends AnyFunSuite {
+  private val buffers = new RowBuffers
+
+  private def sessions(spec: SessionSpec, watermark: Option[Long] = None): Sessions = {
+    val windows = new Sessions(spec, buffers)
+    windows.begin()
+    windows.judgeBy(watermark)
+    windows
+  }
+
+  private def add(windows: Sessions, times: Long*): Seq[Boolean] =
+    times.map(ts => windows.add(ts, buffers.of(ts.toInt)))
+
+  private def outputs(next: => Boolean, windows: Sessions): Seq[(Long, Long, Seq[Int])] =
+    Iterator
+      .continually(next)
+      .takeWhile(identity)
+      .map(_ => (windows.start, windows.end, buffers(windows.result).sorted))
+      .toSeq
+
+  private def all(windows: Sessions): Seq[(Long, Long, Seq[Int])] =
+    outputs(windows.nextOfAll(), windows)
+
+  test("rows in any order are together when they are nearer than the gap") {
+    val windows = sessions(SessionSpec(5))
+    add(windows, 10, 2, 6, 20)
+    assert(all(windows) == Seq((2L, 15L, Seq(2, 6, 10)), (20L, 25L, Seq(20))))
+    assert(windows.isEmpty)
+  }
+
+  test("rows exactly one gap apart are together where the profile says so") {
+    for ((profile, count) <- Seq(Profile.eventtide -> 2, Profile.spark -> 1, Profile.flink -> 1)) {
+      val windows = sessions(SessionSpec(5, profile = profile))
+      add(windows, 0, 5)
+      assert(all(windows).length == count, profile.name)
+    }
+  }
+
+  test("a row that comes between two sessions makes them one") {
+    val windows = sessions(SessionSpec(5))
+    add(windows, 0, 8, 4)
+    assert(all(windows) == Seq((0L, 13L, Seq(0, 4, 8))))
+  }
+
+  test("a session is cut at its maximum, and the row at the cut begins another") {
+    val windows = sessions(SessionSpec(5, maximum = Some(10)))
+    add(windows, 0, 4, 8, 10, 12)
+    assert(all(windows) == Seq((0L, 10L, Seq(0, 4, 8)), (10L, 17L, Seq(10, 12))))
+  }
+
+  test("a row before a session that it would stretch to its maximum begins another") {
+    val windows = sessions(SessionSpec(5, maximum = Some(10)))
+    add(windows, 4, 8, 12, 2)
+    assert(all(windows) == Seq((2L, 7L, Seq(2)), (4L, 14L, Seq(4, 8, 12))))
+  }
+
+  test("two sessions that together would be too long stay two") {
+    val windows = sessions(SessionSpec(5, maximum = Some(10)))
+    add(windows, 0, 4, 11, 8)
+    assert(all(windows) == Seq((0L, 10L, Seq(0, 4, 8)), (11L, 16L, Seq(11))))
+  }
+
+  test("a session closes when the watermark, less the delay, is at its end") {
+    val windows = sessions(SessionSpec(5, delay = 3))
+    add(windows, 0)
+    assert(windows.due == 8)
+    assert(outputs(windows.next(7), windows).isEmpty)
+    assert(outputs(windows.next(8), windows) == Seq((0L, 5L, Seq(0))))
+    assert(windows.due == OpenWindows.Never)
+  }
+
+  test("jet's sessions close when the watermark is above their end") {
+    val windows = sessions(SessionSpec(5, profile = Profile.jet))
+    add(windows, 0)
+    assert(outputs(windows.next(5), windows).isEmpty)
+    assert(outputs(windows.next(6), windows).length == 1)
+  }
+
+  test("a row is judged by the session that it joins") {
+    val windows = sessions(SessionSpec(5))
+    add(windows, 8)
+    windows.judgeBy(Some(10))
+    assert(add(windows, 4, 3) == Seq(true, true))
+    assert(add(windows, -3) == Seq(false))
+    assert(all(windows) == Seq((3L, 13L, Seq(3, 4, 8))))
+  }
+
+  test("spark judges a row by the session that it would be alone, jet by its time") {
+    for ((profile, earliest) <- Seq(Profile.spark -> 6L, Profile.jet -> 10L)) {
+      val windows = sessions(SessionSpec(5, profile = profile))
+      add(windows, 12)
+      windows.judgeBy(Some(10))
+      assert(add(windows, earliest, earliest - 1) == Seq(true, false), profile.name)
+    }
+  }
+
+  test("a record keeps all sessions") {
+    val windows = sessions(SessionSpec(5))
+    add(windows, -20, 0, 4, 100)
+    val sink = new ByteSink
+    windows.write(sink)
+    val again = sessions(SessionSpec(5))
+    val source = new ByteSource
+    source.reset(sink.bytes, 0)
+    again.read(source)
+    assert(again.due == windows.due)
+    assert(all(again) == all(windows))
+  }
+
+  test("lengths that make no session are refused") {
+    assertThrows[InvalidArgument](SessionSpec(0))
+    assertThrows[InvalidArgument](SessionSpec(5, maximum = Some(4)))
+    assertThrows[InvalidArgument](SessionSpec(5, delay = -1))
+  }
+}

@@ -1,0 +1,76 @@
+package io.eventtide.kernel.window
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.eventtide.kernel.InvalidArgument
+import io.eventtide.kernel.time.Frame
+import io.eventtide.kernel.watermark._
+
+/** What can be told about keys in their own time by example; see also `KeyedBatchesLawsSuite`. */
+final class TimedWindowsSuite extends AnyFunSuite {
+  private val buffers = new RowBuffers
+  private val spec = WindowSpec(Frame(10, 0), Sliding(1), Profile.voltsp)
+
+  private def frames(): FrameWindows = new FrameWindows(spec, newRing())
+
+  private def newRing(): FrameRing =
+    FrameRing(spec.shape, buffers, deducts = false, FrameArchive.None, blockSize = Int.MaxValue)
+
+  private def key(policy: PolicySpec, silence: Silence): TimedWindows = {
+    val made = new TimedWindows(frames(), new OwnTime(policy, credited = true), silence)
+    made.begin()
+    made
+  }
+
+  private def close(windows: TimedWindows, now: Long): Int = {
+    windows.close(now, None)
+    Iterator.continually(windows.next()).takeWhile(identity).size
+  }
+
+  test("the watermark of a key and its silence are at most 32 bytes beside its windows") {
+    for (policy <- Seq(MinEventTime(), MaxEventTime(), WithFixedLag(5))) {
+      val far = 1700000000000000L
+      val windows = key(policy, Silence(Some(far), keep = far))
+      windows.add(far, now = far, buffers.of(1))
+      assert(close(windows, far) == 0)
+      val ring = newRing()
+      ring.begin(Long.MinValue)
+      ring.add(spec.frames.index(far), buffers.of(1)): Unit
+      val beside = Records.bytes(windows.write).length - Records.bytes(ring.write).length
+      assert(beside <= 32, policy)
+    }
+  }
+
+  test("a key with open windows is due when it has been silent for the timeout") {
+    val windows = key(MinEventTime(), Silence(Some(7), keep = 100))
+    windows.add(3, now = 50, buffers.of(1))
+    assert(close(windows, 50) == 0)
+    assert(windows.deadline == 57)
+    assert(close(windows, 56) == 0)
+    assert(close(windows, 57) == 1)
+  }
+
+  test("a key that holds nothing is forgotten its ttl after its last row") {
+    val windows = key(MaxEventTime(), Silence(Some(7), keep = 100))
+    windows.add(3, now = 50, buffers.of(1))
+    close(windows, 57): Unit
+    assert(!windows.isDone && windows.deadline == 150)
+    close(windows, 149): Unit
+    assert(!windows.isDone)
+    close(windows, 150): Unit
+    assert(windows.isDone)
+  }
+
+  test("a key whose policy follows the clock is due when it closes a window") {
+    val windows = key(LimitingLagAndLull(0, 5), Silence(None, keep = 100))
+    windows.add(3, now = 50, buffers.of(1))
+    assert(close(windows, 50) == 0)
+    assert(windows.deadline == 50 + 5 + 7)
+    assert(close(windows, 62) == 1)
+  }
+
+  test("silence that is no time is refused") {
+    assertThrows[InvalidArgument](Silence(Some(0), keep = 1))
+    assertThrows[InvalidArgument](Silence(None, keep = -1))
+  }
+}
