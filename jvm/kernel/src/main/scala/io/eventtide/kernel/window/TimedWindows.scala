@@ -83,7 +83,7 @@ final class TimedWindows(windows: OpenWindows, time: KeyTime, silence: Silence) 
 
   /** Turns to the next result; false when all have been given. */
   def next(): Boolean = {
-    val found = !isLeaving && time.watermark.exists(windows.next) || leave()
+    val found = !isLeaving && windows.next(time.watermark.getOrElse(Long.MinValue)) || leave()
     if (found) {
       paneIndex = counts(windows.end)
       if (isLeaving) counts(windows.end) = paneIndex + 1

@@ -64,7 +64,7 @@ private[exec] final class BatchWindowRows(
     outputRows += 1
     val values = calls.evaluate(buffers.row(ring.result))
     if (plan.result.pane.isEmpty) results.row(key, ring.end, values)
-    else results.pane(key, ring.end, values, PaneRows.TheOnlyPane)
+    else results.row(key, ring.end, results.withPane(values, PaneRows.TheOnlyPane))
   }
 
   protected def advance(): Boolean = {

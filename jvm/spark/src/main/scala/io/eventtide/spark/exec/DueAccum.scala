@@ -15,7 +15,7 @@ private[spark] final case class NextDue(end: Long, clockMicros: Long) {
 
   /** Whether a watermark closes that window, of these settings. */
   def isClosed(watermark: Option[Long], settings: WindowSettings): Boolean =
-    watermark.exists(end <= settings.onTime.closed(_))
+    watermark.exists(end <= settings.closedUpTo(_))
 }
 
 private[spark] object NextDue {

@@ -11,7 +11,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   BindReferences,
   BoundReference,
   Expression,
-  If,
   JoinedRow,
   MutableProjection,
   UnsafeProjection
@@ -19,6 +18,8 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.eventtide.TaskMemory
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.{BinaryType, StructField, StructType}
+
+import io.eventtide.spark.state.RowUpdates
 
 /** How rows change the buffers of their keys and frames; sent to the executors.
   *
@@ -67,9 +68,7 @@ private[exec] object FrameUpdates {
     val functions = aggregates.map(call => declarative(call) -> call.filter)
     val buffers = functions.flatMap(_._1.aggBufferAttributes)
     val values = functions.flatMap { case (function, filter) =>
-      function.updateExpressions.zip(function.aggBufferAttributes).map { case (value, buffer) =>
-        filter.fold(value)(If(_, value, buffer))
-      }
+      RowUpdates.values(function, filter)
     }
     FrameUpdates(
       BindReferences.bindReferences(keys, input),

@@ -91,9 +91,10 @@ private[exec] object KeyWindows {
       state: FrameStore,
       calls: AggregateCalls,
       buffers: WindowBuffers
-  ): KeyWindows = task.plan.settings.panes match {
-    case Some(panes) => new PaneRows(task, panes, state, calls, buffers)
-    case None => new FinalRows(task, state, calls, buffers)
+  ): KeyWindows = (task.plan.rows, task.plan.settings.panes) match {
+    case (Some(rows), _) => new TimedRows(task, rows, task.keyed.get, calls, buffers)
+    case (None, Some(panes)) => new PaneRows(task, panes, state, calls, buffers)
+    case (None, None) => new FinalRows(task, state, calls, buffers)
   }
 
   /** To close so many again costs less than to save a key once. */

@@ -75,6 +75,16 @@ private[exec] object RowFrames {
     def buffer: UnsafeRow = bufferOf(row)
   }
 
+  /** A row as it is, which begins with its keys and its time. */
+  final class Whole(keyCount: Int) extends RowFrames {
+    private var row: UnsafeRow = _
+
+    def begin(row: InternalRow): Unit = this.row = row.asInstanceOf[UnsafeRow]
+    def next(): Boolean = false
+    def frame: Long = row.getLong(keyCount)
+    def buffer: UnsafeRow = row
+  }
+
   /** Some columns of a row, of which the first is at `from`. */
   def projection(columns: Seq[Attribute], from: Int): UnsafeProjection = UnsafeProjection.create(
     columns.zipWithIndex.map { case (column, i) =>

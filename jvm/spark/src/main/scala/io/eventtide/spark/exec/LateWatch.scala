@@ -2,7 +2,6 @@ package io.eventtide.spark.exec
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import io.eventtide.kernel.window.LateRule
 import io.eventtide.spark.late.{LateLog, LateReason, PartitionLate}
 import io.eventtide.spark.options.WindowSettings
 import io.eventtide.spark.query.WindowBatch
@@ -51,11 +50,7 @@ final class PartitionOnTime private[exec] (watch: LateWatch, log: PartitionLate)
 
   private val spec = watch.settings.spec
 
-  private val lateReason = spec.profile.lateRule match {
-    case LateRule.BehindWatermark => LateReason.BehindWatermark
-    case LateRule.FrameClosed => LateReason.FrameClosed
-    case LateRule.WindowClosed => LateReason.WindowClosed
-  }
+  private val lateReason = LateReason.of(spec.profile.lateRule)
 
   /** A row is on time. */
   def pass(): Unit = log.onTime += 1

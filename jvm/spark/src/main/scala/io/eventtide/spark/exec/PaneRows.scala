@@ -94,8 +94,10 @@ private[exec] final class PaneRows(
     found
   }
 
-  def row(key: UnsafeRow): InternalRow =
-    results.pane(key, ring.end, calls.evaluate(buffers.row(ring.result)), paneOf)
+  def row(key: UnsafeRow): InternalRow = {
+    val values = calls.evaluate(buffers.row(ring.result))
+    results.row(key, ring.end, results.withPane(values, paneOf))
+  }
 
   private val pane = new GenericInternalRow(3)
 
@@ -126,12 +128,12 @@ private[exec] final class PaneRows(
 }
 
 private[exec] object PaneRows {
-  private val texts = Seq[PaneTiming](PaneTiming.Early, PaneTiming.OnTime, PaneTiming.Late)
+  private val texts = PaneTiming.all
     .map(timing => timing -> UTF8String.fromString(timing.name))
     .toMap
 
   /** What there is to say of a window that gives one row. */
   val TheOnlyPane: InternalRow = InternalRow(0, text(PaneTiming.OnTime), true)
 
-  private def text(timing: PaneTiming): UTF8String = texts(timing)
+  def text(timing: PaneTiming): UTF8String = texts(timing)
 }

@@ -61,7 +61,7 @@ final case class WindowExec(
       StatefulOperatorPartitioning.getCompatibleDistribution(plan.keys, getStateInfo, conf) :: Nil
 
   override def requiredChildOrdering: Seq[Seq[SortOrder]] =
-    Seq(if (isPacked) plan.orderOfKeys else plan.order)
+    Seq(if (isPacked || plan.rows.isDefined) plan.orderOfKeys else plan.order)
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
@@ -92,10 +92,13 @@ final case class WindowExec(
   }
 
   // No later than the last instant of the first window that is still to close.
-  override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] = {
+  override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
+    if (plan.settings.takesRows) Some(inputWatermarkMs) else Some(firstOpen(inputWatermarkMs))
+
+  private def firstOpen(inputWatermarkMs: Long): Long = {
     val spec = plan.settings.spec
     val open = spec.grid.start(spec.closed(inputWatermarkMs * 1000) + 1)
-    Some(math.max(0, math.min(inputWatermarkMs, Math.floorDiv(open - 1, 1000L))))
+    math.max(0, math.min(inputWatermarkMs, Math.floorDiv(open - 1, 1000L)))
   }
 
   @transient private lazy val due: DueAccum = {
@@ -121,13 +124,17 @@ final case class WindowExec(
       running.nowMicros,
       before = ClosedUpTo(running.lateMicros, plan.settings),
       after = ClosedUpTo(running.closingMicros, plan.settings),
-      isPacked
+      isPacked,
+      plan.rows.map(_ => keyed(running))
     )
     val taskMetrics = metricsOfTask
     new FrameStoreRDD(child.execute(), families, getStateInfo, session)((store, rows) =>
       new WindowRows(task, store, rows, taskMetrics)
     )
   }
+
+  private def keyed(running: WindowBatch) =
+    KeyedBatch(running.lateMicros, running.closingMicros, running.isCredited, running.lateLog)
 
   private def metricsOfTask = new WindowMetrics(
     longMetric("numOutputRows"),

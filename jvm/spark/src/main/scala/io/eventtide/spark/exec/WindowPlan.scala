@@ -33,6 +33,8 @@ import io.eventtide.spark.state.{AggregateCalls, WindowBuffers}
   *   which results are given early, over those of the functions
   * @param result
   *   how a result becomes a row
+  * @param rows
+  *   the rows, where they have not been aggregated
   */
 private[spark] final case class WindowPlan(
     keys: Seq[Attribute],
@@ -42,7 +44,8 @@ private[spark] final case class WindowPlan(
     rowsOrdinal: Int,
     condition: Option[Expression],
     result: WindowResult,
-    settings: WindowSettings
+    settings: WindowSettings,
+    rows: Option[RowPlan] = None
 ) {
   def output: Seq[Attribute] = result.columns.map(_.toAttribute)
 
@@ -50,10 +53,12 @@ private[spark] final case class WindowPlan(
   def order: Seq[SortOrder] = (keys :+ frame).map(SortOrder(_, Ascending))
 
   /** An order in which rows of a key come near each other, for `KeysTogether` to see to the rest. */
-  def orderOfKeys: Seq[SortOrder] =
-    if (keys.isEmpty) Nil else Seq(SortOrder(KeyOrder(keys), Ascending))
+  def orderOfKeys: Seq[SortOrder] = {
+    val byKey = if (keys.isEmpty) Nil else Seq(SortOrder(KeyOrder(keys), Ascending))
+    byKey ++ rows.flatMap(_.order).map(SortOrder(_, Ascending))
+  }
 
-  def newCalls: AggregateCalls = new AggregateCalls(functions, counts)
+  def newCalls: AggregateCalls = new AggregateCalls(functions, counts, rows.map(_.columns))
 
   def newBuffers(calls: AggregateCalls): WindowBuffers =
     WindowBuffers(calls, AggregateCalls.areFixed(functions))
@@ -103,7 +108,7 @@ private[spark] final case class WindowResult(
 
 /** Makes the rows of results; one instance a task. */
 private[exec] final class ResultRows(plan: WindowPlan) {
-  private val spec = plan.settings.spec
+  private lazy val spec = plan.settings.spec
   private val bounds = new SpecificInternalRow(Seq(LongType, LongType)) // which boxes nothing
   private val keyAndBounds = new JoinedRow
   private val values = new JoinedRow
@@ -117,13 +122,16 @@ private[exec] final class ResultRows(plan: WindowPlan) {
   }
 
   /** The row of the window that ends at a boundary, good until the next one. */
-  def row(key: UnsafeRow, end: Long, results: InternalRow): UnsafeRow = {
-    bounds.setLong(0, spec.grid.start(spec.shape.start(end)))
-    bounds.setLong(1, spec.grid.start(end))
+  def row(key: UnsafeRow, end: Long, results: InternalRow): UnsafeRow =
+    row(key, spec.grid.start(spec.shape.start(end)), spec.grid.start(end), results)
+
+  /** The row of a window, good until the next one. */
+  def row(key: UnsafeRow, start: Long, end: Long, results: InternalRow): UnsafeRow = {
+    bounds.setLong(0, start)
+    bounds.setLong(1, end)
     columns(all(keyAndBounds(key, bounds), results))
   }
 
-  /** As `row`, with what the pane is. */
-  def pane(key: UnsafeRow, end: Long, results: InternalRow, pane: InternalRow): UnsafeRow =
-    row(key, end, values(results, pane))
+  /** Results and what the pane is, as one, for `row`. */
+  def withPane(results: InternalRow, pane: InternalRow): InternalRow = values(results, pane)
 }

@@ -18,6 +18,8 @@ import io.eventtide.spark.state.{AggregateCalls, FrameFamilies, FrameStore, Wind
   *   what closes in this batch
   * @param isPacked
   *   whether a row that comes has all frames of a key
+  * @param keyed
+  *   what is to be known where rows are judged by their keys
   */
 private[exec] final case class WindowTask(
     plan: WindowPlan,
@@ -26,7 +28,8 @@ private[exec] final case class WindowTask(
     nowMicros: Long,
     before: ClosedUpTo,
     after: ClosedUpTo,
-    isPacked: Boolean = false
+    isPacked: Boolean = false,
+    keyed: Option[KeyedBatch] = None
 ) {
 
   /** Windows that end at this boundary or before had closed before this batch. */
@@ -55,15 +58,16 @@ private[exec] final case class WindowTask(
   /** Reads the rows that come. */
   def read(rows: Iterator[InternalRow], calls: AggregateCalls): KeyedRows = {
     val keys = plan.keys
-    if (!isPacked) new KeyedRows(rows, keys, new RowFrames.Single(keys.length, calls.attributes))
-    else {
+    if (plan.rows.isDefined)
+      new KeyedRows(KeysTogether(rows, keys), keys, new RowFrames.Whole(keys.length))
+    else if (isPacked) {
       val frames = new PackedFrames.Of(keys.length, calls.empty)
       new KeyedRows(KeysTogether(rows, keys), keys, frames)
-    }
+    } else new KeyedRows(rows, keys, new RowFrames.Single(keys.length, calls.attributes))
   }
 
   /** So many frames after its end a window is forgotten, at the latest. */
-  val latenessFrames: Long = plan.settings.latenessFrames
+  lazy val latenessFrames: Long = plan.settings.latenessFrames
 }
 
 /** How far a watermark closes windows: for their results on time, and for good. */
@@ -72,7 +76,7 @@ private[exec] final case class ClosedUpTo(onTime: Long, last: Long)
 private[exec] object ClosedUpTo {
 
   def apply(watermark: Option[Long], settings: WindowSettings): ClosedUpTo = ClosedUpTo(
-    watermark.fold(Long.MinValue)(settings.onTime.closed),
-    watermark.fold(Long.MinValue)(settings.spec.closed)
+    watermark.fold(Long.MinValue)(settings.closedUpTo),
+    watermark.fold(Long.MinValue)(settings.closedForGood)
   )
 }

@@ -17,12 +17,20 @@ private[late] final class LateColumns(batchId: Long, watermarkMicros: Option[Lon
   private val reasons = scala.collection.mutable.HashMap.empty[LateReason, UTF8String]
 
   added.update(LateColumns.BatchId, batchId)
-  watermarkMicros.foreach(added.update(LateColumns.Watermark, _))
+
+  private var watermark = Option.empty[Long]
+  judgedBy(watermarkMicros)
+
+  /** Says what the rows from here on are late against. */
+  def judgedBy(watermarkMicros: Option[Long]): Unit = {
+    watermark = watermarkMicros
+    watermark.fold(added.setNullAt(LateColumns.Watermark))(added.update(LateColumns.Watermark, _))
+  }
 
   def at(eventTimeMicros: Long, windowsMissed: Int): Unit = {
     added.update(LateColumns.EventTime, eventTimeMicros)
     added.update(LateColumns.WindowsMissed, windowsMissed)
-    val lateBy = watermarkMicros.map(Clamped.subtract(_, eventTimeMicros)).filter(_ > 0)
+    val lateBy = watermark.map(Clamped.subtract(_, eventTimeMicros)).filter(_ > 0)
     lateBy.fold(added.setNullAt(LateColumns.LateBy))(added.update(LateColumns.LateBy, _))
   }
 

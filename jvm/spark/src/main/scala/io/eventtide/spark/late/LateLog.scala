@@ -48,6 +48,9 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, stage: In
   /** Rows that were not late, which the caller counts. */
   var onTime = 0L
 
+  /** Says what the rows from here on are late against, where it is not the same for all. */
+  def judgedBy(watermarkMicros: Option[Long]): Unit = columns.judgedBy(watermarkMicros)
+
   /** Takes a late row, which the caller may use again afterwards.
     *
     * @param row

@@ -1,5 +1,7 @@
 package io.eventtide.spark.late
 
+import io.eventtide.kernel.window.LateRule
+
 /** Why a row is not in the windows.
   *
   * @param name
@@ -10,6 +12,13 @@ sealed abstract class LateReason(val name: String) extends Serializable {
 }
 
 object LateReason {
+
+  /** What a row is that is late by a rule. */
+  def of(rule: LateRule): LateReason = rule match {
+    case LateRule.BehindWatermark => BehindWatermark
+    case LateRule.FrameClosed => FrameClosed
+    case LateRule.WindowClosed => WindowClosed
+  }
 
   /** Its time is below the watermark. */
   case object BehindWatermark extends LateReason("behind_watermark")

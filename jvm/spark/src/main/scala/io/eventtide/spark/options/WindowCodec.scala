@@ -1,7 +1,8 @@
 package io.eventtide.spark.options
 
 import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.window.{LateRule, Profile, WindowSpec}
+import io.eventtide.kernel.watermark.PolicySpec
+import io.eventtide.kernel.window.{CountSpec, LateRule, Profile, SessionSpec, WindowSpec}
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.late.{LateMode, LateSettings}
 
@@ -13,6 +14,9 @@ import io.eventtide.spark.late.{LateMode, LateSettings}
   *   offset=PT5S  origin=2024-01-01T00:00:00Z          where windows start
   *   profile=jet  late_rule=frame_closed            rules; each can be set alone
   *   delay=PT5S  allowed_lateness=PT1H                 how long a window stays open
+  *   kind=session  gap=PT5M  maximum_duration=PT1H  touching=merge
+  *   kind=count  rows=100  every=10
+  *   scope=key  key_idle_timeout=PT5M  key_idle_clock=event_time  key_ttl=PT24H  heartbeat=PT60S
   *   late=log  late_to=/data/late
   *   early.every=PT10S  early.rows=1000  updates=true  discarding=true
   * }}}
@@ -21,7 +25,9 @@ import io.eventtide.spark.late.{LateMode, LateSettings}
   */
 private[spark] object WindowCodec {
 
-  /** @param isLocal
+  /** @param policy
+    *   of the watermark
+    * @param isLocal
     *   whether event times are those of a clock without a zone
     * @param hasCondition
     *   whether there is a condition by which early results are given
@@ -29,9 +35,10 @@ private[spark] object WindowCodec {
   def window(
       values: Map[String, String],
       isLocal: Boolean,
-      hasCondition: Boolean = false
+      hasCondition: Boolean = false,
+      policy: Option[PolicySpec] = None
   ): WindowSettings =
-    try settings(values, isLocal, hasCondition)
+    try settings(values, isLocal, hasCondition, policy)
     catch {
       case refused: InvalidArgument =>
         throw EventtideException("INVALID_WINDOW", "reason" -> refused.getMessage)
@@ -40,23 +47,58 @@ private[spark] object WindowCodec {
   private def settings(
       values: Map[String, String],
       isLocal: Boolean,
-      hasCondition: Boolean
+      hasCondition: Boolean,
+      policy: Option[PolicySpec]
   ): WindowSettings = {
     val options = new Options(values)
     val kind = options.choice("kind", Kinds.map(kind => kind -> kind)).getOrElse("")
-    val frames = WindowFrames.read(kind, options, isLocal)
-    val spec = WindowSpec(frames.grid, frames.shape, profile(options), delay(options))
-    val panes = this.panes(options, hasCondition)
-    val settings = WindowSettings(kind, sizes(values), spec, panes, late(options))
+    val settings = WindowSettings(
+      kind,
+      sizes(values),
+      windows(kind, options, isLocal),
+      KeyTimeCodec.read(options, policy),
+      panes(options, hasCondition),
+      late(options)
+    )
     options.refuseUnread()
     settings
   }
 
-  private val Kinds = Seq("tumbling", "sliding", "cumulate")
+  private val Kinds = Seq("tumbling", "sliding", "cumulate", "session", "count")
+
+  private def windows(kind: String, options: Options, isLocal: Boolean): WindowKind = kind match {
+    case "session" => WindowKind.BySession(session(options))
+    case "count" =>
+      val rows = options.count("rows", 1).getOrElse(missing("rows"))
+      WindowKind.ByCount(CountSpec(rows, options.count("every", 1).getOrElse(rows)))
+    case _ =>
+      val frames = WindowFrames.read(kind, options, isLocal)
+      WindowKind.ByTime(WindowSpec(frames.grid, frames.shape, profile(options), delay(options)))
+  }
+
+  private def session(options: Options): SessionSpec = {
+    val gap = options.duration("gap", 1000).getOrElse(missing("gap"))
+    val rules = profile(options)
+    val touching = options.choice("touching", Seq("separate" -> false, "merge" -> true))
+    val own = rules.session.copy(
+      touchingMerges = touching.getOrElse(rules.session.touchingMerges),
+      lateRule = if (options.get("late_rule").isDefined) rules.lateRule else rules.session.lateRule
+    )
+    val maximum = options.duration("maximum_duration", 1000)
+    SessionSpec(gap, maximum, rules.copy(session = own), delay(options))
+  }
+
+  private def missing(option: String): Nothing =
+    throw EventtideException(
+      "MISSING_OPTION",
+      "option" -> option,
+      "allowed" -> "it says how long a window is"
+    )
 
   /** What says which windows there are, as it was written. */
   private def sizes(values: Map[String, String]): String =
     Seq("size", "slide", "step", "offset", "origin", "time_zone")
+      .concat(Seq("gap", "maximum_duration", "touching", "rows", "every"))
       .flatMap(option => values.get(option).map(value => s"$option=$value"))
       .mkString(", ")
 

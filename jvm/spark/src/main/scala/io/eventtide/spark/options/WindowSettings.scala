@@ -9,8 +9,10 @@ import io.eventtide.spark.late.LateSettings
   *   what the user calls it
   * @param sizes
   *   how long windows are and where they start, as the user's options say
-  * @param spec
-  *   its delay is that after which a window can change no more
+  * @param windows
+  *   their delay is that after which a window can change no more
+  * @param byKey
+  *   None where keys have the time of the query, and none goes silent
   * @param panes
   *   None for one row a window, when it can change no more
   * @param late
@@ -19,14 +21,28 @@ import io.eventtide.spark.late.LateSettings
 final case class WindowSettings(
     kind: String,
     sizes: String,
-    spec: WindowSpec,
+    windows: WindowKind,
+    byKey: Option[KeyTimeSettings],
     panes: Option[PaneSettings],
     late: LateSettings
 ) {
-  private def latenessMicros: Long = panes.fold(0L)(_.latenessMicros)
+
+  /** Whether each row is judged by its key, and none is aggregated before. */
+  def takesRows: Boolean = byKey.isDefined || !windows.isInstanceOf[WindowKind.ByTime]
+
+  /** The windows of rows that are aggregated by frames before they come to their key. */
+  def spec: WindowSpec = windows match {
+    case WindowKind.ByTime(spec) => spec
+    case other => throw new IllegalStateException(s"no frames: $other")
+  }
 
   /** As `spec`, but for when windows give their result on time. */
-  val onTime: WindowSpec = spec.copy(delay = spec.delay - latenessMicros)
+  lazy val onTime: WindowSpec = spec.copy(delay = delay)
+
+  /** How long after its end a window gives its result on time. */
+  def delay: Long = windows.delay - latenessMicros
+
+  private def latenessMicros: Long = panes.fold(0L)(_.latenessMicros)
 
   /** In how many frames, at the least, so much time has passed that a window can change no more. */
   def latenessFrames: Long = {
@@ -34,16 +50,26 @@ final case class WindowSettings(
     latenessMicros / math.max(1, shortest / 2) + 2
   }
 
+  /** Whether results say what they are. */
+  def hasPanes: Boolean = panes.isDefined || byKey.exists(_.silence.timeout.isDefined)
+
   /** Whether something may be due by the clock. */
-  def hasDeadlines: Boolean = panes.exists(_.earlyEveryMicros.isDefined)
+  def hasDeadlines: Boolean =
+    panes.exists(_.earlyEveryMicros.isDefined) || byKey.exists(_.hasDeadlines)
+
+  /** Up to where a watermark closes, in the numbers in which what is due is kept. */
+  def closedUpTo(watermark: Long): Long =
+    if (takesRows) watermark else onTime.closed(watermark)
+
+  /** As `closedUpTo`, for what can change no more. */
+  def closedForGood(watermark: Long): Long =
+    if (takesRows) watermark else spec.closed(watermark)
 
   /** What saved state depends on: a checkpoint of another structure is refused. */
-  def structure: String = {
-    val WindowSpec(grid, shape, profile, _) = spec
-    s"$kind $shape, $grid, ${profile.bounds.name}, late ${profile.lateRule.name}, " +
-      s"delay ${PolicyTree.duration(onTime.delay)}, lateness ${PolicyTree.duration(latenessMicros)}" +
-      panes.fold("")(_.structure)
-  }
+  def structure: String =
+    s"$kind ${windows.structure}, delay ${PolicyTree.duration(delay)}, " +
+      s"lateness ${PolicyTree.duration(latenessMicros)}" +
+      byKey.fold("")(_.structure) + panes.fold("")(_.structure)
 }
 
 /** What a window gives besides one row when it closes.

@@ -23,6 +23,8 @@ import io.eventtide.spark.state.Deduction
   *   keys and frame, by which rows are aggregated where they are
   * @param aggregates
   *   all that are computed, those that nobody asked for included
+  * @param columns
+  *   what rows have that are not aggregated before they come to their key; else nothing
   * @param child
   *   what is aggregated
   */
@@ -31,6 +33,7 @@ private[plan] final case class PlannedWindow(
     grouping: Seq[NamedExpression],
     aggregates: Seq[AggregateExpression],
     window: WindowPlan,
+    columns: Seq[NamedExpression],
     child: LogicalPlan
 )
 
@@ -52,8 +55,9 @@ private[plan] object PlannedWindow {
       columns: Seq[NamedExpression],
       child: LogicalPlan
   ): PlannedWindow = {
-    val deduction = Deduction.of(calls)
-    val aggregates = deduction.fold(calls)(_.aggregates)
+    val (kept, computed) = calls.partition(_.aggregateFunction.isInstanceOf[KeptColumns])
+    val deduction = Deduction.of(computed)
+    val aggregates = deduction.fold(computed)(_.aggregates)
     val groups = grouping.map(_.toAttribute)
     val (hidden, shown) = columns
       .filterNot(_.exprId == node.frame.exprId)
@@ -68,7 +72,12 @@ private[plan] object PlannedWindow {
       result(node, aggregates, shown),
       node.settings
     )
-    PlannedWindow(node, grouping, aggregates, window, child)
+    if (!node.settings.takesRows) PlannedWindow(node, grouping, aggregates, window, Nil, child)
+    else {
+      val rows = PlannedRows(node, grouping, aggregates, kept)
+      val byRow = window.copy(rows = Some(rows.plan))
+      PlannedWindow(node, grouping, aggregates, byRow, rows.columns, child)
+    }
   }
 
   private def valueOf(column: NamedExpression): Expression = column match {

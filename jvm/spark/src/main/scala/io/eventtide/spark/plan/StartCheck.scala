@@ -54,7 +54,8 @@ object StartCheck extends Rule[LogicalPlan] {
   }
 
   private def givesPanes(node: LogicalPlan): Boolean = node match {
-    case window: WindowAggregate => window.settings.panes.isDefined
+    case window: WindowAggregate =>
+      window.settings.hasPanes || window.settings.byKey.exists(_.policy.isDefined)
     case _ => false
   }
 

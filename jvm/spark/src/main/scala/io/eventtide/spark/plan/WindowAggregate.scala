@@ -3,7 +3,14 @@ package io.eventtide.spark.plan
 import java.util.UUID
 
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, CollationKey, ExprId}
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  AttributeSet,
+  CollationKey,
+  ExprId,
+  PreciseTimestampConversion
+}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.util.toPrettySQL
 
@@ -40,7 +47,9 @@ final case class WindowAggregate(
     val Aggregate(grouping, columns, _, _) = child: @unchecked
     val asked = grouping.init.map { case CollationKey(key) => key; case key => key }
     val keys = asked.map(key => s"${toPrettySQL(key)} ${key.dataType.sql}")
-    val aggregates = columns.flatMap(_.collect { case call: AggregateExpression => call })
+    val aggregates = columns
+      .filterNot(column => hidden.kept.contains(column.exprId))
+      .flatMap(_.collect { case call: AggregateExpression => call })
     val calls = aggregates.map { call =>
       val types = call.aggregateFunction.children.map(_.dataType.sql)
       s"${toPrettySQL(call)} of ${types.mkString(", ")}"
@@ -51,7 +60,10 @@ final case class WindowAggregate(
 
   private def eventTime: Option[String] =
     child
-      .flatMap(_.expressions.flatMap(_.collect { case FrameNumber(time, _) => time }))
+      .flatMap(_.expressions.flatMap(_.collect {
+        case FrameNumber(time, _) => time
+        case Alias(PreciseTimestampConversion(time, _, _), WindowBuilder.Micros) => time
+      }))
       .headOption
       .map(time => toPrettySQL(time))
 
@@ -81,7 +93,13 @@ private[spark] object WindowAggregate {
   *   whether a result is given early
   * @param rows
   *   the number of rows
+  * @param kept
+  *   what is kept of late rows
   */
-final case class HiddenColumns(condition: Option[ExprId], rows: Option[ExprId]) {
-  def ids: Seq[ExprId] = condition.toSeq ++ rows
+final case class HiddenColumns(
+    condition: Option[ExprId],
+    rows: Option[ExprId],
+    kept: Option[ExprId]
+) {
+  def ids: Seq[ExprId] = condition.toSeq ++ rows ++ kept
 }

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   AttributeReference,
   Expression,
   Literal,
+  PreciseTimestampConversion,
   PythonUDF,
   TimeWindow
 }
@@ -24,6 +25,7 @@ import org.apache.spark.sql.eventtide.Plans
 import org.apache.spark.sql.types.{
   BooleanType,
   IntegerType,
+  LongType,
   Metadata,
   MetadataBuilder,
   StringType,
@@ -34,7 +36,7 @@ import org.apache.spark.sql.types.{
 
 import io.eventtide.spark.exec.SubstreamName
 import io.eventtide.spark.late.LateMode
-import io.eventtide.spark.options.{WindowCodec, WindowSettings}
+import io.eventtide.spark.options.{WindowCodec, WindowKind, WindowSettings}
 
 /** Puts a window on a stream that has a watermark. */
 private[spark] object WindowBuilder {
@@ -59,11 +61,14 @@ private[spark] object WindowBuilder {
     SessionChecks.installed(stream.sparkSession)
     val input = watermark match {
       case _ if !stream.isStreaming => WindowInput.batch(stream, eventTime)
-      case Some(policy) => WindowInput.withWatermark(stream, eventTime.get, substream, policy)
+      case Some(told) => WindowInput.withWatermark(stream, eventTime.get, substream, told)
       case None => WindowInput.watermarked(stream, eventTime)
     }
     val isLocal = input.eventTime.dataType == TimestampNTZType
-    val settings = WindowCodec.window(options, isLocal, when.isDefined)
+    val policy = input.stream.queryExecution.analyzed.collectFirst { case node: PolicyWatermark =>
+      node.settings.policy
+    }
+    val settings = WindowCodec.window(options, isLocal, when.isDefined, policy)
     build(input, keys, aggregates, when, settings)
   }
 
@@ -81,30 +86,46 @@ private[spark] object WindowBuilder {
     val grouped = CollatedKeys.shared(asked, settings.panes.isDefined)
     val onTime =
       if (stream.isStreaming) onTimeRows(id, input, asked.groupingExpressions, settings) else plan
-    // Spark takes an aggregation by a column with the mark for one that it can end.
-    val frame = Alias(FrameNumber(eventTime, settings.spec.frames), "_eventtide_frame")(
-      explicitMetadata = Some(Mark)
-    )
+    val frame = if (settings.takesRows) micros(eventTime) else frameOf(eventTime, settings)
     val condition = when.map(WindowCondition(stream, keys, aggregates, _))
     // Also where no panes are asked for by rows, which another run of the query may do.
     val rows = Option.when(settings.panes.isDefined)(rowCount)
+    val kept = onTime match {
+      case judged: OnTimeRows if settings.takesRows =>
+        Some(keptColumns(judged.logged ++ judged.names))
+      case _ => None
+    }
     val framed = Project(onTime.output :+ frame, onTime)
     val aggregate = Aggregate(
       grouped.groupingExpressions :+ frame.toAttribute,
-      (grouped.aggregateExpressions ++ condition ++ rows) :+ frame.toAttribute,
+      (grouped.aggregateExpressions ++ condition ++ rows ++ kept) :+ frame.toAttribute,
       framed
     )
     val node = WindowAggregate(
       id,
       frame.toAttribute,
-      window(eventTime),
-      if (settings.panes.isDefined) paneColumns else Nil,
-      HiddenColumns(condition.map(_.exprId), rows.map(_.exprId)),
+      window(eventTime, settings.windows),
+      if (settings.hasPanes) paneColumns else Nil,
+      HiddenColumns(condition.map(_.exprId), rows.map(_.exprId), kept.map(_.exprId)),
       settings,
       aggregate
     )
     Plans.dataFrame(stream.sparkSession, WindowChecks.results(node))
   }
+
+  // Spark takes an aggregation by a column with the mark for one that it can end.
+  private def frameOf(eventTime: Attribute, settings: WindowSettings): Alias =
+    Alias(FrameNumber(eventTime, settings.spec.frames), "_eventtide_frame")(
+      explicitMetadata = Some(Mark)
+    )
+
+  private def micros(eventTime: Attribute): Alias =
+    Alias(PreciseTimestampConversion(eventTime, eventTime.dataType, LongType), Micros)(
+      explicitMetadata = Some(Mark)
+    )
+
+  private def keptColumns(columns: Seq[Expression]): Alias =
+    Alias(KeptColumns(columns).toAggregateExpression(), "_eventtide_kept")()
 
   private def rowCount: Alias =
     Alias(Count(Literal(1)).toAggregateExpression(), "_eventtide_rows")()
@@ -146,9 +167,15 @@ private[spark] object WindowBuilder {
     new MetadataBuilder().putLong(EventTimeWatermark.delayKey, 0).build()
 
   // As Spark marks its own: their end is an event time, and `window_time` takes them.
-  private def window(eventTime: Attribute): Attribute = {
-    val bounds = Seq("start", "end").map(StructField(_, eventTime.dataType, nullable = false))
+  private def window(eventTime: Attribute, windows: WindowKind): Attribute = {
+    val isCounted = windows.isInstanceOf[WindowKind.ByCount]
+    val bound = if (isCounted) LongType else eventTime.dataType
+    val bounds = Seq("start", "end").map(StructField(_, bound, nullable = false))
     val marks = new MetadataBuilder().withMetadata(Mark).putBoolean(TimeWindow.marker, true).build()
-    AttributeReference("window", StructType(bounds), nullable = false, marks)()
+    val metadata = if (isCounted) Metadata.empty else marks
+    AttributeReference("window", StructType(bounds), nullable = false, metadata)()
   }
+
+  /** The column that has the event times of rows that are not aggregated before. */
+  private[plan] val Micros = "_eventtide_micros"
 }

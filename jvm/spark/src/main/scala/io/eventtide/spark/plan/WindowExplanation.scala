@@ -4,9 +4,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.optimizer.ReplaceExpressions
 
-import io.eventtide.kernel.window.{Cumulating, Sliding}
+import io.eventtide.kernel.window.{Cumulating, Sliding, WindowShape}
 import io.eventtide.spark.late.{LateMode, LateSettings}
-import io.eventtide.spark.options.{PaneSettings, PolicyTree}
+import io.eventtide.spark.options.{PaneSettings, PolicyTree, WindowKind}
 import io.eventtide.spark.state.Deduction
 
 /** Says in words what one window of a plan does. */
@@ -14,13 +14,14 @@ private[plan] object WindowExplanation {
 
   def describe(position: Int, window: WindowAggregate, json: ObjectNode): Unit = {
     val settings = window.settings
-    val spec = settings.spec
     json.put("position", position).put("kind", s"${settings.kind}(${settings.sizes})")
-    json.put("bounds", spec.profile.bounds.name)
-    json.put("delay", PolicyTree.duration(settings.onTime.delay))
+    json.put("bounds", settings.windows.bounds)
+    json.put("delay", PolicyTree.duration(settings.delay))
     json.put("results", settings.panes.fold("one row a window")(results))
     json.put("combining", combining(window))
-    json.put("lateRule", spec.profile.lateRule.name).put("lateRows", lateRows(settings.late)): Unit
+    json
+      .put("lateRule", settings.windows.lateRule.name)
+      .put("lateRows", lateRows(settings.late)): Unit
   }
 
   private def results(panes: PaneSettings): String = {
@@ -34,7 +35,13 @@ private[plan] object WindowExplanation {
     s"panes (${(early ++ late).mkString(", ")}), each of $holds"
   }
 
-  private def combining(window: WindowAggregate): String = window.settings.spec.shape match {
+  private def combining(window: WindowAggregate): String = window.settings.windows match {
+    case WindowKind.ByTime(spec) => combining(window, spec.shape)
+    case WindowKind.ByCount(spec) => combining(window, spec.shape)
+    case _: WindowKind.BySession => "one buffer a session"
+  }
+
+  private def combining(window: WindowAggregate, shape: WindowShape): String = shape match {
     case Sliding(1) => "one buffer a window"
     case _: Cumulating => "one buffer, which grows"
     case Sliding(frames) if deducts(window) => s"deducts the oldest of $frames frames"

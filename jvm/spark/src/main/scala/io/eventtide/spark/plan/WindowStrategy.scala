@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.catalyst.plans.logical.{EmptyRelation, LocalRelation, LogicalPlan}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.aggregate.AggUtils
-import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.types.BinaryType
 
 import io.eventtide.spark.exec.{
@@ -22,6 +22,7 @@ import io.eventtide.spark.query.WindowBatch
 final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case node: OnTimeRows if node.settings.takesRows => planLater(node.child) :: Nil
     case node: OnTimeRows =>
       val limits =
         OnTimeLimits(node.eventTime, node.logged ++ node.names, node.guard, node.settings)
@@ -38,7 +39,15 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
   private def planWindow(planned: PlannedWindow): SparkPlan = {
     val node = planned.node
     if (!node.isStreaming) BatchWindowExec(planned.window, byFrame(planned))
-    else {
+    else if (node.settings.takesRows) {
+      val batch = WindowBatch.of(session, node.nodeId)
+      WindowExec(
+        planned.window,
+        batch,
+        isPacked = false,
+        ProjectExec(planned.columns, planLater(planned.child))
+      )
+    } else {
       val isPacked = PartialFramesExec.supports(planned.window.keys, planned.aggregates)
       val partial = if (isPacked) byKey(planned) else byFrame(planned)
       WindowExec(planned.window, WindowBatch.of(session, node.nodeId), isPacked, partial)

@@ -20,6 +20,9 @@ final class BatchWatermark private[query] (query: QueryWatermark, val info: Batc
   private val watched = mutable.ArrayBuffer.empty[(UUID, WatermarkRowsAccum)]
   private val late = mutable.HashMap.empty[UUID, LateLog]
 
+  /** Whether the time that has passed counts. */
+  def isCredited: Boolean = query.isCredited
+
   def nowMicros: Long = info.timestampMs * 1000
 
   /** The lowest watermark that the batch can have: the one in the offset log. */

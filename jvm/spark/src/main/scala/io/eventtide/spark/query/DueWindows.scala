@@ -1,5 +1,6 @@
 package io.eventtide.spark.query
 
+import io.eventtide.kernel.time.Clamped
 import io.eventtide.spark.exec.NextDue
 import io.eventtide.spark.options.WindowSettings
 
@@ -16,6 +17,7 @@ import io.eventtide.spark.options.WindowSettings
 private[query] final class DueWindows(windows: IndexedSeq[WindowSettings]) {
   private var next = windows.map(_ => NextDue.Nothing)
   private var asksByClock = false
+  private var lastBeat = Long.MinValue
   private var asksAtStart = false
 
   /** Takes what a run before this one has saved; its watermark is known. */
@@ -50,8 +52,17 @@ private[query] final class DueWindows(windows: IndexedSeq[WindowSettings]) {
 
   /** Whether a batch at this time or later gives something by the clock; says so once a batch. */
   def takeOverdue(nowMicros: Long): Boolean = {
-    val overdue = asksByClock && next.exists(_.clockMicros <= nowMicros)
-    if (overdue) asksByClock = false
+    val overdue = asksByClock && next.zip(windows).exists { case (due, window) =>
+      due.clockMicros <= nowMicros && earliestBeat(window) <= nowMicros
+    }
+    if (overdue) {
+      asksByClock = false
+      lastBeat = nowMicros
+    }
     overdue
   }
+
+  // What is silent is looked for at intervals; what was asked for at a time is given then.
+  private def earliestBeat(window: WindowSettings): Long =
+    window.byKey.fold(Long.MinValue)(keys => Clamped.add(lastBeat, keys.heartbeatMicros))
 }

@@ -54,6 +54,8 @@ private[spark] final class QueryWatermark(
     first
   }
 
+  private[query] def isCredited: Boolean = synchronized(!catchUp.holding)
+
   /** The batch that Spark is planning; the same object for all nodes of the batch. */
   def planned(info: BatchInfo): BatchWatermark = synchronized {
     batch.filter(_.info == info).getOrElse {

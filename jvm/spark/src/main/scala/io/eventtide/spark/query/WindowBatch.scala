@@ -27,6 +27,9 @@ private[spark] final class WindowBatch private (
   /** The batch's timestamp, by which a row from the future is known. */
   def nowMicros: Long = watermark.nowMicros
 
+  /** Whether the time that has passed counts for policies. */
+  def isCredited: Boolean = watermark.isCredited
+
   /** Where the tasks put late rows. */
   def lateLog: LateLog = watermark.lateLog(nodeId, lateMicros)
 

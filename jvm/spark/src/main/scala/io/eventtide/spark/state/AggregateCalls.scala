@@ -28,8 +28,14 @@ import org.apache.spark.sql.types.{DataType, ObjectType}
   *
   * @param counts
   *   what `Deduction` says of functions that can deduct; empty for others
+  * @param rows
+  *   the rows that come, where they have not been aggregated; None for rows of partial aggregation
   */
-private[spark] final class AggregateCalls(aggregates: Seq[AggregateFunction], counts: Seq[Int]) {
+private[spark] final class AggregateCalls(
+    aggregates: Seq[AggregateFunction],
+    counts: Seq[Int],
+    rows: Option[RowColumns] = None
+) {
   private val functions: Seq[AggregateFunction] = AggregateCalls.placed(aggregates)
 
   val attributes: Seq[Attribute] = functions.flatMap(_.aggBufferAttributes)
@@ -88,6 +94,20 @@ private[spark] final class AggregateCalls(aggregates: Seq[AggregateFunction], co
       i += 1
     }
   }
+
+  private val updates = rows.map(new RowUpdates(functions, attributes, _))
+
+  /** How many columns a row has that comes. */
+  val inputColumns: Int = rows.fold(types.length)(_.columns.length)
+
+  /** Adds a row that comes. */
+  def take(into: InternalRow, row: InternalRow): Unit = updates match {
+    case None => merge(into, row)
+    case Some(update) => update(into, row)
+  }
+
+  /** Whether a row that comes is a buffer. */
+  def takesBuffers: Boolean = rows.isEmpty
 
   /** As `merge`, of two buffers in memory: their typed ones hold objects, not bytes. */
   def mergeObjects(into: InternalRow, from: InternalRow): Unit = {

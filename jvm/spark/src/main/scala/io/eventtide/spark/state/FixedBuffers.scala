@@ -16,7 +16,7 @@ private[state] final class FixedBuffers(calls: AggregateCalls) extends WindowBuf
   private val empty = calls.empty
   private val length = empty.getSizeInBytes
 
-  private val rows = mutable.ArrayBuffer(new UnsafeRow(calls.types.length)) // the input's
+  private val rows = mutable.ArrayBuffer(new UnsafeRow(calls.inputColumns)) // the input's
   private val numbers = new Numbers
 
   private var chunk = Array.emptyByteArray // in which the last slot lies
@@ -38,7 +38,13 @@ private[state] final class FixedBuffers(calls: AggregateCalls) extends WindowBuf
 
   def fresh(): Int = copyOf(empty)
 
-  def copy(from: Int): Int = copyOf(rows(from))
+  def copy(from: Int): Int =
+    if (from != WindowBuffers.Input || calls.takesBuffers) copyOf(rows(from))
+    else {
+      val into = fresh()
+      calls.take(rows(into), rows(from))
+      into
+    }
 
   private def copyOf(row: UnsafeRow): Int = {
     val number = take()
@@ -72,7 +78,9 @@ private[state] final class FixedBuffers(calls: AggregateCalls) extends WindowBuf
     at = 0
   }
 
-  def merge(into: Int, from: Int): Unit = calls.merge(rows(into), rows(from))
+  def merge(into: Int, from: Int): Unit =
+    if (from == WindowBuffers.Input) calls.take(rows(into), rows(from))
+    else calls.merge(rows(into), rows(from))
 
   def deduct(into: Int, from: Int): Unit = calls.deduct(rows(into), rows(from))
 

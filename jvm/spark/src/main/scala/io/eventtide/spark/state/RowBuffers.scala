@@ -47,7 +47,7 @@ private[state] final class RowBuffers(calls: AggregateCalls) extends WindowBuffe
   }
 
   def merge(into: Int, from: Int): Unit =
-    if (from == WindowBuffers.Input) calls.merge(rows(into), rows(from))
+    if (from == WindowBuffers.Input) calls.take(rows(into), rows(from))
     else calls.mergeObjects(rows(into), rows(from))
 
   def deduct(into: Int, from: Int): Unit = calls.deduct(rows(into), rows(from))

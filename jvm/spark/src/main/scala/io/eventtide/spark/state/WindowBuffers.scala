@@ -11,7 +11,7 @@ private[spark] trait WindowBuffers extends Buffers {
   /** Forgets all buffers: another key comes. */
   def reset(): Unit
 
-  /** A row of partial aggregation as a buffer, good until the next one is given. */
+  /** A row that comes as a buffer, good until the next one is given. */
   def input(row: UnsafeRow): Int
 
   /** A buffer as a row, for results. */

@@ -11,7 +11,7 @@ import io.eventtide.kernel.time.Frame
 import io.eventtide.kernel.window.{ByteSink, Sliding, WindowSpec}
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.late.{LateMode, LateSettings}
-import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.options.{WindowKind, WindowSettings}
 
 /** What the operators do key by key; that their rows are right is tested by queries. */
 final class WindowRowsSuite extends AnyFunSuite {
@@ -32,8 +32,9 @@ final class WindowRowsSuite extends AnyFunSuite {
     WindowSettings(
       "sliding",
       "",
-      WindowSpec(Frame(10, 0), Sliding(3)),
-      None,
+      WindowKind.ByTime(WindowSpec(Frame(10, 0), Sliding(3))),
+      byKey = None,
+      panes = None,
       LateSettings(LateMode.Count, None)
     )
   )

@@ -1,0 +1,109 @@
+package io.eventtide.spark.options
+
+import io.eventtide.kernel.watermark.PolicySpec
+import io.eventtide.kernel.window.{
+  CountSpec,
+  CountWindows,
+  FrameArchive,
+  FrameRing,
+  FrameWindows,
+  LateRule,
+  OpenWindows,
+  SessionSpec,
+  Sessions,
+  Silence,
+  WindowShape,
+  WindowSpec
+}
+import io.eventtide.spark.state.WindowBuffers
+
+/** What decides where windows start and end. Times are in microseconds. */
+sealed trait WindowKind {
+
+  /** The windows of one key, for an operator that takes rows one by one. */
+  def open(buffers: WindowBuffers, deducts: Boolean): OpenWindows
+
+  /** How many windows a row of that time is in. */
+  def windowsOf(ts: Long): Int
+
+  /** Which end of a window belongs to it, for people. */
+  def bounds: String
+
+  /** How long after its end a window closes. */
+  def delay: Long
+
+  def lateRule: LateRule
+
+  /** What saved state depends on. */
+  def structure: String
+}
+
+object WindowKind {
+
+  final case class ByTime(spec: WindowSpec) extends WindowKind {
+    def open(buffers: WindowBuffers, deducts: Boolean): OpenWindows =
+      new FrameWindows(spec, ring(spec.shape, buffers, deducts))
+
+    def windowsOf(ts: Long): Int = spec.windowsOf(ts)
+    def delay: Long = spec.delay
+    def lateRule: LateRule = spec.profile.lateRule
+    def bounds: String = spec.profile.bounds.name
+
+    def structure: String = {
+      val WindowSpec(grid, shape, profile, _) = spec
+      s"$shape, $grid, ${profile.bounds.name}, late ${profile.lateRule.name}"
+    }
+  }
+
+  final case class BySession(spec: SessionSpec) extends WindowKind {
+    def open(buffers: WindowBuffers, deducts: Boolean): OpenWindows = new Sessions(spec, buffers)
+
+    def windowsOf(ts: Long): Int = 1
+    def delay: Long = spec.delay
+    def lateRule: LateRule = spec.profile.session.lateRule
+    def bounds: String = "[first, last + gap)"
+
+    def structure: String = {
+      val cap = spec.maximum.map(most => s", at most ${PolicyTree.duration(most)}")
+      val rules = spec.profile.session
+      val touching = if (rules.touchingMerges) "one" else "two"
+      s"gap ${PolicyTree.duration(spec.gap)}${cap.mkString}, $touching where they touch, " +
+        s"late ${rules.lateRule.name}"
+    }
+  }
+
+  final case class ByCount(spec: CountSpec) extends WindowKind {
+    def open(buffers: WindowBuffers, deducts: Boolean): OpenWindows =
+      new CountWindows(spec, ring(spec.shape, buffers, deducts))
+
+    def windowsOf(ts: Long): Int = 0
+    def delay: Long = 0
+    def lateRule: LateRule = LateRule.WindowClosed // no row is late
+    def bounds: String = "rows by number"
+
+    def structure: String = s"${spec.size} rows every ${spec.slide}"
+  }
+
+  private def ring(shape: WindowShape, buffers: WindowBuffers, deducts: Boolean): FrameRing =
+    FrameRing(shape, buffers, deducts, FrameArchive.None, blockSize = Int.MaxValue)
+}
+
+/** Which time a key has, where it is not simply that of the query.
+  *
+  * @param policy
+  *   what moves the watermark of each key; None where it is the query's
+  * @param heartbeatMicros
+  *   how often the clock is looked at for what is silent, at the most
+  */
+final case class KeyTimeSettings(
+    policy: Option[PolicySpec],
+    silence: Silence,
+    heartbeatMicros: Long
+) {
+
+  /** Whether something may be due by the clock. */
+  def hasDeadlines: Boolean = !silence.byEvents || policy.exists(_.movesWithClock)
+
+  /** What saved state depends on. */
+  def structure: String = policy.fold("")(own => s", each key by ${own.structure}")
+}

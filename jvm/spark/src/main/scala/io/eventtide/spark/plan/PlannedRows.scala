@@ -1,0 +1,51 @@
+package io.eventtide.spark.plan
+
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  AttributeSet,
+  Expression,
+  MonotonicallyIncreasingID,
+  NamedExpression
+}
+
+import io.eventtide.spark.exec.RowPlan
+import io.eventtide.spark.options.WindowKind
+
+/** The rows of a window that takes them one by one.
+  *
+  * @param columns
+  *   of what they are made of
+  */
+private[plan] final case class PlannedRows(columns: Seq[NamedExpression], plan: RowPlan)
+
+private[plan] object PlannedRows {
+
+  def apply(
+      node: WindowAggregate,
+      grouping: Seq[NamedExpression],
+      aggregates: Seq[AggregateExpression],
+      kept: Seq[AggregateExpression]
+  ): PlannedRows = {
+    val logged = kept.flatMap(_.aggregateFunction.children)
+    val groups = grouping.map(_.toAttribute)
+    val used: Seq[Expression] = aggregates ++ logged
+    val others = AttributeSet(used.flatMap(_.references)) -- groups
+    val order = orderOf(node.settings.windows, groups.last)
+    val columns = (grouping ++ others.toSeq) ++ order.filterNot(groups.contains)
+    val guard = node.collectFirst { case rows: OnTimeRows => rows.guard }.flatten
+    val input = columns.map(_.toAttribute)
+    val plan = RowPlan(input, aggregates.map(_.filter), logged, guard, order.map(_.toAttribute))
+    PlannedRows(columns, plan)
+  }
+
+  /** By what the rows of a key have to be in order; their arrival is that of Spark's partitions. */
+  private def orderOf(windows: WindowKind, micros: Attribute): Option[NamedExpression] =
+    windows match {
+      case _: WindowKind.ByCount =>
+        Some(Alias(MonotonicallyIncreasingID(), "_eventtide_arrival")())
+      case WindowKind.BySession(spec) if spec.maximum.isDefined => Some(micros)
+      case _ => None
+    }
+}

@@ -1,0 +1,174 @@
+package io.eventtide.spark.exec
+
+import java.nio.file.Files
+import java.util.{List => JList}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.eventtide.ScriptedQuery
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.{Column, DataFrame, Row, classic}
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.eventtide.spark.source.{Script, ScriptSource}
+import io.eventtide.spark.{LocalSession, PythonApi}
+
+/** Windows whose rows are judged by their keys, in a real query, step by step. */
+final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
+  private val schema = StructType.fromDDL("ts TIMESTAMP, user STRING, amount LONG")
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    val rocks = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    spark.conf.set("spark.sql.streaming.stateStore.providerClass", rocks)
+  }
+
+  private def second(n: Double): java.sql.Timestamp = new java.sql.Timestamp((n * 1000).toLong)
+
+  private def row(user: String, seconds: Double, amount: Long = 1): Row =
+    Row(second(1000 + seconds), user, amount)
+
+  private def policyOf(name: String) =
+    Map("policy" -> name) ++ Option.when(name == "with_fixed_lag")("lag" -> "PT10S")
+
+  private final class Played(policy: String, aggregates: Seq[Column], options: (String, String)*) {
+    private val script = Script.create(schema)
+    private val events =
+      spark.readStream.format(classOf[ScriptSource].getName).option("script", script.id).load()
+    private val result = PythonApi
+      .window(
+        events,
+        "ts",
+        policyOf(policy).asJava,
+        JList.of(),
+        JList.of(col("user")),
+        aggregates.asJava,
+        null,
+        options.toMap.asJava
+      )
+    private val isCounted = options.contains("kind" -> "count")
+    private val bounds = Seq("window.start", "window.end").map { bound =>
+      if (isCounted) col(bound) else unix_timestamp(col(bound)) - 1000
+    }
+    private val columns = (col("user") +: bounds) ++ result.columns.drop(2).map(col)
+    val checkpoint: String = Files.createTempDirectory("window").toString
+    private val shown: DataFrame = result.select(columns: _*)
+    private val scripted =
+      new ScriptedQuery(shown.asInstanceOf[classic.DataFrame], "append", checkpoint, 1000000)
+    scripted.start(availableNow = false)
+
+    def step(rows: Row*): Set[Row] = {
+      script.add(spark.createDataFrame(java.util.Arrays.asList(rows: _*), schema))
+      settled()
+    }
+
+    def clock(seconds: Double): Set[Row] = {
+      scripted.setClock(1000000 + (seconds * 1000).toLong)
+      settled()
+    }
+
+    private def settled(): Set[Row] = {
+      scripted.settle()
+      scripted.newResults().collect().toSet
+    }
+
+    def late: Set[Row] =
+      spark.read
+        .format("eventtide-late")
+        .option("checkpoint", checkpoint)
+        .load()
+        .select(col("user"), unix_timestamp(col("ts")) - 1000, col("_reason"))
+        .collect()
+        .toSet
+
+    def stop(): Unit = scripted.stop()
+  }
+
+  private def play(policy: String, aggregates: Seq[Column], options: (String, String)*)(
+      steps: Played => Unit
+  ): Unit = {
+    val played = new Played(policy, aggregates, options: _*)
+    try steps(played)
+    finally played.stop()
+  }
+
+  private val n = Seq(count(lit(1)).as("n"))
+  private val byKey = Seq("scope" -> "key", "kind" -> "tumbling", "size" -> "PT10S")
+
+  test("each key has its own watermark, and its own late rows") {
+    play("max_event_time", n, byKey: _*) { query =>
+      assert(query.step(row("a", 1), row("b", 2)).isEmpty)
+      assert(query.step(row("a", 15)) == Set(Row("a", 0L, 10L, 1L)))
+      assert(query.step(row("a", 3), row("b", 3)).isEmpty)
+      assert(query.late == Set(Row("a", 3L, "window_closed")))
+      assert(query.step(row("b", 25)) == Set(Row("b", 0L, 10L, 2L)))
+    }
+  }
+
+  test("a key that is silent gives what it has, marked, and once more what comes after that") {
+    val options = byKey :+ ("key_idle_timeout" -> "PT30S") :+ ("heartbeat" -> "PT0.1S")
+    play("min_event_time", n, options: _*) { query =>
+      assert(query.step(row("a", 1), row("a", 12), row("b", 2)).isEmpty)
+      assert(query.clock(29).isEmpty)
+      assert(query.step(row("b", 3)).isEmpty)
+      assert(
+        query.clock(30) ==
+          Set(Row("a", 0L, 10L, 1L, 0, "idle", false), Row("a", 10L, 20L, 1L, 0, "idle", false))
+      )
+      assert(query.step(row("a", 11), row("a", 5)).isEmpty)
+      assert(
+        query.step(row("a", 21)) == Set(
+          Row("a", 0L, 10L, 1L, 1, "on_time", true),
+          Row("a", 10L, 20L, 1L, 1, "on_time", true)
+        )
+      )
+    }
+  }
+
+  test("sessions of a key end a gap after its last row, in any order of rows") {
+    val options = Seq("kind" -> "session", "gap" -> "PT5S")
+    val all = Seq(sort_array(collect_list("amount")).as("all"))
+    play("with_fixed_lag", all, options: _*) { query =>
+      assert(query.step(row("a", 12, 1), row("a", 4, 2), row("b", 13, 3)).isEmpty)
+      assert(query.step(row("a", 8, 4), row("b", 22, 5)).isEmpty)
+      assert(
+        query.step(row("b", 32, 6)) ==
+          Set(Row("a", 4L, 17L, Seq(1, 2, 4)), Row("b", 13L, 18L, Seq(3)))
+      )
+      assert(
+        query.step(row("a", 16), row("b", 50)) ==
+          Set(Row("b", 22L, 27L, Seq(5)), Row("b", 32L, 37L, Seq(6)))
+      )
+      assert(query.late == Set(Row("a", 16L, "window_closed")))
+    }
+  }
+
+  test("a session is as long as its maximum at the most, whatever the order of a batch's rows") {
+    val options = Seq("kind" -> "session", "gap" -> "PT5S", "maximum_duration" -> "PT10S")
+    play("with_fixed_lag", n, options: _*) { query =>
+      assert(query.step(Seq(8, 0, 12, 4, 10).map(row("a", _)): _*).isEmpty)
+      assert(query.step(row("a", 40)) == Set(Row("a", 0L, 10L, 3L), Row("a", 10L, 17L, 2L)))
+    }
+  }
+
+  test("windows of so many rows of a key") {
+    val all = Seq(collect_list("amount").as("all"))
+    play("with_fixed_lag", all, "kind" -> "count", "rows" -> "3", "every" -> "2") { query =>
+      val rows = (1 to 5).map(i => row("a", 10 - i, i))
+      assert(
+        query.step(rows :+ row("b", 2): _*) == Set(
+          Row("a", 0L, 2L, Seq(1, 2)),
+          Row("a", 1L, 4L, Seq(2, 3, 4))
+        )
+      )
+      assert(
+        query.step(row("a", 0, 6), row("b", 30, 2)) == Set(
+          Row("a", 3L, 6L, Seq(4, 5, 6)),
+          Row("b", 0L, 2L, Seq(1, 2))
+        )
+      )
+      assert(query.late.isEmpty)
+    }
+  }
+}
