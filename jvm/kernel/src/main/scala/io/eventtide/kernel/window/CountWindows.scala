@@ -38,8 +38,10 @@ final class CountWindows(spec: CountSpec, ring: FrameRing) extends OpenWindows {
   private var base = 0L // the row with which these windows began
   private var rows = 0L // since then
   private var isFlushing = false
+  private val counts = new PaneCounts
 
   def begin(): Unit = {
+    counts.clear()
     base = 0
     restart()
   }
@@ -57,6 +59,12 @@ final class CountWindows(spec: CountSpec, ring: FrameRing) extends OpenWindows {
     rows += 1
     true
   }
+
+  def mark: Long = base + (rows - 1) / spec.frame * spec.frame
+
+  def apart: Long = 1
+
+  def isOpen(mark: Long): Boolean = spec.shape.lastEnd((mark - base) / spec.frame) > ring.closed
 
   def next(watermark: Long): Boolean = {
     var found = ring.next(fullFrames)
@@ -91,14 +99,19 @@ final class CountWindows(spec: CountSpec, ring: FrameRing) extends OpenWindows {
   def end: Long = base + math.min(rows, ring.end * spec.frame)
   def result: Int = ring.result
 
-  def isEmpty: Boolean = ring.isEmpty
+  def index: Int = counts(end)
 
-  def closed(watermark: Long): Long = Long.MinValue
+  def count(start: Long, end: Long): Unit = counts(end) = counts(end) + 1
+
+  def forget(watermark: Long): Unit = counts.forget(base + fullFrames * spec.frame)
+
+  def isEmpty: Boolean = ring.isEmpty
 
   def due: Long = OpenWindows.Never
 
   def write(out: ByteSink): Unit = {
     out.putByte(CountWindows.Version)
+    counts.write(out)
     out.putCount(base)
     out.putCount(rows)
     ring.write(out)
@@ -106,6 +119,7 @@ final class CountWindows(spec: CountSpec, ring: FrameRing) extends OpenWindows {
 
   def read(in: ByteSource): Unit = {
     StateVersion.check(in.getByte(), "the counted windows of a key", CountWindows.Version)
+    counts.read(in)
     base = in.getCount()
     rows = in.getCount()
     isFlushing = false

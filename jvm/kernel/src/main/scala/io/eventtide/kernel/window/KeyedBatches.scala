@@ -5,12 +5,17 @@ import scala.collection.mutable
 
 import io.eventtide.kernel.watermark.PolicySpec
 
-/** Which time keys have.
+/** Which time keys have, and when they give results.
   *
   * @param policy what moves the watermark of a key, or that over all keys
   * @param isShared whether the watermark over all keys is that of each
   */
-final case class KeyRules(policy: PolicySpec, isShared: Boolean, silence: Silence)
+final case class KeyRules(
+    policy: PolicySpec,
+    isShared: Boolean,
+    silence: Silence,
+    triggers: Seq[Trigger] = Seq(Trigger.AtEnd)
+)
 
 /** The windows of many keys in memory, batch after batch: what a query does, without Spark.
   *
@@ -19,12 +24,23 @@ final case class KeyRules(policy: PolicySpec, isShared: Boolean, silence: Silenc
   *   - '''Units:''' times and clock in one unit.
   *   - '''Restart:''' keys are kept as their records, and nothing else of them between batches.
   */
-final class KeyedBatches[K](rules: KeyRules, windows: OpenWindows) {
+final class KeyedBatches[K](
+    rules: KeyRules,
+    newWindows: () => OpenWindows,
+    holds: Int => Boolean = _ => true
+) {
   import KeyedBatches._
 
   private val shared = new SharedTime
   private val own = new OwnTime(rules.policy, credited = true)
-  private val key = new TimedWindows(windows, if (rules.isShared) shared else own, rules.silence)
+  private val key = new TimedWindows(
+    newWindows(),
+    if (rules.isShared) shared else own,
+    rules.silence,
+    rules.triggers,
+    Some(newWindows()),
+    holds
+  )
   private val overall = new OwnTime(rules.policy, credited = true)
   private val records = mutable.LinkedHashMap.empty[K, ArraySeq[Byte]]
   private val sink = new ByteSink
@@ -106,7 +122,7 @@ final class KeyedBatches[K](rules: KeyRules, windows: OpenWindows) {
   }
 
   private def pane(of: K): Pane[K] =
-    Pane(of, key.start, key.end, key.timing, key.index, key.result)
+    Pane(of, key.start, key.end, key.timing, key.trigger, key.index, key.result)
 }
 
 object KeyedBatches {
@@ -115,6 +131,7 @@ object KeyedBatches {
 
   /** A result, whose rows are in `buffer`.
     *
+    * @param trigger which of them has given it
     * @param index how many results its window has given before
     */
   final case class Pane[K](
@@ -122,6 +139,7 @@ object KeyedBatches {
       start: Long,
       end: Long,
       timing: PaneTiming,
+      trigger: Int,
       index: Int,
       buffer: Int
   )

@@ -15,12 +15,15 @@ final class Sessions(spec: SessionSpec, buffers: Buffers) extends OpenWindows {
   private var firsts = new Array[Long](4)
   private var lasts = new Array[Long](4)
   private var held = new Array[Int](4)
+  private var counts = new Array[Int](4) // of results that each has given
   private var size = 0
 
   private var judge = Option.empty[Long] // the watermark by which rows are late
+  private var lastTime = 0L
   private var shown = Sessions.NoBuffer
   private var startGiven = 0L
   private var endGiven = 0L
+  private var indexGiven = 0
 
   def begin(): Unit = {
     size = 0
@@ -32,6 +35,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers) extends OpenWindows {
   def isEmpty: Boolean = size == 0
 
   def add(ts: Long, buffer: Int): Boolean = {
+    lastTime = ts
     val left = before(ts)
     val joinsLeft = left >= 0 && joins(left, ts)
     val joinsRight = left + 1 < size && joins(left + 1, ts) &&
@@ -53,6 +57,15 @@ final class Sessions(spec: SessionSpec, buffers: Buffers) extends OpenWindows {
     onTime
   }
 
+  def mark: Long = lastTime
+
+  def apart: Long = spec.gap
+
+  def isOpen(mark: Long): Boolean = {
+    val i = before(mark)
+    i >= 0 && mark < endOf(i)
+  }
+
   /** The last session that begins at `ts` or before; -1 if there is none. */
   private def before(ts: Long): Int = {
     val found = java.util.Arrays.binarySearch(firsts, 0, size, ts)
@@ -64,6 +77,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers) extends OpenWindows {
     else (ts <= lasts(i) || spec.reaches(lasts(i), ts)) && spec.spans(firsts(i), ts)
 
   private def unite(left: Int): Unit = {
+    counts(left) = math.max(counts(left), counts(left + 1))
     buffers.merge(held(left), held(left + 1))
     buffers.release(held(left + 1))
     remove(left + 1)
@@ -74,7 +88,9 @@ final class Sessions(spec: SessionSpec, buffers: Buffers) extends OpenWindows {
     System.arraycopy(firsts, at, firsts, at + 1, size - at)
     System.arraycopy(lasts, at, lasts, at + 1, size - at)
     System.arraycopy(held, at, held, at + 1, size - at)
+    System.arraycopy(counts, at, counts, at + 1, size - at)
     held(at) = Sessions.NoBuffer
+    counts(at) = 0
     size += 1
   }
 
@@ -83,12 +99,14 @@ final class Sessions(spec: SessionSpec, buffers: Buffers) extends OpenWindows {
     System.arraycopy(firsts, at + 1, firsts, at, size - at)
     System.arraycopy(lasts, at + 1, lasts, at, size - at)
     System.arraycopy(held, at + 1, held, at, size - at)
+    System.arraycopy(counts, at + 1, counts, at, size - at)
   }
 
   private def grow(): Unit = {
     firsts = java.util.Arrays.copyOf(firsts, size * 2)
     lasts = java.util.Arrays.copyOf(lasts, size * 2)
     held = java.util.Arrays.copyOf(held, size * 2)
+    counts = java.util.Arrays.copyOf(counts, size * 2)
   }
 
   def next(watermark: Long): Boolean = nextUpTo(spec.closed(watermark))
@@ -108,6 +126,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers) extends OpenWindows {
   private def give(i: Int): Unit = {
     startGiven = firsts(i)
     endGiven = endOf(i)
+    indexGiven = counts(i)
     shown = held(i)
     remove(i)
   }
@@ -118,7 +137,15 @@ final class Sessions(spec: SessionSpec, buffers: Buffers) extends OpenWindows {
   def end: Long = endGiven
   def result: Int = shown
 
-  def closed(watermark: Long): Long = spec.closed(watermark)
+  def index: Int = indexGiven
+
+  def count(start: Long, end: Long): Unit = {
+    val i = before(start)
+    if (i >= 0 && firsts(i) == start) counts(i) += 1
+  }
+
+  // Those of a session go with it.
+  def forget(watermark: Long): Unit = ()
 
   def due: Long = {
     var earliest = OpenWindows.Never
@@ -138,6 +165,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers) extends OpenWindows {
     while (i < size) {
       out.putNumber(firsts(i) - before)
       out.putCount(lasts(i) - firsts(i))
+      out.putCount(counts(i).toLong)
       buffers.write(held(i), out)
       before = firsts(i)
       i += 1
@@ -154,6 +182,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers) extends OpenWindows {
       before += in.getNumber()
       firsts(size) = before
       lasts(size) = before + in.getCount()
+      counts(size) = in.getCount().toInt
       held(size) = buffers.read(in)
       size += 1
     }

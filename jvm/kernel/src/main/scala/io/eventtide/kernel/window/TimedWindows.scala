@@ -25,32 +25,54 @@ final case class Silence(timeout: Option[Long], keep: Long, byEvents: Boolean = 
   * says no, then `write` unless it is done.
   *
   *   - '''Guarantee:''' a row is late by the watermark before the batch, or in all of its windows that
-  *     are open. What silence has closed may be opened again by a row that is not late; its results
-  *     are counted from 0.
+  *     are open. What silence has closed may be opened again by a row that is not late; the results
+  *     of a window are counted from 0.
   *   - '''Edges:''' any row is a sign of life, a late one too. Silence moves no watermark.
   *   - '''Restart:''' `write` and `read` keep all of it; the record has a version.
   *   - '''Source:''' VoltSP's `idleTimeout`.
+  *
+  * @param peeked windows of the same kind over the same buffers, to look ahead with; None where all
+  *   triggers wait for the end
+  * @param holds whether a result meets the condition of the triggers that have one
   */
-final class TimedWindows(windows: OpenWindows, time: KeyTime, silence: Silence) {
-  private val counts = new PaneCounts // of results that were not the last of their windows
+final class TimedWindows(
+    windows: OpenWindows,
+    time: KeyTime,
+    silence: Silence,
+    triggers: Seq[Trigger] = Seq(Trigger.AtEnd),
+    peeked: Option[OpenWindows] = None,
+    holds: Int => Boolean = _ => true
+) {
+  private val states = triggers.map(new TriggerState(_)).toArray
+  private val givesEarly = triggers.exists(_.givesEarly)
+  private val copied = new ByteSink
+  private val copy = new ByteSource
+
   private var lastSign = Long.MinValue // of life
   private var reached = Long.MinValue // by the clock that silence is measured by
   private var isSilent = false
-  private var isLeaving = false // all that is held is being given
+  private var phase: PaneTiming = PaneTiming.OnTime
+  private var running = windows // that has been turned to a window
+  private var asked = 0 // the trigger that is asked about that window
+  private var isTurned = false
+  private var before = 0 // results that the window had given
+  private var givenNow = 0
   private var paneIndex = 0
 
   /** Begins a key that has no state. */
   def begin(): Unit = {
     time.begin()
     windows.begin()
-    counts.clear()
+    states.foreach(_.clear())
     lastSign = Long.MinValue
     open()
   }
 
   private def open(): Unit = {
     isSilent = false
-    isLeaving = false
+    phase = PaneTiming.OnTime
+    running = windows
+    isTurned = false
     windows.judgeBy(time.watermark)
   }
 
@@ -63,7 +85,10 @@ final class TimedWindows(windows: OpenWindows, time: KeyTime, silence: Silence) 
   def add(ts: Long, now: Long, buffer: Int): Boolean = {
     lastSign = math.max(lastSign, if (silence.byEvents) ts else now)
     val onTime = windows.add(ts, buffer)
-    if (onTime) time.accept(ts)
+    if (onTime) {
+      time.accept(ts)
+      if (givesEarly) states.foreach(_.add(windows.mark, windows.apart))
+    }
     onTime
   }
 
@@ -74,6 +99,7 @@ final class TimedWindows(windows: OpenWindows, time: KeyTime, silence: Silence) 
     */
   def close(now: Long, overall: Option[Long]): Unit = {
     time.advance(now)
+    if (givesEarly) states.foreach(_.close(now))
     reached = if (silence.byEvents) overall.getOrElse(Long.MinValue) else now
     isSilent = silence.timeout.exists(reached >= since(_))
   }
@@ -83,36 +109,81 @@ final class TimedWindows(windows: OpenWindows, time: KeyTime, silence: Silence) 
 
   /** Turns to the next result; false when all have been given. */
   def next(): Boolean = {
-    val found = !isLeaving && windows.next(time.watermark.getOrElse(Long.MinValue)) || leave()
-    if (found) {
-      paneIndex = counts(windows.end)
-      if (isLeaving) counts(windows.end) = paneIndex + 1
-    } else settle()
+    var found = false
+    while (!found && step()) found = isGiven
+    if (found) count() else settle()
     found
   }
 
-  private def leave(): Boolean = isSilent && {
-    isLeaving = true
-    windows.nextOfAll()
+  /** Turns to the next trigger of the window at hand, or to the first one of the next window. */
+  private def step(): Boolean =
+    if (isTurned && asked + 1 < states.length) {
+      asked += 1
+      true
+    } else {
+      asked = 0
+      givenNow = 0
+      isTurned = turn()
+      if (isTurned) before = running.index
+      isTurned
+    }
+
+  private def turn(): Boolean = phase match {
+    case PaneTiming.OnTime =>
+      windows.next(time.watermark.getOrElse(Long.MinValue)) || (hasMore && turn())
+    case PaneTiming.Idle => windows.nextOfAll()
+    case _ => running.nextOfAll()
+  }
+
+  private def hasMore: Boolean = {
+    val peeks = !isSilent && !windows.isEmpty && states.exists(_.givesOpen)
+    if (isSilent) phase = PaneTiming.Idle
+    else if (peeks) peek()
+    isSilent || peeks
+  }
+
+  private def peek(): Unit = {
+    copied.reset(0)
+    windows.write(copied)
+    copy.reset(copied.bytes, 0)
+    running = peeked.get
+    running.read(copy)
+    phase = PaneTiming.Early
+  }
+
+  private def isGiven: Boolean = {
+    val state = states(asked)
+    def result = holds(running.result)
+    if (phase == PaneTiming.Early)
+      state.givesOpen && state.givesChanged(running.start, running.end, result)
+    else state.givesClosed(running.start, running.end, result)
+  }
+
+  private def count(): Unit = {
+    paneIndex = before + givenNow
+    givenNow += 1
+    if (!isLast) windows.count(running.start, running.end)
   }
 
   private def settle(): Unit = {
-    if (isLeaving) windows.begin()
-    // What is closed for good has no other result.
-    time.watermark.foreach(reached => counts.forget(windows.closed(reached)))
+    time.watermark.foreach(windows.forget)
+    if (givesEarly) states.foreach(_.settle(windows.isOpen))
   }
 
-  def timing: PaneTiming = if (isLeaving) PaneTiming.Idle else PaneTiming.OnTime
+  def timing: PaneTiming = phase
+
+  /** Which trigger has given it, from 0 on. */
+  def trigger: Int = asked
 
   /** How many results the window has given before. */
   def index: Int = paneIndex
 
-  /** Whether its window can give no other. */
-  def isLast: Boolean = !isLeaving
+  /** Whether its window can give no other by the same trigger. */
+  def isLast: Boolean = phase == PaneTiming.OnTime
 
-  def start: Long = windows.start
-  def end: Long = windows.end
-  def result: Int = windows.result
+  def start: Long = running.start
+  def end: Long = running.end
+  def result: Int = running.result
 
   /** Whether the key can be forgotten. */
   def isDone: Boolean =
@@ -125,11 +196,15 @@ final class TimedWindows(windows: OpenWindows, time: KeyTime, silence: Silence) 
   )
 
   /** The clock value at which there is something to do without rows. */
-  def deadline: Long = math.min(
-    if (windows.isEmpty) OpenWindows.Never
-    else time.dueAt(windows.due).getOrElse(OpenWindows.Never),
-    if (silence.byEvents) OpenWindows.Never else silentAt
-  )
+  def deadline: Long = {
+    val ofSilence = if (silence.byEvents) OpenWindows.Never else silentAt
+    val all = math.min(
+      ofSilence,
+      states.foldLeft(OpenWindows.Never)((at, state) => math.min(at, state.deadline))
+    )
+    if (windows.isEmpty) all
+    else math.min(all, time.dueAt(windows.due).getOrElse(OpenWindows.Never))
+  }
 
   private def silentAt: Long =
     if (windows.isEmpty) since(silence.keep)
@@ -141,17 +216,16 @@ final class TimedWindows(windows: OpenWindows, time: KeyTime, silence: Silence) 
     out.putByte(TimedWindows.Version)
     out.putNumber(lastSign)
     time.write(out)
-    counts.write(out)
-    out.putByte(if (windows.isEmpty) 0 else 1)
-    if (!windows.isEmpty) windows.write(out)
+    states.foreach(_.write(out))
+    windows.write(out)
   }
 
   def read(in: ByteSource): Unit = {
     StateVersion.check(in.getByte(), "the windows of a key", TimedWindows.Version)
     lastSign = in.getNumber()
     time.read(in)
-    counts.read(in)
-    if (in.getByte() == 0) windows.begin() else windows.read(in)
+    states.foreach(_.read(in))
+    windows.read(in)
     open()
   }
 }

@@ -85,7 +85,7 @@ final class FieldByClockPlayer(config: GoldenArgs, deducts: Boolean) extends Gol
   private val rows = mutable.Buffer.empty[GoldenArgs]
   private val engine = new KeyedBatches[String](
     KeyRules(WithIngestionTime(), isShared = true, Silence(None, keep = 0)),
-    GoldenWindows.frames(spec, buffers, deducts)
+    () => GoldenWindows.frames(spec, buffers, deducts)
   )
   private var clock = 0L
 

@@ -41,7 +41,7 @@ final class VoltPlayer(config: GoldenArgs, deducts: Boolean) {
   private val rows = mutable.Buffer.empty[GoldenArgs]
   private val engine = new KeyedBatches[String](
     VoltPlayer.rules(times),
-    VoltPlayer.windows(config, buffers, deducts)
+    () => VoltPlayer.windows(config, buffers, deducts)
   )
   private var clock = 0L
 

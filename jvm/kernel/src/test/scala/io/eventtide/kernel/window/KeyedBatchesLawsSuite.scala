@@ -30,6 +30,38 @@ final class KeyedBatchesLawsSuite extends AnyFunSuite with ScalaCheckPropertyChe
     }
   }
 
+  test("a trigger gives the same beside others as alone") {
+    forAll(settings, scripts, Gen.atLeastOne(triggers)) { (settings, script, some) =>
+      val chosen = some.toSeq
+      val together = new Engine(settings.copy(triggers = chosen)).play(script).flatMap(_.panes)
+      for ((trigger, i) <- chosen.zipWithIndex) {
+        val alone = new Engine(settings.copy(triggers = Seq(trigger))).play(script)
+        val results = alone.flatMap(_.panes).map(_.copy(trigger = i, index = 0))
+        assert(together.filter(_.trigger == i).map(_.copy(index = 0)) == results)
+      }
+    }
+  }
+
+  test("by any trigger but a condition, the results of a window end with all of its rows") {
+    forAll(settings.map(_.copy(timeout = None)), scripts, Gen.oneOf(unconditional)) {
+      (settings, script, trigger) =>
+        def lasts(triggers: Seq[Trigger]) =
+          new Engine(settings.copy(triggers = triggers)).play(script).flatMap(_.panes)
+        val all = lasts(Seq(Trigger.AtEnd)).map(pane => (pane.key, pane.end) -> pane.rows)
+        val mine = lasts(Seq(trigger)).map(pane => (pane.key, pane.end) -> pane.rows).toMap
+        assert(all.forall { case (window, rows) => mine.get(window).contains(rows) })
+    }
+  }
+
+  test("results of a window are counted from 0, whoever gives them") {
+    forAll(settings, scripts, Gen.atLeastOne(triggers)) { (settings, script, some) =>
+      val panes = new Engine(settings.copy(triggers = some.toSeq)).play(script).flatMap(_.panes)
+      panes.groupBy(pane => (pane.key, pane.end)).values.foreach { results =>
+        assert(results.map(_.index) == results.indices)
+      }
+    }
+  }
+
   test("the order of a batch's rows, and the keys beside them, do not matter to a key") {
     forAll(settings.map(_.copy(byEvents = false)), scripts, Gen.long) { (settings, script, seed) =>
       val random = new scala.util.Random(seed)
@@ -56,12 +88,13 @@ object KeyedBatchesLawsSuite {
       start: Long,
       end: Long,
       timing: PaneTiming,
+      trigger: Int,
       index: Int,
       rows: Seq[Int]
   )
 
   final case class Answer(panes: Seq[Result], late: Seq[Int], watermarks: Map[Int, Long]) {
-    def sorted: Answer = copy(panes.sortBy(pane => (pane.key, pane.end)), late.sorted)
+    def sorted: Answer = copy(panes.sortBy(pane => (pane.key, pane.end, pane.index)), late.sorted)
   }
 
   final case class Settings(
@@ -71,14 +104,16 @@ object KeyedBatchesLawsSuite {
       lateRule: LateRule,
       highest: Boolean,
       timeout: Option[Long],
-      byEvents: Boolean
+      byEvents: Boolean,
+      triggers: Seq[Trigger] = Seq(Trigger.AtEnd)
   ) {
     val profile: Profile = Profile.voltsp.copy(lateRule = lateRule)
     val spec: WindowSpec = WindowSpec(Frame(size, 0), Sliding(windows), profile, delay)
     def rules: KeyRules = KeyRules(
       if (highest) MaxEventTime() else MinEventTime(),
       isShared = false,
-      Silence(timeout, keep = Long.MaxValue, byEvents)
+      Silence(timeout, keep = Long.MaxValue, byEvents),
+      triggers
     )
   }
 
@@ -91,6 +126,15 @@ object KeyedBatchesLawsSuite {
     timeout <- Gen.option(Gen.choose(1L, 15L))
     byEvents <- Gen.oneOf(true, false)
   } yield Settings(size, windows, delay, rule, highest, timeout, byEvents)
+
+  val unconditional: Seq[Trigger] = Seq(
+    Trigger(onUpdate = true),
+    Trigger(every = Some(3)),
+    Trigger(rows = Some(2)),
+    Trigger(every = Some(5), rows = Some(4))
+  )
+
+  val triggers: Seq[Trigger] = Trigger.AtEnd +: Trigger(onCondition = true) +: unconditional
 
   private val anyRow: Gen[Row] =
     for (key <- Gen.choose(0, 2); ts <- Gen.choose(-10L, 60L)) yield Row(key, ts)
@@ -113,15 +157,12 @@ object KeyedBatchesLawsSuite {
 
   final class Engine(settings: Settings) {
     private val buffers = new RowBuffers
-    private val ring = FrameRing(
-      settings.spec.shape,
-      buffers,
-      deducts = false,
-      FrameArchive.None,
-      blockSize = Int.MaxValue
+    private def windows() = new FrameWindows(
+      settings.spec,
+      FrameRing(settings.spec.shape, buffers, deducts = false, FrameArchive.None, Int.MaxValue)
     )
     private val engine =
-      new KeyedBatches[Int](settings.rules, new FrameWindows(settings.spec, ring))
+      new KeyedBatches[Int](settings.rules, () => windows(), buffers(_).length >= 2)
 
     def play(script: Seq[Batch]): Seq[Answer] = playNumbered(numbers(script))
 
@@ -137,7 +178,7 @@ object KeyedBatchesLawsSuite {
 
     private def shown(pane: KeyedBatches.Pane[Int]): Result = {
       import pane._
-      Result(key, start, end, timing, index, buffers(buffer).sorted)
+      Result(key, start, end, timing, trigger, index, buffers(buffer).sorted)
     }
 
     private def watermarks: Map[Int, Long] =
@@ -229,7 +270,7 @@ object KeyedBatchesLawsSuite {
       val key = keys(name)
       val index = key.before.getOrElse(end, 0)
       if (timing == PaneTiming.Idle) key.before(end) = index + 1
-      Result(name, end - length, end, timing, index, key.open.remove(end).get.sorted)
+      Result(name, end - length, end, timing, 0, index, key.open.remove(end).get.sorted)
     }
   }
 }

@@ -23,7 +23,8 @@ final case class BatchWindowExec(plan: WindowPlan, child: SparkPlan) extends Una
   override def requiredChildDistribution: Seq[Distribution] =
     if (plan.keys.isEmpty) AllTuples :: Nil else ClusteredDistribution(plan.keys) :: Nil
 
-  override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(plan.order)
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] =
+    Seq(if (plan.rows.isDefined) plan.orderOfKeys else plan.order)
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
@@ -34,7 +35,8 @@ final case class BatchWindowExec(plan: WindowPlan, child: SparkPlan) extends Una
     val window = plan
     val outputRows = longMetric("numOutputRows")
     child.execute().mapPartitions { rows =>
-      new BatchWindowRows(window, rows, outputRows)
+      if (window.rows.isDefined) new BatchKeyRows(window, rows, outputRows)
+      else new BatchWindowRows(window, rows, outputRows)
     }
   }
 
@@ -87,5 +89,43 @@ private[exec] final class BatchWindowRows(
   private def takeRow(): Unit = {
     ring.add(rows.frame, buffers.input(rows.buffer)): Unit
     rows.advance()
+  }
+}
+
+/** As `BatchWindowRows`, where rows have not been aggregated: all of a key are taken, then given. */
+private[exec] final class BatchKeyRows(
+    plan: WindowPlan,
+    input: Iterator[InternalRow],
+    outputRows: SQLMetric
+) extends FoundAhead[InternalRow] {
+  private val calls = plan.newCalls
+  private val rows = KeyedRows.whole(input, plan.keys)
+  private val buffers = plan.newBuffers(calls)
+  private val windows = new TimedRows(plan, KeyedBatch.ThatEndsAll, calls, buffers)
+  private var key: UnsafeRow = _ // whose windows are being given; null before the first
+
+  protected def current: InternalRow = {
+    outputRows += 1
+    windows.row(key)
+  }
+
+  protected def advance(): Boolean = {
+    var found = key != null && windows.next()
+    while (!found && rows.hasNext) {
+      takeKey()
+      found = windows.next()
+    }
+    found
+  }
+
+  private def takeKey(): Unit = {
+    key = rows.nextKey()
+    buffers.reset()
+    windows.begin()
+    while (rows.isSameKey) {
+      windows.add(rows.frame, rows.buffer)
+      rows.advance()
+    }
+    windows.close()
   }
 }

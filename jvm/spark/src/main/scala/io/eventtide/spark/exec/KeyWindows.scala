@@ -91,8 +91,8 @@ private[exec] object KeyWindows {
       state: FrameStore,
       calls: AggregateCalls,
       buffers: WindowBuffers
-  ): KeyWindows = (task.plan.rows, task.plan.settings.panes) match {
-    case (Some(rows), _) => new TimedRows(task, rows, task.keyed.get, calls, buffers)
+  ): KeyWindows = (task.keyed, task.plan.settings.panes) match {
+    case (Some(keyed), _) => new TimedRows(task.plan, keyed, calls, buffers)
     case (None, Some(panes)) => new PaneRows(task, panes, state, calls, buffers)
     case (None, None) => new FinalRows(task, state, calls, buffers)
   }

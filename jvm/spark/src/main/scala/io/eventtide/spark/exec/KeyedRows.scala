@@ -49,6 +49,13 @@ private[exec] final class KeyedRows(
     } else row = null
 }
 
+private[exec] object KeyedRows {
+
+  /** Rows as they are, in the order of their keys. */
+  def whole(rows: Iterator[InternalRow], keys: Seq[Attribute]): KeyedRows =
+    new KeyedRows(KeysTogether(rows, keys), keys, new RowFrames.Whole(keys.length))
+}
+
 /** The frames of a row of partial aggregation, behind its keys; there is at least one. */
 private[exec] trait RowFrames {
 

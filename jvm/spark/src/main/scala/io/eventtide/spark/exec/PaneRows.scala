@@ -1,8 +1,7 @@
 package io.eventtide.spark.exec
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.codegen.GeneratePredicate
-import org.apache.spark.sql.catalyst.expressions.{BindReferences, GenericInternalRow, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeRow}
 import org.apache.spark.unsafe.types.UTF8String
 
 import io.eventtide.kernel.window.{
@@ -116,14 +115,9 @@ private[exec] final class PaneRows(
   private final class Early extends EarlyPanes {
     var isDue = false
 
-    private val condition = plan.condition.map { condition =>
-      GeneratePredicate.generate(
-        BindReferences.bindReference(condition, plan.result.aggregates)
-      )
-    }
+    private val condition = new ResultCondition(plan, calls, buffers)
 
-    def holds(result: Int): Boolean =
-      condition.forall(_.eval(calls.evaluate(buffers.row(result))))
+    def holds(result: Int): Boolean = condition(result)
   }
 }
 

@@ -33,7 +33,15 @@ private[spark] final case class StateReader(
     val families = FrameFamilies(DataTypeUtils.fromAttributes(plan.keys))
     val nothing = ClosedUpTo(Long.MinValue, Long.MinValue)
     val all = ClosedUpTo(FrameRing.Never, FrameRing.Never)
-    val task = WindowTask(plan, families, batchId, nowMicros = 0, nothing, all)
+    val task = WindowTask(
+      plan,
+      families,
+      batchId,
+      nowMicros = 0,
+      nothing,
+      all,
+      keyed = Option.when(plan.rows.isDefined)(KeyedBatch.ThatEndsAll)
+    )
     val settings = session.sessionState.conf.clone()
     settings.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, if (stateIds.isEmpty) 1 else 2)
     val conf = new StateStoreConf(settings)
@@ -47,7 +55,7 @@ private[spark] final case class StateReader(
         TaskContext.get().addTaskCompletionListener[Unit](_ => provider.close())
         val store = provider.getStore(version, ids.map(_.apply(partition).head))
         TaskContext.get().addTaskCompletionListener[Unit](_ => store.abort())
-        new OpenWindows(task, store).map(_.copy())
+        new StoredWindows(task, store).map(_.copy())
     }
   }
 }

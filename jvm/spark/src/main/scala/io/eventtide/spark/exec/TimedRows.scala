@@ -1,27 +1,27 @@
 package io.eventtide.spark.exec
 
-import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.BindReferences.bindReferences
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   Expression,
   GenericInternalRow,
-  UnsafeProjection,
   UnsafeRow
 }
+import org.apache.spark.unsafe.types.UTF8String
 
 import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.kernel.window.{
   ByteSink,
   ByteSource,
   KeyTime,
+  OpenWindows,
   OwnTime,
+  PaneTiming,
   SharedTime,
   Silence,
   TimedWindows
 }
-import io.eventtide.spark.late.{LateLog, LateReason}
+import io.eventtide.spark.late.LateLog
 import io.eventtide.spark.state.{AggregateCalls, RowColumns, WindowBuffers}
 
 /** Rows that come one by one: the keys, the event time in microseconds, and what else is used.
@@ -49,6 +49,8 @@ private[spark] final case class RowPlan(
 
 /** One batch for an operator that judges rows by their keys; times in microseconds.
   *
+  * @param now
+  *   the batch's timestamp
   * @param before
   *   the query's watermark by which rows are late; None while there is none
   * @param after
@@ -56,30 +58,46 @@ private[spark] final case class RowPlan(
   * @param isCredited
   *   whether the time that has passed counts
   * @param log
-  *   where late rows go
+  *   where late rows go; None where no row is late
+  * @param endsAll
+  *   whether every window closes, whatever its time
   */
 private[exec] final case class KeyedBatch(
+    now: Long,
     before: Option[Long],
     after: Option[Long],
     isCredited: Boolean,
-    log: LateLog
+    log: Option[LateLog],
+    endsAll: Boolean
 )
+
+private[exec] object KeyedBatch {
+
+  /** Where all rows have been seen, or nothing is kept of what is given. */
+  val ThatEndsAll: KeyedBatch =
+    KeyedBatch(now = 0, None, None, isCredited = false, log = None, endsAll = true)
+}
 
 /** The windows of one key in its own time, over rows that come one by one. */
 private[exec] final class TimedRows(
-    task: WindowTask,
-    rows: RowPlan,
+    plan: WindowPlan,
     batch: KeyedBatch,
     calls: AggregateCalls,
     buffers: WindowBuffers
 ) extends KeyWindows {
-  private val settings = task.plan.settings
+  private val settings = plan.settings
   private val key = new TimedWindows(
-    settings.windows.open(buffers, task.plan.counts.nonEmpty),
+    newWindows,
     time,
-    settings.byKey.fold(TimedRows.NeverSilent)(_.silence)
+    settings.byKey.fold(TimedRows.NeverSilent)(_.silence),
+    settings.triggers.map(_.trigger),
+    Option.when(settings.triggers.exists(_.trigger.givesEarly))(newWindows),
+    new ResultCondition(plan, calls, buffers)
   )
-  private val results = new ResultRows(task.plan)
+  private val late = batch.log.map(new KeyedLate(plan, batch, _))
+  private val results = new ResultRows(plan)
+
+  private def newWindows: OpenWindows = settings.windows.open(buffers, plan.counts.nonEmpty)
 
   private def time: KeyTime = settings.byKey.flatMap(_.policy) match {
     case Some(policy) => new OwnTime(policy, batch.isCredited)
@@ -89,30 +107,22 @@ private[exec] final class TimedRows(
       shared
   }
 
-  private val late = batch.log.open(TaskContext.getPartitionId())
-  private val toLog = UnsafeProjection.create(bindReferences(rows.logged, rows.input))
-  private val timeAt = task.plan.keys.length
-  private val earliest = PartitionWatch.MinMicros
-  private val latest = rows.guard.fold(PartitionWatch.MaxMicros)(_.limit(task.nowMicros))
-  private val reason = LateReason.of(settings.windows.lateRule)
-
   def begin(): Unit = key.begin()
 
   def read(in: ByteSource): Unit = key.read(in)
 
   def add(micros: Long, row: UnsafeRow): Unit =
-    if (row.isNullAt(timeAt) || micros < earliest || micros > PartitionWatch.MaxMicros)
-      late.addWithoutTime(toLog(row))
-    else if (micros > latest) addLate(micros, row, LateReason.Future)
-    else if (key.add(micros, task.nowMicros, buffers.input(row))) late.onTime += 1
-    else addLate(micros, row, reason)
+    if (late.isEmpty) take(micros, row): Unit
+    else if (!late.get.refuses(micros, row, key.watermark))
+      late.get.judged(micros, row, key.watermark, isOnTime = take(micros, row))
 
-  private def addLate(micros: Long, row: UnsafeRow, reason: LateReason): Unit = {
-    late.judgedBy(key.watermark)
-    late.add(toLog(row), reason, micros, settings.windows.windowsOf(micros))
+  private def take(micros: Long, row: UnsafeRow): Boolean =
+    key.add(micros, batch.now, buffers.input(row))
+
+  def close(): Unit = {
+    key.close(batch.now, batch.after)
+    if (batch.endsAll) key.closeAll()
   }
-
-  def close(): Unit = key.close(task.nowMicros, batch.after)
 
   def next(): Boolean = key.next()
 
@@ -122,13 +132,15 @@ private[exec] final class TimedRows(
     results.row(of, key.start, key.end, all)
   }
 
-  private val pane = new GenericInternalRow(3)
+  private val pane = new GenericInternalRow(plan.result.pane.length)
+  private val names = settings.triggers.map(trigger => UTF8String.fromString(trigger.name)).toArray
 
   // What silence has closed may be opened again.
   private def paneOf: InternalRow = {
     pane.setInt(0, key.index)
-    pane.update(1, PaneRows.text(key.timing))
-    pane.setBoolean(2, key.isLast)
+    pane.update(1, PaneRows.text(if (batch.endsAll) PaneTiming.OnTime else key.timing))
+    pane.setBoolean(2, batch.endsAll || key.isLast)
+    if (pane.numFields > 3) pane.update(3, names(key.trigger))
     pane
   }
 

@@ -133,8 +133,14 @@ final case class WindowExec(
     )
   }
 
-  private def keyed(running: WindowBatch) =
-    KeyedBatch(running.lateMicros, running.closingMicros, running.isCredited, running.lateLog)
+  private def keyed(running: WindowBatch) = KeyedBatch(
+    running.nowMicros,
+    running.lateMicros,
+    running.closingMicros,
+    running.isCredited,
+    Some(running.lateLog),
+    endsAll = false
+  )
 
   private def metricsOfTask = new WindowMetrics(
     longMetric("numOutputRows"),

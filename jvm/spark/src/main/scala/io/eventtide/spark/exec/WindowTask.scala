@@ -58,8 +58,7 @@ private[exec] final case class WindowTask(
   /** Reads the rows that come. */
   def read(rows: Iterator[InternalRow], calls: AggregateCalls): KeyedRows = {
     val keys = plan.keys
-    if (plan.rows.isDefined)
-      new KeyedRows(KeysTogether(rows, keys), keys, new RowFrames.Whole(keys.length))
+    if (plan.rows.isDefined) KeyedRows.whole(rows, keys)
     else if (isPacked) {
       val frames = new PackedFrames.Of(keys.length, calls.empty)
       new KeyedRows(KeysTogether(rows, keys), keys, frames)

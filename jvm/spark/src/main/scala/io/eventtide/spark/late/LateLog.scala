@@ -42,6 +42,7 @@ final class LateLog private[late] (
 final class PartitionLate private[late] (log: LateLog, partition: Int, stage: Int) {
   private var rows = Map.empty[LateReason, Long]
   private val columns = log.columns
+  private var judge = log.watermarkMicros
   private var file = Option.empty[LateFile] // begun by the first row
   private var isOpen = true
 
@@ -49,7 +50,10 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, stage: In
   var onTime = 0L
 
   /** Says what the rows from here on are late against, where it is not the same for all. */
-  def judgedBy(watermarkMicros: Option[Long]): Unit = columns.judgedBy(watermarkMicros)
+  def judgedBy(watermarkMicros: Option[Long]): Unit = {
+    judge = watermarkMicros
+    columns.judgedBy(watermarkMicros)
+  }
 
   /** Takes a late row, which the caller may use again afterwards.
     *
@@ -64,14 +68,14 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, stage: In
       eventTimeMicros: Long,
       windowsMissed: Int
   ): Unit = {
-    if (log.refuses) throw LateRefusal(Some(eventTimeMicros), log.watermarkMicros, reason)
+    if (log.refuses) throw LateRefusal(Some(eventTimeMicros), judge, reason)
     columns.at(eventTimeMicros, windowsMissed)
     put(row, reason)
   }
 
   /** Takes a row that has no time, or none that can be shown. */
   def addWithoutTime(row: InternalRow): Unit = {
-    if (log.refuses) throw LateRefusal(None, log.watermarkMicros, LateReason.BadTime)
+    if (log.refuses) throw LateRefusal(None, judge, LateReason.BadTime)
     columns.withoutTime()
     put(row, LateReason.BadTime)
   }

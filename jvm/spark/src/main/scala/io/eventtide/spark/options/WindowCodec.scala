@@ -19,6 +19,7 @@ import io.eventtide.spark.late.{LateMode, LateSettings}
   *   scope=key  key_idle_timeout=PT5M  key_idle_clock=event_time  key_ttl=PT24H  heartbeat=PT60S
   *   late=log  late_to=/data/late
   *   early.every=PT10S  early.rows=1000  updates=true  discarding=true
+  *   triggers=at_window_end,on_update,every,every_rows,when    those that name their results
   * }}}
   *
   * Durations are ISO 8601 and become microseconds.
@@ -52,15 +53,19 @@ private[spark] object WindowCodec {
   ): WindowSettings = {
     val options = new Options(values)
     val kind = options.choice("kind", Kinds.map(kind => kind -> kind)).getOrElse("")
+    val early = panes(options, hasCondition)
+    val emitted = TriggerCodec.read(options, early)
     val settings = WindowSettings(
       kind,
       sizes(values),
       windows(kind, options, isLocal),
       KeyTimeCodec.read(options, policy),
-      panes(options, hasCondition),
+      if (emitted.isEmpty) early else None,
+      emitted,
       late(options)
     )
     options.refuseUnread()
+    if (settings.takesRows) early.foreach(TriggerCodec.refuseByRow)
     settings
   }
 

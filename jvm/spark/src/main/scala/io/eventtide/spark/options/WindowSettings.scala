@@ -1,6 +1,6 @@
 package io.eventtide.spark.options
 
-import io.eventtide.kernel.window.WindowSpec
+import io.eventtide.kernel.window.{Trigger, WindowSpec}
 import io.eventtide.spark.late.LateSettings
 
 /** One kind of windows as a user asked for it, validated. Times are in microseconds.
@@ -15,6 +15,8 @@ import io.eventtide.spark.late.LateSettings
   *   None where keys have the time of the query, and none goes silent
   * @param panes
   *   None for one row a window, when it can change no more
+  * @param emitted
+  *   the triggers whose results say by which of them they are given; none where they do not
   * @param late
   *   what becomes of late rows
   */
@@ -24,11 +26,18 @@ final case class WindowSettings(
     windows: WindowKind,
     byKey: Option[KeyTimeSettings],
     panes: Option[PaneSettings],
+    emitted: Seq[NamedTrigger],
     late: LateSettings
 ) {
 
   /** Whether each row is judged by its key, and none is aggregated before. */
-  def takesRows: Boolean = byKey.isDefined || !windows.isInstanceOf[WindowKind.ByTime]
+  def takesRows: Boolean =
+    byKey.isDefined || emitted.nonEmpty || !windows.isInstanceOf[WindowKind.ByTime]
+
+  /** When windows give results whose rows come one by one. */
+  def triggers: Seq[NamedTrigger] =
+    if (emitted.nonEmpty) emitted
+    else Seq(NamedTrigger("", panes.fold(Trigger.AtEnd)(_.trigger)))
 
   /** The windows of rows that are aggregated by frames before they come to their key. */
   def spec: WindowSpec = windows match {
@@ -51,11 +60,12 @@ final case class WindowSettings(
   }
 
   /** Whether results say what they are. */
-  def hasPanes: Boolean = panes.isDefined || byKey.exists(_.silence.timeout.isDefined)
+  def hasPanes: Boolean =
+    panes.isDefined || emitted.nonEmpty || byKey.exists(_.silence.timeout.isDefined)
 
   /** Whether something may be due by the clock. */
   def hasDeadlines: Boolean =
-    panes.exists(_.earlyEveryMicros.isDefined) || byKey.exists(_.hasDeadlines)
+    triggers.exists(_.trigger.every.isDefined) || byKey.exists(_.hasDeadlines)
 
   /** Up to where a watermark closes, in the numbers in which what is due is kept. */
   def closedUpTo(watermark: Long): Long =
@@ -69,7 +79,19 @@ final case class WindowSettings(
   def structure: String =
     s"$kind ${windows.structure}, delay ${PolicyTree.duration(delay)}, " +
       s"lateness ${PolicyTree.duration(latenessMicros)}" +
-      byKey.fold("")(_.structure) + panes.fold("")(_.structure)
+      byKey.fold("")(_.structure) + panes.fold("")(_.structure) + triggerStructure
+
+  // What is kept of a key depends on which triggers there are, not on their numbers.
+  private def triggerStructure: String =
+    if (takesRows && triggers.exists(_.trigger.givesEarly))
+      s", by ${triggers.map(_.structure).mkString(" and ")}"
+    else ""
+}
+
+/** A trigger by the name that its results have. */
+final case class NamedTrigger(name: String, trigger: Trigger) {
+  private[options] def structure: String =
+    if (trigger.givesEarly) s"$name early" else name
 }
 
 /** What a window gives besides one row when it closes.
@@ -94,6 +116,10 @@ final case class PaneSettings(
 ) {
 
   def givesEarly: Boolean = earlyEveryMicros.isDefined || earlyRows.isDefined || hasCondition
+
+  /** The same as one trigger. */
+  def trigger: Trigger =
+    Trigger(atEnd = true, every = earlyEveryMicros, rows = earlyRows, onCondition = hasCondition)
 
   // Early panes may be asked for otherwise from run to run, but not at one time with, at one without.
   private[options] def structure: String =

@@ -24,6 +24,7 @@ import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.eventtide.Plans
 import org.apache.spark.sql.types.{
   BooleanType,
+  DataType,
   IntegerType,
   LongType,
   Metadata,
@@ -83,13 +84,13 @@ private[spark] object WindowBuilder {
     val id = UUID.randomUUID()
     val plan = stream.queryExecution.analyzed
     val asked = WindowChecks.aggregation(stream, keys, aggregates)
-    val grouped = CollatedKeys.shared(asked, settings.panes.isDefined)
+    val grouped = CollatedKeys.shared(asked, settings.hasPanes)
     val onTime =
       if (stream.isStreaming) onTimeRows(id, input, asked.groupingExpressions, settings) else plan
     val frame = if (settings.takesRows) micros(eventTime) else frameOf(eventTime, settings)
     val condition = when.map(WindowCondition(stream, keys, aggregates, _))
     // Also where no panes are asked for by rows, which another run of the query may do.
-    val rows = Option.when(settings.panes.isDefined)(rowCount)
+    val rows = Option.when(settings.panes.isDefined && !settings.takesRows)(rowCount)
     val kept = onTime match {
       case judged: OnTimeRows if settings.takesRows =>
         Some(keptColumns(judged.logged ++ judged.names))
@@ -105,7 +106,7 @@ private[spark] object WindowBuilder {
       id,
       frame.toAttribute,
       window(eventTime, settings.windows),
-      if (settings.hasPanes) paneColumns else Nil,
+      if (settings.hasPanes) paneColumns(settings) else Nil,
       HiddenColumns(condition.map(_.exprId), rows.map(_.exprId), kept.map(_.exprId)),
       settings,
       aggregate
@@ -130,11 +131,14 @@ private[spark] object WindowBuilder {
   private def rowCount: Alias =
     Alias(Count(Literal(1)).toAggregateExpression(), "_eventtide_rows")()
 
-  private def paneColumns: Seq[Attribute] = Seq(
-    AttributeReference("pane_index", IntegerType, nullable = false)(),
-    AttributeReference("pane_timing", StringType, nullable = false)(),
-    AttributeReference("is_last", BooleanType, nullable = false)()
-  )
+  private def paneColumns(settings: WindowSettings): Seq[Attribute] = {
+    def column(name: String, kind: DataType) = AttributeReference(name, kind, nullable = false)()
+    Seq(
+      column("pane_index", IntegerType),
+      column("pane_timing", StringType),
+      column("is_last", BooleanType)
+    ) ++ Option.when(settings.emitted.nonEmpty)(column("trigger", StringType))
+  }
 
   // Late rows that are only counted need none of their columns, which are then pruned.
   private def onTimeRows(

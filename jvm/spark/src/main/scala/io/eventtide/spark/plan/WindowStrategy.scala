@@ -38,19 +38,18 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
 
   private def planWindow(planned: PlannedWindow): SparkPlan = {
     val node = planned.node
-    if (!node.isStreaming) BatchWindowExec(planned.window, byFrame(planned))
-    else if (node.settings.takesRows) {
+    def rows = ProjectExec(planned.columns, planLater(planned.child))
+    if (!node.isStreaming)
+      BatchWindowExec(planned.window, if (node.settings.takesRows) rows else byFrame(planned))
+    else {
       val batch = WindowBatch.of(session, node.nodeId)
-      WindowExec(
-        planned.window,
-        batch,
-        isPacked = false,
-        ProjectExec(planned.columns, planLater(planned.child))
-      )
-    } else {
-      val isPacked = PartialFramesExec.supports(planned.window.keys, planned.aggregates)
-      val partial = if (isPacked) byKey(planned) else byFrame(planned)
-      WindowExec(planned.window, WindowBatch.of(session, node.nodeId), isPacked, partial)
+      val isPacked = !node.settings.takesRows &&
+        PartialFramesExec.supports(planned.window.keys, planned.aggregates)
+      val input =
+        if (node.settings.takesRows) rows
+        else if (isPacked) byKey(planned)
+        else byFrame(planned)
+      WindowExec(planned.window, batch, isPacked, input)
     }
   }
 

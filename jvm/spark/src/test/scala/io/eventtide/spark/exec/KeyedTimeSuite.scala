@@ -171,4 +171,50 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
       assert(query.late.isEmpty)
     }
   }
+
+  test("triggers give their results beside each other, each by its name") {
+    val options = byKey :+ ("triggers" -> "at_window_end,on_update")
+    play("max_event_time", n, options: _*) { query =>
+      assert(
+        query.step(row("a", 1), row("a", 2)) ==
+          Set(Row("a", 0L, 10L, 2L, 0, "early", false, "on_update"))
+      )
+      assert(
+        query.step(row("a", 12), row("a", 3)) == Set(
+          Row("a", 0L, 10L, 3L, 1, "on_time", true, "at_window_end"),
+          Row("a", 0L, 10L, 3L, 2, "on_time", true, "on_update"),
+          Row("a", 10L, 20L, 1L, 0, "early", false, "on_update")
+        )
+      )
+    }
+  }
+
+  test("a trigger by the clock asks for a batch when it is due") {
+    val every = Seq("triggers" -> "every", "early.every" -> "PT5S")
+    play("max_event_time", n, byKey ++ every: _*) { query =>
+      assert(query.step(row("a", 1)).isEmpty)
+      assert(query.clock(4.9).isEmpty)
+      assert(query.clock(5) == Set(Row("a", 0L, 10L, 1L, 0, "early", false, "every")))
+      assert(query.clock(30).isEmpty)
+    }
+  }
+
+  test("a batch of rows gives every session once, as Spark's session windows do") {
+    val rows = (0 until 300).map(i => row(s"u${i % 5}", (i * 37 % 400) * 0.9, i.toLong))
+    val table = spark.createDataFrame(java.util.Arrays.asList(rows: _*), schema)
+    val ours = PythonApi.window(
+      table,
+      "ts",
+      null,
+      JList.of(),
+      JList.of(col("user")),
+      Seq(count(lit(1)).as("n"), sum("amount").as("sum")).asJava,
+      null,
+      Map("kind" -> "session", "gap" -> "PT5S", "profile" -> "spark").asJava
+    )
+    val theirs = table
+      .groupBy(session_window(col("ts"), "5 seconds"), col("user"))
+      .agg(count(lit(1)), sum("amount"))
+    assert(ours.collect().map(_.toString).toSet == theirs.collect().map(_.toString).toSet)
+  }
 }

@@ -35,6 +35,7 @@ final class WindowRowsSuite extends AnyFunSuite {
       WindowKind.ByTime(WindowSpec(Frame(10, 0), Sliding(3))),
       byKey = None,
       panes = None,
+      emitted = Nil,
       LateSettings(LateMode.Count, None)
     )
   )

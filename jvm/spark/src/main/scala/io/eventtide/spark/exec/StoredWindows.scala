@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
 /** What the open windows of one partition hold, as if all of them closed now; nothing is saved. */
-private[exec] final class OpenWindows(task: WindowTask, store: StateStore)
+private[exec] final class StoredWindows(task: WindowTask, store: StateStore)
     extends FoundAhead[InternalRow] {
   private val state = task.open(store)
   private val calls = task.plan.newCalls

@@ -1,0 +1,47 @@
+package io.eventtide.spark.options
+
+import io.eventtide.kernel.window.Trigger
+import io.eventtide.spark.EventtideException
+
+/** Reads triggers that name their results. What belongs to one stands where early panes have it. */
+private[options] object TriggerCodec {
+  private val Names = Seq("at_window_end", "on_update", "every", "every_rows", "when")
+
+  def read(options: Options, early: Option[PaneSettings]): Seq[NamedTrigger] =
+    options.get("triggers").toSeq.flatMap(_.split(',')).map { name =>
+      NamedTrigger(name, trigger(name, early))
+    }
+
+  private def trigger(name: String, early: Option[PaneSettings]): Trigger = name match {
+    case "at_window_end" => Trigger.AtEnd
+    case "on_update" => Trigger(onUpdate = true)
+    case "every" =>
+      Trigger(every = early.flatMap(_.earlyEveryMicros).orElse(missing("early.every")))
+    case "every_rows" => Trigger(rows = early.flatMap(_.earlyRows).orElse(missing("early.rows")))
+    case "when" if early.exists(_.hasCondition) => Trigger(onCondition = true)
+    case "when" => missing("when")
+    case other =>
+      throw EventtideException(
+        "INVALID_CHOICE",
+        "option" -> "triggers",
+        "value" -> other,
+        "allowed" -> Names.mkString(", ")
+      )
+  }
+
+  private def missing(option: String): Nothing =
+    throw EventtideException(
+      "MISSING_OPTION",
+      "option" -> option,
+      "allowed" -> "one of the triggers needs it"
+    )
+
+  /** Refuses what only windows have whose rows are aggregated before they come to their key. */
+  def refuseByRow(panes: PaneSettings): Unit = {
+    if (panes.latenessMicros > 0) refused("updates()")
+    if (panes.discards) refused("discarding()")
+  }
+
+  private def refused(what: String): Nothing =
+    throw EventtideException("NOT_BY_ROW", "what" -> what)
+}
