@@ -40,7 +40,7 @@ from eventtide.session import configure, jar_path
 from eventtide.verdict import blame
 from eventtide.watermark import with_ingestion_time, with_watermark
 from eventtide.window_state import read_state
-from eventtide.windows import WindowBuilder, repair, start, window
+from eventtide.windows import WindowBuilder, WindowTrigger, repair, start, window
 
 __all__ = [
     "SUPPORTED_SPARK",
@@ -64,6 +64,7 @@ __all__ = [
     "WatermarkPolicies",
     "WatermarkPolicy",
     "WindowBuilder",
+    "WindowTrigger",
     "__version__",
     "blame",
     "configure",

@@ -32,7 +32,7 @@ def of_type(
         raise InvalidArgumentError(sentence(name, value, "is empty", allowed=allowed, fix=fix))
 
 
-def count(name: str, value: object, fix: str = "3") -> str:
+def count(name: str, value: object, fix: str = "3", most: int = _LARGEST_COUNT) -> str:
     """Return a whole number above zero as the JVM reads it; `fix` is an example of one.
 
     Examples
@@ -40,13 +40,13 @@ def count(name: str, value: object, fix: str = "3") -> str:
     >>> count("samples", 16)
     '16'
     """
-    allowed = f"a whole number from 1 to {_LARGEST_COUNT}"
+    allowed = f"a whole number from 1 to {most}"
     if not isinstance(value, int) or isinstance(value, bool):
         problem = f"has type {type(value).__name__}"
         raise ArgumentTypeError(
             sentence(name, value, problem, allowed=allowed, fix=f"{name}={fix}")
         )
-    if not 1 <= value <= _LARGEST_COUNT:
+    if not 1 <= value <= most:
         message = sentence(name, value, "is out of range", allowed=allowed, fix=f"{name}={fix}")
         raise InvalidArgumentError(message)
     return str(value)

@@ -11,7 +11,7 @@ from pyspark.sql import Column
 from eventtide._arguments import of_type
 from eventtide.errors import InvalidArgumentError, UnknownColumnError, sentence
 
-__all__ = ["Substream", "check_column", "column_list", "listed", "substream_parts"]
+__all__ = ["Substream", "check_column", "column_list", "listed", "shown", "substream_parts"]
 
 Substream: TypeAlias = str | Column | Sequence[str | Column]
 """What tells substreams apart: a column name, an expression, or several of them together."""
@@ -60,3 +60,8 @@ def listed(columns: Sequence[str]) -> str:
     """Return the first columns by name and the rest as a number: a frame may have thousands."""
     more = len(columns) - _SHOWN
     return ", ".join([*columns[:_SHOWN], *([f"{more} more"] if more > 0 else [])])
+
+
+def shown(column: object) -> str:
+    """Return a name as it is, and a column as Spark prints what is in it."""
+    return str(column).removeprefix("Column<'").removesuffix("'>")

@@ -81,6 +81,7 @@ def window(  # noqa: PLR0913 - the arguments of the door, in its order
     keys: Sequence[str | Column],
     aggregates: Sequence[Column],
     when: str | Column | None,
+    scope: Sequence[str | Column],
     options: Mapping[str, str],
 ) -> DataFrame:
     """Return the results of a window over `df`; every argument was checked before."""
@@ -94,6 +95,7 @@ def window(  # noqa: PLR0913 - the arguments of the door, in its order
             _java(keys),
             _java(aggregates),
             None if when is None else (F.expr(when) if isinstance(when, str) else when)._jc,
+            _java(scope),
             dict(options),
         )
     return DataFrame(result, df.sparkSession)

@@ -186,3 +186,10 @@ def sentence(name: str, value: object, problem: str, *, allowed: str, fix: str) 
     lag=5 has no unit. Allowed: text or a timedelta. Try: lag='5s'.
     """
     return f"{name}={_short.repr(value)} {problem}. Allowed: {allowed}. Try: {fix}."
+
+
+def refused(
+    name: str, value: object, problem: str, *, allowed: str, fix: str
+) -> InvalidArgumentError:
+    """Return the error about an argument whose value is not allowed; see `sentence`."""
+    return InvalidArgumentError(sentence(name, value, problem, allowed=allowed, fix=fix))

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import eventtide as et
-from eventtide import PunctuationPolicies, WatermarkPolicies, WatermarkPolicy
+from eventtide import PunctuationPolicies, WatermarkPolicies, WatermarkPolicy, WindowTrigger
 from eventtide.policies import LimitingLagAndLull, MinOf, WithFixedLag
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
@@ -51,6 +51,13 @@ def windows(events: DataFrame) -> StreamingQuery:
     window.tumbling("1 month").time_zone("Europe/Berlin").origin(datetime(2024, 4, 1))  # noqa: DTZ001 - the zone is the window's
     window.cumulate("1 day", step="1h").offset("30m").profile("flink").late_rule("frame_closed")
     window.early(every="10s", rows=100, when=F.col("last")).discarding().late("count")
+    window.session("5m", maximum_duration="1h", touching="merge").by_count(100, every=10)
+    window.watermark_scope("key").watermark_scope(["region", F.col("site")]).key_ttl("1h")
+    window.idle_timeout("5m", clock="event_time").heartbeat(timedelta(seconds=1)).processing_time()
+    window.on_late(print, on_error="log")
+    trigger = WindowTrigger.every("10s")
+    assert_type(trigger, WindowTrigger)
+    assert_type(window.emit(WindowTrigger.at_window_end, trigger, "on_update"), et.WindowBuilder)
     counts = (
         window.tumbling("1m")
         .delay("5s")

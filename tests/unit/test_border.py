@@ -13,9 +13,12 @@ from eventtide import WatermarkPolicies, policies
 from eventtide.explanation import explained
 from eventtide.query_progress import parse_progress
 from eventtide.verdict import verdict
+from eventtide.windows.key_time import IdleClock, ScopeName
 from eventtide.windows.profiles import LateAction, LateRule, Profile
 from eventtide.windows.settings import Settings
 from eventtide.windows.shapes import Kind
+from eventtide.windows.triggers import TriggerName
+from eventtide.windows.unframed import Touching
 
 from tests.unit.fakes import column
 
@@ -46,7 +49,7 @@ def test_a_window_crosses_as_the_border_says(
     """The same text, the same map."""
     window = eval(f"et.window(frame).{case['written']}", {"et": et, "frame": frame})  # noqa: S307
     assert window.agg(column("count(1)")).results._jdf == "a java frame"
-    assert door.calls[0][-1] == case["options"]
+    assert door.calls[-1][-1] == case["options"]
 
 
 def test_the_border_has_every_option_of_a_window() -> None:
@@ -61,7 +64,13 @@ def test_the_border_has_every_option_of_a_window() -> None:
         *get_args(Profile),
         *get_args(LateRule),
         *get_args(LateAction),
+        *get_args(ScopeName),
+        *get_args(IdleClock),
+        *get_args(Touching),
+        "session",
+        "count",
     } <= values
+    assert all(name in calls for name in get_args(TriggerName))
 
 
 def test_the_border_has_every_policy_and_decorator() -> None:

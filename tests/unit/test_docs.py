@@ -13,6 +13,7 @@ from eventtide import WatermarkPolicies, WatermarkPolicy
 from eventtide.windows.closing import Closing
 from eventtide.windows.framing import Framing
 from eventtide.windows.profiles import LATE_RULES, PROFILES
+from eventtide.windows.timing import Timing
 
 from tests.pages import PAGES, ROOT, Block, anchors, blocks, cells, file_names, links, prose
 
@@ -84,7 +85,7 @@ def test_every_method_and_profile_of_a_window_is_on_its_page() -> None:
     """In tables that say what the code says."""
     lines = (ROOT / "docs" / "windows.md").read_text(encoding="utf-8").splitlines()
     rows = [row for row in map(cells, lines) if row]
-    methods = {name for base in (Framing, Closing) for name in vars(base) if name[0] != "_"}
+    methods = {name for base in (Framing, Timing, Closing) for name in vars(base) if name[0] != "_"}
     said = " ".join(row[0] for row in rows[-len(methods) :])
     assert {name for name in methods if f"`{name}(" not in said} == set()
     for name, rules in PROFILES.items():

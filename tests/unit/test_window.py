@@ -39,7 +39,7 @@ def test_the_smallest_window_crosses_without_what_was_not_set(
     """No event time: the JVM takes the column that has a watermark."""
     result = minute(frame).results
     java = ["java count(1) AS n"]
-    assert door.calls == [("window", frame._jdf, None, None, [], [], java, None, MINUTE)]
+    assert door.calls == [("window", frame._jdf, None, None, [], [], java, None, [], MINUTE)]
     assert result._jdf == "a java frame"
 
 
@@ -65,6 +65,7 @@ def test_a_whole_window_crosses_in_its_parts(door: FakeDoor, frame: FakeFrame) -
         ["java device", "java upper(site)"],
         ["java count(1) AS n", "java sum(amount) AS total"],
         "java expr n >= 1000",
+        [],
         {"kind": "sliding", "size": "PT60S", "slide": "PT1S"},
     )
 

@@ -15,6 +15,7 @@ from eventtide import (
     UnknownColumnError,
     WatermarkPolicies,
     WindowBuilder,
+    WindowTrigger,
 )
 
 from tests.unit.fakes import FakeFrame, column
@@ -54,6 +55,64 @@ AT_ONCE: list[tuple[Callable[[Any], object], type[EventtideError], str]] = [
     (lambda w: w.tumbling(60), InvalidDurationError, "^size=60 is a number without a unit"),
     (lambda w: w.sliding("10s", every="3s"), InvalidDurationError, "Try: size='9s'"),
     (lambda w: w.cumulate("1h", step="7m"), InvalidDurationError, "^size='1h' is no multiple"),
+    (lambda w: w.session(5), InvalidDurationError, "^gap=5 is a number without a unit"),
+    (lambda w: w.session("0s"), InvalidDurationError, "^gap='0s' is zero"),
+    (lambda w: w.session("1us"), InvalidDurationError, "^gap='1us' is shorter.*Allowed: 1ms"),
+    (
+        lambda w: w.session("5m", maximum_duration="1m"),
+        InvalidDurationError,
+        "^maximum_duration='1m' is shorter than gap='5m'.*5m or more.*maximum_duration='5m'",
+    ),
+    (
+        lambda w: w.session("5m", touching="both"),
+        InvalidArgumentError,
+        "^touching='both' is unknown. Allowed: 'separate', 'merge'",
+    ),
+    (lambda w: w.by_count(0), InvalidArgumentError, "^rows=0 is out of range.*1 to 1000000.*=100"),
+    (lambda w: w.by_count(1_000_001), InvalidArgumentError, "^rows=1000001 is out of range"),
+    (lambda w: w.by_count("100"), ArgumentTypeError, "^rows='100' has type str"),
+    (lambda w: w.by_count(9, every=0), InvalidArgumentError, "^every=0 is out of range"),
+    (
+        lambda w: w.by_count(9, every=10),
+        InvalidArgumentError,
+        "^every=10 is more than rows=9.*from 1 to 9.*Try: every=9",
+    ),
+    (lambda w: w.watermark_scope(None), ArgumentTypeError, "^watermark_scope=None has type"),
+    (lambda w: w.watermark_scope([]), InvalidArgumentError, r"^watermark_scope=\[\] is empty"),
+    (lambda w: w.watermark_scope(""), InvalidArgumentError, "^watermark_scope='' is empty"),
+    (lambda w: w.watermark_scope("Key"), UnknownColumnError, "^watermark_scope='Key' is no column"),
+    (lambda w: w.idle_timeout("0s"), InvalidDurationError, "^idle_timeout='0s' is zero"),
+    (lambda w: w.idle_timeout(300), InvalidDurationError, "^idle_timeout=300 is a number"),
+    (
+        lambda w: w.idle_timeout("5m", clock="wall"),
+        InvalidArgumentError,
+        "^clock='wall' is unknown. Allowed: 'processing_time', 'event_time'",
+    ),
+    (lambda w: w.key_ttl("-1s"), InvalidDurationError, "^key_ttl='-1s' is negative"),
+    (lambda w: w.heartbeat("99ms"), InvalidDurationError, "^heartbeat='99ms' is too often.*100ms"),
+    (lambda w: w.heartbeat("0s"), InvalidDurationError, "^heartbeat='0s' is zero"),
+    (lambda w: w.on_late("handle"), ArgumentTypeError, "^on_late='handle' has type str.*fn.df"),
+    (lambda w: w.on_late(print, on_error="go"), InvalidArgumentError, "^on_error='go' is unknown"),
+    (lambda w: w.emit(), InvalidArgumentError, r"^emit=\(\) is empty.*Try: \.emit\(WindowTrigger"),
+    (lambda w: w.emit("at_end"), InvalidArgumentError, "^trigger='at_end' is unknown.*on_update"),
+    (lambda w: w.emit("every"), InvalidArgumentError, r"^trigger='every' says nothing.*'10s'\)"),
+    (
+        lambda w: w.emit(WindowTrigger.every),
+        ArgumentTypeError,
+        r"has type function.*every\('10s'\)",
+    ),
+    (lambda w: w.emit(5), ArgumentTypeError, "^trigger=5 has type int"),
+    (lambda w: w.emit("on_update", "ON_UPDATE"), InvalidArgumentError, "has a trigger twice"),
+    (
+        lambda w: w.emit(WindowTrigger.every("1s"), WindowTrigger.every("2s")),
+        InvalidArgumentError,
+        r"^emit=\(WindowTrigger.every\('1s'\), .* has a trigger twice",
+    ),
+    (lambda _: WindowTrigger("on_update", 5), InvalidArgumentError, "takes no value"),
+    (lambda _: WindowTrigger.every("0s"), InvalidDurationError, "^every='0s' is zero"),
+    (lambda _: WindowTrigger.every_rows(0), InvalidArgumentError, "^every_rows=0 is out of range"),
+    (lambda _: WindowTrigger.when(7), ArgumentTypeError, "^when=7 has type int"),  # type: ignore[arg-type]
+    (lambda _: WindowTrigger.when(""), InvalidArgumentError, "^when='' is empty"),
     (lambda w: w.offset("-1s"), InvalidDurationError, "^offset='-1s' is negative"),
     (lambda w: w.origin(7), ArgumentTypeError, "^origin=7 has type int"),
     (lambda w: w.origin(date(2024, 1, 1)), ArgumentTypeError, "^origin=.*has type date"),
@@ -162,6 +221,94 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
         InvalidArgumentError,
         "^late_to='/data/late' is a place",
     ),
+    (
+        lambda w: w.late("count").on_late(print),
+        InvalidArgumentError,
+        r"^on_late=<built-in function print> takes late rows from the log.*late='count'",
+    ),
+    (
+        lambda w: w.session("5m").offset("1s"),
+        InvalidArgumentError,
+        r"^offset='1s' has no meaning for session\('5m'\): .* begins with its first row",
+    ),
+    (
+        lambda w: w.session("5m").origin("2024-01-01T00:00:00Z"),
+        InvalidArgumentError,
+        "^origin='2024-01-01T00:00:00Z' has no meaning for session",
+    ),
+    (lambda w: w.session("5m").time_zone("UTC"), InvalidArgumentError, "^time_zone='UTC' has no m"),
+    (
+        lambda w: w.by_count(9).delay("1s"),
+        InvalidArgumentError,
+        r"^delay='1s' has no meaning for by_count\(9\).*ends with a row.*leave delay out",
+    ),
+    (lambda w: w.by_count(9).allowed_lateness("1s"), InvalidArgumentError, "^allowed_lateness="),
+    (lambda w: w.by_count(9).late_rule("frame_closed"), InvalidArgumentError, "^late_rule="),
+    (lambda w: w.by_count(9).offset("1s"), InvalidArgumentError, "^offset='1s' has no meaning"),
+    (lambda w: w.by_count(9).time_zone("UTC"), InvalidArgumentError, "^time_zone='UTC' has no"),
+    (lambda w: w.by_count(9).profile("jet"), InvalidArgumentError, "^profile='jet' has no meaning"),
+    (
+        lambda w: w.watermark_scope("key"),
+        InvalidArgumentError,
+        r"^watermark_scope='key' asks for watermarks by key.*Try: watermark_scope\('global'\)",
+    ),
+    (lambda w: w.watermark_scope(["ts"]), InvalidArgumentError, r"^watermark_scope=\['ts'\] asks"),
+    (
+        lambda w: w.session("5m").key_by("ts").watermark_scope("key"),
+        InvalidArgumentError,
+        r"^idle_timeout=None is missing: .*last session.*Try: \.idle_timeout\('5m'\)",
+    ),
+    (
+        lambda w: w.key_ttl("1h"),
+        InvalidArgumentError,
+        "^key_ttl='1h' is about keys with time of their own",
+    ),
+    (
+        lambda w: w.watermark_scope("global").heartbeat("1s"),
+        InvalidArgumentError,
+        "^heartbeat='1s' is about keys with time of their own",
+    ),
+    (
+        lambda w: w.processing_time().event_time("ts"),
+        InvalidArgumentError,
+        r"^event_time='ts' stands beside processing_time\(\)",
+    ),
+    *(
+        (describe, InvalidArgumentError, f"^{name}=.* is about late rows, and by processing_time")
+        for name, describe in {
+            "delay": lambda w: w.processing_time().delay("1s"),
+            "allowed_lateness": lambda w: w.processing_time().allowed_lateness("1s"),
+            "late_rule": lambda w: w.processing_time().late_rule("frame_closed"),
+            "late": lambda w: w.processing_time().late("log"),
+            "late_to": lambda w: w.processing_time().late_to("/data/late"),
+            "on_late": lambda w: w.processing_time().on_late(print),
+        }.items()
+    ),
+    (
+        lambda w: w.processing_time().idle_timeout("1m", clock="event_time"),
+        InvalidArgumentError,
+        "^clock='event_time' is a clock that the rows have not",
+    ),
+    (
+        lambda w: w.processing_time().key_by("ts").watermark_scope("key"),
+        InvalidArgumentError,
+        "^watermark_scope='key' asks for several watermarks",
+    ),
+    (
+        lambda w: w.early(rows=1).emit("on_update"),
+        InvalidArgumentError,
+        r"^early=early\(rows=1\) says when there are results",
+    ),
+    (
+        lambda w: w.allowed_lateness("1m").updates().emit("on_update"),
+        InvalidArgumentError,
+        "^updates=True says when there are results",
+    ),
+    (
+        lambda w: w.emit("at_window_end").discarding(),
+        InvalidArgumentError,
+        "^discarding=True has nothing to discard",
+    ),
 ]
 
 
@@ -192,6 +339,7 @@ def test_a_window_without_kind_or_aggregates_is_refused(door: FakeDoor, frame: F
     assert door.calls == []
 
 
+@pytest.mark.usefixtures("columns")
 @pytest.mark.parametrize(
     "describe",
     [
@@ -205,6 +353,20 @@ def test_a_window_without_kind_or_aggregates_is_refused(door: FakeDoor, frame: F
         lambda w: w.profile("flink").allowed_lateness("1m").updates().discarding(),
         lambda w: w.early(rows=1).discarding(),
         lambda w: w.late("log").late_to("/data/late"),
+        lambda w: w.late("log").on_late(print, on_error="log"),
+        lambda w: w.emit("on_update").discarding(),
+        lambda w: w.emit("at_window_end").allowed_lateness("1m"),
+        lambda w: w.idle_timeout("1m").key_ttl("0s").heartbeat("100ms"),
+        lambda w: w.idle_timeout("1m", clock="event_time").early(rows=1),
+        lambda w: w.idle_timeout("1m").allowed_lateness("1m").updates(),
+        lambda w: w.key_by("ts").watermark_scope("key").key_ttl("1h"),
+        lambda w: w.key_by("ts").watermark_scope(["ts"]).heartbeat("1s"),
+        lambda w: w.session("5m").delay("1s").profile("spark"),
+        lambda w: w.session("5m").key_by("ts").watermark_scope("key").idle_timeout("5m"),
+        lambda w: w.session("5m").key_by("ts").watermark_scope("global"),
+        lambda w: w.by_count(1, every=1).idle_timeout("5m"),
+        lambda w: w.processing_time().watermark_scope("global").idle_timeout("1m"),
+        lambda w: w.processing_time().session("1m"),
     ],
 )
 def test_settings_that_go_together_pass(

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from eventtide.durations import DAY, micros
 from eventtide.errors import EventtideError, InvalidArgumentError, InvalidDurationError
-from eventtide.windows.shapes import MAX_FRAMES, Shape
+from eventtide.windows.shapes import MAX_FRAMES, Framed, Shape
 from eventtide.windows.sizes import Span, read_size
+from eventtide.windows.unframed import Counted, Session
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -94,19 +95,36 @@ def test_every_calendar_size_is_read_back(count: int, unit: tuple[str, str]) -> 
     ("shape", "options", "written"),
     [
         (
-            Shape("tumbling", "1m"),
+            Framed("tumbling", "1m"),
             {"kind": "tumbling", "size": "PT60S"},
             "tumbling('1m')",
         ),
         (
-            Shape("sliding", "1m", "1s"),
+            Framed("sliding", "1m", "1s"),
             {"kind": "sliding", "size": "PT60S", "slide": "PT1S"},
             "sliding('1m', every='1s')",
         ),
         (
-            Shape("cumulate", "1 day", "1h"),
+            Framed("cumulate", "1 day", "1h"),
             {"kind": "cumulate", "size": "PT86400S", "step": "PT3600S"},
             "cumulate('1 day', step='1h')",
+        ),
+        (Session("5m"), {"kind": "session", "gap": "PT300S"}, "session('5m')"),
+        (
+            Session("5m", "300s", "merge"),
+            {
+                "kind": "session",
+                "gap": "PT300S",
+                "maximum_duration": "PT300S",
+                "touching": "merge",
+            },
+            "session('5m', maximum_duration='300s', touching='merge')",
+        ),
+        (Counted(1), {"kind": "count", "rows": "1"}, "by_count(1)"),
+        (
+            Counted(10, 10),
+            {"kind": "count", "rows": "10", "every": "10"},
+            "by_count(10, every=10)",
         ),
     ],
 )
@@ -136,21 +154,21 @@ def test_a_shape_crosses_with_its_kind(shape: Shape, options: dict[str, str], wr
 def test_frames_that_do_not_fit_are_refused(kind: Any, size: Any, piece: Any, message: str) -> None:
     """With the nearest that fit."""
     with pytest.raises(InvalidArgumentError, match=message) as error:
-        Shape(kind, size, piece)
+        Framed(kind, size, piece)
     assert "Allowed: " in str(error.value)
 
 
 def test_as_many_frames_as_are_allowed_pass() -> None:
     """The limit itself is allowed."""
     assert MAX_FRAMES == 1_000_000
-    Shape("sliding", "1000s", "1ms")
+    Framed("sliding", "1000s", "1ms")
 
 
 @given(lengths, lengths)
 def test_the_nearest_size_that_is_offered_fits(size: int, piece: int) -> None:
     """And no other multiple is nearer."""
     try:
-        Shape("sliding", timedelta(microseconds=size), timedelta(microseconds=piece))
+        Framed("sliding", timedelta(microseconds=size), timedelta(microseconds=piece))
     except EventtideError as error:
         name, offered = str(error).rpartition("Try: ")[2].rstrip(".").split("=")
         fitting = micros(name, offered.strip("'"))

@@ -6,5 +6,6 @@ The package is not named after the function, since both would be ``eventtide.win
 from eventtide.windows.builder import WindowBuilder, window
 from eventtide.windows.repairing import repair
 from eventtide.windows.starting import start
+from eventtide.windows.triggers import WindowTrigger
 
-__all__ = ["WindowBuilder", "repair", "start", "window"]
+__all__ = ["WindowBuilder", "WindowTrigger", "repair", "start", "window"]

@@ -7,16 +7,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from eventtide import _jvm
+from eventtide.watermark import with_ingestion_time
 from eventtide.windows.checks import check
 from eventtide.windows.closing import Closing
 from eventtide.windows.explained import explained
 from eventtide.windows.framing import Framing
+from eventtide.windows.timing import Timing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from typing_extensions import Self
 
 __all__ = ["WindowBuilder", "window"]
+
+_PROCESSING_TIME = "_processing_time"
 
 
 def window(df: DataFrame) -> WindowBuilder:
@@ -55,7 +59,7 @@ def window(df: DataFrame) -> WindowBuilder:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WindowBuilder(Framing, Closing):
+class WindowBuilder(Framing, Timing, Closing):
     """A window over a DataFrame, as far as it was described; `window` begins one.
 
     .. versionadded:: 0.1
@@ -78,10 +82,11 @@ class WindowBuilder(Framing, Closing):
 
         .. versionadded:: 0.1
 
-        With `early` or `updates` also the pane: ``pane_index`` INT from 0 on, ``pane_timing``
-        STRING (``early``, ``on_time`` or ``late``) and ``is_last`` BOOLEAN. Made at the
-        first call and kept. On a stream its output mode is append; on a batch it has the final row
-        of every window.
+        With `early`, `updates`, `idle_timeout` or a trigger before the end also the pane:
+        ``pane_index`` INT from 0 on, ``pane_timing`` STRING (``early``, ``on_time`` or ``late``)
+        and ``is_last`` BOOLEAN. With `emit` also ``trigger`` STRING. Made at the first call and
+        kept. On a stream its output mode is append; on a batch it has the final row of every
+        window.
 
         Raises
         ------
@@ -93,16 +98,24 @@ class WindowBuilder(Framing, Closing):
             The session has no eventtide, or not this version of it.
         """
         check(self.settings)
-        time, early = self.settings.event_time, self.settings.early
+        settings, time, scope = (
+            self.settings,
+            self.settings.event_time,
+            self.settings.watermark_scope,
+        )
+        df, event_time = self.df, None if time is None else time.column
+        if settings.processing_time:
+            df, event_time = with_ingestion_time(df, _PROCESSING_TIME), _PROCESSING_TIME
         return _jvm.window(
-            self.df,
-            event_time=None if time is None else time.column,
+            df,
+            event_time=event_time,
             watermark=None if time is None else time.watermark,
             substream=[] if time is None else time.parts,
-            keys=self.settings.key_by,
-            aggregates=self.settings.agg,
-            when=None if early is None else early.when,
-            options=self.settings.to_options(),
+            keys=settings.key_by,
+            aggregates=settings.agg,
+            when=settings.condition,
+            scope=[] if scope is None else scope.columns,
+            options=settings.to_options(),
         )
 
     def explain(self) -> None:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eventtide.durations import in_words, micros
-from eventtide.errors import InvalidArgumentError, InvalidDurationError, sentence
+from eventtide.errors import InvalidDurationError, refused, sentence
+from eventtide.windows.result_checks import check_results
+from eventtide.windows.shapes import Framed
+from eventtide.windows.time_checks import check_time
+from eventtide.windows.unframed import Counted
 from eventtide.windows.zones import read_origin
 
 if TYPE_CHECKING:
@@ -13,6 +17,13 @@ if TYPE_CHECKING:
     from eventtide.windows.shapes import Shape
 
 __all__ = ["check"]
+
+_KINDS = (
+    "tumbling(size), sliding(size, every=...), cumulate(size, step=...), session(gap) or"
+    " by_count(rows)"
+)
+_NOT_OF_SESSIONS = ("offset", "origin", "time_zone")
+_NOT_OF_COUNTS = ("profile", "delay", "allowed_lateness", "late_rule", *_NOT_OF_SESSIONS)
 
 
 def check(settings: Settings) -> Shape:
@@ -30,23 +41,34 @@ def check(settings: Settings) -> Shape:
     """
     shape = settings.shape
     if shape is None:
-        allowed = "tumbling(size), sliding(size, every=...) or cumulate(size, step=...)"
-        raise InvalidArgumentError(
-            sentence("kind", None, "is missing", allowed=allowed, fix=".tumbling('1m')")
-        )
+        raise refused("kind", None, "is missing", allowed=_KINDS, fix=".tumbling('1m')")
     if not settings.agg:
-        fix = ".agg(F.count('*').alias('n'))"
-        raise _refused(settings, "agg", "is missing", "one aggregate or more", fix)
-    _check_calendar(settings, shape)
-    _check_offset(settings, shape)
-    _check_origin(settings)
+        allowed, fix = "one aggregate or more", ".agg(F.count('*').alias('n'))"
+        raise refused("agg", settings.agg, "is missing", allowed=allowed, fix=fix)
+    if isinstance(shape, Framed):
+        _check_calendar(settings, shape)
+        _check_offset(settings, shape)
+        _check_origin(settings)
+    else:
+        _check_unframed(settings, shape)
     _check_lateness(settings)
-    _check_panes(settings)
-    _check_late_rows(settings)
+    check_time(settings)
+    check_results(settings)
     return shape
 
 
-def _check_calendar(settings: Settings, shape: Shape) -> None:
+def _check_unframed(settings: Settings, shape: Shape) -> None:
+    """Sessions begin with a row; windows of so many rows know no time at all."""
+    counted = isinstance(shape, Counted)
+    for name in _NOT_OF_COUNTS if counted else _NOT_OF_SESSIONS:
+        if (value := getattr(settings, name)) is not None:
+            why = "ends with a row, whatever its time" if counted else "begins with its first row"
+            problem = f"has no meaning for {shape!r}: such a window {why}"
+            allowed = f"{name} with {'another kind of window' if counted else 'windows of a size'}"
+            raise refused(name, value, problem, allowed=allowed, fix=f"leave {name} out")
+
+
+def _check_calendar(settings: Settings, shape: Framed) -> None:
     """Days have a calendar only in a time zone, months have nothing else."""
     zone = settings.time_zone
     for name, span in shape.spans().items():
@@ -63,7 +85,7 @@ def _check_calendar(settings: Settings, shape: Shape) -> None:
         raise InvalidDurationError(sentence(name, written, problem, allowed=allowed, fix=fix))
 
 
-def _check_offset(settings: Settings, shape: Shape) -> None:
+def _check_offset(settings: Settings, shape: Framed) -> None:
     if settings.offset is None:
         return
     *_, frame = shape.spans().values()
@@ -80,43 +102,20 @@ def _check_origin(settings: Settings) -> None:
         return
     if settings.offset is not None:
         problem = f"says again where windows start, beside offset={settings.offset!r}"
-        raise _refused(settings, "origin", problem, "one of the two", "leave offset out")
+        fix = "leave offset out"
+        raise refused("origin", settings.origin, problem, allowed="one of the two", fix=fix)
     origin = read_origin(settings.origin)
     if origin.tzinfo is None and settings.time_zone is None:
         allowed = "a time with its distance from UTC, or any time beside a time_zone"
         fix = f".origin('{origin.isoformat()}Z')"
-        raise _refused(settings, "origin", "has no time zone", allowed, fix)
+        raise refused("origin", settings.origin, "has no time zone", allowed=allowed, fix=fix)
 
 
 def _check_lateness(settings: Settings) -> None:
-    if settings.delay is None or settings.allowed_lateness is None:
+    lateness = settings.allowed_lateness
+    if settings.delay is None or lateness is None:
         return
     if settings.profile not in {None, "eventtide"}:
         problem = f"stands beside delay={settings.delay!r} under profile={settings.profile!r}"
         allowed = "both under profile='eventtide', one of the two under another"
-        raise _refused(settings, "allowed_lateness", problem, allowed, "leave delay out")
-
-
-def _check_panes(settings: Settings) -> None:
-    lateness = settings.allowed_lateness
-    if settings.updates and (lateness is None or micros("allowed_lateness", lateness) == 0):
-        problem = "has nothing to update: no row may come after a window's result"
-        allowed = "updates() with an allowed lateness"
-        raise _refused(settings, "updates", problem, allowed, ".allowed_lateness('1m')")
-    if settings.discarding and settings.early is None and not settings.updates:
-        problem = "has nothing to discard: a window has one result"
-        allowed = "discarding() with early(...) or updates()"
-        raise _refused(settings, "discarding", problem, allowed, ".early(every='10s')")
-
-
-def _check_late_rows(settings: Settings) -> None:
-    if settings.late_to is not None and settings.late not in {None, "log"}:
-        problem = f"is a place for late rows, and late={settings.late!r} keeps none"
-        raise _refused(settings, "late_to", problem, "late_to with late='log'", ".late('log')")
-
-
-def _refused(
-    settings: Settings, name: str, problem: str, allowed: str, fix: str
-) -> InvalidArgumentError:
-    value = getattr(settings, name)
-    return InvalidArgumentError(sentence(name, value, problem, allowed=allowed, fix=fix))
+        raise refused("allowed_lateness", lateness, problem, allowed=allowed, fix="leave delay out")

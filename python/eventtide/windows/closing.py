@@ -10,13 +10,17 @@ from pyspark.sql import Column
 from eventtide._arguments import choice, of_type
 from eventtide.errors import InvalidArgumentError, sentence
 from eventtide.windows.base import Described
+from eventtide.windows.handlers import LateHandler
 from eventtide.windows.profiles import LateAction, LateRule, Profile
 from eventtide.windows.settings import Early
+from eventtide.windows.triggers import trigger_list
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from eventtide.durations import Duration
+    from eventtide.windows.handlers import Handler, OnError
+    from eventtide.windows.triggers import WindowTrigger
 
 __all__ = ["Closing"]
 
@@ -83,6 +87,20 @@ class Closing(Described):
         of_type("late_to", path, str, "the path of a folder", ".late_to('s3://bucket/late')")
         return self._with(late_to=path)
 
+    def on_late(self, handler: Handler, *, on_error: OnError = "fail") -> Self:
+        """Call a function with the late rows of each batch that has some.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        handler : callable
+            ``fn(df, context)``: the late rows as a DataFrame, and what is known about them.
+        on_error : {"fail", "log"}
+            What its own error does: stop the query, or stand in the log.
+        """
+        return self._with(on_late=LateHandler(handler, on_error))
+
     def early(
         self,
         *,
@@ -120,6 +138,20 @@ class Closing(Described):
         .. versionadded:: 0.1
         """
         return self._with(discarding=True)
+
+    def emit(self, *triggers: WindowTrigger | str) -> Self:
+        """Say when a window gives a result, in place of `early` and `updates`.
+
+        .. versionadded:: 0.1
+
+        Results then have one more column, ``trigger`` STRING: the name of the trigger that made it.
+
+        Parameters
+        ----------
+        *triggers : WindowTrigger or str
+            One or more, each once; the name stands for one that takes no value.
+        """
+        return self._with(emit=trigger_list(triggers))
 
     def agg(self, *columns: Column) -> Self:
         """Say what to compute: any of Spark's aggregates that can be merged.

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from eventtide._columns import shown
 from eventtide.durations import spoken
 from eventtide.windows.profiles import LATE_ACTIONS, LATE_RULES, PROFILES
+from eventtide.windows.shapes import Framed
+from eventtide.windows.unframed import Counted, Session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,12 +44,43 @@ def _lines(settings: Settings, shape: Shape) -> Iterator[str]:
     yield f"{shape.meaning}{_start(settings)}"
     yield f"event time: {_event_time(settings)}"
     yield f"keys: {_listed(settings.key_by) or 'none, one window for all rows'}"
+    yield from _key_time(settings)
     yield f"aggregates: {_listed(settings.agg)}"
+    if isinstance(shape, Counted):
+        yield "holds rows in the order of their arrival, closes with its last row"
+        yield "no row is late"
+    else:
+        yield from _boundaries(settings)
+    yield f"results: {_results(settings)}"
+
+
+def _boundaries(settings: Settings) -> Iterator[str]:
     rules = PROFILES[settings.profile or "eventtide"]
     yield f"holds rows with {rules.bounds}, closes when {rules.closes}{_later(settings)}"
+    if settings.processing_time:
+        yield "no row is late: W is the clock, and so is the time of a row"
+        return
     yield f"a row is late when {LATE_RULES.get(settings.late_rule or rules.late, rules.late)}"
     yield f"late rows {LATE_ACTIONS[settings.late or 'log']}{_place(settings)}"
-    yield f"results: {_results(settings)}"
+    if (handler := settings.on_late) is not None:
+        fails = "stop the query" if handler.on_error == "fail" else "are logged"
+        yield f"late rows are given to {handler.title}, whose errors {fails}"
+
+
+def _key_time(settings: Settings) -> Iterator[str]:
+    """Yield which clock keys have and when they are silent, where that was said."""
+    scope, idle = settings.watermark_scope, settings.idle_timeout
+    if scope is not None:
+        one = _listed(tuple(scope.columns)) or scope.name
+        of = "all keys, by the rows of all" if one == "global" else f"each {one}, by its own rows"
+        yield f"W: one for {of}"
+    if idle is not None:
+        clock = "the clock" if idle.clock == "processing_time" else "the watermark over all keys"
+        yield f"a silent key: after {spoken(idle.timeout)} by {clock} all of its windows close"
+    if idle is not None or settings.heartbeat is not None:
+        yield f"silence is looked for at least every {spoken(settings.heartbeat or '1m')}"
+    if settings.key_ttl is not None:
+        yield f"a key without windows is forgotten after {spoken(settings.key_ttl)}"
 
 
 def _start(settings: Settings) -> str:
@@ -58,6 +92,8 @@ def _start(settings: Settings) -> str:
 
 def _event_time(settings: Settings) -> str:
     time = settings.event_time
+    if settings.processing_time:
+        return "none, each row has the time of the batch that reads it"
     if time is None:
         return "the column that has a watermark"
     return time.column if time.policy is None else f"{time.column}, {time.policy!r}"
@@ -72,6 +108,10 @@ def _place(settings: Settings) -> str:
 
 
 def _results(settings: Settings) -> str:
+    if settings.emit:
+        holds = "what came since the one before" if settings.discarding else "all rows so far"
+        times = ", ".join(trigger.meaning for trigger in settings.emit)
+        return f"{times}; each of {holds}, with the name of its trigger"
     lateness = settings.allowed_lateness
     later = "" if lateness is None else f" within {spoken(lateness)} after the end"
     panes = [] if settings.early is None else [f"early ones ({settings.early!r})"]
@@ -83,12 +123,13 @@ def _results(settings: Settings) -> str:
 
 
 def _listed(columns: tuple[object, ...]) -> str:
-    """Return names as they are, and columns as Spark prints what is in them."""
-    return ", ".join(str(one).removeprefix("Column<'").removesuffix("'>") for one in columns)
+    return ", ".join(map(shown, columns))
 
 
 def _stock(settings: Settings, shape: Shape) -> str:
-    if shape.kind == "cumulate" or settings.time_zone is not None:
+    if isinstance(shape, Session) and shape.maximum_duration is None:
+        return "has such sessions, by one watermark over all keys; drops late rows and counts them"
+    if not isinstance(shape, Framed) or shape.kind == "cumulate" or settings.time_zone is not None:
         return "has no such window"
     copies = f"copies each row into up to {shape.frames} windows"
     windows = copies if shape.kind == "sliding" else "has the same windows"

@@ -9,7 +9,8 @@ from eventtide._columns import column_list
 from eventtide.watermark import MAX_SUBSTREAMS
 from eventtide.windows.base import Described
 from eventtide.windows.event_time import EventTime
-from eventtide.windows.shapes import Shape
+from eventtide.windows.shapes import Framed
+from eventtide.windows.unframed import Counted, Session
 from eventtide.windows.zones import instant, read_origin, zone_name
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from eventtide.policies import WatermarkPolicy
     from eventtide.watermark import OnRestart
     from eventtide.windows.sizes import Size
+    from eventtide.windows.unframed import Touching
 
 __all__ = ["Framing"]
 
@@ -85,7 +87,7 @@ class Framing(Described):
         size : str or timedelta
             1 ms or more, or calendar text such as ``"1 month"``; see `time_zone`.
         """
-        return self._with(shape=Shape("tumbling", size))
+        return self._with(shape=Framed("tumbling", size))
 
     def sliding(self, size: Size, *, every: Size) -> Self:
         """Begin a window at each slide, so that each row is in ``size / every`` of them.
@@ -99,7 +101,7 @@ class Framing(Described):
         every : str or timedelta
             The slide: 1 ms or more, or calendar text. State holds each slide once, whatever `size`.
         """
-        return self._with(shape=Shape("sliding", size, every))
+        return self._with(shape=Framed("sliding", size, every))
 
     def cumulate(self, size: Size, *, step: Size) -> Self:
         """Let windows grow by steps to their full size, then begin anew: the day so far, by hours.
@@ -113,7 +115,47 @@ class Framing(Described):
         step : str or timedelta
             1 ms or more, or calendar text. Each step has a result, from the same start.
         """
-        return self._with(shape=Shape("cumulate", size, step))
+        return self._with(shape=Framed("cumulate", size, step))
+
+    def session(
+        self,
+        gap: Duration,
+        *,
+        maximum_duration: Duration | None = None,
+        touching: Touching | None = None,
+    ) -> Self:
+        """Put rows together that come with less than a gap between them.
+
+        .. versionadded:: 0.1
+
+        A session is from its first row to a gap after its last.
+
+        Parameters
+        ----------
+        gap : str or timedelta
+            1 ms or more.
+        maximum_duration : str or timedelta, optional
+            At least the gap: a session ends by then, and the next row begins another.
+        touching : {"separate", "merge"}, optional
+            Whether rows exactly one gap apart are of two sessions or of one, in place of the
+            profile.
+        """
+        return self._with(shape=Session(gap, maximum_duration, touching))
+
+    def by_count(self, rows: int, *, every: int | None = None) -> Self:
+        """Put so many rows of a key together, in the order of their arrival.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        rows : int
+            From 1 to 1 000 000.
+        every : int, optional
+            From 1 to `rows`: a window ends with every so many rows. By default windows are side by
+            side.
+        """
+        return self._with(shape=Counted(rows, every))
 
     def offset(self, offset: Duration) -> Self:
         """Move the starts of all windows from the epoch: zero or more, below the slide or step.

@@ -110,11 +110,17 @@ def _final(window: WindowBuilder) -> WindowBuilder:
     plain = replace(
         window.settings,
         event_time=EventTime(time.column),
+        watermark_scope=None,
+        idle_timeout=None,
+        key_ttl=None,
+        heartbeat=None,
         late=None,
         late_to=None,
+        on_late=None,
         early=None,
         updates=False,
         discarding=False,
+        emit=(),
     )
     return replace(window, settings=plain)
 

@@ -11,6 +11,8 @@ from eventtide._arguments import count, of_type
 from eventtide.durations import to_iso
 from eventtide.errors import InvalidArgumentError, sentence
 from eventtide.windows.event_time import EventTime
+from eventtide.windows.handlers import LateHandler
+from eventtide.windows.key_time import IdleTimeout, Scope
 from eventtide.windows.shapes import Shape
 from eventtide.windows.zones import instant, read_origin
 
@@ -20,8 +22,12 @@ if TYPE_CHECKING:
 
     from eventtide.durations import Duration
     from eventtide.windows.profiles import LateAction, LateRule, Profile
+    from eventtide.windows.triggers import WindowTrigger
 
 __all__ = ["Early", "Settings"]
+
+_LENGTHS = ("offset", "delay", "allowed_lateness", "key_ttl", "heartbeat")
+_TEXTS = ("time_zone", "profile", "late_rule", "late", "late_to")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,6 +73,10 @@ class Early:
         return {name: value for name, value in vars(self).items() if value is not None}
 
 
+# What prints the call that made it.
+_CALLS = (EventTime, Scope, Shape, IdleTimeout, LateHandler, Early)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Settings:
     """Everything that a window was told; None or empty is what it was not.
@@ -75,7 +85,9 @@ class Settings:
     """
 
     event_time: EventTime | None = None
+    processing_time: bool = False
     key_by: tuple[str | Column, ...] = ()
+    watermark_scope: Scope | None = None
     shape: Shape | None = None
     offset: Duration | None = None
     origin: datetime | str | None = None
@@ -84,11 +96,16 @@ class Settings:
     late_rule: LateRule | None = None
     delay: Duration | None = None
     allowed_lateness: Duration | None = None
+    idle_timeout: IdleTimeout | None = None
+    key_ttl: Duration | None = None
+    heartbeat: Duration | None = None
     late: LateAction | None = None
     late_to: str | None = None
+    on_late: LateHandler | None = None
     early: Early | None = None
     updates: bool = False
     discarding: bool = False
+    emit: tuple[WindowTrigger, ...] = ()
     agg: tuple[Column, ...] = ()
 
     def to_options(self) -> dict[str, str]:
@@ -97,24 +114,37 @@ class Settings:
         Returns
         -------
         dict of str to str
-            ``kind``, ``size`` and its ``slide`` or ``step``; the other settings by the names of
-            their methods, early results as ``early.every`` and ``early.rows``. Durations are ISO
-            8601 in seconds; calendar sizes are periods in days or months (``P14D``, ``P12M``); an
-            origin is an instant in UTC; what was asked for is ``"true"``.
+            ``kind``, ``size`` and its ``slide`` or ``step``, or ``gap`` or ``rows``; the other
+            settings by the names of their methods, but ``scope`` for the watermark's, ``key_idle_``
+            before timeout and clock, and early results as ``early.every``, ``early.rows`` and
+            ``early.on_update`` beside the names of all ``triggers``. Durations are ISO 8601 in
+            seconds; calendar sizes are periods in days or months (``P14D``, ``P12M``); an origin is
+            an instant in UTC; what was asked for is ``"true"``. Columns, conditions and functions
+            are not in it.
         """
         zoned = self.time_zone is not None
         options = {} if self.shape is None else self.shape.to_options(zoned=zoned)
-        for name in ("offset", "delay", "allowed_lateness"):
+        for name in _LENGTHS:
             if (length := getattr(self, name)) is not None:
                 options[name] = to_iso(name, length)
-        for name in ("time_zone", "profile", "late_rule", "late", "late_to"):
-            if (text := getattr(self, name)) is not None:
-                options[name] = text
+        options |= {name: text for name in _TEXTS if (text := getattr(self, name)) is not None}
+        if self.watermark_scope is not None:
+            options["scope"] = self.watermark_scope.name
         if self.origin is not None:
             options["origin"] = instant(read_origin(self.origin), self.time_zone)
-        if self.early is not None:
-            options |= self.early.to_options()
+        for one in (self.idle_timeout, self.early, *self.emit):
+            options |= {} if one is None else one.to_options()
+        if self.emit:
+            options["triggers"] = ",".join(trigger.name for trigger in self.emit)
         return options | {name: "true" for name in ("updates", "discarding") if getattr(self, name)}
+
+    @property
+    def condition(self) -> str | Column | None:
+        """The condition by which there are early results."""
+        if self.early is not None:
+            return self.early.when
+        values = (trigger.value for trigger in self.emit if trigger.name == "when")
+        return next(values, None)  # type: ignore[return-value] # of when
 
     def columns(self) -> Iterator[tuple[str, str | Column]]:
         """Yield every column of the rows that was named, with the argument that names it."""
@@ -122,6 +152,8 @@ class Settings:
             yield "event_time", self.event_time.column
             yield from (("substream", part) for part in self.event_time.parts)
         yield from (("key_by", key) for key in self.key_by)
+        if self.watermark_scope is not None:
+            yield from (("watermark_scope", part) for part in self.watermark_scope.columns)
 
     def calls(self) -> Iterator[str]:
         """Yield the method calls that make these settings."""
@@ -129,7 +161,7 @@ class Settings:
             value = getattr(self, field.name)
             if value is None or value is False or value == ():
                 continue
-            if isinstance(value, (EventTime, Shape, Early)):
+            if isinstance(value, _CALLS):
                 yield repr(value)
             elif isinstance(value, tuple):
                 yield f"{field.name}({', '.join(map(repr, value))})"

@@ -1,10 +1,11 @@
-"""The kinds of windows: what is big, what is small, and that one fits into the other."""
+"""The kinds of windows; those of a fixed size: what is big, what is small, and that it fits."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from eventtide.errors import InvalidDurationError, sentence
 from eventtide.windows.sizes import Size, Span, read_size
@@ -12,7 +13,7 @@ from eventtide.windows.sizes import Size, Span, read_size
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["MAX_FRAMES", "Kind", "Shape"]
+__all__ = ["MAX_FRAMES", "Framed", "Kind", "Shape", "check_sizes"]
 
 Kind: TypeAlias = Literal["tumbling", "sliding", "cumulate"]
 """Windows side by side, windows that overlap, windows that grow to their full size."""
@@ -26,9 +27,22 @@ _PIECES: Mapping[Kind, tuple[str, str]] = MappingProxyType(
 )
 
 
+class Shape(ABC):
+    """A kind of window with what it was told, as it was written; prints the call that makes it."""
+
+    @property
+    @abstractmethod
+    def meaning(self) -> str:
+        """What the windows are, in plain words, in one line."""
+
+    @abstractmethod
+    def to_options(self, *, zoned: bool) -> dict[str, str]:
+        """Return what the JVM reads; days are calendar days where there is a time zone."""
+
+
 @dataclass(frozen=True, repr=False)
-class Shape:
-    """A kind of window with its sizes, as they were written.
+class Framed(Shape):
+    """A kind of window that has frames: its sizes, as they were written.
 
     Parameters
     ----------
@@ -51,18 +65,11 @@ class Shape:
 
     def __post_init__(self) -> None:
         """Refuse sizes that do not fit, where the caller can see the line."""
-        (_, size), *pieces = self.spans().items()
-        for name, piece in pieces:
-            self._check_multiple(size, name, piece)
-            self._check_count(size, name, piece)
+        check_sizes(self._written())
 
     def spans(self) -> dict[str, Span]:
         """Return the sizes by the names of their arguments: ``size`` first, then the piece."""
-        spans = {"size": read_size("size", self.size)}
-        if self.kind in _PIECES:
-            name, _ = _PIECES[self.kind]
-            spans[name] = read_size(name, self.piece)  # type: ignore[arg-type] # None is refused
-        return spans
+        return {name: read_size(name, size) for name, size in self._written().items()}
 
     @property
     def frames(self) -> int:
@@ -91,29 +98,61 @@ class Shape:
         piece = f", {_PIECES[self.kind][0]}={self.piece!r}" if self.kind in _PIECES else ""
         return f"{self.kind}({self.size!r}{piece})"
 
-    def _check_multiple(self, size: Span, name: str, piece: Span) -> None:
-        months = {span.unit == "month" for span in (size, piece)}
-        if len(months) == 1 and size.least_micros % piece.least_micros == 0:
-            return
-        fix = f"{name}='{size.words}'" if len(months) > 1 else f"size='{_nearest(size, piece)}'"
-        problem = f"is no multiple of {name}={self.piece!r}"
-        allowed = f"a multiple of {name}, up to {MAX_FRAMES} times it"
-        raise InvalidDurationError(sentence("size", self.size, problem, allowed=allowed, fix=fix))
+    def _written(self) -> dict[str, Size]:
+        sizes = {"size": self.size}
+        if self.kind in _PIECES:
+            sizes[_PIECES[self.kind][0]] = self.piece  # type: ignore[assignment] # None is refused
+        return sizes
 
-    def _check_count(self, size: Span, name: str, piece: Span) -> None:
-        length = size.least_micros
-        if length // piece.least_micros <= MAX_FRAMES:
-            return
-        count = next(n for n in range(MAX_FRAMES, 0, -1) if length % n == 0)
-        raise InvalidDurationError(
-            sentence(
-                name,
-                self.piece,
-                f"makes {length // piece.least_micros} frames of size={self.size!r}",
-                allowed=f"up to {MAX_FRAMES} frames a window",
-                fix=f"{name}='{Span(length // count, 'us').words}'",
-            )
+
+class _Length(NamedTuple):
+    name: str
+    written: Size
+    span: Span
+
+
+def check_sizes(written: Mapping[str, Size]) -> None:
+    """Refuse sizes that do not fit.
+
+    Parameters
+    ----------
+    written : mapping of str to Size
+        By the names of their arguments: the whole first, then the piece if there is one.
+    """
+    whole, *pieces = (_Length(name, size, read_size(name, size)) for name, size in written.items())
+    for piece in pieces:
+        _check_multiple(whole, piece)
+        _check_count(whole, piece)
+
+
+def _check_multiple(whole: _Length, piece: _Length) -> None:
+    size, step = whole.span, piece.span
+    months = {span.unit == "month" for span in (size, step)}
+    if len(months) == 1 and size.least_micros % step.least_micros == 0:
+        return
+    nearest = f"{whole.name}='{_nearest(size, step)}'"
+    fix = f"{piece.name}='{size.words}'" if len(months) > 1 else nearest
+    problem = f"is no multiple of {piece.name}={piece.written!r}"
+    allowed = f"a multiple of {piece.name}, up to {MAX_FRAMES} times it"
+    raise InvalidDurationError(
+        sentence(whole.name, whole.written, problem, allowed=allowed, fix=fix)
+    )
+
+
+def _check_count(whole: _Length, piece: _Length) -> None:
+    length, step = whole.span.least_micros, piece.span.least_micros
+    if length // step <= MAX_FRAMES:
+        return
+    count = next(n for n in range(MAX_FRAMES, 0, -1) if length % n == 0)
+    raise InvalidDurationError(
+        sentence(
+            piece.name,
+            piece.written,
+            f"makes {length // step} frames of {whole.name}={whole.written!r}",
+            allowed=f"up to {MAX_FRAMES} frames a window",
+            fix=f"{piece.name}='{Span(length // count, 'us').words}'",
         )
+    )
 
 
 def _nearest(size: Span, piece: Span) -> str:

@@ -1,0 +1,56 @@
+"""Whether what was said about results and late rows goes together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eventtide.durations import micros
+from eventtide.errors import refused
+
+if TYPE_CHECKING:
+    from eventtide.windows.settings import Settings
+
+__all__ = ["check_results"]
+
+
+def check_results(settings: Settings) -> None:
+    """Refuse panes that could not differ, and late rows that nobody keeps."""
+    _check_emit(settings)
+    _check_panes(settings)
+    _check_late_rows(settings)
+
+
+def _check_emit(settings: Settings) -> None:
+    """There are two ways to say when there are results; a window has one."""
+    for name in ("early", "updates"):
+        if settings.emit and (value := getattr(settings, name)):
+            problem = "says when there are results, which emit(...) says already"
+            allowed, fix = f"{name}(...) or emit(...), one of the two", f"leave {name} out"
+            raise refused(name, value, problem, allowed=allowed, fix=fix)
+
+
+def _check_panes(settings: Settings) -> None:
+    lateness = settings.allowed_lateness
+    if settings.updates and (lateness is None or micros("allowed_lateness", lateness) == 0):
+        problem = "has nothing to update: no row may come after a window's result"
+        allowed, fix = "updates() with an allowed lateness", ".allowed_lateness('1m')"
+        raise refused("updates", settings.updates, problem, allowed=allowed, fix=fix)
+    before_the_end = [one for one in settings.emit if one.name != "at_window_end"]
+    if settings.discarding and not (settings.early or settings.updates or before_the_end):
+        problem = "has nothing to discard: a window has one result"
+        allowed = "discarding() with early(...), updates() or a trigger before the end"
+        fix = ".early(every='10s')"
+        raise refused("discarding", settings.discarding, problem, allowed=allowed, fix=fix)
+
+
+def _check_late_rows(settings: Settings) -> None:
+    if settings.late in {None, "log"}:
+        return
+    if settings.late_to is not None:
+        problem = f"is a place for late rows, and late={settings.late!r} keeps none"
+        allowed = "late_to with late='log'"
+        raise refused("late_to", settings.late_to, problem, allowed=allowed, fix=".late('log')")
+    if settings.on_late is not None:
+        problem = f"takes late rows from the log, and late={settings.late!r} keeps none"
+        allowed, fix = "on_late with late='log'", ".late('log')"
+        raise refused("on_late", settings.on_late.handler, problem, allowed=allowed, fix=fix)
