@@ -38,6 +38,7 @@ from eventtide.query_progress import (
 )
 from eventtide.session import configure, jar_path
 from eventtide.verdict import blame
+from eventtide.voltsp import TimeConfig, TimeSource, WatermarkStrategy, Windows
 from eventtide.watermark import with_ingestion_time, with_watermark
 from eventtide.window_state import read_state
 from eventtide.windows import WindowBuilder, WindowTrigger, repair, start, window
@@ -58,13 +59,17 @@ __all__ = [
     "RefusedDataError",
     "SetupError",
     "SubstreamProgress",
+    "TimeConfig",
+    "TimeSource",
     "UnknownColumnError",
     "UnsupportedPlanError",
     "UnsupportedSparkError",
     "WatermarkPolicies",
     "WatermarkPolicy",
+    "WatermarkStrategy",
     "WindowBuilder",
     "WindowTrigger",
+    "Windows",
     "__version__",
     "blame",
     "configure",

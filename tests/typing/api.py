@@ -4,8 +4,17 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import eventtide as et
-from eventtide import PunctuationPolicies, WatermarkPolicies, WatermarkPolicy, WindowTrigger
+from eventtide import (
+    PunctuationPolicies,
+    TimeConfig,
+    WatermarkPolicies,
+    WatermarkPolicy,
+    WatermarkStrategy,
+    Windows,
+    WindowTrigger,
+)
 from eventtide.policies import LimitingLagAndLull, MinOf, WithFixedLag
+from eventtide.voltsp import VoltSPWindow
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.streaming.query import StreamingQuery
@@ -40,6 +49,32 @@ def watermarks(events: DataFrame) -> DataFrame:
     et.with_ingestion_time(events, policy=WatermarkPolicies.with_ingestion_time().emit_every("1s"))
     et.explain(events)
     return et.with_watermark(events, "ts", lag, on_restart="resume", max_substreams=10)
+
+
+def voltsp(events: DataFrame) -> et.WindowBuilder:
+    """Write a window as VoltSP's page does."""
+    window = (
+        Windows.session_window()
+        .with_key_extractor("user", F.upper("region"))
+        .with_time_config_builder(
+            lambda builder: (
+                builder.with_event_time_extractor("ts")
+                .with_watermark_strategy(WatermarkStrategy.MIN_EVENT_TIME)
+                .with_idle_timeout(timedelta(minutes=5))
+                .with_idle_timeout_clock("event_time")
+            )
+        )
+        .with_aggregate_definition(lambda builder: builder.count().agg(F.max("ts").alias("last")))
+        .with_exception_handler(print, on_handler_error="log")
+        .with_maximum_duration("1h")
+        .with_touching("merge")
+        .emit(WindowTrigger.at_window_end)
+    )
+    window.with_time_config(TimeConfig("ts", "max_event_time", scope=["region"], heartbeat="1s"))
+    Windows.sliding_count_window().with_window_span(100).with_slide(10).with_late("count")
+    assert_type(window, VoltSPWindow)
+    assert_type(window.over(events), et.WindowBuilder)
+    return window.over(events)
 
 
 def windows(events: DataFrame) -> StreamingQuery:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import settings
 from pyspark import SparkContext
 from pyspark.sql.streaming.query import StreamingQuery
 
-from tests.unit.fakes import SPARK, FakeDoor, FakeFrame, WrappedFrame, column
+from tests.unit.fakes import SPARK, FakeDoor, FakeFrame, WrappedFrame, called, column
 
 settings.register_profile("unit", deadline=None, max_examples=200)
 settings.load_profile("unit")
@@ -33,7 +34,10 @@ def door(monkeypatch: pytest.MonkeyPatch) -> FakeDoor:
 def columns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make columns of names and of SQL text without a JVM."""
     functions = SimpleNamespace(col=column, expr=lambda text: column(f"expr {text}"))
+    for name in ("count", "sum", "avg", "min", "max"):
+        setattr(functions, name, partial(called, name))
     monkeypatch.setattr("eventtide._jvm.F", functions)
+    monkeypatch.setattr("eventtide.voltsp.extractors.F", functions)
 
 
 @pytest.fixture

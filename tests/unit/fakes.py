@@ -37,6 +37,12 @@ class FakeFrame(DataFrame):
         """Whether it was made as a stream."""
         return self._streaming
 
+    def withColumn(self, colName: str, col: Column) -> FakeFrame:  # noqa: N802, N803 - PySpark's
+        """Return a frame that has one more column and says what is in it."""
+        more = FakeFrame(*self._columns, colName, streaming=self._streaming)
+        more._jdf = f"{self._jdf}, {colName} as {col!r}"
+        return more
+
     def __repr__(self) -> str:
         """Return its columns, as PySpark does."""
         return f"DataFrame[{', '.join(self._columns)}]"
@@ -60,7 +66,15 @@ def column(text: str) -> Column:
         def __repr__(self) -> str:
             return f"Column<'{text}'>"
 
+        def alias(self, *alias: str, **_: Any) -> Column:
+            return column(f"{text} AS {alias[0]}")
+
     return FakeColumn()
+
+
+def called(function: str, of: str | Column) -> Column:
+    """Return what a function of Spark's makes of a column."""
+    return column(f"{function}({of if isinstance(of, str) else of._jc})")
 
 
 class FakeDoor:

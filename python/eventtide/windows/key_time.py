@@ -13,7 +13,7 @@ from eventtide._arguments import choice
 from eventtide._columns import column_list
 from eventtide.durations import Duration, to_iso
 
-__all__ = ["IdleClock", "IdleTimeout", "Scope", "ScopeName", "WatermarkScope"]
+__all__ = ["IdleClock", "IdleTimeout", "Scope", "ScopeName", "WatermarkScope", "scope_columns"]
 
 ScopeName: TypeAlias = Literal["key", "global", "group"]
 """Whether each key has a watermark of its own, all have one, or those of a group have one."""
@@ -51,16 +51,20 @@ class Scope:
     @cached_property
     def columns(self) -> list[str | Column]:
         """The columns of a group, none for the other scopes."""
-        if self.name != "group":
-            return []
-        one = isinstance(self.written, (str, Column))
-        allowed, fix = "'key', 'global', a column, or a list of columns", "watermark_scope='key'"
-        columns = [self.written] if one else self.written
-        return column_list("watermark_scope", columns, allowed, fix)  # type: ignore[arg-type] # it checks
+        return scope_columns("watermark_scope", self.written)
 
     def __repr__(self) -> str:
         """Return the method call that makes it."""
         return f"watermark_scope({self.written!r})"
+
+
+def scope_columns(name: str, scope: WatermarkScope) -> list[str | Column]:
+    """Return the columns of a scope, which goes by this name; none for ``key`` and ``global``."""
+    if isinstance(scope, str) and scope in {"key", "global"}:
+        return []
+    columns = [scope] if isinstance(scope, (str, Column)) else scope
+    allowed, fix = "'key', 'global', a column, or a list of columns", f"{name}='key'"
+    return column_list(name, columns, allowed, fix)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -96,7 +96,7 @@ class Counted(Shape):
 
     def __post_init__(self) -> None:
         """Refuse what is wrong, where the caller can see the line."""
-        check_rows("rows", self.rows, "every", self.every)
+        check_rows(("rows", self.rows), ("every", self.every))
 
     @property
     def meaning(self) -> str:
@@ -115,12 +115,11 @@ class Counted(Shape):
         return f"by_count({self.rows!r}{every})"
 
 
-def check_rows(name: str, rows: object, of: str, every: object) -> None:
-    """Refuse the rows of a window, and those of its slide if there is one, by these names."""
+def check_rows(window: tuple[str, object], slide: tuple[str, object]) -> None:
+    """Refuse the rows of a window, and those of its slide if there is one; each has its name."""
+    (name, rows), (of, every) = window, slide
     most = int(count(name, rows, "100", MAX_FRAMES))
-    if every is None:
-        return
-    if int(count(of, every, "10", MAX_FRAMES)) > most:
+    if every is not None and int(count(of, every, "10", MAX_FRAMES)) > most:
         problem = f"is more than {name}={most}, so that rows would be in no window"
         allowed = f"a whole number from 1 to {most}"
         raise refused(of, every, problem, allowed=allowed, fix=f"{of}={most}")

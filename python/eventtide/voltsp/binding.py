@@ -1,0 +1,99 @@
+"""From VoltSP's words to those of `et.window`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from pyspark.sql import Column, DataFrame
+
+from eventtide._arguments import of_type
+from eventtide.policies import WatermarkPolicies
+from eventtide.voltsp.checks import check
+from eventtide.voltsp.choices import TimeSource, WatermarkStrategy, member
+from eventtide.voltsp.extractors import extracted
+from eventtide.windows import WindowBuilder
+
+if TYPE_CHECKING:
+    from eventtide.durations import Duration
+    from eventtide.policies import WatermarkPolicy
+    from eventtide.voltsp.time_config import TimeConfig
+    from eventtide.voltsp.window import VoltSPWindow
+    from eventtide.windows.key_time import IdleClock
+    from eventtide.windows.sizes import Size
+
+__all__ = ["EXTRACTED", "bound"]
+
+EXTRACTED = "_extracted_event_time"
+"""The column of an event time that is an expression."""
+
+
+def bound(window: VoltSPWindow, df: DataFrame) -> WindowBuilder:
+    """Return the window over rows, once it proved to be whole."""
+    of_type("df", df, DataFrame, "a Spark DataFrame", "window.over(df)")
+    check(window)
+    keys = [extracted("key_extractor", key, df.columns) for key in window.key_extractor]
+    builder = _timed(window, df)
+    builder = builder.key_by(*keys) if keys else builder
+    builder = _silent(_shaped(builder, window), window.time_config)
+    if "count" not in window.kind:
+        builder = builder.profile("voltsp")
+    return _given(builder, window).agg(*window.aggregate_definition.columns())
+
+
+def _timed(window: VoltSPWindow, df: DataFrame) -> WindowBuilder:
+    config = window.time_config
+    if config.event_time_extractor is None:
+        return WindowBuilder(df).processing_time()
+    column = extracted("event_time_extractor", config.event_time_extractor, df.columns)
+    if isinstance(column, Column):
+        df, column = df.withColumn(EXTRACTED, column), EXTRACTED
+    scope = config.scope or ("key" if window.key_extractor else "global")
+    builder = WindowBuilder(df).event_time(column, _policy(config)).watermark_scope(scope)
+    if config.delay_window_close is not None:
+        builder = builder.delay(config.delay_window_close)
+    return builder if config.late_rule is None else builder.late_rule(config.late_rule)
+
+
+def _policy(config: TimeConfig) -> WatermarkPolicy:
+    if config.policy is not None:
+        return config.policy
+    strategy = config.watermark_strategy or WatermarkStrategy.MIN_EVENT_TIME
+    chosen = member(WatermarkStrategy, "watermark_strategy", strategy)
+    if chosen is WatermarkStrategy.MAX_EVENT_TIME:
+        return WatermarkPolicies.max_event_time()
+    return WatermarkPolicies.min_event_time()
+
+
+def _shaped(builder: WindowBuilder, window: VoltSPWindow) -> WindowBuilder:
+    if "count" in window.kind:
+        slide = cast("int | None", window.slide)
+        return builder.by_count(cast("int", window.window_span), every=slide)
+    if window.kind == "session_window":
+        gap = cast("Duration", window.time_config.idle_timeout)
+        longest, touching = window.maximum_duration, window.touching
+        return builder.session(gap, maximum_duration=longest, touching=touching)
+    size = cast("Size", window.window_span)
+    if window.slide is None:
+        return builder.tumbling(size)
+    return builder.sliding(size, every=cast("Size", window.slide))
+
+
+def _silent(builder: WindowBuilder, config: TimeConfig) -> WindowBuilder:
+    if config.idle_timeout is not None:
+        source = config.idle_timeout_clock or TimeSource.PROCESSING_TIME
+        by_events = member(TimeSource, "idle_timeout_clock", source) is TimeSource.EVENT_TIME
+        clock: IdleClock = "event_time" if by_events else "processing_time"
+        builder = builder.idle_timeout(config.idle_timeout, clock=clock)
+    return builder if config.heartbeat is None else builder.heartbeat(config.heartbeat)
+
+
+def _given(builder: WindowBuilder, window: VoltSPWindow) -> WindowBuilder:
+    """Say what is said in the same words."""
+    if window.late is not None:
+        builder = builder.late(window.late)
+    if window.late_to is not None:
+        builder = builder.late_to(window.late_to)
+    handler = window.exception_handler
+    if handler is not None and window.time_config.event_time_extractor is not None:
+        builder = builder.on_late(handler.handler, on_error=handler.on_error)
+    return builder.emit(*window.triggers) if window.triggers else builder

@@ -1,0 +1,127 @@
+"""Whether a window of VoltSP has all that it needs, and nothing that its kind or its clock has not.
+
+What is left to find is found by `eventtide.windows.checks`, when results are asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eventtide.errors import refused
+from eventtide.voltsp.choices import TimeSource, member
+from eventtide.voltsp.kinds import OF
+from eventtide.windows.key_time import Scope
+from eventtide.windows.shapes import check_sizes
+from eventtide.windows.unframed import check_maximum, check_rows
+
+if TYPE_CHECKING:
+    from eventtide.voltsp.window import VoltSPWindow
+
+__all__ = ["check"]
+
+_BUILDER = ".with_time_config_builder(lambda b: b.{})"
+_OF_EVENT_TIME = ("watermark_strategy", "policy", "delay_window_close", "late_rule", "scope")
+_NOT_OF_COUNTS = ("delay_window_close", "late_rule")
+
+
+def check(window: VoltSPWindow) -> None:
+    """Refuse a window that lacks something, or whose settings contradict each other.
+
+    Raises
+    ------
+    InvalidArgumentError, InvalidDurationError
+        With the first that is wrong, and what would mend it.
+    """
+    _check_lengths(window)
+    _check_aggregates(window)
+    _check_idle(window)
+    _check_clock(window)
+    _check_scope(window)
+    _check_late_rows(window)
+
+
+def _check_lengths(window: VoltSPWindow) -> None:
+    counted = "count" in window.kind
+    for name in ("window_span", "slide"):
+        if window.kind in OF[name] and getattr(window, name) is None:
+            allowed = "a whole number of rows" if counted else "a duration of 1ms or more"
+            fix = f".with_{name}({10 if counted else '1m'!r})"
+            problem = f"is missing: a {window.kind} needs it"
+            raise refused(name, None, problem, allowed=allowed, fix=fix)
+    spans = {"window_span": window.window_span, "slide": window.slide}
+    if counted:
+        check_rows(*spans.items())
+    elif window.window_span is not None:
+        check_sizes({name: span for name, span in spans.items() if span is not None})  # type: ignore[misc] # of time
+
+
+def _check_aggregates(window: VoltSPWindow) -> None:
+    if not window.aggregate_definition.aggregates:
+        allowed, fix = "one aggregate or more", ".with_aggregate_definition(lambda a: a.count())"
+        raise refused("aggregate_definition", None, "is missing", allowed=allowed, fix=fix)
+
+
+def _check_idle(window: VoltSPWindow) -> None:
+    config = window.time_config
+    fix = _BUILDER.format("with_idle_timeout('5m')")
+    if window.kind == "session_window" and config.idle_timeout is None:
+        problem = "is missing: it is the gap of a session_window"
+        raise refused("idle_timeout", None, problem, allowed="a duration of 1ms or more", fix=fix)
+    if window.maximum_duration is not None and config.idle_timeout is not None:
+        check_maximum(window.maximum_duration, "idle_timeout", config.idle_timeout)
+    if config.idle_timeout_clock is not None and config.idle_timeout is None:
+        problem, allowed = "measures nothing without an idle_timeout", "both, or none of them"
+        value = config.idle_timeout_clock
+        raise refused("idle_timeout_clock", value, problem, allowed=allowed, fix=fix)
+
+
+def _check_clock(window: VoltSPWindow) -> None:
+    """By the time of processing no row is late, and by rows alone no window is of time."""
+    config, fix = window.time_config, _BUILDER.format("with_event_time_extractor('ts')")
+    of_time = {name: getattr(config, name) for name in _OF_EVENT_TIME}
+    late = {"late": window.late, "late_to": window.late_to}
+    clock = config.idle_timeout_clock
+    if clock and member(TimeSource, "idle_timeout_clock", clock) is TimeSource.EVENT_TIME:
+        of_time["idle_timeout_clock"] = clock
+    if config.event_time_extractor is None:
+        for name, value in {**of_time, **late}.items():
+            if value is not None:
+                problem = "is of event time, and without an extractor rows have that of processing"
+                allowed = f"{name} beside an event_time_extractor"
+                raise refused(name, value, problem, allowed=allowed, fix=fix)
+    for name in _NOT_OF_COUNTS if "count" in window.kind else ():
+        if (value := of_time[name]) is not None:
+            problem = f"is of time, and a {window.kind} ends with a row, whatever its time"
+            allowed, fix = f"{name} of a window of time", f"leave {name} out"
+            raise refused(name, value, problem, allowed=allowed, fix=fix)
+    if config.policy is not None and config.watermark_strategy is not None:
+        problem = f"stands beside watermark_strategy={config.watermark_strategy!r}"
+        fix = "leave watermark_strategy out"
+        raise refused("policy", config.policy, problem, allowed="one of the two", fix=fix)
+
+
+def _check_scope(window: VoltSPWindow) -> None:
+    config = window.time_config
+    has_keys = bool(window.key_extractor) and config.event_time_extractor is not None
+    by_key = has_keys if config.scope is None else Scope(config.scope).name != "global"
+    if by_key and not window.key_extractor:
+        problem = "asks for watermarks by key, and there is no key extractor"
+        allowed, fix = "'global', or a key extractor", ".with_key_extractor('user_id')"
+        raise refused("scope", config.scope, problem, allowed=allowed, fix=fix)
+    if config.heartbeat is not None and config.idle_timeout is None and not by_key:
+        problem = "looks for silent keys, and none is by any clock"
+        allowed = "heartbeat with an idle_timeout, or with a watermark for each key"
+        fix = _BUILDER.format("with_idle_timeout('5m')")
+        raise refused("heartbeat", config.heartbeat, problem, allowed=allowed, fix=fix)
+
+
+def _check_late_rows(window: VoltSPWindow) -> None:
+    if window.late in {None, "log"}:
+        return
+    handler = window.exception_handler
+    takers = {"late_to": window.late_to, "exception_handler": handler and handler.handler}
+    for name, value in takers.items():
+        if value is not None:
+            problem = f"takes late rows from the log, and late={window.late!r} keeps none"
+            allowed, fix = f"{name} with late='log'", ".with_late('log')"
+            raise refused(name, value, problem, allowed=allowed, fix=fix)

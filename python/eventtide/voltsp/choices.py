@@ -1,0 +1,67 @@
+"""The enumerations, whose names may be written as text."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TypeVar
+
+from eventtide.errors import refused
+
+__all__ = ["TimeSource", "WatermarkStrategy", "member"]
+
+
+class _Choice(Enum):
+    def __repr__(self) -> str:
+        """Return the expression that it is."""
+        return f"{type(self).__name__}.{self.name}"
+
+
+class WatermarkStrategy(_Choice):
+    """How a watermark follows the rows of a batch.
+
+    .. versionadded:: 0.1
+
+    The name as text, in any case, stands for the member.
+    """
+
+    MIN_EVENT_TIME = "min_event_time"
+    """To the lowest event time of the batch, never back: the default."""
+    MAX_EVENT_TIME = "max_event_time"
+    """To the highest event time of the batch, never back."""
+
+
+class TimeSource(_Choice):
+    """Which clock there is: that of the rows, or that of the wall.
+
+    .. versionadded:: 0.1
+
+    The name as text, in any case, stands for the member.
+    """
+
+    EVENT_TIME = "event_time"
+    """The watermark over all keys."""
+    PROCESSING_TIME = "processing_time"
+    """The wall clock: the default."""
+
+
+_Any = TypeVar("_Any", bound=_Choice)
+
+
+def member(kind: type[_Any], name: str, value: object) -> _Any:
+    """Return a member of an enumeration, which may be written as its name.
+
+    Examples
+    --------
+    >>> member(TimeSource, "idle_timeout_clock", "Event_Time")
+    TimeSource.EVENT_TIME
+    >>> member(TimeSource, "idle_timeout_clock", "sun")
+    Traceback (most recent call last):
+    eventtide.errors.InvalidArgumentError: idle_timeout_clock='sun' is unknown. Allowed: ...
+    """
+    if isinstance(value, kind):
+        return value
+    by_name = {one.name: one for one in kind}
+    if isinstance(value, str) and value.upper() in by_name:
+        return by_name[value.upper()]
+    allowed = ", ".join(map(repr, by_name))
+    raise refused(name, value, "is unknown", allowed=allowed, fix=f"{name}={next(iter(kind))!r}")
