@@ -309,6 +309,16 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
         InvalidArgumentError,
         "^discarding=True has nothing to discard",
     ),
+    (
+        lambda w: w.idle_timeout("1m").allowed_lateness("1m").updates(),
+        InvalidArgumentError,
+        r"^updates=True does not go with idle_timeout\('1m'\)",
+    ),
+    (
+        lambda w: w.session("5m").early(rows=1).discarding(),
+        InvalidArgumentError,
+        r"^discarding=True does not go with session\('5m'\)",
+    ),
 ]
 
 
@@ -354,11 +364,10 @@ def test_a_window_without_kind_or_aggregates_is_refused(door: FakeDoor, frame: F
         lambda w: w.early(rows=1).discarding(),
         lambda w: w.late("log").late_to("/data/late"),
         lambda w: w.late("log").on_late(print, on_error="log"),
-        lambda w: w.emit("on_update").discarding(),
         lambda w: w.emit("at_window_end").allowed_lateness("1m"),
         lambda w: w.idle_timeout("1m").key_ttl("0s").heartbeat("100ms"),
         lambda w: w.idle_timeout("1m", clock="event_time").early(rows=1),
-        lambda w: w.idle_timeout("1m").allowed_lateness("1m").updates(),
+        lambda w: w.idle_timeout("1m").allowed_lateness("1m"),
         lambda w: w.key_by("ts").watermark_scope("key").key_ttl("1h"),
         lambda w: w.key_by("ts").watermark_scope(["ts"]).heartbeat("1s"),
         lambda w: w.session("5m").delay("1s").profile("spark"),

@@ -136,7 +136,7 @@ def test_a_window_by_key_explains_itself(frame: FakeFrame) -> None:
         (lambda w: w.heartbeat("2s"), "silence is looked for at least every 2s"),
         (lambda w: w.on_late(handle, on_error="log"), "given to handle, whose errors are logged"),
         (lambda w: w.emit("on_update"), "results: after each batch with rows of it; each of all"),
-        (lambda w: w.emit(WindowTrigger.every_rows(9)).discarding(), "every 9 rows; each of what"),
+        (lambda w: w.emit(WindowTrigger.every_rows(9)), "every 9 rows; each of all rows so far"),
         (lambda w: w.emit(WindowTrigger.when("n > 3")), "results: when n > 3; each of all rows"),
         (lambda w: w.emit(WindowTrigger.when(column("n > 3"))), "results: when n > 3; each of"),
     ],

@@ -109,9 +109,8 @@ def _place(settings: Settings) -> str:
 
 def _results(settings: Settings) -> str:
     if settings.emit:
-        holds = "what came since the one before" if settings.discarding else "all rows so far"
         times = ", ".join(trigger.meaning for trigger in settings.emit)
-        return f"{times}; each of {holds}, with the name of its trigger"
+        return f"{times}; each of all rows so far, with the name of its trigger"
     lateness = settings.allowed_lateness
     later = "" if lateness is None else f" within {spoken(lateness)} after the end"
     panes = [] if settings.early is None else [f"early ones ({settings.early!r})"]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from eventtide.durations import micros
 from eventtide.errors import refused
+from eventtide.windows.unframed import Counted, Session
 
 if TYPE_CHECKING:
     from eventtide.windows.settings import Settings
@@ -17,6 +18,7 @@ def check_results(settings: Settings) -> None:
     """Refuse panes that could not differ, and late rows that nobody keeps."""
     _check_emit(settings)
     _check_panes(settings)
+    _check_by_row(settings)
     _check_late_rows(settings)
 
 
@@ -35,12 +37,33 @@ def _check_panes(settings: Settings) -> None:
         problem = "has nothing to update: no row may come after a window's result"
         allowed, fix = "updates() with an allowed lateness", ".allowed_lateness('1m')"
         raise refused("updates", settings.updates, problem, allowed=allowed, fix=fix)
-    before_the_end = [one for one in settings.emit if one.name != "at_window_end"]
-    if settings.discarding and not (settings.early or settings.updates or before_the_end):
+    if settings.discarding and settings.early is None and not settings.updates:
         problem = "has nothing to discard: a window has one result"
-        allowed = "discarding() with early(...), updates() or a trigger before the end"
-        fix = ".early(every='10s')"
+        allowed, fix = "discarding() with early(...) or updates()", ".early(every='10s')"
         raise refused("discarding", settings.discarding, problem, allowed=allowed, fix=fix)
+
+
+def _check_by_row(settings: Settings) -> None:
+    """Refuse windows that take rows one by one what they have not: what they gave is gone."""
+    if (reason := _taken_by_row(settings)) is None:
+        return
+    for name in ("updates", "discarding"):
+        if value := getattr(settings, name):
+            problem = f"does not go with {reason}"
+            allowed = f"{name}() with tumbling, sliding or cumulate and one watermark for all keys"
+            raise refused(name, value, problem, allowed=allowed, fix=f"leave {name}() out")
+
+
+def _taken_by_row(settings: Settings) -> str | None:
+    """Return what rows are taken one by one for, if they are."""
+    scope = settings.watermark_scope
+    if isinstance(settings.shape, (Session, Counted)):
+        return repr(settings.shape)
+    if scope is not None and scope.name != "global":
+        return repr(scope)
+    if settings.idle_timeout is not None:
+        return repr(settings.idle_timeout)
+    return "emit(...)" if settings.emit else None
 
 
 def _check_late_rows(settings: Settings) -> None:

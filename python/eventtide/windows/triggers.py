@@ -95,8 +95,6 @@ class WindowTrigger:
 
     def to_options(self) -> dict[str, str]:
         """Return what the JVM reads beside the name; a condition crosses as a column."""
-        if self.name == "on_update":
-            return {"early.on_update": "true"}
         if self.name == "every":
             return {"early.every": to_iso("every", self.value, positive=True)}  # type: ignore[arg-type] # it checks
         if self.name == "every_rows":

@@ -55,6 +55,8 @@ object PythonApi {
     *   the options of a watermark to put on it; null for a stream that has one
     * @param when
     *   the condition of early results; null for none
+    * @param scope
+    *   the columns whose values keys of one group have in common
     */
   def window(
       stream: DataFrame,
@@ -64,6 +66,7 @@ object PythonApi {
       keys: JList[Column],
       aggregates: JList[Column],
       when: Column,
+      scope: JList[Column],
       options: JMap[String, String]
   ): DataFrame =
     WindowBuilder.window(
@@ -74,6 +77,7 @@ object PythonApi {
       keys.asScala.toSeq,
       aggregates.asScala.toSeq,
       Option(when),
+      scope.asScala.toSeq,
       options.asScala.toMap
     )
 

@@ -7,7 +7,7 @@ import io.eventtide.kernel.window.Silence
 private[options] object KeyTimeCodec {
   private val Day = 86400000000L
   private val Minute = 60000000L
-  private val Scopes = Seq("key" -> true, "global" -> false)
+  private val Scopes = Seq("key" -> true, "global" -> false, "group" -> false)
   private val Clocks = Seq("event_time" -> true, "processing_time" -> false)
 
   /** @param policy

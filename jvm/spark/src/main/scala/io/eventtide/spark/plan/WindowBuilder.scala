@@ -35,6 +35,7 @@ import org.apache.spark.sql.types.{
   TimestampNTZType
 }
 
+import io.eventtide.spark.EventtideException
 import io.eventtide.spark.exec.SubstreamName
 import io.eventtide.spark.late.LateMode
 import io.eventtide.spark.options.{WindowCodec, WindowKind, WindowSettings}
@@ -57,8 +58,11 @@ private[spark] object WindowBuilder {
       keys: Seq[Column],
       aggregates: Seq[Column],
       when: Option[Column],
+      scope: Seq[Column],
       options: Map[String, String]
   ): DataFrame = {
+    if (scope.nonEmpty)
+      throw EventtideException("SCOPE_OF_GROUPS", "columns" -> scope.mkString(", "))
     SessionChecks.installed(stream.sparkSession)
     val input = watermark match {
       case _ if !stream.isStreaming => WindowInput.batch(stream, eventTime)

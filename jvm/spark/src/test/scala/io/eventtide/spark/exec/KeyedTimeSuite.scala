@@ -45,6 +45,7 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
         JList.of(col("user")),
         aggregates.asJava,
         null,
+        JList.of(),
         options.toMap.asJava
       )
     private val isCounted = options.contains("kind" -> "count")
@@ -210,6 +211,7 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
       JList.of(col("user")),
       Seq(count(lit(1)).as("n"), sum("amount").as("sum")).asJava,
       null,
+      JList.of(),
       Map("kind" -> "session", "gap" -> "PT5S", "profile" -> "spark").asJava
     )
     val theirs = table

@@ -42,6 +42,7 @@ final class WindowExecSuite extends AnyFunSuite with LocalSession {
       JList.of(col("user")),
       aggregates.asJava,
       null,
+      JList.of(),
       options.toMap.asJava
     )
 

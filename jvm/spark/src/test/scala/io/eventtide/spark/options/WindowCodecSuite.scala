@@ -32,9 +32,11 @@ class WindowCodecSuite extends AnyFunSuite {
       val options =
         one.get("options").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
       withClue(one.get("written").asText) {
-        val settings = WindowCodec.window(options, isLocal = false)
+        val hasCondition = options.get("triggers").exists(_.contains("when"))
+        val settings = WindowCodec.window(options, isLocal = false, hasCondition)
         assert(settings.kind == options("kind"))
-        assert(settings.sizes.startsWith(s"size=${options("size")}"))
+        val length = Map("session" -> "gap", "count" -> "rows").getOrElse(settings.kind, "size")
+        assert(settings.sizes.startsWith(s"$length=${options(length)}"))
       }
     }
   }

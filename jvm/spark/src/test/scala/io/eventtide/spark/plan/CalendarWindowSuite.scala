@@ -36,6 +36,7 @@ final class CalendarWindowSuite extends AnyFunSuite with LocalSession {
         JList.of(),
         JList.of(count(lit(1)).as("n")),
         null,
+        JList.of(),
         options.toMap.asJava
       )
       .select(col("window.start").cast("string"), col("window.end").cast("string"), col("n"))
@@ -152,6 +153,7 @@ final class CalendarWindowSuite extends AnyFunSuite with LocalSession {
       JList.of(),
       JList.of(count(lit(1)).as("n")),
       null,
+      JList.of(),
       Map("kind" -> "tumbling", "size" -> "PT1H").asJava
     )
     for (column <- Seq(null, "window")) {
@@ -163,6 +165,7 @@ final class CalendarWindowSuite extends AnyFunSuite with LocalSession {
         JList.of(),
         JList.of(sum("n").as("n")),
         null,
+        JList.of(),
         Map("kind" -> "tumbling", "size" -> "P1D", zone).asJava
       )
       val found = days.select(col("window.start").cast("string"), col("n")).collect().toSet
@@ -181,6 +184,7 @@ final class CalendarWindowSuite extends AnyFunSuite with LocalSession {
           JList.of(),
           JList.of(count(lit(1))),
           null,
+          JList.of(),
           Map("kind" -> "tumbling", "size" -> "PT1H").asJava
         )
       }

@@ -29,6 +29,7 @@ final class WindowExplanationSuite extends AnyFunSuite with LocalSession {
       JList.of(),
       JList.of(of),
       null,
+      JList.of(),
       options.asJava
     )
 

@@ -1,0 +1,46 @@
+"""Every golden case of VoltSP comes out of a real streaming query, a micro-batch a step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.spark.volt_cases import Emitted, Group, groups, played
+from tests.spark.window_runs import WITHOUT_CODE, settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.mark.parametrize("group", groups(), ids=str)
+def test_a_query_does_what_the_case_says(spark: SparkSession, group: Group) -> None:
+    """Windows with their rows, and late rows; what is open nobody sees."""
+    with settings(spark, WITHOUT_CODE):
+        for number, step in enumerate(played(spark, group)):
+            for case in group.cases:
+                for expect in (one for one in case["expect"] if one["step"] == number):
+                    where = (case["id"], number)
+                    if "emitted" in expect:
+                        wanted = set(map(windows, expect["emitted"]))
+                        assert (*where, step.emitted[case["id"]]) == (*where, wanted)
+                    if "late" in expect:
+                        assert (*where, step.late[case["id"]]) == (*where, set(expect["late"]))
+
+
+def test_there_are_cases() -> None:
+    """A folder without any would pass."""
+    assert sum(len(group.cases) for group in groups()) > 10
+
+
+def windows(expected: dict[str, Any]) -> Emitted:
+    """Return an expected result as a query's are shown."""
+    ids = tuple(sorted(expected["ids"]))
+    reason = expected.get("reason", "")
+    return (
+        expected["key"],
+        expected["start"],
+        expected["end"],
+        ids,
+        "idle" if reason == "idle" else "",
+    )

@@ -1,0 +1,193 @@
+"""The golden cases of VoltSP as real queries: those of one configuration are keys of one query."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import eventtide as et
+from eventtide import TimeConfig, TimeSource, WatermarkStrategy, Windows
+from eventtide.testing import Script
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from eventtide.testing.values import RowLike
+    from eventtide.voltsp import VoltSPWindow
+    from pyspark.sql import DataFrame, SparkSession
+
+ROWS = "id string, key string, ts timestamp"
+START = datetime(2024, 1, 1, tzinfo=timezone.utc)  # where the cases have 0; any window begins there
+FOLDER = Path(os.environ.get("EVENTTIDE_GOLDEN", "tests/golden"))
+
+Emitted = tuple[str, int, int, tuple[str, ...], str]
+"""The key, where the window starts and ends, its rows, and why it was emitted if not by its end."""
+
+
+@dataclass
+class Group:
+    """Cases with one configuration."""
+
+    config: dict[str, Any]
+    cases: list[dict[str, Any]] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        """Return the name of its first case."""
+        more = len(self.cases) - 1
+        return f"{self.cases[0]['id']}-and-{more}-more" if more else f"{self.cases[0]['id']}"
+
+
+def groups() -> list[Group]:
+    """Return all cases; those with a clock, or with time over all keys, are alone."""
+    found: dict[str, Group] = {}
+    for path in sorted(FOLDER.glob("*.json")):
+        for case in json.loads(path.read_text())["cases"]:
+            if case.get("subject") != "voltsp":
+                continue
+            times = case["config"]["time_config"]
+            alone = "idle_timeout_ms" in times or times["time_source"] == "PROCESSING_TIME"
+            same = json.dumps(case["config"], sort_keys=True) + (case["id"] if alone else "")
+            found.setdefault(same, Group(case["config"])).cases.append(case)
+    return list(found.values())
+
+
+def window_of(config: dict[str, Any]) -> VoltSPWindow:
+    """Return the window of a configuration, in the words of the page."""
+    window, times = config["window"], config["time_config"]
+    kind = window["type"]
+    named = {
+        "tumbling": Windows.tumbling_time_window,
+        "sliding": Windows.sliding_time_window,
+        "session": Windows.session_window,
+        "tumbling_count": Windows.tumbling_count_window,
+        "sliding_count": Windows.sliding_count_window,
+    }
+    built = named[kind]().with_key_extractor("key")
+    if "span_ms" in window:
+        built = built.with_window_span(timedelta(milliseconds=window["span_ms"]))
+    if "slide_ms" in window:
+        built = built.with_slide(timedelta(milliseconds=window["slide_ms"]))
+    if "max_events" in window:
+        built = built.with_window_span(window["max_events"])
+    if "max_duration_ms" in window:
+        built = built.with_maximum_duration(timedelta(milliseconds=window["max_duration_ms"]))
+    ids = F.sort_array(F.collect_list("id")).alias("ids")
+    return built.with_time_config(time_config(kind, window, times)).with_aggregate_definition(
+        lambda a: a.agg(ids)
+    )
+
+
+def time_config(kind: str, window: dict[str, Any], times: dict[str, Any]) -> TimeConfig:
+    """Return the time of a configuration; what is not said is not set."""
+    idle = window.get("gap_ms", times.get("idle_timeout_ms"))
+    timeout = None if idle is None else timedelta(milliseconds=idle)
+    if times["time_source"] == "PROCESSING_TIME":
+        return TimeConfig(idle_timeout=timeout, heartbeat="100ms" if timeout else None)
+    by_rows = "count" in kind
+    return TimeConfig(
+        event_time_extractor="ts",
+        watermark_strategy=None if by_rows else WatermarkStrategy[times["watermark_strategy"]],
+        delay_window_close=None
+        if by_rows
+        else timedelta(milliseconds=times["delay_window_close_ms"]),
+        late_rule=None if by_rows else times["lateness_rule"],
+        idle_timeout=timeout,
+        idle_timeout_clock=TimeSource[times["idle_timeout_clock"]]
+        if "idle_timeout_clock" in times
+        else None,
+        heartbeat="100ms" if timeout else None,
+    )
+
+
+@dataclass
+class Step:
+    """What came out of a step, by case."""
+
+    emitted: dict[str, set[Emitted]]
+    late: dict[str, set[str]]
+
+
+def played(spark: SparkSession, group: Group) -> Iterator[Step]:
+    """Run the query of a group, a micro-batch a step; names of rows begin with that of the case."""
+    window = window_of(group.config)
+
+    def query(rows: DataFrame) -> DataFrame:
+        results = window.over(rows).results
+        timing = F.col("pane_timing") if "pane_timing" in results.columns else F.lit("on_time")
+        return results.select("key", "window.start", "window.end", "ids", timing.alias("timing"))
+
+    seen: set[str] = set()
+    with Script(query, ROWS, clock=START, session=spark) as script:
+        for number in range(max(len(case["steps"]) for case in group.cases)):
+            play(script, group, number)
+            late = late_ids(spark, script.checkpoint) - seen
+            seen |= late
+            yield Step(by_case(map(emitted, script.results())), by_case(map(named, late)))
+
+
+def play(script: Script, group: Group, number: int) -> None:
+    """Let all cases take a step."""
+    rows: list[RowLike] = []
+    clock: list[int] = []
+    for case in group.cases:
+        step: dict[str, Any] = dict(enumerate(case["steps"])).get(number, {})
+        clock += [step["now"]] if "now" in step else []
+        for event in step.get("events", []):
+            clock += [event["arrival"]] if "arrival" in event else []
+            time = at(event.get("ts", 0))
+            rows.append((f"{case['id']}/{event['id']}", f"{case['id']}/{event['key']}", time))
+    if clock:
+        script.clock(max(at(max(clock)), now(script)))
+    if rows:
+        script.rows(rows)
+
+
+def now(script: Script) -> datetime:
+    """Return what the clock shows."""
+    return datetime.fromisoformat(script.now).replace(tzinfo=timezone.utc)
+
+
+def at(ms: int) -> datetime:
+    """Return the time of a number in a case."""
+    return START + timedelta(milliseconds=ms)
+
+
+def late_ids(spark: SparkSession, checkpoint: str) -> set[str]:
+    """Return the rows that are in the late log."""
+    return {row.id for row in et.read_late(spark, checkpoint).select("id").collect()}
+
+
+def emitted(row: Any) -> tuple[str, Emitted]:
+    """Return a result in the terms of the cases, with the name of its case."""
+    case, _, key = row.key.partition("/")
+    ids = tuple(one.partition("/")[2] for one in row.ids)
+    reason = "idle" if row.timing == "idle" else ""
+    return case, (key, ms_of(row.start), ms_of(row.end), ids, reason)
+
+
+def ms_of(bound: Any) -> int:
+    """Return the bound of a window as the cases have it: of rows, their number."""
+    if isinstance(bound, int):
+        return bound
+    passed: timedelta = bound.replace(tzinfo=timezone.utc) - START
+    return passed // timedelta(milliseconds=1)
+
+
+def named(row: str) -> tuple[str, str]:
+    """Return the name of a case, and that of a row in it."""
+    case, _, name = row.partition("/")
+    return case, name
+
+
+def by_case(found: Any) -> dict[str, set[Any]]:
+    """Return what was found by the names of the cases."""
+    sorted_: dict[str, set[Any]] = defaultdict(set)
+    for case, one in found:
+        sorted_[case].add(one)
+    return sorted_
