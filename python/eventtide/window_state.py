@@ -35,7 +35,8 @@ def read_state(window: WindowBuilder, of: str | Path | StreamingQuery) -> DataFr
     -------
     DataFrame
         A row for each open window with rows, with the columns of ``window.results``: what its
-        result would be if it closed after the last committed batch.
+        result would be if it closed after the last committed batch. Where each key has a watermark
+        of its own, ``_watermark`` TIMESTAMP says that of the key, null while there is none.
 
     Raises
     ------

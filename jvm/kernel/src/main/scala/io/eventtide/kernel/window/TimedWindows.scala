@@ -2,7 +2,7 @@ package io.eventtide.kernel.window
 
 import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.StateVersion
-import io.eventtide.kernel.time.Clamped
+import io.eventtide.kernel.time.{Clamped, Frame}
 
 /** When a key is silent, and for how long it is remembered.
   *
@@ -207,8 +207,13 @@ final class TimedWindows(
   }
 
   private def silentAt: Long =
-    if (windows.isEmpty) since(silence.keep)
+    if (windows.isEmpty) forgottenAt
     else silence.timeout.fold(OpenWindows.Never)(since)
+
+  // In steps: what is forgotten a little later need not be written down with each row.
+  private val steps = Frame(math.max(1, silence.keep / 16))
+
+  private def forgottenAt: Long = steps.ceiling(since(silence.keep))
 
   private def since(length: Long): Long = Clamped.add(lastSign, length)
 

@@ -40,6 +40,9 @@ private[exec] trait KeyWindows {
   def deadline: Long
 
   def write(out: ByteSink): Unit
+
+  /** The watermark of the key, in microseconds; None where it has none of its own, or not yet. */
+  def watermark: Option[Long] = None
 }
 
 /** One row a window, when it closes. */

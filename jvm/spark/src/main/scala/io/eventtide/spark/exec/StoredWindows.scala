@@ -1,10 +1,13 @@
 package io.eventtide.spark.exec
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, JoinedRow, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
-/** What the open windows of one partition hold, as if all of them closed now; nothing is saved. */
+/** What the open windows of one partition hold, as if all of them closed now; nothing is saved.
+  *
+  * Where keys have watermarks of their own, a last column says that of the key.
+  */
 private[exec] final class StoredWindows(task: WindowTask, store: StateStore)
     extends FoundAhead[InternalRow] {
   private val state = task.open(store)
@@ -14,7 +17,15 @@ private[exec] final class StoredWindows(task: WindowTask, store: StateStore)
   private val entries = store.iterator()
   private var key: UnsafeRow = _ // whose windows are being given; null before the first
 
-  protected def current: InternalRow = windows.row(key)
+  private val watermark = new GenericInternalRow(1)
+  private val withWatermark = new JoinedRow
+
+  protected def current: InternalRow =
+    if (!task.plan.settings.hasOwnTime) windows.row(key)
+    else {
+      watermark.update(0, windows.watermark.map(Long.box).orNull)
+      withWatermark(windows.row(key), watermark)
+    }
 
   protected def advance(): Boolean = {
     var found = key != null && windows.next()

@@ -149,6 +149,7 @@ private[exec] final class TimedRows(
   def due: Long = key.due
   def deadline: Long = key.deadline
   def write(out: ByteSink): Unit = key.write(out)
+  override def watermark: Option[Long] = key.watermark
 }
 
 private object TimedRows {

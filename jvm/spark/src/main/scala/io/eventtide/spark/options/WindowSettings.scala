@@ -34,6 +34,9 @@ final case class WindowSettings(
   def takesRows: Boolean =
     byKey.isDefined || emitted.nonEmpty || !windows.isInstanceOf[WindowKind.ByTime]
 
+  /** Whether each key has a watermark of its own. */
+  def hasOwnTime: Boolean = byKey.exists(_.policy.isDefined)
+
   /** When windows give results whose rows come one by one. */
   def triggers: Seq[NamedTrigger] =
     if (emitted.nonEmpty) emitted

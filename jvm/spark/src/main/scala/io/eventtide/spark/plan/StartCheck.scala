@@ -55,7 +55,7 @@ object StartCheck extends Rule[LogicalPlan] {
 
   private def givesPanes(node: LogicalPlan): Boolean = node match {
     case window: WindowAggregate =>
-      window.settings.hasPanes || window.settings.byKey.exists(_.policy.isDefined)
+      window.settings.hasPanes || window.settings.hasOwnTime
     case _ => false
   }
 

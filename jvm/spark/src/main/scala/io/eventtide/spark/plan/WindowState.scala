@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.eventtide.{Checkpoints, Plans}
+import org.apache.spark.sql.types.{StructType, TimestampType}
 
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.exec.{StateReader, WindowPlan}
@@ -40,7 +41,13 @@ private[spark] object WindowState {
     val ids = Checkpoints.stateIds(session, checkpoint, batch, operator)
     val state = new Path(root, "state").toString
     val reader = StateReader(window, state, operator, partitions, batch, ids)
-    Plans.dataFrame(session, reader.rows(session), DataTypeUtils.fromAttributes(window.output))
+    Plans.dataFrame(session, reader.rows(session), columns(window))
+  }
+
+  // Late rows have the watermark under this name too.
+  private def columns(window: WindowPlan): StructType = {
+    val results = DataTypeUtils.fromAttributes(window.output)
+    if (window.settings.hasOwnTime) results.add("_watermark", TimestampType) else results
   }
 
   // Over rows of no kind: what Spark finds out about the caller's may change nothing.

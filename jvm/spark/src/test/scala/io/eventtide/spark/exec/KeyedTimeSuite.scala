@@ -83,6 +83,13 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
         .collect()
         .toSet
 
+    /** Open windows, without panes, and the watermarks of their keys. */
+    def state: Set[Row] = {
+      val held = PythonApi.readState(result, checkpoint)
+      val watermark = unix_timestamp(col("_watermark")) - 1000
+      held.select((col("user") +: bounds) ++ Seq(col("n"), watermark): _*).collect().toSet
+    }
+
     def stop(): Unit = scripted.stop()
   }
 
@@ -170,6 +177,31 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
         )
       )
       assert(query.late.isEmpty)
+    }
+  }
+
+  test("the state shows what windows hold, and the watermark of each key") {
+    play("max_event_time", n, byKey: _*) { query =>
+      query.step(row("a", 1), row("b", 2)): Unit
+      query.step(row("a", 15), row("a", 4)): Unit
+      assert(
+        query.state == Set(
+          Row("a", 10L, 20L, 1L, 15L),
+          Row("b", 0L, 10L, 1L, 2L)
+        )
+      )
+    }
+  }
+
+  test("a key that has nothing open is forgotten after its time to live, with its watermark") {
+    val options = byKey ++ Seq("key_idle_timeout" -> "PT5S", "key_ttl" -> "PT20S")
+    play("max_event_time", n, options :+ ("heartbeat" -> "PT0.1S"): _*) { query =>
+      query.step(row("a", 15)): Unit
+      assert(query.clock(5).nonEmpty)
+      assert(query.step(row("a", 1)).isEmpty && query.late == Set(Row("a", 1L, "window_closed")))
+      assert(query.clock(60).isEmpty)
+      query.step(row("a", 1), row("b", 2)): Unit
+      assert(query.late.size == 1)
     }
   }
 
