@@ -150,6 +150,29 @@ def scripted_query(
     return ScriptedQueryHandle(java, df.sparkSession)
 
 
+def kernel_run(results: DataFrame) -> KernelRunHandle:
+    """Return the last window of a plan on the kernel alone, for the test kit."""
+    with named_errors():
+        return KernelRunHandle(_api(results).kernelRun(results._jdf))
+
+
+class KernelRunHandle:
+    """A window on the kernel alone; times are microseconds since the epoch, answers are JSON."""
+
+    def __init__(self, java: Any) -> None:
+        """Wrap `io.eventtide` 's ``KernelRun``."""
+        self._java = java
+
+    def batch(self, now: int, rows: Sequence[tuple[int, str, int]]) -> str:
+        """Take rows: of each its number, the name of its key, and its time."""
+        numbers, keys, times = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
+        return str(self._java.batch(now, numbers, keys, times))
+
+    def tick(self, now: int) -> str:
+        """Move the clock."""
+        return str(self._java.tick(now))
+
+
 class ScriptHandle:
     """The rows of a scripted source, kept in the JVM."""
 

@@ -12,6 +12,7 @@ script.rows([("2024-01-01 00:00:07",)]).expect(results=[])
 script.clock("+1m").expect(watermark="2024-01-01 00:00:32")
 """
 
+from eventtide.testing.kernel import KernelScript
 from eventtide.testing.script import Script
 
-__all__ = ["Script"]
+__all__ = ["KernelScript", "Script"]

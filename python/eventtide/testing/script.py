@@ -76,7 +76,7 @@ class Script:
         session: SparkSession | None = None,
     ) -> None:
         self._spark = session or SparkSession.active()
-        self._schema = schema if isinstance(schema, StructType) else _schema(schema)
+        self._schema = schema if isinstance(schema, StructType) else row_type(schema)
         self._source = _jvm.script(self._spark, self._schema)
         self._result = query(self._source.stream())
         start_ms = micros_since_epoch(moment(clock)) // 1000
@@ -95,6 +95,11 @@ class Script:
     def checkpoint(self) -> str:
         """The folder of the query's checkpoint."""
         return self._checkpoint
+
+    @property
+    def result(self) -> DataFrame:
+        """What the query gives, as a streaming DataFrame."""
+        return self._result
 
     @property
     def streaming_query(self) -> StreamingQuery:
@@ -252,7 +257,8 @@ class Script:
         self._folder.cleanup()
 
 
-def _schema(ddl: str) -> StructType:
+def row_type(ddl: str) -> StructType:
+    """Return the type of rows with these columns, as Spark writes it."""
     parsed = StructType.fromDDL(ddl)
     if not isinstance(parsed, StructType):
         raise InvalidArgumentError(

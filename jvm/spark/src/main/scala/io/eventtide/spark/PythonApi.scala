@@ -20,6 +20,7 @@ import io.eventtide.spark.plan.{
 }
 import io.eventtide.spark.query.QueryWatermarks
 import io.eventtide.spark.source.{Script, ScriptSource}
+import io.eventtide.spark.testing.KernelRun
 
 /** What Python calls, with Java types only; `_jvm.py` is its one caller. */
 object PythonApi {
@@ -113,6 +114,9 @@ object PythonApi {
       startMs: Long
   ): ScriptedQuery =
     new ScriptedQuery(asClassic(result), outputMode, checkpoint, startMs)
+
+  /** The last window of a plan on the kernel alone. */
+  def kernelRun(results: DataFrame): KernelRun = KernelRun.of(asClassic(results))
 
   private def asClassic(session: SparkSession): classic.SparkSession =
     session.asInstanceOf[classic.SparkSession]

@@ -122,7 +122,7 @@ final class KeyedBatches[K](
   }
 
   private def pane(of: K): Pane[K] =
-    Pane(of, key.start, key.end, key.timing, key.trigger, key.index, key.result)
+    Pane(of, key.start, key.end, key.timing, key.trigger, key.index, key.isLast, key.result)
 }
 
 object KeyedBatches {
@@ -141,6 +141,7 @@ object KeyedBatches {
       timing: PaneTiming,
       trigger: Int,
       index: Int,
+      isLast: Boolean,
       buffer: Int
   )
 }

@@ -2,6 +2,7 @@ package io.eventtide.spark.options
 
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.kernel.window.{
+  Buffers,
   CountSpec,
   CountWindows,
   FrameArchive,
@@ -15,13 +16,12 @@ import io.eventtide.kernel.window.{
   WindowShape,
   WindowSpec
 }
-import io.eventtide.spark.state.WindowBuffers
 
 /** What decides where windows start and end. Times are in microseconds. */
 sealed trait WindowKind {
 
   /** The windows of one key, for an operator that takes rows one by one. */
-  def open(buffers: WindowBuffers, deducts: Boolean): OpenWindows
+  def open(buffers: Buffers, deducts: Boolean): OpenWindows
 
   /** How many windows a row of that time is in. */
   def windowsOf(ts: Long): Int
@@ -41,7 +41,7 @@ sealed trait WindowKind {
 object WindowKind {
 
   final case class ByTime(spec: WindowSpec) extends WindowKind {
-    def open(buffers: WindowBuffers, deducts: Boolean): OpenWindows =
+    def open(buffers: Buffers, deducts: Boolean): OpenWindows =
       new FrameWindows(spec, ring(spec.shape, buffers, deducts))
 
     def windowsOf(ts: Long): Int = spec.windowsOf(ts)
@@ -56,7 +56,7 @@ object WindowKind {
   }
 
   final case class BySession(spec: SessionSpec) extends WindowKind {
-    def open(buffers: WindowBuffers, deducts: Boolean): OpenWindows = new Sessions(spec, buffers)
+    def open(buffers: Buffers, deducts: Boolean): OpenWindows = new Sessions(spec, buffers)
 
     def windowsOf(ts: Long): Int = 1
     def delay: Long = spec.delay
@@ -73,7 +73,7 @@ object WindowKind {
   }
 
   final case class ByCount(spec: CountSpec) extends WindowKind {
-    def open(buffers: WindowBuffers, deducts: Boolean): OpenWindows =
+    def open(buffers: Buffers, deducts: Boolean): OpenWindows =
       new CountWindows(spec, ring(spec.shape, buffers, deducts))
 
     def windowsOf(ts: Long): Int = 0
@@ -84,7 +84,7 @@ object WindowKind {
     def structure: String = s"${spec.size} rows every ${spec.slide}"
   }
 
-  private def ring(shape: WindowShape, buffers: WindowBuffers, deducts: Boolean): FrameRing =
+  private def ring(shape: WindowShape, buffers: Buffers, deducts: Boolean): FrameRing =
     FrameRing(shape, buffers, deducts, FrameArchive.None, blockSize = Int.MaxValue)
 }
 

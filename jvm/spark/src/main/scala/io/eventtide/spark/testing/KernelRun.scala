@@ -1,0 +1,91 @@
+package io.eventtide.spark.testing
+
+import java.util.{List => JList}
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
+import org.apache.spark.sql.classic.DataFrame
+
+import io.eventtide.kernel.watermark.PolicySpec
+import io.eventtide.kernel.window.{KeyRules, KeyedBatches, Silence, Trigger}
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.plan.PolicyWatermark
+import io.eventtide.spark.query.WindowBatch
+
+/** A window on the kernel alone: for the test kit, which holds a query against it.
+  *
+  * Rows are known by the numbers that the caller gives them. Times are in microseconds.
+  */
+final class KernelRun private (settings: WindowSettings, policy: PolicySpec) {
+  private val buffers = new RowNumbers
+  private val mapper = new ObjectMapper
+  private val silence = settings.byKey.fold(Silence(None, keep = 0))(_.silence)
+  private val engine = new KeyedBatches[String](
+    KeyRules(policy, !settings.hasOwnTime, silence, triggers),
+    () => settings.windows.open(buffers, deducts = false)
+  )
+
+  private def triggers: Seq[Trigger] = settings.triggers.map(_.trigger)
+
+  /** Takes a batch of rows, each with its number, the name of its key and its time; what comes out as
+    * JSON:
+    *
+    * {{{
+    *   {"late": [3], "results": [
+    *     {"start": 0, "end": 10, "timing": "on_time", "index": 0, "last": true, "trigger": "", "rows": [0, 1]}]}
+    * }}}
+    */
+  def batch(
+      now: Long,
+      numbers: JList[Integer],
+      keys: JList[String],
+      times: JList[java.lang.Long]
+  ): String = {
+    val rows = numbers.asScala.toSeq.lazyZip(keys.asScala).lazyZip(times.asScala).map {
+      (number, key, ts) => number.toInt -> KeyedBatches.Row(key, ts, buffers.of(Vector(number)))
+    }
+    val numberOf = rows.map(_.swap).toMap
+    answer(give => engine.batch(now, rows.map(_._2))(give).map(numberOf))
+  }
+
+  /** The clock moves, and there are no rows; as `batch`. */
+  def tick(now: Long): String = answer { give =>
+    engine.tick(now)(give)
+    Nil
+  }
+
+  private def answer(run: (KeyedBatches.Pane[String] => Unit) => Seq[Int]): String = {
+    val json = mapper.createObjectNode()
+    val results = json.putArray("results")
+    val late = json.putArray("late")
+    run(pane => show(pane, results.addObject())).foreach(late.add(_): Unit)
+    buffers.reset()
+    mapper.writeValueAsString(json)
+  }
+
+  private def show(pane: KeyedBatches.Pane[String], json: ObjectNode): Unit = {
+    json.put("start", pane.start).put("end", pane.end)
+    json.put("timing", pane.timing.name).put("index", pane.index).put("last", pane.isLast)
+    json.put("trigger", settings.triggers(pane.trigger).name)
+    val rows: ArrayNode = json.putArray("rows")
+    buffers(pane.buffer).foreach(rows.add(_): Unit)
+  }
+}
+
+object KernelRun {
+
+  /** The run of the last window of a plan, over rows of one substream. */
+  def of(results: DataFrame): KernelRun = {
+    val plan = results.queryExecution.analyzed
+    val settings = WindowBatch.windows(plan).head.settings
+    val policy = plan.collectFirst { case node: PolicyWatermark => node.settings.policy }
+    val isAlone = settings.triggers.forall(!_.trigger.onCondition) && settings.panes.isEmpty
+    policy
+      .filter(_ => isAlone)
+      .map(new KernelRun(settings, _))
+      .getOrElse(throw EventtideException("NO_KERNEL_RUN"))
+  }
+}

@@ -1,0 +1,111 @@
+"""A window's query does what the kernel does, step by step, whatever kind of window it is."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import eventtide as et
+import pytest
+from eventtide import WatermarkPolicies
+from eventtide.testing import KernelScript
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from tests.spark.queries import at
+from tests.spark.window_runs import WITHOUT_CODE, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame, SparkSession
+
+ROWS = "ts timestamp, key string, n int"
+MIN, MAX = WatermarkPolicies.min_event_time(), WatermarkPolicies.max_event_time()
+
+KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
+    "min by key": lambda w: w.event_time("ts", MIN).watermark_scope("key").tumbling("10s"),
+    "max by key, delay": lambda w: (
+        w.event_time("ts", MAX).watermark_scope("key").sliding("10s", every="5s").delay("3s")
+    ),
+    "lag by key, idle": lambda w: (
+        w.event_time("ts", WatermarkPolicies.with_fixed_lag("4s"))
+        .watermark_scope("key")
+        .tumbling("10s")
+        .idle_timeout("7s")
+        .heartbeat("100ms")
+    ),
+    "lull by key": lambda w: (
+        w.event_time("ts", WatermarkPolicies.limiting_lag_and_lull("2s", "5s"))
+        .watermark_scope("key")
+        .tumbling("10s")
+        .heartbeat("100ms")
+    ),
+    "sessions by key": lambda w: (
+        w.event_time("ts", MAX)
+        .watermark_scope("key")
+        .session("4s", maximum_duration="12s")
+        .idle_timeout("9s")
+        .heartbeat("100ms")
+    ),
+    "sessions, one watermark": lambda w: w.event_time(
+        "ts", WatermarkPolicies.with_fixed_lag("3s")
+    ).session("4s"),
+    "counts": lambda w: w.event_time("ts", MAX).by_count(5, every=2),
+    "triggers": lambda w: (
+        w.event_time("ts", MAX)
+        .watermark_scope("key")
+        .tumbling("10s")
+        .emit(
+            "at_window_end",
+            "on_update",
+            et.WindowTrigger.every("6s"),
+            et.WindowTrigger.every_rows(3),
+        )
+    ),
+    "processing time": lambda w: w.processing_time().tumbling("10s"),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_query_does_what_the_kernel_does(spark: SparkSession, name: str) -> None:
+    """With rows in any order, several keys, null times, and a clock that goes on without rows."""
+    chance = random.Random(name)  # noqa: S311 - no secret
+
+    def window(events: DataFrame) -> et.WindowBuilder:
+        aggregates = F.count("*").alias("rows"), F.sort_array(F.collect_list("n")).alias("all")
+        return KINDS[name](et.window(events)).key_by("key").agg(*aggregates)
+
+    with settings(spark, WITHOUT_CODE), KernelScript(window, ROWS) as script:
+        top = 0
+        partitions = 1 if name == "counts" else 2  # by which rows arrive in another order
+        for step in range(6):
+            if chance.random() < 0.4:
+                script.clock(f"+{chance.randint(1, 9)}s")
+            else:
+                top += chance.randint(0, 9)
+                rows = [(when(chance, top), chance.choice("abc"), step * 100 + n) for n in range(6)]
+                script.rows(rows, partitions=partitions)
+
+
+def when(chance: random.Random, top: int) -> str | None:
+    """Return a time near the highest so far; now and then there is none."""
+    if chance.random() < 0.05:
+        return None
+    return at(max(0, 60 + top - chance.randint(0, 15)))
+
+
+def test_a_difference_is_told(spark: SparkSession) -> None:
+    """What only one of the two has."""
+    calls: list[DataFrame] = []
+
+    def window(events: DataFrame) -> et.WindowBuilder:
+        calls.append(events)
+        wrong = 0 if len(calls) == 1 else 1
+        total = (F.count("*") + wrong).alias("rows")
+        return et.window(events).event_time("ts", MAX).tumbling("10s").agg(total)
+
+    with (
+        KernelScript(window, ROWS, session=spark) as script,
+        pytest.raises(AssertionError, match=r"missing: .*rows=2\nunexpected: .*rows=1"),
+    ):
+        script.rows([(at(1), "a", 1), (at(12), "a", 1)])
