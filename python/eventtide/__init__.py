@@ -38,7 +38,7 @@ from eventtide.query_progress import (
 )
 from eventtide.session import configure, jar_path
 from eventtide.verdict import blame
-from eventtide.voltsp import TimeConfig, TimeSource, WatermarkStrategy, Windows
+from eventtide.voltsp import TimeConfig, TimeSource, WatermarkStrategy, Windows, from_yaml
 from eventtide.watermark import with_ingestion_time, with_watermark
 from eventtide.window_state import read_state
 from eventtide.windows import WindowBuilder, WindowTrigger, repair, start, window
@@ -74,6 +74,7 @@ __all__ = [
     "blame",
     "configure",
     "explain",
+    "from_yaml",
     "jar_path",
     "named_errors",
     "progress",

@@ -5,6 +5,7 @@ The builder makes a window of `et.window` and adds nothing to it, so both do the
 
 from eventtide.voltsp.aggregates import AggregateDefinition
 from eventtide.voltsp.choices import TimeSource, WatermarkStrategy
+from eventtide.voltsp.text import from_yaml
 from eventtide.voltsp.time_config import TimeConfig
 from eventtide.voltsp.window import VoltSPWindow
 from eventtide.voltsp.windows import Windows
@@ -16,4 +17,5 @@ __all__ = [
     "VoltSPWindow",
     "WatermarkStrategy",
     "Windows",
+    "from_yaml",
 ]

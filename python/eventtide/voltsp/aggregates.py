@@ -27,11 +27,10 @@ class Aggregate:
 
     def __post_init__(self) -> None:
         """Refuse what is wrong, where the caller can see the line."""
-        fix = f".{self.kind}('total', 'amount')"
-        of_type("name", self.name, str, "a name for the new column", fix)
+        of_type("name", self.name, str, "a name for the new column", "name='total'")
         if self.kind == "expression":
-            allowed, fix = "SQL text of an aggregate", ".expression('n', 'count_if(ok)')"
-            of_type("expression", self.of, str, allowed, fix)
+            fix = "expression='count_if(ok)'"
+            of_type("expression", self.of, str, "SQL text of an aggregate", fix)
         elif self.of is not None or self.kind != "count":
             check_extractor("column", self.of)
 
@@ -131,6 +130,6 @@ class AggregateDefinition:
         aggregates = (*self.aggregates, *more)
         names = [one.name for one in aggregates if isinstance(one, Aggregate)]
         for name in {name for name in names if names.count(name) > 1}:
-            allowed, fix = "names that differ", f".{names[-1]}('{name}_2', ...)"
+            allowed, fix = "names that differ", f"name='{name}_2'"
             raise refused("name", name, "is there twice", allowed=allowed, fix=fix)
         return type(self)(aggregates)

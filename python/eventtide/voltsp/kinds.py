@@ -54,7 +54,7 @@ def check_applies(kind: WindowKind, name: str, value: object) -> None:
     problem = f"is not of a {kind}"
     if kind in _SESSION:
         problem += ", whose gap is its idle timeout"
-        fix = f"with_time_config_builder(lambda b: b.with_idle_timeout({value!r}))"
+        fix = f".with_time_config_builder(lambda b: b.with_idle_timeout({value!r}))"
     elif name == "slide":
         fix = f"Windows.{kind.replace('tumbling', 'sliding')}()"
     raise refused(name, value, problem, allowed=allowed, fix=fix)

@@ -14,6 +14,7 @@ from eventtide.voltsp.binding import bound
 from eventtide.voltsp.extractors import check_extractor
 from eventtide.voltsp.kinds import check_applies, check_span
 from eventtide.voltsp.printed import calls
+from eventtide.voltsp.text import write_window
 from eventtide.voltsp.time_config import TimeConfig
 from eventtide.windows.handlers import LateHandler, check_handler
 from eventtide.windows.profiles import LateAction
@@ -225,6 +226,20 @@ class VoltSPWindow:
             An extractor names a column that is not there.
         """
         return bound(self, df)
+
+    def to_yaml(self) -> str:
+        """Return a YAML document that describes the window, as `from_yaml` reads it.
+
+        .. versionadded:: 0.1
+
+        Raises
+        ------
+        InvalidArgumentError
+            It has something that is no text: a Column, a function, or a policy.
+        SetupError
+            The extra ``eventtide[yaml]`` is not installed.
+        """
+        return write_window(self)
 
     def __repr__(self) -> str:
         """Return the calls that make it."""

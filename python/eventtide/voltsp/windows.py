@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from eventtide.voltsp.text import read_window
 from eventtide.voltsp.window import VoltSPWindow
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["Windows"]
 
@@ -71,3 +77,32 @@ class Windows:
         .. versionadded:: 0.1
         """
         return VoltSPWindow("sliding_count_window")
+
+    @staticmethod
+    def from_yaml(text: str | Path) -> VoltSPWindow:
+        """Read a window from a YAML document; see `from_yaml`.
+
+        .. versionadded:: 0.1
+
+        The document says nothing about rows: `VoltSPWindow.over` puts the window over them, and
+        `VoltSPWindow.to_yaml` writes it again.
+
+        Parameters
+        ----------
+        text : str or Path
+            The document, or where it is.
+
+        Raises
+        ------
+        InvalidArgumentError, ArgumentTypeError, InvalidDurationError
+            With the line and the key of the first that is wrong.
+        SetupError
+            The extra ``eventtide[yaml]`` is not installed.
+
+        Examples
+        --------
+        >>> Windows.from_yaml("session-window: {timeConfig: {idleTimeout: 5m}, aggregateDefinition:"
+        ...                   " {builder: [{type: count}]}}")
+        Windows.session_window().with_time_config(TimeConfig(idle_timeout='5m'))...
+        """
+        return read_window(text)

@@ -1,0 +1,161 @@
+"""From a document to the window that it describes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from eventtide._arguments import choice
+from eventtide.errors import ArgumentTypeError, InvalidArgumentError, refused, sentence
+from eventtide.voltsp.aggregates import AggregateDefinition
+from eventtide.voltsp.checks import check
+from eventtide.voltsp.document.model import Emitter, Pipeline
+from eventtide.voltsp.document.nodes import parse
+from eventtide.voltsp.time_config import TimeConfig
+from eventtide.voltsp.window import VoltSPWindow
+from eventtide.windows.triggers import WindowTrigger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pyspark.sql import DataFrame
+
+    from eventtide.voltsp.document.model import AggregateEntry, WindowEntry
+    from eventtide.voltsp.document.nodes import Document
+    from eventtide.voltsp.document.wording import Path
+    from eventtide.windows import WindowBuilder
+
+__all__ = ["read", "read_over"]
+
+_TYPES = ("count", "sum", "avg", "min", "max", "expression")
+_TRIGGERS = "atWindowEnd, onUpdate, {every: 10s}, {everyRows: 100} or {when: 'n > 3'}"
+_MADE_BY: dict[str, Any] = {
+    "every": WindowTrigger.every,
+    "everyRows": WindowTrigger.every_rows,
+    "when": WindowTrigger.when,
+}
+_ALLOWED = {
+    "list_type": ("a list", "a dash in front of each entry"),
+    "string_type": ("text", "quotes around it"),
+    "literal_error": ("1", "version: 1"),
+}
+
+
+def read(text: str) -> VoltSPWindow:
+    """Return the window that a document describes.
+
+    Raises
+    ------
+    EventtideError
+        The first that is wrong, with its line and its key.
+    """
+    return _window(parse(text))[0]
+
+
+def read_over(text: str, df: DataFrame) -> WindowBuilder:
+    """Return the window that a document describes, over rows; what these lack is placed too."""
+    document = parse(text)
+    window, path = _window(document)
+    with document.at(path, len(path)):
+        return window.over(df)
+
+
+def _window(document: Document) -> tuple[VoltSPWindow, Path]:
+    path, entry = _entry(document, _validated(document))
+    shown = len(path)
+    aggregates = AggregateDefinition()
+    for i, one in enumerate(entry.aggregate_definition.builder):
+        with document.at((*path, "aggregateDefinition", "builder", i), shown):
+            aggregates = _with_aggregate(aggregates, one)
+    triggers = []
+    for i, each in enumerate(entry.triggers):
+        with document.at((*path, "triggers", i, "trigger"), shown):
+            triggers.append(_trigger(each.trigger))
+    with document.at(path, shown):
+        kind: Any = str(path[-1]).replace("-", "_")
+        window = VoltSPWindow(kind, aggregate_definition=aggregates)
+        for call, *values in _calls(entry, triggers):
+            window = getattr(window, call)(*values)
+        check(window)
+    return window, path
+
+
+def _validated(document: Document) -> Pipeline:
+    try:
+        return Pipeline.model_validate(document.data)
+    except ValidationError as error:
+        wrong = error.errors()
+    first = min(wrong, key=lambda one: document.lines.get(one["loc"], 0))
+    cause = first.get("ctx", {}).get("error")
+    if cause is None:
+        value, (allowed, fix) = first["input"], _ALLOWED[first["type"]]
+        kind = InvalidArgumentError if first["type"] == "literal_error" else ArgumentTypeError
+        problem = f"has type {type(value).__name__}" if kind is ArgumentTypeError else "is unknown"
+        cause = kind(sentence("", value, problem, allowed=allowed, fix=fix))
+    path = first["loc"]
+    with document.at(path, _hidden(path)):
+        raise cause
+
+
+def _hidden(path: Path) -> int:
+    """Return how many keys lead to the window, if the path leads into one."""
+    kinds = [str(field.alias) for field in Emitter.model_fields.values()]
+    return next((i + 1 for i, key in enumerate(path) if key in kinds), 0)
+
+
+def _entry(document: Document, pipeline: Pipeline) -> tuple[Path, WindowEntry]:
+    """Return the one window of a document, and where it is."""
+    places: tuple[tuple[Path, Emitter], ...] = ((), pipeline), (("emitter",), pipeline.emitter)
+    found: list[tuple[Path, WindowEntry]] = [
+        ((*path, str(field.alias)), entry)
+        for path, emitter in places
+        for name, field in Emitter.model_fields.items()
+        if (entry := getattr(emitter, name)) is not None
+    ]
+    if len(found) == 1:
+        return found[0]
+    kinds = ", ".join(str(field.alias) for field in Emitter.model_fields.values())
+    problem = "stands beside another window" if found else "has no window"
+    fix = "leave one of them out" if found else "tumbling-time-window: ... below it"
+    path = found[1][0] if found else ()
+    with document.at(path):
+        raise refused("", None, problem, allowed=f"one window, {kinds}", fix=fix)
+
+
+def _calls(entry: WindowEntry, triggers: list[WindowTrigger]) -> Iterator[tuple[Any, ...]]:
+    for name in ("window_span", "slide", "maximum_duration", "touching", "late", "late_to"):
+        if (value := getattr(entry, name)) is not None:
+            yield f"with_{name}", value
+    if (key := entry.key_extractor) is not None:
+        yield "with_key_extractor", *(key if isinstance(key, list) else [key])
+    yield "with_time_config", TimeConfig(**entry.time_config.model_dump())
+    if triggers:
+        yield "emit", *triggers
+
+
+def _with_aggregate(aggregates: AggregateDefinition, entry: AggregateEntry) -> AggregateDefinition:
+    kind = choice("type", entry.type, _TYPES)
+    of, other = ("expression", "column") if kind == "expression" else ("column", "expression")
+    if (value := getattr(entry, other)) is not None:
+        problem, fix = f"is not of type {kind}", f"{of} in its place"
+        raise refused(other, value, problem, allowed=f"{of} for type {kind}", fix=fix)
+    if kind == "count":
+        return aggregates.count("count" if entry.name is None else entry.name, entry.column)
+    method: Callable[..., AggregateDefinition] = getattr(aggregates, kind)
+    return method(entry.name, getattr(entry, of))
+
+
+def _trigger(trigger: object) -> WindowTrigger:
+    if isinstance(trigger, dict) and len(trigger) == 1:
+        [(name, value)] = trigger.items()
+        if name in _MADE_BY:
+            return _MADE_BY[name](value)  # type: ignore[no-any-return] # by its name
+    for made in (WindowTrigger.at_window_end, WindowTrigger.on_update):
+        written = trigger.replace("_", "").lower() if isinstance(trigger, str) else None
+        if written == made.name.replace("_", ""):
+            return made
+    java = isinstance(trigger, str) and "#" in trigger
+    problem = "is a name of Java's" if java else "is unknown"
+    fix = f"trigger: {str(trigger).rpartition('#')[2]}" if java else "trigger: atWindowEnd"
+    raise refused("trigger", trigger, problem, allowed=_TRIGGERS, fix=fix)

@@ -1,0 +1,24 @@
+"""The JSON schema of a document, for editors.
+
+It lies beside this file as ``schema.json``. To write it anew, after a change of the model::
+
+    python -m eventtide.voltsp.document.schema > python/eventtide/voltsp/document/schema.json
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from eventtide.voltsp.document.model import Pipeline
+
+__all__ = ["schema"]
+
+
+def schema() -> str:
+    """Return the schema as text."""
+    return json.dumps(Pipeline.model_json_schema(), indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(schema())
