@@ -56,6 +56,7 @@ _KEYS: Mapping[str, Path] = MappingProxyType(
     | {name: (camel(name),) for name in _OF_WINDOW}
     | {"slide": ("slideBy",), "name": ("as",), "emit": ("triggers",)}
     | {name: (name,) for name in ("column", "expression", "type")}
+    | {name: (camel(name),) for name in ("at_window_end", "on_update", "every_rows")}
 )
 """Where the arguments of the builder stand, from the window or the aggregate on."""
 
@@ -65,6 +66,8 @@ _SNAKE_KINDS = re.compile(r"(tumbling|sliding|session)(_time|_count)?_window")
 _CALLS = (
     (r"^\.with_time_config_builder\(lambda b: b\.(.*)\)", r".\1"),
     (r"^\.with_aggregate_definition\(.*\)", "aggregateDefinition: {builder: [{type: count}]}"),
+    (r"^\.emit\(.*\)", "triggers: [{trigger: atWindowEnd}]"),
+    (r"^\.with_(\w+)\(('.*', '.*')\)", r"\1=[\2]"),
     (r"^\.with_(\w+)\((.*)\)", r"\1=\2"),
     (r"Windows\.(\w+)\(\)", r"\1"),
     (r"(TimeSource|WatermarkStrategy)\.", ""),
@@ -112,7 +115,7 @@ def _in_yaml(text: str) -> str:
     problem = re.sub("^None has type NoneType", "None is missing", problem)
     for pattern, instead in _CALLS:
         fix = re.sub(pattern, instead, fix)
-    fix = re.sub(r"^(\w+)='?([^']*)'?(?=\.$)", r"\1: \2", _named(fix))
+    fix = re.sub(r"^(\w+)=(?:'([^']*)'|([^']*|\[.*\]))(?=\.$)", r"\1: \2\3", _named(fix))
     return f"{_named(problem.removeprefix('None '))} Try: {fix}"
 
 

@@ -1,0 +1,456 @@
+"""What VoltSP's builder refuses: the argument, its value, what is allowed, what to try."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from eventtide import (
+    ArgumentTypeError,
+    EventtideError,
+    InvalidArgumentError,
+    InvalidDurationError,
+    TimeConfig,
+    UnknownColumnError,
+    WatermarkPolicies,
+    Windows,
+)
+from eventtide import WindowTrigger as Trigger
+
+from tests.unit.fakes import FakeFrame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from eventtide.voltsp import VoltSPWindow
+
+    Case = tuple[Callable[[], object], type[EventtideError], str, str, str]
+
+pytestmark = pytest.mark.usefixtures("columns")
+
+FRAME = FakeFrame("ts", "device", "Amount")
+
+
+def hourly() -> VoltSPWindow:
+    """Return a window by device and event time that nothing is wrong with."""
+    return (
+        Windows.tumbling_time_window()
+        .with_window_span("1h")
+        .with_key_extractor("device")
+        .with_time_config(TimeConfig("ts"))
+        .with_aggregate_definition(lambda a: a.count())
+    )
+
+
+def counted() -> VoltSPWindow:
+    """Return a window of rows that nothing is wrong with."""
+    rows = Windows.sliding_count_window().with_window_span(100).with_slide(10)
+    return rows.with_aggregate_definition(lambda a: a.count())
+
+
+def session(**config: Any) -> VoltSPWindow:
+    """Return a session window with a time config."""
+    window = Windows.session_window().with_aggregate_definition(lambda a: a.count())
+    return window.with_time_config(TimeConfig(**config))
+
+
+def handle(df: object, context: object) -> None:
+    """Take late rows."""
+
+
+T, D, A = ArgumentTypeError, InvalidDurationError, InvalidArgumentError
+
+# How, the error, how its message begins, what it says is allowed, what it tries.
+BUILDER: list[Case] = [
+    # spans and slides
+    (
+        lambda: hourly().with_window_span("0s"),
+        D,
+        "window_span='0s' is zero",
+        "more than zero",
+        "1s",
+    ),
+    (lambda: hourly().with_window_span(60), D, "window_span=60 is a number", "as text", "='60s'"),
+    (lambda: hourly().with_window_span("-1h"), D, "window_span='-1h' is neg", "more", "'1h'"),
+    (lambda: hourly().with_window_span("soon"), D, "window_span='soon' cannot", "as text", "'5s'"),
+    (lambda: hourly().with_window_span("1us"), D, "window_span='1us' is sh", "1ms", "'1ms'"),
+    (lambda: hourly().with_window_span(None), D, "window_span=None has type", "as text", "'5s'"),  # type: ignore[arg-type]
+    (
+        lambda: hourly().with_slide("1s"),
+        A,
+        "slide='1s' is not of a tumbling_time_window",
+        "slide of sliding_time_window, sliding_count_window",
+        "Windows.sliding_time_window()",
+    ),
+    (
+        lambda: session().with_window_span("5m"),
+        A,
+        "window_span='5m' is not of a session_window, whose gap is its idle timeout",
+        "window_span of tumbling_time_window",
+        ".with_time_config_builder(lambda b: b.with_idle_timeout('5m'))",
+    ),
+    (lambda: session().with_slide("5m"), A, "slide='5m' is not of a session", "slide of", "idle"),
+    (
+        lambda: Windows.tumbling_time_window().over(FRAME),
+        A,
+        "window_span=None is missing: a tumbling_time_window needs it",
+        "a duration of 1ms",
+        ".with_window_span('1m')",
+    ),
+    (
+        lambda: Windows.sliding_time_window().with_window_span("1m").over(FRAME),
+        A,
+        "slide=None is missing: a sliding_time_window needs it",
+        "a duration of 1ms",
+        ".with_slide('1m')",
+    ),
+    (
+        lambda: Windows.sliding_time_window().with_window_span("10s").with_slide("3s").over(FRAME),
+        D,
+        "window_span='10s' is no multiple of slide='3s'",
+        "a multiple of slide",
+        "window_span='9s'",
+    ),
+    (
+        lambda: Windows.sliding_time_window().with_window_span("1s").with_slide("1m").over(FRAME),
+        D,
+        "window_span='1s' is no multiple of slide='1m'",
+        "a multiple of slide",
+        "window_span='1m'",
+    ),
+    (
+        lambda: Windows.sliding_time_window().with_window_span("1h").with_slide("1ms").over(FRAME),
+        D,
+        "slide='1ms' makes 3600000 frames of window_span='1h'",
+        "up to 1000000 frames",
+        "slide='3ms 600us'",
+    ),
+    (lambda: counted().with_window_span("100"), T, "window_span='100' has", "1 to 1000000", "=100"),
+    (lambda: counted().with_window_span("1m"), T, "window_span='1m' has type", "whole", "=100"),
+    (lambda: counted().with_window_span(0), A, "window_span=0 is out of", "from 1", "=100"),
+    (lambda: counted().with_window_span(1.5), T, "window_span=1.5 has type", "whole", "=100"),  # type: ignore[arg-type]
+    (lambda: counted().with_window_span(2_000_000), A, "window_span=2000000 is", "1000000", "=100"),
+    (lambda: counted().with_slide(-1), A, "slide=-1 is out of range", "from 1", "slide=100"),
+    (
+        lambda: counted().with_slide(101).over(FRAME),
+        A,
+        "slide=101 is more than window_span=100",
+        "from 1 to 100",
+        "slide=100",
+    ),
+    (
+        lambda: Windows.tumbling_count_window().over(FRAME),
+        A,
+        "window_span=None is missing",
+        "a whole number of rows",
+        ".with_window_span(10)",
+    ),
+    # time
+    (lambda: TimeConfig(5), T, "event_time_extractor=5 has type", "a column name", "user_id"),  # type: ignore[arg-type]
+    (lambda: TimeConfig(""), A, "event_time_extractor='' is empty", "a column name", "user_id"),
+    (
+        lambda: TimeConfig("org.acme.Event::timestamp"),
+        A,
+        "event_time_extractor='org.acme.Event::timestamp' is a method of Java",
+        "SQL text",
+        "event_time_extractor='timestamp'",
+    ),
+    (
+        lambda: TimeConfig("ts", "AVG_EVENT_TIME"),
+        A,
+        "watermark_strategy='AVG_EVENT_TIME' is unknown",
+        "'MIN_EVENT_TIME', 'MAX_EVENT_TIME'",
+        "WatermarkStrategy.MIN_EVENT_TIME",
+    ),
+    (
+        lambda: TimeConfig().with_idle_timeout_clock("SUN"),
+        A,
+        "idle_timeout_clock='SUN' is unknown",
+        "'EVENT_TIME', 'PROCESSING_TIME'",
+        "TimeSource.EVENT_TIME",
+    ),
+    (
+        lambda: TimeConfig().with_delay_window_close("-1s"),
+        D,
+        "delay_window_close='-1s' is negative",
+        "zero or more",
+        "'1s'",
+    ),
+    (lambda: TimeConfig(idle_timeout=300), D, "idle_timeout=300 is a number", "more", "'300s'"),  # type: ignore[arg-type]
+    (lambda: TimeConfig(idle_timeout="0s"), D, "idle_timeout='0s' is zero", "more than", "'1s'"),
+    (lambda: TimeConfig(heartbeat="1ms"), D, "heartbeat='1ms' is too often", "100ms", "'1m'"),
+    (lambda: TimeConfig(late_rule="never"), A, "late_rule='never' is unk", "'frame_closed'", "be"),  # type: ignore[arg-type]
+    (lambda: TimeConfig(scope=[]), A, "scope=[] is empty", "'key', 'global'", "scope='key'"),
+    (lambda: TimeConfig(policy="min"), T, "policy='min' has type str", "a WatermarkPolicy", "lag"),  # type: ignore[arg-type]
+    (
+        lambda: hourly().with_time_config("5m"),  # type: ignore[arg-type]
+        T,
+        "time_config='5m' has type str",
+        "a TimeConfig",
+        "TimeConfig(event_time_extractor='ts')",
+    ),
+    (
+        lambda: hourly().with_time_config_builder(TimeConfig()),  # type: ignore[arg-type]
+        T,
+        "time_config_builder=TimeConfig() has type TimeConfig, which cannot be called",
+        "a function that is given an empty TimeConfig",
+        "lambda builder: builder.",
+    ),
+    (
+        lambda: hourly().with_time_config_builder(lambda _: None),  # type: ignore[arg-type, return-value]
+        T,
+        "time_config_builder=<function <lambda>",
+        "a function that is given an empty TimeConfig and returns one",
+        "lambda builder: builder.",
+    ),
+    (
+        lambda: session().over(FRAME),
+        A,
+        "idle_timeout=None is missing: it is the gap of a session_window",
+        "a duration of 1ms or more",
+        ".with_time_config_builder(lambda b: b.with_idle_timeout('5m'))",
+    ),
+    (
+        lambda: (
+            hourly().with_time_config(TimeConfig("ts", idle_timeout_clock="EVENT_TIME")).over(FRAME)
+        ),
+        A,
+        "idle_timeout_clock='EVENT_TIME' measures nothing without an idle_timeout",
+        "both, or none",
+        "with_idle_timeout('5m')",
+    ),
+    *(
+        (
+            lambda name=name, value=value: (
+                hourly()
+                .with_time_config(TimeConfig(idle_timeout="5m", **{name: value}))
+                .over(FRAME)
+            ),
+            A,
+            f"{name}={value!r} is of event time, and without an extractor",
+            f"{name} beside an event_time_extractor",
+            "with_event_time_extractor('ts')",
+        )
+        for name, value in {
+            "delay_window_close": "5s",
+            "watermark_strategy": "MIN_EVENT_TIME",
+            "idle_timeout_clock": "EVENT_TIME",
+            "late_rule": "frame_closed",
+            "scope": "key",
+            "policy": WatermarkPolicies.min_event_time(),
+        }.items()
+    ),
+    (
+        lambda: hourly().with_time_config(TimeConfig()).with_late("count").over(FRAME),
+        A,
+        "late='count' is of event time",
+        "late beside an event_time_extractor",
+        "with_event_time_extractor('ts')",
+    ),
+    (
+        lambda: counted().with_time_config(TimeConfig("ts", delay_window_close="5s")).over(FRAME),
+        A,
+        "delay_window_close='5s' is of time, and a sliding_count_window ends with a row",
+        "delay_window_close of a window of time",
+        "leave delay_window_close out",
+    ),
+    (
+        lambda: counted().with_time_config(TimeConfig("ts", late_rule="frame_closed")).over(FRAME),
+        A,
+        "late_rule='frame_closed' is of time",
+        "late_rule of a window of time",
+        "leave late_rule out",
+    ),
+    (
+        lambda: (
+            hourly()
+            .with_time_config(
+                TimeConfig("ts", "MIN_EVENT_TIME", policy=WatermarkPolicies.max_event_time())
+            )
+            .over(FRAME)
+        ),
+        A,
+        "policy=WatermarkPolicies.max_event_time() stands beside watermark_strategy=",
+        "one of the two",
+        "leave watermark_strategy out",
+    ),
+    (
+        lambda: session(event_time_extractor="ts", idle_timeout="5m", scope="key").over(FRAME),
+        A,
+        "scope='key' asks for watermarks by key, and there is no key extractor",
+        "'global', or a key extractor",
+        ".with_key_extractor('user_id')",
+    ),
+    (
+        lambda: hourly().with_time_config(TimeConfig(heartbeat="1s")).over(FRAME),
+        A,
+        "heartbeat='1s' looks for silent keys, and none is by any clock",
+        "heartbeat with an idle_timeout",
+        "with_idle_timeout('5m')",
+    ),
+    # keys and columns
+    (lambda: hourly().with_key_extractor(), A, "key_extractor=() is empty", "columns", "'user_id'"),
+    (
+        lambda: hourly().with_key_extractor(7),  # type: ignore[arg-type]
+        T,
+        "key_extractor=7 has type int",
+        "columns",
+        "user_id",
+    ),
+    (
+        lambda: hourly().with_key_extractor("device", "device"),
+        A,
+        "key_extractor=('device', 'device') has a name twice",
+        "columns, one after the other",
+        ".with_key_extractor('user_id', 'site')",
+    ),
+    (
+        lambda: hourly().with_key_extractor("Event::userId"),
+        A,
+        "key_extractor='Event::userId' is a method of Java",
+        "a column name",
+        "key_extractor='userId'",
+    ),
+    (
+        lambda: hourly().with_key_extractor("devices").over(FRAME),
+        UnknownColumnError,
+        "key_extractor='devices' is no column",
+        "one of ts, device, Amount",
+        "key_extractor='device'",
+    ),
+    (
+        lambda: hourly().with_time_config(TimeConfig("tz")).over(FRAME),
+        UnknownColumnError,
+        "event_time_extractor='tz' is no column",
+        "one of ts, device, Amount",
+        "event_time_extractor='ts'",
+    ),
+    (lambda: hourly().over("events"), T, "df='events' has type str", "a Spark DataFrame", "over"),  # type: ignore[arg-type]
+    # sessions
+    (
+        lambda: session(idle_timeout="5m").with_maximum_duration("1m").over(FRAME),
+        D,
+        "maximum_duration='1m' is shorter than idle_timeout='5m'",
+        "5m or more",
+        "maximum_duration='5m'",
+    ),
+    (lambda: session().with_maximum_duration(60), D, "maximum_duration=60 is a", "text", "'60s'"),  # type: ignore[arg-type]
+    (
+        lambda: hourly().with_maximum_duration("1h"),
+        A,
+        "maximum_duration='1h' is not of a tumbling_time_window",
+        "maximum_duration of session_window",
+        "leave maximum_duration out",
+    ),
+    (
+        lambda: session().with_touching("both"),  # type: ignore[arg-type]
+        A,
+        "touching='both' is unknown",
+        "'separate', 'merge'",
+        "touching='separate'",
+    ),
+    (lambda: counted().with_touching("merge"), A, "touching='merge' is not of", "session", "leave"),
+    # aggregates
+    (
+        lambda: Windows.tumbling_count_window().with_window_span(9).over(FRAME),
+        A,
+        "aggregate_definition=None is missing",
+        "one aggregate or more",
+        ".with_aggregate_definition(lambda a: a.count())",
+    ),
+    (
+        lambda: hourly().with_aggregate_definition("count"),  # type: ignore[arg-type]
+        T,
+        "aggregate_definition='count' has type str, which cannot be called",
+        "a function that is given an empty AggregateDefinition",
+        "lambda builder: builder.count()",
+    ),
+    (
+        lambda: hourly().with_aggregate_definition(lambda a: a.sum("n", None)),  # type: ignore[arg-type]
+        T,
+        "column=None has type NoneType",
+        "a column name, SQL text or a Column",
+        "column=",
+    ),
+    (
+        lambda: hourly().with_aggregate_definition(lambda a: a.count().count()),
+        A,
+        "name='count' is there twice",
+        "names that differ",
+        "name='count_2'",
+    ),
+    (
+        lambda: hourly().with_aggregate_definition(lambda a: a.agg("n")),  # type: ignore[arg-type]
+        T,
+        "agg='n' has type str",
+        "aggregates of Spark",
+        ".agg(F.max(",
+    ),
+    (
+        lambda: hourly().with_aggregate_definition(lambda a: a.expression("n", "")),
+        A,
+        "expression='' is empty",
+        "SQL text of an aggregate",
+        "expression='count_if(ok)'",
+    ),
+    # late rows and triggers
+    (
+        lambda: hourly().with_exception_handler("handle"),  # type: ignore[arg-type]
+        T,
+        "exception_handler='handle' has type str, which cannot be called",
+        "a function of two arguments, fn(df, context)",
+        "exception_handler=handle",
+    ),
+    (
+        lambda: hourly().with_exception_handler(handle, "ignore"),  # type: ignore[arg-type]
+        A,
+        "on_handler_error='ignore' is unknown",
+        "'fail', 'log'",
+        "on_handler_error='fail'",
+    ),
+    (
+        lambda: hourly().with_exception_handler(handle).with_late("count").over(FRAME),
+        A,
+        "exception_handler=<function handle at",
+        "exception_handler with late='log'",
+        ".with_late('log')",
+    ),
+    (
+        lambda: hourly().with_late_to("/data/late").with_late("fail").over(FRAME),
+        A,
+        "late_to='/data/late' takes late rows from the log, and late='fail' keeps none",
+        "late_to with late='log'",
+        ".with_late('log')",
+    ),
+    (lambda: hourly().with_late("drop"), A, "late='drop' is unknown", "'log', 'count'", "'log'"),  # type: ignore[arg-type]
+    (lambda: hourly().with_late_to(""), A, "late_to='' is empty", "the path of a folder", "s3:"),
+    (lambda: hourly().emit(), A, "emit=() is empty", "one or more of at_window_end", ".emit("),
+    (lambda: hourly().emit("at_end"), A, "trigger='at_end' is unknown", "at_window_end", ".emit("),
+    (lambda: hourly().emit("every"), A, "trigger='every' says nothing", "every(...)", "('10s')"),
+    (lambda: hourly().emit(Trigger.every), T, "trigger=<function", "every(...)", "every('10s')"),  # type: ignore[arg-type]
+    (lambda: hourly().emit("on_update", "on_update"), A, "emit=(WindowTrigger", "each once", "."),
+    (lambda: hourly().emit(Trigger.every(10)), D, "every=10 is a number", "as text", "'10s'"),  # type: ignore[arg-type]
+    (lambda: hourly().emit(Trigger.every_rows(0)), A, "every_rows=0 is out", "from 1", "=1000"),
+    (lambda: hourly().emit(Trigger.when("")), A, "when='' is empty", "SQL text", "n >= 1000"),
+]
+
+
+@pytest.mark.parametrize(("go", "error", "begins", "allowed", "fix"), BUILDER)
+def test_a_wrong_call_is_refused(
+    go: Callable[[], object], error: type[EventtideError], begins: str, allowed: str, fix: str
+) -> None:
+    """In the words of the builder."""
+    with pytest.raises(error) as caught:
+        go()
+    assert type(caught.value) is error
+    problem, _, rest = str(caught.value).partition(" Allowed: ")
+    assert problem.startswith(begins)
+    said, _, tried = rest.partition(" Try: ")
+    assert allowed in said
+    assert fix in tried
+
+
+def test_the_windows_of_the_table_pass_without_their_mistakes() -> None:
+    """Each case differs from these in one thing."""
+    for window in (hourly(), counted(), session(idle_timeout="5m")):
+        assert window.over(FRAME).explained()

@@ -1,0 +1,381 @@
+"""What is refused in YAML: the line and the key, the value, what is allowed, what to try."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import eventtide as et
+import pytest
+from eventtide import (
+    ArgumentTypeError,
+    EventtideError,
+    InvalidArgumentError,
+    InvalidDurationError,
+    UnknownColumnError,
+)
+
+from tests.unit.fakes import FakeFrame
+
+pytestmark = pytest.mark.usefixtures("columns")
+
+FRAME = FakeFrame("ts", "device", "Amount")
+PAGE = """\
+version: 1
+name: hourly
+emitter:
+  sliding-time-window:
+    windowSpan: 1h
+    slideBy: 1m
+    keyExtractor: device
+    timeConfig:
+      eventTimeExtractor: ts
+      idleTimeout: 5m
+    aggregateDefinition:
+      builder:
+      - type: sum
+        column: Amount
+        as: total
+    triggers:
+    - trigger: atWindowEnd
+"""
+
+T, D, A, U = ArgumentTypeError, InvalidDurationError, InvalidArgumentError, UnknownColumnError
+COUNT = "aggregateDefinition: {builder: [{type: count}]}"
+DELAYED = "eventTimeExtractor: ts, delayWindowClose: 5s"
+ONCE = ("each key once", "leave one out")
+NO_YAML = ("one document of keys and values", "quotes around")
+JAVA = "org.voltdb.stream.plugin.window.api.WindowTrigger#onUpdate"
+
+Case = tuple[str, type[EventtideError], str, str, str]
+
+# By the line that is replaced: what stands there, the error, how it begins, what it says is
+# allowed, and what it tries.
+CASES: dict[str, list[Case]] = {
+    "version: 1": [
+        ("version: 2", A, "line 1, version: 2 is unknown", "1", "version: 1"),
+        ("version: '1'", A, "line 1, version: '1' is unknown", "1", "version: 1"),
+        ("{", A, "line 3: cannot be read as YAML", *NO_YAML),
+    ],
+    "name: hourly": [
+        ("name: 7", T, "line 2, name: 7 has type int", "text", "quotes"),
+        ("name: on", T, "line 2, name: True has type bool", "text", "quotes"),
+        ("names: x", A, "line 2, names: is an unknown key", "version, name", "name in its place"),
+        ("source: {kafka: {}}", A, "line 2, source: has no place here", "emitter", "et.from_yaml("),
+        ("processors: []", A, "line 2, processors: has no place", "emitter", "df.where(...)"),
+        ("sink: {}", A, "line 2, sink: has no place here", "emitter", "results.writeStream"),
+        ("version: 1", A, "line 2, version: is there twice, first on line 1", *ONCE),
+        (
+            "session-window: {}",
+            A,
+            "line 4, emitter.sliding-time-window: stands beside another window",
+            "one window, tumbling-time-window, sliding-time-window",
+            "leave one of them out",
+        ),
+    ],
+    "  sliding-time-window:": [
+        (
+            "  file:",
+            A,
+            "line 4, emitter.file: is no kind of window, and nothing else is made here",
+            "tumbling-time-window, sliding-time-window, session-window",
+            "in its place",
+        ),
+        (
+            "  sliding-window:",
+            A,
+            "line 4, emitter.sliding-window: is no kind of window",
+            "tumbling-time-window, sliding-time-window",
+            "sliding-time-window in its place",
+        ),
+        (
+            "  session-window:",
+            A,
+            "line 5, windowSpan: '1h' is not of a session-window, whose gap is its idle timeout",
+            "windowSpan of tumbling-time-window",
+            "idleTimeout: 1h",
+        ),
+        (
+            "  tumbling-time-window:",
+            A,
+            "line 6, slideBy: '1m' is not of a tumbling-time-window",
+            "of sliding-time-window, sliding-count-window",
+            "sliding-time-window",
+        ),
+        (
+            "  sliding-count-window:",
+            T,
+            "line 5, windowSpan: '1h' has type str",
+            "a whole number from 1 to 1000000",
+            "windowSpan: 100",
+        ),
+    ],
+    "windowSpan: 1h": [
+        ("windowSpan: 60", D, "line 5, windowSpan: 60 is a number", "as text", "windowSpan: 60s"),
+        ("windowSpan: 0s", D, "line 5, windowSpan: '0s' is zero", "more than", "windowSpan: 1s"),
+        ("windowSpan: soon", D, "line 5, windowSpan: 'soon' cannot", "as text", "windowSpan: 5s"),
+        ("windowSpan: [1h]", D, "line 5, windowSpan: ['1h'] has type", "text", "windowSpan: 5s"),
+        ("windowSpan:", A, "line 5, windowSpan: is empty", "a value", "leave windowSpan out"),
+        ("# none", A, "line 4, windowSpan: is missing", "a duration", "windowSpan: 1m"),
+        ("window_span: 1h", A, "line 5, window_span: is an unknown", "windowSpan", "windowSpan in"),
+        ("exceptionHandler: f", A, "line 5, exceptionHandler: has no", "late", "with_exception_"),
+        ("maximumDuration: 1h", A, "line 5, maximumDuration: '1h' is not", "session-window", "out"),
+        ("touching: merge", A, "line 5, touching: 'merge' is not of", "session-window", "leave"),
+        ("5: 1h", T, "line 5: a key is no text", "names, such as windowSpan", "quotes"),
+        ("windowSpan: '1h", A, "line", *NO_YAML),
+        ("windowSpan: !x 1h", A, "line 5: cannot be read as YAML", *NO_YAML),
+        ("windowSpan: 2024-13-01", A, "line 5: cannot be read as YAML: month", *NO_YAML),
+        ("<<: {}", A, "line 5: cannot be read as YAML", *NO_YAML),
+    ],
+    "slideBy: 1m": [
+        ("slideBy: 7m", D, "line 5, windowSpan: '1h' is no multiple", "up to", "windowSpan: 1h 3m"),
+        (
+            "slideBy: 1ms",
+            D,
+            "line 6, slideBy: '1ms' makes 3600000",
+            "up to 1000000",
+            "slideBy: 3ms",
+        ),
+        ("windowSpan: 1m", A, "line 6, windowSpan: is there twice, first on line 5", *ONCE),
+        ("# none", A, "line 4, slideBy: is missing: a sliding-time-window", "a duration", ": 1m"),
+        ("late: drop", A, "line 6, late: 'drop' is unknown", "'log', 'count', 'fail'", "late: log"),
+        ("lateTo: 7", T, "line 6, lateTo: 7 has type int", "the path of a folder", "lateTo: s3:"),
+    ],
+    "keyExtractor: device": [
+        (
+            "keyExtractor: org.acme.Event::userId",
+            A,
+            "line 7, keyExtractor: 'org.acme.Event::userId' is a method of Java",
+            "a column name, SQL text",
+            "keyExtractor: userId",
+        ),
+        ("keyExtractor: 7", T, "line 7, keyExtractor: 7 has type int", "columns", "keyExtractor: "),
+        ("keyExtractor: []", A, "line 7, keyExtractor: () is empty", "columns", "keyExtractor: "),
+        (
+            "keyExtractor: devices",
+            U,
+            "line 7, keyExtractor: 'devices' is no",
+            "one of ts",
+            "device",
+        ),
+    ],
+    "eventTimeExtractor: ts": [
+        (
+            "eventTimeExtractor: tz",
+            U,
+            "line 9, timeConfig.eventTimeExtractor: 'tz' is no column",
+            "one of ts, device, Amount",
+            "eventTimeExtractor: ts",
+        ),
+        (
+            "eventTimeExtractor: Event::timestamp",
+            A,
+            "line 9, timeConfig.eventTimeExtractor: 'Event::timestamp' is a method of Java",
+            "a column name, SQL text",
+            "eventTimeExtractor: timestamp",
+        ),
+        (
+            "delayWindowClose: 5s",
+            A,
+            "line 9, timeConfig.delayWindowClose: '5s' is of event time",
+            "delayWindowClose beside an eventTimeExtractor",
+            "eventTimeExtractor: ts",
+        ),
+        (
+            "delayWindowClose: -5s",
+            D,
+            "line 9, timeConfig.delayWindowClose: '-5s' is negative",
+            "zero or more",
+            "delayWindowClose: 5s",
+        ),
+        (
+            "watermarkStrategy: LAST",
+            A,
+            "line 9, timeConfig.watermarkStrategy: 'LAST' is unknown",
+            "'MIN_EVENT_TIME', 'MAX_EVENT_TIME'",
+            "watermarkStrategy: MIN_EVENT_TIME",
+        ),
+        (
+            "idleTimeoutClock: 1",
+            A,
+            "line 9, timeConfig.idleTimeoutClock: 1 is unknown",
+            "'EVENT_TIME', 'PROCESSING_TIME'",
+            "idleTimeoutClock: EVENT_TIME",
+        ),
+        ("scope: []", A, "line 9, timeConfig.scope: [] is empty", "'key', 'global'", "scope: key"),
+        (
+            "lateRule: x",
+            A,
+            "line 9, timeConfig.lateRule: 'x' is",
+            "'frame_closed'",
+            "lateRule: beh",
+        ),
+        ("heartbeat: 1ms", D, "line 9, timeConfig.heartbeat: '1ms' is", "100ms", "heartbeat: 1m"),
+        (
+            "policy: x",
+            A,
+            "line 9, timeConfig.policy: is an unknown key",
+            "scope, lateRule",
+            "place",
+        ),
+    ],
+    "idleTimeout: 5m": [
+        ("idleTimeout: 5", D, "line 10, timeConfig.idleTimeout: 5 is", "text", "idleTimeout: 5s"),
+        ("idleTimeout: -5m", D, "line 10, timeConfig.idleTimeout: '-5m' is", "more", "Timeout: 5m"),
+        ("idleTimeOut: 5m", A, "line 10, timeConfig.idleTimeOut: is an", "idleTimeout", "idleTime"),
+        ("idleTimeout: [", A, "line 12: cannot be read as YAML", *NO_YAML),
+    ],
+    "    aggregateDefinition:": [
+        ("    late: log", A, "line 12: cannot be read as YAML", *NO_YAML),
+    ],
+    "      builder:": [
+        (
+            "      from: org.acme.Event\n      builder:",
+            A,
+            "line 12, aggregateDefinition.from: has no place here",
+            "builder",
+            "leave from out",
+        ),
+        (
+            "      build:",
+            A,
+            "line 12, aggregateDefinition.build: is an unknown",
+            "builder",
+            "build",
+        ),
+    ],
+    "- type: sum": [
+        ("- type: total", A, "line 13, aggregateDefinition.builder[0].type: 'to", "'avg'", "count"),
+        ("- from: x", A, "line 13, aggregateDefinition.builder[0].from: is an unk", "column", "in"),
+        (
+            "- type: expression",
+            A,
+            "line 14, aggregateDefinition.builder[0].column:",
+            "expr",
+            "expr",
+        ),
+        (
+            "- sum\n      - type: sum",
+            T,
+            "line 13, aggregateDefinition.builder[0]: 'sum'",
+            "map",
+            "t",
+        ),
+    ],
+    "column: Amount": [
+        ("# none", T, "line 13, aggregateDefinition.builder[0].column: is miss", "a column", "col"),
+        (
+            "column: 7",
+            T,
+            "line 14, aggregateDefinition.builder[0].column: 7 has",
+            "a column",
+            "col",
+        ),
+        (
+            "expression: n",
+            A,
+            "line 14, aggregateDefinition.builder[0].expression:",
+            "col",
+            "column",
+        ),
+    ],
+    "as: total": [
+        ("# none", T, "line 13, aggregateDefinition.builder[0].as: is missing", "a name", "total"),
+        ("as: [n]", T, "line 15, aggregateDefinition.builder[0].as: ['n'] has", "a name", "total"),
+    ],
+    "- trigger: atWindowEnd": [
+        (
+            f"- trigger: {JAVA}",
+            A,
+            f"line 17, triggers[0].trigger: '{JAVA}' is a name of Java's",
+            "atWindowEnd, onUpdate, {every: 10s}",
+            "trigger: onUpdate",
+        ),
+        ("- trigger: end", A, "line 17, triggers[0].trigger: 'end' is", "onUpdate", "atWindowEnd"),
+        ("- trigger: every", A, "line 17, triggers[0].trigger: 'every'", "{every: 10s}", "trigger"),
+        ("- trigger: {every: 5}", D, "line 17, triggers[0].trigger.every: 5", "text", "every: 5s"),
+        (
+            "- trigger: {everyRows: x}",
+            T,
+            "line 17, triggers[0].trigger.everyRows",
+            "from 1",
+            "1000",
+        ),
+        ("- trigger: {when: 7}", T, "line 17, triggers[0].trigger.when: 7 has", "SQL text", "n >"),
+        ("- trigger: {a: 1, b: 2}", A, "line 17, triggers[0].trigger: {'a'", "onUpdate", "trigger"),
+        ("- sink: {}", A, "line 17, triggers[0].sink: has no place", "trigger", "writeStream"),
+        ("- processors: []", A, "line 17, triggers[0].processors: has no", "trigger", "where("),
+        ("- atWindowEnd", T, "line 17, triggers[0]: 'atWindowEnd' has type", "trigger", "trigger:"),
+        ("  trigger: x", T, "line 16, triggers: {'trigger': 'x'} has type", "a list", "a dash"),
+        (
+            "- trigger: onUpdate\n    - trigger: onUpdate",
+            A,
+            "line 16, triggers: (WindowTrigger.onUpdate, WindowTrigger.onUpdate) has a trigger",
+            "atWindowEnd, onUpdate",
+            "triggers: [{trigger: atWindowEnd}]",
+        ),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("line", "case"), [(line, case) for line, cases in CASES.items() for case in cases]
+)
+def test_a_wrong_line_is_refused(line: str, case: Case) -> None:
+    """By its number, in the words of the document."""
+    instead, error, begins, allowed, fix = case
+    assert PAGE.count(line) == 1
+    with pytest.raises(error) as caught:
+        et.from_yaml(PAGE.replace(line, instead), FRAME)
+    assert type(caught.value) is error
+    problem, _, rest = str(caught.value).partition(" Allowed: ")
+    assert problem.startswith(begins)
+    said, _, tried = rest.partition(" Try: ")
+    assert allowed in said
+    assert fix in tried
+
+
+def test_the_document_passes_without_its_mistakes() -> None:
+    """Each case differs from it in one line."""
+    assert et.from_yaml(PAGE, FRAME).explained()
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("", A, "^text='' is empty"),
+        (7, T, "^text=7 has type int"),
+        ("nowhere.yaml", A, "^text='nowhere.yaml' cannot be read: .*No such file"),
+        ("version: 1", A, r"^line 1: has no window\. Allowed: one window, tumbling-time-window"),
+        ("- a\n- b", T, "^line 1: .'a', 'b'. has type list"),
+        ("a: 1\n---\nb: 2", A, "^line 2: cannot be read as YAML"),
+        ("a: &x [1]\nb: *x", A, "^line 2: an alias is not followed"),
+        ("a: " + "[" * 100_000, A, "^line 1: cannot be read as YAML"),
+        ("a: \0", A, "^line 1: cannot be read as YAML"),
+        ("session-window: 5", T, "^line 1, session-window: 5 has type int. Allowed: a mapping"),
+        (
+            f"session-window:\n  {COUNT}",
+            A,
+            "^line 1, timeConfig.idleTimeout: is missing: .*gap of a session-window",
+        ),
+        (
+            "tumbling-count-window:\n  windowSpan: 9\n  aggregateDefinition: {builder: []}",
+            A,
+            "^line 3, aggregateDefinition: is missing.*one aggregate or more",
+        ),
+        (
+            f"tumbling-count-window:\n  windowSpan: 9\n  {COUNT}\n  timeConfig: {{{DELAYED}}}",
+            A,
+            "^line 4, timeConfig.delayWindowClose: '5s' is of time, and a tumbling-count-window",
+        ),
+    ],
+    ids=lambda case: str(case)[:20],
+)
+def test_a_text_that_is_no_such_document_is_refused(
+    text: Any, error: type[EventtideError], message: str
+) -> None:
+    """With the same three parts."""
+    with pytest.raises(error, match=message) as caught:
+        et.from_yaml(text, FRAME)
+    assert type(caught.value) is error
+    assert " Allowed: " in str(caught.value)
+    assert " Try: " in str(caught.value)
