@@ -12,6 +12,8 @@ package io.eventtide.kernel.watermark
 final case class MinEventTime() extends PolicySpec {
   def name: String = MinEventTime.name
 
+  override def usesLowest: Boolean = true
+
   def create(): WatermarkPolicy = new BatchExtreme(highest = false)
 }
 

@@ -22,6 +22,9 @@ trait PolicySpec extends Serializable {
   /** Whether the watermark can move without rows. */
   def movesWithClock: Boolean = children.exists(_.movesWithClock)
 
+  /** Whether the lowest time of a batch matters. */
+  def usesLowest: Boolean = children.exists(_.usesLowest)
+
   /** Whether it makes sense only over substreams that are declared before their first row. */
   def needsDeclaredSubstreams: Boolean = children.exists(_.needsDeclaredSubstreams)
 

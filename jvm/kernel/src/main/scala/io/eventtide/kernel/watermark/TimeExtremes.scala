@@ -30,6 +30,14 @@ final class TimeExtremes {
     rows += other.rows
   }
 
+  /** The same without rows before `time`, as far as there are others; they still count as rows. */
+  def from(time: Long): TimeExtremes = {
+    val others = new TimeExtremes
+    others.merge(this)
+    if (highest >= time) others.lowest = Math.max(lowest, time)
+    others
+  }
+
   def save(out: DataOutput): Unit = {
     out.writeLong(highest)
     out.writeLong(lowest)

@@ -31,7 +31,7 @@ private[exec] final class KeyedLate(plan: WindowPlan, batch: KeyedBatch, log: La
     *   by which it was judged
     */
   def judged(micros: Long, row: UnsafeRow, watermark: Option[Long], isOnTime: Boolean): Unit =
-    if (isOnTime) late.onTime += 1 else add(micros, row, watermark, reason)
+    if (isOnTime) late.pass(micros) else add(micros, row, watermark, reason)
 
   private def add(micros: Long, row: UnsafeRow, watermark: Option[Long], why: LateReason): Unit = {
     late.judgedBy(watermark)

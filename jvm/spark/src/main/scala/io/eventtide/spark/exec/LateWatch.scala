@@ -52,8 +52,8 @@ final class PartitionOnTime private[exec] (watch: LateWatch, log: PartitionLate)
 
   private val lateReason = LateReason.of(spec.profile.lateRule)
 
-  /** A row is on time. */
-  def pass(): Unit = log.onTime += 1
+  /** A row of that time is not late. */
+  def pass(micros: Long): Unit = log.pass(micros)
 
   def add(row: InternalRow, missing: Boolean, micros: Long): Unit =
     if (missing || micros < PartitionWatch.MinMicros || micros > PartitionWatch.MaxMicros)

@@ -49,7 +49,7 @@ final case class OnTimeRowsExec(
         val missing = row.isNullAt(time)
         val micros = if (missing) 0 else row.getLong(time)
         val onTime = !missing && micros >= found.earliest && micros <= found.latest
-        if (onTime) found.pass() else found.add(toLog(row), missing, micros)
+        if (onTime) found.pass(micros) else found.add(toLog(row), missing, micros)
         onTime
       }
     }
@@ -97,7 +97,7 @@ final case class OnTimeRowsExec(
        |    $onTime.add(${late.value}, $isMissing, $micros);
        |    continue;
        |  }
-       |  $onTime.pass();
+       |  $onTime.pass($micros);
        |  ${consume(ctx, input)}
        |} while (false);
      """.stripMargin

@@ -19,13 +19,16 @@ final case class LateFileName(name: String, bytes: Long)
   *   Spark's id of the stage, the same when the stage is run again
   * @param onTime
   *   rows that were not late
+  * @param lowest
+  *   the lowest time of these, in microseconds
   */
 final case class LateReport(
     partition: Int,
     stage: Int,
     file: Option[LateFileName],
     rows: Map[LateReason, Long],
-    onTime: Long
+    onTime: Long,
+    lowest: Long
 ) {
   def total: Long = rows.valuesIterator.sum + onTime
 }

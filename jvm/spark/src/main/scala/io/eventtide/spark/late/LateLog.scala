@@ -15,7 +15,7 @@ final class LateLog private[late] (
     val watermarkMicros: Option[Long],
     mode: LateMode,
     files: Option[LateFiles],
-    private[late] val reports: LateAccum
+    private[spark] val reports: LateAccum
 ) extends Serializable {
 
   /** Opens the log in a task, which has to be the one that closes it. */
@@ -46,8 +46,14 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, stage: In
   private var file = Option.empty[LateFile] // begun by the first row
   private var isOpen = true
 
-  /** Rows that were not late, which the caller counts. */
-  var onTime = 0L
+  private var onTime = 0L
+  private var lowest = Long.MaxValue
+
+  /** A row of that time was not late. */
+  def pass(micros: Long): Unit = {
+    onTime += 1
+    if (micros < lowest) lowest = micros
+  }
 
   /** Says what the rows from here on are late against, where it is not the same for all. */
   def judgedBy(watermarkMicros: Option[Long]): Unit = {
@@ -91,7 +97,7 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, stage: In
     isOpen = false
     if (rows.nonEmpty || onTime > 0) {
       val written = file.map(f => LateFileName(f.name, f.close()))
-      log.reports.add(LateReport(partition, stage, written, rows, onTime))
+      log.reports.add(LateReport(partition, stage, written, rows, onTime, lowest))
     }
   }
 

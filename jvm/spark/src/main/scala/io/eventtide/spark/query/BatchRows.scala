@@ -13,6 +13,10 @@ private[query] final case class BatchRows(
     future: Long
 ) {
 
+  /** The same, where rows before `lowest` were late: they hold no watermark back. */
+  def onTimeFrom(lowest: Long): BatchRows =
+    copy(substreams = substreams.map { case (name, rows) => name -> rows.from(lowest) })
+
   def isEmpty: Boolean = substreams.isEmpty
   def count: Long = substreams.valuesIterator.map(_.count).sum
   def max: Long = substreams.valuesIterator.map(_.max).max

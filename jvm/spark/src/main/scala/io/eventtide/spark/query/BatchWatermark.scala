@@ -59,6 +59,12 @@ final class BatchWatermark private[query] (query: QueryWatermark, val info: Batc
     watched.forall(_._2.isZero) && due.forall(_._2.isZero)
   }
 
+  /** The lowest time of rows that were not late; None where nobody judged any, or all were late. */
+  private[query] def lowestOnTime: Option[Long] = synchronized {
+    val reports = late.valuesIterator.flatMap(_.reports.value)
+    reports.map(_.lowest).filter(_ < Long.MaxValue).minOption
+  }
+
   private[query] def lateLogs: Map[UUID, LateLog] = synchronized(late.toMap)
 
   def stats: EventTimeStats = {

@@ -38,6 +38,15 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
       input.observe(now, rows.getOrElse(position, BatchRows.Empty), credited)
     }
 
+  /** The rows of a batch without those that were late, for policies to which their times matter. */
+  def onTime(rows: Map[Int, BatchRows], lowest: Option[Long]): Map[Int, BatchRows] =
+    lowest.fold(rows) { time =>
+      rows.map { case (position, read) =>
+        val matters = inputs.lift(position).exists(_.settings.policy.usesLowest)
+        position -> (if (matters) read.onTimeFrom(time) else read)
+      }
+    }
+
   /** Raises what is emitted to what the inputs have together. */
   def emit(now: Long): Unit = combined(inputs, _.emitted).foreach(raise(_, now))
 

@@ -87,7 +87,7 @@ private[spark] final class QueryWatermark(
     * committed, and says the watermark.
     */
   private[query] def finish(ended: BatchWatermark): EventTimeStats = synchronized {
-    val rows = ended.rows(inputs.positions)
+    val rows = inputs.onTime(ended.rows(inputs.positions), ended.lowestOnTime)
     val now = ended.nowMicros
     if (ended.info.watermarkMs > 0) inputs.raise(ended.watermarkMicros, now)
     val hadRows = rows.values.exists(!_.isEmpty)

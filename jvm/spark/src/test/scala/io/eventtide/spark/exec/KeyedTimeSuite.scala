@@ -134,6 +134,18 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
     }
   }
 
+  test("late rows do not hold back the lowest time of a batch, by key or over all keys") {
+    for (scope <- Seq("key", "global")) {
+      val options = Seq("scope" -> scope, "kind" -> "tumbling", "size" -> "PT10S")
+      play("min_event_time", n, options: _*) { query =>
+        assert(query.step(row("a", 1)).isEmpty)
+        assert(query.step(row("a", 12)) == Set(Row("a", 0L, 10L, 1L)), scope)
+        assert(query.step(row("a", 3), row("a", 25)) == Set(Row("a", 10L, 20L, 1L)), scope)
+        assert(query.late == Set(Row("a", 3L, "window_closed")), scope)
+      }
+    }
+  }
+
   test("sessions of a key end a gap after its last row, in any order of rows") {
     val options = Seq("kind" -> "session", "gap" -> "PT5S")
     val all = Seq(sort_array(collect_list("amount")).as("all"))

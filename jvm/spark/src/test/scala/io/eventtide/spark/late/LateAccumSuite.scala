@@ -13,7 +13,14 @@ class LateAccumSuite extends AnyFunSuite {
       stage: Int = 0
   ): LateReport = {
     val written = Some(LateFileName(file, 10))
-    LateReport(partition, stage, written, Map(LateReason.FrameClosed -> rows), onTime = 0)
+    LateReport(
+      partition,
+      stage,
+      written,
+      Map(LateReason.FrameClosed -> rows),
+      onTime = 0,
+      lowest = Long.MaxValue
+    )
   }
 
   private def task(report: LateReport): LateAccum = {
