@@ -207,7 +207,7 @@ BUILDER: list[Case] = [
         lambda: session().over(FRAME),
         A,
         "idle_timeout=None is missing: it is the gap of a session_window",
-        "a duration of 1ms or more",
+        "1ms or more",
         ".with_time_config_builder(lambda b: b.with_idle_timeout('5m'))",
     ),
     (
@@ -327,6 +327,7 @@ BUILDER: list[Case] = [
     ),
     (lambda: hourly().over("events"), T, "df='events' has type str", "a Spark DataFrame", "over"),  # type: ignore[arg-type]
     # sessions
+    (lambda: session(idle_timeout="1us").over(FRAME), D, "idle_timeout='1us' is", "1ms", "'1ms'"),
     (
         lambda: session(idle_timeout="5m").with_maximum_duration("1m").over(FRAME),
         D,

@@ -339,6 +339,12 @@ def test_the_document_passes_without_its_mistakes() -> None:
     assert et.from_yaml(PAGE, FRAME).explained()
 
 
+def test_what_is_no_frame_is_not_blamed_on_the_document() -> None:
+    """It has no line."""
+    with pytest.raises(T, match=r"^df='events' has type str"):
+        et.from_yaml(PAGE, "events")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from copy import deepcopy
+from datetime import date
 from importlib.resources import files
 from textwrap import dedent
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import eventtide as et
 import pytest
+import yaml
 from eventtide import TimeConfig, TimeSource, Windows
 from eventtide import WindowTrigger as Trigger
 from eventtide.voltsp.document.schema import schema
@@ -20,6 +23,7 @@ from hypothesis import strategies as st
 from tests.unit.fakes import column
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from eventtide.voltsp import VoltSPWindow
@@ -53,6 +57,13 @@ HOURLY = (
     .with_aggregate_definition(lambda builder: builder.count().sum("total", "Amount"))
     .emit(Trigger.at_window_end)
 )
+KINDS = [
+    "tumbling-time-window",
+    "sliding-time-window",
+    "session-window",
+    "tumbling-count-window",
+    "sliding-count-window",
+]
 COUNT = "aggregateDefinition: {builder: [{type: count}]}"
 
 
@@ -194,7 +205,6 @@ def test_the_schema_is_that_of_the_model() -> None:
 def test_the_schema_knows_what_is_read() -> None:
     """Every document of this file is valid by it, and one with another key is not."""
     jsonschema = pytest.importorskip("jsonschema")
-    yaml = pytest.importorskip("yaml")
     valid = jsonschema.Draft202012Validator(json.loads(schema())).is_valid
     for text in [PAGE, *(window.to_yaml() for window in WRITTEN)]:
         assert valid(yaml.safe_load(text))
@@ -206,6 +216,38 @@ def test_no_text_breaks_the_reader(text: str) -> None:
     """It is a window, or an error of ours."""
     with pytest.raises(et.EventtideError):
         Windows.from_yaml(text + "\n")
+
+
+def places(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path to each value below this one."""
+    keys = data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ()
+    for key in keys:
+        yield (*path, key)
+        yield from places(data[key], (*path, key))
+
+
+WHOLE = yaml.safe_load(WRITTEN[2].emit("at_window_end", Trigger.every("5s")).to_yaml())
+ODD: list[Any] = [None, True, -1, 1.5, 10**30, float("nan"), "", "a=b", "Event::x", "a#b", b"x"]
+ODD += [date(2020, 1, 1), {}, [], [None], {"a": 1}, ["a", "a"], {"every": None}, {"when": {}}]
+
+
+@given(st.sampled_from(list(places(WHOLE))), st.sampled_from(ODD), st.sampled_from(KINDS))
+def test_no_value_breaks_the_reader(path: tuple[Any, ...], value: object, kind: str) -> None:
+    """With it in any place, there is a window or an error of ours with all of its parts."""
+    data = deepcopy(WHOLE)
+    inner = data
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    if len(path) > 1:
+        data["emitter"] = {kind: data["emitter"]["sliding-time-window"]}
+    try:
+        window = Windows.from_yaml(yaml.safe_dump(data))
+    except et.EventtideError as error:
+        assert str(error).startswith("line ")  # noqa: PT017 - most are errors, and some are not
+        assert str(error).index(" Allowed: ") < str(error).index(" Try: ")  # noqa: PT017
+    else:
+        assert repr(Windows.from_yaml(window.to_yaml())) == repr(window)
 
 
 WITHOUT = """

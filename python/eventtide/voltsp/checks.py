@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from eventtide.durations import frame_micros
 from eventtide.errors import refused
 from eventtide.voltsp.choices import TimeSource, member
 from eventtide.voltsp.kinds import OF
@@ -36,6 +37,8 @@ def check(window: VoltSPWindow) -> None:
     _check_aggregates(window)
     _check_idle(window)
     _check_clock(window)
+    _check_counted(window)
+    _check_policy(window)
     _check_scope(window)
     _check_late_rows(window)
 
@@ -62,42 +65,51 @@ def _check_aggregates(window: VoltSPWindow) -> None:
 
 
 def _check_idle(window: VoltSPWindow) -> None:
-    config = window.time_config
+    timeout, clock = window.time_config.idle_timeout, window.time_config.idle_timeout_clock
     fix = _BUILDER.format("with_idle_timeout('5m')")
-    if window.kind == "session_window" and config.idle_timeout is None:
-        problem = "is missing: it is the gap of a session_window"
-        raise refused("idle_timeout", None, problem, allowed="a duration of 1ms or more", fix=fix)
-    if window.maximum_duration is not None and config.idle_timeout is not None:
-        check_maximum(window.maximum_duration, "idle_timeout", config.idle_timeout)
-    if config.idle_timeout_clock is not None and config.idle_timeout is None:
+    if window.kind == "session_window":
+        if timeout is None:
+            problem, allowed = "is missing: it is the gap of a session_window", "1ms or more"
+            raise refused("idle_timeout", None, problem, allowed=allowed, fix=fix)
+        frame_micros("idle_timeout", timeout)
+        if window.maximum_duration is not None:
+            check_maximum(window.maximum_duration, "idle_timeout", timeout)
+    if clock is not None and timeout is None:
         problem, allowed = "measures nothing without an idle_timeout", "both, or none of them"
-        value = config.idle_timeout_clock
-        raise refused("idle_timeout_clock", value, problem, allowed=allowed, fix=fix)
+        raise refused("idle_timeout_clock", clock, problem, allowed=allowed, fix=fix)
 
 
 def _check_clock(window: VoltSPWindow) -> None:
-    """By the time of processing no row is late, and by rows alone no window is of time."""
-    config, fix = window.time_config, _BUILDER.format("with_event_time_extractor('ts')")
-    of_time = {name: getattr(config, name) for name in _OF_EVENT_TIME}
-    late = {"late": window.late, "late_to": window.late_to}
+    """By the time of processing there is one clock, and no row is late."""
+    config = window.time_config
+    if config.event_time_extractor is not None:
+        return
+    values = {name: getattr(config, name) for name in _OF_EVENT_TIME}
     clock = config.idle_timeout_clock
     if clock and member(TimeSource, "idle_timeout_clock", clock) is TimeSource.EVENT_TIME:
-        of_time["idle_timeout_clock"] = clock
-    if config.event_time_extractor is None:
-        for name, value in {**of_time, **late}.items():
-            if value is not None:
-                problem = "is of event time, and without an extractor rows have that of processing"
-                allowed = f"{name} beside an event_time_extractor"
-                raise refused(name, value, problem, allowed=allowed, fix=fix)
+        values["idle_timeout_clock"] = clock
+    for name, value in {**values, "late": window.late, "late_to": window.late_to}.items():
+        if value is not None:
+            problem = "is of event time, and without an extractor rows have that of processing"
+            allowed = f"{name} beside an event_time_extractor"
+            fix = _BUILDER.format("with_event_time_extractor('ts')")
+            raise refused(name, value, problem, allowed=allowed, fix=fix)
+
+
+def _check_counted(window: VoltSPWindow) -> None:
     for name in _NOT_OF_COUNTS if "count" in window.kind else ():
-        if (value := of_time[name]) is not None:
+        if (value := getattr(window.time_config, name)) is not None:
             problem = f"is of time, and a {window.kind} ends with a row, whatever its time"
             allowed, fix = f"{name} of a window of time", f"leave {name} out"
             raise refused(name, value, problem, allowed=allowed, fix=fix)
-    if config.policy is not None and config.watermark_strategy is not None:
-        problem = f"stands beside watermark_strategy={config.watermark_strategy!r}"
+
+
+def _check_policy(window: VoltSPWindow) -> None:
+    policy, strategy = window.time_config.policy, window.time_config.watermark_strategy
+    if policy is not None and strategy is not None:
+        problem, allowed = f"stands beside watermark_strategy={strategy!r}", "one of the two"
         fix = "leave watermark_strategy out"
-        raise refused("policy", config.policy, problem, allowed="one of the two", fix=fix)
+        raise refused("policy", policy, problem, allowed=allowed, fix=fix)
 
 
 def _check_scope(window: VoltSPWindow) -> None:

@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame
+
 from eventtide._arguments import of_type
 from eventtide.errors import SetupError, refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from pyspark.sql import DataFrame
 
     from eventtide.voltsp.window import VoltSPWindow
     from eventtide.windows import WindowBuilder
@@ -61,6 +61,7 @@ def from_yaml(text: str | Path, df: DataFrame) -> WindowBuilder:
     ... )
     >>> counts.results.writeStream.format("console").start()  # doctest: +SKIP
     """
+    of_type("df", df, DataFrame, "a Spark DataFrame", "et.from_yaml(text, df)")
     with _extra():
         from eventtide.voltsp.document.reading import read_over  # noqa: PLC0415 - an extra
     return read_over(_content(text), df)

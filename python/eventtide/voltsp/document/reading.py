@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from eventtide._arguments import choice
-from eventtide.errors import ArgumentTypeError, InvalidArgumentError, refused, sentence
+from eventtide.errors import ArgumentTypeError, refused, sentence
 from eventtide.voltsp.aggregates import AggregateDefinition
 from eventtide.voltsp.checks import check
 from eventtide.voltsp.document.model import Emitter, Pipeline
 from eventtide.voltsp.document.nodes import parse
+from eventtide.voltsp.document.wording import camel
 from eventtide.voltsp.time_config import TimeConfig
 from eventtide.voltsp.window import VoltSPWindow
 from eventtide.windows.triggers import WindowTrigger
@@ -35,10 +36,10 @@ _MADE_BY: dict[str, Any] = {
     "everyRows": WindowTrigger.every_rows,
     "when": WindowTrigger.when,
 }
-_ALLOWED = {
+_BY_NAME = {"atwindowend": WindowTrigger.at_window_end, "onupdate": WindowTrigger.on_update}
+_WRONG_TYPES = {
     "list_type": ("a list", "a dash in front of each entry"),
     "string_type": ("text", "quotes around it"),
-    "literal_error": ("1", "version: 1"),
 }
 
 
@@ -87,15 +88,15 @@ def _validated(document: Document) -> Pipeline:
     except ValidationError as error:
         wrong = error.errors()
     first = min(wrong, key=lambda one: document.lines.get(one["loc"], 0))
-    cause = first.get("ctx", {}).get("error")
-    if cause is None:
-        value, (allowed, fix) = first["input"], _ALLOWED[first["type"]]
-        kind = InvalidArgumentError if first["type"] == "literal_error" else ArgumentTypeError
-        problem = f"has type {type(value).__name__}" if kind is ArgumentTypeError else "is unknown"
-        cause = kind(sentence("", value, problem, allowed=allowed, fix=fix))
-    path = first["loc"]
+    path, value = first["loc"], first["input"]
     with document.at(path, _hidden(path)):
-        raise cause
+        if first["type"] in _WRONG_TYPES:
+            problem = f"has type {type(value).__name__}"
+            allowed, fix = _WRONG_TYPES[first["type"]]
+            raise ArgumentTypeError(sentence("", value, problem, allowed=allowed, fix=fix))
+        if path == ("version",):
+            raise refused("", value, "is unknown", allowed="1", fix="version: 1")
+        raise first["ctx"]["error"]  # of the model
 
 
 def _hidden(path: Path) -> int:
@@ -151,11 +152,10 @@ def _trigger(trigger: object) -> WindowTrigger:
         [(name, value)] = trigger.items()
         if name in _MADE_BY:
             return _MADE_BY[name](value)  # type: ignore[no-any-return] # by its name
-    for made in (WindowTrigger.at_window_end, WindowTrigger.on_update):
-        written = trigger.replace("_", "").lower() if isinstance(trigger, str) else None
-        if written == made.name.replace("_", ""):
-            return made
-    java = isinstance(trigger, str) and "#" in trigger
+    _, java, last = str(trigger).rpartition("#")
+    found = _BY_NAME.get(last.replace("_", "").lower())
+    if found is not None and isinstance(trigger, str) and not java:
+        return found
     problem = "is a name of Java's" if java else "is unknown"
-    fix = f"trigger: {str(trigger).rpartition('#')[2]}" if java else "trigger: atWindowEnd"
+    fix = "trigger: " + camel("at_window_end" if found is None else found.name)
     raise refused("trigger", trigger, problem, allowed=_TRIGGERS, fix=fix)
