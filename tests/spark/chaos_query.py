@@ -3,8 +3,9 @@
 ``python -m tests.spark.chaos_query FOLDER SEED [--trouble KIND]`` reads the same batches each time,
 goes on where the checkpoint in the folder says, and ends when all are read. Streams with odd seeds
 have lists, which Spark aggregates before the shuffle; those with even seeds have numbers, which
-eventtide does, in generated code. The results go through Spark's file sink. Spark's file source
-would not do: killed between its own log and the query's, it gives two batches as one.
+eventtide does, in generated code. In every third stream keys have time of their own. The results
+go through Spark's file sink. Spark's file source would not do: killed between its own log and the
+query's, it gives two batches as one.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ def run(spark: SparkSession, folder: Path, seed: int, trouble: str | None = None
         settings(spark, WITH_CODE if numbers else WITHOUT_CODE),
         scripted(spark, cut(stream, seed, BATCHES)) as events,
     ):
-        window = counted(troubled(events, "id", folder, trouble), numbers=numbers)
+        rows = troubled(events, "id", folder, trouble)
+        window = by_key(rows) if seed % 3 == 0 else counted(rows, numbers=numbers)
         writer = troubled(window.results, "n", folder, trouble).writeStream.format("parquet")
         writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
         writer = writer.option("path", str(folder / "results")).trigger(availableNow=True)
@@ -73,6 +75,25 @@ def counted(events: DataFrame, *, numbers: bool) -> WindowBuilder:
         .key_by("user", "site")
         .sliding("12s", every="4s")
         .agg(F.count("*").alias("n"), ids.alias("ids"), F.sum("amount").alias("total"))
+    )
+
+
+def by_key(events: DataFrame) -> WindowBuilder:
+    """Return a window with a watermark for each key, which closes silent ones and tells updates."""
+    return (
+        et.window(events)
+        .event_time("ts", WatermarkPolicies.max_event_time())
+        .key_by("user")
+        .watermark_scope("key")
+        .sliding("12s", every="4s")
+        .delay("3s")
+        .idle_timeout("30s", clock="event_time")
+        .emit("at_window_end", et.WindowTrigger.every_rows(5))
+        .agg(
+            F.count("*").alias("n"),
+            F.sort_array(F.collect_list("id")).alias("ids"),
+            F.sum("amount").alias("total"),
+        )
     )
 
 

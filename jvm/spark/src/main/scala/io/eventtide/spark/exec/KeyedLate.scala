@@ -20,7 +20,7 @@ private[exec] final class KeyedLate(plan: WindowPlan, batch: KeyedBatch, log: La
   def refuses(micros: Long, row: UnsafeRow, watermark: Option[Long]): Boolean = {
     val hasTime = !row.isNullAt(timeAt) &&
       micros >= PartitionWatch.MinMicros && micros <= PartitionWatch.MaxMicros
-    if (!hasTime) late.addWithoutTime(toLog(row))
+    if (!hasTime) addWithoutTime(row, watermark)
     else if (micros > latest) add(micros, row, watermark, LateReason.Future)
     !hasTime || micros > latest
   }
@@ -32,6 +32,11 @@ private[exec] final class KeyedLate(plan: WindowPlan, batch: KeyedBatch, log: La
     */
   def judged(micros: Long, row: UnsafeRow, watermark: Option[Long], isOnTime: Boolean): Unit =
     if (isOnTime) late.pass(micros) else add(micros, row, watermark, reason)
+
+  private def addWithoutTime(row: UnsafeRow, watermark: Option[Long]): Unit = {
+    late.judgedBy(watermark)
+    late.addWithoutTime(toLog(row))
+  }
 
   private def add(micros: Long, row: UnsafeRow, watermark: Option[Long], why: LateReason): Unit = {
     late.judgedBy(watermark)
