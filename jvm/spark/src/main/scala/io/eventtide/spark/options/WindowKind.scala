@@ -104,6 +104,10 @@ final case class KeyTimeSettings(
   /** Whether something may be due by the clock. */
   def hasDeadlines: Boolean = !silence.byEvents || policy.exists(_.movesWithClock)
 
+  /** How often the clock is looked at: a watermark that follows it goes on by a second. */
+  def beatMicros: Long =
+    if (policy.exists(_.movesWithClock)) math.min(heartbeatMicros, 1000000L) else heartbeatMicros
+
   /** What saved state depends on. */
   def structure: String = policy.fold("")(own => s", each key by ${own.structure}")
 }

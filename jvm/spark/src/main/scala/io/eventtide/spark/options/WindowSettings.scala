@@ -70,6 +70,12 @@ final case class WindowSettings(
   def hasDeadlines: Boolean =
     triggers.exists(_.trigger.every.isDefined) || byKey.exists(_.hasDeadlines)
 
+  /** How long after one batch by the clock the next may be run: what is silent is looked for at
+    * intervals, what was asked for at a time is given then.
+    */
+  def beatMicros: Long =
+    if (triggers.exists(_.trigger.every.isDefined)) 0 else byKey.fold(0L)(_.beatMicros)
+
   /** Up to where a watermark closes, in the numbers in which what is due is kept. */
   def closedUpTo(watermark: Long): Long =
     if (takesRows) watermark else onTime.closed(watermark)

@@ -62,7 +62,6 @@ private[query] final class DueWindows(windows: IndexedSeq[WindowSettings]) {
     overdue
   }
 
-  // What is silent is looked for at intervals; what was asked for at a time is given then.
   private def earliestBeat(window: WindowSettings): Long =
-    window.byKey.fold(Long.MinValue)(keys => Clamped.add(lastBeat, keys.heartbeatMicros))
+    Clamped.add(lastBeat, window.beatMicros)
 }
