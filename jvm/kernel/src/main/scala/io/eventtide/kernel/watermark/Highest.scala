@@ -8,7 +8,7 @@ import java.io.DataOutput
   *   - '''Guarantee:''' monotone.
   *   - '''Restart:''' saved as a part of its owner, known and value, without a version of its own.
   */
-private[watermark] final class Highest {
+private[kernel] final class Highest {
   private var any = false
   private var highest = 0L // unread while `any` is false
 

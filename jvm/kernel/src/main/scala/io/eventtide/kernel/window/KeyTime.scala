@@ -2,7 +2,7 @@ package io.eventtide.kernel.window
 
 import java.io.{DataInputStream, DataOutputStream, InputStream, OutputStream}
 
-import io.eventtide.kernel.watermark.{PolicySpec, WatermarkPolicy}
+import io.eventtide.kernel.watermark.{Highest, PolicySpec, WatermarkPolicy}
 
 /** The watermark of one key at a time, before a batch and after it.
   *
@@ -59,12 +59,18 @@ final class SharedTime extends KeyTime {
 
 /** A policy for each key, that moves once a batch by the rows of its key that were not late.
   *
+  *   - '''Guarantee:''' after a batch with rows it is not above the highest of them, wherever the clock
+  *     would have it.
   *   - '''Source:''' VoltSP's watermark by key.
   *
   * @param credited whether the time that passes counts, where the policy goes by the clock
+  * @param latest rows after it count as of that time
   */
-final class OwnTime(spec: PolicySpec, credited: Boolean) extends KeyTime {
+final class OwnTime(spec: PolicySpec, credited: Boolean, latest: Long = Long.MaxValue)
+    extends KeyTime {
   private var policy: WatermarkPolicy = spec.create()
+  private val isCapped = spec.movesWithClock // only such a policy can be above its rows
+  private var capped = new Highest
   private var highest = Long.MinValue
   private var lowest = Long.MaxValue
 
@@ -72,6 +78,7 @@ final class OwnTime(spec: PolicySpec, credited: Boolean) extends KeyTime {
 
   def begin(): Unit = {
     policy = spec.create()
+    if (isCapped) capped = new Highest
     forget()
   }
 
@@ -80,17 +87,23 @@ final class OwnTime(spec: PolicySpec, credited: Boolean) extends KeyTime {
     lowest = Long.MaxValue
   }
 
-  def watermark: Option[Long] = Option.when(policy.known)(policy.watermark)
+  def watermark: Option[Long] =
+    if (isCapped) Option.when(capped.known)(capped.value)
+    else Option.when(policy.known)(policy.watermark)
 
   def accept(ts: Long): Unit = {
-    highest = math.max(highest, ts)
-    lowest = math.min(lowest, ts)
+    val counts = math.min(ts, latest)
+    highest = math.max(highest, counts)
+    lowest = math.min(lowest, counts)
   }
 
   def advance(now: Long): Unit = {
     if (!credited) policy.skip(now)
-    if (lowest <= highest) policy.observe(now, highest, lowest)
+    val hasRows = lowest <= highest
+    if (hasRows) policy.observe(now, highest, lowest)
     else if (credited) policy.tick(now)
+    if (isCapped && policy.known)
+      capped.raise(math.min(policy.watermark, if (hasRows) highest else Long.MaxValue)): Unit
     forget()
   }
 
@@ -98,11 +111,15 @@ final class OwnTime(spec: PolicySpec, credited: Boolean) extends KeyTime {
 
   private val bytes = new SavedBytes
 
-  def write(out: ByteSink): Unit = policy.save(bytes.into(out))
+  def write(out: ByteSink): Unit = {
+    policy.save(bytes.into(out))
+    if (isCapped) capped.save(bytes.into(out))
+  }
 
   def read(in: ByteSource): Unit = {
     begin()
     policy.restore(bytes.from(in))
+    if (isCapped) capped.restore(bytes.from(in))
   }
 }
 

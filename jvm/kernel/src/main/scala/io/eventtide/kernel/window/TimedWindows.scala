@@ -96,12 +96,13 @@ final class TimedWindows(
     *
     * @param now the clock
     * @param overall the watermark over all keys; None while there is none
+    * @param credited whether the time that has passed counts
     */
-  def close(now: Long, overall: Option[Long]): Unit = {
+  def close(now: Long, overall: Option[Long], credited: Boolean = true): Unit = {
     time.advance(now)
     if (givesEarly) states.foreach(_.close(now))
     reached = if (silence.byEvents) overall.getOrElse(Long.MinValue) else now
-    isSilent = silence.timeout.exists(reached >= since(_))
+    isSilent = (credited || silence.byEvents) && silence.timeout.exists(reached >= since(_))
   }
 
   /** Everything is to be given, whatever the watermark and the clock. */

@@ -69,6 +69,35 @@ final class TimedWindowsSuite extends AnyFunSuite {
     assert(close(windows, 62) == 1)
   }
 
+  test("a key's watermark is not above its rows, wherever the clock would have it") {
+    val windows = key(LimitingTimestampAndWallClockLag(5, 0), Silence(None, keep = 100))
+    windows.add(3, now = 50, buffers.of(1))
+    assert(close(windows, 50) == 0)
+    assert(windows.watermark.contains(3L))
+    val record = Records.bytes(windows.write)
+    Records.readAll(record)(windows.read)
+    assert(windows.watermark.contains(3L))
+    assert(close(windows, 51) == 1)
+    assert(windows.watermark.contains(51L))
+  }
+
+  test("a row from the future counts as of the latest time that is not") {
+    val time = new OwnTime(MaxEventTime(), credited = true, latest = 20)
+    val windows = new TimedWindows(frames(), time, Silence(None, keep = 100))
+    windows.begin()
+    assert(windows.add(99, now = 10, buffers.of(1)))
+    assert(close(windows, 10) == 0)
+    assert(windows.watermark.contains(20L))
+  }
+
+  test("nobody is silent while the time that has passed does not count") {
+    val windows = key(MaxEventTime(), Silence(Some(7), keep = 100))
+    windows.add(3, now = 50, buffers.of(1))
+    windows.close(500, None, credited = false)
+    assert(!windows.next())
+    assert(close(windows, 500) == 1)
+  }
+
   test("silence that is no time is refused") {
     assertThrows[InvalidArgument](Silence(Some(0), keep = 1))
     assertThrows[InvalidArgument](Silence(None, keep = -1))

@@ -34,6 +34,8 @@ import io.eventtide.spark.state.{AggregateCalls, RowColumns, WindowBuffers}
   *   what is kept of a late row: its columns, and the names of its substream and its key
   * @param guard
   *   by which rows from the future are late too
+  * @param clamp
+  *   by which rows from the future count as of the latest time that is not
   * @param order
   *   the column by which the rows of a key have to come; None for any order
   */
@@ -42,6 +44,7 @@ private[spark] final case class RowPlan(
     filters: Seq[Option[Expression]],
     logged: Seq[Expression],
     guard: Option[FutureGuard],
+    clamp: Option[FutureGuard],
     order: Option[Attribute]
 ) {
   def columns: RowColumns = RowColumns(input, filters)
@@ -99,8 +102,10 @@ private[exec] final class TimedRows(
 
   private def newWindows: OpenWindows = settings.windows.open(buffers, plan.counts.nonEmpty)
 
+  private def latest: Long = plan.rows.flatMap(_.clamp).fold(Long.MaxValue)(_.limit(batch.now))
+
   private def time: KeyTime = settings.byKey.flatMap(_.policy) match {
-    case Some(policy) => new OwnTime(policy, batch.isCredited)
+    case Some(policy) => new OwnTime(policy, batch.isCredited, latest)
     case None =>
       val shared = new SharedTime
       shared.set(batch.before, batch.after)
@@ -120,7 +125,7 @@ private[exec] final class TimedRows(
     key.add(micros, batch.now, buffers.input(row))
 
   def close(): Unit = {
-    key.close(batch.now, batch.after)
+    key.close(batch.now, batch.after, batch.isCredited)
     if (batch.endsAll) key.closeAll()
   }
 

@@ -91,14 +91,9 @@ final case class WindowExec(
     List(checked)
   }
 
-  // No later than the last instant of the first window that is still to close.
-  override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
-    if (plan.settings.takesRows) Some(inputWatermarkMs) else Some(firstOpen(inputWatermarkMs))
-
-  private def firstOpen(inputWatermarkMs: Long): Long = {
-    val spec = plan.settings.spec
-    val open = spec.grid.start(spec.closed(inputWatermarkMs * 1000) + 1)
-    math.max(0, math.min(inputWatermarkMs, Math.floorDiv(open - 1, 1000L)))
+  override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] = {
+    val results = plan.settings.windows.resultsFrom(inputWatermarkMs * 1000)
+    Some(math.max(0, Math.floorDiv(results, 1000L)))
   }
 
   @transient private lazy val due: DueAccum = {

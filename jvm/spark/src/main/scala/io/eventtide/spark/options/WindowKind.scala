@@ -34,6 +34,9 @@ sealed trait WindowKind {
 
   def lateRule: LateRule
 
+  /** The lowest event time of results that are still to come at a watermark. */
+  def resultsFrom(watermark: Long): Long
+
   /** What saved state depends on. */
   def structure: String
 }
@@ -49,6 +52,10 @@ object WindowKind {
     def lateRule: LateRule = spec.profile.lateRule
     def bounds: String = spec.profile.bounds.name
 
+    // No later than the last instant of the first window that is still to close.
+    def resultsFrom(watermark: Long): Long =
+      math.min(watermark, spec.grid.start(spec.closed(watermark) + 1) - 1)
+
     def structure: String = {
       val WindowSpec(grid, shape, profile, _) = spec
       s"$shape, $grid, ${profile.bounds.name}, late ${profile.lateRule.name}"
@@ -62,6 +69,7 @@ object WindowKind {
     def delay: Long = spec.delay
     def lateRule: LateRule = spec.profile.session.lateRule
     def bounds: String = "[first, last + gap)"
+    def resultsFrom(watermark: Long): Long = math.min(watermark, spec.closed(watermark))
 
     def structure: String = {
       val cap = spec.maximum.map(most => s", at most ${PolicyTree.duration(most)}")
@@ -80,6 +88,7 @@ object WindowKind {
     def delay: Long = 0
     def lateRule: LateRule = LateRule.WindowClosed // no row is late
     def bounds: String = "rows by number"
+    def resultsFrom(watermark: Long): Long = watermark
 
     def structure: String = s"${spec.size} rows every ${spec.slide}"
   }

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   NamedExpression
 }
 
+import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.exec.RowPlan
 import io.eventtide.spark.options.WindowKind
 
@@ -36,7 +37,15 @@ private[plan] object PlannedRows {
     val columns = (grouping ++ others.toSeq) ++ order.filterNot(groups.contains)
     val guard = node.collectFirst { case rows: OnTimeRows => rows.guard }.flatten
     val input = columns.map(_.toAttribute)
-    val plan = RowPlan(input, aggregates.map(_.filter), logged, guard, order.map(_.toAttribute))
+    val clamp = node.collectFirst { case watermark: PolicyWatermark => watermark.settings.guard }
+    val plan = RowPlan(
+      input,
+      aggregates.map(_.filter),
+      logged,
+      guard,
+      clamp.flatten.filter(_.mode == FutureGuard.Clamp),
+      order.map(_.toAttribute)
+    )
     PlannedRows(columns, plan)
   }
 
