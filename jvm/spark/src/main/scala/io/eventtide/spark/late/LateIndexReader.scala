@@ -30,27 +30,45 @@ private[spark] final class LateIndexReader(root: Path, conf: Configuration) {
     * the fold is there, and is found by looking again.
     */
   def entries(after: Long, until: Long): Seq[LateEntry] =
-    attempt(after, until, LateIndexReader.Attempts)
+    attempt(LateIndexReader.Attempts)(read(after, until))
+
+  /** Which batch of those above `after`, up to and with `until`, is the last of so many. */
+  def upTo(after: Long, until: Long, batches: Int): Long =
+    attempt(LateIndexReader.Attempts)(find(after, until, batches))
 
   @scala.annotation.tailrec
-  private def attempt(after: Long, until: Long, left: Int): Seq[LateEntry] =
-    read(after, until) match {
-      case Right(entries) => entries
+  private def attempt[A](left: Int)(look: => Either[String, A]): A =
+    look match {
+      case Right(found) => found
       case Left(missing) if left == 1 => files.unreadable(missing, "it is missing")
-      case Left(_) => attempt(after, until, left - 1)
+      case Left(_) => attempt(left - 1)(look)
     }
 
-  private def read(after: Long, until: Long): Either[String, Seq[LateEntry]] = {
-    val (present, _) = LateIndexFile.sort(files.names)
-    val wanted = present.filter(file => file.last > after && file.first <= until)
+  // Reads only the files that it takes: there may be many more.
+  private def find(after: Long, until: Long, batches: Int): Either[String, Long] =
     try {
-      val found = wanted.flatMap(files.entries)
+      val found = wanted(after, until).iterator.flatMap(batchesOf)
+      Right(
+        found.filter(_ > after).takeWhile(_ <= until).take(batches).foldLeft(until)((_, id) => id)
+      )
+    } catch { case gone: FileNotFoundException => Left(gone.getMessage) }
+
+  private def batchesOf(file: LateIndexFile): Seq[Long] =
+    if (file.first == file.last) Seq(file.first) else files.entries(file).map(_.batchId)
+
+  private def wanted(after: Long, until: Long): Vector[LateIndexFile] = {
+    val (present, _) = LateIndexFile.sort(files.names)
+    present.filter(file => file.last > after && file.first <= until)
+  }
+
+  private def read(after: Long, until: Long): Either[String, Seq[LateEntry]] =
+    try {
+      val found = wanted(after, until).flatMap(files.entries)
       val entries = found.filter(entry => entry.batchId > after && entry.batchId <= until)
       val batches = entries.map(_.batchId).toSet
       val gap = entries.flatMap(_.after).find(before => before > after && !batches(before))
       gap.map(_.toString).toLeft(entries)
     } catch { case gone: FileNotFoundException => Left(gone.getMessage) }
-  }
 }
 
 private[late] object LateIndexReader {

@@ -27,6 +27,9 @@ private[spark] final class LateLogReader(
   /** The last committed batch with late rows of any window. */
   def lastLate: Option[Long] = index.lastLate
 
+  /** The batch at which so many batches above `after` end, which is `until` at the most. */
+  def upTo(after: Long, until: Long, batches: Int): Long = index.upTo(after, until, batches)
+
   /** The files of the batches above `after`, up to and with `until`. */
   def files(after: Long, until: Long): Seq[FileStatus] =
     index.entries(after, until).flatMap(_.filesOf(window)).map(status)

@@ -21,8 +21,11 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 /** Reads a late log with Spark's own Parquet reader, columns and filters pushed down to it. */
-private final class LateScanBuilder(session: SparkSession, log: LateLogReader)
-    extends SupportsPushDownRequiredColumns
+private final class LateScanBuilder(
+    session: SparkSession,
+    log: LateLogReader,
+    reading: LateReading
+) extends SupportsPushDownRequiredColumns
     with SupportsPushDownCatalystFilters {
 
   private val parquet = new ParquetScanBuilder(
@@ -39,11 +42,15 @@ private final class LateScanBuilder(session: SparkSession, log: LateLogReader)
 
   override def pushedFilters: Array[Predicate] = parquet.pushedFilters
 
-  override def build(): Scan = new LateScan(parquet.build(), session, log)
+  override def build(): Scan = new LateScan(parquet.build(), session, log, reading)
 }
 
-private final class LateScan(parquet: ParquetScan, session: SparkSession, log: LateLogReader)
-    extends Scan
+private final class LateScan(
+    parquet: ParquetScan,
+    session: SparkSession,
+    log: LateLogReader,
+    reading: LateReading
+) extends Scan
     with SupportsReportStatistics {
 
   override def readSchema: StructType = parquet.readSchema()
@@ -55,7 +62,11 @@ private final class LateScan(parquet: ParquetScan, session: SparkSession, log: L
   override def toBatch: Batch = parquet
 
   override def toMicroBatchStream(checkpointLocation: String): MicroBatchStream =
-    new LateStream(log, files => parquet.copy(fileIndex = new LateFileIndex(session, files)))
+    new LateStream(
+      log,
+      reading,
+      files => parquet.copy(fileIndex = new LateFileIndex(session, files))
+    )
 }
 
 /** Files that are known by name: nothing is listed, and a folder's name says nothing.

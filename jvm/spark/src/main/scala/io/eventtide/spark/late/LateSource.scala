@@ -19,7 +19,8 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import io.eventtide.spark.EventtideException
 
 /** A late log as a table and as a stream: `format("eventtide-late").option("checkpoint", path)`, and
-  * where a query has several windows, `option("window", position)`.
+  * where a query has several windows, `option("window", position)`. A stream takes all that is new,
+  * or with `option("maxBatchesPerTrigger", n)` so many batches of the query at a time.
   *
   *   - '''Guarantee:''' only rows of committed batches, each once, also while the query runs and
   *     after Spark has purged its own logs.
@@ -36,7 +37,10 @@ final class LateSource extends TableProvider with DataSourceRegister {
       schema: StructType,
       partitioning: Array[Transform],
       properties: JMap[String, String]
-  ): Table = new LateTable(LateSource.open(new CaseInsensitiveStringMap(properties)))
+  ): Table = {
+    val options = new CaseInsensitiveStringMap(properties)
+    new LateTable(LateSource.open(options), LateReading(options))
+  }
 }
 
 private[spark] object LateSource {
@@ -55,7 +59,9 @@ private[spark] object LateSource {
   }
 }
 
-private final class LateTable(log: LateLogReader) extends Table with SupportsRead {
+private final class LateTable(log: LateLogReader, reading: LateReading)
+    extends Table
+    with SupportsRead {
   override def name: String = log.name
 
   override def columns: Array[Column] =
@@ -67,5 +73,5 @@ private final class LateTable(log: LateLogReader) extends Table with SupportsRea
     EnumSet.of(TableCapability.BATCH_READ, TableCapability.MICRO_BATCH_READ)
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder =
-    new LateScanBuilder(SparkSession.active, log)
+    new LateScanBuilder(SparkSession.active, log, reading)
 }

@@ -16,16 +16,32 @@ private final case class LateOffset(batchId: Long) extends Offset {
 }
 
 /** The late rows of a query as they come, one or more of its batches at a time. */
-private final class LateStream(log: LateLogReader, scan: Seq[FileStatus] => ParquetScan)
-    extends MicroBatchStream
+private final class LateStream(
+    log: LateLogReader,
+    reading: LateReading,
+    scan: Seq[FileStatus] => ParquetScan
+) extends MicroBatchStream
     with SupportsTriggerAvailableNow {
 
+  private val query = reading.query.map(new QueryCommits(_))
+  private var known = Option.empty[Long]
   private var end = Option.empty[Option[Long]] // of a run that reads what there is and ends
 
   override def prepareForTriggerAvailableNow(): Unit = end = Some(log.lastLate)
 
-  override def latestOffset(start: Offset, limit: ReadLimit): Offset =
-    end.getOrElse(log.lastLate).map(last => LateOffset(math.max(last, batchOf(start)))).orNull
+  override def latestOffset(start: Offset, limit: ReadLimit): Offset = {
+    val read = batchOf(start)
+    end.getOrElse(newest()).map(last => LateOffset(next(read, math.max(last, read)))).orNull
+  }
+
+  // Spark asks a hundred times a second, and the log is in a file system.
+  private def newest(): Option[Long] = {
+    if (query.forall(_.hasNew())) known = log.lastLate
+    known
+  }
+
+  private def next(read: Long, last: Long): Long =
+    if (last == read) read else reading.most.fold(last)(log.upTo(read, last, _))
 
   override def latestOffset(): Offset =
     throw new UnsupportedOperationException("latestOffset(Offset, ReadLimit) is used")

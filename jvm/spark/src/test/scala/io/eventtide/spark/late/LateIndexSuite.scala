@@ -120,6 +120,16 @@ class LateIndexSuite extends AnyFunSuite {
     assert(open(root, below = 300).total == Map("frame_closed" -> 58L))
   }
 
+  test("so many batches with late rows end at one of them, or where the log does") {
+    val root = newRoot()
+    write(open(root, below = 0), (0L until 58L).map(_ * 2): _*)
+    def upTo(after: Long, batches: Int) = reader(root).upTo(after, until = 113, batches)
+    assert(Seq(-1L, 0L, 47L, 98L, 108L, 111L).map(upTo(_, 1)) == Seq(0, 2, 48, 100, 110, 112))
+    assert(upTo(-1, 3) == 4 && upTo(46, 3) == 52 && upTo(106, 3) == 112)
+    assert(upTo(-1, 100) == 112)
+    assert(upTo(112, 1) == 113)
+  }
+
   test("what Spark can still run again is never folded") {
     val root = newRoot()
     write(open(root, below = 0, retain = 20), 0L to 24L: _*)

@@ -1,10 +1,13 @@
 package io.eventtide.spark.late
 
 import java.nio.file.Files
+import java.util.UUID
 
-import org.apache.spark.sql.Row
+import scala.collection.mutable.ArrayBuffer
+
 import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
+import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.spark.{EventtideException, LocalSession}
@@ -166,6 +169,37 @@ class LateQuerySuite extends AnyFunSuite with LocalSession {
         assert(LateQuery.seconds(spark.table("late_rows")) == Seq(5, 6))
         assert(read.lastProgress.batchId <= batch + 2)
       } finally read.stop()
+    }
+  }
+
+  test("a stream of the log may take some batches at a time") {
+    val query = newQuery()
+    def take(options: (String, String)*) = {
+      val sizes = ArrayBuffer.empty[Long]
+      val limited = spark.readStream
+        .format("eventtide-late")
+        .option("checkpoint", query.checkpoint)
+        .options(options.toMap)
+        .load()
+      val run = limited.writeStream
+        .trigger(Trigger.AvailableNow())
+        .foreachBatch { (rows: DataFrame, _: Long) => sizes += rows.count(): Unit }
+        .start()
+      assert(run.awaitTermination(60000))
+      sizes.toSeq
+    }
+    running(query) { _ =>
+      query.feed(10)
+      query.feed(5)
+      query.feed(11)
+      query.feed(6, 7)
+      query.feed(8)
+      val running = "query" -> UUID.randomUUID().toString // of another driver
+      assert(take() == Seq(4) && take("maxBatchesPerTrigger" -> "1", running) == Seq(1, 2, 1))
+      assert(take("maxBatchesPerTrigger" -> "2") == Seq(3, 1))
+    }
+    Seq("0", "all").foreach { text =>
+      assert(refusal(take("maxBatchesPerTrigger" -> text)).condition == "INVALID_COUNT")
     }
   }
 

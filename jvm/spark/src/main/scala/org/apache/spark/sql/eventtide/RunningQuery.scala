@@ -79,6 +79,9 @@ final class RunningQuery private (execution: StreamExecution) {
   /** The batch that is being made now, before it is planned. */
   def nextBatchId: Long = execution.getLatestExecutionContext().batchId
 
+  /** Another object after each batch, once the batch is committed; any thread may ask for it. */
+  def committed: AnyRef = execution.committedOffsets
+
   /** The id of the last batch that was planned in this run, if there was one. */
   def lastPlanned: Option[Long] = Option(execution.lastExecution).map(_.currentBatchId)
 
@@ -184,8 +187,17 @@ object RunningQuery {
     }
 
   /** Where a query, running or stopped, has its checkpoint. */
-  def checkpointOf(query: StreamingQuery): String =
-    query.asInstanceOf[StreamingQueryWrapper].streamingQuery.resolvedCheckpointRoot
+  def checkpointOf(query: StreamingQuery): String = executionOf(query).resolvedCheckpointRoot
+
+  /** The plan that a query was started with. */
+  def planOf(query: StreamingQuery): LogicalPlan = executionOf(query).analyzedPlan
+
+  /** Waits until a query has opened its sources or has ended; throws what it ended by. */
+  def awaitSources(query: StreamingQuery): Unit =
+    executionOf(query).awaitInitialization(Long.MaxValue)
+
+  private def executionOf(query: StreamingQuery): StreamExecution =
+    query.asInstanceOf[StreamingQueryWrapper].streamingQuery
 
   /** The watermark nodes of a plan, once each: a self-join has the same node on both sides. */
   def watermarkNodes(plan: LogicalPlan): Seq[EventTimeWatermark] =

@@ -1,0 +1,53 @@
+package io.eventtide.spark.late
+
+import java.util.UUID
+
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.eventtide.RunningQuery
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import io.eventtide.spark.EventtideException
+
+/** How a stream reads a late log.
+  *
+  * @param most
+  *   so many batches of the query at a time, at the most; all there are if there is none
+  * @param query
+  *   the query that writes the log, where it may be running in this driver
+  */
+private[late] final case class LateReading(most: Option[Int], query: Option[UUID])
+
+private[late] object LateReading {
+  val Most = "maxBatchesPerTrigger"
+  val Query = "query"
+
+  def apply(options: CaseInsensitiveStringMap): LateReading =
+    LateReading(
+      Option(options.get(Most)).map(count),
+      Option(options.get(Query)).map(UUID.fromString)
+    )
+
+  private def count(text: String): Int = text.toIntOption.filter(_ > 0).getOrElse {
+    throw EventtideException(
+      "INVALID_COUNT",
+      "option" -> Most,
+      "value" -> text,
+      "least" -> 1,
+      "example" -> 16
+    )
+  }
+}
+
+/** Whether a query has committed something, without a look at its checkpoint while it runs. */
+private[late] final class QueryCommits(query: UUID) {
+  private val session = SparkSession.active
+  private var seen = Option.empty[AnyRef]
+
+  /** True at first, and whenever there may be more than at the call before. */
+  def hasNew(): Boolean = {
+    val committed = RunningQuery.find(session, query).map(_.committed)
+    val isNew = committed.isEmpty || !committed.exists(now => seen.exists(_ eq now))
+    seen = committed
+    isNew
+  }
+}
