@@ -21,6 +21,7 @@ from eventtide.errors import (
     EventtideError,
     InvalidArgumentError,
     InvalidDurationError,
+    LateHandlerError,
     RefusedDataError,
     SetupError,
     UnknownColumnError,
@@ -41,7 +42,7 @@ from eventtide.verdict import blame
 from eventtide.voltsp import TimeConfig, TimeSource, WatermarkStrategy, Windows, from_yaml
 from eventtide.watermark import with_ingestion_time, with_watermark
 from eventtide.window_state import read_state
-from eventtide.windows import WindowBuilder, WindowTrigger, repair, start, window
+from eventtide.windows import LateContext, WindowBuilder, WindowTrigger, repair, start, window
 
 __all__ = [
     "SUPPORTED_SPARK",
@@ -54,6 +55,8 @@ __all__ = [
     "InputWatermark",
     "InvalidArgumentError",
     "InvalidDurationError",
+    "LateContext",
+    "LateHandlerError",
     "PunctuationPolicies",
     "QueryWatermark",
     "RefusedDataError",

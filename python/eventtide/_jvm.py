@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from py4j.java_gateway import JavaPackage
 from py4j.protocol import Py4JJavaError
@@ -24,22 +24,27 @@ from eventtide._version import __version__, jar_name, supported_minor
 from eventtide.errors import SetupError, from_jvm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pyspark.sql import Column
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
     from pyspark.sql.types import StructType
 
 __all__ = [
     "checkpoint_of",
     "explain_json",
+    "follow_late",
     "has_jar",
     "is_connect",
+    "late_window",
     "named_errors",
     "progress_json",
     "read_late",
+    "release_late",
     "running_settings",
     "script",
     "scripted_query",
+    "start_with_late",
     "window",
     "with_ingestion_time",
     "with_watermark",
@@ -49,6 +54,8 @@ EXTENSION = "io.eventtide.spark.EventtideExtensions"
 # Final, and an IllegalArgumentException: of those PySpark keeps the Java object wherever it reports
 # them, also in query.exception(), where it keeps only the text of classes that it does not know.
 EXCEPTION = "io.eventtide.spark.EventtideException"
+
+_Query = TypeVar("_Query", bound=StreamingQuery)
 
 
 def with_watermark(
@@ -128,6 +135,28 @@ def read_late(session: SparkSession, options: Mapping[str, str]) -> DataFrame:
     with named_errors():
         result = api.readLate(session._jsparkSession, dict(options))
     return DataFrame(result, session)
+
+
+def late_window(results: DataFrame, writer: DataStreamWriter) -> int | None:
+    """Return which window of what is written gave these results, counted as for `read_late`."""
+    position = int(_api(results).lateWindow(results._jdf, writer._df._jdf))
+    return None if position < 0 else position
+
+
+def start_with_late(writer: DataStreamWriter, kind: Callable[[Any], _Query]) -> _Query:
+    """Start a query, as one of this kind, that a companion follows until `release_late`."""
+    return kind(_api(writer._df).startWithLate(writer._jwrite))
+
+
+def follow_late(session: SparkSession, query: StreamingQuery, window: int) -> DataFrame | None:
+    """Return the stream of late rows for a companion; None if the query ended before it began."""
+    rows = _api(session).followLate(session._jsparkSession, query._jsq, window)
+    return None if rows is None else DataFrame(rows, session)
+
+
+def release_late(query: StreamingQuery, *, failed: bool) -> None:
+    """End what `start_with_late` began, once the companion is over."""
+    _api(query).releaseLate(_java_session(query), query._jsq, failed)
 
 
 def explain_json(df: DataFrame) -> str:

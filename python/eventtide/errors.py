@@ -10,6 +10,7 @@
     |   +-- DuplicateWatermarkError   it has two watermarks on one stream
     +-- CheckpointError           the checkpoint does not fit the query (also RuntimeError)
     +-- RefusedDataError          the rows broke a limit that the query set (also RuntimeError)
+    +-- LateHandlerError          a handler of late rows has failed (also RuntimeError)
     +-- SetupError                the session cannot run eventtide (also RuntimeError)
         +-- UnsupportedSparkError     it runs a Spark version that eventtide has no jar for
 
@@ -35,6 +36,7 @@ __all__ = [
     "EventtideError",
     "InvalidArgumentError",
     "InvalidDurationError",
+    "LateHandlerError",
     "RefusedDataError",
     "SetupError",
     "UnknownColumnError",
@@ -110,6 +112,15 @@ class RefusedDataError(EventtideError, RuntimeError):
     """The rows broke a limit that the query set, such as ``max_substreams``.
 
     .. versionadded:: 0.1
+    """
+
+
+class LateHandlerError(EventtideError, RuntimeError):
+    """The handler of a window's late rows has failed, and its query was stopped.
+
+    .. versionadded:: 0.1
+
+    The handler's own exception is its ``__cause__``.
     """
 
 

@@ -1,5 +1,6 @@
 """How users write it, as their type checkers see it. Never run, only checked."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -92,7 +93,7 @@ def windows(events: DataFrame) -> StreamingQuery:
     window.session("5m", maximum_duration="1h", touching="merge").by_count(100, every=10)
     window.watermark_scope("key").watermark_scope(["region", F.col("site")]).key_ttl("1h")
     window.idle_timeout("5m", clock="event_time").heartbeat(timedelta(seconds=1)).processing_time()
-    window.on_late(print, on_error="log")
+    window.on_late(print, on_error="log").on_late(handle)
     trigger = WindowTrigger.every("10s")
     assert_type(trigger, WindowTrigger)
     assert_type(window.emit(WindowTrigger.at_window_end, trigger, "on_update"), et.WindowBuilder)
@@ -112,6 +113,13 @@ def windows(events: DataFrame) -> StreamingQuery:
     writer = counts.results.writeStream.format("console")
     assert_type(et.start(counts, writer), StreamingQuery)
     return et.start(counts, writer)
+
+
+def handle(rows: DataFrame, context: et.LateContext) -> None:
+    """Take the late rows of a batch."""
+    assert_type(context.query, StreamingQuery)
+    assert_type(context.reasons, Mapping[str, int])
+    rows.write.mode("overwrite").parquet(f"{context.checkpoint}-{context.batch_id}")
 
 
 def watching(query: StreamingQuery) -> None:

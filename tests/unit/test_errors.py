@@ -22,6 +22,7 @@ from eventtide.errors import BY_NAME, EventtideError, from_jvm, sentence
         ("DuplicateWatermarkError", RuntimeError),
         ("CheckpointError", RuntimeError),
         ("RefusedDataError", RuntimeError),
+        ("LateHandlerError", RuntimeError),
         ("SetupError", RuntimeError),
         ("UnsupportedSparkError", RuntimeError),
     ],

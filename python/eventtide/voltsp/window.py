@@ -146,7 +146,8 @@ class VoltSPWindow:
         Parameters
         ----------
         handler : callable
-            ``fn(df, context)``: the late rows as a DataFrame, and what is known about them.
+            ``fn(df, context)``: the late rows as a DataFrame, and what is known about them, a
+            `LateContext`. `start` makes the calls; see `WindowBuilder.on_late`.
         on_handler_error : {"fail", "log"}
             What its own error does: stop the query, or stand in the log.
         """

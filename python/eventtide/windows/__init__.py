@@ -4,8 +4,9 @@ The package is not named after the function, since both would be ``eventtide.win
 """
 
 from eventtide.windows.builder import WindowBuilder, window
+from eventtide.windows.handlers import LateContext
 from eventtide.windows.repairing import repair
 from eventtide.windows.starting import start
 from eventtide.windows.triggers import WindowTrigger
 
-__all__ = ["WindowBuilder", "WindowTrigger", "repair", "start", "window"]
+__all__ = ["LateContext", "WindowBuilder", "WindowTrigger", "repair", "start", "window"]

@@ -95,9 +95,15 @@ class Closing(Described):
         Parameters
         ----------
         handler : callable
-            ``fn(df, context)``: the late rows as a DataFrame, and what is known about them.
+            ``fn(df, context)``: the late rows as a DataFrame, and what is known about them, a
+            `LateContext`.
         on_error : {"fail", "log"}
             What its own error does: stop the query, or stand in the log.
+
+        Notes
+        -----
+        `start` makes the calls, after a batch was committed and beside the query: one for each
+        batch that has late rows, in order, at least once.
         """
         return self._with(on_late=LateHandler(handler, on_error))
 

@@ -2,18 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from pyspark.sql import DataFrame
 
 from eventtide._arguments import choice
 from eventtide.errors import ArgumentTypeError, sentence
 
-__all__ = ["Handler", "LateHandler", "OnError", "check_handler"]
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
 
-Handler: TypeAlias = Callable[[DataFrame, Any], object]
+__all__ = ["Handler", "LateContext", "LateHandler", "OnError", "check_handler"]
+
+
+@dataclass(frozen=True)
+class LateContext:
+    """What a handler of late rows is told beside the rows.
+
+    .. versionadded:: 0.1
+
+    Attributes
+    ----------
+    query : StreamingQuery
+        The query whose rows they are. Within the handler it may be stopped and waited for: there it
+        is the query alone, without the calls that it owes.
+    batch_id : int
+        The batch of that query that read them, as in their ``_batch_id``: the same when the handler
+        is called for it again, so that work can be done once.
+    reasons : mapping of str to int
+        How many rows there are, by reason, as in their ``_reason``.
+    checkpoint : str
+        The checkpoint location of the query.
+    """
+
+    query: StreamingQuery
+    batch_id: int
+    reasons: Mapping[str, int]
+    checkpoint: str
+
+
+Handler: TypeAlias = Callable[[DataFrame, LateContext], object]
 """A function of the late rows of a batch and of what is known about them."""
 
 OnError: TypeAlias = Literal["fail", "log"]

@@ -6,6 +6,7 @@ import org.apache.spark.sql.classic.SparkSession
 import io.eventtide.spark.plan.{
   EventtideStrategy,
   FillIngestionTime,
+  KeepCheckpoint,
   RemoveClock,
   StartCheck,
   WindowStrategy
@@ -15,6 +16,7 @@ import io.eventtide.spark.plan.{
   *
   * {{{
   *   analyser        StartCheck, among the hints, which alone come before Spark's own check
+  *                   KeepCheckpoint, once the query's checkpoint has been decided on
   *   analysed plan   ... PolicyWatermark - WithClock(data, clock source) ...
   *   optimizer       RemoveClock: the clock leaves the batch's plan, the watermark node stays
   *                   FillIngestionTime, after the rules that move expressions about
@@ -25,6 +27,7 @@ import io.eventtide.spark.plan.{
 final class EventtideExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectHintResolutionRule(_ => StartCheck)
+    extensions.injectPostHocResolutionRule(_ => KeepCheckpoint)
     extensions.injectOptimizerRule(_ => RemoveClock)
     extensions.injectPreCBORule(session => FillIngestionTime(session.asInstanceOf[SparkSession]))
     extensions.injectPlannerStrategy(session =>

@@ -6,11 +6,11 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.eventtide.{RunningQuery, ScriptedQuery}
-import org.apache.spark.sql.streaming.StreamingQuery
+import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.{Column, DataFrame, SparkSession}
+import org.apache.spark.sql.{Column, DataFrame, Row, SparkSession}
 
-import io.eventtide.spark.late.LateSource
+import io.eventtide.spark.late.{LateCompanion, LateSource}
 import io.eventtide.spark.plan.{
   PlanExplanation,
   SessionChecks,
@@ -92,6 +92,26 @@ object PythonApi {
 
   def readLate(session: SparkSession, options: JMap[String, String]): DataFrame =
     session.read.format(LateSource.Name).options(options).load()
+
+  /** Which window of what is written gave these results; -1 if none did. */
+  def lateWindow(results: DataFrame, written: DataFrame): Int =
+    LateCompanion
+      .windowOf(
+        asClassic(results).queryExecution.analyzed,
+        asClassic(written).queryExecution.analyzed
+      )
+      .getOrElse(-1)
+
+  /** Starts a query that a companion follows until `releaseLate`. */
+  def startWithLate(writer: DataStreamWriter[Row]): StreamingQuery = LateCompanion.start(writer)
+
+  /** The stream of a window's late rows for a companion; null if the query ended before it began. */
+  def followLate(session: SparkSession, query: StreamingQuery, window: Int): DataFrame =
+    LateCompanion.follow(asClassic(session), query, window).orNull
+
+  /** Ends what `startWithLate` began, once the companion is over. */
+  def releaseLate(session: SparkSession, query: StreamingQuery, failed: Boolean): Unit =
+    LateCompanion.release(asClassic(session), query, failed)
 
   /** Where a query, running or stopped, has its checkpoint. */
   def checkpointOf(query: StreamingQuery): String = RunningQuery.checkpointOf(query)

@@ -1,0 +1,68 @@
+package io.eventtide.spark.late
+
+import java.util.UUID
+import java.util.concurrent.ConcurrentHashMap
+
+import scala.util.Try
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.streaming.HasStreamingSourceIdentifyingName
+import org.apache.spark.sql.classic.{DataFrame, SparkSession}
+import org.apache.spark.sql.eventtide.RunningQuery
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
+
+import io.eventtide.spark.plan.KeepCheckpoint
+
+/** What a companion needs of the query whose late rows it reads while that runs. */
+private[spark] object LateCompanion {
+  private val temporary = ConcurrentHashMap.newKeySet[UUID]() // by run
+
+  /** The position of the window that made `results` among those of what is written, if it is one. */
+  def windowOf(results: LogicalPlan, written: LogicalPlan): Option[Int] = {
+    val own = nodes(results).headOption // what is below may have windows too
+    own.map(nodes(written).indexOf).filter(_ >= 0)
+  }
+
+  private def nodes(plan: LogicalPlan): Seq[UUID] =
+    plan.collect { case node: FindsLateRows => node.lateNode }.distinct
+
+  /** Starts a query whose checkpoint stays until `release`, also one that Spark would remove. */
+  def start(writer: DataStreamWriter[_]): StreamingQuery = {
+    val (query, isTemporary) = KeepCheckpoint.during(writer.start())
+    if (isTemporary) temporary.add(query.runId)
+    query
+  }
+
+  /** The late rows of a window, one batch of the query at a time; None if the query has ended before
+    * it had a log.
+    */
+  def follow(session: SparkSession, query: StreamingQuery, window: Int): Option[DataFrame] =
+    Option.when(Try(RunningQuery.awaitSources(query)).isSuccess) {
+      val reader = session.readStream
+        .format(LateSource.Name)
+        .option("checkpoint", RunningQuery.checkpointOf(query))
+        .option("window", window.toLong)
+        .option(LateReading.Most, 1L)
+        .option(LateReading.Query, query.id.toString)
+      val isNamed = RunningQuery.planOf(query).exists(hasName)
+      (if (isNamed) reader.name("late_rows") else reader).load()
+    }
+
+  // Where one source has a name, Spark wants all to have one.
+  private def hasName(node: LogicalPlan): Boolean = node match {
+    case source: HasStreamingSourceIdentifyingName => source.sourceIdentifyingName.nameOpt.isDefined
+    case _ => false
+  }
+
+  /** Removes a temporary checkpoint as Spark would have: unless something failed. */
+  def release(session: SparkSession, query: StreamingQuery, failed: Boolean): Unit =
+    if (temporary.remove(query.runId)) {
+      val force = session.sessionState.conf.getConf(SQLConf.FORCE_DELETE_TEMP_CHECKPOINT_LOCATION)
+      if (force || !failed && query.exception.isEmpty) {
+        val root = new Path(RunningQuery.checkpointOf(query))
+        root.getFileSystem(session.sessionState.newHadoopConf()).delete(root, true): Unit
+      }
+    }
+}

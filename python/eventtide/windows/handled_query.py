@@ -1,0 +1,66 @@
+"""The query of a window with a handler of late rows, as its user sees it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql.streaming.query import StreamingQuery
+
+if TYPE_CHECKING:
+    from pyspark.errors import StreamingQueryException
+
+    from eventtide.windows.companion import Companion
+
+__all__ = ["HandledQuery"]
+
+
+class HandledQuery(StreamingQuery):
+    """A query and its companion as one: over when both are, and failed when one has.
+
+    What Spark itself says of the query, such as its progress, is that of the query alone.
+    """
+
+    companion: Companion | None = None
+
+    @property
+    def _calls(self) -> Companion | None:
+        """What to wait for beside the query: nothing within a call, which would wait for itself."""
+        inside = self.companion is not None and self.companion.calls_here
+        return None if inside else self.companion
+
+    @property
+    def isActive(self) -> bool:  # noqa: N802 - PySpark's name
+        """Whether the query runs, or late rows of what it has committed wait for their call."""
+        calls = self._calls
+        return super().isActive or (calls is not None and not calls.over.is_set())
+
+    def awaitTermination(self, timeout: int | None = None) -> bool | None:  # noqa: N802
+        """Wait for both, and raise what either ended by."""
+        calls = self._calls
+        if calls is not None and not calls.over.wait(timeout):
+            return False
+        ended = super().awaitTermination(timeout)
+        if calls is not None:
+            calls.check()
+        return ended
+
+    def processAllAvailable(self) -> None:  # noqa: N802 - PySpark's name
+        """Wait until the query has read all there is, and the late rows had their calls."""
+        calls = self._calls
+        super().processAllAvailable()
+        if calls is not None:
+            calls.catch_up()
+
+    def stop(self) -> None:
+        """Stop the query, and wait for the calls that it still owes."""
+        calls = self._calls
+        super().stop()
+        if calls is not None:
+            calls.over.wait()
+
+    def exception(self) -> StreamingQueryException | None:
+        """Return what the query ended by, or else its companion."""
+        own = super().exception()
+        if own is None and self.companion is not None and self.companion.failure is not None:
+            return self.companion.run.exception()
+        return own
