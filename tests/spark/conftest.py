@@ -19,8 +19,7 @@ FILES = (
 )
 
 
-@pytest.fixture(scope="session", autouse=True)
-def spark() -> Iterator[SparkSession]:
+def new_session() -> SparkSession:
     """Return a local session with Eventtide's jar and extension."""
     builder = (
         SparkSession.builder.master("local[2]")
@@ -36,6 +35,13 @@ def spark() -> Iterator[SparkSession]:
     )
     session = et.configure(builder).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+@pytest.fixture(scope="session", autouse=True)
+def spark() -> Iterator[SparkSession]:
+    """Return the session of all tests."""
+    session = new_session()
     yield session
     session.stop()
 
