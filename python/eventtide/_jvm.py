@@ -192,10 +192,10 @@ class KernelRunHandle:
         """Wrap `io.eventtide` 's ``KernelRun``."""
         self._java = java
 
-    def batch(self, now: int, rows: Sequence[tuple[int, str, int]]) -> str:
-        """Take rows: of each its number, the name of its key, and its time."""
-        numbers, keys, times = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
-        return str(self._java.batch(now, numbers, keys, times))
+    def batch(self, now: int, rows: Sequence[tuple[int, str, str, int]]) -> str:
+        """Take rows: of each its number, the names of its key and of its group, and its time."""
+        columns = map(list, zip(*rows, strict=True)) if rows else ([], [], [], [])
+        return str(self._java.batch(now, *columns))
 
     def tick(self, now: int) -> str:
         """Move the clock."""

@@ -3,9 +3,9 @@
 ``python -m tests.spark.chaos_query FOLDER SEED [--trouble KIND]`` reads the same batches each time,
 goes on where the checkpoint in the folder says, and ends when all are read. Streams with odd seeds
 have lists, which Spark aggregates before the shuffle; those with even seeds have numbers, which
-eventtide does, in generated code. In every third stream keys have time of their own. The results
-go through Spark's file sink. Spark's file source would not do: killed between its own log and the
-query's, it gives two batches as one.
+eventtide does, in generated code. In every third stream keys have time of their own, with an even
+seed those of a site have it together. The results go through Spark's file sink. Spark's file source
+would not do: killed between its own log and the query's, it gives two batches as one.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ def run(spark: SparkSession, folder: Path, seed: int, trouble: str | None = None
         scripted(spark, cut(stream, seed, BATCHES)) as events,
     ):
         rows = troubled(events, "id", folder, trouble)
-        window = by_key(rows) if seed % 3 == 0 else counted(rows, numbers=numbers)
+        scope = "site" if numbers else "key"
+        window = by_key(rows, scope) if seed % 3 == 0 else counted(rows, numbers=numbers)
         writer = troubled(window.results, "n", folder, trouble).writeStream.format("parquet")
         writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
         writer = writer.option("path", str(folder / "results")).trigger(availableNow=True)
@@ -78,13 +79,13 @@ def counted(events: DataFrame, *, numbers: bool) -> WindowBuilder:
     )
 
 
-def by_key(events: DataFrame) -> WindowBuilder:
-    """Return a window with a watermark for each key, which closes silent ones and tells updates."""
+def by_key(events: DataFrame, scope: str) -> WindowBuilder:
+    """Return a window in the time of its keys, which closes silent ones and tells updates."""
     return (
         et.window(events)
         .event_time("ts", WatermarkPolicies.max_event_time())
-        .key_by("user")
-        .watermark_scope("key")
+        .key_by("user", "site")
+        .watermark_scope(scope)
         .sliding("12s", every="4s")
         .delay("3s")
         .idle_timeout("30s", clock="event_time")

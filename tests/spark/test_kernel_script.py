@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-ROWS = "ts timestamp, key string, n int"
+ROWS = "ts timestamp, key string, site string, n int"
 MIN, MAX = WatermarkPolicies.min_event_time(), WatermarkPolicies.max_event_time()
 
 KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
@@ -62,6 +62,30 @@ KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
             et.WindowTrigger.every_rows(3),
         )
     ),
+    "max by group": lambda w: w.event_time("ts", MAX).watermark_scope("site").tumbling("10s"),
+    "min by group, delay": lambda w: (
+        w.event_time("ts", MIN).watermark_scope(["site"]).sliding("10s", every="5s").delay("3s")
+    ),
+    "lull by group, idle": lambda w: (
+        w.event_time("ts", WatermarkPolicies.limiting_lag_and_lull("2s", "5s"))
+        .watermark_scope("site")
+        .tumbling("10s")
+        .idle_timeout("9s")
+        .heartbeat("100ms")
+    ),
+    "sessions by group": lambda w: (
+        w.event_time("ts", MAX)
+        .watermark_scope(["site"])
+        .session("4s", maximum_duration="12s")
+        .idle_timeout("9s", clock="event_time")
+        .key_ttl("20s")
+    ),
+    "triggers by group": lambda w: (
+        w.event_time("ts", MAX)
+        .watermark_scope(["site"])
+        .tumbling("10s")
+        .emit("at_window_end", "on_update", et.WindowTrigger.every("6s"))
+    ),
     "processing time": lambda w: w.processing_time().tumbling("10s"),
 }
 
@@ -73,7 +97,7 @@ def test_the_query_does_what_the_kernel_does(spark: SparkSession, name: str) -> 
 
     def window(events: DataFrame) -> et.WindowBuilder:
         aggregates = F.count("*").alias("rows"), F.sort_array(F.collect_list("n")).alias("all")
-        return KINDS[name](et.window(events)).key_by("key").agg(*aggregates)
+        return KINDS[name](et.window(events)).key_by("key", "site").agg(*aggregates)
 
     with settings(spark, WITHOUT_CODE), KernelScript(window, ROWS) as script:
         top = 0
@@ -83,7 +107,10 @@ def test_the_query_does_what_the_kernel_does(spark: SparkSession, name: str) -> 
                 script.clock(f"+{chance.randint(1, 9)}s")
             else:
                 top += chance.randint(0, 9)
-                rows = [(when(chance, top), chance.choice("abc"), step * 100 + n) for n in range(6)]
+                rows = [
+                    (when(chance, top), chance.choice("abc"), chance.choice("xxy"), step * 100 + n)
+                    for n in range(6)
+                ]
                 script.rows(rows, partitions=partitions)
 
 
@@ -108,4 +135,4 @@ def test_a_difference_is_told(spark: SparkSession) -> None:
         KernelScript(window, ROWS, session=spark) as script,
         pytest.raises(AssertionError, match=r"missing: .*rows=2\nunexpected: .*rows=1"),
     ):
-        script.rows([(at(1), "a", 1), (at(12), "a", 1)])
+        script.rows([(at(1), "a", "x", 1), (at(12), "a", "x", 1)])

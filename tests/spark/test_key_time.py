@@ -17,9 +17,10 @@ from tests.spark.queries import at
 from tests.spark.window_runs import WITHOUT_CODE, settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 ROWS = "ts timestamp, key string, number int"
 
@@ -105,9 +106,94 @@ def test_a_restart_keeps_watermarks_and_deadlines(spark: SparkSession) -> None:
         assert found(script) == [("a", 110, 120, "idle", 0, (3,))]
 
 
-def test_a_driver_that_is_killed(spark: SparkSession, tmp_path: Path) -> None:
+SITES = "ts timestamp, key string, site string, number int"
+
+
+def by_site(events: DataFrame, group: str | Column = "site") -> et.WindowBuilder:
+    """Return a window of ten seconds with a watermark for each group of keys."""
+    return (
+        et.window(events)
+        .event_time("ts", WatermarkPolicies.max_event_time())
+        .key_by("key", group)
+        .watermark_scope([group])
+        .tumbling("10s")
+        .agg(F.sort_array(F.collect_list("number")).alias("rows"))
+    )
+
+
+def flat(results: DataFrame) -> DataFrame:
+    """Return key, site, start and rows of results, and their watermark where there is one."""
+    times = [F.unix_timestamp("window.start")]
+    if "_watermark" in results.columns:
+        times.append(F.unix_timestamp("_watermark"))
+    return results.select("key", "site", *(time % 86400 for time in times), "rows")
+
+
+def test_the_keys_of_a_group_have_one_watermark(spark: SparkSession) -> None:
+    """A fast key closes windows of its group and of no other, over a restart too."""
+    with Script(lambda events: flat(by_site(events).results), SITES, session=spark) as script:
+        script.rows([(at(101), "a", "x", 1), (at(103), "b", "x", 2), (at(102), "a", "y", 3)])
+        script.expect(results=[])
+        script.rows([(at(115), "a", "x", 4)])
+        script.expect(results=[("a", "x", 100, [1]), ("b", "x", 100, [2])])
+        held = et.read_state(by_site(spark.createDataFrame([], SITES)), script.checkpoint)
+        assert sorted(map(tuple, flat(held).collect())) == [
+            ("a", "x", 110, 115, [4]),
+            ("a", "y", 100, 102, [3]),
+        ]
+        script.stop().waiting([(at(104), "b", "x", 5), (at(104), "b", "y", 6)]).restart()
+        script.expect(results=[])
+        assert [row.number for row in et.read_late(spark, script.checkpoint).collect()] == [5]
+        script.rows([(at(121), "c", "y", 7), (at(122), "c", "x", 8)])
+        script.expect(results=[("a", "y", 100, [3]), ("b", "y", 100, [6]), ("a", "x", 110, [4])])
+
+
+def test_a_group_is_told_by_an_expression_or_by_nothing(spark: SparkSession) -> None:
+    """Spark finds out that a column is constant, and takes it from the keys."""
+    rows = [(at(101), "a", "x", 1), (at(102), "b", "X", 2), (at(115), "c", "y", 3)]
+
+    def upper(events: DataFrame) -> DataFrame:
+        site = F.upper("site").alias("site")
+        return flat(by_site(events, site).results)
+
+    def constant(events: DataFrame) -> DataFrame:
+        return flat(by_site(events.withColumn("site", F.lit("z"))).results)
+
+    with settings(spark, WITHOUT_CODE):
+        with Script(upper, SITES) as script:
+            script.rows(rows).expect(results=[])
+            script.rows([(at(110), "a", "x", 4)])
+            script.expect(results=[("a", "X", 100, [1]), ("b", "X", 100, [2])])
+            lower = by_site(spark.createDataFrame([], SITES), F.lower("site").alias("site"))
+            with pytest.raises(et.CheckpointError, match=r"lower\(site\) STRING"):
+                et.read_state(lower, script.checkpoint)
+        with Script(constant, SITES) as script:
+            script.rows(rows, partitions=2)
+            script.expect(results=[("a", "z", 100, [1]), ("b", "z", 100, [2])])
+
+
+@pytest.mark.parametrize(
+    ("group", "reason"),
+    [
+        (
+            lambda: F.lower("site"),
+            r"lower\(site\) is no key of the window.*the keys are: key, site",
+        ),
+        (lambda: F.create_map("key", "number"), r"map\(key, number\) has no order"),
+    ],
+)
+def test_columns_that_tell_no_groups(
+    spark: SparkSession, group: Callable[[], Column], reason: str
+) -> None:
+    """A key would be in two groups, or rows of a group would not come together."""
+    window = by_site(spark.createDataFrame([], SITES)).watermark_scope([group()])
+    with pytest.raises(et.InvalidArgumentError, match=reason):
+        _ = window.results
+
+
+@pytest.mark.parametrize("seed", [9, 6], ids=["key", "group"])
+def test_a_driver_that_is_killed(spark: SparkSession, tmp_path: Path, seed: int) -> None:
     """Once at random, and once with its state and its results written and no commit."""
-    seed = 9  # keys in their own time
     quiet = undisturbed(spark, tmp_path / "quiet", seed)
     assert len(quiet[0]) > 100
     assert len(quiet[1]) > 20

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -106,12 +106,13 @@ class KernelScript:
         first = len(self._rows)
         self._rows += [(*storable(row, self._schema), first + n) for n, row in enumerate(batch)]
         window = self._window(self._frame(self._rows[first:]))
-        keys = F.struct(*(F.lit(0), *window.settings.key_by))
-        key = F.to_json(keys, {"ignoreNullFields": "false"})
-        judged = window.df.select(_NUMBER, key, self._time(window)).collect()
-        timed = sorted((row for row in judged if row[2] is not None), key=lambda row: row[0])
+        scope = window.settings.watermark_scope
+        key = _name(window.settings.key_by)
+        group = _name(() if scope is None else scope.columns)
+        judged = window.df.select(_NUMBER, key, group, self._time(window)).collect()
+        timed = sorted((row for row in judged if row[3] is not None), key=lambda row: row[0])
         answer = json.loads(self._kernel.batch(self._now(), [tuple(row) for row in timed]))
-        return answer["results"], [row[0] for row in judged if row[2] is None] + answer["late"]
+        return answer["results"], [row[0] for row in judged if row[3] is None] + answer["late"]
 
     def _time(self, window: WindowBuilder) -> Column:
         time = window.settings.event_time
@@ -180,6 +181,11 @@ class KernelScript:
     def close(self) -> None:
         """Stop the query, let go of its rows and remove its checkpoint."""
         self._script.close()
+
+
+def _name(columns: Iterable[str | Column]) -> Column:
+    """Return a text that rows have in common which have these columns in common."""
+    return F.to_json(F.struct(F.lit(0), *columns), {"ignoreNullFields": "false"})
 
 
 def _bounds(pane: dict[str, Any], schema: StructType) -> dict[str, Any]:

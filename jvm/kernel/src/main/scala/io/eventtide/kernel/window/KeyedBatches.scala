@@ -7,25 +7,31 @@ import io.eventtide.kernel.watermark.PolicySpec
 
 /** Which time keys have, and when they give results.
   *
-  * @param policy what moves the watermark of a key, or that over all keys
-  * @param isShared whether the watermark over all keys is that of each
+  * @param policy what moves a watermark
+  * @param group keys of which it says the same have one watermark; None where each has its own
   */
-final case class KeyRules(
+final case class KeyRules[K](
     policy: PolicySpec,
-    isShared: Boolean,
+    group: Option[K => Any],
     silence: Silence,
     triggers: Seq[Trigger] = Seq(Trigger.AtEnd)
 )
 
+object KeyRules {
+
+  /** All keys are in one group. */
+  val Together: Option[Any => Any] = Some(_ => ())
+}
+
 /** The windows of many keys in memory, batch after batch: what a query does, without Spark.
   *
-  *   - '''Guarantee:''' as of `TimedWindows`. What holds over all keys is known when a batch has ended,
-  *     and is applied before the next one.
+  *   - '''Guarantee:''' as of `TimedWindows`. What holds over several keys is known when a batch has
+  *     ended, and is applied before the next one.
   *   - '''Units:''' times and clock in one unit.
   *   - '''Restart:''' keys are kept as their records, and nothing else of them between batches.
   */
 final class KeyedBatches[K](
-    rules: KeyRules,
+    rules: KeyRules[K],
     newWindows: () => OpenWindows,
     holds: Int => Boolean = _ => true
 ) {
@@ -35,13 +41,14 @@ final class KeyedBatches[K](
   private val own = new OwnTime(rules.policy, credited = true)
   private val key = new TimedWindows(
     newWindows(),
-    if (rules.isShared) shared else own,
+    if (rules.group.isDefined) shared else own,
     rules.silence,
     rules.triggers,
     Some(newWindows()),
     holds
   )
   private val overall = new OwnTime(rules.policy, credited = true)
+  private val groups = mutable.HashMap.empty[Any, Group]
   private val records = mutable.LinkedHashMap.empty[K, ArraySeq[Byte]]
   private val sink = new ByteSink
   private val source = new ByteSource
@@ -51,35 +58,37 @@ final class KeyedBatches[K](
     * @param give is shown each result while its buffer is good
     */
   def batch(now: Long, rows: Seq[Row[K]])(give: Pane[K] => Unit): Seq[Row[K]] = {
-    val before = overall.watermark
-    shared.set(before, before)
     val late = rows.groupBy(_.key).toSeq.flatMap { case (of, mine) =>
       turn(of, now, give)(mine.filterNot(take(_, now)))
     }
-    overall.advance(now)
-    settle(before, now, give)
+    settle(now, give)
     rows.filter(late.contains)
   }
 
   private def take(row: Row[K], now: Long): Boolean = {
     val onTime = key.add(row.ts, now, row.buffer)
-    if (onTime) overall.accept(row.ts)
+    if (onTime) {
+      overall.accept(row.ts)
+      groupOf(row.key).foreach(_.time.accept(row.ts))
+    }
     onTime
   }
 
   /** The clock moves, and there are no rows. */
-  def tick(now: Long)(give: Pane[K] => Unit): Unit = {
-    val before = overall.watermark
+  def tick(now: Long)(give: Pane[K] => Unit): Unit = settle(now, give)
+
+  private def settle(now: Long, give: Pane[K] => Unit): Unit = {
     overall.advance(now)
-    settle(before, now, give)
+    groups.values.foreach(_.time.advance(now))
+    records.keys.toSeq.foreach(turn(_, now, give)(()))
+    groups.values.foreach(_.settle())
   }
 
-  private def settle(before: Option[Long], now: Long, give: Pane[K] => Unit): Unit = {
-    shared.set(before, overall.watermark)
-    records.keys.toSeq.foreach(turn(_, now, give)(()))
-  }
+  private def groupOf(of: K): Option[Group] =
+    rules.group.map(name => groups.getOrElseUpdate(name(of), new Group(rules.policy)))
 
   private def turn[A](of: K, now: Long, give: Pane[K] => Unit)(add: => A): A = {
+    groupOf(of).foreach(group => shared.set(group.before, group.time.watermark))
     records.get(of) match {
       case None => key.begin()
       case Some(bytes) => read(bytes)
@@ -97,16 +106,16 @@ final class KeyedBatches[K](
     ArraySeq.unsafeWrapArray(sink.bytes.take(sink.position))
   }
 
-  /** What would be given if all keys were silent; they hold it as before. */
+  /** What is open, each window once; keys hold it as before. */
   def open(give: Pane[K] => Unit): Unit = records.foreach { case (of, bytes) =>
     read(bytes)
-    key.closeAll()
+    key.showAll()
     while (key.next()) give(pane(of))
   }
 
   /** The watermark of a key that has state. */
   def watermark(of: K): Option[Long] =
-    if (rules.isShared) overall.watermark
+    if (rules.group.isDefined) groupOf(of).flatMap(_.before)
     else
       records.get(of).flatMap { bytes =>
         read(bytes)
@@ -126,6 +135,14 @@ final class KeyedBatches[K](
 }
 
 object KeyedBatches {
+
+  /** A watermark that several keys have: before the batch, and as its rows move it. */
+  private final class Group(policy: PolicySpec) {
+    val time = new OwnTime(policy, credited = true)
+    var before = Option.empty[Long]
+
+    def settle(): Unit = before = time.watermark
+  }
 
   final case class Row[K](key: K, ts: Long, buffer: Int)
 

@@ -51,6 +51,7 @@ final class TimedWindows(
   private var lastSign = Long.MinValue // of life
   private var reached = Long.MinValue // by the clock that silence is measured by
   private var isSilent = false
+  private var isShown = false
   private var phase: PaneTiming = PaneTiming.OnTime
   private var running = windows // that has been turned to a window
   private var asked = 0 // the trigger that is asked about that window
@@ -70,6 +71,7 @@ final class TimedWindows(
 
   private def open(): Unit = {
     isSilent = false
+    isShown = false
     phase = PaneTiming.OnTime
     running = windows
     isTurned = false
@@ -108,6 +110,12 @@ final class TimedWindows(
   /** Everything is to be given, whatever the watermark and the clock. */
   def closeAll(): Unit = isSilent = true
 
+  /** As `closeAll`, but each window once, whatever the triggers. */
+  def showAll(): Unit = {
+    closeAll()
+    isShown = true
+  }
+
   /** Turns to the next result; false when all have been given. */
   def next(): Boolean = {
     var found = false
@@ -118,7 +126,7 @@ final class TimedWindows(
 
   /** Turns to the next trigger of the window at hand, or to the first one of the next window. */
   private def step(): Boolean =
-    if (isTurned && asked + 1 < states.length) {
+    if (isTurned && !isShown && asked + 1 < states.length) {
       asked += 1
       true
     } else {
@@ -157,7 +165,7 @@ final class TimedWindows(
     def result = holds(running.result)
     if (phase == PaneTiming.Early)
       state.givesOpen && state.givesChanged(running.start, running.end, result)
-    else state.givesClosed(running.start, running.end, result)
+    else isShown || state.givesClosed(running.start, running.end, result)
   }
 
   private def count(): Unit = {
@@ -190,11 +198,11 @@ final class TimedWindows(
   def isDone: Boolean =
     windows.isEmpty && (lastSign == Long.MinValue || reached >= since(silence.keep))
 
-  /** The watermark over all keys at which there is something to do without rows. */
-  def due: Long = math.min(
-    if (time.isShared) windows.due else OpenWindows.Never,
-    if (silence.byEvents) silentAt else OpenWindows.Never
-  )
+  /** The shared watermark at which a window closes without rows. */
+  def due: Long = if (time.isShared) windows.due else OpenWindows.Never
+
+  /** The watermark over all keys at which there is something to do since the key is silent. */
+  def dueBySilence: Long = if (silence.byEvents) silentAt else OpenWindows.Never
 
   /** The clock value at which there is something to do without rows. */
   def deadline: Long = {

@@ -84,7 +84,7 @@ final class FieldByClockPlayer(config: GoldenArgs, deducts: Boolean) extends Gol
   private val buffers = new RowBuffers
   private val rows = mutable.Buffer.empty[GoldenArgs]
   private val engine = new KeyedBatches[String](
-    KeyRules(WithIngestionTime(), isShared = true, Silence(None, keep = 0)),
+    KeyRules(WithIngestionTime(), KeyRules.Together, Silence(None, keep = 0)),
     () => GoldenWindows.frames(spec, buffers, deducts)
   )
   private var clock = 0L

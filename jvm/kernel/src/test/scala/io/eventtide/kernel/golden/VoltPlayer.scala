@@ -98,7 +98,7 @@ final class VoltPlayer(config: GoldenArgs, deducts: Boolean) {
 object VoltPlayer {
 
   /** Which time keys have, and when they are silent. */
-  def rules(times: GoldenArgs): KeyRules = {
+  def rules(times: GoldenArgs): KeyRules[String] = {
     val byClock = times.get("time_source") == "PROCESSING_TIME"
     val policy = times.get("watermark_strategy") match {
       case _ if byClock => WithIngestionTime()
@@ -107,7 +107,8 @@ object VoltPlayer {
     }
     val timeout = Option.when(times.has("idle_timeout_ms"))(times.long("idle_timeout_ms"))
     val byEvents = times.get("idle_timeout_clock") == "EVENT_TIME"
-    KeyRules(policy, byClock, Silence(timeout, keep = Long.MaxValue, byEvents))
+    val group = if (byClock) KeyRules.Together else None
+    KeyRules(policy, group, Silence(timeout, keep = Long.MaxValue, byEvents))
   }
 
   def windows(config: GoldenArgs, buffers: Buffers, deducts: Boolean): OpenWindows = {

@@ -62,6 +62,13 @@ final class KeyedBatchesLawsSuite extends AnyFunSuite with ScalaCheckPropertyChe
     }
   }
 
+  test("what is open is shown once, whatever the triggers") {
+    forAll(settings, scripts, Gen.atLeastOne(triggers)) { (settings, script, some) =>
+      val alone = new Engine(settings.copy(triggers = Seq(Trigger.AtEnd))).left(script)
+      assert(new Engine(settings.copy(triggers = some.toSeq)).left(script) == alone)
+    }
+  }
+
   test("the order of a batch's rows, and the keys beside them, do not matter to a key") {
     forAll(settings.map(_.copy(byEvents = false)), scripts, Gen.long) { (settings, script, seed) =>
       val random = new scala.util.Random(seed)
@@ -74,6 +81,31 @@ final class KeyedBatchesLawsSuite extends AnyFunSuite with ScalaCheckPropertyChe
         new Engine(settings).playNumbered(alone).map(_.panes) ==
           answers.map(_.panes.filter(_.key == 0))
       )
+    }
+  }
+
+  test("a key that is a group of its own has its own time") {
+    forAll(settings.map(_.copy(byEvents = false)), scripts) { (settings, script) =>
+      val alone = new Engine(settings.copy(group = Some(key => key))).play(script)
+      assert(alone.map(_.sorted) == new Engine(settings).play(script).map(_.sorted))
+    }
+  }
+
+  test("a group has the watermark of all its rows, and none of another's") {
+    forAll(settings.map(_.copy(byEvents = false)), scripts) { (settings, script) =>
+      val pairs = Some((key: Int) => key / 2) // 0 with 1, and 2
+      val answers = new Engine(settings.copy(group = pairs)).play(script)
+      def only(has: Int => Boolean) = {
+        val mine = numbers(script).map { case (now, rows) =>
+          now -> rows.filter(row => has(row._1.key))
+        }
+        new Engine(settings.copy(group = KeyRules.Together)).playNumbered(mine)
+      }
+      Seq[Int => Boolean](_ < 2, _ == 2).foreach { has =>
+        val expected = only(has).map(_.sorted)
+        assert(answers.map(_.sorted.panes.filter(pane => has(pane.key))) == expected.map(_.panes))
+        assert(answers.map(_.watermarks.filter(of => has(of._1))) == expected.map(_.watermarks))
+      }
     }
   }
 }
@@ -105,13 +137,14 @@ object KeyedBatchesLawsSuite {
       highest: Boolean,
       timeout: Option[Long],
       byEvents: Boolean,
-      triggers: Seq[Trigger] = Seq(Trigger.AtEnd)
+      triggers: Seq[Trigger] = Seq(Trigger.AtEnd),
+      group: Option[Int => Any] = None
   ) {
     val profile: Profile = Profile.voltsp.copy(lateRule = lateRule)
     val spec: WindowSpec = WindowSpec(Frame(size, 0), Sliding(windows), profile, delay)
-    def rules: KeyRules = KeyRules(
+    def rules: KeyRules[Int] = KeyRules(
       if (highest) MaxEventTime() else MinEventTime(),
-      isShared = false,
+      group,
       Silence(timeout, keep = Long.MaxValue, byEvents),
       triggers
     )

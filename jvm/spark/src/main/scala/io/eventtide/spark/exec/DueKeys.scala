@@ -36,7 +36,7 @@ private[exec] final class DueKeys(
     if (!entries.hasNext) ended = true
     else {
       val entry = entries.next()
-      if (entry.key.getLong(0) > limit) ended = true
+      if (index.numberOf(entry.key) > limit) ended = true
       else if (!seen.contains(entry.value.getLong(0))) nextKey = index.keyOf(entry.key).copy()
     }
   }

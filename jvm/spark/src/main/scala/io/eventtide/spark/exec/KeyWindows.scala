@@ -36,6 +36,9 @@ private[exec] trait KeyWindows {
   /** The end of the window with which this key is next due; `FrameRing.Never` if with none. */
   def due: Long
 
+  /** The end with which it is due by the watermark of its group; `FrameRing.Never` if with none. */
+  def dueInGroup: Long = FrameRing.Never
+
   /** The time at which it is due by the clock, in microseconds; `FrameRing.Never` for never. */
   def deadline: Long
 
@@ -93,9 +96,10 @@ private[exec] object KeyWindows {
       task: WindowTask,
       state: FrameStore,
       calls: AggregateCalls,
-      buffers: WindowBuffers
+      buffers: WindowBuffers,
+      groups: Option[KeyGroups]
   ): KeyWindows = (task.keyed, task.plan.settings.panes) match {
-    case (Some(keyed), _) => new TimedRows(task.plan, keyed, calls, buffers)
+    case (Some(keyed), _) => new TimedRows(task.plan, keyed, calls, buffers, groups)
     case (None, Some(panes)) => new PaneRows(task, panes, state, calls, buffers)
     case (None, None) => new FinalRows(task, state, calls, buffers)
   }

@@ -26,6 +26,9 @@ private[exec] final class KeyedRows(
 
   def hasNext: Boolean = row != null
 
+  /** The key of the row at hand, good until the next one; null when there is none. */
+  def upcoming: UnsafeRow = if (row == null) null else rowKey
+
   /** Begins the run of the frame at hand. */
   def nextKey(): UnsafeRow = {
     if (run == null) run = rowKey.copy() else run.copyFrom(rowKey)

@@ -3,7 +3,6 @@ package io.eventtide.spark.exec
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.streaming.state.{StateStoreConf, StateStoreId}
 import org.apache.spark.sql.internal.SQLConf
@@ -30,7 +29,7 @@ private[spark] final case class StateReader(
 
   /** A row for each open window. */
   def rows(session: SparkSession): RDD[InternalRow] = {
-    val families = FrameFamilies(DataTypeUtils.fromAttributes(plan.keys))
+    val families = FrameFamilies.of(plan.keys, plan.rows.flatMap(_.groups))
     val nothing = ClosedUpTo(Long.MinValue, Long.MinValue)
     val all = ClosedUpTo(FrameRing.Never, FrameRing.Never)
     val task = WindowTask(
@@ -40,7 +39,7 @@ private[spark] final case class StateReader(
       nowMicros = 0,
       nothing,
       all,
-      keyed = Option.when(plan.rows.isDefined)(KeyedBatch.ThatEndsAll)
+      keyed = Option.when(plan.rows.isDefined)(KeyedBatch.ThatEndsAll.copy(isShown = true))
     )
     val settings = session.sessionState.conf.clone()
     settings.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, if (stateIds.isEmpty) 1 else 2)

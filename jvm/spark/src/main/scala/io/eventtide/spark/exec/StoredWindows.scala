@@ -13,7 +13,8 @@ private[exec] final class StoredWindows(task: WindowTask, store: StateStore)
   private val state = task.open(store)
   private val calls = task.plan.newCalls
   private val buffers = task.plan.newBuffers(calls)
-  private val windows = KeyWindows(task, state, calls, buffers)
+  private val groups = KeyGroups(task, state)
+  private val windows = KeyWindows(task, state, calls, buffers, groups)
   private val entries = store.iterator()
   private var key: UnsafeRow = _ // whose windows are being given; null before the first
 
@@ -40,6 +41,7 @@ private[exec] final class StoredWindows(task: WindowTask, store: StateStore)
   private def openKey(opened: UnsafeRow): Unit = {
     key = opened
     buffers.reset()
+    groups.foreach(_.turnTo(key))
     state.open(key): Unit
     state.read(in => windows.read(in))
     windows.close()

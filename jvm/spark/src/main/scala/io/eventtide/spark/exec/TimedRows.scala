@@ -13,9 +13,9 @@ import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.kernel.window.{
   ByteSink,
   ByteSource,
+  FrameRing,
   KeyTime,
   OpenWindows,
-  OwnTime,
   PaneTiming,
   SharedTime,
   Silence,
@@ -38,6 +38,9 @@ import io.eventtide.spark.state.{AggregateCalls, RowColumns, WindowBuffers}
   *   by which rows from the future count as of the latest time that is not
   * @param order
   *   the column by which the rows of a key have to come; None for any order
+  * @param groups
+  *   the keys' columns that keys with one watermark have in common; None where each has its own, or
+  *   that of the query
   */
 private[spark] final case class RowPlan(
     input: Seq[Attribute],
@@ -45,7 +48,8 @@ private[spark] final case class RowPlan(
     logged: Seq[Expression],
     guard: Option[FutureGuard],
     clamp: Option[FutureGuard],
-    order: Option[Attribute]
+    order: Option[Attribute],
+    groups: Option[Seq[Attribute]]
 ) {
   def columns: RowColumns = RowColumns(input, filters)
 }
@@ -64,6 +68,8 @@ private[spark] final case class RowPlan(
   *   where late rows go; None where no row is late
   * @param endsAll
   *   whether every window closes, whatever its time
+  * @param isShown
+  *   whether that is to show what there is: each window once, whatever its triggers
   */
 private[exec] final case class KeyedBatch(
     now: Long,
@@ -71,7 +77,8 @@ private[exec] final case class KeyedBatch(
     after: Option[Long],
     isCredited: Boolean,
     log: Option[LateLog],
-    endsAll: Boolean
+    endsAll: Boolean,
+    isShown: Boolean = false
 )
 
 private[exec] object KeyedBatch {
@@ -81,12 +88,17 @@ private[exec] object KeyedBatch {
     KeyedBatch(now = 0, None, None, isCredited = false, log = None, endsAll = true)
 }
 
-/** The windows of one key in its own time, over rows that come one by one. */
+/** The windows of one key in its own time, over rows that come one by one.
+  *
+  * @param groups
+  *   what has the watermark of the key; None where it has its own, or that of the query
+  */
 private[exec] final class TimedRows(
     plan: WindowPlan,
     batch: KeyedBatch,
     calls: AggregateCalls,
-    buffers: WindowBuffers
+    buffers: WindowBuffers,
+    groups: Option[KeyGroups] = None
 ) extends KeyWindows {
   private val settings = plan.settings
   private val key = new TimedWindows(
@@ -102,11 +114,10 @@ private[exec] final class TimedRows(
 
   private def newWindows: OpenWindows = settings.windows.open(buffers, plan.counts.nonEmpty)
 
-  private def latest: Long = plan.rows.flatMap(_.clamp).fold(Long.MaxValue)(_.limit(batch.now))
-
   private def time: KeyTime = settings.byKey.flatMap(_.policy) match {
-    case Some(policy) => new OwnTime(policy, batch.isCredited, latest)
-    case None =>
+    case Some(policy) if !settings.hasGroups => plan.timeBy(policy, batch)
+    case _ if groups.isDefined => groups.get.time
+    case _ =>
       val shared = new SharedTime
       shared.set(batch.before, batch.after)
       shared
@@ -121,12 +132,15 @@ private[exec] final class TimedRows(
     else if (!late.get.refuses(micros, row, key.watermark))
       late.get.judged(micros, row, key.watermark, isOnTime = take(micros, row))
 
-  private def take(micros: Long, row: UnsafeRow): Boolean =
-    key.add(micros, batch.now, buffers.input(row))
+  private def take(micros: Long, row: UnsafeRow): Boolean = {
+    val onTime = key.add(micros, batch.now, buffers.input(row))
+    if (onTime && groups.isDefined) groups.get.accept(micros)
+    onTime
+  }
 
   def close(): Unit = {
     key.close(batch.now, batch.after, batch.isCredited)
-    if (batch.endsAll) key.closeAll()
+    if (batch.isShown) key.showAll() else if (batch.endsAll) key.closeAll()
   }
 
   def next(): Boolean = key.next()
@@ -151,7 +165,9 @@ private[exec] final class TimedRows(
 
   def isEmpty: Boolean = key.isDone
   def hasOnlyClosed: Boolean = false
-  def due: Long = key.due
+  def due: Long =
+    if (groups.isDefined) key.dueBySilence else math.min(key.due, key.dueBySilence)
+  override def dueInGroup: Long = if (groups.isDefined) key.due else FrameRing.Never
   def deadline: Long = key.deadline
   def write(out: ByteSink): Unit = key.write(out)
   override def watermark: Option[Long] = key.watermark

@@ -7,7 +7,6 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning}
-import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.streaming.operators.stateful.{
   StateStoreWriter,
   StatefulOperatorPartitioning,
@@ -47,25 +46,26 @@ final case class WindowExec(
 
   override def shortName: String = "eventtideWindow"
 
-  // Without keys there is one partition, whatever the session says.
+  // Where all rows have to come together there is one partition, whatever the session says.
   override val stateInfo: Option[StatefulOperatorStateInfo] = {
     val info = batch.fold(
       StatefulOperatorStateInfo("<unknown>", new UUID(0, 0), 0, 0, conf.numShufflePartitions)
     )(_.stateInfo)
-    Some(if (plan.keys.isEmpty) info.copy(numPartitions = 1) else info)
+    Some(if (plan.together.isEmpty) info.copy(numPartitions = 1) else info)
   }
 
   override def requiredChildDistribution: Seq[Distribution] =
-    if (plan.keys.isEmpty) AllTuples :: Nil
+    if (plan.together.isEmpty) AllTuples :: Nil
     else
-      StatefulOperatorPartitioning.getCompatibleDistribution(plan.keys, getStateInfo, conf) :: Nil
+      StatefulOperatorPartitioning
+        .getCompatibleDistribution(plan.together, getStateInfo, conf) :: Nil
 
   override def requiredChildOrdering: Seq[Seq[SortOrder]] =
     Seq(if (isPacked || plan.rows.isDefined) plan.orderOfKeys else plan.order)
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
-  private val families = FrameFamilies(DataTypeUtils.fromAttributes(plan.keys))
+  private val families = FrameFamilies.of(plan.keys, plan.rows.flatMap(_.groups))
 
   override def validateAndMaybeEvolveStateSchema(
       hadoopConf: Configuration,

@@ -16,7 +16,8 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.types.LongType
 
-import io.eventtide.kernel.window.{FrameArchive, FrameRing}
+import io.eventtide.kernel.watermark.PolicySpec
+import io.eventtide.kernel.window.{FrameArchive, FrameRing, OwnTime}
 import io.eventtide.spark.options.WindowSettings
 import io.eventtide.spark.state.{AggregateCalls, WindowBuffers}
 
@@ -55,7 +56,19 @@ private[spark] final case class WindowPlan(
   /** An order in which rows of a key come near each other, for `KeysTogether` to see to the rest. */
   def orderOfKeys: Seq[SortOrder] = {
     val byKey = if (keys.isEmpty) Nil else Seq(SortOrder(KeyOrder(keys), Ascending))
-    byKey ++ rows.flatMap(_.order).map(SortOrder(_, Ascending))
+    groups.map(SortOrder(_, Ascending)) ++ byKey ++
+      rows.flatMap(_.order).map(SortOrder(_, Ascending))
+  }
+
+  private def groups: Seq[Attribute] = rows.flatMap(_.groups).getOrElse(Nil)
+
+  /** By what rows have to come to one partition; nothing where all have to. */
+  def together: Seq[Attribute] = rows.flatMap(_.groups).getOrElse(keys)
+
+  /** A watermark by a policy, in a batch. */
+  private[exec] def timeBy(policy: PolicySpec, batch: KeyedBatch): OwnTime = {
+    val latest = rows.flatMap(_.clamp).fold(Long.MaxValue)(_.limit(batch.now))
+    new OwnTime(policy, batch.isCredited, latest)
   }
 
   def newCalls: AggregateCalls = new AggregateCalls(functions, counts, rows.map(_.columns))

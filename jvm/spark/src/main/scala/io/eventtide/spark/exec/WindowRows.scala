@@ -10,8 +10,10 @@ import io.eventtide.spark.EventtideException
 /** Works through one partition, a key at a time, and gives the rows of what is due.
   *
   * First the keys that have rows, which come sorted: each takes them in, gives what is due, and is
-  * saved. Then those that only owe results, which the indexes name; nobody looks for them when all
-  * keys with state have had rows. The state is committed when the last row has been taken.
+  * saved. Where a group of keys has one watermark, it moves when all rows of the group are here, and
+  * keys that it closes windows of have their turn. Then those that only owe results, which the indexes
+  * name; nobody looks for them when all keys with state have had rows. The state is committed when
+  * the last row has been taken.
   */
 private[exec] final class WindowRows(
     task: WindowTask,
@@ -22,7 +24,8 @@ private[exec] final class WindowRows(
   private val state = task.open(store)
   private val calls = task.plan.newCalls
   private val buffers = task.plan.newBuffers(calls)
-  private val windows = KeyWindows(task, state, calls, buffers)
+  private val groups = KeyGroups(task, state)
+  private val windows = KeyWindows(task, state, calls, buffers, groups)
   private val rows = task.read(input, calls)
   private val seen = new SeenKeys
   private val due = new DueKeys(state.byEnd, task.closing, seen)
@@ -50,13 +53,14 @@ private[exec] final class WindowRows(
     if (key != null) {
       found = windows.next()
       if (!found) leaveKey()
-    } else if (rows.hasNext) takeRows()
+    } else if (groups.isDefined && groups.get.owes(rows.upcoming)) takeKey(groups.get.next())
+    else if (rows.hasNext) takeRows()
     else if (task.closes && isKeyLeft && due.hasNext) takeKey(due.next())
     else if (task.hasDeadlines && isKeyLeft && overdue.hasNext) takeKey(overdue.next())
     else commit()
 
-  /** Whether a key with state has had no turn. */
-  private def isKeyLeft: Boolean = done < state.keyCount
+  /** Whether a key with state has had no turn, or it is not known. */
+  private def isKeyLeft: Boolean = groups.isDefined || done < state.keyCount
 
   private def takeRows(): Unit = {
     openKey(rows.nextKey())
@@ -77,6 +81,7 @@ private[exec] final class WindowRows(
   private def openKey(opened: UnsafeRow): Unit = {
     key = opened
     buffers.reset()
+    groups.foreach(_.turnTo(key))
     if (state.open(key)) state.read(in => windows.read(in)) else windows.begin()
   }
 
@@ -94,18 +99,22 @@ private[exec] final class WindowRows(
     windows.hasOnlyClosed && state.mayStay(windows.due, task.closing)
 
   private def save(): Unit = {
-    state.save(windows.due, task.closing, windows.deadline)(out => windows.write(out))
+    state.save(windows.due, task.closing, windows.deadline, windows.dueInGroup)(out =>
+      windows.write(out)
+    )
     counts.updated += 1
   }
 
   private def commit(): Unit = {
     due.close()
     overdue.close()
+    groups.foreach(_.finish())
     val facts = state.finish(task.closing)
     // A key that is always active owes a result at each boundary, however old its entry.
     val end =
       if (facts.byEnd == NextDue.Never) NextDue.Never else math.max(facts.byEnd, task.closing + 1)
-    val deadline = if (task.hasDeadlines) facts.byClock else NextDue.Never
+    val byClock = groups.fold(facts.byClock)(groups => math.min(facts.byClock, groups.deadline))
+    val deadline = if (task.hasDeadlines) byClock else NextDue.Never
     metrics.commit(store, counts, facts.keys, NextDue(end, deadline))
     committed = true
   }

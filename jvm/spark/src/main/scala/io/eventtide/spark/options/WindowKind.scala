@@ -100,12 +100,15 @@ object WindowKind {
 /** Which time a key has, where it is not simply that of the query.
   *
   * @param policy
-  *   what moves the watermark of each key; None where it is the query's
+  *   what moves the watermark of each key, or of each group of keys; None where it is the query's
+  * @param isOfGroup
+  *   whether the keys of a group have one watermark
   * @param heartbeatMicros
   *   how often the clock is looked at for what is silent, at the most
   */
 final case class KeyTimeSettings(
     policy: Option[PolicySpec],
+    isOfGroup: Boolean,
     silence: Silence,
     heartbeatMicros: Long
 ) {
@@ -118,5 +121,7 @@ final case class KeyTimeSettings(
     if (policy.exists(_.movesWithClock)) math.min(heartbeatMicros, 1000000L) else heartbeatMicros
 
   /** What saved state depends on. */
-  def structure: String = policy.fold("")(own => s", each key by ${own.structure}")
+  def structure: String = policy.fold("") { own =>
+    s", each ${if (isOfGroup) "group" else "key"} by ${own.structure}"
+  }
 }

@@ -34,8 +34,11 @@ final case class WindowSettings(
   def takesRows: Boolean =
     byKey.isDefined || emitted.nonEmpty || !windows.isInstanceOf[WindowKind.ByTime]
 
-  /** Whether each key has a watermark of its own. */
+  /** Whether each key, or each group of keys, has a watermark of its own. */
   def hasOwnTime: Boolean = byKey.exists(_.policy.isDefined)
+
+  /** Whether the keys of a group have one watermark. */
+  def hasGroups: Boolean = byKey.exists(_.isOfGroup)
 
   /** When windows give results whose rows come one by one. */
   def triggers: Seq[NamedTrigger] =

@@ -6,8 +6,12 @@ import org.apache.spark.sql.types.{DataType, NullType}
 
 /** Columns that nothing is computed from, but that a window needs of its rows: an aggregate that is
   * never evaluated, so that Spark resolves them, renames them and keeps them as it does others.
+  *
+  * @param areOfGroup
+  *   whether they are those that tell groups of keys; else they are kept of late rows
   */
-final case class KeptColumns(children: Seq[Expression]) extends DeclarativeAggregate {
+final case class KeptColumns(children: Seq[Expression], areOfGroup: Boolean)
+    extends DeclarativeAggregate {
   override def nullable: Boolean = true
   override def dataType: DataType = NullType
   override lazy val aggBufferAttributes: Seq[AttributeReference] = Nil
@@ -18,5 +22,5 @@ final case class KeptColumns(children: Seq[Expression]) extends DeclarativeAggre
 
   override protected def withNewChildrenInternal(
       newChildren: IndexedSeq[Expression]
-  ): KeptColumns = copy(newChildren)
+  ): KeptColumns = copy(children = newChildren)
 }

@@ -27,9 +27,9 @@ private[plan] object PlannedRows {
       node: WindowAggregate,
       grouping: Seq[NamedExpression],
       aggregates: Seq[AggregateExpression],
-      kept: Seq[AggregateExpression]
+      kept: Seq[KeptColumns]
   ): PlannedRows = {
-    val logged = kept.flatMap(_.aggregateFunction.children)
+    val logged = kept.filterNot(_.areOfGroup).flatMap(_.children)
     val groups = grouping.map(_.toAttribute)
     val used: Seq[Expression] = aggregates ++ logged
     val others = AttributeSet(used.flatMap(_.references)) -- groups
@@ -44,10 +44,18 @@ private[plan] object PlannedRows {
       logged,
       guard,
       clamp.flatten.filter(_.mode == FutureGuard.Clamp),
-      order.map(_.toAttribute)
+      order.map(_.toAttribute),
+      kept.find(_.areOfGroup).map(groupsOf(grouping, _))
     )
     PlannedRows(columns, plan)
   }
+
+  // A column that Spark has found to be constant is no key any more, and tells nothing.
+  private def groupsOf(grouping: Seq[NamedExpression], kept: KeptColumns): Seq[Attribute] =
+    kept.children.collect { case column: Attribute =>
+      val key = grouping.find(_.exprId == column.exprId)
+      key.getOrElse(throw new IllegalStateException(s"a group by no key: $column")).toAttribute
+    }
 
   /** By what the rows of a key have to be in order; their arrival is that of Spark's partitions. */
   private def orderOf(windows: WindowKind, micros: Attribute): Option[NamedExpression] =

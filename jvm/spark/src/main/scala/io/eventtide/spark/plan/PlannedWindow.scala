@@ -56,6 +56,7 @@ private[plan] object PlannedWindow {
       child: LogicalPlan
   ): PlannedWindow = {
     val (kept, computed) = calls.partition(_.aggregateFunction.isInstanceOf[KeptColumns])
+    val keptOf = kept.map(_.aggregateFunction).collect { case one: KeptColumns => one }
     val deduction = Deduction.of(computed)
     val aggregates = deduction.fold(computed)(_.aggregates)
     val groups = grouping.map(_.toAttribute)
@@ -74,7 +75,7 @@ private[plan] object PlannedWindow {
     )
     if (!node.settings.takesRows) PlannedWindow(node, grouping, aggregates, window, Nil, child)
     else {
-      val rows = PlannedRows(node, grouping, aggregates, kept)
+      val rows = PlannedRows(node, grouping, aggregates, keptOf)
       val byRow = window.copy(rows = Some(rows.plan))
       PlannedWindow(node, grouping, aggregates, byRow, rows.columns, child)
     }

@@ -6,9 +6,11 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
   Attribute,
+  AttributeMap,
   AttributeSet,
   CollationKey,
   ExprId,
+  Expression,
   PreciseTimestampConversion
 }
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, UnaryNode}
@@ -45,7 +47,7 @@ final case class WindowAggregate(
   /** What saved state depends on: a checkpoint of another structure is refused. */
   def structure: String = {
     val Aggregate(grouping, columns, _, _) = child: @unchecked
-    val asked = grouping.init.map { case CollationKey(key) => key; case key => key }
+    val asked = grouping.init.map(asWritten)
     val keys = asked.map(key => s"${toPrettySQL(key)} ${key.dataType.sql}")
     val aggregates = columns
       .filterNot(column => hidden.kept.contains(column.exprId))
@@ -55,7 +57,8 @@ final case class WindowAggregate(
       s"${toPrettySQL(call)} of ${types.mkString(", ")}"
     }
     s"${WindowAggregate.Line}${settings.structure}, on ${eventTime.mkString}, by (${keys.mkString(", ")}), " +
-      calls.distinct.mkString("(", "; ", ")")
+      groups
+        .fold("")(columns => s"in groups by ($columns), ") + calls.distinct.mkString("(", "; ", ")")
   }
 
   private def eventTime: Option[String] =
@@ -66,6 +69,23 @@ final case class WindowAggregate(
       }))
       .headOption
       .map(time => toPrettySQL(time))
+
+  private def groups: Option[String] = child.expressions
+    .flatMap(_.collect { case KeptColumns(columns, true) => columns })
+    .headOption
+    .map(_.map(column => toPrettySQL(asWritten(column))).mkString(", "))
+
+  private def asWritten(key: Expression): Expression = key match {
+    case CollationKey(text) => text
+    case column: Attribute => computedBelow.get(column).fold(key)(asWritten)
+    case other => other
+  }
+
+  private def computedBelow: AttributeMap[Expression] = AttributeMap(
+    child.children.flatMap(_.expressions).collect { case alias: Alias =>
+      alias.toAttribute -> alias.child
+    }
+  )
 
   private def isHidden(column: Attribute): Boolean =
     column.exprId == frame.exprId || hidden.ids.contains(column.exprId)
@@ -94,12 +114,12 @@ private[spark] object WindowAggregate {
   * @param rows
   *   the number of rows
   * @param kept
-  *   what is kept of late rows
+  *   what is kept of rows, and is no aggregate
   */
 final case class HiddenColumns(
     condition: Option[ExprId],
     rows: Option[ExprId],
-    kept: Option[ExprId]
+    kept: Seq[ExprId]
 ) {
   def ids: Seq[ExprId] = condition.toSeq ++ rows ++ kept
 }

@@ -35,10 +35,16 @@ import org.apache.spark.sql.types.{
   TimestampNTZType
 }
 
-import io.eventtide.spark.EventtideException
+import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.spark.exec.SubstreamName
 import io.eventtide.spark.late.LateMode
-import io.eventtide.spark.options.{WindowCodec, WindowKind, WindowSettings}
+import io.eventtide.spark.options.{
+  OptionsCodec,
+  SubstreamLabel,
+  WindowCodec,
+  WindowKind,
+  WindowSettings
+}
 
 /** Puts a window on a stream that has a watermark. */
 private[spark] object WindowBuilder {
@@ -61,8 +67,6 @@ private[spark] object WindowBuilder {
       scope: Seq[Column],
       options: Map[String, String]
   ): DataFrame = {
-    if (scope.nonEmpty)
-      throw EventtideException("SCOPE_OF_GROUPS", "columns" -> scope.mkString(", "))
     SessionChecks.installed(stream.sparkSession)
     val input = watermark match {
       case _ if !stream.isStreaming => WindowInput.batch(stream, eventTime)
@@ -70,37 +74,48 @@ private[spark] object WindowBuilder {
       case None => WindowInput.watermarked(stream, eventTime)
     }
     val isLocal = input.eventTime.dataType == TimestampNTZType
-    val policy = input.stream.queryExecution.analyzed.collectFirst { case node: PolicyWatermark =>
-      node.settings.policy
-    }
-    val settings = WindowCodec.window(options, isLocal, when.isDefined, policy)
-    build(input, keys, aggregates, when, settings)
+    val settings = WindowCodec.window(options, isLocal, when.isDefined, policy(input, watermark))
+    build(input, keys, aggregates, when, scope, settings)
   }
+
+  // A batch has no watermark, but reads the state of a stream that has.
+  private def policy(
+      input: WindowInput,
+      watermark: Option[Map[String, String]]
+  ): Option[PolicySpec] =
+    input.stream.queryExecution.analyzed
+      .collectFirst { case node: PolicyWatermark => node.settings.policy }
+      .orElse(watermark.map(OptionsCodec.watermark(_, SubstreamLabel.Whole).policy))
 
   private def build(
       input: WindowInput,
       keys: Seq[Column],
       aggregates: Seq[Column],
       when: Option[Column],
+      scope: Seq[Column],
       settings: WindowSettings
   ): DataFrame = {
     val WindowInput(stream, eventTime, _, _) = input
     val id = UUID.randomUUID()
     val plan = stream.queryExecution.analyzed
     val asked = WindowChecks.aggregation(stream, keys, aggregates)
-    val grouped = CollatedKeys.shared(asked, settings.hasPanes)
+    val keyed = CollatedKeys.shared(asked, settings.hasPanes)
+    val groups = Option.when(settings.hasGroups)(KeyGroupColumns(stream, keyed, scope))
+    val grouped = groups.fold(keyed)(_.aggregate)
     val onTime =
       if (stream.isStreaming) onTimeRows(id, input, asked.groupingExpressions, settings) else plan
     val frame = if (settings.takesRows) micros(eventTime) else frameOf(eventTime, settings)
     val condition = when.map(WindowCondition(stream, keys, aggregates, _))
     // Also where no panes are asked for by rows, which another run of the query may do.
     val rows = Option.when(settings.panes.isDefined && !settings.takesRows)(rowCount)
-    val kept = onTime match {
-      case judged: OnTimeRows if settings.takesRows =>
-        Some(keptColumns(judged.logged ++ judged.names))
+    val logged = onTime match {
+      case judged: OnTimeRows if settings.takesRows => Some(judged.logged ++ judged.names)
       case _ => None
     }
-    val framed = Project(onTime.output :+ frame, onTime)
+    val kept = logged.map(keptAs("_eventtide_kept", _, areOfGroup = false)) ++
+      groups.map(of => keptAs("_eventtide_group", of.columns, areOfGroup = true))
+    val computed = groups.fold(Seq.empty[Alias])(_.computed)
+    val framed = Project((onTime.output :+ frame) ++ computed, onTime)
     val aggregate = Aggregate(
       grouped.groupingExpressions :+ frame.toAttribute,
       (grouped.aggregateExpressions ++ condition ++ rows ++ kept) :+ frame.toAttribute,
@@ -111,7 +126,7 @@ private[spark] object WindowBuilder {
       frame.toAttribute,
       window(eventTime, settings.windows),
       if (settings.hasPanes) paneColumns(settings) else Nil,
-      HiddenColumns(condition.map(_.exprId), rows.map(_.exprId), kept.map(_.exprId)),
+      HiddenColumns(condition.map(_.exprId), rows.map(_.exprId), kept.map(_.exprId).toSeq),
       settings,
       aggregate
     )
@@ -129,8 +144,8 @@ private[spark] object WindowBuilder {
       explicitMetadata = Some(Mark)
     )
 
-  private def keptColumns(columns: Seq[Expression]): Alias =
-    Alias(KeptColumns(columns).toAggregateExpression(), "_eventtide_kept")()
+  private def keptAs(name: String, columns: Seq[Expression], areOfGroup: Boolean): Alias =
+    Alias(KeptColumns(columns, areOfGroup).toAggregateExpression(), name)()
 
   private def rowCount: Alias =
     Alias(Count(Literal(1)).toAggregateExpression(), "_eventtide_rows")()

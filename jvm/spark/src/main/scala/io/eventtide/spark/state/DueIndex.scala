@@ -14,7 +14,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreIterator,
   UnsafeRowPair
 }
-import org.apache.spark.sql.types.{LongType, StructType}
+import org.apache.spark.sql.types.LongType
 
 import io.eventtide.kernel.window.FrameRing
 
@@ -23,28 +23,48 @@ import io.eventtide.kernel.window.FrameRing
   * What falls due leaves at the front, and a store steps over what has left until it is compacted. So
   * no scan begins before the first entry that is known to be there.
   *
+  * Where it has groups of keys, it is that of one group at a time.
+  *
   * @param first
   *   where no entry is before when this is made; None if nothing is known
   */
 private[spark] final class DueIndex(
     store: StateStore,
-    families: FrameFamilies,
-    family: String,
+    layout: IndexLayout,
     first: Option[Long]
 ) {
-  private var lowest = first.getOrElse(Long.MinValue)
+  import layout.{family, numbers}
 
+  private var from = first.getOrElse(Long.MinValue)
+  private var groupId = 0L
+
+  private val leading = new SpecificInternalRow(Seq.fill(numbers)(LongType))
   private val number = new SpecificInternalRow(Seq(LongType))
   private val joined = new JoinedRow
-  private val nobody = new GenericInternalRow(families.keys.length)
-  private val idOf = UnsafeProjection.create(StructType(families.indexKeys.fields.take(1)))
-  private val entryOf = UnsafeProjection.create(families.indexKeys)
+  private val nobody = new GenericInternalRow(layout.keys.length)
+  private val idOf = UnsafeProjection.create(layout.ids)
+  private val entryOf = UnsafeProjection.create(layout.entries)
 
   private val keyColumns = UnsafeProjection.create(
-    families.keys.fields.toSeq.zipWithIndex.map { case (field, i) =>
-      BoundReference(i + 1, field.dataType, field.nullable)
+    layout.keys.fields.toSeq.zipWithIndex.map { case (field, i) =>
+      BoundReference(numbers + i, field.dataType, field.nullable)
     }
   )
+
+  /** The group that it is turned to. */
+  def group: Long = groupId
+
+  /** Turns to the entries of a group, of which none is before `first`. */
+  def turnTo(group: Long, first: Long): Unit = {
+    groupId = group
+    from = first
+  }
+
+  /** Where no entry is before. */
+  def lowest: Long = from
+
+  /** There is no entry before a number. */
+  def beginAt(first: Long): Unit = from = math.max(from, first)
 
   /** Moves a key from one number to another, `FrameRing.Never` for none; answers the new one. */
   def move(key: UnsafeRow, id: Long, from: Long, to: Long): Long = {
@@ -59,19 +79,25 @@ private[spark] final class DueIndex(
     number.setLong(0, id)
     val value = idOf(number)
     store.put(entry(at, key), value, family)
-    lowest = math.min(lowest, at)
+    from = math.min(from, at)
   }
 
   private def entry(at: Long, key: InternalRow): UnsafeRow = {
-    number.setLong(0, at)
-    entryOf(joined(number, key))
+    if (numbers > 1) leading.setLong(0, groupId)
+    leading.setLong(numbers - 1, at)
+    entryOf(joined(leading, key))
   }
 
-  /** All entries, in order, as they are now. */
+  /** All entries, in order, as they are now; behind those of a group come those of others. */
   def entries: StateStoreIterator[UnsafeRowPair] = {
-    val start = Option.when(lowest != Long.MinValue)(entry(lowest - 1, nobody))
+    val start = Option.when(from != Long.MinValue)(entry(from - 1, nobody))
     store.rangeScan(start, None, family)
   }
+
+  /** The number of an entry; `FrameRing.Never` if it is of another group. */
+  def numberOf(entry: UnsafeRow): Long =
+    if (numbers > 1 && entry.getLong(0) != groupId) FrameRing.Never
+    else entry.getLong(numbers - 1)
 
   /** The key of an entry, good until the next one is asked for. */
   def keyOf(entry: UnsafeRow): UnsafeRow = keyColumns(entry)
@@ -79,7 +105,7 @@ private[spark] final class DueIndex(
   /** The number of the first entry; `FrameRing.Never` if there is none. */
   def head: Long = {
     val all = entries
-    try if (all.hasNext) all.next().key.getLong(0) else FrameRing.Never
+    try if (all.hasNext) numberOf(all.next().key) else FrameRing.Never
     finally all.close()
   }
 }

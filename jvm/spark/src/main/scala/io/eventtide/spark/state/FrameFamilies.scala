@@ -3,6 +3,8 @@ package io.eventtide.spark.state
 import java.util.UUID
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.streaming.state.{
   KeyStateEncoderSpec,
   NoPrefixKeyStateEncoderSpec,
@@ -24,16 +26,26 @@ import org.apache.spark.sql.types.{BinaryType, LongType, StructField, StructType
   *   due       end, keys          -> key id    in order, from which end on a key owes results
   *   deadline  time, keys         -> key id    in order, when a key is due by the clock
   *   partition 0                  -> facts     how many keys, where indexes begin, what has closed
+  *   groups    group              -> time      the watermark that the keys of a group have
+  *   in_group  group id, end, keys -> key id   as due, by the watermark of the group
   * }}}
   *
   * Values are bytes with a version in front, so that the format can change with the checkpoint kept.
+  *
+  * @param groups
+  *   which of the keys tell groups that have a watermark together; None where there are no groups
   */
-private[spark] final case class FrameFamilies(keys: StructType) {
+private[spark] final case class FrameFamilies(
+    keys: StructType,
+    groups: Option[Seq[Int]] = None
+) {
   val ring: StructType = FrameFamilies.bytes("ring")
   val ringKey: KeyStateEncoderSpec = NoPrefixKeyStateEncoderSpec(keys)
 
   private[state] val blockKeys = StructType(keys.fields :+ FrameFamilies.number("block"))
-  private[state] val indexKeys = StructType(FrameFamilies.number("due") +: keys.fields)
+  private[state] val dueIndex = IndexLayout(FrameFamilies.Due, Seq("due"), keys)
+  private[state] val deadlineIndex = IndexLayout(FrameFamilies.Deadline, Seq("due"), keys)
+  private[state] val groupIndex = IndexLayout(FrameFamilies.InGroup, Seq("group", "due"), keys)
   private[state] val partitionKeys = StructType(Seq(FrameFamilies.number("partition")))
 
   /** A provider of one partition's state for the caller alone, who closes it. */
@@ -60,14 +72,37 @@ private[spark] final case class FrameFamilies(keys: StructType) {
     Seq(FrameFamilies.Blocks, FrameFamilies.History).foreach { family =>
       store.createColFamilyIfAbsent(family, blockKeys, frames, blocks)
     }
-    val inOrder = RangeKeyScanStateEncoderSpec(indexKeys, Seq(0))
-    val ids = StructType(Seq(FrameFamilies.number("id")))
-    Seq(FrameFamilies.Due, FrameFamilies.Deadline).foreach { index =>
-      store.createColFamilyIfAbsent(index, indexKeys, ids, inOrder)
-    }
+    Seq(dueIndex, deadlineIndex).foreach(_.create(store))
+    groups.foreach(createGroups(store, _))
     val one = NoPrefixKeyStateEncoderSpec(partitionKeys)
     val facts = FrameFamilies.bytes("facts")
     store.createColFamilyIfAbsent(FrameFamilies.Partition, partitionKeys, facts, one)
+  }
+
+  private def createGroups(store: StateStore, columns: Seq[Int]): Unit = {
+    val groupKeys =
+      if (columns.isEmpty) StructType(Seq(FrameFamilies.number("group")))
+      else StructType(columns.map(keys(_)))
+    val one = NoPrefixKeyStateEncoderSpec(groupKeys)
+    val time = FrameFamilies.bytes("time")
+    store.createColFamilyIfAbsent(FrameFamilies.Groups, groupKeys, time, one)
+    groupIndex.create(store)
+  }
+}
+
+/** The columns of an index of keys, which begin with the numbers that it is in the order of. */
+private[state] final case class IndexLayout(
+    family: String,
+    ordered: Seq[String],
+    keys: StructType
+) {
+  val numbers: Int = ordered.length
+  val entries: StructType = StructType(ordered.map(FrameFamilies.number) ++ keys.fields)
+  val ids: StructType = StructType(Seq(FrameFamilies.number("id")))
+
+  def create(store: StateStore): Unit = {
+    val inOrder = RangeKeyScanStateEncoderSpec(entries, ordered.indices)
+    store.createColFamilyIfAbsent(family, entries, ids, inOrder)
   }
 }
 
@@ -77,8 +112,18 @@ private[spark] object FrameFamilies {
   val Due = "due"
   val Deadline = "deadline"
   val Partition = "partition"
+  val Groups = "groups"
+  val InGroup = "in_group"
+
+  /** @param groups
+    *   which of the keys tell groups; None where there are none
+    */
+  def of(keys: Seq[Attribute], groups: Option[Seq[Attribute]]): FrameFamilies = FrameFamilies(
+    DataTypeUtils.fromAttributes(keys),
+    groups.map(_.map(group => keys.indexWhere(_.exprId == group.exprId)))
+  )
 
   private def bytes(name: String) = StructType(Seq(StructField(name, BinaryType, nullable = false)))
 
-  private def number(name: String) = StructField(name, LongType, nullable = false)
+  private[state] def number(name: String) = StructField(name, LongType, nullable = false)
 }

@@ -21,7 +21,7 @@ import io.eventtide.spark.EventtideException
   * is read.
   *
   * Its fields `byEnd` and `byClock` are the keys by the end, and by the time, at which they next owe
-  * a result.
+  * a result. The keys of a group are by their ends in `groups`, which has to be turned to the group.
   *
   * @param before
   *   what the partition remembers
@@ -33,8 +33,10 @@ private[spark] final class FrameStore(
     record: PartitionRecord,
     before: Option[PartitionFacts]
 ) {
-  val byEnd = new DueIndex(store, families, FrameFamilies.Due, before.map(_.byEnd))
-  val byClock = new DueIndex(store, families, FrameFamilies.Deadline, before.map(_.byClock))
+  val byEnd = new DueIndex(store, families.dueIndex, before.map(_.byEnd))
+  val byClock = new DueIndex(store, families.deadlineIndex, before.map(_.byClock))
+  val groups: Option[GroupStore] =
+    families.groups.map(_ => new GroupStore(store, families, batchId))
 
   private var keys = before.fold(0L)(_.keys)
   private val values = new ByteRow
@@ -48,6 +50,7 @@ private[spark] final class FrameStore(
   private var id = 0L
   private var due = FrameRing.Never
   private var deadline = FrameRing.Never
+  private var dueInGroup = FrameRing.Never
 
   /** The id of the present key; no other key ever has it. */
   def keyId: Long = id
@@ -73,6 +76,7 @@ private[spark] final class FrameStore(
     nextId += 1
     due = FrameRing.Never
     deadline = FrameRing.Never
+    dueInGroup = FrameRing.Never
   }
 
   private def resume(value: UnsafeRow): Unit = {
@@ -81,6 +85,7 @@ private[spark] final class FrameStore(
     id = source.getNumber()
     due = source.getNumber()
     deadline = FrameRing.Never - source.getCount()
+    if (groups.isDefined) dueInGroup = source.getNumber()
   }
 
   /** Reads the present key's state. */
@@ -94,8 +99,15 @@ private[spark] final class FrameStore(
   private def isDueAgain(nextDue: Long, boundary: Long) =
     due < nextDue && nextDue == boundary + 1
 
-  /** Saves the present key's state, with the end and the time at which it is next due. */
-  def save(nextDue: Long, boundary: Long, nextDeadline: Long)(content: ByteSink => Unit): Unit = {
+  /** Saves the present key's state, with the end, the time, and the end by the watermark of its group
+    * at which it is next due.
+    */
+  def save(
+      nextDue: Long,
+      boundary: Long,
+      nextDeadline: Long,
+      nextInGroup: Long = FrameRing.Never
+  )(content: ByteSink => Unit): Unit = {
     if (!isDueAgain(nextDue, boundary)) due = byEnd.move(key, id, due, nextDue)
     deadline = byClock.move(key, id, deadline, nextDeadline)
     val out = values.begin()
@@ -103,10 +115,22 @@ private[spark] final class FrameStore(
     out.putNumber(id)
     out.putNumber(due)
     out.putCount(FrameRing.Never - deadline)
+    groups.foreach { group =>
+      moveInGroup(group, nextInGroup)
+      out.putNumber(dueInGroup)
+    }
     content(out)
     store.put(key, values.end())
-    if (!stored) keys += 1
+    if (!stored) count(1)
     stored = true
+  }
+
+  private def moveInGroup(group: GroupStore, next: Long): Unit =
+    dueInGroup = group.index.move(key, id, dueInGroup, next)
+
+  private def count(more: Int): Unit = {
+    keys += more
+    groups.foreach(_.addKeys(more))
   }
 
   /** Forgets the present key; true when it had state. */
@@ -115,8 +139,9 @@ private[spark] final class FrameStore(
     if (had) {
       byEnd.move(key, id, due, FrameRing.Never): Unit
       byClock.move(key, id, deadline, FrameRing.Never): Unit
+      groups.foreach(moveInGroup(_, FrameRing.Never))
       store.remove(key)
-      keys -= 1
+      count(-1)
     }
     stored = false
     had

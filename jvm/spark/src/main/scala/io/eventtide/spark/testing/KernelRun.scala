@@ -20,18 +20,25 @@ import io.eventtide.spark.query.WindowBatch
   * Rows are known by the numbers that the caller gives them. Times are in microseconds.
   */
 final class KernelRun private (settings: WindowSettings, policy: PolicySpec) {
+  import KernelRun.Key
+
   private val buffers = new RowNumbers
   private val mapper = new ObjectMapper
   private val silence = settings.byKey.fold(Silence(None, keep = 0))(_.silence)
-  private val engine = new KeyedBatches[String](
-    KeyRules(policy, !settings.hasOwnTime, silence, triggers),
+  private val engine = new KeyedBatches[Key](
+    KeyRules(policy, group, silence, triggers),
     () => settings.windows.open(buffers, deducts = false)
   )
 
+  private def group: Option[Key => Any] =
+    if (settings.hasGroups) Some(_.group)
+    else if (settings.hasOwnTime) None
+    else KeyRules.Together
+
   private def triggers: Seq[Trigger] = settings.triggers.map(_.trigger)
 
-  /** Takes a batch of rows, each with its number, the name of its key and its time; what comes out as
-    * JSON:
+  /** Takes a batch of rows, each with its number, the names of its key and of its key's group, and its
+    * time; what comes out as JSON:
     *
     * {{{
     *   {"late": [3], "results": [
@@ -42,9 +49,11 @@ final class KernelRun private (settings: WindowSettings, policy: PolicySpec) {
       now: Long,
       numbers: JList[Integer],
       keys: JList[String],
+      groups: JList[String],
       times: JList[java.lang.Long]
   ): String = {
-    val rows = numbers.asScala.toSeq.lazyZip(keys.asScala).lazyZip(times.asScala).map {
+    val named = keys.asScala.lazyZip(groups.asScala).map(Key(_, _))
+    val rows = numbers.asScala.toSeq.lazyZip(named).lazyZip(times.asScala).map {
       (number, key, ts) => number.toInt -> KeyedBatches.Row(key, ts, buffers.of(Vector(number)))
     }
     val numberOf = rows.map(_.swap).toMap
@@ -57,7 +66,7 @@ final class KernelRun private (settings: WindowSettings, policy: PolicySpec) {
     Nil
   }
 
-  private def answer(run: (KeyedBatches.Pane[String] => Unit) => Seq[Int]): String = {
+  private def answer(run: (KeyedBatches.Pane[Key] => Unit) => Seq[Int]): String = {
     val json = mapper.createObjectNode()
     val results = json.putArray("results")
     val late = json.putArray("late")
@@ -66,7 +75,7 @@ final class KernelRun private (settings: WindowSettings, policy: PolicySpec) {
     mapper.writeValueAsString(json)
   }
 
-  private def show(pane: KeyedBatches.Pane[String], json: ObjectNode): Unit = {
+  private def show(pane: KeyedBatches.Pane[Key], json: ObjectNode): Unit = {
     json.put("start", pane.start).put("end", pane.end)
     json.put("timing", pane.timing.name).put("index", pane.index).put("last", pane.isLast)
     json.put("trigger", settings.triggers(pane.trigger).name)
@@ -76,6 +85,8 @@ final class KernelRun private (settings: WindowSettings, policy: PolicySpec) {
 }
 
 object KernelRun {
+
+  private final case class Key(name: String, group: String)
 
   /** The run of the last window of a plan, over rows of one substream. */
   def of(results: DataFrame): KernelRun = {

@@ -25,11 +25,13 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
     conf
   }
 
-  private val provider = families.provider(
+  private def newProvider(families: FrameFamilies) = families.provider(
     StateStoreId(Files.createTempDirectory("frames").toString, 0, 0),
     new StateStoreConf(settings),
     new Configuration
   )
+
+  private val provider = newProvider(families)
   private var version = 0L
 
   override def afterAll(): Unit = provider.close()
@@ -67,6 +69,54 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
     assert(counts == Seq(3, 4))
     assert(left == PartitionFacts(3, 7, FrameRing.Never, 5))
+  }
+
+  test("a group is there as long as one of its keys, which are by their ends within it") {
+    val grouped = new StructType().add("key", IntegerType).add("site", IntegerType)
+    val families = FrameFamilies(grouped, Some(Seq(1)))
+    val keyOf = UnsafeProjection.create(grouped)
+    def turn(frames: FrameStore, key: Int, site: Int): GroupStore = {
+      val group = frames.groups.get
+      val row = keyOf(InternalRow(key, site)).copy()
+      if (!group.hasKey(row)) {
+        group.save(_.putByte(site))
+        group.openOf(row): Unit
+      }
+      frames.open(row): Unit
+      group
+    }
+    def put(frames: FrameStore, key: Int, site: Int, end: Long): Unit = {
+      turn(frames, key, site)
+      frames.save(FrameRing.Never, boundary = 0, FrameRing.Never, nextInGroup = end)(_.putByte(key))
+    }
+    val provider = newProvider(families)
+    var version = 0L
+    def batch(work: FrameStore => Unit): Unit = {
+      val store = provider.getStore(version)
+      work(FrameStore.open(store, families, version))
+      store.commit(): Unit
+      version += 1
+    }
+    try {
+      batch { frames =>
+        put(frames, 1, site = 8, end = 30)
+        put(frames, 2, site = 8, end = 20)
+        put(frames, 3, site = 9, end = 10)
+        frames.groups.get.save(_.putByte(9))
+      }
+      batch { frames =>
+        assert(turn(frames, 1, site = 8).index.head == 20)
+        assert(turn(frames, 3, site = 9).index.head == 10)
+        frames.drop(): Unit
+        assert(frames.groups.get.index.head == FrameRing.Never)
+        put(frames, 2, site = 8, end = 40)
+        assert(frames.groups.get.index.head == 30)
+      }
+      batch { frames =>
+        assert(frames.groups.get.all.map(_.key.getInt(0)).toSeq == Seq(8))
+        assert(turn(frames, 2, site = 8).index.head == 30)
+      }
+    } finally provider.close()
   }
 
   test("a partition that has keys and knows nothing of itself is of an old format") {

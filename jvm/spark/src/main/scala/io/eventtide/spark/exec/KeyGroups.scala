@@ -1,0 +1,128 @@
+package io.eventtide.spark.exec
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.{StateStoreIterator, UnsafeRowPair}
+
+import io.eventtide.kernel.watermark.PolicySpec
+import io.eventtide.kernel.window.SharedTime
+import io.eventtide.spark.state.{FrameStore, GroupStore}
+
+/** The groups of keys of one partition, each with one watermark, in the order of the rows.
+  *
+  * The rows of a group come together. Rows are judged by what its watermark was before the batch; when
+  * all are here it moves, and the keys that are due by it have their turn, those with rows once more.
+  *
+  *   - '''Edges:''' a group without rows that are not late has its turn where its watermark goes by the
+  *     clock.
+  */
+private[exec] final class KeyGroups private (
+    task: WindowTask,
+    batch: KeyedBatch,
+    policy: PolicySpec,
+    groups: GroupStore
+) extends Iterator[UnsafeRow] {
+
+  /** The watermark of the group at hand, for its keys. */
+  val time = new SharedTime
+
+  private val own = task.plan.timeBy(policy, batch)
+  private val ended = new SeenKeys
+  private val nobody = new SeenKeys
+  private var hasRows = false // of the group at hand, which has not ended
+  private var owing: DueKeys = _ // null when no group has ended
+  private var others: StateStoreIterator[UnsafeRowPair] = _ // null while rows come
+  private var firstDue = NextDue.Never
+
+  /** The first time at which a window is due by a watermark that goes by the clock, in microseconds. */
+  def deadline: Long = firstDue
+
+  /** Turns to the group of a key. */
+  def turnTo(key: UnsafeRow): Unit = if (!groups.hasKey(key)) {
+    leave()
+    begin(groups.openOf(key))
+  }
+
+  private def begin(isKnown: Boolean): Unit = {
+    if (isKnown) groups.read(own.read) else own.begin()
+    time.set(own.watermark, own.watermark)
+  }
+
+  /** A row of the group at hand was not late. */
+  def accept(micros: Long): Unit = {
+    hasRows = true
+    own.accept(micros)
+  }
+
+  /** Whether a key of a group of which all rows are here owes a result by its watermark.
+    *
+    * @param upcoming
+    *   the key of the next row; null when there is none
+    */
+  def owes(upcoming: UnsafeRow): Boolean = {
+    if (hasRows && (upcoming == null || !groups.hasKey(upcoming))) end()
+    if (upcoming == null && policy.movesWithClock) while (!hasNext && turnToOther()) end()
+    hasNext
+  }
+
+  def hasNext: Boolean = owing != null && owing.hasNext
+
+  /** The key that owes it. */
+  def next(): UnsafeRow = owing.next()
+
+  private def end(): Unit = {
+    hasRows = false
+    val before = own.watermark
+    own.advance(batch.now)
+    groups.change()
+    time.set(before, own.watermark)
+    ended.add(groups.id)
+    close()
+    if (own.watermark != before) own.watermark.foreach(closeUpTo)
+  }
+
+  private def closeUpTo(watermark: Long): Unit = {
+    owing = new DueKeys(groups.index, watermark, nobody)
+    owing.hasNext: Unit // which reads the index as it is now
+    groups.index.beginAt(watermark + 1)
+  }
+
+  /** Turns to a group that had no turn; false when there is none. */
+  private def turnToOther(): Boolean = {
+    if (others == null) others = groups.all
+    var found = false
+    while (!found && others.hasNext) {
+      leave()
+      begin(groups.open(others.next().key.copy()))
+      found = !ended.contains(groups.id)
+    }
+    found
+  }
+
+  private def leave(): Unit = {
+    groups.save(own.write)
+    if (policy.movesWithClock) {
+      val end = groups.index.head
+      if (end != NextDue.Never) own.dueAt(end).foreach(at => firstDue = math.min(firstDue, at))
+    }
+  }
+
+  private def close(): Unit = if (owing != null) owing.close()
+
+  /** All keys have had their turn. */
+  def finish(): Unit = {
+    leave()
+    close()
+    if (others != null) others.close()
+  }
+}
+
+private[exec] object KeyGroups {
+
+  /** Those of a partition; None where keys have no watermark in groups. */
+  def apply(task: WindowTask, state: FrameStore): Option[KeyGroups] =
+    for {
+      batch <- task.keyed
+      policy <- task.plan.settings.byKey.flatMap(_.policy)
+      groups <- state.groups
+    } yield new KeyGroups(task, batch, policy, groups)
+}
