@@ -24,6 +24,9 @@ MIN, MAX = WatermarkPolicies.min_event_time(), WatermarkPolicies.max_event_time(
 
 KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
     "min by key": lambda w: w.event_time("ts", MIN).watermark_scope("key").tumbling("10s"),
+    "max by key, row by row": lambda w: (
+        w.event_time("ts", MAX).watermark_scope("key").max_rows_per_batch(1).tumbling("10s")
+    ),
     "max by key, delay": lambda w: (
         w.event_time("ts", MAX).watermark_scope("key").sliding("10s", every="5s").delay("3s")
     ),
@@ -89,6 +92,9 @@ KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
     "processing time": lambda w: w.processing_time().tumbling("10s"),
 }
 
+ARRIVAL = {"counts", "max by key, row by row"}
+"""Those that go by the order of arrival, which partitions change."""
+
 
 @pytest.mark.parametrize("name", KINDS)
 def test_the_query_does_what_the_kernel_does(spark: SparkSession, name: str) -> None:
@@ -101,7 +107,7 @@ def test_the_query_does_what_the_kernel_does(spark: SparkSession, name: str) -> 
 
     with settings(spark, WITHOUT_CODE), KernelScript(window, ROWS) as script:
         top = 0
-        partitions = 1 if name == "counts" else 2  # by which rows arrive in another order
+        partitions = 1 if name in ARRIVAL else 2
         for step in range(6):
             if chance.random() < 0.4:
                 script.clock(f"+{chance.randint(1, 9)}s")

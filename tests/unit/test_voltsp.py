@@ -179,6 +179,7 @@ SAME: list[tuple[VoltSPWindow, Callable[[FakeFrame], WindowBuilder]]] = [
             BY_TS.with_scope(["site"])
             .with_late_rule("behind_watermark")
             .with_heartbeat("2s")
+            .with_key_ttl("1h")
             .with_policy(WatermarkPolicies.with_fixed_lag("5s"))
         )
         .with_late("log")
@@ -191,9 +192,16 @@ SAME: list[tuple[VoltSPWindow, Callable[[FakeFrame], WindowBuilder]]] = [
             .tumbling("1h")
             .late_rule("behind_watermark")
             .heartbeat("2s")
+            .key_ttl("1h")
             .late("log")
             .late_to("/data/late")
             .emit(Trigger.at_window_end, Trigger.every("10s"), Trigger.on_update)
+        ),
+    ),
+    (
+        hourly().with_key_extractor("device").with_time_config(BY_TS.with_max_rows_per_batch(1)),
+        lambda f: (
+            native(f).key_by("device").watermark_scope("key").tumbling("1h").max_rows_per_batch(1)
         ),
     ),
     (

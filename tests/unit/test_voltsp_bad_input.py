@@ -288,6 +288,31 @@ BUILDER: list[Case] = [
         "heartbeat with an idle_timeout",
         "with_idle_timeout('5m')",
     ),
+    (
+        lambda: hourly().with_time_config(TimeConfig(key_ttl="1h")).over(FRAME),
+        A,
+        "key_ttl='1h' forgets silent keys, and none is by any clock",
+        "key_ttl with an idle_timeout",
+        "with_idle_timeout('5m')",
+    ),
+    (
+        lambda: (
+            hourly()
+            .with_time_config(TimeConfig("ts", scope="global", max_rows_per_batch=1))
+            .over(FRAME)
+        ),
+        A,
+        "max_rows_per_batch=1 is about the watermark of each key",
+        "max_rows_per_batch with scope='key'",
+        "with_scope('key')",
+    ),
+    (
+        lambda: TimeConfig(max_rows_per_batch=0),
+        A,
+        "max_rows_per_batch=0 is out of range",
+        "1 to 2147483647",
+        "max_rows_per_batch=1",
+    ),
     # keys and columns
     (lambda: hourly().with_key_extractor(), A, "key_extractor=() is empty", "columns", "'user_id'"),
     (

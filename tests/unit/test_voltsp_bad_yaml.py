@@ -209,6 +209,13 @@ CASES: dict[str, list[Case]] = {
             "'frame_closed'",
             "lateRule: beh",
         ),
+        (
+            "maxRowsPerBatch: all",
+            T,
+            "line 9, timeConfig.maxRowsPerBatch: 'all' has type str",
+            "a whole number",
+            "maxRowsPerBatch: 1",
+        ),
         ("heartbeat: 1ms", D, "line 9, timeConfig.heartbeat: '1ms' is", "100ms", "heartbeat: 1m"),
         (
             "policy: x",

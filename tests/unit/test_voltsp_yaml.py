@@ -121,10 +121,14 @@ WRITTEN = [
             scope=["site"],
             late_rule="behind_watermark",
             heartbeat="2s",
+            key_ttl="2h",
         )
     )
     .with_late("log")
     .with_late_to("s3://bucket/late: 1"),
+    counted(Windows.tumbling_time_window().with_window_span("1m"))
+    .with_key_extractor("device")
+    .with_time_config(TimeConfig("ts", max_rows_per_batch=1)),
     counted(Windows.session_window())
     .with_time_config(TimeConfig("ts", idle_timeout="5m", scope="global"))
     .with_maximum_duration("1h")

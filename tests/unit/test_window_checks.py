@@ -90,6 +90,8 @@ AT_ONCE: list[tuple[Callable[[Any], object], type[EventtideError], str]] = [
     ),
     (lambda w: w.key_ttl("-1s"), InvalidDurationError, "^key_ttl='-1s' is negative"),
     (lambda w: w.heartbeat("99ms"), InvalidDurationError, "^heartbeat='99ms' is too often.*100ms"),
+    (lambda w: w.max_rows_per_batch(0), InvalidArgumentError, "^max_rows_per_batch=0 is out of"),
+    (lambda w: w.max_rows_per_batch("1"), ArgumentTypeError, "^max_rows_per_batch='1' has type"),
     (lambda w: w.heartbeat("0s"), InvalidDurationError, "^heartbeat='0s' is zero"),
     (lambda w: w.on_late("handle"), ArgumentTypeError, "^on_late='handle' has type str.*fn.df"),
     (lambda w: w.on_late(print, on_error="go"), InvalidArgumentError, "^on_error='go' is unknown"),
@@ -264,6 +266,11 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
         "^key_ttl='1h' is about keys with time of their own",
     ),
     (
+        lambda w: w.key_by("ts").watermark_scope(["ts"]).max_rows_per_batch(1),
+        InvalidArgumentError,
+        "^max_rows_per_batch=1 is about the watermark of each key",
+    ),
+    (
         lambda w: w.watermark_scope("global").heartbeat("1s"),
         InvalidArgumentError,
         "^heartbeat='1s' is about keys with time of their own",
@@ -370,6 +377,7 @@ def test_a_window_without_kind_or_aggregates_is_refused(door: FakeDoor, frame: F
         lambda w: w.idle_timeout("1m").allowed_lateness("1m"),
         lambda w: w.key_by("ts").watermark_scope("key").key_ttl("1h"),
         lambda w: w.key_by("ts").watermark_scope(["ts"]).heartbeat("1s"),
+        lambda w: w.key_by("ts").watermark_scope("key").max_rows_per_batch(1),
         lambda w: w.session("5m").delay("1s").profile("spark"),
         lambda w: w.session("5m").key_by("ts").watermark_scope("key").idle_timeout("5m"),
         lambda w: w.session("5m").key_by("ts").watermark_scope("global"),

@@ -132,6 +132,10 @@ def test_a_window_by_key_explains_itself(frame: FakeFrame) -> None:
         (lambda w: w.by_count(1), "stock Spark: has no such window"),
         (lambda w: w.watermark_scope("global"), "W: one for all keys, by the rows of all"),
         (lambda w: w.watermark_scope(["site"]), "W: one for each site, by its own rows"),
+        (
+            lambda w: w.watermark_scope("key").max_rows_per_batch(2),
+            "W moves after 2 rows of its key, and after each batch",
+        ),
         (lambda w: w.idle_timeout("5m", clock="event_time"), "by the watermark over all keys"),
         (lambda w: w.heartbeat("2s"), "silence is looked for at least every 2s"),
         (lambda w: w.on_late(handle, on_error="log"), "given to handle, whose errors are logged"),

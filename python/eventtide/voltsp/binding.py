@@ -51,6 +51,8 @@ def _timed(window: VoltSPWindow, df: DataFrame) -> WindowBuilder:
     builder = WindowBuilder(df).event_time(column, _policy(config)).watermark_scope(scope)
     if config.delay_window_close is not None:
         builder = builder.delay(config.delay_window_close)
+    if config.max_rows_per_batch is not None:
+        builder = builder.max_rows_per_batch(config.max_rows_per_batch)
     return builder if config.late_rule is None else builder.late_rule(config.late_rule)
 
 
@@ -84,6 +86,8 @@ def _silent(builder: WindowBuilder, config: TimeConfig) -> WindowBuilder:
         by_events = member(TimeSource, "idle_timeout_clock", source) is TimeSource.EVENT_TIME
         clock: IdleClock = "event_time" if by_events else "processing_time"
         builder = builder.idle_timeout(config.idle_timeout, clock=clock)
+    if config.key_ttl is not None:
+        builder = builder.key_ttl(config.key_ttl)
     return builder if config.heartbeat is None else builder.heartbeat(config.heartbeat)
 
 

@@ -16,6 +16,7 @@ from eventtide.windows.shapes import check_sizes
 from eventtide.windows.unframed import check_maximum, check_rows
 
 if TYPE_CHECKING:
+    from eventtide.voltsp.time_config import TimeConfig
     from eventtide.voltsp.window import VoltSPWindow
 
 __all__ = ["check"]
@@ -120,11 +121,24 @@ def _check_scope(window: VoltSPWindow) -> None:
         problem = "asks for watermarks by key, and there is no key extractor"
         allowed, fix = "'global', or a key extractor", ".with_key_extractor('user_id')"
         raise refused("scope", config.scope, problem, allowed=allowed, fix=fix)
-    if config.heartbeat is not None and config.idle_timeout is None and not by_key:
-        problem = "looks for silent keys, and none is by any clock"
-        allowed = "heartbeat with an idle_timeout, or with a watermark for each key"
-        fix = _BUILDER.format("with_idle_timeout('5m')")
-        raise refused("heartbeat", config.heartbeat, problem, allowed=allowed, fix=fix)
+    if config.idle_timeout is None and not by_key:
+        _refuse_silence(config)
+    of_each = by_key if config.scope is None else config.scope == "key"
+    if config.max_rows_per_batch is not None and not of_each:
+        problem = "is about the watermark of each key, and these have none of their own"
+        allowed, fix = "max_rows_per_batch with scope='key'", _BUILDER.format("with_scope('key')")
+        value = config.max_rows_per_batch
+        raise refused("max_rows_per_batch", value, problem, allowed=allowed, fix=fix)
+
+
+def _refuse_silence(config: TimeConfig) -> None:
+    meanings = {"heartbeat": "looks for", "key_ttl": "forgets"}
+    for name, verb in meanings.items():
+        if (value := getattr(config, name)) is not None:
+            problem = f"{verb} silent keys, and none is by any clock"
+            allowed = f"{name} with an idle_timeout, or with a watermark for each key"
+            fix = _BUILDER.format("with_idle_timeout('5m')")
+            raise refused(name, value, problem, allowed=allowed, fix=fix)
 
 
 def _check_late_rows(window: VoltSPWindow) -> None:

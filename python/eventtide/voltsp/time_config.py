@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, get_args
 
-from eventtide._arguments import choice, of_type
+from eventtide._arguments import choice, count, of_type
 from eventtide.durations import to_iso
 from eventtide.policies import WatermarkPolicy
 from eventtide.voltsp.choices import TimeSource, WatermarkStrategy, member
@@ -47,9 +47,9 @@ class TimeConfig:
         which must have it.
     idle_timeout_clock : TimeSource or str, optional
         What silence is measured by, by default ``PROCESSING_TIME``.
-    scope, late_rule, heartbeat : optional
-        As `watermark_scope`, `late_rule` and `heartbeat` of `WindowBuilder`; by default each key
-        has a watermark of its own, one where there is no key extractor.
+    scope, late_rule, heartbeat, key_ttl, max_rows_per_batch : optional
+        As `watermark_scope`, and the methods of these names, of `WindowBuilder`; by default each
+        key has a watermark of its own, one where there is no key extractor.
     policy : WatermarkPolicy, optional
         Any policy in place of a strategy.
 
@@ -72,6 +72,8 @@ class TimeConfig:
     scope: WatermarkScope | None = None
     late_rule: LateRule | None = None
     heartbeat: Duration | None = None
+    key_ttl: Duration | None = None
+    max_rows_per_batch: int | None = None
     policy: WatermarkPolicy | None = None
 
     def __post_init__(self) -> None:
@@ -143,6 +145,20 @@ class TimeConfig:
         """
         return replace(self, heartbeat=interval)
 
+    def with_key_ttl(self, ttl: Duration) -> Self:
+        """Forget a key so long after its last row, if it has no open window.
+
+        .. versionadded:: 0.1
+        """
+        return replace(self, key_ttl=ttl)
+
+    def with_max_rows_per_batch(self, rows: int) -> Self:
+        """Move the watermark of a key after so many of its rows, wherever batches are cut.
+
+        .. versionadded:: 0.1
+        """
+        return replace(self, max_rows_per_batch=rows)
+
     def with_policy(self, policy: WatermarkPolicy) -> Self:
         """Follow any watermark policy in place of a strategy.
 
@@ -171,6 +187,8 @@ _CHECKS: Mapping[str, Callable[[str, Any], object]] = MappingProxyType(
         "scope": scope_columns,
         "late_rule": lambda name, value: choice(name, value, get_args(LateRule)),
         "heartbeat": lambda _, value: check_heartbeat(value),
+        "key_ttl": to_iso,
+        "max_rows_per_batch": lambda name, value: count(name, value, "1"),
         "policy": _policy,
     }
 )

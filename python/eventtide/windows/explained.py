@@ -74,6 +74,8 @@ def _key_time(settings: Settings) -> Iterator[str]:
         one = _listed(tuple(scope.columns)) or scope.name
         of = "all keys, by the rows of all" if one == "global" else f"each {one}, by its own rows"
         yield f"W: one for {of}"
+    if settings.max_rows_per_batch is not None:
+        yield f"W moves after {settings.max_rows_per_batch} rows of its key, and after each batch"
     if idle is not None:
         clock = "the clock" if idle.clock == "processing_time" else "the watermark over all keys"
         yield f"a silent key: after {spoken(idle.timeout)} by {clock} all of its windows close"

@@ -114,6 +114,7 @@ def _final(window: WindowBuilder) -> WindowBuilder:
         idle_timeout=None,
         key_ttl=None,
         heartbeat=None,
+        max_rows_per_batch=None,
         late=None,
         late_to=None,
         on_late=None,

@@ -99,6 +99,7 @@ class Settings:
     idle_timeout: IdleTimeout | None = None
     key_ttl: Duration | None = None
     heartbeat: Duration | None = None
+    max_rows_per_batch: int | None = None
     late: LateAction | None = None
     late_to: str | None = None
     on_late: LateHandler | None = None
@@ -128,6 +129,8 @@ class Settings:
             if (length := getattr(self, name)) is not None:
                 options[name] = to_iso(name, length)
         options |= {name: text for name in _TEXTS if (text := getattr(self, name)) is not None}
+        if self.max_rows_per_batch is not None:
+            options["max_rows_per_batch"] = str(self.max_rows_per_batch)
         if self.watermark_scope is not None:
             options["scope"] = self.watermark_scope.name
         if self.origin is not None:

@@ -21,6 +21,7 @@ def check_time(settings: Settings) -> None:
         _check_processing_time(settings)
     _check_scope(settings)
     _check_silence(settings)
+    _check_rows_at_once(settings)
 
 
 def _check_processing_time(settings: Settings) -> None:
@@ -60,6 +61,14 @@ def _check_scope(settings: Settings) -> None:
         )
         allowed, fix = "a duration, as long as the gap or longer", ".idle_timeout('5m')"
         raise refused("idle_timeout", None, problem, allowed=allowed, fix=fix)
+
+
+def _check_rows_at_once(settings: Settings) -> None:
+    scope, rows = settings.watermark_scope, settings.max_rows_per_batch
+    if rows is not None and (scope is None or scope.name != "key"):
+        problem = "is about the watermark of each key, and these have none of their own"
+        allowed, fix = "max_rows_per_batch with watermark_scope('key')", ".watermark_scope('key')"
+        raise refused("max_rows_per_batch", rows, problem, allowed=allowed, fix=fix)
 
 
 def _check_silence(settings: Settings) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from eventtide._arguments import count
 from eventtide.durations import micros
 from eventtide.errors import InvalidDurationError, sentence
 from eventtide.windows.base import Described
@@ -95,6 +96,23 @@ class Timing(Described):
         """
         check_heartbeat(interval)
         return self._with(heartbeat=interval)
+
+    def max_rows_per_batch(self, rows: int) -> Self:
+        """Move the watermark of a key after so many of its rows, as if they came in such batches.
+
+        .. versionadded:: 0.1
+
+        With one, a row is judged by all rows of its key before it, wherever Spark cuts its batches.
+        Rows count in the order of their arrival: by the partitions of the source, and in each by
+        their place.
+
+        Parameters
+        ----------
+        rows : int
+            1 or more; with ``watermark_scope("key")``.
+        """
+        count("max_rows_per_batch", rows, "1")
+        return self._with(max_rows_per_batch=rows)
 
 
 def check_heartbeat(interval: Duration) -> None:

@@ -44,6 +44,7 @@ _TRIGGERS = {
 _Text: TypeAlias = Annotated[Any, WithJsonSchema({"type": "string"})]
 _Length: TypeAlias = Annotated[Any, WithJsonSchema({"type": "string", "examples": ["5s", "1h"]})]
 _Span: TypeAlias = Annotated[Any, WithJsonSchema({"type": ["string", "integer"]})]
+_Number: TypeAlias = Annotated[Any, WithJsonSchema({"type": "integer", "minimum": 1})]
 _Several: TypeAlias = Annotated[Any, WithJsonSchema(_SEVERAL)]
 
 
@@ -107,6 +108,10 @@ class TimeConfigEntry(_Part):
     """When a row is late."""
     heartbeat: _Length = None
     """Silent keys are looked for at least so often."""
+    key_ttl: _Length = None
+    """A key is forgotten so long after its last row, if it has no open window."""
+    max_rows_per_batch: _Number = None
+    """The watermark of a key moves after so many of its rows, wherever batches are cut."""
 
 
 class AggregateEntry(_Part):

@@ -41,6 +41,8 @@ _OF_TIME = [
     "late_rule",
     "scope",
     "heartbeat",
+    "key_ttl",
+    "max_rows_per_batch",
 ]
 _OF_WINDOW = [
     "window_span",

@@ -9,12 +9,14 @@ import io.eventtide.kernel.watermark.PolicySpec
   *
   * @param policy what moves a watermark
   * @param group keys of which it says the same have one watermark; None where each has its own
+  * @param rowsAtOnce of so many rows of a key, those after them count as of another batch
   */
 final case class KeyRules[K](
     policy: PolicySpec,
     group: Option[K => Any],
     silence: Silence,
-    triggers: Seq[Trigger] = Seq(Trigger.AtEnd)
+    triggers: Seq[Trigger] = Seq(Trigger.AtEnd),
+    rowsAtOnce: Int = Int.MaxValue
 )
 
 object KeyRules {
@@ -59,7 +61,7 @@ final class KeyedBatches[K](
     */
   def batch(now: Long, rows: Seq[Row[K]])(give: Pane[K] => Unit): Seq[Row[K]] = {
     val late = rows.groupBy(_.key).toSeq.flatMap { case (of, mine) =>
-      turn(of, now, give)(mine.filterNot(take(_, now)))
+      turn(of, now, give, mine)
     }
     settle(now, give)
     rows.filter(late.contains)
@@ -80,24 +82,33 @@ final class KeyedBatches[K](
   private def settle(now: Long, give: Pane[K] => Unit): Unit = {
     overall.advance(now)
     groups.values.foreach(_.time.advance(now))
-    records.keys.toSeq.foreach(turn(_, now, give)(()))
+    records.keys.toSeq.foreach(turn(_, now, give, Nil))
     groups.values.foreach(_.settle())
   }
 
   private def groupOf(of: K): Option[Group] =
     rules.group.map(name => groups.getOrElseUpdate(name(of), new Group(rules.policy)))
 
-  private def turn[A](of: K, now: Long, give: Pane[K] => Unit)(add: => A): A = {
+  private def turn(of: K, now: Long, give: Pane[K] => Unit, rows: Seq[Row[K]]): Seq[Row[K]] = {
     groupOf(of).foreach(group => shared.set(group.before, group.time.watermark))
     records.get(of) match {
       case None => key.begin()
       case Some(bytes) => read(bytes)
     }
-    val added = add
+    val (first, others) = rows.splitAt(rules.rowsAtOnce)
+    val late = close(of, now, give, first) ++ others.grouped(rules.rowsAtOnce).flatMap { more =>
+      key.again()
+      close(of, now, give, more)
+    }
+    if (key.isDone) records -= of else records(of) = saved
+    late
+  }
+
+  private def close(of: K, now: Long, give: Pane[K] => Unit, rows: Seq[Row[K]]): Seq[Row[K]] = {
+    val late = rows.filterNot(take(_, now))
     key.close(now, overall.watermark)
     while (key.next()) give(pane(of))
-    if (key.isDone) records -= of else records(of) = saved
-    added
+    late
   }
 
   private def saved: ArraySeq[Byte] = {

@@ -94,6 +94,9 @@ final class TimedWindows(
     onTime
   }
 
+  /** All has been given; the key has more rows, which count as of another batch. */
+  def again(): Unit = open()
+
   /** All rows of the batch are here.
     *
     * @param now the clock

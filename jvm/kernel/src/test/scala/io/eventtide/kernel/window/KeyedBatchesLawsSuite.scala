@@ -84,6 +84,20 @@ final class KeyedBatchesLawsSuite extends AnyFunSuite with ScalaCheckPropertyChe
     }
   }
 
+  test("row by row, it does not matter where batches are cut") {
+    forAll(settings.map(_.copy(timeout = None)), scripts) { (settings, script) =>
+      val cut = script.flatMap { case Batch(now, rows) =>
+        if (rows.isEmpty) Seq(Batch(now, rows)) else rows.map(row => Batch(now, Seq(row)))
+      }
+      def answered(script: Seq[Batch], rowsAtOnce: Int) = {
+        val answers = new Engine(settings.copy(rowsAtOnce = rowsAtOnce)).play(script)
+        val panes = answers.flatMap(_.panes).sortBy(pane => (pane.key, pane.end, pane.index))
+        (panes, answers.flatMap(_.late).sorted, answers.last.watermarks)
+      }
+      assert(answered(script, 1) == answered(cut, Int.MaxValue))
+    }
+  }
+
   test("a key that is a group of its own has its own time") {
     forAll(settings.map(_.copy(byEvents = false)), scripts) { (settings, script) =>
       val alone = new Engine(settings.copy(group = Some(key => key))).play(script)
@@ -138,7 +152,8 @@ object KeyedBatchesLawsSuite {
       timeout: Option[Long],
       byEvents: Boolean,
       triggers: Seq[Trigger] = Seq(Trigger.AtEnd),
-      group: Option[Int => Any] = None
+      group: Option[Int => Any] = None,
+      rowsAtOnce: Int = Int.MaxValue
   ) {
     val profile: Profile = Profile.voltsp.copy(lateRule = lateRule)
     val spec: WindowSpec = WindowSpec(Frame(size, 0), Sliding(windows), profile, delay)
@@ -146,7 +161,8 @@ object KeyedBatchesLawsSuite {
       if (highest) MaxEventTime() else MinEventTime(),
       group,
       Silence(timeout, keep = Long.MaxValue, byEvents),
-      triggers
+      triggers,
+      rowsAtOnce
     )
   }
 

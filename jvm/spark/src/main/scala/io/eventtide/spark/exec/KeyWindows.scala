@@ -22,6 +22,12 @@ private[exec] trait KeyWindows {
   /** All rows of the key are here: what is due can be given. */
   def close(): Unit
 
+  /** How many rows of a key are taken before it is closed; more come after `again`. */
+  def rowsAtOnce: Int = Int.MaxValue
+
+  /** All has been given, and the key has more rows. */
+  def again(): Unit = ()
+
   /** Turns to the next row of results; false when all have been given. */
   def next(): Boolean
 

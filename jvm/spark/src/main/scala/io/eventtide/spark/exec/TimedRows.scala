@@ -143,6 +143,10 @@ private[exec] final class TimedRows(
     if (batch.isShown) key.showAll() else if (batch.endsAll) key.closeAll()
   }
 
+  override def rowsAtOnce: Int = settings.rowsAtOnce
+
+  override def again(): Unit = key.again()
+
   def next(): Boolean = key.next()
 
   def row(of: UnsafeRow): InternalRow = {

@@ -52,7 +52,7 @@ private[exec] final class WindowRows(
   private def step(): Unit =
     if (key != null) {
       found = windows.next()
-      if (!found) leaveKey()
+      if (!found) { if (rows.isSameKey) takeMore() else leaveKey() }
     } else if (groups.isDefined && groups.get.owes(rows.upcoming)) takeKey(groups.get.next())
     else if (rows.hasNext) takeRows()
     else if (task.closes && isKeyLeft && due.hasNext) takeKey(due.next())
@@ -65,9 +65,20 @@ private[exec] final class WindowRows(
   private def takeRows(): Unit = {
     openKey(rows.nextKey())
     if (task.closes || task.hasDeadlines) seen.add(state.keyId)
-    while (rows.isSameKey) {
+    addRows()
+  }
+
+  private def takeMore(): Unit = {
+    windows.again()
+    addRows()
+  }
+
+  private def addRows(): Unit = {
+    var left = windows.rowsAtOnce
+    while (left > 0 && rows.isSameKey) {
       windows.add(rows.frame, rows.buffer)
       rows.advance()
+      left -= 1
     }
     windows.close()
   }

@@ -1,5 +1,6 @@
 package io.eventtide.spark.options
 
+import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.kernel.window.Silence
 
@@ -20,9 +21,14 @@ private[options] object KeyTimeCodec {
     val byEvents = options.choice("key_idle_clock", Clocks).getOrElse(false)
     val keep = options.duration("key_ttl", 0).getOrElse(Day)
     val heartbeat = options.duration("heartbeat", 100000).getOrElse(Minute)
+    val rows = options.count("max_rows_per_batch", 1)
+    rows.filter(_ => scope != "key").foreach { most =>
+      throw new InvalidArgument("max_rows_per_batch", most, "given with scope=key only")
+    }
     Option.when(isOwn || timeout.isDefined) {
       val silence = Silence(timeout, keep, byEvents)
-      KeyTimeSettings(policy.filter(_ => isOwn), scope == "group", silence, heartbeat)
+      val own = policy.filter(_ => isOwn)
+      KeyTimeSettings(own, scope == "group", silence, heartbeat, rows.getOrElse(Int.MaxValue))
     }
   }
 }

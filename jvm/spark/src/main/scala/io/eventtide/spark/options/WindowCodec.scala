@@ -17,6 +17,7 @@ import io.eventtide.spark.late.{LateMode, LateSettings}
   *   kind=session  gap=PT5M  maximum_duration=PT1H  touching=merge
   *   kind=count  rows=100  every=10
   *   scope=key  key_idle_timeout=PT5M  key_idle_clock=event_time  key_ttl=PT24H  heartbeat=PT60S
+  *   max_rows_per_batch=1                              with scope=key
   *   late=log  late_to=/data/late
   *   early.every=PT10S  early.rows=1000  updates=true  discarding=true
   *   triggers=at_window_end,on_update,every,every_rows,when    those that name their results

@@ -105,12 +105,15 @@ object WindowKind {
   *   whether the keys of a group have one watermark
   * @param heartbeatMicros
   *   how often the clock is looked at for what is silent, at the most
+  * @param rowsAtOnce
+  *   of so many rows of a key, those after them count as of another batch
   */
 final case class KeyTimeSettings(
     policy: Option[PolicySpec],
     isOfGroup: Boolean,
     silence: Silence,
-    heartbeatMicros: Long
+    heartbeatMicros: Long,
+    rowsAtOnce: Int
 ) {
 
   /** Whether something may be due by the clock. */

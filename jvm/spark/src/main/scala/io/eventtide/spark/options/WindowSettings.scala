@@ -40,6 +40,9 @@ final case class WindowSettings(
   /** Whether the keys of a group have one watermark. */
   def hasGroups: Boolean = byKey.exists(_.isOfGroup)
 
+  /** How many rows of a key are taken before its watermark moves. */
+  def rowsAtOnce: Int = byKey.fold(Int.MaxValue)(_.rowsAtOnce)
+
   /** When windows give results whose rows come one by one. */
   def triggers: Seq[NamedTrigger] =
     if (emitted.nonEmpty) emitted

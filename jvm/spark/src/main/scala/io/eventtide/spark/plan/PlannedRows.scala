@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 
 import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.exec.RowPlan
-import io.eventtide.spark.options.WindowKind
+import io.eventtide.spark.options.{WindowKind, WindowSettings}
 
 /** The rows of a window that takes them one by one.
   *
@@ -33,7 +33,7 @@ private[plan] object PlannedRows {
     val groups = grouping.map(_.toAttribute)
     val used: Seq[Expression] = aggregates ++ logged
     val others = AttributeSet(used.flatMap(_.references)) -- groups
-    val order = orderOf(node.settings.windows, groups.last)
+    val order = orderOf(node.settings, groups.last)
     val columns = (grouping ++ others.toSeq) ++ order.filterNot(groups.contains)
     val guard = node.collectFirst { case rows: OnTimeRows => rows.guard }.flatten
     val input = columns.map(_.toAttribute)
@@ -58,11 +58,13 @@ private[plan] object PlannedRows {
     }
 
   /** By what the rows of a key have to be in order; their arrival is that of Spark's partitions. */
-  private def orderOf(windows: WindowKind, micros: Attribute): Option[NamedExpression] =
-    windows match {
-      case _: WindowKind.ByCount =>
-        Some(Alias(MonotonicallyIncreasingID(), "_eventtide_arrival")())
+  private def orderOf(settings: WindowSettings, micros: Attribute): Option[NamedExpression] =
+    settings.windows match {
+      case _ if settings.rowsAtOnce < Int.MaxValue => Some(arrival)
+      case _: WindowKind.ByCount => Some(arrival)
       case WindowKind.BySession(spec) if spec.maximum.isDefined => Some(micros)
       case _ => None
     }
+
+  private def arrival: Alias = Alias(MonotonicallyIncreasingID(), "_eventtide_arrival")()
 }

@@ -26,7 +26,7 @@ final class KernelRun private (settings: WindowSettings, policy: PolicySpec) {
   private val mapper = new ObjectMapper
   private val silence = settings.byKey.fold(Silence(None, keep = 0))(_.silence)
   private val engine = new KeyedBatches[Key](
-    KeyRules(policy, group, silence, triggers),
+    KeyRules(policy, group, silence, triggers, settings.rowsAtOnce),
     () => settings.windows.open(buffers, deducts = false)
   )
 
