@@ -71,6 +71,16 @@ def test_every_so_many_rows_of_a_key_give_a_pane() -> None:
         )
 
 
+def test_a_session_gives_panes_while_it_grows() -> None:
+    """With the bounds that it has by then; two that become one give on as one."""
+    query = paned(lambda window: window.session("4s").early(when="n >= 2"))
+    with Script(query, EVENTS) as script:
+        script.rows([(at(1), "a"), (at(5), "a")]).expect(results=[])
+        script.rows([(at(6), "a")]).expect(results=[(10, "a", 2, 0, "early", False)])
+        script.rows([(at(3), "a")]).expect(results=[(10, "a", 4, 1, "early", False)])
+        script.rows([(at(20), "b")]).expect(results=[(10, "a", 4, 2, "on_time", True)])
+
+
 def test_the_clock_gives_panes_without_new_rows() -> None:
     """Ten seconds after a row that no pane has shown."""
     query = paned(lambda window: window.early(every="10s"))

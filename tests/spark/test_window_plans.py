@@ -86,6 +86,22 @@ def test_windows_of_windows_wait_for_all_that_is_below(
     assert results == wanted
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+def test_windows_of_sessions_wait_for_the_sessions(spark: SparkSession, profile: Profile) -> None:
+    """However long before its end one has begun."""
+
+    def query(events: DataFrame) -> DataFrame:
+        talking = events.where(F.second("ts") % 13 < 7)
+        below = et.window(talking).event_time("ts", LAG).key_by("key").session("3s")
+        sessions = below.profile(profile).agg(n()).results
+        above = et.window(sessions).event_time("window").tumbling("15s").profile(profile)
+        return above.agg(F.sum("n").alias("n"), F.count("*").alias("sessions")).results
+
+    wanted = at_once(spark, query)
+    assert len(wanted) >= 4
+    assert played(spark, query) == wanted
+
+
 def test_partitions_may_be_put_together_above_a_window(spark: SparkSession) -> None:
     """One task then has the state of several, and each says what it is due."""
     results = played(spark, lambda events: keyed(events).coalesce(1))

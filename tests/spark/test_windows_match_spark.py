@@ -25,7 +25,7 @@ from tests.spark.queries import at
 from tests.spark.window_runs import WITHOUT_CODE, row_type, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from pyspark.sql import Column, Row
 
@@ -66,6 +66,32 @@ class Kind:
         return events.groupBy(window, *self.keys).agg(*self.values())
 
 
+@dataclass(frozen=True)
+class Sessions:
+    """Sessions, as ours and as Spark's; lengths in seconds."""
+
+    keys: tuple[str, ...]
+    values: Callable[[], list[Column]]
+    gap: int
+    lag: int
+
+    def ours(self, events: DataFrame) -> et.WindowBuilder:
+        """Return the window of eventtide."""
+        return (
+            et.window(events)
+            .event_time("ts", WatermarkPolicies.with_fixed_lag(f"{self.lag}s"))
+            .key_by(*self.keys)
+            .session(f"{self.gap}s")
+            .profile("spark")
+            .agg(*self.values())
+        )
+
+    def sparks(self, events: DataFrame) -> DataFrame:
+        """Return the results of Spark."""
+        window = F.session_window("ts", f"{self.gap} seconds").alias("window")
+        return events.groupBy(window, *self.keys).agg(*self.values())
+
+
 def together(results: Iterable[DataFrame]) -> DataFrame:
     """Return the rows of several windows as one: kind, window, and the other columns as text."""
     told = []
@@ -88,7 +114,9 @@ def ids_in(results: Iterable[Row], kind: int) -> set[int]:
     return {number for values in texts for number in values["ids"]}
 
 
-def books_balance(script: Script, kinds: Iterable[Kind], results: Iterable[Row], rows: int) -> None:
+def books_balance(
+    script: Script, kinds: Iterable[Kind | Sessions], results: Iterable[Row], rows: int
+) -> None:
     """Assert that each row but the last is in a window or is late, for each kind of window."""
     late = {number: late_ids(script, number) for number, _ in enumerate(kinds)}
     for number, kind in enumerate(kinds):
@@ -135,6 +163,33 @@ def test_the_profile_spark_is_spark(
     spark: SparkSession, stream: Disorder, kinds: tuple[Kind, ...], how: dict[str, str | int]
 ) -> None:
     """After each batch the same rows have come out of both."""
+    assert_same(spark, stream, kinds, how)
+
+
+@hypothesis_settings(max_examples=EXAMPLES, deadline=None, phases=[Phase.explicit, Phase.generate])
+@given(
+    stream=STREAMS,
+    lengths=st.tuples(st.sampled_from([3, 0, 20]), st.sampled_from([4, 1, 9])),
+    how=st.sampled_from([{PARTITIONS: 7}, {PARTITIONS: 1, **WITHOUT_CODE}]),
+)
+def test_the_sessions_of_the_profile_spark_are_sparks(
+    spark: SparkSession, stream: Disorder, lengths: tuple[int, int], how: dict[str, str | int]
+) -> None:
+    """In a stream too, whose late rows may still touch a session that is open."""
+    lag, gap = lengths
+    by: dict[tuple[str, ...], Callable[[], list[Column]]]
+    by = {("user", "site"): merged, ("ok",): exact}
+    sessions = tuple(Sessions(keys, values, gap, lag) for keys, values in by.items())
+    assert_same(spark, stream, sessions, how)
+
+
+def assert_same(
+    spark: SparkSession,
+    stream: Disorder,
+    kinds: Sequence[Kind | Sessions],
+    how: dict[str, str | int],
+) -> None:
+    """Let both run in step; each row is in a window or late."""
 
     def ours(events: DataFrame) -> DataFrame:
         return together(kind.ours(events).results for kind in kinds)
@@ -152,6 +207,28 @@ def test_the_profile_spark_is_spark(
             assert Counter(results) == Counter(theirs.rows(batch).results())
             all_results += results
         books_balance(script, kinds, all_results, 100)
+
+
+@pytest.mark.parametrize("kind", [Sessions, Kind])
+def test_a_row_is_as_late_as_in_spark_behind_a_batch_that_closes_nothing(
+    spark: SparkSession, kind: type[Kind | Sessions]
+) -> None:
+    """Spark runs a batch without rows for each step of the watermark."""
+    if kind is Sessions:
+        window: Kind | Sessions = Sessions(("user",), merged, gap=1, lag=3)
+    else:
+        window = Kind(("user",), merged, slide=1, lag=3)
+    stream = [(0, at(5), "a", *[None] * 5), (1, at(1), "a", *[None] * 5), LAST]
+    with (
+        settings(spark, WITHOUT_CODE),
+        Script(lambda events: window.ours(events).results, SCHEMA) as script,
+        Script(
+            lambda events: window.sparks(events.withWatermark("ts", "3 seconds")), SCHEMA
+        ) as theirs,
+    ):
+        for row in stream:
+            assert script.rows([row]).results() == theirs.rows([row]).results()
+        assert late_ids(script, 0) == [1]
 
 
 # Under these rules a row is in all of its windows or in none.

@@ -20,6 +20,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
+import io.eventtide.kernel.window.Profile
 import io.eventtide.spark.query.WindowBatch
 import io.eventtide.spark.state.{FrameFamilies, FrameStoreRDD}
 
@@ -102,10 +103,13 @@ final case class WindowExec(
     accumulator
   }
 
-  // A watermark that closes no window with a frame in it is worth no batch.
+  // A watermark that closes no window with a frame in it is worth no batch. Spark runs one all the
+  // same, after which the next rows are late by it.
   override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = {
     val watermark = WindowBatch.known(newInputWatermark)
-    due.value.values.exists(_.isClosed(watermark, plan.settings))
+    val isAsSpark = plan.settings.windows.profile.exists(_.name == Profile.spark.name)
+    due.value.values.exists(_.isClosed(watermark, plan.settings)) ||
+    isAsSpark && batch.exists(running => watermark.exists(w => running.closingMicros.forall(_ < w)))
   }
 
   override protected def doExecute(): RDD[InternalRow] = {

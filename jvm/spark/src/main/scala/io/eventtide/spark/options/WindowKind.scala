@@ -10,6 +10,7 @@ import io.eventtide.kernel.window.{
   FrameWindows,
   LateRule,
   OpenWindows,
+  Profile,
   SessionSpec,
   Sessions,
   Silence,
@@ -34,6 +35,9 @@ sealed trait WindowKind {
 
   def lateRule: LateRule
 
+  /** The rules that were named; None where there are none to choose. */
+  def profile: Option[Profile]
+
   /** The lowest event time of results that are still to come at a watermark. */
   def resultsFrom(watermark: Long): Long
 
@@ -50,6 +54,7 @@ object WindowKind {
     def windowsOf(ts: Long): Int = spec.windowsOf(ts)
     def delay: Long = spec.delay
     def lateRule: LateRule = spec.profile.lateRule
+    def profile: Option[Profile] = Some(spec.profile)
     def bounds: String = spec.profile.bounds.name
 
     // No later than the last instant of the first window that is still to close.
@@ -68,6 +73,7 @@ object WindowKind {
     def windowsOf(ts: Long): Int = 1
     def delay: Long = spec.delay
     def lateRule: LateRule = spec.profile.session.lateRule
+    def profile: Option[Profile] = Some(spec.profile)
     def bounds: String = "[first, last + gap)"
     def resultsFrom(watermark: Long): Long = math.min(watermark, spec.closed(watermark))
 
@@ -87,6 +93,7 @@ object WindowKind {
     def windowsOf(ts: Long): Int = 0
     def delay: Long = 0
     def lateRule: LateRule = LateRule.WindowClosed // no row is late
+    def profile: Option[Profile] = None
     def bounds: String = "rows by number"
     def resultsFrom(watermark: Long): Long = watermark
 
