@@ -31,7 +31,7 @@ def test_every_row_is_in_a_window_or_late_and_the_page_has_it_all(
 ) -> None:
     """`measure` refuses a count that does not add up; stock Spark loses what ours keeps."""
     flights = data.load(days=1)
-    hourly = (settings.stock(2), settings.stock(6), settings.LULL, settings.BY_BAND)
+    hourly = settings.QUICK
     sides = (*hourly, *settings.SLIDING)
     own = sides[-1]
     reports = flights.on_disk(spark, tmp_path)
@@ -41,12 +41,13 @@ def test_every_row_is_in_a_window_or_late_and_the_page_has_it_all(
     traces = replay.replay(reports, flights, sides, tmp_path, lambda _: None)
     measured = [measure.measure(t, flights, true[t.setting.windows]) for t in traces]
 
-    assert [m.rows_in for m in measured] == [rows] * 7
+    assert [m.rows_in for m in measured] == [rows] * 8
     assert all(m.rows_open == 0 for m in measured)
-    assert all(m.rows_in == m.rows_out + len(m.late) for m in measured[:4])
-    stock, _, by_lull, by_band = measured[:4]
+    assert all(m.rows_in == m.rows_out + len(m.late) for m in measured[:5])
+    stock, _, by_lull, by_band, by_airport = measured[:5]
     assert stock.late_share > 0.1
-    assert max(by_lull.late_share, by_band.late_share) < 0.01
+    assert by_airport.delay(0.9) < by_band.delay(0.9)
+    assert max(m.late_share for m in (by_lull, by_band, by_airport)) < 0.01
 
     ours = measured[-1]
     assert ours.rows_in == ours.rows_in_windows + len(ours.late)
@@ -57,10 +58,11 @@ def test_every_row_is_in_a_window_or_late_and_the_page_has_it_all(
     assert repaired.windows_wrong == 0
     assert repaired.corrected + repaired.new == ours.windows_wrong
 
-    shown = page.Shown(flights, traces[:4], measured[:4], measured[4:], repaired, [])
+    shown = page.Shown(flights, traces[:5], measured[:5], measured[5:], repaired, [])
     text = page.write(tmp_path, shown).read_text(encoding="utf-8")
     assert f"{rows:,} flights" in text
     assert f"+ {len(ours.late)} in the late log" in text
+    assert f"{by_airport.late_share:.2%} are late in place of" in text
     assert "<script src" not in text
     assert "$" not in text[: text.index("<script>")]
 

@@ -97,7 +97,9 @@ def measure(trace: Trace, flights: Flights, true: Counter[Window]) -> Measured:
         from what is missing: so this is a check of the results and of our reading of them.
     """
     results = [r for r in trace.results if flights.first < r.end <= flights.last]
-    got = Counter({(r.end, r.dest): r.rows for r in results})
+    got: Counter[Window] = Counter()
+    for result in results:  # a window that was silent for a while has several, of other rows each
+        got[result.end, result.dest] += result.rows
     missed, waiting = _apart(trace, flights)
     _check_accounts(true, got, missed, waiting, trace.setting.name)
     delays: Counter[int] = Counter()

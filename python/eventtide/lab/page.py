@@ -14,6 +14,7 @@ from altair import SCHEMA_VERSION
 
 from eventtide.lab import charts, table
 from eventtide.lab.data import BANDS, NEW_YORK
+from eventtide.lab.settings import BY_AIRPORT, BY_BAND
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -101,9 +102,21 @@ def _words(flights: Flights, measured: Sequence[Measured]) -> dict[str, str]:
         "best": best.setting.name,
         "best_late": f"{best.late_share:.2%}",
         "best_p90": f"{best.delay(0.9)}",
+        "airport": _airport(measured),
         "ours_late": _span(f"{m.late_share:.2%}" for m in ours),
         "ours_p90": _span(str(m.delay(0.9)) for m in ours),
     }
+
+
+def _airport(measured: Sequence[Measured]) -> str:
+    """Say what a watermark for each airport is worth, beside one for each band."""
+    of = {m.setting.name: m for m in measured}
+    band, airport = of[BY_BAND.name], of[BY_AIRPORT.name]
+    return (
+        f"Half of all rows are out {airport.delay(0.5)} hours after the end of their hour in place"
+        f" of {band.delay(0.5)}, nine tenths after {airport.delay(0.9)} in place of"
+        f" {band.delay(0.9)}; {airport.late_share:.2%} are late in place of {band.late_share:.2%}."
+    )
 
 
 def _rare(ours: Sequence[Measured]) -> str:

@@ -29,6 +29,7 @@ from pyspark.sql.types import StringType, StructField, StructType, TimestampType
 import eventtide as et
 from eventtide import _jvm
 from eventtide.lab import session
+from eventtide.lab.data import HOUR
 from eventtide.lab.measure import AccountsError
 from eventtide.lab.trace import Result, Strike, Top, Trace
 
@@ -102,7 +103,8 @@ def replay(
         _Lane(script, setting, folder / str(i), flights.first) for i, setting in enumerate(settings)
     ]
     traces = [lane.trace for lane in lanes]
-    enough = flights.all_landed
+    silent = (setting.idle_timeout or timedelta() for setting in settings)
+    enough = flights.all_landed + max(silent, default=timedelta()) + HOUR
     try:
         for hour, landed in flights.by_hour.items():
             for lane in lanes:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from eventtide import WindowBuilder
 
 __all__ = [
+    "BY_AIRPORT",
     "BY_BAND",
     "BY_BAND_WITH_LULL",
     "FULL",
@@ -67,12 +68,16 @@ class Setting:
         Takes the stream with ``ts`` and ``band``, returns it with a watermark.
     windows : Windows
         What is counted.
+    idle_timeout : timedelta, optional
+        Each destination has a watermark of its own, by the same policy, and gives what it holds
+        when it has been silent for so long.
     """
 
     name: str
     side: Literal["stock Spark", "eventtide", "own windows"]
     apply: Callable[[DataFrame], DataFrame]
     windows: Windows = HOURLY
+    idle_timeout: timedelta | None = None
 
     @property
     def label(self) -> str:
@@ -103,6 +108,8 @@ class Setting:
         count. By the default rule a row that is too late for some of its windows is in the others.
         """
         timed = et.window(self.apply(rows)).event_time("ts").key_by("dest")
+        if self.idle_timeout is not None:
+            timed = timed.watermark_scope("key").idle_timeout(self.idle_timeout)
         slid = timed.sliding(self.windows.size, every=self.windows.every)
         return slid.late_rule("frame_closed").agg(_rows())
 
@@ -146,8 +153,16 @@ BY_BAND = Setting("1 h by band", "eventtide", _by_band)
 BY_BAND_WITH_LULL = Setting("1 h by band + lull", "eventtide", _by_band_with_lull)
 """The same, and where the night brings no report for an hour the clock goes on."""
 
-QUICK = (stock(2), stock(6), LULL, BY_BAND)
-FULL = (stock(2), stock(4), stock(6), stock(8), LULL, BY_BAND, BY_BAND_WITH_LULL)
+BY_AIRPORT = Setting(
+    "1 h by airport",
+    "own windows",
+    lambda df: et.with_watermark(df, "ts", WatermarkPolicies.with_fixed_lag("1 hour")),
+    idle_timeout=timedelta(hours=3),
+)
+"""A watermark for each destination, an hour behind its own flights; 3 hours close a quiet one."""
+
+QUICK = (stock(2), stock(6), LULL, BY_BAND, BY_AIRPORT)
+FULL = (stock(2), stock(4), stock(6), stock(8), LULL, BY_BAND, BY_BAND_WITH_LULL, BY_AIRPORT)
 
 SLIDING = (
     replace(stock(6), windows=LAST_HOURS),
