@@ -4,13 +4,15 @@
 goes on where the checkpoint in the folder says, and ends when all are read. Streams with odd seeds
 have lists, which Spark aggregates before the shuffle; those with even seeds have numbers, which
 eventtide does, in generated code. In every third stream keys have time of their own, with an even
-seed those of a site have it together. The results go through Spark's file sink. Spark's file source
-would not do: killed between its own log and the query's, it gives two batches as one.
+seed those of a site have it together, and late rows go to a handler too. The results go through
+Spark's file sink. Spark's file source would not do: killed between its own log and the query's, it
+gives two batches as one.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 BATCHES = 16
+HANDLED = "handled"
 QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for runs of some seconds
 
 WITH_CODE = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
@@ -60,7 +63,9 @@ def run(spark: SparkSession, folder: Path, seed: int, trouble: str | None = None
     ):
         rows = troubled(events, "id", folder, trouble)
         scope = "site" if numbers else "key"
-        window = by_key(rows, scope) if seed % 3 == 0 else counted(rows, numbers=numbers)
+        window = counted(rows, numbers=numbers)
+        if seed % 3 == 0:
+            window = by_key(rows, scope).on_late(lambda late, of: keep(folder, late, of.batch_id))
         writer = troubled(window.results, "n", folder, trouble).writeStream.format("parquet")
         writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
         writer = writer.option("path", str(folder / "results")).trigger(availableNow=True)
@@ -96,6 +101,15 @@ def by_key(events: DataFrame, scope: str) -> WindowBuilder:
             F.sum("amount").alias("total"),
         )
     )
+
+
+def keep(folder: Path, late: DataFrame, batch: int) -> None:
+    """Write down which rows of a batch are late, in one step and as often as one likes."""
+    ids = sorted(row["id"] for row in late.select("id").collect())
+    (folder / HANDLED).mkdir(exist_ok=True)
+    part = folder / "part"
+    part.write_text(json.dumps(ids), encoding="utf-8")
+    part.rename(folder / HANDLED / str(batch))
 
 
 def session(address: str) -> SparkSession:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.chaos import Chaos, undisturbed
+from tests.spark.chaos_query import HANDLED
 from tests.spark.plain_keys import PlainKeys, Result, Rules
 from tests.spark.queries import at
 from tests.spark.window_runs import WITHOUT_CODE, settings
@@ -193,7 +195,7 @@ def test_columns_that_tell_no_groups(
 
 @pytest.mark.parametrize("seed", [9, 6], ids=["key", "group"])
 def test_a_driver_that_is_killed(spark: SparkSession, tmp_path: Path, seed: int) -> None:
-    """Once at random, and once with its state and its results written and no commit."""
+    """At random, and with results written and no commit; late rows come to their handler too."""
     quiet = undisturbed(spark, tmp_path / "quiet", seed)
     assert len(quiet[0]) > 100
     assert len(quiet[1]) > 20
@@ -202,3 +204,17 @@ def test_a_driver_that_is_killed(spark: SparkSession, tmp_path: Path, seed: int)
     assert chaos.kill_between("results", "ledger")
     chaos.finish()
     assert chaos.outcome(spark) == quiet
+    assert handled(chaos.folder) == logged(spark, chaos.folder)
+
+
+def handled(folder: Path) -> dict[int, list[int]]:
+    """Return the ids of the late rows that the handler was given, batch by batch."""
+    files = (folder / HANDLED).iterdir()
+    return {int(file.name): json.loads(file.read_text("utf-8")) for file in files}
+
+
+def logged(spark: SparkSession, folder: Path) -> dict[int, list[int]]:
+    """Return those of the late log."""
+    late = et.read_late(spark, str(folder / "checkpoint")).groupBy("_batch_id")
+    rows = late.agg(F.sort_array(F.collect_list("id")).alias("ids")).collect()
+    return {row["_batch_id"]: row["ids"] for row in rows}
