@@ -5,26 +5,36 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from workload import START, checksums
+import workload
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import DataFrame
 
 # By the end of windows, in seconds after START: how many results, and their checksum.
 Answers = dict[int, tuple[int, int]]
 
 
-def of_stream(results: DataFrame, last: int) -> Answers:
-    """Run a streaming query until it has answered windows that end `last` seconds after START."""
+def of_stream(
+    results: DataFrame,
+    last: int,
+    slack: int = 0,
+    checksums: Callable[[DataFrame], DataFrame] = workload.checksums,
+) -> Answers:
+    """Run a streaming query until it has answered windows that end `last` seconds after START.
+
+    Where keys close their windows by themselves, the first key has to be `slack` seconds ahead.
+    """
     found: Answers = {}
     enough = threading.Event()
 
     def add(batch: DataFrame, _: int) -> None:
         for row in checksums(batch).collect():
-            end = (row["end"] - START) // 1000
+            end = (row["end"] - workload.START) // 1000
             number, checksum = found.get(end, (0, 0))
             found[end] = (number + row["results"], checksum + row["checksum"])
-        if found and max(found) >= last:
+        if found and max(found) >= last + slack:
             enough.set()
 
     running = results.writeStream.foreachBatch(add).outputMode("append").start()

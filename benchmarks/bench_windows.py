@@ -203,10 +203,10 @@ def compare(spark: SparkSession, case: Case) -> Figure:
         "source": WORKLOAD,
     }
     for measured in (ours, theirs):
-        measured.millis = _by_cycle(measured.millis, case.cycle)
+        measured.millis = by_cycle(measured.millis, case.cycle)
     return millis_figure("windows", settings, case.rival, ours, theirs)
 
 
-def _by_cycle(millis: list[float], cycle: int) -> list[float]:
+def by_cycle(millis: list[float], cycle: int) -> list[float]:
     """Return the mean of each cycle, so that batches of two kinds do not make a median of one."""
     return [statistics.mean(millis[i : i + cycle]) for i in range(0, len(millis), cycle)]

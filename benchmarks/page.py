@@ -14,6 +14,7 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 # The files of results, as the page has them.
 ORDER = (
     "windows",
+    "keys",
     "peers",
     "curves",
     "cores",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import bench_cores
 import bench_curves
+import bench_keys
 import bench_memory
 import bench_peers
 import bench_policies
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 BENCHES: dict[str, Callable[..., Iterable[Figure]]] = {
     "cores": bench_cores.run,
     "curves": bench_curves.run,
+    "keys": bench_keys.run,
     "memory": bench_memory.run,
     "peers": bench_peers.run,
     "policies": bench_policies.run,

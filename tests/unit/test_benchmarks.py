@@ -29,6 +29,16 @@ def test_the_page_is_fresh(made: dict[str, Any]) -> None:
     assert page == made["page"](RESULTS), "run: python benchmarks/page.py"
 
 
+def test_every_benchmark_has_a_place_on_the_page(
+    made: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What `dev/bench` knows by name has its prose and its turn, before it has results too."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    names = set(runpy.run_path(str(ROOT / "benchmarks" / "run.py"))["BENCHES"])
+    assert names <= set(made["ORDER"])
+    assert names <= {file.stem for file in (ROOT / "benchmarks" / "prose").glob("*.md")}
+
+
 def test_every_result_has_the_form_and_its_settings() -> None:
     """A record has the fields of `dev/bench --out`, and says machine, versions and load."""
     files = list(RESULTS.glob("*.json"))
