@@ -5,7 +5,6 @@ Tumbling windows by the watermark of each key, sessions, rows counted, and keys 
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -53,16 +52,22 @@ PYTHON = (GROUP_STATE, PANDAS_PROCESSOR, ROW_PROCESSOR)  # which the JVM has not
 
 def run(*, quick: bool) -> Iterator[Figure]:
     """Measure every case in turns, or one turn of the quick ones, if the answers are equal."""
-    # For the Python that Spark starts: pandas is here, and keyed_python there. A file that is added
-    # to the session is not found by the worker that opens the state of a processor.
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["PYTHONPATH"] = str(ROOT / "benchmarks")
     with session() as spark:
+        _show_python(spark)
         for each in checks():
             check(spark, each)
         warm(spark, batches=60 if quick else 250)
         yield from (_compare(spark, case)[0] for case in _selected(CASES, quick=quick))
         yield from _along(spark, _selected(DEADLINES, quick=quick))
+
+
+def _show_python(spark: SparkSession) -> None:
+    """Have Spark's workers start this Python, which has pandas, and find keyed_python.
+
+    A file that is added to the session is not found by the worker that opens a processor's state.
+    """
+    spark.sparkContext.pythonExec = sys.executable
+    spark.sparkContext.environment["PYTHONPATH"] = str(ROOT / "benchmarks")
 
 
 def _selected(cases: tuple[Case, ...], *, quick: bool) -> list[Case]:

@@ -146,16 +146,18 @@ def silent(keys: int, due: int = 1_000) -> Case:
     return replace(case, by_cpu=False)
 
 
+MOST = tumbling(500_000, 1_000_000)  # a row of half of the keys in each batch
 MANY, FEW = tumbling(500_000, 100_000), tumbling(500_000, 1_000)
 MANY_SESSIONS = sessions(250_000, 100_000)
 
 CASES = (
+    MOST,
     replace(MANY, quick=True),
     replace(FEW, quick=True),
     replace(MANY, goal=None, rival=UNCOUNTED, conf={COUNTING: "false"}),
     tumbling(500_000, 100_000, NEVER_IDLE),
     *(replace(case, quick=True) for case in in_python(FEW)),
-    *in_python(MANY),
+    *(replace(case, quick=case.rival == ROW_PROCESSOR) for case in in_python(MANY)),
     replace(MANY_SESSIONS, quick=True),
     sessions(250_000, 1_000),
     replace(MANY_SESSIONS, rival=MERGED, conf={MERGING: "true"}, quick=True),

@@ -36,8 +36,7 @@ object TransformWithStateCounts {
 }
 
 /** Keeps the window of a key that is not full; its `start` is the number of its first row. */
-private final class CountProcessor(size: Long)
-    extends StatefulProcessor[Int, Event, CountResult] {
+private final class CountProcessor(size: Long) extends StatefulProcessor[Int, Event, CountResult] {
 
   @transient private var state: ValueState[Frame] = _
 

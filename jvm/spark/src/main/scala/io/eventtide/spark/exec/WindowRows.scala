@@ -124,7 +124,8 @@ private[exec] final class WindowRows(
     // A key that is always active owes a result at each boundary, however old its entry.
     val end =
       if (facts.byEnd == NextDue.Never) NextDue.Never else math.max(facts.byEnd, task.closing + 1)
-    val byClock = groups.fold(facts.byClock)(groups => math.min(facts.byClock, groups.deadline))
+    val ofKeys = facts.deadlines.first(task.nowMicros)
+    val byClock = groups.fold(ofKeys)(groups => math.min(ofKeys, groups.deadline))
     val deadline = if (task.hasDeadlines) byClock else NextDue.Never
     metrics.commit(store, counts, facts.keys, NextDue(end, deadline))
     committed = true

@@ -17,12 +17,18 @@ import io.eventtide.spark.EventtideException
   * An entry of the index says from which end on a key owes results, at every boundary until its ring
   * is empty or has a gap. So a key that is always active has an entry that never moves.
   *
+  * In the index by the clock a key stands at a time at which it was due once: it is put at a later one
+  * when that has come. So a key that is always active is moved once in its timeout. When keys are due
+  * indeed is counted beside the index.
+  *
   * A key need not be saved after windows of it have closed: what `closed` says is passed over when it
   * is read.
   *
   * Its fields `byEnd` and `byClock` are the keys by the end, and by the time, at which they next owe
   * a result. The keys of a group are by their ends in `groups`, which has to be turned to the group.
   *
+  * @param nowMicros
+  *   the batch's timestamp
   * @param before
   *   what the partition remembers
   */
@@ -30,6 +36,7 @@ private[spark] final class FrameStore(
     store: StateStore,
     families: FrameFamilies,
     batchId: Long,
+    nowMicros: Long,
     record: PartitionRecord,
     before: Option[PartitionFacts]
 ) {
@@ -38,6 +45,7 @@ private[spark] final class FrameStore(
   val groups: Option[GroupStore] =
     families.groups.map(_ => new GroupStore(store, families, batchId))
 
+  private val deadlines = before.fold(new DueCounts)(_.deadlines)
   private var keys = before.fold(0L)(_.keys)
   private val values = new ByteRow
   private val source = new ByteSource
@@ -46,9 +54,12 @@ private[spark] final class FrameStore(
   private var isAsRead = false // whether nothing of it has been written
   private var nextId = batchId << 32
 
-  /** What the indexes have for the present key: its id, and under which end and time it stands. */
+  /** What the indexes have for the present key: its id, and under which end and time it stands; and
+    * the time at which it is due, or later than that.
+    */
   private var id = 0L
   private var due = FrameRing.Never
+  private var indexed = FrameRing.Never
   private var deadline = FrameRing.Never
   private var dueInGroup = FrameRing.Never
 
@@ -75,6 +86,7 @@ private[spark] final class FrameStore(
     id = nextId
     nextId += 1
     due = FrameRing.Never
+    indexed = FrameRing.Never
     deadline = FrameRing.Never
     dueInGroup = FrameRing.Never
   }
@@ -84,7 +96,8 @@ private[spark] final class FrameStore(
     FrameStore.checkVersion(source.getByte())
     id = source.getNumber()
     due = source.getNumber()
-    deadline = FrameRing.Never - source.getCount()
+    indexed = FrameRing.Never - source.getCount()
+    deadline = if (indexed == FrameRing.Never) indexed else indexed + source.getCount()
     if (groups.isDefined) dueInGroup = source.getNumber()
   }
 
@@ -109,12 +122,13 @@ private[spark] final class FrameStore(
       nextInGroup: Long = FrameRing.Never
   )(content: ByteSink => Unit): Unit = {
     if (!isDueAgain(nextDue, boundary)) due = byEnd.move(key, id, due, nextDue)
-    deadline = byClock.move(key, id, deadline, nextDeadline)
+    moveByClock(nextDeadline)
     val out = values.begin()
     out.putByte(FrameStore.Version)
     out.putNumber(id)
     out.putNumber(due)
-    out.putCount(FrameRing.Never - deadline)
+    out.putCount(FrameRing.Never - indexed)
+    if (indexed != FrameRing.Never) out.putCount(deadline - indexed)
     groups.foreach { group =>
       moveInGroup(group, nextInGroup)
       out.putNumber(dueInGroup)
@@ -123,6 +137,13 @@ private[spark] final class FrameStore(
     store.put(key, values.end())
     if (!stored) count(1)
     stored = true
+  }
+
+  private def moveByClock(next: Long): Unit = {
+    val mayStay = next != FrameRing.Never && indexed <= next && indexed > nowMicros
+    if (!mayStay) indexed = byClock.move(key, id, indexed, next)
+    deadlines.move(deadline, next)
+    deadline = next
   }
 
   private def moveInGroup(group: GroupStore, next: Long): Unit =
@@ -138,7 +159,7 @@ private[spark] final class FrameStore(
     val had = stored
     if (had) {
       byEnd.move(key, id, due, FrameRing.Never): Unit
-      byClock.move(key, id, deadline, FrameRing.Never): Unit
+      moveByClock(FrameRing.Never)
       groups.foreach(moveInGroup(_, FrameRing.Never))
       store.remove(key)
       count(-1)
@@ -153,7 +174,8 @@ private[spark] final class FrameStore(
     *   windows that end at this boundary or before have been given now
     */
   def finish(closing: Long): PartitionFacts = {
-    val facts = PartitionFacts(keys, byEnd.head, byClock.head, math.max(closed, closing))
+    val facts =
+      PartitionFacts(keys, byEnd.head, byClock.head, math.max(closed, closing), deadlines)
     record.write(facts)
     facts
   }
@@ -199,18 +221,23 @@ private[spark] final class FrameStore(
 private[spark] object FrameStore {
 
   /** Opens the state of a partition. */
-  def open(store: StateStore, families: FrameFamilies, batchId: Long): FrameStore = {
+  def open(
+      store: StateStore,
+      families: FrameFamilies,
+      batchId: Long,
+      nowMicros: Long
+  ): FrameStore = {
     families.create(store)
     val record = new PartitionRecord(store, families)
     val before = record.read()
-    val state = new FrameStore(store, families, batchId, record, before)
+    val state = new FrameStore(store, families, batchId, nowMicros, record, before)
     // The first format had no such record.
     if (before.isEmpty && state.byEnd.head != FrameRing.Never) checkVersion(1)
     state
   }
 
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
-  private[state] val Version = 2
+  private[state] val Version = 3
 
   /** Refuses state in a format that is not known. */
   private[state] def checkVersion(found: Int): Unit =

@@ -19,7 +19,9 @@ private[state] final class PartitionRecord(store: StateStore, families: FrameFam
       val in = new ByteSource
       ByteRow.open(value, in)
       FrameStore.checkVersion(in.getByte())
-      PartitionFacts(in.getCount(), in.getNumber(), in.getNumber(), in.getNumber())
+      val facts = PartitionFacts(in.getCount(), in.getNumber(), in.getNumber(), in.getNumber())
+      facts.deadlines.read(in)
+      facts
     }
 
   def write(facts: PartitionFacts): Unit = {
@@ -30,6 +32,7 @@ private[state] final class PartitionRecord(store: StateStore, families: FrameFam
     out.putNumber(facts.byEnd)
     out.putNumber(facts.byClock)
     out.putNumber(facts.closed)
+    facts.deadlines.write(out)
     store.put(key, values.end(), FrameFamilies.Partition)
   }
 }
@@ -42,10 +45,13 @@ private[state] final class PartitionRecord(store: StateStore, families: FrameFam
   *   the same of the index by time
   * @param closed
   *   windows that end at this boundary or before have been given
+  * @param deadlines
+  *   when keys are due by the clock
   */
 private[spark] final case class PartitionFacts(
     keys: Long,
     byEnd: Long,
     byClock: Long,
-    closed: Long
+    closed: Long,
+    deadlines: DueCounts = new DueCounts
 )

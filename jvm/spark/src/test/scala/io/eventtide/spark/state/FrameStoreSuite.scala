@@ -39,7 +39,7 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
   private def batch[A](work: (StateStore, FrameStore) => A): A = {
     val store = provider.getStore(version)
     try {
-      val result = work(store, FrameStore.open(store, families, version))
+      val result = work(store, FrameStore.open(store, families, version, nowMicros = 0))
       store.commit(): Unit
       version += 1
       result
@@ -68,7 +68,8 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
       frames.finish(5)
     }
     assert(counts == Seq(3, 4))
-    assert(left == PartitionFacts(3, 7, FrameRing.Never, 5))
+    assert(left == PartitionFacts(3, 7, FrameRing.Never, 5, left.deadlines))
+    assert(left.deadlines.first(0) == FrameRing.Never)
   }
 
   test("a group is there as long as one of its keys, which are by their ends within it") {
@@ -93,7 +94,7 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
     var version = 0L
     def batch(work: FrameStore => Unit): Unit = {
       val store = provider.getStore(version)
-      work(FrameStore.open(store, families, version))
+      work(FrameStore.open(store, families, version, nowMicros = 0))
       store.commit(): Unit
       version += 1
     }
@@ -128,7 +129,7 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
     val error = intercept[EventtideException](batch((_, _) => ()))
     assert(error.condition == "STATE_VERSION")
-    assert(error.getMessage.contains("has format version 1; this version of Eventtide reads 2"))
+    assert(error.getMessage.contains("has format version 1; this version of Eventtide reads 3"))
   }
 }
 

@@ -1,0 +1,100 @@
+package io.eventtide.spark.state
+
+import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameRing}
+
+/** How many keys are due at which time, so that the first time is known while the index of keys is
+  * behind: there a key stands at a time at which it was due once, or at a later one.
+  *
+  *   - '''Guarantee:''' exact while there are no more different times than fit; beyond that times
+  *     count together that are less than a unit apart, at most a 256th of all that there are.
+  *   - '''Restart:''' `write` and `read` keep all of it.
+  */
+private[spark] final class DueCounts {
+  import DueCounts.Most
+
+  private val times = new Array[Long](Most)
+  private val counts = new Array[Long](Most)
+  private var size = 0
+  private var unit = 1L // a power of two
+
+  /** A key is due at another time, `FrameRing.Never` for none. */
+  def move(from: Long, to: Long): Unit = if (from != to) {
+    if (to != FrameRing.Never) add(to, 1)
+    if (from != FrameRing.Never) add(from, -1)
+  }
+
+  private def add(at: Long, more: Long): Unit = {
+    var i = find(at)
+    if (i < 0 && size == Most) {
+      coarsen()
+      i = find(at)
+    }
+    if (i < 0) insert(-i - 1, at & -unit, more)
+    else {
+      counts(i) += more
+      if (counts(i) == 0) remove(i)
+    }
+  }
+
+  private def find(at: Long): Int = java.util.Arrays.binarySearch(times, 0, size, at & -unit)
+
+  private def insert(i: Int, at: Long, count: Long): Unit = {
+    System.arraycopy(times, i, times, i + 1, size - i)
+    System.arraycopy(counts, i, counts, i + 1, size - i)
+    times(i) = at
+    counts(i) = count
+    size += 1
+  }
+
+  private def remove(i: Int): Unit = {
+    size -= 1
+    System.arraycopy(times, i + 1, times, i, size - i)
+    System.arraycopy(counts, i + 1, counts, i, size - i)
+    if (size == 0) unit = 1
+  }
+
+  private def coarsen(): Unit = while (size > Most / 2) {
+    unit *= 2
+    var kept = 0
+    for (i <- 0 until size) {
+      val at = times(i) & -unit
+      if (kept > 0 && times(kept - 1) == at) counts(kept - 1) += counts(i)
+      else {
+        times(kept) = at
+        counts(kept) = counts(i)
+        kept += 1
+      }
+    }
+    size = kept
+  }
+
+  /** The first time at which a key is due; `FrameRing.Never` if none is. Of times that count together
+    * the first is given, and once that is `now` or before, one that is behind all of them.
+    */
+  def first(now: Long): Long =
+    if (size == 0) FrameRing.Never
+    else if (unit > 1 && times(0) <= now) times(0) + unit
+    else times(0)
+
+  def write(out: ByteSink): Unit = {
+    out.putCount(unit)
+    out.putCount(size.toLong)
+    for (i <- 0 until size) {
+      out.putNumber(times(i) - (if (i == 0) 0 else times(i - 1)))
+      out.putCount(counts(i))
+    }
+  }
+
+  def read(in: ByteSource): Unit = {
+    unit = in.getCount()
+    size = in.getCount().toInt
+    for (i <- 0 until size) {
+      times(i) = in.getNumber() + (if (i == 0) 0 else times(i - 1))
+      counts(i) = in.getCount()
+    }
+  }
+}
+
+private object DueCounts {
+  private val Most = 512
+}
