@@ -121,15 +121,18 @@ private[exec] final class WindowRows(
     overdue.close()
     groups.foreach(_.finish())
     val facts = state.finish(task.closing)
-    // A key that is always active owes a result at each boundary, however old its entry.
-    val end =
-      if (facts.byEnd == NextDue.Never) NextDue.Never else math.max(facts.byEnd, task.closing + 1)
-    val ofKeys = facts.deadlines.first(task.nowMicros)
+    val end = nextEnd(if (task.keyed.isDefined) facts.ends.first else facts.byEnd)
+    val ofKeys = facts.deadlines.firstAfter(task.nowMicros)
     val byClock = groups.fold(ofKeys)(groups => math.min(ofKeys, groups.deadline))
     val deadline = if (task.hasDeadlines) byClock else NextDue.Never
     metrics.commit(store, counts, facts.keys, NextDue(end, deadline))
     committed = true
   }
+
+  // A key that is always active owes a result at each boundary, however old its entry; and what counts
+  // together with an end that has passed is behind that.
+  private def nextEnd(first: Long): Long =
+    if (first == NextDue.Never) NextDue.Never else math.max(first, task.closing + 1)
 }
 
 private[exec] object WindowRows {

@@ -53,7 +53,8 @@ private[exec] final case class WindowTask(
     plan.newRing(buffers, archive, plan.blockSize(closes = Clamped.subtract(closing, passed)))
 
   /** The state of a partition. */
-  def open(store: StateStore): FrameStore = FrameStore.open(store, families, batchId, nowMicros)
+  def open(store: StateStore): FrameStore =
+    FrameStore.open(store, families, batchId, nowMicros, isByRow = keyed.isDefined)
 
   /** Reads the rows that come. */
   def read(rows: Iterator[InternalRow], calls: AggregateCalls): KeyedRows = {

@@ -68,13 +68,14 @@ private[spark] final class DueCounts {
     size = kept
   }
 
-  /** The first time at which a key is due; `FrameRing.Never` if none is. Of times that count together
-    * the first is given, and once that is `now` or before, one that is behind all of them.
+  /** The first time at which a key is due, or of times that count together the first; `FrameRing.Never`
+    * if none is due.
     */
-  def first(now: Long): Long =
-    if (size == 0) FrameRing.Never
-    else if (unit > 1 && times(0) <= now) times(0) + unit
-    else times(0)
+  def first: Long = if (size == 0) FrameRing.Never else times(0)
+
+  /** As `first`, but once that has come, behind all times that count together with it. */
+  def firstAfter(now: Long): Long =
+    if (unit > 1 && first <= now) first + unit else first
 
   def write(out: ByteSink): Unit = {
     out.putCount(unit)

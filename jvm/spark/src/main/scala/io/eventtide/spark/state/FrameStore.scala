@@ -19,7 +19,8 @@ import io.eventtide.spark.EventtideException
   *
   * In the index by the clock a key stands at a time at which it was due once: it is put at a later one
   * when that has come. So a key that is always active is moved once in its timeout. When keys are due
-  * indeed is counted beside the index.
+  * indeed is counted beside the index. Keys whose rows come one by one are indexed by ends in the same
+  * way, since each row may put off what they owe.
   *
   * A key need not be saved after windows of it have closed: what `closed` says is passed over when it
   * is read.
@@ -29,6 +30,8 @@ import io.eventtide.spark.EventtideException
   *
   * @param nowMicros
   *   the batch's timestamp
+  * @param isByRow
+  *   whether the rows of keys come one by one
   * @param before
   *   what the partition remembers
   */
@@ -37,6 +40,7 @@ private[spark] final class FrameStore(
     families: FrameFamilies,
     batchId: Long,
     nowMicros: Long,
+    isByRow: Boolean,
     record: PartitionRecord,
     before: Option[PartitionFacts]
 ) {
@@ -45,7 +49,8 @@ private[spark] final class FrameStore(
   val groups: Option[GroupStore] =
     families.groups.map(_ => new GroupStore(store, families, batchId))
 
-  private val deadlines = before.fold(new DueCounts)(_.deadlines)
+  private val deadlines = new Owed(byClock, before.fold(new DueCounts)(_.deadlines))
+  private val ends = new Owed(byEnd, before.fold(new DueCounts)(_.ends))
   private var keys = before.fold(0L)(_.keys)
   private val values = new ByteRow
   private val source = new ByteSource
@@ -54,13 +59,9 @@ private[spark] final class FrameStore(
   private var isAsRead = false // whether nothing of it has been written
   private var nextId = batchId << 32
 
-  /** What the indexes have for the present key: its id, and under which end and time it stands; and
-    * the time at which it is due, or later than that.
-    */
+  /** What the indexes have for the present key: its id, and under which end it stands. */
   private var id = 0L
   private var due = FrameRing.Never
-  private var indexed = FrameRing.Never
-  private var deadline = FrameRing.Never
   private var dueInGroup = FrameRing.Never
 
   /** The id of the present key; no other key ever has it. */
@@ -86,8 +87,8 @@ private[spark] final class FrameStore(
     id = nextId
     nextId += 1
     due = FrameRing.Never
-    indexed = FrameRing.Never
-    deadline = FrameRing.Never
+    ends.begin()
+    deadlines.begin()
     dueInGroup = FrameRing.Never
   }
 
@@ -95,9 +96,8 @@ private[spark] final class FrameStore(
     ByteRow.open(value, source)
     FrameStore.checkVersion(source.getByte())
     id = source.getNumber()
-    due = source.getNumber()
-    indexed = FrameRing.Never - source.getCount()
-    deadline = if (indexed == FrameRing.Never) indexed else indexed + source.getCount()
+    if (isByRow) ends.read() else due = source.getNumber()
+    deadlines.read()
     if (groups.isDefined) dueInGroup = source.getNumber()
   }
 
@@ -121,14 +121,14 @@ private[spark] final class FrameStore(
       nextDeadline: Long,
       nextInGroup: Long = FrameRing.Never
   )(content: ByteSink => Unit): Unit = {
-    if (!isDueAgain(nextDue, boundary)) due = byEnd.move(key, id, due, nextDue)
-    moveByClock(nextDeadline)
+    if (isByRow) ends.move(nextDue, boundary)
+    else if (!isDueAgain(nextDue, boundary)) due = byEnd.move(key, id, due, nextDue)
+    deadlines.move(nextDeadline, nowMicros)
     val out = values.begin()
     out.putByte(FrameStore.Version)
     out.putNumber(id)
-    out.putNumber(due)
-    out.putCount(FrameRing.Never - indexed)
-    if (indexed != FrameRing.Never) out.putCount(deadline - indexed)
+    if (isByRow) ends.write(out) else out.putNumber(due)
+    deadlines.write(out)
     groups.foreach { group =>
       moveInGroup(group, nextInGroup)
       out.putNumber(dueInGroup)
@@ -139,11 +139,33 @@ private[spark] final class FrameStore(
     stored = true
   }
 
-  private def moveByClock(next: Long): Unit = {
-    val mayStay = next != FrameRing.Never && indexed <= next && indexed > nowMicros
-    if (!mayStay) indexed = byClock.move(key, id, indexed, next)
-    deadlines.move(deadline, next)
-    deadline = next
+  /** What the present key owes by one of the indexes, which may be behind. */
+  private final class Owed(index: DueIndex, val counts: DueCounts) {
+    private var indexed = FrameRing.Never // where the key stands
+    private var due = FrameRing.Never // there or later
+
+    def begin(): Unit = {
+      indexed = FrameRing.Never
+      due = FrameRing.Never
+    }
+
+    /** Says when the key is next due; what the index has up to `passed` has had its turn. */
+    def move(next: Long, passed: Long): Unit = {
+      val mayStay = next != FrameRing.Never && indexed <= next && indexed > passed
+      if (!mayStay) indexed = index.move(key, id, indexed, next)
+      counts.move(due, next)
+      due = next
+    }
+
+    def write(out: ByteSink): Unit = {
+      out.putNumber(indexed)
+      if (indexed != FrameRing.Never) out.putCount(due - indexed)
+    }
+
+    def read(): Unit = {
+      indexed = source.getNumber()
+      due = if (indexed == FrameRing.Never) indexed else indexed + source.getCount()
+    }
   }
 
   private def moveInGroup(group: GroupStore, next: Long): Unit =
@@ -158,8 +180,9 @@ private[spark] final class FrameStore(
   def drop(): Boolean = {
     val had = stored
     if (had) {
-      byEnd.move(key, id, due, FrameRing.Never): Unit
-      moveByClock(FrameRing.Never)
+      if (isByRow) ends.move(FrameRing.Never, FrameRing.Never)
+      else byEnd.move(key, id, due, FrameRing.Never): Unit
+      deadlines.move(FrameRing.Never, FrameRing.Never)
       groups.foreach(moveInGroup(_, FrameRing.Never))
       store.remove(key)
       count(-1)
@@ -174,8 +197,14 @@ private[spark] final class FrameStore(
     *   windows that end at this boundary or before have been given now
     */
   def finish(closing: Long): PartitionFacts = {
-    val facts =
-      PartitionFacts(keys, byEnd.head, byClock.head, math.max(closed, closing), deadlines)
+    val facts = PartitionFacts(
+      keys,
+      byEnd.head,
+      byClock.head,
+      math.max(closed, closing),
+      ends.counts,
+      deadlines.counts
+    )
     record.write(facts)
     facts
   }
@@ -225,12 +254,13 @@ private[spark] object FrameStore {
       store: StateStore,
       families: FrameFamilies,
       batchId: Long,
-      nowMicros: Long
+      nowMicros: Long,
+      isByRow: Boolean = false
   ): FrameStore = {
     families.create(store)
     val record = new PartitionRecord(store, families)
     val before = record.read()
-    val state = new FrameStore(store, families, batchId, nowMicros, record, before)
+    val state = new FrameStore(store, families, batchId, nowMicros, isByRow, record, before)
     // The first format had no such record.
     if (before.isEmpty && state.byEnd.head != FrameRing.Never) checkVersion(1)
     state

@@ -20,6 +20,7 @@ private[state] final class PartitionRecord(store: StateStore, families: FrameFam
       ByteRow.open(value, in)
       FrameStore.checkVersion(in.getByte())
       val facts = PartitionFacts(in.getCount(), in.getNumber(), in.getNumber(), in.getNumber())
+      facts.ends.read(in)
       facts.deadlines.read(in)
       facts
     }
@@ -32,6 +33,7 @@ private[state] final class PartitionRecord(store: StateStore, families: FrameFam
     out.putNumber(facts.byEnd)
     out.putNumber(facts.byClock)
     out.putNumber(facts.closed)
+    facts.ends.write(out)
     facts.deadlines.write(out)
     store.put(key, values.end(), FrameFamilies.Partition)
   }
@@ -45,6 +47,8 @@ private[state] final class PartitionRecord(store: StateStore, families: FrameFam
   *   the same of the index by time
   * @param closed
   *   windows that end at this boundary or before have been given
+  * @param ends
+  *   by which ends keys are due, where their rows come one by one
   * @param deadlines
   *   when keys are due by the clock
   */
@@ -53,5 +57,6 @@ private[spark] final case class PartitionFacts(
     byEnd: Long,
     byClock: Long,
     closed: Long,
+    ends: DueCounts = new DueCounts,
     deadlines: DueCounts = new DueCounts
 )

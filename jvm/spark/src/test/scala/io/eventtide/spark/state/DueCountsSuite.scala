@@ -33,10 +33,10 @@ final class DueCountsSuite extends AnyFunSuite {
       due(key) = at
       if (step % 100 == 0) counts = reread(counts)
       val first = due.values.min
-      assert(isRight(counts.first(Long.MinValue), first), s"step $step, first $first")
+      assert(isRight(counts.first, first), s"step $step, first $first")
     }
     due.values.foreach(counts.move(_, Never))
-    assert(counts.first(0) == Never)
+    assert(counts.first == Never)
   }
 
   test("the first time is exact while there are few different ones") {
@@ -52,8 +52,8 @@ final class DueCountsSuite extends AnyFunSuite {
   test("times that count together and have begun to come are told when all have come") {
     val counts = new DueCounts
     for (i <- 0 until 1000) counts.move(Never, 1000L * i)
-    val first = counts.first(now = -1)
-    assert(first <= 0)
-    assert(counts.first(now = first) > 0)
+    assert(counts.first <= 0)
+    assert(counts.firstAfter(counts.first - 1) == counts.first)
+    assert(counts.firstAfter(counts.first) > counts.first)
   }
 }

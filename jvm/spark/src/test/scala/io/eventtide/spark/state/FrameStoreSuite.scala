@@ -68,8 +68,8 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
       frames.finish(5)
     }
     assert(counts == Seq(3, 4))
-    assert(left == PartitionFacts(3, 7, FrameRing.Never, 5, left.deadlines))
-    assert(left.deadlines.first(0) == FrameRing.Never)
+    assert(left == PartitionFacts(3, 7, FrameRing.Never, 5, left.ends, left.deadlines))
+    assert(left.deadlines.first == FrameRing.Never)
   }
 
   test("a group is there as long as one of its keys, which are by their ends within it") {
