@@ -192,6 +192,8 @@ CHANGED = {
     "profile": lambda window: window.profile("storm"),
     "late rule": lambda window: window.late_rule("frame_closed"),
     "delay": lambda window: window.delay("1s"),
+    "rows one by one": lambda window: window.idle_timeout("5m"),
+    "triggers": lambda window: window.emit("at_window_end"),
     "policy": lambda window: window.event_time("ts", WatermarkPolicies.max_event_time()),
 }
 

@@ -13,7 +13,8 @@ import io.eventtide.spark.state.{FrameStore, GroupStore}
   * all are here it moves, and the keys that are due by it have their turn, those with rows once more.
   *
   *   - '''Edges:''' a group without rows that are not late has its turn where its watermark goes by the
-  *     clock.
+  *     clock, for which all groups are read in each batch. A window that is updated and closed in one
+  *     batch gives an early result and one on time.
   */
 private[exec] final class KeyGroups private (
     task: WindowTask,
@@ -77,7 +78,7 @@ private[exec] final class KeyGroups private (
     time.set(before, own.watermark)
     ended.add(groups.id)
     close()
-    if (own.watermark != before) own.watermark.foreach(closeUpTo)
+    own.watermark.filter(_ >= groups.index.lowest).foreach(closeUpTo)
   }
 
   private def closeUpTo(watermark: Long): Unit = {
@@ -100,7 +101,7 @@ private[exec] final class KeyGroups private (
 
   private def leave(): Unit = {
     groups.save(own.write)
-    if (policy.movesWithClock) {
+    if (policy.movesWithClock && ended.contains(groups.id)) {
       val end = groups.index.head
       if (end != NextDue.Never) own.dueAt(end).foreach(at => firstDue = math.min(firstDue, at))
     }

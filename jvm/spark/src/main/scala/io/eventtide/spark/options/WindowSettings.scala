@@ -94,7 +94,13 @@ final case class WindowSettings(
   def structure: String =
     s"$kind ${windows.structure}, delay ${PolicyTree.duration(delay)}, " +
       s"lateness ${PolicyTree.duration(latenessMicros)}" +
-      byKey.fold("")(_.structure) + panes.fold("")(_.structure) + triggerStructure
+      byKey.fold("")(_.structure) + panes.fold("")(_.structure) + byRow + triggerStructure
+
+  // Windows of time are kept in another form where their rows come one by one.
+  private def byRow: String = windows match {
+    case _: WindowKind.ByTime if takesRows => ", row by row"
+    case _ => ""
+  }
 
   // What is kept of a key depends on which triggers there are, not on their numbers.
   private def triggerStructure: String =

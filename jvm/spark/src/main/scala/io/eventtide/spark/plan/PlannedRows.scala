@@ -30,11 +30,11 @@ private[plan] object PlannedRows {
       kept: Seq[KeptColumns]
   ): PlannedRows = {
     val logged = kept.filterNot(_.areOfGroup).flatMap(_.children)
-    val groups = grouping.map(_.toAttribute)
+    val keysAndTime = grouping.map(_.toAttribute)
     val used: Seq[Expression] = aggregates ++ logged
-    val others = AttributeSet(used.flatMap(_.references)) -- groups
-    val order = orderOf(node.settings, groups.last)
-    val columns = (grouping ++ others.toSeq) ++ order.filterNot(groups.contains)
+    val others = AttributeSet(used.flatMap(_.references)) -- keysAndTime
+    val order = orderOf(node.settings, keysAndTime.last)
+    val columns = (grouping ++ others.toSeq) ++ order.filterNot(keysAndTime.contains)
     val guard = node.collectFirst { case rows: OnTimeRows => rows.guard }.flatten
     val input = columns.map(_.toAttribute)
     val clamp = node.collectFirst { case watermark: PolicyWatermark => watermark.settings.guard }
@@ -50,7 +50,7 @@ private[plan] object PlannedRows {
     PlannedRows(columns, plan)
   }
 
-  // A column that Spark has found to be constant is no key any more, and tells nothing.
+  // Of a batch Spark takes constant columns from the keys; they tell nothing.
   private def groupsOf(grouping: Seq[NamedExpression], kept: KeptColumns): Seq[Attribute] =
     kept.children.collect { case column: Attribute =>
       val key = grouping.find(_.exprId == column.exprId)

@@ -6,7 +6,7 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameRing}
   * behind: there a key stands at a time at which it was due once, or at a later one.
   *
   *   - '''Guarantee:''' exact while there are no more different times than fit; beyond that times
-  *     count together that are less than a unit apart, at most a 256th of all that there are.
+  *     count together that are less than a unit apart, at most a 128th of the span that they had when they were most.
   *   - '''Restart:''' `write` and `read` keep all of it.
   */
 private[spark] final class DueCounts {

@@ -35,7 +35,7 @@ private[spark] final class DueIndex(
 ) {
   import layout.{family, numbers}
 
-  private var from = first.getOrElse(Long.MinValue)
+  private var least = first.getOrElse(Long.MinValue)
   private var groupId = 0L
 
   private val leading = new SpecificInternalRow(Seq.fill(numbers)(LongType))
@@ -57,14 +57,14 @@ private[spark] final class DueIndex(
   /** Turns to the entries of a group, of which none is before `first`. */
   def turnTo(group: Long, first: Long): Unit = {
     groupId = group
-    from = first
+    least = first
   }
 
   /** Where no entry is before. */
-  def lowest: Long = from
+  def lowest: Long = least
 
   /** There is no entry before a number. */
-  def beginAt(first: Long): Unit = from = math.max(from, first)
+  def beginAt(first: Long): Unit = least = math.max(least, first)
 
   /** Moves a key from one number to another, `FrameRing.Never` for none; answers the new one. */
   def move(key: UnsafeRow, id: Long, from: Long, to: Long): Long = {
@@ -79,7 +79,7 @@ private[spark] final class DueIndex(
     number.setLong(0, id)
     val value = idOf(number)
     store.put(entry(at, key), value, family)
-    from = math.min(from, at)
+    least = math.min(least, at)
   }
 
   private def entry(at: Long, key: InternalRow): UnsafeRow = {
@@ -90,7 +90,7 @@ private[spark] final class DueIndex(
 
   /** All entries, in order, as they are now; behind those of a group come those of others. */
   def entries: StateStoreIterator[UnsafeRowPair] = {
-    val start = Option.when(from != Long.MinValue)(entry(from - 1, nobody))
+    val start = Option.when(least != Long.MinValue)(entry(least - 1, nobody))
     store.rangeScan(start, None, family)
   }
 

@@ -80,9 +80,7 @@ private[spark] final case class FrameFamilies(
   }
 
   private def createGroups(store: StateStore, columns: Seq[Int]): Unit = {
-    val groupKeys =
-      if (columns.isEmpty) StructType(Seq(FrameFamilies.number("group")))
-      else StructType(columns.map(keys(_)))
+    val groupKeys = StructType(columns.map(keys(_)))
     val one = NoPrefixKeyStateEncoderSpec(groupKeys)
     val time = FrameFamilies.bytes("time")
     store.createColFamilyIfAbsent(FrameFamilies.Groups, groupKeys, time, one)
@@ -97,7 +95,9 @@ private[state] final case class IndexLayout(
     keys: StructType
 ) {
   val numbers: Int = ordered.length
-  val entries: StructType = StructType(ordered.map(FrameFamilies.number) ++ keys.fields)
+  // Scans begin at an entry without a key, whatever keys there are.
+  val entries: StructType =
+    StructType(ordered.map(FrameFamilies.number) ++ keys.fields.map(_.copy(nullable = true)))
   val ids: StructType = StructType(Seq(FrameFamilies.number("id")))
 
   def create(store: StateStore): Unit = {

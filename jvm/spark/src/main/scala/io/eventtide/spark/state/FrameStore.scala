@@ -59,7 +59,9 @@ private[spark] final class FrameStore(
   private var isAsRead = false // whether nothing of it has been written
   private var nextId = batchId << 32
 
-  /** What the indexes have for the present key: its id, and under which end it stands. */
+  /** What the indexes have for the present key: its id, and under which end it stands where its rows
+    * have been aggregated before.
+    */
   private var id = 0L
   private var due = FrameRing.Never
   private var dueInGroup = FrameRing.Never

@@ -3,7 +3,6 @@ package io.eventtide.spark.state
 import org.apache.spark.sql.catalyst.expressions.{
   BoundReference,
   Expression,
-  Literal,
   UnsafeProjection,
   UnsafeRow
 }
@@ -33,12 +32,9 @@ private[spark] final class GroupStore(store: StateStore, families: FrameFamilies
   private var keys = 0L
   private var nextId = batchId << 32
 
-  private def groupColumns: Seq[Expression] = {
-    val columns = families.groups.getOrElse(Nil).map { at =>
-      val key = families.keys(at)
-      BoundReference(at, key.dataType, key.nullable)
-    }
-    if (columns.isEmpty) Seq(Literal(0L)) else columns
+  private def groupColumns: Seq[Expression] = families.groups.getOrElse(Nil).map { at =>
+    val key = families.keys(at)
+    BoundReference(at, key.dataType, key.nullable)
   }
 
   /** The id of the group at hand; no other group ever has it. */
