@@ -67,6 +67,20 @@ class Calls:
         return [keys for _, keys, _ in self.made]
 
 
+@dataclass
+class Held(Calls):
+    """As `Calls`, but each call waits once it has begun until all may go on."""
+
+    begun: Event = field(default_factory=Event)
+    go_on: Event = field(default_factory=Event)
+
+    def __call__(self, rows: DataFrame, context: LateContext) -> None:
+        """Take the rows of a batch when it may."""
+        self.begun.set()
+        assert self.go_on.wait(SOON)
+        super().__call__(rows, context)
+
+
 def tens(events: DataFrame) -> WindowBuilder:
     """Count by windows of ten seconds; the watermark is the highest time."""
     window = et.window(events).event_time("ts", WatermarkPolicies.with_fixed_lag("0s"))
@@ -179,22 +193,16 @@ def test_a_slow_handler_does_not_hold_the_query(
     spark: SparkSession, feed: Feed, writes: Writes
 ) -> None:
     """The query goes on while a call lasts; the calls come later, one by one and in order."""
-    calls, begun, go_on = Calls(), Event(), Event()
-
-    def handle(rows: DataFrame, context: LateContext) -> None:
-        begun.set()
-        assert go_on.wait(SOON)
-        calls(rows, context)
-
+    calls = Held()
     feed.add("a")
-    window = tens(feed.events).on_late(handle)
+    window = tens(feed.events).on_late(calls)
     with started(window, writes(window)) as query:
-        assert begun.wait(SOON)
+        assert calls.begun.wait(SOON)
         feed.add("b", "c")
         alone(spark, query).processAllAvailable()
         assert log(spark, query) == ["a", "b", "c"]
         assert calls.keys == []
-        go_on.set()
+        calls.go_on.set()
         query.processAllAvailable()
         assert calls.keys == ["a", "b", "c"]
 
@@ -203,21 +211,16 @@ def test_stopping_waits_for_the_calls_of_what_was_committed(
     spark: SparkSession, feed: Feed, writes: Writes
 ) -> None:
     """Whoever stops the query, it is over only then."""
-    calls, go_on = Calls(), Event()
-
-    def handle(rows: DataFrame, context: LateContext) -> None:
-        assert go_on.wait(SOON)
-        calls(rows, context)
-
+    calls = Held()
     feed.add("a", "b", "c")
-    window = tens(feed.events).on_late(handle)
+    window = tens(feed.events).on_late(calls)
     query = et.start(window, writes(window))
     plain = alone(spark, query)
     plain.processAllAvailable()
     plain.stop()
     assert query.isActive
     assert query.awaitTermination(1) is False
-    go_on.set()
+    calls.go_on.set()
     query.stop()
     assert calls.keys == ["a", "b", "c"]
     assert query.awaitTermination(SOON) is True
@@ -334,22 +337,17 @@ def test_a_query_that_is_started_over_a_running_one_has_the_calls_that_are_left(
     feed: Feed, writes: Writes
 ) -> None:
     """Spark stops the earlier run; its present call ends, and none is made by both."""
-    calls, begun, go_on = Calls(), Event(), Event()
-
-    def handle(rows: DataFrame, context: LateContext) -> None:
-        begun.set()
-        assert go_on.wait(SOON)
-        calls(rows, context)
+    calls = Held()
 
     def releasing(rows: DataFrame, batch: int) -> None:
         del batch
         rows.collect()
-        go_on.set()  # the second run has begun
+        calls.go_on.set()  # the second run has begun
 
     feed.add("a", "b")
-    window = tens(feed.events).on_late(handle)
+    window = tens(feed.events).on_late(calls)
     first = et.start(window, writes(window))
-    assert begun.wait(SOON)
+    assert calls.begun.wait(SOON)
     feed.add(102)
     with started(window, writes(window).foreachBatch(releasing)) as query:
         assert first.awaitTermination(SOON) is True

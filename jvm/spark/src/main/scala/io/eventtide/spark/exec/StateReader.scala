@@ -9,7 +9,6 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.SerializableConfiguration
 
 import io.eventtide.kernel.window.FrameRing
-import io.eventtide.spark.state.FrameFamilies
 
 /** Reads a window's state as of a committed batch, whether its query runs or not.
   *
@@ -29,7 +28,7 @@ private[spark] final case class StateReader(
 
   /** A row for each open window. */
   def rows(session: SparkSession): RDD[InternalRow] = {
-    val families = FrameFamilies.of(plan.keys, plan.rows.flatMap(_.groups))
+    val families = plan.families
     val nothing = ClosedUpTo(Long.MinValue, Long.MinValue)
     val all = ClosedUpTo(FrameRing.Never, FrameRing.Never)
     val task = WindowTask(

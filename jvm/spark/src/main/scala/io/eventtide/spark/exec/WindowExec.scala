@@ -22,7 +22,7 @@ import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
 import io.eventtide.kernel.window.Profile
 import io.eventtide.spark.query.WindowBatch
-import io.eventtide.spark.state.{FrameFamilies, FrameStoreRDD}
+import io.eventtide.spark.state.FrameStoreRDD
 
 /** Puts the frames of each key together to windows, and gives each window's row when it closes.
   *
@@ -66,7 +66,7 @@ final case class WindowExec(
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
-  private val families = FrameFamilies.of(plan.keys, plan.rows.flatMap(_.groups))
+  private val families = plan.families
 
   override def validateAndMaybeEvolveStateSchema(
       hadoopConf: Configuration,

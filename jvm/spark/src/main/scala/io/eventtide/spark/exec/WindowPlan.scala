@@ -19,7 +19,7 @@ import org.apache.spark.sql.types.LongType
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.kernel.window.{FrameArchive, FrameRing, OwnTime}
 import io.eventtide.spark.options.WindowSettings
-import io.eventtide.spark.state.{AggregateCalls, WindowBuffers}
+import io.eventtide.spark.state.{AggregateCalls, FrameFamilies, WindowBuffers}
 
 /** A window as its operators need to know it; sent to the executors.
   *
@@ -56,14 +56,17 @@ private[spark] final case class WindowPlan(
   /** An order in which rows of a key come near each other, for `KeysTogether` to see to the rest. */
   def orderOfKeys: Seq[SortOrder] = {
     val byKey = if (keys.isEmpty) Nil else Seq(SortOrder(KeyOrder(keys), Ascending))
-    groups.map(SortOrder(_, Ascending)) ++ byKey ++
+    groups.getOrElse(Nil).map(SortOrder(_, Ascending)) ++ byKey ++
       rows.flatMap(_.order).map(SortOrder(_, Ascending))
   }
 
-  private def groups: Seq[Attribute] = rows.flatMap(_.groups).getOrElse(Nil)
+  private def groups: Option[Seq[Attribute]] = rows.flatMap(_.groups)
 
   /** By what rows have to come to one partition; nothing where all have to. */
-  def together: Seq[Attribute] = rows.flatMap(_.groups).getOrElse(keys)
+  def together: Seq[Attribute] = groups.getOrElse(keys)
+
+  /** In which families its state is. */
+  def families: FrameFamilies = FrameFamilies.of(keys, groups)
 
   /** A watermark by a policy, in a batch. */
   private[exec] def timeBy(policy: PolicySpec, batch: KeyedBatch): OwnTime = {

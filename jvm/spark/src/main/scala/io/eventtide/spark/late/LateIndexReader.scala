@@ -38,20 +38,23 @@ private[spark] final class LateIndexReader(root: Path, conf: Configuration) {
 
   @scala.annotation.tailrec
   private def attempt[A](left: Int)(look: => Either[String, A]): A =
-    look match {
+    orMissing(look) match {
       case Right(found) => found
       case Left(missing) if left == 1 => files.unreadable(missing, "it is missing")
       case Left(_) => attempt(left - 1)(look)
     }
 
+  private def orMissing[A](look: => Either[String, A]): Either[String, A] =
+    try look
+    catch { case gone: FileNotFoundException => Left(gone.getMessage) }
+
   // Reads only the files that it takes: there may be many more.
-  private def find(after: Long, until: Long, batches: Int): Either[String, Long] =
-    try {
-      val found = wanted(after, until).iterator.flatMap(batchesOf)
-      Right(
-        found.filter(_ > after).takeWhile(_ <= until).take(batches).foldLeft(until)((_, id) => id)
-      )
-    } catch { case gone: FileNotFoundException => Left(gone.getMessage) }
+  private def find(after: Long, until: Long, batches: Int): Either[String, Long] = {
+    val found = wanted(after, until).iterator.flatMap(batchesOf)
+    Right(
+      found.filter(_ > after).takeWhile(_ <= until).take(batches).foldLeft(until)((_, id) => id)
+    )
+  }
 
   private def batchesOf(file: LateIndexFile): Seq[Long] =
     if (file.first == file.last) Seq(file.first) else files.entries(file).map(_.batchId)
@@ -61,14 +64,13 @@ private[spark] final class LateIndexReader(root: Path, conf: Configuration) {
     present.filter(file => file.last > after && file.first <= until)
   }
 
-  private def read(after: Long, until: Long): Either[String, Seq[LateEntry]] =
-    try {
-      val found = wanted(after, until).flatMap(files.entries)
-      val entries = found.filter(entry => entry.batchId > after && entry.batchId <= until)
-      val batches = entries.map(_.batchId).toSet
-      val gap = entries.flatMap(_.after).find(before => before > after && !batches(before))
-      gap.map(_.toString).toLeft(entries)
-    } catch { case gone: FileNotFoundException => Left(gone.getMessage) }
+  private def read(after: Long, until: Long): Either[String, Seq[LateEntry]] = {
+    val found = wanted(after, until).flatMap(files.entries)
+    val entries = found.filter(entry => entry.batchId > after && entry.batchId <= until)
+    val batches = entries.map(_.batchId).toSet
+    val gap = entries.flatMap(_.after).find(before => before > after && !batches(before))
+    gap.map(_.toString).toLeft(entries)
+  }
 }
 
 private[late] object LateIndexReader {

@@ -6,7 +6,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.RunningQuery
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import io.eventtide.spark.EventtideException
+import io.eventtide.spark.options.Options
 
 /** How a stream reads a late log.
   *
@@ -23,19 +23,9 @@ private[late] object LateReading {
 
   def apply(options: CaseInsensitiveStringMap): LateReading =
     LateReading(
-      Option(options.get(Most)).map(count),
+      Option(options.get(Most)).flatMap(text => new Options(Map(Most -> text)).count(Most, 1)),
       Option(options.get(Query)).map(UUID.fromString)
     )
-
-  private def count(text: String): Int = text.toIntOption.filter(_ > 0).getOrElse {
-    throw EventtideException(
-      "INVALID_COUNT",
-      "option" -> Most,
-      "value" -> text,
-      "least" -> 1,
-      "example" -> 16
-    )
-  }
 }
 
 /** Whether a query has committed something, without a look at its checkpoint while it runs. */

@@ -8,7 +8,7 @@ import scala.util.Try
 import io.eventtide.spark.EventtideException
 
 /** A flat map of options, read by name; what was never read is an unknown option. */
-private[options] final class Options(values: Map[String, String]) {
+private[spark] final class Options(values: Map[String, String]) {
   private var read = Set.empty[String]
 
   def get(option: String): Option[String] = {
