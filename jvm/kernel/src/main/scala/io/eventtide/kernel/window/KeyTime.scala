@@ -21,8 +21,8 @@ trait KeyTime {
   /** What it is now; None while there is none. */
   def watermark: Option[Long]
 
-  /** A row of that time was not late. */
-  def accept(ts: Long): Unit
+  /** Rows of these times, and none beyond them, were not late. */
+  def accept(lowest: Long, highest: Long): Unit
 
   /** The batch has no more rows for the key, and the clock shows `now`. */
   def advance(now: Long): Unit
@@ -50,7 +50,7 @@ final class SharedTime extends KeyTime {
   def isShared: Boolean = true
   def begin(): Unit = current = before
   def watermark: Option[Long] = current
-  def accept(ts: Long): Unit = ()
+  def accept(lowest: Long, highest: Long): Unit = ()
   def advance(now: Long): Unit = current = after
   def dueAt(target: Long): Option[Long] = None
   def write(out: ByteSink): Unit = ()
@@ -91,10 +91,9 @@ final class OwnTime(spec: PolicySpec, credited: Boolean, latest: Long = Long.Max
     if (isCapped) Option.when(capped.known)(capped.value)
     else Option.when(policy.known)(policy.watermark)
 
-  def accept(ts: Long): Unit = {
-    val counts = math.min(ts, latest)
-    highest = math.max(highest, counts)
-    lowest = math.min(lowest, counts)
+  def accept(lowest: Long, highest: Long): Unit = {
+    this.highest = math.max(this.highest, math.min(highest, latest))
+    this.lowest = math.min(this.lowest, math.min(lowest, latest))
   }
 
   def advance(now: Long): Unit = {

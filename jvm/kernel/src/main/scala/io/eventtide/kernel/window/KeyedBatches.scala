@@ -68,10 +68,10 @@ final class KeyedBatches[K](
   }
 
   private def take(row: Row[K], now: Long): Boolean = {
-    val onTime = key.add(row.ts, now, row.buffer)
+    val onTime = key.add(row.ts, row.highest, row.count, now, row.buffer)
     if (onTime) {
-      overall.accept(row.ts)
-      groupOf(row.key).foreach(_.time.accept(row.ts))
+      overall.accept(row.ts, row.highest)
+      groupOf(row.key).foreach(_.time.accept(row.ts, row.highest))
     }
     onTime
   }
@@ -155,7 +155,17 @@ object KeyedBatches {
     def settle(): Unit = before = time.watermark
   }
 
-  final case class Row[K](key: K, ts: Long, buffer: Int)
+  /** A row, or rows of one frame that are together in a buffer.
+    *
+    * @param ts the lowest of their times
+    * @param highest of their times
+    * @param count how many they are
+    */
+  final case class Row[K](key: K, ts: Long, highest: Long, count: Long, buffer: Int)
+
+  object Row {
+    def apply[K](key: K, ts: Long, buffer: Int): Row[K] = Row(key, ts, ts, 1, buffer)
+  }
 
   /** A result, whose rows are in `buffer`.
     *

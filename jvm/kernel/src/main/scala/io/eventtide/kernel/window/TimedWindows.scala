@@ -80,16 +80,24 @@ final class TimedWindows(
 
   def watermark: Option[Long] = time.watermark
 
-  /** Adds what is in `buffer`, which stays the caller's; false when the row is late.
+  /** Adds the row in `buffer`, which stays the caller's; false when it is late.
     *
     * @param now the clock
     */
-  def add(ts: Long, now: Long, buffer: Int): Boolean = {
-    lastSign = math.max(lastSign, if (silence.byEvents) ts else now)
-    val onTime = windows.add(ts, buffer)
+  def add(ts: Long, now: Long, buffer: Int): Boolean = add(ts, ts, 1, now, buffer)
+
+  /** As `add`, for rows of one frame that are together in `buffer`; false when they are late.
+    *
+    * @param lowest of their times
+    * @param highest of their times
+    * @param rows how many they are
+    */
+  def add(lowest: Long, highest: Long, rows: Long, now: Long, buffer: Int): Boolean = {
+    lastSign = math.max(lastSign, if (silence.byEvents) highest else now)
+    val onTime = windows.add(lowest, buffer)
     if (onTime) {
-      time.accept(ts)
-      if (givesEarly) states.foreach(_.add(windows.mark, windows.apart))
+      time.accept(lowest, highest)
+      if (givesEarly) states.foreach(_.add(windows.mark, windows.apart, rows))
     }
     onTime
   }

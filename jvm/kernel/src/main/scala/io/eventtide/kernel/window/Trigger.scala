@@ -53,9 +53,9 @@ private[window] final class TriggerState(trigger: Trigger) {
     gives = false
   }
 
-  /** A row has come. Marks that are less than `apart` from each other are of the same windows. */
-  def add(mark: Long, apart: Long): Unit = if (trigger.givesEarly) {
-    rows += 1
+  /** So many rows have come. Marks that are less than `apart` from each other are of the same windows. */
+  def add(mark: Long, apart: Long, count: Long): Unit = if (trigger.givesEarly) {
+    rows += count
     val i = changed.floor(mark)
     val isNear = i >= 0 && mark - changed.frame(i) < apart ||
       i + 1 < changed.size && changed.frame(i + 1) - mark < apart

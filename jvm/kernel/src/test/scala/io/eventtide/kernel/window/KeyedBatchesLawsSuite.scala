@@ -98,6 +98,15 @@ final class KeyedBatchesLawsSuite extends AnyFunSuite with ScalaCheckPropertyChe
     }
   }
 
+  test("rows of a frame that are together count as they do one by one, if none of them is late") {
+    forAll(settings, scripts, Gen.option(Gen.atLeastOne(triggers)), Gen.oneOf(groups)) {
+      (settings, script, some, group) =>
+        val chosen = settings.copy(triggers = some.fold(settings.triggers)(_.toSeq), group = group)
+        val answers = new Engine(chosen.copy(isTogether = true)).play(script)
+        assert(answers.map(_.sorted) == new Engine(chosen).play(script).map(_.sorted))
+    }
+  }
+
   test("a key that is a group of its own has its own time") {
     forAll(settings.map(_.copy(byEvents = false)), scripts) { (settings, script) =>
       val alone = new Engine(settings.copy(group = Some(key => key))).play(script)
@@ -153,7 +162,8 @@ object KeyedBatchesLawsSuite {
       byEvents: Boolean,
       triggers: Seq[Trigger] = Seq(Trigger.AtEnd),
       group: Option[Int => Any] = None,
-      rowsAtOnce: Int = Int.MaxValue
+      rowsAtOnce: Int = Int.MaxValue,
+      isTogether: Boolean = false // rows that cannot be late are put together before they are added
   ) {
     val profile: Profile = Profile.voltsp.copy(lateRule = lateRule)
     val spec: WindowSpec = WindowSpec(Frame(size, 0), Sliding(windows), profile, delay)
@@ -184,6 +194,8 @@ object KeyedBatchesLawsSuite {
   )
 
   val triggers: Seq[Trigger] = Trigger.AtEnd +: Trigger(onCondition = true) +: unconditional
+
+  val groups: Seq[Option[Int => Any]] = Seq(None, Some(key => key / 2), KeyRules.Together)
 
   private val anyRow: Gen[Row] =
     for (key <- Gen.choose(0, 2); ts <- Gen.choose(-10L, 60L)) yield Row(key, ts)
@@ -216,14 +228,26 @@ object KeyedBatchesLawsSuite {
     def play(script: Seq[Batch]): Seq[Answer] = playNumbered(numbers(script))
 
     def playNumbered(script: Numbered): Seq[Answer] = script.map { case (now, rows) =>
-      val made = rows.map { case (row, number) =>
+      val (sure, others) = rows.partition { case (row, _) => settings.isTogether && isSure(row) }
+      val made = others.map { case (row, number) =>
         KeyedBatches.Row(row.key, row.ts, buffers.of(number))
       }
       val panes = Seq.newBuilder[Result]
-      val late = engine.batch(now, made)(panes += shown(_))
-      val lateRows = late.map(row => rows(made.indexOf(row))._2)
+      val late = engine.batch(now, made ++ together(sure))(panes += shown(_))
+      val lateRows = late.map(row => others(made.indexOf(row))._2)
       Answer(panes.result(), lateRows, watermarks)
     }
+
+    private def isSure(row: Row): Boolean =
+      engine.watermark(row.key).forall(row.ts >= settings.spec.lateBelow(_))
+
+    private def together(rows: Seq[(Row, Int)]): Seq[KeyedBatches.Row[Int]] =
+      rows.groupBy { case (row, _) => (row.key, settings.spec.frames.index(row.ts)) }.toSeq.map {
+        case ((key, _), mine) =>
+          val times = mine.map(_._1.ts)
+          val buffer = buffers.of(mine.map(_._2): _*)
+          KeyedBatches.Row(key, times.min, times.max, mine.length.toLong, buffer)
+      }
 
     private def shown(pane: KeyedBatches.Pane[Int]): Result = {
       import pane._

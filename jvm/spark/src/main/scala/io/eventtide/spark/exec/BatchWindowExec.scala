@@ -123,7 +123,7 @@ private[exec] final class BatchKeyRows(
     buffers.reset()
     windows.begin()
     while (rows.isSameKey) {
-      windows.add(rows.frame, rows.buffer)
+      windows.add(rows)
       rows.advance()
     }
     windows.close()

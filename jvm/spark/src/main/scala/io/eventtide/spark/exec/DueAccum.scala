@@ -1,11 +1,5 @@
 package io.eventtide.spark.exec
 
-import java.io.ObjectOutputStream
-
-import scala.collection.mutable
-
-import org.apache.spark.util.AccumulatorV2
-
 import io.eventtide.spark.options.WindowSettings
 
 /** What is next due: the end of the first window to close, and the first time by the clock, in
@@ -29,33 +23,7 @@ private[spark] object NextDue {
     }
 }
 
-/** Brings to the driver what is next due in each partition.
-  *
-  * The last report of a partition counts, whichever attempt of its task it is of: they are the same.
-  */
-final class DueAccum extends AccumulatorV2[(Int, NextDue), Map[Int, NextDue]] {
-  private val partitions = mutable.HashMap.empty[Int, NextDue]
-
-  override def add(report: (Int, NextDue)): Unit = synchronized(partitions += report): Unit
-
-  override def value: Map[Int, NextDue] = synchronized(partitions.toMap)
-
-  override def isZero: Boolean = synchronized(partitions.isEmpty)
-
-  override def copy(): DueAccum = synchronized {
-    val copied = new DueAccum
-    copied.partitions ++= partitions
-    copied
-  }
-
-  override def reset(): Unit = synchronized(partitions.clear())
-
-  override def merge(other: AccumulatorV2[(Int, NextDue), Map[Int, NextDue]]): Unit =
-    other match {
-      case that: DueAccum => synchronized(partitions ++= that.partitions): Unit
-      case _ => throw new IllegalArgumentException(s"cannot merge ${other.getClass.getName}")
-    }
-
-  // A heartbeat serialises the accumulator while its task may report.
-  private def writeObject(out: ObjectOutputStream): Unit = synchronized(out.defaultWriteObject())
+/** Brings to the driver what is next due in each partition. */
+final class DueAccum extends PartitionAccum[NextDue] {
+  override protected def empty: DueAccum = new DueAccum
 }

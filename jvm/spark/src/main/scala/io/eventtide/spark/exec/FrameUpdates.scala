@@ -5,15 +5,17 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{
   AggregateExpression,
   DeclarativeAggregate
 }
-import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeRowJoiner
+import org.apache.spark.sql.catalyst.expressions.codegen.{GenerateUnsafeRowJoiner, UnsafeRowJoiner}
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   BindReferences,
   BoundReference,
   Expression,
+  GenericInternalRow,
   JoinedRow,
   MutableProjection,
-  UnsafeProjection
+  UnsafeProjection,
+  UnsafeRow
 }
 import org.apache.spark.sql.eventtide.TaskMemory
 import org.apache.spark.sql.execution.metric.SQLMetric
@@ -31,12 +33,15 @@ import io.eventtide.spark.state.RowUpdates
   *   what a buffer has that has taken nothing
   * @param values
   *   what the columns of a buffer become, over the buffer and a row
+  * @param others
+  *   columns between the key and its frames in a row that is given, which are null
   */
 private[exec] final case class FrameUpdates(
     keys: Seq[Expression],
     frame: Expression,
     initial: Seq[Expression],
-    values: Seq[Expression]
+    values: Seq[Expression],
+    others: StructType
 ) {
 
   /** The columns of a row that the values use. */
@@ -48,22 +53,39 @@ private[exec] final case class FrameUpdates(
   /** Opens what a task collects; its memory ends with the task. */
   def open(peakMemory: SQLMetric): PartialFrames = {
     val empty = UnsafeProjection.create(initial)(InternalRow.empty).copy()
-    val keyColumns = keys.zipWithIndex.map { case (key, i) =>
-      StructField(s"key$i", key.dataType, key.nullable)
-    }
-    val frames = StructType(Seq(StructField("frames", BinaryType, nullable = false)))
-    val joiner = GenerateUnsafeRowJoiner.create(StructType(keyColumns), frames)
     new PartialFrames(keys.length, empty, joiner, TaskMemory.open(peakMemory).reserve)
+  }
+
+  private def joiner: UnsafeRowJoiner = {
+    val withFrames =
+      GenerateUnsafeRowJoiner.create(StructType(keyColumns ++ others), FrameUpdates.FramesColumn)
+    if (others.isEmpty) withFrames
+    else {
+      val nulls = UnsafeProjection.create(others)(new GenericInternalRow(others.length)).copy()
+      val withNulls = GenerateUnsafeRowJoiner.create(StructType(keyColumns), others)
+      new UnsafeRowJoiner {
+        override def join(key: UnsafeRow, frames: UnsafeRow): UnsafeRow =
+          withFrames.join(withNulls.join(key, nulls), frames)
+      }
+    }
+  }
+
+  def keyColumns: Seq[StructField] = keys.zipWithIndex.map { case (key, i) =>
+    StructField(s"key$i", key.dataType, key.nullable)
   }
 }
 
 private[exec] object FrameUpdates {
 
+  /** The column in which a key's frames are. */
+  val FramesColumn: StructType = StructType(Seq(StructField("frames", BinaryType)))
+
   def of(
       keys: Seq[Expression],
       frame: Expression,
       aggregates: Seq[AggregateExpression],
-      input: Seq[Attribute]
+      input: Seq[Attribute],
+      others: StructType = StructType(Nil)
   ): FrameUpdates = {
     val functions = aggregates.map(call => declarative(call) -> call.filter)
     val buffers = functions.flatMap(_._1.aggBufferAttributes)
@@ -74,7 +96,8 @@ private[exec] object FrameUpdates {
       BindReferences.bindReferences(keys, input),
       BindReferences.bindReference(frame, input),
       functions.flatMap(_._1.initialValues),
-      BindReferences.bindReferences(values, buffers ++ input)
+      BindReferences.bindReferences(values, buffers ++ input),
+      others
     )
   }
 
@@ -90,9 +113,7 @@ private[exec] final class PartialFrameRows(
     updates: FrameUpdates,
     frames: PartialFrames
 ) extends FoundAhead[InternalRow] {
-  private val keyOf = UnsafeProjection.create(updates.keys)
-  private val update = MutableProjection.create(updates.values)
-  private val bufferAndRow = new JoinedRow
+  private val take = new TakenRows(updates, frames)
 
   protected def current: InternalRow = frames.row
 
@@ -104,8 +125,15 @@ private[exec] final class PartialFrameRows(
     }
     found
   }
+}
 
-  private def take(row: InternalRow): Unit = {
+/** Has rows change the buffers of their keys and frames. */
+private[exec] final class TakenRows(updates: FrameUpdates, frames: PartialFrames) {
+  private val keyOf = UnsafeProjection.create(updates.keys)
+  private val update = MutableProjection.create(updates.values)
+  private val bufferAndRow = new JoinedRow
+
+  def apply(row: InternalRow): Unit = {
     val frame = updates.frame.eval(row).asInstanceOf[Long]
     val buffer = frames.buffer(keyOf(row), frame)
     update.target(buffer)(bufferAndRow(buffer, row)): Unit

@@ -20,7 +20,8 @@ private[exec] final class KeyGroups private (
     task: WindowTask,
     batch: KeyedBatch,
     policy: PolicySpec,
-    groups: GroupStore
+    groups: GroupStore,
+    bounds: PartitionBounds
 ) extends Iterator[UnsafeRow] {
 
   /** The watermark of the group at hand, for its keys. */
@@ -48,10 +49,10 @@ private[exec] final class KeyGroups private (
     time.set(own.watermark, own.watermark)
   }
 
-  /** A row of the group at hand was not late. */
-  def accept(micros: Long): Unit = {
+  /** Rows of the group at hand, of these times, were not late. */
+  def accept(lowest: Long, highest: Long): Unit = {
     hasRows = true
-    own.accept(micros)
+    own.accept(lowest, highest)
   }
 
   /** Whether a key of a group of which all rows are here owes a result by its watermark.
@@ -74,6 +75,7 @@ private[exec] final class KeyGroups private (
     hasRows = false
     val before = own.watermark
     own.advance(batch.now)
+    own.watermark.foreach(bounds.raise(groups.key, _))
     groups.change()
     time.set(before, own.watermark)
     ended.add(groups.id)
@@ -120,10 +122,10 @@ private[exec] final class KeyGroups private (
 private[exec] object KeyGroups {
 
   /** Those of a partition; None where keys have no watermark in groups. */
-  def apply(task: WindowTask, state: FrameStore): Option[KeyGroups] =
+  def apply(task: WindowTask, state: FrameStore, bounds: PartitionBounds): Option[KeyGroups] =
     for {
       batch <- task.keyed
       policy <- task.plan.settings.byKey.flatMap(_.policy)
       groups <- state.groups
-    } yield new KeyGroups(task, batch, policy, groups)
+    } yield new KeyGroups(task, batch, policy, groups, bounds)
 }

@@ -16,8 +16,8 @@ private[exec] trait KeyWindows {
   /** Takes up a key with state. */
   def read(in: ByteSource): Unit
 
-  /** Takes a row of partial aggregation, whose buffers are `buffer`. */
-  def add(frame: Long, buffer: UnsafeRow): Unit
+  /** Takes what is at hand of the key's rows. */
+  def add(rows: KeyedRows): Unit
 
   /** All rows of the key are here: what is due can be given. */
   def close(): Unit
@@ -76,9 +76,9 @@ private[exec] final class FinalRows(
     ring.skipTo(task.passed)
   }
 
-  def add(frame: Long, buffer: UnsafeRow): Unit = {
+  def add(rows: KeyedRows): Unit = {
     hasRows = true
-    if (!ring.add(frame, buffers.input(buffer))) KeyWindows.tooLate(frame)
+    if (!ring.add(rows.frame, buffers.input(rows.buffer))) KeyWindows.tooLate(rows.frame)
   }
 
   def close(): Unit = ()

@@ -25,6 +25,9 @@ private[exec] final class KeyedLate(plan: WindowPlan, batch: KeyedBatch, log: La
     !hasTime || micros > latest
   }
 
+  /** Counts rows that were in time, whose lowest time is this. */
+  def pass(lowest: Long, rows: Long): Unit = late.pass(lowest, rows)
+
   /** Counts a row that was in time, and logs another.
     *
     * @param watermark

@@ -38,9 +38,14 @@ private[exec] final class KeyedRows(
   /** Whether the frame at hand belongs to the run. */
   def isSameKey: Boolean = row != null && rowKey == run
 
+  /** The number of the frame at hand, or the time of a row that has not been aggregated. */
   def frame: Long = frames.frame
 
+  /** Its buffer, or that row. */
   def buffer: UnsafeRow = frames.buffer
+
+  /** Whether it has been aggregated, where others have not. */
+  def isAggregated: Boolean = frames.isAggregated
 
   def advance(): Unit = if (!frames.next()) nextRow()
 
@@ -70,6 +75,9 @@ private[exec] trait RowFrames {
 
   def frame: Long
   def buffer: UnsafeRow
+
+  /** Whether the row has been aggregated, where others have not. */
+  def isAggregated: Boolean = false
 }
 
 private[exec] object RowFrames {
@@ -93,6 +101,22 @@ private[exec] object RowFrames {
     def next(): Boolean = false
     def frame: Long = row.getLong(keyCount)
     def buffer: UnsafeRow = row
+  }
+
+  /** Rows as they are, and others with the packed frames of a key in the column behind theirs. */
+  final class Mixed(keyCount: Int, columns: Int, packed: PackedFrames.Of) extends RowFrames {
+    private val whole = new Whole(keyCount)
+    private var now: RowFrames = whole
+
+    def begin(row: InternalRow): Unit = {
+      now = if (row.isNullAt(columns)) whole else packed
+      now.begin(row)
+    }
+
+    def next(): Boolean = now.next()
+    def frame: Long = now.frame
+    def buffer: UnsafeRow = now.buffer
+    override def isAggregated: Boolean = now eq packed
   }
 
   /** Some columns of a row, of which the first is at `from`. */

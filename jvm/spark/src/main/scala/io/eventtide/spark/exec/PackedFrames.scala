@@ -35,10 +35,18 @@ private[exec] final class PackedFrames {
 private[exec] object PackedFrames {
   private val Header = 2
 
-  /** The frames that a column of a row has, read where they lie. */
-  final class Of(column: Int, empty: UnsafeRow) extends RowFrames {
-    private val bufferRow = new UnsafeRow(empty.numFields)
-    private val bufferBytes = empty.getSizeInBytes
+  /** The frames that a column of a row has, read where they lie.
+    *
+    * @param empty
+    *   a buffer that has taken nothing
+    * @param beside
+    *   how many numbers each has behind its columns
+    */
+  final class Of(column: Int, empty: UnsafeRow, beside: Int = 0) extends RowFrames {
+    private val bufferRow = new UnsafeRow(empty.numFields + beside)
+    private val bufferBytes = empty.getSizeInBytes + 8 * beside +
+      UnsafeRow.calculateBitSetWidthInBytes(bufferRow.numFields) -
+      UnsafeRow.calculateBitSetWidthInBytes(empty.numFields)
     private var bytes: AnyRef = _
     private var at = 0L
     private var end = 0L

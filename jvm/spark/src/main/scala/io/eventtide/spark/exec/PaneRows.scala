@@ -67,8 +67,9 @@ private[exec] final class PaneRows(
     ring.write(out)
   }
 
-  def add(frame: Long, buffer: UnsafeRow): Unit = {
-    if (!ring.add(frame, buffers.input(buffer))) KeyWindows.tooLate(frame)
+  def add(rows: KeyedRows): Unit = {
+    val buffer = rows.buffer
+    if (!ring.add(rows.frame, buffers.input(buffer))) KeyWindows.tooLate(rows.frame)
     if (plan.rowsOrdinal >= 0) rowsSince += buffer.getLong(plan.rowsOrdinal)
   }
 

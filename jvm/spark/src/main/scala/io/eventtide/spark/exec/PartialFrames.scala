@@ -33,8 +33,11 @@ private[exec] final class PartialFrames(
 
   def isFull: Boolean = byKey.isFull || records.isFull
 
+  /** How many keys there are. */
+  def keyCount: Int = byKey.size
+
   /** Whether there are so many keys that the processor has to fetch nearly each from memory. */
-  def isWide: Boolean = byKey.size > PartialFrames.Wide
+  def isWide: Boolean = keyCount > PartialFrames.Wide
 
   private val found = new Array[Int](RowsAside.Most)
   private var fetched = 0L // so that the compiler leaves in what is only looked at

@@ -13,7 +13,7 @@ private[exec] final class StoredWindows(task: WindowTask, store: StateStore)
   private val state = task.open(store)
   private val calls = task.plan.newCalls
   private val buffers = task.plan.newBuffers(calls)
-  private val groups = KeyGroups(task, state)
+  private val groups = KeyGroups(task, state, task.openBounds(store.id.partitionId, state))
   private val windows = KeyWindows(task, state, calls, buffers, groups)
   private val entries = store.iterator()
   private var key: UnsafeRow = _ // whose windows are being given; null before the first

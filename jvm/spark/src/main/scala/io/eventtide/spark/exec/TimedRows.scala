@@ -127,15 +127,29 @@ private[exec] final class TimedRows(
 
   def read(in: ByteSource): Unit = key.read(in)
 
-  def add(micros: Long, row: UnsafeRow): Unit =
+  def add(rows: KeyedRows): Unit =
+    if (rows.isAggregated) addFrame(rows.frame, rows.buffer) else addRow(rows.frame, rows.buffer)
+
+  private def addRow(micros: Long, row: UnsafeRow): Unit =
     if (late.isEmpty) take(micros, row): Unit
     else if (!late.get.refuses(micros, row, key.watermark))
       late.get.judged(micros, row, key.watermark, isOnTime = take(micros, row))
 
   private def take(micros: Long, row: UnsafeRow): Boolean = {
     val onTime = key.add(micros, batch.now, buffers.input(row))
-    if (onTime && groups.isDefined) groups.get.accept(micros)
+    if (onTime && groups.isDefined) groups.get.accept(micros, micros)
     onTime
+  }
+
+  private val lowestAt = calls.types.length // as `SureFramesExec` puts them there
+
+  private def addFrame(frame: Long, buffer: UnsafeRow): Unit = {
+    val (lowest, highest) = (buffer.getLong(lowestAt), buffer.getLong(lowestAt + 1))
+    val rows = buffer.getLong(lowestAt + 2)
+    val onTime = key.add(lowest, highest, rows, batch.now, buffers.aggregated(buffer))
+    if (!onTime) KeyWindows.tooLate(frame)
+    if (groups.isDefined) groups.get.accept(lowest, highest)
+    late.foreach(_.pass(lowest, rows))
   }
 
   def close(): Unit = {

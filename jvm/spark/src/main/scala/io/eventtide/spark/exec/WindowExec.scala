@@ -30,7 +30,8 @@ import io.eventtide.spark.state.FrameStoreRDD
   * key at a time is in memory.
   *
   * @param isPacked
-  *   whether a row has all frames of a key, as `PartialFramesExec` gives them
+  *   whether a row has all frames of a key, as `PartialFramesExec` gives them, or may have them, as
+  *   `SureFramesExec` does
   * @param batch
   *   the batch it is planned for; None in a plan that will not run as a streaming batch
   */
@@ -112,10 +113,16 @@ final case class WindowExec(
     isAsSpark && batch.exists(running => watermark.exists(w => running.closingMicros.forall(_ < w)))
   }
 
+  @transient private lazy val bounds: BoundsAccum = {
+    val accumulator = new BoundsAccum
+    sparkContext.register(accumulator, "eventtide bounds")
+    accumulator
+  }
+
   override protected def doExecute(): RDD[InternalRow] = {
     metrics
     val running = batch.getOrElse(throw new IllegalStateException("no batch of a streaming query"))
-    running.watch(due)
+    running.watch(due, bounds)
     val task = WindowTask(
       plan,
       families,
@@ -124,7 +131,9 @@ final case class WindowExec(
       before = ClosedUpTo(running.lateMicros, plan.settings),
       after = ClosedUpTo(running.closingMicros, plan.settings),
       isPacked,
-      plan.rows.map(_ => keyed(running))
+      plan.rows.map(_ => keyed(running)),
+      Option.when(plan.settings.hasOwnTime && isPacked)(running.bounds),
+      getStateInfo.numPartitions
     )
     val taskMetrics = metricsOfTask
     new FrameStoreRDD(child.execute(), families, getStateInfo, session)((store, rows) =>
@@ -147,6 +156,7 @@ final case class WindowExec(
     longMetric("numRemovedStateRows"),
     longMetric("commitTimeMs"),
     due,
+    bounds,
     report
   )
 

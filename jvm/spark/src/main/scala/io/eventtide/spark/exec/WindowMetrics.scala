@@ -10,12 +10,20 @@ private[exec] final class WindowMetrics(
     removedRows: SQLMetric,
     commitMs: SQLMetric,
     due: DueAccum,
+    bounds: BoundsAccum,
     report: (StateStore, Long) => Unit
 ) extends Serializable {
 
   /** Commits the state of a partition with so many keys; reports what was done and what is next. */
-  def commit(store: StateStore, counts: WindowCounts, keys: Long, next: NextDue): Unit = {
+  def commit(
+      store: StateStore,
+      counts: WindowCounts,
+      keys: Long,
+      next: NextDue,
+      boundsNow: Option[Array[Long]]
+  ): Unit = {
     due.add(store.id.partitionId -> next)
+    boundsNow.foreach(now => bounds.add(store.id.partitionId -> now))
     outputRows += counts.results
     updatedRows += counts.updated
     removedRows += counts.removed

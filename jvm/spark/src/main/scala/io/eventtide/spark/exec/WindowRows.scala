@@ -24,13 +24,15 @@ private[exec] final class WindowRows(
   private val state = task.open(store)
   private val calls = task.plan.newCalls
   private val buffers = task.plan.newBuffers(calls)
-  private val groups = KeyGroups(task, state)
+  private val bounds = task.openBounds(store.id.partitionId, state)
+  private val groups = KeyGroups(task, state, bounds)
   private val windows = KeyWindows(task, state, calls, buffers, groups)
   private val rows = task.read(input, calls)
   private val seen = new SeenKeys
   private val due = new DueKeys(state.byEnd, task.closing, seen)
   private val overdue = new DueKeys(state.byClock, task.nowMicros, seen)
 
+  private val raisesBounds = task.plan.settings.hasOwnTime && groups.isEmpty
   private val counts = new WindowCounts
 
   private var key: UnsafeRow = _ // whose results are being given; null between keys
@@ -76,17 +78,22 @@ private[exec] final class WindowRows(
   private def addRows(): Unit = {
     var left = windows.rowsAtOnce
     while (left > 0 && rows.isSameKey) {
-      windows.add(rows.frame, rows.buffer)
+      windows.add(rows)
       rows.advance()
       left -= 1
     }
-    windows.close()
+    close()
   }
 
   private def takeKey(owing: UnsafeRow): Unit = {
     openKey(owing)
     if (task.hasDeadlines) seen.add(state.keyId)
+    close()
+  }
+
+  private def close(): Unit = {
     windows.close()
+    if (raisesBounds) windows.watermark.foreach(bounds.raise(key, _))
   }
 
   private def openKey(opened: UnsafeRow): Unit = {
@@ -120,12 +127,12 @@ private[exec] final class WindowRows(
     due.close()
     overdue.close()
     groups.foreach(_.finish())
-    val facts = state.finish(task.closing)
+    val facts = state.finish(task.closing, bounds.highest)
     val end = nextEnd(if (task.keyed.isDefined) facts.ends.first else facts.byEnd)
     val ofKeys = facts.deadlines.firstAfter(task.nowMicros)
     val byClock = groups.fold(ofKeys)(groups => math.min(ofKeys, groups.deadline))
     val deadline = if (task.hasDeadlines) byClock else NextDue.Never
-    metrics.commit(store, counts, facts.keys, NextDue(end, deadline))
+    metrics.commit(store, counts, facts.keys, NextDue(end, deadline), bounds.report)
     committed = true
   }
 

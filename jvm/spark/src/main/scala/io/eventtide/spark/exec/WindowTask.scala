@@ -1,5 +1,6 @@
 package io.eventtide.spark.exec
 
+import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
@@ -17,9 +18,13 @@ import io.eventtide.spark.state.{AggregateCalls, FrameFamilies, FrameStore, Wind
   * @param after
   *   what closes in this batch
   * @param isPacked
-  *   whether a row that comes has all frames of a key
+  *   whether a row that comes has all frames of a key; where rows are judged by their keys, some have
   * @param keyed
   *   what is to be known where rows are judged by their keys
+  * @param bounds
+  *   those of the batch, where keys have watermarks of their own that raise them
+  * @param partitions
+  *   of the state
   */
 private[exec] final case class WindowTask(
     plan: WindowPlan,
@@ -29,7 +34,9 @@ private[exec] final case class WindowTask(
     before: ClosedUpTo,
     after: ClosedUpTo,
     isPacked: Boolean = false,
-    keyed: Option[KeyedBatch] = None
+    keyed: Option[KeyedBatch] = None,
+    bounds: Option[Broadcast[KeyBounds]] = None,
+    partitions: Int = 1
 ) {
 
   /** Windows that end at this boundary or before had closed before this batch. */
@@ -56,14 +63,30 @@ private[exec] final case class WindowTask(
   def open(store: StateStore): FrameStore =
     FrameStore.open(store, families, batchId, nowMicros, isByRow = keyed.isDefined)
 
+  /** The bounds of a partition, with this state. */
+  def openBounds(partition: Int, state: FrameStore): PartitionBounds = {
+    val buckets = bounds.map { all =>
+      val known = all.value.ofPartition(partition)
+      val most = KeyBounds.most(partitions)
+      val spec = plan.settings.spec
+      new BoundBuckets(plan.together, spec.lateBelow, known, state.watermark, state.keyCount, most)
+    }
+    new PartitionBounds(state.watermark, buckets)
+  }
+
   /** Reads the rows that come. */
   def read(rows: Iterator[InternalRow], calls: AggregateCalls): KeyedRows = {
     val keys = plan.keys
-    if (plan.rows.isDefined) KeyedRows.whole(rows, keys)
-    else if (isPacked) {
-      val frames = new PackedFrames.Of(keys.length, calls.empty)
-      new KeyedRows(KeysTogether(rows, keys), keys, frames)
-    } else new KeyedRows(rows, keys, new RowFrames.Single(keys.length, calls.attributes))
+    plan.rows match {
+      case Some(row) if isPacked =>
+        val packed = new PackedFrames.Of(row.input.length, calls.empty, SureFramesExec.Beside)
+        val frames = new RowFrames.Mixed(keys.length, row.input.length, packed)
+        new KeyedRows(KeysTogether(rows, keys), keys, frames)
+      case Some(_) => KeyedRows.whole(rows, keys)
+      case None if isPacked =>
+        new KeyedRows(KeysTogether(rows, keys), keys, new PackedFrames.Of(keys.length, calls.empty))
+      case None => new KeyedRows(rows, keys, new RowFrames.Single(keys.length, calls.attributes))
+    }
   }
 
   /** So many frames after its end a window is forgotten, at the latest. */

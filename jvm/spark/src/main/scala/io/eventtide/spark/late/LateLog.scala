@@ -50,9 +50,12 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, stage: In
   private var lowest = Long.MaxValue
 
   /** A row of that time was not late. */
-  def pass(micros: Long): Unit = {
-    onTime += 1
-    if (micros < lowest) lowest = micros
+  def pass(micros: Long): Unit = pass(micros, rows = 1)
+
+  /** So many rows were not late, the first of them at that time. */
+  def pass(lowest: Long, rows: Long): Unit = {
+    onTime += rows
+    if (lowest < this.lowest) this.lowest = lowest
   }
 
   /** Says what the rows from here on are late against, where it is not the same for all. */

@@ -32,7 +32,10 @@ final case class WindowSettings(
 
   /** Whether each row is judged by its key, and none is aggregated before. */
   def takesRows: Boolean =
-    byKey.isDefined || emitted.nonEmpty || !windows.isInstanceOf[WindowKind.ByTime]
+    byKey.isDefined || emitted.nonEmpty || !takesTimes
+
+  /** Whether windows are of time. */
+  def takesTimes: Boolean = windows.isInstanceOf[WindowKind.ByTime]
 
   /** Whether each key, or each group of keys, has a watermark of its own. */
   def hasOwnTime: Boolean = byKey.exists(_.policy.isDefined)

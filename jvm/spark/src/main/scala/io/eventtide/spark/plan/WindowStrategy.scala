@@ -12,6 +12,8 @@ import io.eventtide.spark.exec.{
   OnTimeLimits,
   OnTimeRowsExec,
   PartialFramesExec,
+  SureFramesExec,
+  SureRows,
   WindowExec
 }
 import io.eventtide.spark.query.WindowBatch
@@ -43,15 +45,29 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
       BatchWindowExec(planned.window, if (node.settings.takesRows) rows else byFrame(planned))
     else {
       val batch = WindowBatch.of(session, node.nodeId)
-      val isPacked = !node.settings.takesRows &&
-        PartialFramesExec.supports(planned.window.keys, planned.aggregates)
-      val input =
-        if (node.settings.takesRows) rows
-        else if (isPacked) byKey(planned)
-        else byFrame(planned)
+      val isPacked =
+        if (node.settings.takesRows) SureFramesExec.supports(planned.window, planned.aggregates)
+        else PartialFramesExec.supports(planned.window.keys, planned.aggregates)
+      val input = (node.settings.takesRows, isPacked) match {
+        case (true, true) =>
+          bySureKey(planned, batch, rows)
+        case (true, false) => rows
+        case (false, true) => byKey(planned)
+        case (false, false) => byFrame(planned)
+      }
       WindowExec(planned.window, batch, isPacked, input)
     }
   }
+
+  private def bySureKey(planned: PlannedWindow, batch: Option[WindowBatch], rows: SparkPlan) = {
+    val PlannedWindow(node, _, aggregates, window, _, _) = planned
+    val time = window.frame
+    val frame = FrameNumber(time, node.settings.spec.frames)
+    val sureOf = SureRows.of(window, batch) _
+    SureFramesExec(window.keys, time, frame, aggregates, framesColumn, sureOf, rows)
+  }
+
+  private def framesColumn = AttributeReference("frames", BinaryType)()
 
   /** Spark's own partial aggregation. */
   private def byFrame(planned: PlannedWindow): SparkPlan = AggUtils
@@ -65,14 +81,11 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
     .children
     .head
 
-  private def byKey(planned: PlannedWindow): SparkPlan = {
-    val frames = AttributeReference("frames", BinaryType, nullable = false)()
-    PartialFramesExec(
-      planned.grouping.init,
-      planned.grouping.last,
-      planned.aggregates,
-      frames,
-      planLater(planned.child)
-    )
-  }
+  private def byKey(planned: PlannedWindow): SparkPlan = PartialFramesExec(
+    planned.grouping.init,
+    planned.grouping.last,
+    planned.aggregates,
+    framesColumn,
+    planLater(planned.child)
+  )
 }

@@ -7,7 +7,7 @@ import scala.collection.mutable
 import org.apache.spark.sql.eventtide.BatchInfo
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStats
 
-import io.eventtide.spark.exec.{DueAccum, NextDue, WatermarkRowsAccum}
+import io.eventtide.spark.exec.{BoundsAccum, DueAccum, KeyBounds, NextDue, WatermarkRowsAccum}
 import io.eventtide.spark.late.LateLog
 
 /** One micro-batch of a query, as its watermark nodes see it on the driver.
@@ -43,9 +43,23 @@ final class BatchWatermark private[query] (query: QueryWatermark, val info: Batc
   }
 
   private val due = mutable.ArrayBuffer.empty[(Int, DueAccum)]
+  private val bounds = mutable.ArrayBuffer.empty[(Int, BoundsAccum)]
 
-  /** Called by each copy of a window, for what it will report to be due next. */
-  def watch(window: Int, reports: DueAccum): Unit = synchronized { due += window -> reports }
+  /** Called by each copy of a window, for what it will report to be due next, and of its keys. */
+  def watch(window: Int, due: DueAccum, bounds: BoundsAccum): Unit = synchronized {
+    this.due += window -> due
+    this.bounds += window -> bounds
+  }
+
+  /** The bounds of a window's keys before this batch. */
+  def keyBounds(window: Int): KeyBounds = query.keyBounds(window)
+
+  /** Those after it. */
+  private[query] def nextBounds: Map[Int, KeyBounds] = synchronized {
+    bounds.toSeq.groupMap(_._1)(_._2.value).map { case (window, reports) =>
+      window -> keyBounds(window).after(reports.flatten)
+    }
+  }
 
   /** What is next due, by the window's position in the plan and by partition; the last copy that ran
     * says it.

@@ -6,6 +6,7 @@ import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.eventtide.{BatchInfo, RunningQuery}
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStats
 
+import io.eventtide.spark.exec.KeyBounds
 import io.eventtide.spark.late.{LateLog, LateRows}
 import io.eventtide.spark.source.ClockStream
 
@@ -46,12 +47,17 @@ private[spark] final class QueryWatermark(
   private var recorded: Option[(Long, Boolean)] = None // the last entry: its batch, and `held`
   private var batch: Option[BatchWatermark] = None
   private var finished: Option[FinishedBatch] = None
+  private var bounds = Map.empty[Int, KeyBounds] // of the keys of each window, in this run
 
   /** True for the first clock that opens: it ticks for the query. */
   def claimClock(): Boolean = synchronized {
     val first = !claimed
     claimed = true
     first
+  }
+
+  private[query] def keyBounds(window: Int): KeyBounds = synchronized {
+    bounds.getOrElse(window, KeyBounds.unknown)
   }
 
   private[query] def isCredited: Boolean = synchronized(!catchUp.holding)
@@ -96,6 +102,7 @@ private[spark] final class QueryWatermark(
     if (hadRows) inputs.emit(now)
     late.finish(ended.info.batchId, ended.lateLogs)
     due.take(ended.nextDue)
+    bounds = ended.nextBounds
     write(ended.info.batchId, whole = ledger.wantsWhole)
     ticks.reschedule()
     finished = Some(FinishedBatch(ended.info.batchId, now, rows, query.readNothing(isClock)))

@@ -2,13 +2,16 @@ package io.eventtide.spark.query
 
 import java.util.UUID
 
+import org.apache.spark.SparkContext
+import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.RunningQuery
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 
-import io.eventtide.spark.exec.DueAccum
+import io.eventtide.spark.exec.{BoundsAccum, DueAccum, KeyBounds}
 import io.eventtide.spark.late.LateLog
+import io.eventtide.spark.options.WindowSettings
 import io.eventtide.spark.plan.WindowAggregate
 
 /** One micro-batch as one window of the query sees it, on the driver.
@@ -17,6 +20,8 @@ import io.eventtide.spark.plan.WindowAggregate
   * others than the query; they are known when the batch is executed, not when it is planned.
   */
 private[spark] final class WindowBatch private (
+    spark: SparkContext,
+    settings: WindowSettings,
     query: RunningQuery,
     watermark: BatchWatermark,
     nodeId: UUID,
@@ -33,8 +38,8 @@ private[spark] final class WindowBatch private (
   /** Where the tasks put late rows. */
   def lateLog: LateLog = watermark.lateLog(nodeId, lateMicros)
 
-  /** Where the tasks say what is due next. */
-  def watch(reports: DueAccum): Unit = watermark.watch(position, reports)
+  /** Where the tasks say what is due next, and which bounds their keys have. */
+  def watch(due: DueAccum, bounds: BoundsAccum): Unit = watermark.watch(position, due, bounds)
 
   val batchId: Long = query.batch.batchId
 
@@ -42,6 +47,12 @@ private[spark] final class WindowBatch private (
 
   /** The watermark by which rows are late, in microseconds: what was closed before this batch. */
   def lateMicros: Option[Long] = WindowBatch.known(query.lateWatermarkMs(operatorId))
+
+  /** From which times on rows are on time, whatever their keys; asked when the batch is executed. */
+  lazy val bounds: Broadcast[KeyBounds] = spark.broadcast(
+    if (settings.hasOwnTime) watermark.keyBounds(position)
+    else KeyBounds.all(lateMicros.fold(Long.MinValue)(settings.spec.lateBelow))
+  )
 
   /** The watermark by which windows close in this batch, in microseconds. */
   def closingMicros: Option[Long] = WindowBatch.known(query.closingWatermarkMs(operatorId))
@@ -61,8 +72,10 @@ private[spark] object WindowBatch {
       query <- RunningQuery.current(session)
       watermark <- QueryWatermarks.plannedBatch(query, nodeId)
     } yield {
-      val position = windows(query.analyzedPlan).indexWhere(_.nodeId == nodeId)
-      new WindowBatch(query, watermark, nodeId, position)
+      val all = windows(query.analyzedPlan)
+      val position = all.indexWhere(_.nodeId == nodeId)
+      val settings = all(position).settings
+      new WindowBatch(session.sparkContext, settings, query, watermark, nodeId, position)
     }
 
   /** The windows of a plan, once each, in an order that a restart keeps. */

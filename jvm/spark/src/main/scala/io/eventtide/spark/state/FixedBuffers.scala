@@ -16,7 +16,8 @@ private[state] final class FixedBuffers(calls: AggregateCalls) extends WindowBuf
   private val empty = calls.empty
   private val length = empty.getSizeInBytes
 
-  private val rows = mutable.ArrayBuffer(new UnsafeRow(calls.inputColumns)) // the input's
+  private val rows = // the first two are the input's
+    mutable.ArrayBuffer(new UnsafeRow(calls.inputColumns), new UnsafeRow(0))
   private val numbers = new Numbers
 
   private var chunk = Array.emptyByteArray // in which the last slot lies
@@ -27,6 +28,7 @@ private[state] final class FixedBuffers(calls: AggregateCalls) extends WindowBuf
   def reset(): Unit = {
     numbers.reset()
     numbers.take(): Unit // the input's
+    numbers.take(): Unit
   }
 
   def input(row: UnsafeRow): Int = {
@@ -34,15 +36,22 @@ private[state] final class FixedBuffers(calls: AggregateCalls) extends WindowBuf
     WindowBuffers.Input
   }
 
+  def aggregated(row: UnsafeRow): Int = {
+    rows(WindowBuffers.Aggregated) = row
+    WindowBuffers.Aggregated
+  }
+
   def row(buffer: Int): UnsafeRow = rows(buffer)
 
   def fresh(): Int = copyOf(empty)
 
+  // A row that comes is no buffer, unless all are, and one with more columns is laid out otherwise.
   def copy(from: Int): Int =
-    if (from != WindowBuffers.Input || calls.takesBuffers) copyOf(rows(from))
+    if (from > WindowBuffers.Aggregated || from == WindowBuffers.Input && calls.takesBuffers)
+      copyOf(rows(from))
     else {
       val into = fresh()
-      calls.take(rows(into), rows(from))
+      merge(into, from)
       into
     }
 

@@ -72,6 +72,9 @@ private[spark] final class FrameStore(
   /** Windows that end at this boundary or before were given before this batch. */
   val closed: Long = before.fold(Long.MinValue)(_.closed)
 
+  /** The highest watermark that a key has ever had of its own; `Long.MinValue` for none. */
+  val watermark: Long = before.fold(Long.MinValue)(_.watermark)
+
   /** How many keys have state. */
   def keyCount: Long = keys
 
@@ -160,13 +163,20 @@ private[spark] final class FrameStore(
     }
 
     def write(out: ByteSink): Unit = {
-      out.putNumber(indexed)
-      if (indexed != FrameRing.Never) out.putCount(due - indexed)
+      val isIndexed = indexed != FrameRing.Never
+      out.putByte(if (isIndexed) 1 else 0)
+      if (isIndexed) {
+        out.putNumber(indexed)
+        out.putCount(due - indexed)
+      }
     }
 
     def read(): Unit = {
-      indexed = source.getNumber()
-      due = if (indexed == FrameRing.Never) indexed else indexed + source.getCount()
+      begin()
+      if (source.getByte() == 1) {
+        indexed = source.getNumber()
+        due = indexed + source.getCount()
+      }
     }
   }
 
@@ -197,13 +207,16 @@ private[spark] final class FrameStore(
     *
     * @param closing
     *   windows that end at this boundary or before have been given now
+    * @param highest
+    *   what `watermark` is now
     */
-  def finish(closing: Long): PartitionFacts = {
+  def finish(closing: Long, highest: Long): PartitionFacts = {
     val facts = PartitionFacts(
       keys,
       byEnd.head,
       byClock.head,
       math.max(closed, closing),
+      highest,
       ends.counts,
       deadlines.counts
     )
@@ -269,7 +282,7 @@ private[spark] object FrameStore {
   }
 
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
-  private[state] val Version = 3
+  private[state] val Version = 4
 
   /** Refuses state in a format that is not known. */
   private[state] def checkVersion(found: Int): Unit =

@@ -37,6 +37,9 @@ private[spark] final class GroupStore(store: StateStore, families: FrameFamilies
     BoundReference(at, key.dataType, key.nullable)
   }
 
+  /** The columns of the group at hand. */
+  def key: UnsafeRow = group
+
   /** The id of the group at hand; no other group ever has it. */
   def id: Long = index.group
 

@@ -19,7 +19,13 @@ private[state] final class PartitionRecord(store: StateStore, families: FrameFam
       val in = new ByteSource
       ByteRow.open(value, in)
       FrameStore.checkVersion(in.getByte())
-      val facts = PartitionFacts(in.getCount(), in.getNumber(), in.getNumber(), in.getNumber())
+      val facts = PartitionFacts(
+        in.getCount(),
+        in.getNumber(),
+        in.getNumber(),
+        in.getNumber(),
+        in.getNumber()
+      )
       facts.ends.read(in)
       facts.deadlines.read(in)
       facts
@@ -33,6 +39,7 @@ private[state] final class PartitionRecord(store: StateStore, families: FrameFam
     out.putNumber(facts.byEnd)
     out.putNumber(facts.byClock)
     out.putNumber(facts.closed)
+    out.putNumber(facts.watermark)
     facts.ends.write(out)
     facts.deadlines.write(out)
     store.put(key, values.end(), FrameFamilies.Partition)
@@ -47,6 +54,8 @@ private[state] final class PartitionRecord(store: StateStore, families: FrameFam
   *   the same of the index by time
   * @param closed
   *   windows that end at this boundary or before have been given
+  * @param watermark
+  *   the highest that a key has ever had of its own; `Long.MinValue` for none
   * @param ends
   *   by which ends keys are due, where their rows come one by one
   * @param deadlines
@@ -57,6 +66,7 @@ private[spark] final case class PartitionFacts(
     byEnd: Long,
     byClock: Long,
     closed: Long,
+    watermark: Long,
     ends: DueCounts = new DueCounts,
     deadlines: DueCounts = new DueCounts
 )

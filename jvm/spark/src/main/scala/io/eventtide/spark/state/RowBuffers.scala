@@ -30,6 +30,10 @@ private[state] final class RowBuffers(calls: AggregateCalls) extends WindowBuffe
     WindowBuffers.Input
   }
 
+  // Rows with such buffers come one by one, or all of them aggregated by Spark.
+  def aggregated(row: UnsafeRow): Int =
+    throw new IllegalStateException("some rows have been aggregated, and others have not")
+
   def row(buffer: Int): InternalRow = rows(buffer)
 
   def fresh(): Int = {

@@ -14,6 +14,11 @@ private[spark] trait WindowBuffers extends Buffers {
   /** A row that comes as a buffer, good until the next one is given. */
   def input(row: UnsafeRow): Int
 
+  /** As `input`, where rows come too that have been aggregated: one of these, whose first columns are
+    * those of a buffer.
+    */
+  def aggregated(row: UnsafeRow): Int
+
   /** A buffer as a row, for results. */
   def row(buffer: Int): InternalRow
 }
@@ -24,4 +29,7 @@ private[spark] object WindowBuffers {
 
   /** The number of the buffer that is the row at hand. */
   private[state] val Input = 0
+
+  /** The number of the one that is the row at hand where others have not been aggregated. */
+  private[state] val Aggregated = 1
 }

@@ -6,7 +6,9 @@ import java.util.{List => JList}
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.eventtide.ScriptedQuery
+import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{Column, DataFrame, Row, classic}
 import org.scalatest.funsuite.AnyFunSuite
@@ -90,6 +92,18 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
       held.select((col("user") +: bounds) ++ Seq(col("n"), watermark): _*).collect().toSet
     }
 
+    /** How many rows of the last batch have been aggregated before they came to their keys. */
+    def sureRows: Long = {
+      val running = scripted.query.asInstanceOf[StreamingQueryWrapper].streamingQuery
+      val nodes = running.lastExecution.executedPlan.collect { case node: SureFramesExec => node }
+      nodes.map(_.metrics("numSureRows").value).sum
+    }
+
+    def restart(): Unit = {
+      scripted.stop()
+      scripted.start(availableNow = false)
+    }
+
     def stop(): Unit = scripted.stop()
   }
 
@@ -111,6 +125,44 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
       assert(query.step(row("a", 3), row("b", 3)).isEmpty)
       assert(query.late == Set(Row("a", 3L, "window_closed")))
       assert(query.step(row("b", 25)) == Set(Row("b", 0L, 10L, 2L)))
+    }
+  }
+
+  for (generated <- Seq(true, false))
+    test(
+      s"rows that cannot be late are aggregated before the shuffle, generated code: $generated"
+    ) {
+      withConf(SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key, generated.toString) {
+        play("max_event_time", n, byKey: _*) { query =>
+          assert(query.step(row("a", 1), row("b", 2)).isEmpty)
+          assert(query.sureRows == 0)
+          val closed = query.step(row("a", 4), row("a", 15), row("b", 9), row("b", 0))
+          assert(closed == Set(Row("a", 0L, 10L, 2L)))
+          assert(query.sureRows == 4)
+          assert(query.step(row("a", 5), row("a", 16), row("b", 8), Row(null, "b", 1L)).isEmpty)
+          assert(query.sureRows == 2)
+          query.restart()
+          assert(query.step(row("a", 21), row("b", 3)) == Set(Row("a", 10L, 20L, 2L)))
+          assert(query.sureRows == 0)
+          assert(query.step(row("b", 23), row("a", 12)) == Set(Row("b", 0L, 10L, 5L)))
+          assert(
+            query.late == Set(
+              Row("a", 5L, "window_closed"),
+              Row("b", null, "bad_time"),
+              Row("a", 12L, "window_closed")
+            )
+          )
+        }
+      }
+    }
+
+  test("with one watermark all rows are aggregated that are not late by it") {
+    val options = Seq("kind" -> "tumbling", "size" -> "PT10S", "key_idle_timeout" -> "PT30S")
+    play("max_event_time", n, options: _*) { query =>
+      assert(query.step(row("a", 1), row("b", 9)).isEmpty)
+      assert(query.sureRows == 2)
+      assert(query.step(row("a", 2), row("b", 8)).isEmpty)
+      assert(query.sureRows == 2)
     }
   }
 

@@ -59,16 +59,16 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
     val counts = Seq(Seq(1, 2, 3), Seq(2, 4)).map { keys =>
       batch { (_, frames) =>
         keys.foreach(save(frames, _))
-        frames.finish(4).keys
+        frames.finish(4, highest = 30).keys
       }
     }
     val left = batch { (_, frames) =>
       assert(frames.open(keyOf(InternalRow(4))))
       frames.drop(): Unit
-      frames.finish(5)
+      frames.finish(5, frames.watermark + 1)
     }
     assert(counts == Seq(3, 4))
-    assert(left == PartitionFacts(3, 7, FrameRing.Never, 5, left.ends, left.deadlines))
+    assert(left == PartitionFacts(3, 7, FrameRing.Never, 5, 31, left.ends, left.deadlines))
     assert(left.deadlines.first == FrameRing.Never)
   }
 
@@ -123,13 +123,13 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
   test("a partition that has keys and knows nothing of itself is of an old format") {
     batch { (store, frames) =>
       save(frames, 1)
-      frames.finish(0): Unit
+      frames.finish(0, frames.watermark): Unit
       val all = store.iterator(FrameFamilies.Partition).map(_.key.copy()).toList
       all.foreach(store.remove(_, FrameFamilies.Partition))
     }
     val error = intercept[EventtideException](batch((_, _) => ()))
     assert(error.condition == "STATE_VERSION")
-    assert(error.getMessage.contains("has format version 1; this version of Eventtide reads 3"))
+    assert(error.getMessage.contains("has format version 1; this version of Eventtide reads 4"))
   }
 }
 

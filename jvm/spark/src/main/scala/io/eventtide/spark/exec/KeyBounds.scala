@@ -1,0 +1,168 @@
+package io.eventtide.spark.exec
+
+import org.apache.spark.sql.catalyst.expressions.BindReferences.{bindReference, bindReferences}
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  Expression,
+  Literal,
+  Murmur3Hash,
+  UnsafeProjection,
+  UnsafeRow
+}
+import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
+
+/** From which event time on no row of a key is late, in one batch; times in microseconds.
+  *
+  * Rows have to be judged by their keys, whose watermarks are elsewhere. But most are far from late: a
+  * row at its key's bound or above is on time, whoever judges it. Keys that share a bucket have the
+  * highest bound of them, so bounds may be too high, and are never too low.
+  *
+  * Tasks report the bounds of their partition after each batch. A run that begins knows none.
+  *
+  * @param buckets
+  *   the bounds, by the partition of the keys; as many buckets as a power of two
+  */
+private[spark] final class KeyBounds private (buckets: Array[Array[Long]]) extends Serializable {
+
+  /** The bound of a key in this place, see `KeyBounds.place`. */
+  def of(partition: Int, hash: Int): Long = {
+    val bounds = buckets(math.min(partition, buckets.length - 1))
+    bounds(KeyBounds.bucket(hash, bounds.length))
+  }
+
+  /** The bounds of a partition; None where they are not known. */
+  def ofPartition(partition: Int): Option[Array[Long]] =
+    buckets.lift(partition).filterNot(_.sameElements(KeyBounds.Unknown))
+
+  /** What is known when tasks have reported, some of them perhaps twice. */
+  def after(reports: Iterable[(Int, Array[Long])]): KeyBounds = {
+    val last = reports.map(_._1).maxOption.getOrElse(0)
+    val known = buckets.padTo(last + 1, KeyBounds.Unknown)
+    reports.foreach { case (partition, bounds) => known(partition) = bounds }
+    new KeyBounds(known)
+  }
+}
+
+private[spark] object KeyBounds {
+  private val Unknown = Array(Long.MaxValue)
+
+  /** Every row has to be judged. */
+  val unknown: KeyBounds = new KeyBounds(Array(Unknown))
+
+  /** All keys have one bound. */
+  def all(bound: Long): KeyBounds = new KeyBounds(Array(Array(bound)))
+
+  /** Where the bound of a key is: the partition of the state that it is in, and a hash.
+    *
+    * @param together
+    *   the columns by which keys come to a partition
+    */
+  def place(together: Seq[Attribute], partitions: Int): KeyPlace = {
+    val partition =
+      if (together.isEmpty) Literal(0)
+      else HashPartitioning(together, partitions).partitionIdExpression
+    KeyPlace(partition, hash(together))
+  }
+
+  /** The hash of a key, of which there are these columns. */
+  def hashOf(together: Seq[Attribute]): UnsafeProjection =
+    UnsafeProjection.create(bindReferences(Seq(hash(together)), together))
+
+  private def hash(together: Seq[Expression]): Expression =
+    if (together.isEmpty) Literal(0) else Murmur3Hash(together, Seed)
+
+  // Another than that of the partition, by which all keys of a partition are alike.
+  private val Seed = 44
+
+  private def bucket(hash: Int, length: Int): Int =
+    (PartialFrames.mix(hash.toLong) >>> 32).toInt & (length - 1)
+
+  private[exec] def raise(bounds: Array[Long], hash: Int, to: Long): Unit = {
+    val i = bucket(hash, bounds.length)
+    if (bounds(i) < to) bounds(i) = to
+  }
+
+  /** How many bounds a partition may have: those of all are sent to each executor, a megabyte. */
+  def most(partitions: Int): Int = math.max(1, Most / Integer.highestOneBit(partitions))
+
+  private val Most = 1 << 17
+}
+
+/** In which partition the bound of a row's key is, and a hash of the key. */
+private[spark] final case class KeyPlace(partition: Expression, hash: Expression) {
+  def over(input: Seq[Attribute]): KeyPlace =
+    KeyPlace(bindReference(partition, input), bindReference(hash, input))
+}
+
+/** What a task has to tell of the watermarks of its keys, when it has moved them on.
+  *
+  * @param before
+  *   the highest watermark that a key of the partition has ever had; `Long.MinValue` for none
+  * @param buckets
+  *   None where nobody asks for bounds
+  */
+private[exec] final class PartitionBounds(before: Long, buckets: Option[BoundBuckets]) {
+  private var reached = before
+
+  /** A key, or a group of keys, has this watermark now. */
+  def raise(of: UnsafeRow, watermark: Long): Unit = {
+    reached = math.max(reached, watermark)
+    if (buckets.isDefined) buckets.get.raise(of, watermark)
+  }
+
+  /** The highest watermark that a key of the partition has ever had; `Long.MinValue` for none. */
+  def highest: Long = reached
+
+  /** The bounds of the partition from now on. */
+  def report: Option[Array[Long]] = buckets.map(_.bounds)
+}
+
+/** The bounds of one partition in its task.
+  *
+  * @param together
+  *   the columns by which keys come to the partition
+  * @param lateBelow
+  *   the lowest time that is not late at a watermark
+  * @param known
+  *   as of the batch before; None in the first one of a run
+  * @param highest
+  *   the highest watermark of the partition before the batch; `Long.MinValue` for none
+  * @param keys
+  *   how many there are
+  * @param most
+  *   so many buckets at most, a power of two
+  */
+private[exec] final class BoundBuckets(
+    together: Seq[Attribute],
+    lateBelow: Long => Long,
+    known: Option[Array[Long]],
+    highest: Long,
+    keys: Long,
+    most: Int
+) {
+  private val hashOf = KeyBounds.hashOf(together)
+
+  val bounds: Array[Long] = {
+    def ofAll = Array(if (highest == Long.MinValue) highest else lateBelow(highest))
+    val before = known.getOrElse(ofAll)
+    Array.tabulate(wanted(before.length))(i => before(i & (before.length - 1)))
+  }
+
+  // At least twice as many as keys, so that few share one; the first keys come before they are counted.
+  private def wanted(least: Int): Int = {
+    val forKeys = java.lang.Long.highestOneBit(math.max(BoundBuckets.AtFirst, keys) * 4 - 1)
+    math.max(least.toLong, math.min(most.toLong, forKeys)).toInt
+  }
+
+  def raise(of: UnsafeRow, watermark: Long): Unit =
+    KeyBounds.raise(bounds, hashOf(of).getInt(0), lateBelow(watermark))
+}
+
+private object BoundBuckets {
+  private val AtFirst = 1024L
+}
+
+/** Brings the bounds of each partition to the driver; the last report of a partition counts. */
+final class BoundsAccum extends PartitionAccum[Array[Long]] {
+  override protected def empty: BoundsAccum = new BoundsAccum
+}
