@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from eventtide import WindowBuilder
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 BATCHES = 16
 HANDLED = "handled"
@@ -62,25 +62,30 @@ def run(spark: SparkSession, folder: Path, seed: int, trouble: str | None = None
         scripted(spark, cut(stream, seed, BATCHES)) as events,
     ):
         rows = troubled(events, "id", folder, trouble)
-        scope = "site" if numbers else "key"
-        window = counted(rows, numbers=numbers)
+        scope = "site" if seed % 4 < 2 else "key"
+        window = by_key(rows, scope) if seed % 3 == 0 else counted(rows)
+        window = window.agg(*aggregates(numbers=numbers))
         if seed % 3 == 0:
-            window = by_key(rows, scope).on_late(lambda late, of: keep(folder, late, of.batch_id))
+            window = window.on_late(lambda late, of: keep(folder, late, of.batch_id))
         writer = troubled(window.results, "n", folder, trouble).writeStream.format("parquet")
         writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
         writer = writer.option("path", str(folder / "results")).trigger(availableNow=True)
         et.start(window, writer).awaitTermination()
 
 
-def counted(events: DataFrame, *, numbers: bool) -> WindowBuilder:
-    """Return the window of the query."""
+def aggregates(*, numbers: bool) -> tuple[Column, ...]:
+    """Return what windows give, of a fixed length or not."""
     ids = F.max("id") if numbers else F.sort_array(F.collect_list("id"))
+    return F.count("*").alias("n"), ids.alias("ids"), F.sum("amount").alias("total")
+
+
+def counted(events: DataFrame) -> WindowBuilder:
+    """Return a window in the time of the query."""
     return (
         et.window(events)
         .event_time("ts", WatermarkPolicies.with_fixed_lag("3s"))
         .key_by("user", "site")
         .sliding("12s", every="4s")
-        .agg(F.count("*").alias("n"), ids.alias("ids"), F.sum("amount").alias("total"))
     )
 
 
@@ -95,11 +100,6 @@ def by_key(events: DataFrame, scope: str) -> WindowBuilder:
         .delay("3s")
         .idle_timeout("30s", clock="event_time")
         .emit("at_window_end", et.WindowTrigger.every_rows(5))
-        .agg(
-            F.count("*").alias("n"),
-            F.sort_array(F.collect_list("id")).alias("ids"),
-            F.sum("amount").alias("total"),
-        )
     )
 
 

@@ -17,7 +17,7 @@ from tests.spark.window_runs import WITHOUT_CODE, settings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 ROWS = "ts timestamp, key string, site string, n int"
 MIN, MAX = WatermarkPolicies.min_event_time(), WatermarkPolicies.max_event_time()
@@ -96,14 +96,36 @@ ARRIVAL = {"counts", "max by key, row by row"}
 """Those that go by the order of arrival, which partitions change."""
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_the_query_does_what_the_kernel_does(spark: SparkSession, name: str) -> None:
+def by_row() -> tuple[Column, ...]:
+    """Return aggregates that every row comes to."""
+    return F.count("*").alias("rows"), F.sort_array(F.collect_list("n")).alias("all")
+
+
+def by_frame() -> tuple[Column, ...]:
+    """Return others, for which rows are aggregated before that are surely on time."""
+    return F.count("*").alias("rows"), F.sum("n").alias("sum"), F.bit_xor("n").alias("xor")
+
+
+COMES_BY_ROW = ("sessions", "counts", "processing", "row by row")
+
+CASES = [(name, by_row) for name in KINDS] + [
+    (name, by_frame) for name in KINDS if not any(part in name for part in COMES_BY_ROW)
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "aggregates"),
+    CASES,
+    ids=[name + (", by frame" if kind is by_frame else "") for name, kind in CASES],
+)
+def test_the_query_does_what_the_kernel_does(
+    spark: SparkSession, name: str, aggregates: Callable[[], tuple[Column, ...]]
+) -> None:
     """With rows in any order, several keys, null times, and a clock that goes on without rows."""
     chance = random.Random(name)  # noqa: S311 - no secret
 
     def window(events: DataFrame) -> et.WindowBuilder:
-        aggregates = F.count("*").alias("rows"), F.sort_array(F.collect_list("n")).alias("all")
-        return KINDS[name](et.window(events)).key_by("key", "site").agg(*aggregates)
+        return KINDS[name](et.window(events)).key_by("key", "site").agg(*aggregates())
 
     with settings(spark, WITHOUT_CODE), KernelScript(window, ROWS) as script:
         top = 0

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from eventtide.windows.key_time import IdleClock
     from pyspark.sql import Column, DataFrame, SparkSession
 
 ROWS = "ts timestamp, key string, number int"
@@ -106,6 +107,54 @@ def test_a_restart_keeps_watermarks_and_deadlines(spark: SparkSession) -> None:
         assert found(script) == [("b", 100, 110, "idle", 0, (2,))]
         script.restart(clock=at(200))
         assert found(script) == [("a", 110, 120, "idle", 0, (3,))]
+
+
+ANOTHER = {
+    "none before": (None, "20s"),
+    "a shorter one": ("10m", "20s"),
+    "none after": ("20s", None),
+}
+
+
+def waiting(
+    timeout: str | None, clock: IdleClock = "processing_time"
+) -> Callable[[DataFrame], DataFrame]:
+    """Return a query that closes silent keys after so long."""
+
+    def query(events: DataFrame) -> DataFrame:
+        policy = WatermarkPolicies.max_event_time()
+        window = et.window(events).event_time("ts", policy).key_by("key").tumbling("10s")
+        window = window.watermark_scope("key").heartbeat("100ms")
+        if timeout is not None:
+            window = window.idle_timeout(timeout, clock=clock)
+        window = window.emit("at_window_end")  # so that results look alike
+        return window.agg(F.count("*").alias("n")).results.select("key", "n", "pane_timing")
+
+    return query
+
+
+def test_a_timeout_by_another_clock_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    """When a key was last seen is known by one clock only."""
+    folder = str(tmp_path)
+    with Script(waiting("20s"), ROWS, session=spark, checkpoint=folder) as script:
+        script.rows([(at(101), "a", 1)])
+    with pytest.raises(et.CheckpointError, match="silent by event time"):
+        Script(waiting("20s", "event_time"), ROWS, session=spark, checkpoint=folder)
+
+
+@pytest.mark.parametrize(("before", "after"), ANOTHER.values(), ids=ANOTHER)
+def test_a_timeout_that_changes_is_that_of_silent_keys_too(
+    spark: SparkSession, tmp_path: Path, before: str | None, after: str | None
+) -> None:
+    """From the first batch of the run on that has another."""
+    folder = str(tmp_path)
+    with Script(waiting(before), ROWS, session=spark, checkpoint=folder) as script:
+        script.rows([(at(101), "quiet", 1), (at(101), "busy", 2)])
+    with Script(waiting(after), ROWS, session=spark, checkpoint=folder, clock=at(30)) as script:
+        script.rows([(at(101), "read by the run before", 2)], [(at(102), "busy", 3)])
+        script.clock(at(31))
+        silent = [("quiet", 1, "idle")] if after else []
+        assert [tuple(row) for row in script.results()] == silent
 
 
 SITES = "ts timestamp, key string, site string, number int"
@@ -208,7 +257,7 @@ def test_columns_that_tell_no_groups(
         _ = window.results
 
 
-@pytest.mark.parametrize("seed", [9, 6], ids=["key", "group"])
+@pytest.mark.parametrize("seed", [6, 9], ids=["key, by frame", "group, by row"])
 def test_a_driver_that_is_killed(spark: SparkSession, tmp_path: Path, seed: int) -> None:
     """At random, and with results written and no commit; late rows come to their handler too."""
     quiet = undisturbed(spark, tmp_path / "quiet", seed)

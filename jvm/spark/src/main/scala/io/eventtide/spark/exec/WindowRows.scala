@@ -2,7 +2,7 @@ package io.eventtide.spark.exec
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.StateStore
+import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreIterator}
 
 import io.eventtide.kernel.RecordTooLarge
 import io.eventtide.spark.EventtideException
@@ -30,8 +30,12 @@ private[exec] final class WindowRows(
   private val rows = task.read(input, calls)
   private val seen = new SeenKeys
   private val due = new DueKeys(state.byEnd, task.closing, seen)
+  // All keys, where those that are silent already are due at other times than a run before has said.
+  private val others =
+    if (state.hasOtherSilence) state.allKeys else new StateStoreIterator(Iterator.empty)
   private val overdue = new DueKeys(state.byClock, task.nowMicros, seen)
 
+  private val remembers = task.closes || task.hasDeadlines || state.hasOtherSilence
   private val raisesBounds = task.plan.settings.hasOwnTime && groups.isEmpty
   private val counts = new WindowCounts
 
@@ -59,6 +63,7 @@ private[exec] final class WindowRows(
     else if (rows.hasNext) takeRows()
     else if (task.closes && isKeyLeft && due.hasNext) takeKey(due.next())
     else if (task.hasDeadlines && isKeyLeft && overdue.hasNext) takeKey(overdue.next())
+    else if (others.hasNext) takeOther(others.next().key.copy())
     else commit()
 
   /** Whether a key with state has had no turn, or it is not known. */
@@ -66,7 +71,7 @@ private[exec] final class WindowRows(
 
   private def takeRows(): Unit = {
     openKey(rows.nextKey())
-    if (task.closes || task.hasDeadlines) seen.add(state.keyId)
+    if (remembers) seen.add(state.keyId)
     addRows()
   }
 
@@ -87,8 +92,13 @@ private[exec] final class WindowRows(
 
   private def takeKey(owing: UnsafeRow): Unit = {
     openKey(owing)
-    if (task.hasDeadlines) seen.add(state.keyId)
+    if (remembers) seen.add(state.keyId)
     close()
+  }
+
+  private def takeOther(other: UnsafeRow): Unit = {
+    openKey(other)
+    if (seen.contains(state.keyId)) key = null else close()
   }
 
   private def close(): Unit = {
@@ -126,6 +136,7 @@ private[exec] final class WindowRows(
   private def commit(): Unit = {
     due.close()
     overdue.close()
+    others.close()
     groups.foreach(_.finish())
     val facts = state.finish(task.closing, bounds.highest)
     val end = nextEnd(if (task.keyed.isDefined) facts.ends.first else facts.byEnd)

@@ -60,8 +60,10 @@ private[exec] final case class WindowTask(
     plan.newRing(buffers, archive, plan.blockSize(closes = Clamped.subtract(closing, passed)))
 
   /** The state of a partition. */
-  def open(store: StateStore): FrameStore =
-    FrameStore.open(store, families, batchId, nowMicros, isByRow = keyed.isDefined)
+  def open(store: StateStore): FrameStore = {
+    val silence = plan.settings.byKey.map(_.silence)
+    FrameStore.open(store, families, batchId, nowMicros, isByRow = keyed.isDefined, silence)
+  }
 
   /** The bounds of a partition, with this state. */
   def openBounds(partition: Int, state: FrameStore): PartitionBounds = {

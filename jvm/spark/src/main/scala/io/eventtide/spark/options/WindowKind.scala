@@ -130,8 +130,8 @@ final case class KeyTimeSettings(
   def beatMicros: Long =
     if (policy.exists(_.movesWithClock)) math.min(heartbeatMicros, 1000000L) else heartbeatMicros
 
-  /** What saved state depends on. */
+  /** What saved state depends on: when a key was last seen is known by one clock. */
   def structure: String = policy.fold("") { own =>
     s", each ${if (isOfGroup) "group" else "key"} by ${own.structure}"
-  }
+  } + (if (silence.byEvents) ", silent by event time" else "")
 }

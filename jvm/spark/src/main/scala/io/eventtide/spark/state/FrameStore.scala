@@ -6,10 +6,14 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeProjection,
   UnsafeRow
 }
-import org.apache.spark.sql.execution.streaming.state.StateStore
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStore,
+  StateStoreIterator,
+  UnsafeRowPair
+}
 import org.apache.spark.sql.types.LongType
 
-import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameArchive, FrameRing}
+import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameArchive, FrameRing, Silence}
 import io.eventtide.spark.EventtideException
 
 /** The state of one partition: rings, their blocks, and the indexes of what falls due.
@@ -32,6 +36,8 @@ import io.eventtide.spark.EventtideException
   *   the batch's timestamp
   * @param isByRow
   *   whether the rows of keys come one by one
+  * @param silence
+  *   by which keys are due since they are silent; None where they have no time of their own
   * @param before
   *   what the partition remembers
   */
@@ -41,6 +47,7 @@ private[spark] final class FrameStore(
     batchId: Long,
     nowMicros: Long,
     isByRow: Boolean,
+    silence: Option[Silence],
     record: PartitionRecord,
     before: Option[PartitionFacts]
 ) {
@@ -74,6 +81,9 @@ private[spark] final class FrameStore(
 
   /** The highest watermark that a key has ever had of its own; `Long.MinValue` for none. */
   val watermark: Long = before.fold(Long.MinValue)(_.watermark)
+
+  /** Whether the keys with state are due by another silence than they would be now. */
+  val hasOtherSilence: Boolean = before.exists(_.silence != silence)
 
   /** How many keys have state. */
   def keyCount: Long = keys
@@ -217,6 +227,7 @@ private[spark] final class FrameStore(
       byClock.head,
       math.max(closed, closing),
       highest,
+      silence,
       ends.counts,
       deadlines.counts
     )
@@ -232,6 +243,9 @@ private[spark] final class FrameStore(
     number.setLong(0, block)
     blockKeyOf(joined(key, number))
   }
+
+  /** All keys with state, as they are now. */
+  def allKeys: StateStoreIterator[UnsafeRowPair] = store.iterator()
 
   /** The blocks of the present key's ring. */
   val blocks: FrameArchive = new Blocks(FrameFamilies.Blocks)
@@ -270,12 +284,14 @@ private[spark] object FrameStore {
       families: FrameFamilies,
       batchId: Long,
       nowMicros: Long,
-      isByRow: Boolean = false
+      isByRow: Boolean = false,
+      silence: Option[Silence] = None
   ): FrameStore = {
     families.create(store)
     val record = new PartitionRecord(store, families)
     val before = record.read()
-    val state = new FrameStore(store, families, batchId, nowMicros, isByRow, record, before)
+    val state =
+      new FrameStore(store, families, batchId, nowMicros, isByRow, silence, record, before)
     // The first format had no such record.
     if (before.isEmpty && state.byEnd.head != FrameRing.Never) checkVersion(1)
     state

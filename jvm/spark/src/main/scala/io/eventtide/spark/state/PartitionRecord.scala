@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
-import io.eventtide.kernel.window.ByteSource
+import io.eventtide.kernel.window.{ByteSink, ByteSource, Silence}
 
 /** What a partition of state remembers of itself: one row in a family of its own.
   *
@@ -24,7 +24,8 @@ private[state] final class PartitionRecord(store: StateStore, families: FrameFam
         in.getNumber(),
         in.getNumber(),
         in.getNumber(),
-        in.getNumber()
+        in.getNumber(),
+        readSilence(in)
       )
       facts.ends.read(in)
       facts.deadlines.read(in)
@@ -40,9 +41,23 @@ private[state] final class PartitionRecord(store: StateStore, families: FrameFam
     out.putNumber(facts.byClock)
     out.putNumber(facts.closed)
     out.putNumber(facts.watermark)
+    writeSilence(facts.silence, out)
     facts.ends.write(out)
     facts.deadlines.write(out)
     store.put(key, values.end(), FrameFamilies.Partition)
+  }
+
+  private def writeSilence(silence: Option[Silence], out: ByteSink): Unit = {
+    out.putByte(silence.fold(0)(of => if (of.byEvents) 2 else 1))
+    silence.foreach { of =>
+      out.putCount(of.timeout.getOrElse(0))
+      out.putCount(of.keep)
+    }
+  }
+
+  private def readSilence(in: ByteSource): Option[Silence] = in.getByte() match {
+    case 0 => None
+    case kind => Some(Silence(Some(in.getCount()).filter(_ > 0), in.getCount(), kind == 2))
   }
 }
 
@@ -56,6 +71,8 @@ private[state] final class PartitionRecord(store: StateStore, families: FrameFam
   *   windows that end at this boundary or before have been given
   * @param watermark
   *   the highest that a key has ever had of its own; `Long.MinValue` for none
+  * @param silence
+  *   by which keys are due since they are silent; None where they have no time of their own
   * @param ends
   *   by which ends keys are due, where their rows come one by one
   * @param deadlines
@@ -67,6 +84,7 @@ private[spark] final case class PartitionFacts(
     byClock: Long,
     closed: Long,
     watermark: Long,
+    silence: Option[Silence],
     ends: DueCounts = new DueCounts,
     deadlines: DueCounts = new DueCounts
 )
