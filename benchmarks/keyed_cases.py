@@ -152,11 +152,12 @@ MANY_SESSIONS = sessions(250_000, 100_000)
 
 CASES = (
     MOST,
-    replace(MANY, quick=True),
-    replace(FEW, quick=True),
+    replace(MANY, goal=None, quick=True),
+    replace(FEW, goal=None, quick=True),
+    replace(tumbling(2_000_000, 1_000), goal=None),
     replace(MANY, goal=None, rival=UNCOUNTED, conf={COUNTING: "false"}),
-    tumbling(500_000, 100_000, NEVER_IDLE),
-    *(replace(case, quick=True) for case in in_python(FEW)),
+    replace(tumbling(500_000, 100_000, NEVER_IDLE), goal=None),
+    *(replace(case, goal=None, quick=True) for case in in_python(FEW)),
     *(replace(case, quick=case.rival == ROW_PROCESSOR) for case in in_python(MANY)),
     replace(MANY_SESSIONS, quick=True),
     sessions(250_000, 1_000),

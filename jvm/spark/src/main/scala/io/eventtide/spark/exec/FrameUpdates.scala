@@ -51,9 +51,12 @@ private[exec] final case class FrameUpdates(
     .map(used => RowsAside.Column(used.ordinal - initial.length, used.dataType, used.nullable))
 
   /** Opens what a task collects; its memory ends with the task. */
-  def open(peakMemory: SQLMetric): PartialFrames = {
+  def open(peakMemory: SQLMetric): PartialFrames = openWith(TaskMemory.open(peakMemory).reserve(_))
+
+  /** As `open`, with memory as somebody else has it: whether so many bytes more may be used. */
+  private[exec] def openWith(reserve: Long => Boolean): PartialFrames = {
     val empty = UnsafeProjection.create(initial)(InternalRow.empty).copy()
-    new PartialFrames(keys.length, empty, joiner, TaskMemory.open(peakMemory).reserve)
+    new PartialFrames(keys.length, empty, joiner, reserve)
   }
 
   private def joiner: UnsafeRowJoiner = {

@@ -19,38 +19,54 @@ import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
   *
   * Tasks report the bounds of their partition after each batch. A run that begins knows none.
   *
-  * @param buckets
-  *   the bounds, by the partition of the keys; as many buckets as a power of two
+  * @param words
+  *   as they are sent, since any serializer knows such an array: the bound where none is known, how many
+  *   partitions there are, where the bounds of each begin and those of the last end, and the bounds;
+  *   as many of a partition as a power of two
   */
-private[spark] final class KeyBounds private (buckets: Array[Array[Long]]) extends Serializable {
+private[spark] final class KeyBounds(val words: Array[Long]) {
+  import KeyBounds._
+
+  private val partitions = words(1).toInt
+
+  private def start(partition: Int): Int = words(Header + partition).toInt
 
   /** The bound of a key in this place, see `KeyBounds.place`. */
-  def of(partition: Int, hash: Int): Long = {
-    val bounds = buckets(math.min(partition, buckets.length - 1))
-    bounds(KeyBounds.bucket(hash, bounds.length))
-  }
+  def of(partition: Int, hash: Int): Long =
+    if (partition >= partitions) words(0)
+    else {
+      val first = start(partition)
+      words(first + bucket(hash, start(partition + 1) - first))
+    }
 
   /** The bounds of a partition; None where they are not known. */
   def ofPartition(partition: Int): Option[Array[Long]] =
-    buckets.lift(partition).filterNot(_.sameElements(KeyBounds.Unknown))
+    Option.when(partition < partitions)(bounds(partition)).filterNot(_.sameElements(Unknown))
+
+  private def bounds(partition: Int): Array[Long] =
+    words.slice(start(partition), start(partition + 1))
 
   /** What is known when tasks have reported, some of them perhaps twice. */
-  def after(reports: Iterable[(Int, Array[Long])]): KeyBounds = {
-    val last = reports.map(_._1).maxOption.getOrElse(0)
-    val known = buckets.padTo(last + 1, KeyBounds.Unknown)
-    reports.foreach { case (partition, bounds) => known(partition) = bounds }
-    new KeyBounds(known)
-  }
+  def after(reports: Iterable[(Int, Array[Long])]): KeyBounds =
+    if (reports.isEmpty) this
+    else {
+      val count = math.max(partitions, reports.map(_._1).max + 1)
+      val all = Array.tabulate(count)(i => if (i < partitions) bounds(i) else Unknown)
+      reports.foreach { case (partition, bounds) => all(partition) = bounds }
+      val starts = all.scanLeft(Header + count + 1L)(_ + _.length)
+      new KeyBounds(Array(words(0), count.toLong) ++ starts ++ all.flatten)
+    }
 }
 
 private[spark] object KeyBounds {
+  private val Header = 2
   private val Unknown = Array(Long.MaxValue)
 
   /** Every row has to be judged. */
-  val unknown: KeyBounds = new KeyBounds(Array(Unknown))
+  val unknown: KeyBounds = all(Long.MaxValue)
 
   /** All keys have one bound. */
-  def all(bound: Long): KeyBounds = new KeyBounds(Array(Array(bound)))
+  def all(bound: Long): KeyBounds = new KeyBounds(Array(bound, 0L, Header + 1L))
 
   /** Where the bound of a key is: the partition of the state that it is in, and a hash.
     *
@@ -77,13 +93,16 @@ private[spark] object KeyBounds {
   private def bucket(hash: Int, length: Int): Int =
     (PartialFrames.mix(hash.toLong) >>> 32).toInt & (length - 1)
 
-  private[exec] def raise(bounds: Array[Long], hash: Int, to: Long): Unit = {
+  /** Raises the bound of a key; false where it was as high before. */
+  private[exec] def raise(bounds: Array[Long], hash: Int, to: Long): Boolean = {
     val i = bucket(hash, bounds.length)
-    if (bounds(i) < to) bounds(i) = to
+    val rises = bounds(i) < to
+    if (rises) bounds(i) = to
+    rises
   }
 
   /** How many bounds a partition may have: those of all are sent to each executor, a megabyte. */
-  def most(partitions: Int): Int = math.max(1, Most / Integer.highestOneBit(partitions))
+  def most(partitions: Int): Int = Integer.highestOneBit(math.max(1, Most / partitions))
 
   private val Most = 1 << 17
 }
@@ -113,8 +132,11 @@ private[exec] final class PartitionBounds(before: Long, buckets: Option[BoundBuc
   /** The highest watermark that a key of the partition has ever had; `Long.MinValue` for none. */
   def highest: Long = reached
 
-  /** The bounds of the partition from now on. */
-  def report: Option[Array[Long]] = buckets.map(_.bounds)
+  /** Whether it is worth to turn to all keys for their bounds, in the first batch of a run. */
+  def wantAll: Boolean = buckets.exists(_.wantAll)
+
+  /** The bounds of the partition from now on, if they are others than before. */
+  def report: Option[Array[Long]] = buckets.filter(_.hasChanged).map(_.bounds)
 }
 
 /** The bounds of one partition in its task.
@@ -142,6 +164,8 @@ private[exec] final class BoundBuckets(
 ) {
   private val hashOf = KeyBounds.hashOf(together)
 
+  private var hasRisen = false
+
   val bounds: Array[Long] = {
     def ofAll = Array(if (highest == Long.MinValue) highest else lateBelow(highest))
     val before = known.getOrElse(ofAll)
@@ -155,11 +179,18 @@ private[exec] final class BoundBuckets(
   }
 
   def raise(of: UnsafeRow, watermark: Long): Unit =
-    KeyBounds.raise(bounds, hashOf(of).getInt(0), lateBelow(watermark))
+    if (KeyBounds.raise(bounds, hashOf(of).getInt(0), lateBelow(watermark))) hasRisen = true
+
+  /** Whether nothing is known but the highest watermark, and keys are few enough to be turned to. */
+  def wantAll: Boolean = known.isEmpty && keys > 0 && keys <= BoundBuckets.MostVisited
+
+  /** Whether they are others than those that are known. */
+  def hasChanged: Boolean = hasRisen || !known.exists(_.length == bounds.length)
 }
 
 private object BoundBuckets {
   private val AtFirst = 1024L
+  private val MostVisited = 1L << 16 // in half a second
 }
 
 /** Brings the bounds of each partition to the driver; the last report of a partition counts. */

@@ -46,6 +46,9 @@ private[exec] final class KeyGroups private (
 
   private def begin(isKnown: Boolean): Unit = {
     if (isKnown) groups.read(own.read) else own.begin()
+    own.watermark.foreach(
+      bounds.raise(groups.key, _)
+    ) // a policy with other numbers may have another
     time.set(own.watermark, own.watermark)
   }
 

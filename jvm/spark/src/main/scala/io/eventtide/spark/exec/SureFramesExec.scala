@@ -36,7 +36,11 @@ final case class SureFramesExec(
     @transient sureOf: Seq[Attribute] => SureRows,
     child: SparkPlan
 ) extends TakesFrames {
-  override def output: Seq[Attribute] = child.output :+ frames
+  override def output: Seq[Attribute] = {
+    val (before, others) = child.output.splitAt(keys.length)
+    before ++ others.map(_.withNullability(true)) :+ frames
+  }
+
   override def producedAttributes: AttributeSet = AttributeSet(frames)
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
@@ -63,8 +67,9 @@ final case class SureFramesExec(
 
   override def supportCodegen: Boolean = aggregates.length <= TakesFrames.MostInOneMethod
 
-  // A row that goes on has all of its columns.
-  override def usedInputs: AttributeSet = child.outputSet
+  // What else a row has is read where it goes on, and nowhere else.
+  override def usedInputs: AttributeSet =
+    AttributeSet(keys :+ time) ++ AttributeSet(aggregates.flatMap(_.references))
 
   @transient private var found: String = _ // the variable of the rows that are sure
   @transient private var place: KeyPlace = _
@@ -88,6 +93,9 @@ final case class SureFramesExec(
     ctx.INPUT_ROW = null
     val (partition, hash) = (place.partition.genCode(ctx), place.hash.genCode(ctx))
     val isSure = ctx.freshName("isSure")
+    val taken = taking.take(input)
+    val ownInput = input.map(_.copy())
+    val others = evaluateRequiredVariables(child.output, ownInput, child.outputSet)
     s"""boolean $isSure = false;
        |if (!$isMissing) {
        |  ${partition.code}
@@ -95,9 +103,10 @@ final case class SureFramesExec(
        |  $isSure = $found.takes($micros, ${partition.value}, ${hash.value});
        |}
        |if ($isSure) {
-       |  ${taking.take(input)}
+       |  $taken
        |} else {
-       |  ${consume(ctx, input :+ ExprCode.forNullValue(BinaryType))}
+       |  $others
+       |  ${consume(ctx, ownInput :+ ExprCode.forNullValue(BinaryType))}
        |}
      """.stripMargin
   }

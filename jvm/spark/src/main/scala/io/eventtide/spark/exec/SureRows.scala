@@ -17,15 +17,19 @@ import io.eventtide.spark.query.WindowBatch
   *   which column is the time
   * @param latest
   *   rows after it are from the future, or have no time that counts
+  * @param bounds
+  *   as `KeyBounds`; None in a plan that will not run as a streaming batch
   */
 private[spark] final case class SureRows(
     place: KeyPlace,
     timeAt: Int,
     latest: Long,
-    bounds: Broadcast[KeyBounds]
+    bounds: Option[Broadcast[Array[Long]]]
 ) {
-  def open(frames: PartialFrames, sureRows: SQLMetric): SureRowsOfTask =
-    new SureRowsOfTask(bounds.value, latest, frames, sureRows)
+  def open(frames: PartialFrames, sureRows: SQLMetric): SureRowsOfTask = {
+    val known = bounds.getOrElse(throw new IllegalStateException("no batch of a streaming query"))
+    new SureRowsOfTask(new KeyBounds(known.value), latest, frames, sureRows)
+  }
 }
 
 private[spark] object SureRows {
@@ -36,13 +40,15 @@ private[spark] object SureRows {
     *   None in a plan that will not run as a streaming batch
     */
   def of(plan: WindowPlan, batch: Option[WindowBatch])(input: Seq[Attribute]): SureRows = {
-    val running = batch.getOrElse(throw new IllegalStateException("no batch of a streaming query"))
-    val latest = plan.rows.get.guard.fold(PartitionWatch.MaxMicros)(_.limit(running.nowMicros))
+    val latest = for {
+      now <- batch.map(_.nowMicros)
+      guard <- plan.rows.flatMap(_.guard)
+    } yield guard.limit(now)
     SureRows(
-      KeyBounds.place(plan.together, running.stateInfo.numPartitions).over(input),
+      KeyBounds.place(plan.together, batch.fold(1)(_.stateInfo.numPartitions)).over(input),
       timeAt = plan.keys.length,
-      math.min(latest, PartitionWatch.MaxMicros),
-      running.bounds
+      latest.fold(PartitionWatch.MaxMicros)(math.min(_, PartitionWatch.MaxMicros)),
+      batch.map(_.bounds)
     )
   }
 }
@@ -116,7 +122,9 @@ private[exec] final class SureFrames(
   protected def advance(): Boolean = {
     raw = null
     giving = giving && frames.next()
-    if (!giving) {
+    var isLeft = true
+    while (raw == null && !giving && isLeft) {
+      isLeft = rows.hasNext
       takeRows()
       giving = raw == null && frames.next()
     }

@@ -115,7 +115,7 @@ final case class WindowExec(
 
   @transient private lazy val bounds: BoundsAccum = {
     val accumulator = new BoundsAccum
-    sparkContext.register(accumulator, "eventtide bounds")
+    sparkContext.register(accumulator) // without a name, by which Spark would keep what it brings
     accumulator
   }
 

@@ -35,7 +35,7 @@ import io.eventtide.spark.state.{AggregateCalls, FrameFamilies, WindowBuffers}
   * @param result
   *   how a result becomes a row
   * @param rows
-  *   the rows, where they have not been aggregated
+  *   the rows, where they are judged by their keys and not all have been aggregated
   */
 private[spark] final case class WindowPlan(
     keys: Seq[Attribute],

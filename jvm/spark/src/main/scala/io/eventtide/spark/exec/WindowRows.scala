@@ -2,7 +2,11 @@ package io.eventtide.spark.exec
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreIterator}
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStore,
+  StateStoreIterator,
+  UnsafeRowPair
+}
 
 import io.eventtide.kernel.RecordTooLarge
 import io.eventtide.spark.EventtideException
@@ -30,12 +34,14 @@ private[exec] final class WindowRows(
   private val rows = task.read(input, calls)
   private val seen = new SeenKeys
   private val due = new DueKeys(state.byEnd, task.closing, seen)
-  // All keys, where those that are silent already are due at other times than a run before has said.
+  // All keys, in the first batch of a run, where it is not known what they are due by, or which bounds
+  // they have.
+  private val visitsAll = state.hasOtherRules || bounds.wantAll && groups.isEmpty
   private val others =
-    if (state.hasOtherSilence) state.allKeys else new StateStoreIterator(Iterator.empty)
+    if (visitsAll) state.allKeys else new StateStoreIterator[UnsafeRowPair](Iterator.empty)
   private val overdue = new DueKeys(state.byClock, task.nowMicros, seen)
 
-  private val remembers = task.closes || task.hasDeadlines || state.hasOtherSilence
+  private val remembers = task.closes || task.hasDeadlines || visitsAll
   private val raisesBounds = task.plan.settings.hasOwnTime && groups.isEmpty
   private val counts = new WindowCounts
 
@@ -63,7 +69,7 @@ private[exec] final class WindowRows(
     else if (rows.hasNext) takeRows()
     else if (task.closes && isKeyLeft && due.hasNext) takeKey(due.next())
     else if (task.hasDeadlines && isKeyLeft && overdue.hasNext) takeKey(overdue.next())
-    else if (others.hasNext) takeOther(others.next().key.copy())
+    else if (others.hasNext) takeOther(others.next())
     else commit()
 
   /** Whether a key with state has had no turn, or it is not known. */
@@ -96,10 +102,8 @@ private[exec] final class WindowRows(
     close()
   }
 
-  private def takeOther(other: UnsafeRow): Unit = {
-    openKey(other)
-    if (seen.contains(state.keyId)) key = null else close()
-  }
+  private def takeOther(other: UnsafeRowPair): Unit =
+    if (!seen.contains(state.idOf(other.value))) takeKey(other.key.copy())
 
   private def close(): Unit = {
     windows.close()

@@ -35,7 +35,7 @@ private[exec] final case class WindowTask(
     after: ClosedUpTo,
     isPacked: Boolean = false,
     keyed: Option[KeyedBatch] = None,
-    bounds: Option[Broadcast[KeyBounds]] = None,
+    bounds: Option[Broadcast[Array[Long]]] = None,
     partitions: Int = 1
 ) {
 
@@ -61,14 +61,14 @@ private[exec] final case class WindowTask(
 
   /** The state of a partition. */
   def open(store: StateStore): FrameStore = {
-    val silence = plan.settings.byKey.map(_.silence)
-    FrameStore.open(store, families, batchId, nowMicros, isByRow = keyed.isDefined, silence)
+    val rules = plan.settings.byKey.fold("")(_.rules)
+    FrameStore.open(store, families, batchId, nowMicros, isByRow = keyed.isDefined, rules)
   }
 
   /** The bounds of a partition, with this state. */
   def openBounds(partition: Int, state: FrameStore): PartitionBounds = {
     val buckets = bounds.map { all =>
-      val known = all.value.ofPartition(partition)
+      val known = new KeyBounds(all.value).ofPartition(partition)
       val most = KeyBounds.most(partitions)
       val spec = plan.settings.spec
       new BoundBuckets(plan.together, spec.lateBelow, known, state.watermark, state.keyCount, most)

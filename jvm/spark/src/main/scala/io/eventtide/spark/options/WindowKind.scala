@@ -130,6 +130,9 @@ final case class KeyTimeSettings(
   def beatMicros: Long =
     if (policy.exists(_.movesWithClock)) math.min(heartbeatMicros, 1000000L) else heartbeatMicros
 
+  /** By which watermarks move, and keys are silent: from run to run they may be others. */
+  def rules: String = s"${policy.mkString} $silence"
+
   /** What saved state depends on: when a key was last seen is known by one clock. */
   def structure: String = policy.fold("") { own =>
     s", each ${if (isOfGroup) "group" else "key"} by ${own.structure}"

@@ -30,7 +30,7 @@ final case class WindowSettings(
     late: LateSettings
 ) {
 
-  /** Whether each row is judged by its key, and none is aggregated before. */
+  /** Whether each row is judged by its key, unless it is surely on time. */
   def takesRows: Boolean =
     byKey.isDefined || emitted.nonEmpty || !takesTimes
 

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{EmptyRelation, LocalRelation
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.aggregate.AggUtils
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.BinaryType
 
 import io.eventtide.spark.exec.{
@@ -46,7 +47,8 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
     else {
       val batch = WindowBatch.of(session, node.nodeId)
       val isPacked =
-        if (node.settings.takesRows) SureFramesExec.supports(planned.window, planned.aggregates)
+        if (node.settings.takesRows)
+          WindowStrategy.isStrict && SureFramesExec.supports(planned.window, planned.aggregates)
         else PartialFramesExec.supports(planned.window.keys, planned.aggregates)
       val input = (node.settings.takesRows, isPacked) match {
         case (true, true) =>
@@ -88,4 +90,11 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
     framesColumn,
     planLater(planned.child)
   )
+}
+
+object WindowStrategy {
+
+  /** Whether rows come to the partition that the hash of all columns says, by which bounds are known. */
+  private def isStrict: Boolean =
+    SQLConf.get.getConf(SQLConf.STATEFUL_OPERATOR_USE_STRICT_DISTRIBUTION)
 }

@@ -20,13 +20,23 @@ private[query] final class DueWindows(windows: IndexedSeq[WindowSettings]) {
   private var lastBeat = Long.MinValue
   private var asksAtStart = false
 
-  /** Takes what a run before this one has saved; its watermark is known. */
-  def restore(saved: Seq[NextDue], watermarkMs: Long): Unit = {
+  /** Takes what a run before this one has saved; its watermark is known. What is due by the clock was
+    * saved by the timeout of that run.
+    */
+  def restore(saved: Seq[NextDue], watermarkMs: Long, nowMicros: Long): Unit = {
     next = next.zipWithIndex.map { case (nothing, i) => saved.lift(i).getOrElse(nothing) }
     asksByClock = true
     val watermark = WindowBatch.known(watermarkMs)
-    asksAtStart = windows.zip(next).exists { case (window, due) => due.isClosed(watermark, window) }
+    asksAtStart = windows.zip(next).exists { case (window, due) =>
+      due.isClosed(watermark, window) || isSooner(window, due, nowMicros)
+    }
   }
+
+  // A key that is open would be due by now and the timeout, at the latest.
+  private def isSooner(window: WindowSettings, due: NextDue, nowMicros: Long): Boolean =
+    window.byKey.map(_.silence).filterNot(_.byEvents).flatMap(_.timeout).exists { timeout =>
+      due.clockMicros > Clamped.add(nowMicros, timeout)
+    }
 
   /** Takes what the tasks of a batch have reported; windows that did not run owe what they did. */
   def take(reported: Map[Int, Map[Int, NextDue]]): Unit = {

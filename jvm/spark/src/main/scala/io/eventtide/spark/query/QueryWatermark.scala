@@ -102,7 +102,7 @@ private[spark] final class QueryWatermark(
     if (hadRows) inputs.emit(now)
     late.finish(ended.info.batchId, ended.lateLogs)
     due.take(ended.nextDue)
-    bounds = ended.nextBounds
+    bounds ++= ended.nextBounds
     write(ended.info.batchId, whole = ledger.wantsWhole)
     ticks.reschedule()
     finished = Some(FinishedBatch(ended.info.batchId, now, rows, query.readNothing(isClock)))
@@ -212,7 +212,7 @@ private[spark] final class QueryWatermark(
     val entries = ledger.restore(below = next)
     late.restore(below = next, entries.last.rowsOnTime)
     inputs.restore(entries)
-    due.restore(entries.last.due, query.watermarkMs)
+    due.restore(entries.last.due, query.watermarkMs, query.nowMs * 1000)
     recorded = Some((entries.last.batchId, entries.last.held))
     restored = true
   }

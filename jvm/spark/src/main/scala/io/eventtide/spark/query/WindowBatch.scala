@@ -48,11 +48,15 @@ private[spark] final class WindowBatch private (
   /** The watermark by which rows are late, in microseconds: what was closed before this batch. */
   def lateMicros: Option[Long] = WindowBatch.known(query.lateWatermarkMs(operatorId))
 
-  /** From which times on rows are on time, whatever their keys; asked when the batch is executed. */
-  lazy val bounds: Broadcast[KeyBounds] = spark.broadcast(
-    if (settings.hasOwnTime) watermark.keyBounds(position)
-    else KeyBounds.all(lateMicros.fold(Long.MinValue)(settings.spec.lateBelow))
-  )
+  /** From which times on rows of keys are on time, as `KeyBounds`; asked when the batch is executed. */
+  lazy val bounds: Broadcast[Array[Long]] = spark.broadcast(keyBounds.words)
+
+  // Before the first batch no key has a watermark.
+  private def keyBounds: KeyBounds =
+    if (!settings.hasOwnTime)
+      KeyBounds.all(lateMicros.fold(Long.MinValue)(settings.spec.lateBelow))
+    else if (batchId == 0) KeyBounds.all(Long.MinValue)
+    else watermark.keyBounds(position)
 
   /** The watermark by which windows close in this batch, in microseconds. */
   def closingMicros: Option[Long] = WindowBatch.known(query.closingWatermarkMs(operatorId))

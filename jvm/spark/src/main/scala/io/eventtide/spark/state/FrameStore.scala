@@ -13,7 +13,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 import org.apache.spark.sql.types.LongType
 
-import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameArchive, FrameRing, Silence}
+import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameArchive, FrameRing}
 import io.eventtide.spark.EventtideException
 
 /** The state of one partition: rings, their blocks, and the indexes of what falls due.
@@ -36,8 +36,8 @@ import io.eventtide.spark.EventtideException
   *   the batch's timestamp
   * @param isByRow
   *   whether the rows of keys come one by one
-  * @param silence
-  *   by which keys are due since they are silent; None where they have no time of their own
+  * @param rules
+  *   by which watermarks of keys move, and keys are silent
   * @param before
   *   what the partition remembers
   */
@@ -47,7 +47,7 @@ private[spark] final class FrameStore(
     batchId: Long,
     nowMicros: Long,
     isByRow: Boolean,
-    silence: Option[Silence],
+    rules: String,
     record: PartitionRecord,
     before: Option[PartitionFacts]
 ) {
@@ -82,8 +82,8 @@ private[spark] final class FrameStore(
   /** The highest watermark that a key has ever had of its own; `Long.MinValue` for none. */
   val watermark: Long = before.fold(Long.MinValue)(_.watermark)
 
-  /** Whether the keys with state are due by another silence than they would be now. */
-  val hasOtherSilence: Boolean = before.exists(_.silence != silence)
+  /** Whether the keys with state may have other watermarks, or be due at other times, than is known. */
+  val hasOtherRules: Boolean = before.exists(_.rules != rules)
 
   /** How many keys have state. */
   def keyCount: Long = keys
@@ -227,7 +227,7 @@ private[spark] final class FrameStore(
       byClock.head,
       math.max(closed, closing),
       highest,
-      silence,
+      rules,
       ends.counts,
       deadlines.counts
     )
@@ -246,6 +246,13 @@ private[spark] final class FrameStore(
 
   /** All keys with state, as they are now. */
   def allKeys: StateStoreIterator[UnsafeRowPair] = store.iterator()
+
+  /** The id of a key with that state. */
+  def idOf(value: UnsafeRow): Long = {
+    ByteRow.open(value, source)
+    FrameStore.checkVersion(source.getByte())
+    source.getNumber()
+  }
 
   /** The blocks of the present key's ring. */
   val blocks: FrameArchive = new Blocks(FrameFamilies.Blocks)
@@ -285,13 +292,13 @@ private[spark] object FrameStore {
       batchId: Long,
       nowMicros: Long,
       isByRow: Boolean = false,
-      silence: Option[Silence] = None
+      rules: String = ""
   ): FrameStore = {
     families.create(store)
     val record = new PartitionRecord(store, families)
     val before = record.read()
     val state =
-      new FrameStore(store, families, batchId, nowMicros, isByRow, silence, record, before)
+      new FrameStore(store, families, batchId, nowMicros, isByRow, rules, record, before)
     // The first format had no such record.
     if (before.isEmpty && state.byEnd.head != FrameRing.Never) checkVersion(1)
     state

@@ -1,10 +1,12 @@
 package io.eventtide.spark.state
 
+import java.nio.charset.StandardCharsets.UTF_8
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
-import io.eventtide.kernel.window.{ByteSink, ByteSource, Silence}
+import io.eventtide.kernel.window.{ByteSink, ByteSource}
 
 /** What a partition of state remembers of itself: one row in a family of its own.
   *
@@ -25,7 +27,7 @@ private[state] final class PartitionRecord(store: StateStore, families: FrameFam
         in.getNumber(),
         in.getNumber(),
         in.getNumber(),
-        readSilence(in)
+        readText(in)
       )
       facts.ends.read(in)
       facts.deadlines.read(in)
@@ -41,23 +43,21 @@ private[state] final class PartitionRecord(store: StateStore, families: FrameFam
     out.putNumber(facts.byClock)
     out.putNumber(facts.closed)
     out.putNumber(facts.watermark)
-    writeSilence(facts.silence, out)
+    writeText(facts.rules, out)
     facts.ends.write(out)
     facts.deadlines.write(out)
     store.put(key, values.end(), FrameFamilies.Partition)
   }
 
-  private def writeSilence(silence: Option[Silence], out: ByteSink): Unit = {
-    out.putByte(silence.fold(0)(of => if (of.byEvents) 2 else 1))
-    silence.foreach { of =>
-      out.putCount(of.timeout.getOrElse(0))
-      out.putCount(of.keep)
-    }
+  private def writeText(text: String, out: ByteSink): Unit = {
+    val bytes = text.getBytes(UTF_8)
+    out.putCount(bytes.length.toLong)
+    bytes.foreach(byte => out.putByte(byte.toInt))
   }
 
-  private def readSilence(in: ByteSource): Option[Silence] = in.getByte() match {
-    case 0 => None
-    case kind => Some(Silence(Some(in.getCount()).filter(_ > 0), in.getCount(), kind == 2))
+  private def readText(in: ByteSource): String = {
+    val length = in.getCount().toInt
+    new String(Array.fill(length)(in.getByte().toByte), UTF_8)
   }
 }
 
@@ -71,8 +71,8 @@ private[state] final class PartitionRecord(store: StateStore, families: FrameFam
   *   windows that end at this boundary or before have been given
   * @param watermark
   *   the highest that a key has ever had of its own; `Long.MinValue` for none
-  * @param silence
-  *   by which keys are due since they are silent; None where they have no time of their own
+  * @param rules
+  *   by which watermarks of keys move, and keys are silent
   * @param ends
   *   by which ends keys are due, where their rows come one by one
   * @param deadlines
@@ -84,7 +84,7 @@ private[spark] final case class PartitionFacts(
     byClock: Long,
     closed: Long,
     watermark: Long,
-    silence: Option[Silence],
+    rules: String,
     ends: DueCounts = new DueCounts,
     deadlines: DueCounts = new DueCounts
 )

@@ -1,7 +1,7 @@
 package io.eventtide.spark.exec
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, Max, Sum}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, Max, Min, Sum}
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   AttributeReference,
@@ -10,9 +10,10 @@ import org.apache.spark.sql.catalyst.expressions.{
   Murmur3HashFunction,
   UnsafeRow
 }
+import org.apache.spark.sql.execution.metric.SQLMetrics
 import org.apache.spark.sql.execution.{CollapseCodegenStages, ProjectExec}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{BinaryType, LongType, StringType}
+import org.apache.spark.sql.types.{BinaryType, LongType, StringType, StructField, StructType}
 import org.apache.spark.sql.{DataFrame, classic}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -28,9 +29,9 @@ final class SureFramesExecSuite extends AnyFunSuite with LocalSession {
     val projected = ProjectExec(child.output, child)
     val (key, time, value) = (child.output.head, child.output(1), child.output(2))
     val calls = Seq.fill(times)(Seq(Count(Literal(1)), Sum(value), Max(value))).flatten
-    val bounds = spark.sparkContext.broadcast(KeyBounds.all(bound))
+    val bounds = spark.sparkContext.broadcast(KeyBounds.all(bound).words)
     def sure(input: Seq[Attribute]) =
-      SureRows(KeyBounds.place(Seq(key), 2).over(input), timeAt = 1, latest = Latest, bounds)
+      SureRows(KeyBounds.place(Seq(key), 2).over(input), timeAt = 1, latest = Latest, Some(bounds))
     val frames = AttributeReference("frames", BinaryType)()
     val frame = IntegralDivide(time, Literal(FrameSize))
     SureFramesExec(
@@ -93,6 +94,32 @@ final class SureFramesExecSuite extends AnyFunSuite with LocalSession {
       val found = totals(all, bound = 100_000, generated, times = 4)
       assert(found.all == expected(all, 100_000))
     }
+  }
+
+  test("nor when there is no memory at all") {
+    val all = rows(2_000, "id % 97").coalesce(1)
+    val plan = planOf(all, bound = 1_000, times = 1)
+    val updates = FrameUpdates.of(
+      plan.keys,
+      plan.frame,
+      plan.aggregates ++ Seq(Min(plan.time), Max(plan.time), Count(Literal(1)))
+        .map(_.toAggregateExpression()),
+      plan.child.output,
+      StructType(plan.child.output.drop(1).map(column => StructField(column.name, column.dataType)))
+    )
+    val sure = plan.sureOf(plan.child.output)
+    val found = withConf(SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key, "false") {
+      val empty = new AggregateCalls(plan.aggregates.map(_.aggregateFunction), Nil).empty
+      val metric = SQLMetrics.createMetric(spark.sparkContext, "sure")
+      plan.child
+        .execute()
+        .mapPartitions { rows =>
+          val frames = updates.openWith(_ => false)
+          Iterator(Totals.of(new SureFrames(rows, sure, updates, frames, metric), empty))
+        }
+        .reduce(_ + _)
+    }
+    assert(found.all == expected(all, 1_000))
   }
 
   test("rows of ever new keys go on as they are") {

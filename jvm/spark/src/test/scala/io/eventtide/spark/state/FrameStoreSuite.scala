@@ -68,7 +68,7 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
       frames.finish(5, frames.watermark + 1)
     }
     assert(counts == Seq(3, 4))
-    assert(left == PartitionFacts(3, 7, FrameRing.Never, 5, 31, None, left.ends, left.deadlines))
+    assert(left == PartitionFacts(3, 7, FrameRing.Never, 5, 31, "", left.ends, left.deadlines))
     assert(left.deadlines.first == FrameRing.Never)
   }
 
