@@ -56,7 +56,7 @@ private[exec] final class BatchWindowRows(
 ) extends FoundAhead[InternalRow] {
   private val calls = plan.newCalls
   private val rows =
-    new KeyedRows(input, plan.keys, new RowFrames.Single(plan.keys.length, calls.attributes))
+    KeyedRows(input, plan.keys, new RowFrames.Single(plan.keys.length, calls.attributes))
   private val buffers = plan.newBuffers(calls)
   private val ring = plan.newRing(buffers, FrameArchive.None, blockSize = Int.MaxValue)
   private val results = new ResultRows(plan)

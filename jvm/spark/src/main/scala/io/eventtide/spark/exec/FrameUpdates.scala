@@ -51,7 +51,10 @@ private[exec] final case class FrameUpdates(
     .map(used => RowsAside.Column(used.ordinal - initial.length, used.dataType, used.nullable))
 
   /** Opens what a task collects; its memory ends with the task. */
-  def open(peakMemory: SQLMetric): PartialFrames = openWith(TaskMemory.open(peakMemory).reserve(_))
+  def open(peakMemory: SQLMetric): PartialFrames = {
+    val memory = TaskMemory.open(peakMemory)
+    openWith(memory.reserve(_))
+  }
 
   /** As `open`, with memory as somebody else has it: whether so many bytes more may be used. */
   private[exec] def openWith(reserve: Long => Boolean): PartialFrames = {

@@ -4,6 +4,7 @@ import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.BindReferences.bindReferences
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 
+import io.eventtide.kernel.window.TimedWindows
 import io.eventtide.spark.late.{LateLog, LateReason}
 
 /** Which rows of a task are in no window, where each is judged by its key; those in time are counted. */
@@ -17,32 +18,27 @@ private[exec] final class KeyedLate(plan: WindowPlan, batch: KeyedBatch, log: La
   private val reason = LateReason.of(windows.lateRule)
 
   /** Whether a row can be in no window, whatever its key; it is logged then. */
-  def refuses(micros: Long, row: UnsafeRow, watermark: Option[Long]): Boolean = {
+  def refuses(micros: Long, row: UnsafeRow, key: TimedWindows): Boolean = {
     val hasTime = !row.isNullAt(timeAt) &&
       micros >= PartitionWatch.MinMicros && micros <= PartitionWatch.MaxMicros
-    if (!hasTime) addWithoutTime(row, watermark)
-    else if (micros > latest) add(micros, row, watermark, LateReason.Future)
+    if (!hasTime) addWithoutTime(row, key)
+    else if (micros > latest) add(micros, row, key, LateReason.Future)
     !hasTime || micros > latest
   }
 
   /** Counts rows that were in time, whose lowest time is this. */
   def pass(lowest: Long, rows: Long): Unit = late.pass(lowest, rows)
 
-  /** Counts a row that was in time, and logs another.
-    *
-    * @param watermark
-    *   by which it was judged
-    */
-  def judged(micros: Long, row: UnsafeRow, watermark: Option[Long], isOnTime: Boolean): Unit =
-    if (isOnTime) late.pass(micros) else add(micros, row, watermark, reason)
+  /** Logs a row that was late by the watermark of its key. */
+  def add(micros: Long, row: UnsafeRow, key: TimedWindows): Unit = add(micros, row, key, reason)
 
-  private def addWithoutTime(row: UnsafeRow, watermark: Option[Long]): Unit = {
-    late.judgedBy(watermark)
+  private def addWithoutTime(row: UnsafeRow, key: TimedWindows): Unit = {
+    late.judgedBy(key.watermark)
     late.addWithoutTime(toLog(row))
   }
 
-  private def add(micros: Long, row: UnsafeRow, watermark: Option[Long], why: LateReason): Unit = {
-    late.judgedBy(watermark)
+  private def add(micros: Long, row: UnsafeRow, key: TimedWindows, why: LateReason): Unit = {
+    late.judgedBy(key.watermark)
     late.add(toLog(row), why, micros, windows.windowsOf(micros))
   }
 }

@@ -12,13 +12,15 @@ import org.apache.spark.sql.catalyst.expressions.{
   *
   * The key is good until the next run begins. A buffer lies in the input's row, so a run has to be
   * read to its end before that.
+  *
+  * @param keyOf
+  *   the key of the row that the input gave last, good until the next
   */
 private[exec] final class KeyedRows(
     input: Iterator[InternalRow],
-    keys: Seq[Attribute],
+    keyOf: InternalRow => UnsafeRow,
     frames: RowFrames
 ) {
-  private val keyOf = RowFrames.projection(keys, 0)
   private var row: InternalRow = _
   private var rowKey: UnsafeRow = _
   private var run: UnsafeRow = _
@@ -59,9 +61,23 @@ private[exec] final class KeyedRows(
 
 private[exec] object KeyedRows {
 
-  /** Rows as they are, in the order of their keys. */
+  /** Rows that begin with their keys, in an order in which each key comes once. */
+  def apply(rows: Iterator[InternalRow], keys: Seq[Attribute], frames: RowFrames): KeyedRows = {
+    val key = RowFrames.projection(keys, 0)
+    new KeyedRows(rows, key(_), frames)
+  }
+
+  /** Rows that begin with their keys, in the order of `KeyOrder`. */
+  def together(rows: Iterator[InternalRow], keys: Seq[Attribute], frames: RowFrames): KeyedRows =
+    if (keys.isEmpty) KeyedRows(rows, keys, frames)
+    else {
+      val sorted = KeysTogether(rows, keys)
+      new KeyedRows(sorted, _ => sorted.keyOfRow, frames)
+    }
+
+  /** As `together`, of rows as they are. */
   def whole(rows: Iterator[InternalRow], keys: Seq[Attribute]): KeyedRows =
-    new KeyedRows(KeysTogether(rows, keys), keys, new RowFrames.Whole(keys.length))
+    together(rows, keys, new RowFrames.Whole(keys.length))
 }
 
 /** The frames of a row of partial aggregation, behind its keys; there is at least one. */

@@ -21,6 +21,7 @@ private[exec] final class KeysTogether(
     keyOf: InternalRow => UnsafeRow
 ) extends FoundAhead[InternalRow] {
   private var row: InternalRow = _
+  private var rowKey: UnsafeRow = _
   private var number = 0L
   private var key: UnsafeRow = _ // null before the first row
   private val aside = mutable.LinkedHashMap.empty[UnsafeRow, mutable.ArrayBuffer[InternalRow]]
@@ -29,6 +30,9 @@ private[exec] final class KeysTogether(
   private var before: Iterator[InternalRow] = Iterator.empty
 
   protected def current: InternalRow = row
+
+  /** The key of the row that was given last, good until the next is looked for. */
+  def keyOfRow: UnsafeRow = rowKey
 
   protected def advance(): Boolean = {
     var found = takeBefore()
@@ -42,31 +46,39 @@ private[exec] final class KeysTogether(
 
   private def takeBefore(): Boolean = {
     val found = before.hasNext
-    if (found) row = before.next()
+    if (found) {
+      row = before.next()
+      rowKey = keyOf(row)
+    }
     found
   }
 
   /** Whether a row that comes, or one that has waited for it, is the next. */
   private def judge(next: InternalRow): Boolean = {
-    val nextNumber = numberOf(next)
-    if (key == null || nextNumber != number) {
-      begin(next, nextNumber)
-      if (aside.nonEmpty) before = setAside() ++ Iterator(next)
-      row = if (before.hasNext) before.next() else next
-      true
-    } else if (keyOf(next) == key) {
-      row = next
-      true
-    } else {
-      val rows = aside.getOrElseUpdate(keyOf(next).copy(), mutable.ArrayBuffer.empty)
-      rows += next.copy()
-      false
+    val nextKey = keyOf(next)
+    if (key != null && nextKey == key) turnTo(next)
+    else {
+      val nextNumber = numberOf(next)
+      if (key == null || nextNumber != number) begin(next, nextKey, nextNumber)
+      else {
+        val rows = aside.getOrElseUpdate(nextKey.copy(), mutable.ArrayBuffer.empty)
+        rows += next.copy()
+        false
+      }
     }
   }
 
-  private def begin(next: InternalRow, nextNumber: Long): Unit = {
+  private def turnTo(next: InternalRow): Boolean = {
+    row = next
+    rowKey = key
+    true
+  }
+
+  private def begin(next: InternalRow, nextKey: UnsafeRow, nextNumber: Long): Boolean = {
     number = nextNumber
-    if (key == null) key = keyOf(next).copy() else key.copyFrom(keyOf(next))
+    if (key == null) key = nextKey.copy() else key.copyFrom(nextKey)
+    if (aside.nonEmpty) before = setAside() ++ Iterator(next)
+    takeBefore() || turnTo(next)
   }
 
   private def setAside(): Iterator[InternalRow] = {
@@ -79,11 +91,9 @@ private[exec] final class KeysTogether(
 private[exec] object KeysTogether {
 
   /** Rows that begin with their keys, sorted by `KeyOrder`. */
-  def apply(rows: Iterator[InternalRow], keys: Seq[Attribute]): Iterator[InternalRow] =
-    if (keys.isEmpty) rows
-    else {
-      val number = UnsafeProjection.create(Seq(KeyOrder(keys)), keys)
-      val key = RowFrames.projection(keys, 0)
-      new KeysTogether(rows, row => number(row).getLong(0), key(_))
-    }
+  def apply(rows: Iterator[InternalRow], keys: Seq[Attribute]): KeysTogether = {
+    val number = UnsafeProjection.create(Seq(KeyOrder(keys)), keys)
+    val key = RowFrames.projection(keys, 0)
+    new KeysTogether(rows, row => number(row).getLong(0), key(_))
+  }
 }

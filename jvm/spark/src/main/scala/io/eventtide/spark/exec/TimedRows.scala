@@ -132,8 +132,10 @@ private[exec] final class TimedRows(
 
   private def addRow(micros: Long, row: UnsafeRow): Unit =
     if (late.isEmpty) take(micros, row): Unit
-    else if (!late.get.refuses(micros, row, key.watermark))
-      late.get.judged(micros, row, key.watermark, isOnTime = take(micros, row))
+    else if (!late.get.refuses(micros, row, key)) {
+      if (take(micros, row)) late.get.pass(micros, rows = 1)
+      else late.get.add(micros, row, key)
+    }
 
   private def take(micros: Long, row: UnsafeRow): Boolean = {
     val onTime = key.add(micros, batch.now, buffers.input(row))

@@ -83,11 +83,11 @@ private[exec] final case class WindowTask(
       case Some(row) if isPacked =>
         val packed = new PackedFrames.Of(row.input.length, calls.empty, SureFramesExec.Beside)
         val frames = new RowFrames.Mixed(keys.length, row.input.length, packed)
-        new KeyedRows(KeysTogether(rows, keys), keys, frames)
+        KeyedRows.together(rows, keys, frames)
       case Some(_) => KeyedRows.whole(rows, keys)
       case None if isPacked =>
-        new KeyedRows(KeysTogether(rows, keys), keys, new PackedFrames.Of(keys.length, calls.empty))
-      case None => new KeyedRows(rows, keys, new RowFrames.Single(keys.length, calls.attributes))
+        KeyedRows.together(rows, keys, new PackedFrames.Of(keys.length, calls.empty))
+      case None => KeyedRows(rows, keys, new RowFrames.Single(keys.length, calls.attributes))
     }
   }
 

@@ -73,7 +73,7 @@ final class PartialFramesExecSuite extends AnyFunSuite with LocalSession {
       .execute()
       .mapPartitions { rows =>
         val calls = new AggregateCalls(functions, Nil)
-        val keyed = new KeyedRows(rows, keys, new PackedFrames.Of(1, calls.empty))
+        val keyed = KeyedRows(rows, keys, new PackedFrames.Of(1, calls.empty))
         Iterator.continually(keyed).takeWhile(_.hasNext).map { keyed =>
           val key = keyed.nextKey().get(0, keys.head.dataType)
           val one = (String.valueOf(key), keyed.frame) -> calls.evaluate(keyed.buffer).copy()

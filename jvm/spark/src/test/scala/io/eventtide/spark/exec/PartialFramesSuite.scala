@@ -53,7 +53,7 @@ final class PartialFramesSuite extends AnyFunSuite with ScalaCheckPropertyChecks
 
   private def give(frames: PartialFrames, into: Found): Unit = {
     val rowsGiven = Iterator.continually(frames).takeWhile(_.next()).map(_.row: InternalRow)
-    val rows = new KeyedRows(rowsGiven, keys, new PackedFrames.Of(2, calls.empty))
+    val rows = KeyedRows(rowsGiven, keys, new PackedFrames.Of(2, calls.empty))
     while (rows.hasNext) {
       val key = rows.nextKey()
       val (a, b) = (key.getInt(0), Option(key.getUTF8String(1)).map(_.toString).orNull)
