@@ -111,6 +111,9 @@ final case class SureFramesExec(
      """.stripMargin
   }
 
+  override protected def stringArgs: Iterator[Any] =
+    Iterator(keys, time, frame, aggregates, frames)
+
   override protected def withNewChildInternal(newChild: SparkPlan): SureFramesExec =
     copy(child = newChild)
 }

@@ -6,6 +6,7 @@ import java.util.{List => JList}
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.eventtide.ScriptedQuery
+import org.apache.spark.sql.execution.CodegenMode
 import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.internal.SQLConf
@@ -99,6 +100,9 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
       nodes.map(_.metrics("numSureRows").value).sum
     }
 
+    def code: String =
+      shown.asInstanceOf[classic.DataFrame].queryExecution.explainString(CodegenMode)
+
     def restart(): Unit = {
       scripted.stop()
       scripted.start(availableNow = false)
@@ -155,6 +159,12 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
         }
       }
     }
+
+  test("the code of a plan is shown without a batch") {
+    play("max_event_time", n, byKey: _*) { query =>
+      assert(query.code.contains("SureRowsOfTask"))
+    }
+  }
 
   test("with one watermark all rows are aggregated that are not late by it") {
     val options = Seq("kind" -> "tumbling", "size" -> "PT10S", "key_idle_timeout" -> "PT30S")
