@@ -51,7 +51,6 @@ final case class PartialFramesExec(
     }
   }
 
-  override def supportCodegen: Boolean = aggregates.length <= TakesFrames.MostInOneMethod
   override def needCopyResult: Boolean = false
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =

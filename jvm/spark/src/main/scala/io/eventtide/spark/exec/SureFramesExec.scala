@@ -65,8 +65,6 @@ final case class SureFramesExec(
     }
   }
 
-  override def supportCodegen: Boolean = aggregates.length <= TakesFrames.MostInOneMethod
-
   // What else a row has is read where it goes on, and nowhere else.
   override def usedInputs: AttributeSet =
     AttributeSet(keys :+ time) ++ AttributeSet(aggregates.flatMap(_.references))

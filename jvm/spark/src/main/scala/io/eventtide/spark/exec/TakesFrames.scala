@@ -2,6 +2,7 @@ package io.eventtide.spark.exec
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, CodegenContext}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.{CodegenSupport, UnaryExecNode}
@@ -12,7 +13,12 @@ import org.apache.spark.sql.execution.{CodegenSupport, UnaryExecNode}
   */
 private[exec] trait TakesFrames extends UnaryExecNode with CodegenSupport {
 
+  def aggregates: Seq[AggregateExpression]
+
   protected def updates: FrameUpdates
+
+  // The code of more would be too long for the JIT compiler.
+  override def supportCodegen: Boolean = aggregates.length <= TakesFrames.MostInOneMethod
 
   override lazy val metrics: Map[String, SQLMetric] = otherMetrics +
     ("peakMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory"))
@@ -83,8 +89,6 @@ private[exec] trait TakesFrames extends UnaryExecNode with CodegenSupport {
   }
 }
 
-private[exec] object TakesFrames {
-
-  /** The code of more aggregates would be too long for the JIT compiler. */
+private object TakesFrames {
   val MostInOneMethod = 24
 }

@@ -111,6 +111,8 @@ private[exec] final class TimedRows(
   )
   private val late = batch.log.map(new KeyedLate(plan, batch, _))
   private val results = new ResultRows(plan)
+  private val lowestAt =
+    calls.types.length // of aggregated rows' times, as `SureFramesExec` has them
 
   private def newWindows: OpenWindows = settings.windows.open(buffers, plan.counts.nonEmpty)
 
@@ -142,8 +144,6 @@ private[exec] final class TimedRows(
     if (onTime && groups.isDefined) groups.get.accept(micros, micros)
     onTime
   }
-
-  private val lowestAt = calls.types.length // as `SureFramesExec` puts them there
 
   private def addFrame(frame: Long, buffer: UnsafeRow): Unit = {
     val (lowest, highest) = (buffer.getLong(lowestAt), buffer.getLong(lowestAt + 1))
