@@ -25,6 +25,7 @@ def new_session() -> SparkSession:
         SparkSession.builder.master("local[2]")
         .appName("eventtide-tests")
         .config("spark.driver.memory", "2g")
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")  # short queries
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.codegen.fallback", "false")  # code that does not compile is no detail

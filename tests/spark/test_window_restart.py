@@ -1,8 +1,4 @@
-"""Set back to any batch, with or without what that batch wrote: results and late rows are the same.
-
-A kill leaves a checkpoint as it is here after `set_back`: the batch has begun, so that its offsets
-are there, and of its state, its late rows and its entries are all, some or none.
-"""
+"""Set back to any batch, with or without what that batch wrote: all comes out as it did."""
 
 from __future__ import annotations
 
@@ -15,6 +11,7 @@ import pytest
 from eventtide import WatermarkPolicies
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from tests.spark.checkpoints import INDEX, LATE, LEDGER, LOST, STATE, set_back
 from tests.spark.events import Disorder, cut, exact, merged
 from tests.spark.window_runs import WITHOUT_CODE, WindowRun, late_rows, settings
 
@@ -27,9 +24,6 @@ if TYPE_CHECKING:
 
 LAG = WatermarkPolicies.with_fixed_lag("3s")
 BATCHES = cut(Disorder(seed=3, late_by=40, gap=0.8).events(100), seed=3, batches=5)
-
-STATE, LATE, INDEX, LEDGER = "state", "late", "eventtide/late", "eventtide/ledger"
-LOST = [(), (STATE, LATE, INDEX, LEDGER), (INDEX, LEDGER), (STATE, LATE), (LEDGER,)]
 
 CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 VERSION = "spark.sql.streaming.stateStore.checkpointFormatVersion"
@@ -57,26 +51,6 @@ def discarding(events: DataFrame) -> WindowBuilder:
     """Return a window whose panes have what is new."""
     by_ok = et.window(events).event_time("ts", LAG).key_by("ok").tumbling("8s")
     return by_ok.allowed_lateness("20s").early(rows=3).updates().discarding().agg(*exact())
-
-
-def files(checkpoint: Path, folder: str) -> dict[Path, int]:
-    """Return a folder's files by the batch that wrote them; Hadoop's checksums are beside them."""
-    found = {file: re.match(r"\.?(-?\d+)", file.name) for file in (checkpoint / folder).rglob("*")}
-    first = 1 if folder == STATE else 0  # a batch makes the version after the one it loads
-    return {
-        file: int(name[1]) - first
-        for file, name in found.items()
-        if name and file.is_file() and file.parent.name != "SSTs"  # which versions share
-    }
-
-
-def set_back(checkpoint: Path, batch: int, lost: tuple[str, ...]) -> None:
-    """Leave a checkpoint as if its driver had been killed in this batch."""
-    for folder in "offsets", "commits", STATE, LATE, INDEX, LEDGER:
-        first = batch if folder == "commits" or folder in lost else batch + 1
-        for file, wrote in files(checkpoint, folder).items():
-            if wrote >= first:
-                file.unlink()
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ from pyspark.sql import Column
 
 from eventtide._arguments import of_type
 from eventtide.errors import refused
-from eventtide.voltsp.extractors import aggregate, check_extractor
+from eventtide.voltsp.extractors import aggregate, check_extractor, kind_over
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
     from typing_extensions import Self
 
 __all__ = ["Aggregate", "AggregateDefinition"]
@@ -110,15 +111,17 @@ class AggregateDefinition:
             of_type("agg", column, Column, "aggregates of Spark, one after the other", fix)
         return self._and(*columns)
 
-    def columns(self) -> list[Column]:
-        """Return the aggregates as Spark has them.
+    def over(self, df: DataFrame) -> list[Column]:
+        """Return the aggregates as Spark has them, once they proved to be of these rows.
 
         .. versionadded:: 0.1
         """
-        return [
-            aggregate(one.kind, one.name, one.of) if isinstance(one, Aggregate) else one
-            for one in self.aggregates
-        ]
+        columns = []
+        for one in self.aggregates:
+            column = aggregate(one.kind, one.name, one.of) if isinstance(one, Aggregate) else one
+            kind_over("aggregate_definition", one, column, df)
+            columns.append(column)
+        return columns
 
     def __repr__(self) -> str:
         """Return the calls that make it."""

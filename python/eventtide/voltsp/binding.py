@@ -10,7 +10,7 @@ from eventtide._arguments import of_type
 from eventtide.policies import WatermarkPolicies
 from eventtide.voltsp.checks import check
 from eventtide.voltsp.choices import TimeSource, WatermarkStrategy, member
-from eventtide.voltsp.extractors import extracted
+from eventtide.voltsp.extractors import extracted, extracted_time
 from eventtide.windows import WindowBuilder
 
 if TYPE_CHECKING:
@@ -31,20 +31,20 @@ def bound(window: VoltSPWindow, df: DataFrame) -> WindowBuilder:
     """Return the window over rows, once it proved to be whole."""
     of_type("df", df, DataFrame, "a Spark DataFrame", "window.over(df)")
     check(window)
-    keys = [extracted("key_extractor", key, df.columns) for key in window.key_extractor]
+    keys = [extracted("key_extractor", key, df) for key in window.key_extractor]
     builder = _timed(window, df)
     builder = builder.key_by(*keys) if keys else builder
     builder = _silent(_shaped(builder, window), window.time_config)
     if "count" not in window.kind:
         builder = builder.profile("voltsp")
-    return _given(builder, window).agg(*window.aggregate_definition.columns())
+    return _given(builder, window).agg(*window.aggregate_definition.over(df))
 
 
 def _timed(window: VoltSPWindow, df: DataFrame) -> WindowBuilder:
     config = window.time_config
     if config.event_time_extractor is None:
         return WindowBuilder(df).processing_time()
-    column = extracted("event_time_extractor", config.event_time_extractor, df.columns)
+    column = extracted_time(config.event_time_extractor, df)
     if isinstance(column, Column):
         df, column = df.withColumn(EXTRACTED, column), EXTRACTED
     scope = config.scope or ("key" if window.key_extractor else "global")

@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+from pyspark.sql.types import TimestampNTZType, TimestampType
 
 from eventtide._arguments import of_type
-from eventtide._columns import check_column
-from eventtide.errors import refused
+from eventtide._columns import check_column, listed, shown
+from eventtide.errors import ColumnTypeError, refused, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import DataType
 
-__all__ = ["aggregate", "check_extractor", "extracted"]
+__all__ = ["aggregate", "check_extractor", "extracted", "extracted_time", "kind_over"]
 
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*|`[^`]+`")
 # A class has an upper-case letter in front; so a cast such as ts::timestamp is none.
@@ -40,14 +43,36 @@ def check_extractor(name: str, extractor: object) -> None:
         raise refused(name, extractor, problem, allowed=allowed, fix=fix)
 
 
-def extracted(name: str, extractor: str | Column, columns: Sequence[str]) -> str | Column:
-    """Return the name of a column that is there, or an expression as a Column."""
-    if isinstance(extractor, Column):
+def extracted(name: str, extractor: str | Column, df: DataFrame) -> str | Column:
+    """Return the name of a column that is there, or an expression over the rows as a Column."""
+    if isinstance(extractor, str) and (extractor in df.columns or _NAME.fullmatch(extractor)):
+        check_column(name, extractor, df.columns)
         return extractor
-    if extractor in columns or _NAME.fullmatch(extractor):
-        check_column(name, extractor, columns)
-        return extractor
-    return F.expr(extractor)
+    column = extractor if isinstance(extractor, Column) else F.expr(extractor)
+    kind_over(name, extractor, column, df)
+    return column
+
+
+def extracted_time(extractor: str | Column, df: DataFrame) -> str | Column:
+    """Return what tells the time of a row, once it proved to be a time."""
+    name = "event_time_extractor"
+    column = extracted(name, extractor, df)
+    kind = kind_over(name, extractor, column, df)
+    if not isinstance(kind, (TimestampType, TimestampNTZType)):
+        problem = f"has type {kind.simpleString().upper()}"
+        allowed, fix = "a TIMESTAMP or a TIMESTAMP_NTZ", f"{name}='to_timestamp({shown(column)})'"
+        raise ColumnTypeError(sentence(name, extractor, problem, allowed=allowed, fix=fix))
+    return column
+
+
+def kind_over(name: str, given: object, column: str | Column, df: DataFrame) -> DataType:
+    """Return the type of a column over rows; refuse one that Spark cannot make of them."""
+    try:
+        return df.select(column).schema[0].dataType
+    except AnalysisException as error:
+        first = str(error).strip().partition("\n")[0].partition(" SQLSTATE")[0].rstrip(". ")
+        allowed, fix = f"what is made of {listed(df.columns)}", f"df.select({shown(column)!r})"
+        raise refused(name, given, f"is wrong: {first}", allowed=allowed, fix=fix) from None
 
 
 def aggregate(kind: str, name: str, of: str | Column | None) -> Column:

@@ -132,7 +132,7 @@ private[exec] final class PartitionBounds(before: Long, buckets: Option[BoundBuc
   /** The highest watermark that a key of the partition has ever had; `Long.MinValue` for none. */
   def highest: Long = reached
 
-  /** Whether it is worth to turn to all keys for their bounds, in the first batch of a run. */
+  /** Whether all keys have to be turned to for their bounds, in the first batch of a run. */
   def wantAll: Boolean = buckets.exists(_.wantAll)
 
   /** The bounds of the partition from now on, if they are others than before. */
@@ -147,10 +147,8 @@ private[exec] final class PartitionBounds(before: Long, buckets: Option[BoundBuc
   *   the lowest time that is not late at a watermark
   * @param known
   *   as of the batch before; None in the first one of a run
-  * @param highest
-  *   the highest watermark of the partition before the batch; `Long.MinValue` for none
-  * @param keys
-  *   how many there are
+  * @param state
+  *   of the partition, before the batch
   * @param most
   *   so many buckets at most, a power of two
   */
@@ -158,35 +156,47 @@ private[exec] final class BoundBuckets(
     together: Seq[Attribute],
     lateBelow: Long => Long,
     known: Option[Array[Long]],
-    highest: Long,
-    keys: Long,
+    state: BoundedState,
     most: Int
 ) {
   private val hashOf = KeyBounds.hashOf(together)
 
   private var hasRisen = false
 
+  /** Whether nothing is known, and all keys are turned to anyway, or are few enough. */
+  val wantAll: Boolean =
+    known.isEmpty && (state.isVisited || state.keys <= BoundBuckets.MostVisited)
+
   val bounds: Array[Long] = {
-    def ofAll = Array(if (highest == Long.MinValue) highest else lateBelow(highest))
-    val before = known.getOrElse(ofAll)
+    def ofAll =
+      if (wantAll || state.highest == Long.MinValue) Long.MinValue else lateBelow(state.highest)
+    val before = known.getOrElse(Array(ofAll))
     Array.tabulate(wanted(before.length))(i => before(i & (before.length - 1)))
   }
 
   // At least twice as many as keys, so that few share one; the first keys come before they are counted.
   private def wanted(least: Int): Int = {
-    val forKeys = java.lang.Long.highestOneBit(math.max(BoundBuckets.AtFirst, keys) * 4 - 1)
+    val forKeys = java.lang.Long.highestOneBit(math.max(BoundBuckets.AtFirst, state.keys) * 4 - 1)
     math.max(least.toLong, math.min(most.toLong, forKeys)).toInt
   }
 
   def raise(of: UnsafeRow, watermark: Long): Unit =
     if (KeyBounds.raise(bounds, hashOf(of).getInt(0), lateBelow(watermark))) hasRisen = true
 
-  /** Whether nothing is known but the highest watermark, and keys are few enough to be turned to. */
-  def wantAll: Boolean = known.isEmpty && keys > 0 && keys <= BoundBuckets.MostVisited
-
   /** Whether they are others than those that are known. */
   def hasChanged: Boolean = hasRisen || !known.exists(_.length == bounds.length)
 }
+
+/** What a partition remembers that its bounds depend on.
+  *
+  * @param highest
+  *   the highest watermark that a key has ever had; `Long.MinValue` for none
+  * @param keys
+  *   how many there are
+  * @param isVisited
+  *   whether all keys are turned to in this batch, however many there are
+  */
+private[exec] final case class BoundedState(highest: Long, keys: Long, isVisited: Boolean)
 
 private object BoundBuckets {
   private val AtFirst = 1024L

@@ -46,9 +46,8 @@ private[exec] final class KeyGroups private (
 
   private def begin(isKnown: Boolean): Unit = {
     if (isKnown) groups.read(own.read) else own.begin()
-    own.watermark.foreach(
-      bounds.raise(groups.key, _)
-    ) // a policy with other numbers may have another
+    // Also where it has not moved: a policy with other numbers may have another, or none is known.
+    own.watermark.foreach(bounds.raise(groups.key, _))
     time.set(own.watermark, own.watermark)
   }
 
@@ -116,6 +115,7 @@ private[exec] final class KeyGroups private (
 
   /** All keys have had their turn. */
   def finish(): Unit = {
+    if (bounds.wantAll) while (turnToOther()) ()
     leave()
     close()
     if (others != null) others.close()

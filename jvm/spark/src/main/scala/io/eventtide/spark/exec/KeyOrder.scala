@@ -32,8 +32,11 @@ private[exec] object KeyOrder {
   /** Not that of Spark's partitioning, which has keys with some hashes only in each partition. */
   private val Seed = 43
 
+  /** That of no shorter number, and of a long one above 2^56^ only. */
+  private val OfNull = 1L
+
   def apply(keys: Seq[Expression]): Expression = keys match {
-    case Seq(NumberKey(key)) => Coalesce(Seq(StoreOrder(key), Literal(0L)))
+    case Seq(NumberKey(key)) => Coalesce(Seq(StoreOrder(key), Literal(OfNull)))
     case _ => Cast(BitwiseAnd(Murmur3Hash(keys, Seed), Literal(Int.MaxValue)), LongType)
   }
 }

@@ -105,7 +105,9 @@ private[exec] object KeyWindows {
       buffers: WindowBuffers,
       groups: Option[KeyGroups]
   ): KeyWindows = (task.keyed, task.plan.settings.panes) match {
-    case (Some(keyed), _) => new TimedRows(task.plan, keyed, calls, buffers, groups)
+    case (Some(keyed), _) =>
+      val log = keyed.log.map(_.open(state.partition)) // a task may have several partitions
+      new TimedRows(task.plan, keyed, calls, buffers, log, groups)
     case (None, Some(panes)) => new PaneRows(task, panes, state, calls, buffers)
     case (None, None) => new FinalRows(task, state, calls, buffers)
   }

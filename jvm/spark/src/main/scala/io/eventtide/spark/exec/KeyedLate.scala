@@ -1,16 +1,14 @@
 package io.eventtide.spark.exec
 
-import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.BindReferences.bindReferences
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 
 import io.eventtide.kernel.window.TimedWindows
-import io.eventtide.spark.late.{LateLog, LateReason}
+import io.eventtide.spark.late.{LateReason, PartitionLate}
 
 /** Which rows of a task are in no window, where each is judged by its key; those in time are counted. */
-private[exec] final class KeyedLate(plan: WindowPlan, batch: KeyedBatch, log: LateLog) {
+private[exec] final class KeyedLate(plan: WindowPlan, batch: KeyedBatch, late: PartitionLate) {
   private val rows = plan.rows.get
-  private val late = log.open(TaskContext.getPartitionId())
   private val toLog = UnsafeProjection.create(bindReferences(rows.logged, rows.input))
   private val windows = plan.settings.windows
   private val timeAt = plan.keys.length

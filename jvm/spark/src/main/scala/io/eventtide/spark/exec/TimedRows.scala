@@ -21,7 +21,7 @@ import io.eventtide.kernel.window.{
   Silence,
   TimedWindows
 }
-import io.eventtide.spark.late.LateLog
+import io.eventtide.spark.late.{LateLog, PartitionLate}
 import io.eventtide.spark.state.{AggregateCalls, RowColumns, WindowBuffers}
 
 /** Rows that come one by one: the keys, the event time in microseconds, and what else is used.
@@ -90,6 +90,8 @@ private[exec] object KeyedBatch {
 
 /** The windows of one key in its own time, over rows that come one by one.
   *
+  * @param log
+  *   where late rows of the partition go; None where no row is late
   * @param groups
   *   what has the watermark of the key; None where it has its own, or that of the query
   */
@@ -98,6 +100,7 @@ private[exec] final class TimedRows(
     batch: KeyedBatch,
     calls: AggregateCalls,
     buffers: WindowBuffers,
+    log: Option[PartitionLate] = None,
     groups: Option[KeyGroups] = None
 ) extends KeyWindows {
   private val settings = plan.settings
@@ -109,7 +112,7 @@ private[exec] final class TimedRows(
     Option.when(settings.triggers.exists(_.trigger.givesEarly))(newWindows),
     new ResultCondition(plan, calls, buffers)
   )
-  private val late = batch.log.map(new KeyedLate(plan, batch, _))
+  private val late = log.map(new KeyedLate(plan, batch, _))
   private val results = new ResultRows(plan)
   private val lowestAt =
     calls.types.length // of aggregated rows' times, as `SureFramesExec` has them

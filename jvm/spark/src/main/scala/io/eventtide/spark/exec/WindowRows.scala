@@ -35,8 +35,9 @@ private[exec] final class WindowRows(
   private val seen = new SeenKeys
   private val due = new DueKeys(state.byEnd, task.closing, seen)
   // All keys, in the first batch of a run, where it is not known what they are due by, or which bounds
-  // they have.
-  private val visitsAll = state.hasOtherRules || bounds.wantAll && groups.isEmpty
+  // they have; those of groups are seen to by `groups`.
+  private val visitsAll =
+    state.keyCount > 0 && (state.hasOtherRules || bounds.wantAll && groups.isEmpty)
   private val others =
     if (visitsAll) state.allKeys else new StateStoreIterator[UnsafeRowPair](Iterator.empty)
   private val overdue = new DueKeys(state.byClock, task.nowMicros, seen)
@@ -102,13 +103,25 @@ private[exec] final class WindowRows(
     close()
   }
 
+  // The last ones of a batch: nobody asks afterwards whether they have been seen.
   private def takeOther(other: UnsafeRowPair): Unit =
-    if (!seen.contains(state.idOf(other.value))) takeKey(other.key.copy())
+    if (!seen.contains(state.idOf(other.value))) {
+      openKey(other.key.copy())
+      if (state.hasOtherRules) close() else leaveAsRead()
+    }
+
+  private def leaveAsRead(): Unit = {
+    raiseBound()
+    key = null
+  }
 
   private def close(): Unit = {
     windows.close()
-    if (raisesBounds) windows.watermark.foreach(bounds.raise(key, _))
+    raiseBound()
   }
+
+  private def raiseBound(): Unit =
+    if (raisesBounds) windows.watermark.foreach(bounds.raise(key, _))
 
   private def openKey(opened: UnsafeRow): Unit = {
     key = opened

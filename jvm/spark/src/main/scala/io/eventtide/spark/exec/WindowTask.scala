@@ -61,8 +61,8 @@ private[exec] final case class WindowTask(
 
   /** The state of a partition. */
   def open(store: StateStore): FrameStore = {
-    val rules = plan.settings.byKey.fold("")(_.rules)
-    FrameStore.open(store, families, batchId, nowMicros, isByRow = keyed.isDefined, rules)
+    val isByRow = keyed.isDefined
+    FrameStore.open(store, families, batchId, nowMicros, isByRow, plan.settings.rules)
   }
 
   /** The bounds of a partition, with this state. */
@@ -71,7 +71,8 @@ private[exec] final case class WindowTask(
       val known = new KeyBounds(all.value).ofPartition(partition)
       val most = KeyBounds.most(partitions)
       val spec = plan.settings.spec
-      new BoundBuckets(plan.together, spec.lateBelow, known, state.watermark, state.keyCount, most)
+      val before = BoundedState(state.watermark, state.keyCount, state.hasOtherRules)
+      new BoundBuckets(plan.together, spec.lateBelow, known, before, most)
     }
     new PartitionBounds(state.watermark, buckets)
   }

@@ -130,7 +130,7 @@ final case class KeyTimeSettings(
   def beatMicros: Long =
     if (policy.exists(_.movesWithClock)) math.min(heartbeatMicros, 1000000L) else heartbeatMicros
 
-  /** By which watermarks move, and keys are silent: from run to run they may be others. */
+  /** By which watermarks move, and keys are silent. */
   def rules: String = s"${policy.mkString} $silence"
 
   /** What saved state depends on: when a key was last seen is known by one clock. */

@@ -79,6 +79,11 @@ final case class WindowSettings(
   def hasDeadlines: Boolean =
     triggers.exists(_.trigger.every.isDefined) || byKey.exists(_.hasDeadlines)
 
+  /** By which windows close and keys are silent, where that is not the query's watermark alone; from
+    * run to run they may be others.
+    */
+  def rules: String = byKey.fold("")(_.rules)
+
   /** How long after one batch by the clock the next may be run: what is silent is looked for at
     * intervals, what was asked for at a time is given then.
     */

@@ -4,10 +4,11 @@ import java.util.UUID
 
 import scala.collection.mutable
 
+import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.eventtide.BatchInfo
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStats
 
-import io.eventtide.spark.exec.{BoundsAccum, DueAccum, KeyBounds, NextDue, WatermarkRowsAccum}
+import io.eventtide.spark.exec.{BoundsAccum, DueAccum, NextDue, WatermarkRowsAccum}
 import io.eventtide.spark.late.LateLog
 
 /** One micro-batch of a query, as its watermark nodes see it on the driver.
@@ -51,13 +52,13 @@ final class BatchWatermark private[query] (query: QueryWatermark, val info: Batc
     this.bounds += window -> bounds
   }
 
-  /** The bounds of a window's keys before this batch. */
-  def keyBounds(window: Int): KeyBounds = query.keyBounds(window)
+  /** The bounds of a window's keys before this batch, as its tasks get them. */
+  def sentBounds(window: Int): Broadcast[Array[Long]] = query.bounds.send(window)
 
-  /** Those after it. */
-  private[query] def nextBounds: Map[Int, KeyBounds] = synchronized {
+  /** What has been reported of those after it, by window and by partition. */
+  private[query] def boundsReported: Map[Int, Iterable[(Int, Array[Long])]] = synchronized {
     bounds.toSeq.groupMap(_._1)(_._2.value).map { case (window, reports) =>
-      window -> keyBounds(window).after(reports.flatten)
+      window -> reports.flatten
     }
   }
 

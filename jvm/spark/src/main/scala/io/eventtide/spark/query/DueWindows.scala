@@ -20,23 +20,17 @@ private[query] final class DueWindows(windows: IndexedSeq[WindowSettings]) {
   private var lastBeat = Long.MinValue
   private var asksAtStart = false
 
-  /** Takes what a run before this one has saved; its watermark is known. What is due by the clock was
-    * saved by the timeout of that run.
+  /** Takes what a run before this one has saved; its watermark is known. By other rules something else
+    * may be due.
     */
-  def restore(saved: Seq[NextDue], watermarkMs: Long, nowMicros: Long): Unit = {
-    next = next.zipWithIndex.map { case (nothing, i) => saved.lift(i).getOrElse(nothing) }
+  def restore(saved: Seq[SavedDue], watermarkMs: Long): Unit = {
+    next = next.zipWithIndex.map { case (nothing, i) => saved.lift(i).fold(nothing)(_.next) }
     asksByClock = true
     val watermark = WindowBatch.known(watermarkMs)
-    asksAtStart = windows.zip(next).exists { case (window, due) =>
-      due.isClosed(watermark, window) || isSooner(window, due, nowMicros)
+    asksAtStart = windows.zip(saved).exists { case (window, before) =>
+      before.next.isClosed(watermark, window) || before.rules != window.rules
     }
   }
-
-  // A key that is open would be due by now and the timeout, at the latest.
-  private def isSooner(window: WindowSettings, due: NextDue, nowMicros: Long): Boolean =
-    window.byKey.map(_.silence).filterNot(_.byEvents).flatMap(_.timeout).exists { timeout =>
-      due.clockMicros > Clamped.add(nowMicros, timeout)
-    }
 
   /** Takes what the tasks of a batch have reported; windows that did not run owe what they did. */
   def take(reported: Map[Int, Map[Int, NextDue]]): Unit = {
@@ -48,7 +42,8 @@ private[query] final class DueWindows(windows: IndexedSeq[WindowSettings]) {
 
   def hasWindows: Boolean = windows.nonEmpty
 
-  def save: Seq[NextDue] = next
+  def save: Seq[SavedDue] =
+    next.zip(windows).map { case (due, window) => SavedDue(due, window.rules) }
 
   /** A batch is planned, which gives what is due. */
   def planned(): Unit = asksAtStart = false
@@ -75,3 +70,6 @@ private[query] final class DueWindows(windows: IndexedSeq[WindowSettings]) {
   private def earliestBeat(window: WindowSettings): Long =
     Clamped.add(lastBeat, window.beatMicros)
 }
+
+/** What a window owes next, and by which rules; see `KeyTimeSettings.rules`. */
+private[query] final case class SavedDue(next: NextDue, rules: String)

@@ -27,7 +27,7 @@ private[query] final case class LedgerEntry(
     emittedMicros: Option[Long],
     inputs: Seq[Array[Byte]],
     rowsOnTime: Long = 0,
-    due: Seq[NextDue] = Nil
+    due: Seq[SavedDue] = Nil
 ) {
 
   def write(out: DataOutputStream): Unit = {
@@ -43,9 +43,10 @@ private[query] final case class LedgerEntry(
     }
     out.writeLong(rowsOnTime)
     out.writeInt(due.length)
-    due.foreach { next =>
+    due.foreach { case SavedDue(next, rules) =>
       out.writeLong(next.end)
       out.writeLong(next.clockMicros)
+      out.writeUTF(rules)
     }
   }
 
@@ -62,7 +63,7 @@ private[query] object LedgerEntry {
   final class Foreign extends RuntimeException
 
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
-  private val Version = 3
+  private val Version = 4
 
   def read(batchId: Long, in: DataInputStream): LedgerEntry = {
     if (in.readInt() != Magic) {
@@ -84,8 +85,13 @@ private[query] object LedgerEntry {
       emittedMicros = readOption(in),
       inputs = Seq.fill(in.readInt())(readBytes(in)),
       rowsOnTime = if (version < 2) 0 else in.readLong(),
-      due = if (version < 3) Nil else Seq.fill(in.readInt())(NextDue(in.readLong(), in.readLong()))
+      due = if (version < 3) Nil else Seq.fill(in.readInt())(readDue(in, version))
     )
+  }
+
+  private def readDue(in: DataInputStream, version: Int): SavedDue = {
+    val next = NextDue(in.readLong(), in.readLong())
+    SavedDue(next, rules = if (version < 4) "" else in.readUTF())
   }
 
   private def readBytes(in: DataInputStream): Array[Byte] = {

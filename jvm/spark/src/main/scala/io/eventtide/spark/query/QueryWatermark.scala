@@ -6,7 +6,6 @@ import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.eventtide.{BatchInfo, RunningQuery}
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStats
 
-import io.eventtide.spark.exec.KeyBounds
 import io.eventtide.spark.late.{LateLog, LateRows}
 import io.eventtide.spark.source.ClockStream
 
@@ -47,7 +46,6 @@ private[spark] final class QueryWatermark(
   private var recorded: Option[(Long, Boolean)] = None // the last entry: its batch, and `held`
   private var batch: Option[BatchWatermark] = None
   private var finished: Option[FinishedBatch] = None
-  private var bounds = Map.empty[Int, KeyBounds] // of the keys of each window, in this run
 
   /** True for the first clock that opens: it ticks for the query. */
   def claimClock(): Boolean = synchronized {
@@ -56,9 +54,7 @@ private[spark] final class QueryWatermark(
     first
   }
 
-  private[query] def keyBounds(window: Int): KeyBounds = synchronized {
-    bounds.getOrElse(window, KeyBounds.unknown)
-  }
+  private[query] val bounds = new SentBounds(query.session.sparkContext)
 
   private[query] def isCredited: Boolean = synchronized(!catchUp.holding)
 
@@ -102,7 +98,7 @@ private[spark] final class QueryWatermark(
     if (hadRows) inputs.emit(now)
     late.finish(ended.info.batchId, ended.lateLogs)
     due.take(ended.nextDue)
-    bounds ++= ended.nextBounds
+    bounds.take(ended.boundsReported)
     write(ended.info.batchId, whole = ledger.wantsWhole)
     ticks.reschedule()
     finished = Some(FinishedBatch(ended.info.batchId, now, rows, query.readNothing(isClock)))
@@ -212,7 +208,7 @@ private[spark] final class QueryWatermark(
     val entries = ledger.restore(below = next)
     late.restore(below = next, entries.last.rowsOnTime)
     inputs.restore(entries)
-    due.restore(entries.last.due, query.watermarkMs, query.nowMs * 1000)
+    due.restore(entries.last.due, query.watermarkMs)
     recorded = Some((entries.last.batchId, entries.last.held))
     restored = true
   }

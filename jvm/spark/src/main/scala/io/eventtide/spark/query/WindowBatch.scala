@@ -49,14 +49,12 @@ private[spark] final class WindowBatch private (
   def lateMicros: Option[Long] = WindowBatch.known(query.lateWatermarkMs(operatorId))
 
   /** From which times on rows of keys are on time, as `KeyBounds`; asked when the batch is executed. */
-  lazy val bounds: Broadcast[Array[Long]] = spark.broadcast(keyBounds.words)
+  lazy val bounds: Broadcast[Array[Long]] =
+    if (!settings.hasOwnTime) ofAll(lateMicros.fold(Long.MinValue)(settings.spec.lateBelow))
+    else if (batchId == 0) ofAll(Long.MinValue) // no key has a watermark
+    else watermark.sentBounds(position)
 
-  // Before the first batch no key has a watermark.
-  private def keyBounds: KeyBounds =
-    if (!settings.hasOwnTime)
-      KeyBounds.all(lateMicros.fold(Long.MinValue)(settings.spec.lateBelow))
-    else if (batchId == 0) KeyBounds.all(Long.MinValue)
-    else watermark.keyBounds(position)
+  private def ofAll(bound: Long) = spark.broadcast(KeyBounds.all(bound).words)
 
   /** The watermark by which windows close in this batch, in microseconds. */
   def closingMicros: Option[Long] = WindowBatch.known(query.closingWatermarkMs(operatorId))

@@ -73,6 +73,9 @@ private[spark] final class FrameStore(
   private var due = FrameRing.Never
   private var dueInGroup = FrameRing.Never
 
+  /** Of the state: which one it is. */
+  def partition: Int = store.id.partitionId
+
   /** The id of the present key; no other key ever has it. */
   def keyId: Long = id
 
@@ -305,7 +308,7 @@ private[spark] object FrameStore {
   }
 
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
-  private[state] val Version = 4
+  private[state] val Version = 5
 
   /** Refuses state in a format that is not known. */
   private[state] def checkVersion(found: Int): Unit =

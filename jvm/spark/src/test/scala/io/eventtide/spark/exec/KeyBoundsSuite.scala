@@ -1,5 +1,7 @@
 package io.eventtide.spark.exec
 
+import org.apache.spark.SparkConf
+import org.apache.spark.serializer.KryoSerializer
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, UnsafeProjection}
 import org.apache.spark.sql.types.IntegerType
@@ -41,7 +43,11 @@ final class KeyBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val known = before.ofPartition(partition)
         val highest = of(partition).values.maxOption.getOrElse(Long.MinValue)
         val keys = of(partition).size.toLong
-        val buckets = new BoundBuckets(together, lateBelow, known, highest, keys, most)
+        val state = BoundedState(highest, keys, isVisited = false)
+        val buckets = new BoundBuckets(together, lateBelow, known, state, most)
+        if (buckets.wantAll) of(partition).foreach { case (key, watermark) =>
+          buckets.raise(keyOf(InternalRow(key)), watermark)
+        }
         raised.filter(key => place(key._1)._1 == partition).foreach { case (key, watermark) =>
           val to = math.max(watermark, watermarks.getOrElse(key, Long.MinValue))
           watermarks += key -> to
@@ -77,8 +83,17 @@ final class KeyBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val tasks = new Tasks(1 << 12)
     val ahead = keys.map(key => key -> key * 100L).toMap
     val bounds = (1 to 3).foldLeft(KeyBounds.unknown)((before, _) => tasks.batch(before, ahead))
-    val own = keys.count(key => boundOf(bounds, key) == lateBelow(key * 100L))
-    assert(own > 200)
+    def own(bounds: KeyBounds) =
+      keys.count(key => boundOf(bounds, key) == lateBelow(key * 100L))
+    assert(own(bounds) > 200)
+    assert(own(tasks.batch(KeyBounds.unknown, Map.empty)) > 200)
+  }
+
+  test("what is sent is known to a serializer that knows only what was registered") {
+    val conf = new SparkConf().set("spark.kryo.registrationRequired", "true")
+    val kryo = new KryoSerializer(conf).newInstance()
+    val words = new Tasks(4).batch(KeyBounds.unknown, Map(1 -> 7L)).words
+    assert(kryo.deserialize[Array[Long]](kryo.serialize(words)).sameElements(words))
   }
 
   test("before there are reports nothing is sure") {

@@ -146,8 +146,9 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
           assert(query.step(row("a", 5), row("a", 16), row("b", 8), Row(null, "b", 1L)).isEmpty)
           assert(query.sureRows == 2)
           query.restart()
-          assert(query.step(row("a", 21), row("b", 3)) == Set(Row("a", 10L, 20L, 2L)))
+          assert(query.step(row("a", 21)) == Set(Row("a", 10L, 20L, 2L)))
           assert(query.sureRows == 0)
+          assert(query.step(row("b", 3)).isEmpty && query.sureRows == 1) // though it is far behind
           assert(query.step(row("b", 23), row("a", 12)) == Set(Row("b", 0L, 10L, 5L)))
           assert(
             query.late == Set(
@@ -159,6 +160,17 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
         }
       }
     }
+
+  test("every row is judged by its key where Spark may leave keys in any partition") {
+    withConf(SQLConf.STATEFUL_OPERATOR_USE_STRICT_DISTRIBUTION.key, "false") {
+      play("max_event_time", n, byKey: _*) { query =>
+        assert(query.step(row("a", 1), row("b", 2)).isEmpty)
+        assert(query.step(row("a", 4), row("a", 15), row("b", 3)) == Set(Row("a", 0L, 10L, 2L)))
+        assert(query.step(row("a", 5), row("b", 25)) == Set(Row("b", 0L, 10L, 2L)))
+        assert(query.sureRows == 0 && query.late == Set(Row("a", 5L, "window_closed")))
+      }
+    }
+  }
 
   test("the code of a plan is shown without a batch") {
     play("max_event_time", n, byKey: _*) { query =>

@@ -44,7 +44,13 @@ final class KeysTogetherSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
     assert(numbers(DateType, values: _*) == numbers(IntegerType, values: _*))
     assertSorted(numbers(ShortType, Seq(0, 256, 1, -1).map(_.toShort): _*))
     assertSorted(numbers(LongType, 0L, 1L << 40, 1L, -1L))
-    assert(numbers(LongType, null) == Seq(0L))
+  }
+
+  test("no shorter number has that of null, and no long one that comes often") {
+    assert(numbers(IntegerType, null) == numbers(LongType, null))
+    val none = numbers(LongType, null).head
+    assert(!(-1000 to 1000).flatMap(i => numbers(IntegerType, i, i << 16)).contains(none))
+    assert(!(-1000L to 1000L).flatMap(i => numbers(LongType, i, i << 40)).contains(none))
   }
 
   test("other keys have a hash, which is never negative") {

@@ -1,0 +1,35 @@
+package io.eventtide.spark.query
+
+import org.apache.spark.SparkContext
+import org.apache.spark.broadcast.Broadcast
+
+import io.eventtide.spark.exec.KeyBounds
+
+/** The bounds of the keys of each window in one run, and what of them is at the executors.
+  *
+  * They are sent when they are others. What was sent for a batch is kept for the one after it, so that
+  * whoever still reads the results of the batch can do so.
+  */
+private[query] final class SentBounds(spark: SparkContext) {
+  private var known = Map.empty[Int, KeyBounds]
+  private var sent = Map.empty[Int, Broadcast[Array[Long]]]
+  private var old = Seq.empty[Broadcast[Array[Long]]]
+
+  private def of(window: Int): KeyBounds = known.getOrElse(window, KeyBounds.unknown)
+
+  /** Those of a window, before the batch that is planned. */
+  def send(window: Int): Broadcast[Array[Long]] = synchronized {
+    val broadcast = sent.getOrElse(window, spark.broadcast(of(window).words))
+    sent += window -> broadcast
+    broadcast
+  }
+
+  /** Takes what the partitions of windows have reported after a batch. */
+  def take(reported: Map[Int, Iterable[(Int, Array[Long])]]): Unit = synchronized {
+    old.foreach(_.destroy())
+    val changed = reported.filter(_._2.nonEmpty)
+    old = changed.keys.flatMap(sent.get).toSeq
+    sent --= changed.keys
+    known ++= changed.map { case (window, reports) => window -> of(window).after(reports) }
+  }
+}

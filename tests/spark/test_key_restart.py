@@ -1,0 +1,114 @@
+"""Keys in their own time, sessions and counts: batches that are run again, and deadlines too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import eventtide as et
+import pytest
+from eventtide import WatermarkPolicies
+from eventtide.testing import Script
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from tests.spark.checkpoints import LOST, set_back
+from tests.spark.events import Disorder, cut
+from tests.spark.queries import at
+from tests.spark.window_runs import WITHOUT_CODE, WindowRun, late_rows, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from eventtide import WindowBuilder
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+BATCHES = cut(Disorder(seed=5, late_by=30.0, gap=0.6).events(120), seed=5, batches=4)
+
+
+def ids() -> Column:
+    """Return which rows they are."""
+    return F.sort_array(F.collect_list("id")).alias("ids")
+
+
+def n() -> Column:
+    """Return how many."""
+    return F.count("*").alias("n")
+
+
+def by_user(events: DataFrame) -> WindowBuilder:
+    """Begin windows in the time of their keys."""
+    highest = WatermarkPolicies.max_event_time()
+    window = et.window(events).event_time("ts", highest).key_by("user", "site")
+    return window.watermark_scope("key")
+
+
+def sliding(events: DataFrame) -> WindowBuilder:
+    """Return windows that silent keys give too, and that are told while they are open."""
+    window = by_user(events).sliding("12s", every="4s").idle_timeout("20s", clock="event_time")
+    return window.emit("at_window_end", et.WindowTrigger.every_rows(3)).agg(ids(), n())
+
+
+def of_sites(events: DataFrame) -> WindowBuilder:
+    """Return windows whose keys have a watermark together."""
+    return by_user(events).watermark_scope(["site"]).tumbling("8s").agg(ids(), n())
+
+
+def sessions(events: DataFrame) -> WindowBuilder:
+    """Return sessions, some of which are as long as they may be."""
+    window = by_user(events).session("3s", maximum_duration="20s")
+    return window.idle_timeout("20s", clock="event_time").agg(ids(), n())
+
+
+def counts(events: DataFrame) -> WindowBuilder:
+    """Return windows of rows that share some."""
+    window = et.window(events).event_time("ts", WatermarkPolicies.with_fixed_lag("3s"))
+    return window.key_by("user", "site").by_count(4, every=3).agg(ids(), n())
+
+
+@pytest.mark.parametrize("window", [sliding, of_sites, sessions, counts])
+def test_every_batch_that_is_run_again_gives_what_it_gave(
+    spark: SparkSession, tmp_path: Path, window: Callable[[DataFrame], WindowBuilder]
+) -> None:
+    """From the last batch to the first, and from each to the end."""
+    with settings(spark, WITHOUT_CODE):
+        run = WindowRun(spark, window, BATCHES)
+        wanted = run.to_the_end(tmp_path)
+        late = late_rows(spark, tmp_path)
+        assert sum(map(len, wanted.values())) > 20
+        assert len(late) > 5 or window is counts
+        for batch in reversed(wanted):
+            set_back(tmp_path, batch, LOST[batch % len(LOST)])
+            assert run.to_the_end(tmp_path) == {n: wanted[n] for n in wanted if n >= batch}
+            assert late_rows(spark, tmp_path) == late
+
+
+def test_a_task_that_has_several_partitions(spark: SparkSession, tmp_path: Path) -> None:
+    """Late rows of each come into the log, and its rows in time are counted."""
+    one, each = tmp_path / "one", tmp_path / "each"
+    with settings(spark, WITHOUT_CODE):
+        together = WindowRun(spark, sliding, BATCHES, lambda results: results.coalesce(1))
+        assert together.to_the_end(one) == WindowRun(spark, sliding, BATCHES).to_the_end(each)
+    assert late_rows(spark, one) == late_rows(spark, each)
+
+
+@pytest.mark.parametrize("lost", LOST, ids=lambda lost: "-".join(lost) or "commit")
+def test_a_deadline_that_was_due_when_the_driver_died(
+    spark: SparkSession, lost: tuple[str, ...]
+) -> None:
+    """By the clock: its batch is run again, for a sink that has it, and the next one is known."""
+
+    def query(events: DataFrame) -> DataFrame:
+        window = by_user(events).tumbling("10s").idle_timeout("30s").heartbeat("100ms")
+        return window.agg(n()).results.select("user", "n", "pane_timing")
+
+    schema = "ts timestamp, user string, site int"
+    with settings(spark, WITHOUT_CODE), Script(query, schema, session=spark) as script:
+        script.rows([(at(101), "a", 1), (at(102), "a", 1)]).clock(at(20))
+        script.rows([(at(101), "b", 1)])
+        script.clock(at(31)).expect(results=[("a", 2, "idle")])
+        died = script.last_batch
+        script.stop()
+        set_back(Path(script.checkpoint), died, lost)
+        script.restart(clock=at(32)).expect(results=[])
+        assert script.last_batch == died
+        script.clock(at(51)).expect(results=[("b", 1, "idle")])

@@ -1,0 +1,137 @@
+"""Extractors and aggregates of VoltSP's over real rows: what they give, and where one is wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import eventtide as et
+import pytest
+from eventtide import ColumnTypeError, InvalidArgumentError, TimeConfig, Windows
+from eventtide.testing import Script
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+if TYPE_CHECKING:
+    from eventtide import WindowBuilder
+    from pyspark.sql import DataFrame, SparkSession
+
+ROWS = "said string, device string, site string, amount int"
+TIME = "to_timestamp(concat('2024-01-01 00:', said))"
+PAGE = """\
+emitter:
+  tumbling-time-window:
+    windowSpan: 10s
+    keyExtractor: ["upper(device)", site]
+    timeConfig: {eventTimeExtractor: "to_timestamp(concat('2024-01-01 00:', said))"}
+    aggregateDefinition:
+      builder:
+      - {type: sum, column: amount * 2, as: double}
+      - {type: avg, column: amount, as: mean}
+      - {type: expression, expression: count_if(amount > 1), as: many}
+"""
+
+
+def by_builder(rows: DataFrame) -> WindowBuilder:
+    """Return the window of the page by the builder, with a Column among its keys."""
+    return (
+        Windows.tumbling_time_window()
+        .with_window_span("10s")
+        .with_key_extractor(F.upper("device"), "site")
+        .with_time_config(TimeConfig(TIME))
+        .with_aggregate_definition(
+            lambda a: (
+                a.sum("double", "amount * 2")
+                .avg("mean", "amount")
+                .expression("many", "count_if(amount > 1)")
+            )
+        )
+        .over(rows)
+    )
+
+
+@pytest.mark.parametrize("by", ["builder", "YAML"])
+def test_expressions_tell_times_keys_and_values(spark: SparkSession, by: str) -> None:
+    """As SQL text and as columns, in the same places."""
+
+    def query(rows: DataFrame) -> DataFrame:
+        window = by_builder(rows) if by == "builder" else et.from_yaml(PAGE, rows)
+        start = F.date_format("window.start", "mm:ss")
+        return window.results.select("upper(device)", "site", start, "double", "mean", "many")
+
+    with Script(query, ROWS, session=spark) as script:
+        script.rows([("00:01", "a", "x", 1), ("00:02", "A", "x", 4), ("00:03", "a", "y", 9)])
+        script.rows([("00:12", "a", "x", 5)])
+        script.expect(results=[("A", "x", "00:00", 10, 2.5, 1)])
+
+
+Wrong = tuple[int, str, str, type[et.EventtideError], str]
+
+# A line of the page and what stands there instead; the error of the builder, and in YAML.
+WRONG: dict[str, Wrong] = {
+    "a time that is a number": (
+        5,
+        "    timeConfig: {eventTimeExtractor: amount}",
+        "event_time_extractor='amount'",
+        ColumnTypeError,
+        "line 5, timeConfig.eventTimeExtractor: 'amount' has type INT",
+    ),
+    "an expression that is text": (
+        5,
+        "    timeConfig: {eventTimeExtractor: upper(said)}",
+        "event_time_extractor='upper(said)'",
+        ColumnTypeError,
+        r"line 5, timeConfig.eventTimeExtractor: 'upper\(said\)' has type STRING",
+    ),
+    "a time of an unknown column": (
+        5,
+        "    timeConfig: {eventTimeExtractor: to_timestamp(sad)}",
+        "event_time_extractor='to_timestamp(sad)'",
+        InvalidArgumentError,
+        r"line 5, timeConfig.eventTimeExtractor: 'to_timestamp\(sad\)' .*`sad` cannot be resolved",
+    ),
+    "a time that is no SQL": (
+        5,
+        "    timeConfig: {eventTimeExtractor: to_timestamp(}",
+        "event_time_extractor='to_timestamp('",
+        InvalidArgumentError,
+        r"line 5, timeConfig.eventTimeExtractor: 'to_timestamp\(' .*PARSE_SYNTAX_ERROR",
+    ),
+    "a key of an unknown column": (
+        4,
+        '    keyExtractor: ["upper(devise)", site]',
+        "key_extractor='upper(devise)'",
+        InvalidArgumentError,
+        r"line 4, keyExtractor: 'upper\(devise\)' .*`devise` cannot be resolved",
+    ),
+    "a sum of an unknown column": (
+        8,
+        "      - {type: sum, column: amounts * 2, as: double}",
+        "aggregate_definition=",
+        InvalidArgumentError,
+        r"line 6, aggregateDefinition: .*`amounts` cannot be resolved",
+    ),
+    "an aggregate that is no SQL": (
+        10,
+        "      - {type: expression, expression: count_if(amount >), as: many}",
+        "aggregate_definition=",
+        InvalidArgumentError,
+        r"line 6, aggregateDefinition: .*PARSE_SYNTAX_ERROR",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG.values(), ids=WRONG)
+def test_what_is_wrong_is_refused_with_its_place(spark: SparkSession, case: Wrong) -> None:
+    """In YAML by its line and key, in the builder by its argument; before a query starts."""
+    line, text, argument, kind, message = case
+    rows = spark.createDataFrame([], ROWS)
+    lines = PAGE.splitlines()
+    lines[line - 1] = text
+    wrong = "\n".join(lines)
+    with pytest.raises(kind, match=message) as placed:
+        et.from_yaml(wrong, rows)
+    with pytest.raises(kind) as named:
+        Windows.from_yaml(wrong).over(rows)
+    assert str(named.value).startswith(argument)
+    for error in (placed, named):
+        assert " Allowed: " in str(error.value)
+        assert " Try: " in str(error.value)
