@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 ROWS = "ts timestamp, key string, site string, n int"
 MIN, MAX = WatermarkPolicies.min_event_time(), WatermarkPolicies.max_event_time()
+REAL_TIME = WatermarkPolicies.limiting_real_time_lag("2s")
+BY_CLOCKS = WatermarkPolicies.limiting_timestamp_and_wall_clock_lag("8s", "3s")
 
 KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
     "min by key": lambda w: w.event_time("ts", MIN).watermark_scope("key").tumbling("10s"),
@@ -43,6 +45,24 @@ KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
         .tumbling("10s")
         .heartbeat("100ms")
     ),
+    "lag and delay by key": lambda w: (
+        w.event_time("ts", WatermarkPolicies.limiting_lag_and_delay("9s", "4s"))
+        .watermark_scope("key")
+        .tumbling("10s")
+        .heartbeat("100ms")
+    ),
+    "the lower of two by key": lambda w: (
+        w.event_time("ts", WatermarkPolicies.min_of(REAL_TIME, MAX))
+        .watermark_scope("key")
+        .tumbling("5s")
+        .heartbeat("100ms")
+    ),
+    "the higher of two by key": lambda w: (
+        w.event_time("ts", WatermarkPolicies.max_of(BY_CLOCKS, MIN))
+        .watermark_scope("key")
+        .tumbling("10s")
+        .heartbeat("100ms")
+    ),
     "sessions by key": lambda w: (
         w.event_time("ts", MAX)
         .watermark_scope("key")
@@ -53,7 +73,13 @@ KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
     "sessions, one watermark": lambda w: w.event_time(
         "ts", WatermarkPolicies.with_fixed_lag("3s")
     ).session("4s"),
+    "sessions that touch": lambda w: w.event_time(
+        "ts", WatermarkPolicies.with_fixed_lag("3s")
+    ).session("4s", touching="merge"),
     "counts": lambda w: w.event_time("ts", MAX).by_count(5, every=2),
+    "counts, idle": lambda w: (
+        w.event_time("ts", MAX).by_count(5, every=2).idle_timeout("6s").heartbeat("100ms")
+    ),
     "triggers": lambda w: (
         w.event_time("ts", MAX)
         .watermark_scope("key")
@@ -92,7 +118,10 @@ KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
     "processing time": lambda w: w.processing_time().tumbling("10s"),
 }
 
-ARRIVAL = {"counts", "max by key, row by row"}
+BY_CLOCK = {"the lower of two by key", "the higher of two by key"}
+"""Those whose rows have the times of the clock; those of the others are a minute ahead."""
+
+ARRIVAL = {"counts", "counts, idle", "max by key, row by row"}
 """Those that go by the order of arrival, which partitions change."""
 
 
@@ -128,7 +157,7 @@ def test_the_query_does_what_the_kernel_does(
         return KINDS[name](et.window(events)).key_by("key", "site").agg(*aggregates())
 
     with settings(spark, WITHOUT_CODE), KernelScript(window, ROWS) as script:
-        top = 0
+        top = 10 if name in BY_CLOCK else 60
         partitions = 1 if name in ARRIVAL else 2
         for step in range(6):
             if chance.random() < 0.4:
@@ -146,7 +175,7 @@ def when(chance: random.Random, top: int) -> str | None:
     """Return a time near the highest so far; now and then there is none."""
     if chance.random() < 0.05:
         return None
-    return at(max(0, 60 + top - chance.randint(0, 15)))
+    return at(max(0, top - chance.randint(0, 15)))
 
 
 def test_a_difference_is_told(spark: SparkSession) -> None:

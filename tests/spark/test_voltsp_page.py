@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import eventtide as et
 import pytest
 
+from tests.pages import blocks
+from tests.spark.test_docs import run
 from tests.spark.volt_page import PAGE, by_name, listed, published, tables_of, with_tables
 from tests.spark.volt_scenarios import SCENARIOS
 from tests.spark.volt_tables import tables
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from tests.spark.volt_cells import Table
+
+pytestmark = pytest.mark.xdist_group("tables")  # made once
 
 NAMES = [scenario.name for scenario in SCENARIOS]
 
@@ -36,6 +41,34 @@ def test_the_page_is_fresh(made: dict[str, Table]) -> None:
     page = PAGE.read_text("utf-8")
     assert set(tables_of(page)) == {*NAMES, "deviations"}
     assert page == with_tables(page, made), "run: dev/tables"
+
+
+BLOCKS = {
+    "Processing time": "scenario-0",
+    "Event time": "scenario-1",
+    "Delay": "scenario-2",
+    "Minimum or maximum": "scenario-3-max-delay",
+    "Silent keys": "scenario-4-wall",
+    "Late rows": "strict",
+    "What a key costs": "forgotten",
+}
+"""Which table the first block under a heading makes."""
+
+
+@pytest.mark.parametrize(("heading", "name"), BLOCKS.items(), ids=BLOCKS)
+def test_a_block_is_what_made_the_table(spark: SparkSession, heading: str, name: str) -> None:
+    """But for what it counts, and the name of the key."""
+    block = next(one for one in blocks(PAGE) if one.heading == heading)
+    shown = run(block.code, spark.createDataFrame([], "ts timestamp, device string"))["counts"]
+    scenario = next(one for one in SCENARIOS if one.name == name)
+    made = scenario.over(spark.createDataFrame([], "ts timestamp, key string, id string"))
+    assert said(shown) == said(made)
+
+
+def said(window: et.WindowBuilder) -> list[str]:
+    """Return the calls that say how time goes."""
+    calls = window.settings.calls()
+    return sorted(call for call in calls if not call.startswith(("agg", "key_by", "late(")))
 
 
 @pytest.mark.parametrize("name", NAMES)

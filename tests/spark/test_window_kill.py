@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.xdist_group("kills")  # all are compared with one run
+
 SEED = 7
 
 

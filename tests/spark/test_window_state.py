@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
@@ -13,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.queries import EVENTS, at
 from tests.spark.test_windows import flat
+from tests.spark.window_runs import operators
 from tests.spark.window_runs import settings as settings_of
 
 if TYPE_CHECKING:
@@ -114,12 +114,6 @@ def test_progress_says_how_many_keys_have_state(
     with settings_of(spark, counting), Script(query, EVENTS, checkpoint=str(tmp_path)) as script:
         script.rows(ROWS)
         assert operators(script)[-1]["numRowsTotal"] == 2
-
-
-def operators(script: Script) -> list[dict[str, Any]]:
-    """Return what each batch did to the state of its one window."""
-    batches = [json.loads(each.json()) for each in script.streaming_query._jsq.recentProgress()]
-    return [operator for batch in batches for operator in batch["stateOperators"]]
 
 
 @pytest.mark.usefixtures("spark")

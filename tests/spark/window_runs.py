@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import eventtide as et
 from eventtide import _jvm
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from eventtide import WindowBuilder
+    from eventtide.testing import Script
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
@@ -106,3 +108,9 @@ def told(rows: DataFrame) -> Rows:
 def late_rows(spark: SparkSession, checkpoint: Path) -> Rows:
     """Return the late log with all that is the same however often a batch was run."""
     return told(et.read_late(spark, checkpoint))
+
+
+def operators(script: Script) -> list[dict[str, Any]]:
+    """Return what each batch did to the state of its one window."""
+    batches = [json.loads(each.json()) for each in script.streaming_query._jsq.recentProgress()]
+    return [operator for batch in batches for operator in batch["stateOperators"]]

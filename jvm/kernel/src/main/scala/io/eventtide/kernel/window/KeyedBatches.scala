@@ -52,6 +52,7 @@ final class KeyedBatches[K](
   private val overall = new OwnTime(rules.policy, credited = true)
   private val groups = mutable.HashMap.empty[Any, Group]
   private val records = mutable.LinkedHashMap.empty[K, ArraySeq[Byte]]
+  private val aside = new SetAside[Row[K]]
   private val sink = new ByteSink
   private val source = new ByteSource
 
@@ -105,7 +106,7 @@ final class KeyedBatches[K](
   }
 
   private def close(of: K, now: Long, give: Pane[K] => Unit, rows: Seq[Row[K]]): Seq[Row[K]] = {
-    val late = rows.filterNot(take(_, now))
+    val late = judged(now, rows)
     key.close(now, overall.watermark)
     while (key.next()) give(pane(of))
     late
@@ -115,6 +116,17 @@ final class KeyedBatches[K](
     sink.reset(0)
     key.write(sink)
     ArraySeq.unsafeWrapArray(sink.bytes.take(sink.position))
+  }
+
+  /** Takes rows, and answers those that are late. */
+  private def judged(now: Long, rows: Seq[Row[K]]): Seq[Row[K]] = {
+    val late = rows.filterNot(take(_, now))
+    if (key.judgesTogether) {
+      late.foreach(row => aside.add(row.ts, row))
+      val still = Seq.newBuilder[Row[K]]
+      aside.judge((_, row) => take(row, now))((_, row) => still += row)
+      still.result()
+    } else late
   }
 
   /** What is open, each window once; keys hold it as before. */

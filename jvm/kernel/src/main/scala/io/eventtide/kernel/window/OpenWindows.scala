@@ -21,6 +21,9 @@ trait OpenWindows {
   /** Adds what is in `buffer`, which stays the caller's; false when the row is late. */
   def add(ts: Long, buffer: Int): Boolean
 
+  /** Whether a row that is late so far may be in time once other rows are here. */
+  def judgesTogether: Boolean = false
+
   /** A number that lies from the start of each window of the row that was added last up to its end. */
   def mark: Long
 

@@ -6,7 +6,8 @@ import io.eventtide.kernel.time.Clamped
 /** Which rows make a session, and by which rules it takes rows and closes.
   *
   *   - '''Guarantee:''' a session is from its first row to `gap` after its last, `maximum` at the most.
-  *     Which rows are together does not depend on their order, unless `maximum` parts them.
+  *     Which rows are together does not depend on their order, unless `maximum` parts them. Which are
+  *     late may, so that those are set aside until all of a batch are here, see `SetAside`.
   *   - '''Units:''' those of the rows' times.
   *   - '''Restart:''' immutable; nothing to save.
   *   - '''Source:''' VoltSP's `SessionWindow`, Jet's `SessionWindowP`, Spark's `session_window`.
@@ -53,6 +54,9 @@ final case class SessionSpec(
       case LateRule.FrameClosed => end(ts, ts) <= closed(watermark)
       case LateRule.WindowClosed => end(first, last) <= closed(watermark)
     }
+
+  /** Whether that depends on the other rows of the session. */
+  def judgesTogether: Boolean = profile.session.lateRule == LateRule.WindowClosed
 
   // How far the watermark has to be above the end.
   private def waits: Long =

@@ -57,6 +57,8 @@ final class Sessions(spec: SessionSpec, buffers: Buffers) extends OpenWindows {
     onTime
   }
 
+  override def judgesTogether: Boolean = spec.judgesTogether
+
   def mark: Long = lastTime
 
   def apart: Long = spec.gap

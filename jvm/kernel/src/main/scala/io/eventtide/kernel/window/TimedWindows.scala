@@ -80,6 +80,11 @@ final class TimedWindows(
 
   def watermark: Option[Long] = time.watermark
 
+  /** Whether a row that is late so far may be in time once others of its batch are here: it is to be
+    * added again then, see `SetAside`.
+    */
+  val judgesTogether: Boolean = windows.judgesTogether
+
   /** Adds the row in `buffer`, which stays the caller's; false when it is late.
     *
     * @param now the clock

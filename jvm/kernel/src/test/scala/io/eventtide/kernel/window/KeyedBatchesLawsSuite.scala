@@ -70,7 +70,8 @@ final class KeyedBatchesLawsSuite extends AnyFunSuite with ScalaCheckPropertyChe
   }
 
   test("the order of a batch's rows, and the keys beside them, do not matter to a key") {
-    forAll(settings.map(_.copy(byEvents = false)), scripts, Gen.long) { (settings, script, seed) =>
+    val any = settings.flatMap(of => Gen.option(Gen.choose(1L, 10L)).map(gap => of.copy(gap = gap)))
+    forAll(any.map(_.copy(byEvents = false)), scripts, Gen.long) { (settings, script, seed) =>
       val random = new scala.util.Random(seed)
       val numbered = numbers(script)
       val shuffled = numbered.map { case (now, rows) => now -> random.shuffle(rows) }
@@ -163,9 +164,11 @@ object KeyedBatchesLawsSuite {
       triggers: Seq[Trigger] = Seq(Trigger.AtEnd),
       group: Option[Int => Any] = None,
       rowsAtOnce: Int = Int.MaxValue,
+      gap: Option[Long] = None, // of sessions, in place of windows
       isTogether: Boolean = false // rows that cannot be late are put together before they are added
   ) {
-    val profile: Profile = Profile.voltsp.copy(lateRule = lateRule)
+    val profile: Profile =
+      Profile.voltsp.copy(lateRule = lateRule, session = SessionRules(lateRule = lateRule))
     val spec: WindowSpec = WindowSpec(Frame(size, 0), Sliding(windows), profile, delay)
     def rules: KeyRules[Int] = KeyRules(
       if (highest) MaxEventTime() else MinEventTime(),
@@ -218,10 +221,13 @@ object KeyedBatchesLawsSuite {
 
   final class Engine(settings: Settings) {
     private val buffers = new RowBuffers
-    private def windows() = new FrameWindows(
-      settings.spec,
+    private def windows(): OpenWindows = settings.gap match {
+      case Some(gap) =>
+        new Sessions(SessionSpec(gap, None, settings.profile, settings.delay), buffers)
+      case None => new FrameWindows(settings.spec, ring)
+    }
+    private def ring =
       FrameRing(settings.spec.shape, buffers, deducts = false, FrameArchive.None, Int.MaxValue)
-    )
     private val engine =
       new KeyedBatches[Int](settings.rules, () => windows(), buffers(_).length >= 2)
 

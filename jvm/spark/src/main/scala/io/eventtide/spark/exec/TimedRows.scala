@@ -17,6 +17,7 @@ import io.eventtide.kernel.window.{
   KeyTime,
   OpenWindows,
   PaneTiming,
+  SetAside,
   SharedTime,
   Silence,
   TimedWindows
@@ -112,6 +113,7 @@ private[exec] final class TimedRows(
     Option.when(settings.triggers.exists(_.trigger.givesEarly))(newWindows),
     new ResultCondition(plan, calls, buffers)
   )
+  private val aside = new SetAside[UnsafeRow]
   private val late = log.map(new KeyedLate(plan, batch, _))
   private val results = new ResultRows(plan)
   private val lowestAt =
@@ -139,8 +141,15 @@ private[exec] final class TimedRows(
     if (late.isEmpty) take(micros, row): Unit
     else if (!late.get.refuses(micros, row, key)) {
       if (take(micros, row)) late.get.pass(micros, rows = 1)
+      else if (key.judgesTogether) aside.add(micros, row.copy())
       else late.get.add(micros, row, key)
     }
+
+  private def judgeAside(): Unit = aside.judge { (micros, row) =>
+    val onTime = take(micros, row)
+    if (onTime) late.get.pass(micros, rows = 1)
+    onTime
+  }(late.get.add(_, _, key))
 
   private def take(micros: Long, row: UnsafeRow): Boolean = {
     val onTime = key.add(micros, batch.now, buffers.input(row))
@@ -158,6 +167,7 @@ private[exec] final class TimedRows(
   }
 
   def close(): Unit = {
+    if (!aside.isEmpty) judgeAside()
     key.close(batch.now, batch.after, batch.isCredited)
     if (batch.isShown) key.showAll() else if (batch.endsAll) key.closeAll()
   }

@@ -1,0 +1,151 @@
+"""Cases of the wider field that are about windows and keys, as real queries: a micro-batch a step.
+
+Left to the kernel is FC38: its second row is late by the batch right before it, and Spark judges
+rows by the watermark before that one, unless a batch without rows came between.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import eventtide as et
+import pytest
+from eventtide import WatermarkPolicies
+from eventtide.testing import Script
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from tests.spark.window_runs import WITHOUT_CODE, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from eventtide import WindowBuilder
+    from pyspark.sql import DataFrame, SparkSession
+
+FOLDER = Path(os.environ.get("EVENTTIDE_GOLDEN", "tests/golden"))
+CASES = {case["id"]: case for case in json.loads((FOLDER / "field.json").read_text())["cases"]}
+START = datetime(2023, 12, 31, 5, 20, tzinfo=timezone.utc)
+"""Where the cases have 0: all of their windows begin there, too. Their unit is a second."""
+AHEAD = timedelta(days=30)  # of the watermark that a case has beside its rows
+ROWS = "key string, ts timestamp, value int"
+CARRIER = "carries the watermark"  # the key of rows that stand for a watermark
+
+PLAYED = [
+    ("FC22", ""),
+    ("FC28", ""),
+    ("FC29", ""),
+    ("FC34", ""),
+    ("FC35", ""),
+    ("FC47", "scope=key"),
+    ("FC47", "scope=partition"),
+]
+
+
+@pytest.mark.parametrize(("name", "variant"), PLAYED, ids=lambda part: part or "as it is")
+def test_a_query_does_what_the_case_says(spark: SparkSession, name: str, variant: str) -> None:
+    """What each step gives, late rows too, and what is open at the end."""
+    case = CASES[name]
+    compared = 0
+    with (
+        settings(spark, WITHOUT_CODE),
+        Script(lambda rows: query(rows, case, variant), ROWS, clock=START, session=spark) as script,
+    ):
+        for number, (step, given) in enumerate(played(script, case)):
+            expected = step.get("expect_by_variant", {}).get(variant, step.get("expect"))
+            if expected is not None:
+                compared += 1
+                assert (number, given) == (number, sorted(map(outcome, expected)))
+    assert compared > 0
+
+
+def window(rows: DataFrame, case: dict[str, Any], variant: str) -> WindowBuilder:
+    """Return the window of a case."""
+    config = case["config"]
+    shape = config["window"]
+    builder = et.window(rows).key_by("key")
+    if shape.get("time") == "processing":
+        builder = builder.processing_time()
+    elif case["profile"] == "flink":
+        builder = builder.event_time("ts", WatermarkPolicies.with_fixed_lag(AHEAD))
+    else:
+        builder = builder.event_time("ts", WatermarkPolicies.max_event_time())
+    if variant == "scope=key":
+        builder = builder.watermark_scope("key")
+    if case["profile"] == "flink":
+        builder = builder.profile("flink")
+    if config.get("grace"):
+        builder = builder.delay(length(config["grace"]))
+    if shape["kind"] == "session":
+        builder = builder.session(length(shape["gap"]))
+    elif shape["kind"] == "sliding":
+        builder = builder.sliding(length(shape["size"]), every=length(shape["slide"]))
+    else:
+        builder = builder.tumbling(length(shape["size"]))
+    total = F.count("*") if config.get("agg") == "count" else F.sum("value")
+    return builder.agg(total.alias("value"))
+
+
+def query(rows: DataFrame, case: dict[str, Any], variant: str) -> DataFrame:
+    """Return its results."""
+    return window(rows, case, variant).results.select("key", "window", "value")
+
+
+def played(script: Script, case: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[Any]]]:
+    """Run the steps of a case; yield each with what it gave."""
+    seen = 0
+    for step in case["steps"]:
+        play(script, step)
+        results = [
+            ("window", row["key"], units(row.window.start), units(row.window.end), row.value)
+            for row in script.results()
+            if row["key"] != CARRIER
+        ]
+        late = late_rows(script)
+        results += late[seen:]
+        seen = len(late)
+        yield step, sorted(results)
+
+
+def play(script: Script, step: dict[str, Any]) -> None:
+    """Run one step; a watermark comes with a row of its own, and Flink closes at one less."""
+    if step["op"] == "event":
+        script.rows([(step["key"], moment(step["ts"]), step["value"])])
+    elif step["op"] == "watermark":
+        script.rows([(CARRIER, moment(step["at"] + 1) + AHEAD, 0)])
+    elif step["op"] == "clock":
+        script.clock(moment(step["to"]))
+    else:
+        script.stop().restart()
+
+
+def late_rows(script: Script) -> list[Any]:
+    """Return the late rows so far, batch by batch."""
+    log = et.read_late(script.result.sparkSession, script.checkpoint).orderBy("_batch_id")
+    return [("late", row["key"], units(row.ts)) for row in log.collect()]
+
+
+def outcome(expected: dict[str, Any]) -> Any:
+    """Return what a case expects as a query's outcomes are shown."""
+    if "late" in expected:
+        return ("late", expected["late"]["key"], expected["late"]["ts"])
+    start, end = expected["window"]
+    return ("window", expected["key"], start, end, expected["value"])
+
+
+def length(units: int) -> timedelta:
+    """Return a length of a case."""
+    return timedelta(seconds=units)
+
+
+def moment(units: int) -> datetime:
+    """Return a time of a case."""
+    return START + length(units)
+
+
+def units(time: datetime) -> int:
+    """Return a time as a case has it; rows that are collected are in UTC, without saying so."""
+    return (time.replace(tzinfo=timezone.utc) - START) // length(1)
