@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import eventtide as et
 import pytest
@@ -61,13 +61,13 @@ def test_a_trigger_gives_what_meets_its_condition(spark: SparkSession) -> None:
     ],
 )
 def test_rows_exactly_one_gap_apart(
-    spark: SparkSession, touching: str | None, sessions: list[tuple[int, int, int]]
+    spark: SparkSession, touching: Any, sessions: list[tuple[int, int, int]]
 ) -> None:
     """The systems of the field differ (FC45), so it can be said; separate if nobody says."""
 
     def query(events: DataFrame) -> DataFrame:
         window = et.window(events).event_time("ts", HIGHEST).key_by("key")
-        window = window.session("10s", **({"touching": touching} if touching else {}))
+        window = window.session("10s", touching=touching)
         times = [F.unix_timestamp(f"window.{name}") % 86400 for name in ("start", "end")]
         return window.agg(F.count("*").alias("n")).results.select(*times, "n")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import eventtide as et
 import pytest
 
 from tests.pages import blocks
@@ -14,6 +13,7 @@ from tests.spark.volt_scenarios import SCENARIOS
 from tests.spark.volt_tables import tables
 
 if TYPE_CHECKING:
+    import eventtide as et
     from pyspark.sql import SparkSession
 
     from tests.spark.volt_cells import Table
