@@ -82,6 +82,56 @@ def test_every_batch_that_is_run_again_gives_what_it_gave(
             assert late_rows(spark, tmp_path) == late
 
 
+def waiting(timeout: str) -> Callable[[DataFrame], DataFrame]:
+    """Return a query that gives what its keys hold when they have been silent for so long."""
+
+    def query(events: DataFrame) -> DataFrame:
+        window = by_user(events).tumbling("10s").idle_timeout(timeout)
+        return window.agg(n()).results.select("user", "n", "pane_timing")
+
+    return query
+
+
+def test_a_run_begins_with_a_batch_only_if_its_rules_are_others(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """And once: the run after that knows them."""
+    schema, folder = "ts timestamp, user string, site int", str(tmp_path)
+    rows = [(at(101), "a", 1)]
+    begins = []
+    with settings(spark, WITHOUT_CODE):
+        for timeout in "1h", "1h", "2h", "2h":
+            with Script(waiting(timeout), schema, session=spark, checkpoint=folder) as script:
+                script.rows(rows)
+                begins.append(script.last_batch)
+    assert begins == [0, -1, 1, -1]
+
+
+def test_a_batch_that_is_run_again_by_other_rules_keeps_silent_keys(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """A sink has its results already; so it is the batch after it that goes by them."""
+
+    def by_lag(lag: str) -> Callable[[DataFrame], WindowBuilder]:
+        policy = WatermarkPolicies.with_fixed_lag(lag)
+
+        def window(events: DataFrame) -> WindowBuilder:
+            timed = et.window(events).event_time("ts", policy).key_by("user")
+            return timed.watermark_scope("key").tumbling("10s").agg(ids())
+
+        return window
+
+    values = (1, None, None, None, None)
+    quiet = [(1, at(101), "quiet", *values), (2, at(130), "quiet", *values)]
+    busy = [(3, at(101), "busy", *values)]
+    with settings(spark, WITHOUT_CODE):
+        WindowRun(spark, by_lag("10m"), [quiet, busy]).to_the_end(tmp_path)
+        set_back(tmp_path, 1, ())
+        run = WindowRun(spark, by_lag("0s"), [quiet, busy])
+        given = run.to_the_end(tmp_path, has=1)
+    assert [batch for batch, rows in given.items() if "ids=[1]" in str(rows)] == [2]
+
+
 def test_a_task_that_has_several_partitions(spark: SparkSession, tmp_path: Path) -> None:
     """Late rows of each come into the log, and its rows in time are counted."""
     one, each = tmp_path / "one", tmp_path / "each"

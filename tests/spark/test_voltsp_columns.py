@@ -63,6 +63,21 @@ def test_expressions_tell_times_keys_and_values(spark: SparkSession, by: str) ->
         script.expect(results=[("A", "x", "00:00", 10, 2.5, 1)])
 
 
+def test_aggregates_may_use_all_that_a_row_has(spark: SparkSession) -> None:
+    """Its keys, and the time that it got by an extractor or by the clock."""
+    rows = spark.createDataFrame([], ROWS)
+
+    def columns(config: TimeConfig, latest: str) -> list[str]:
+        built = Windows.tumbling_time_window().with_window_span("10s").with_key_extractor("device")
+        built = built.with_time_config(config).with_aggregate_definition(
+            lambda a: a.expression("label", "concat(device, '/', count(*))").max("latest", latest)
+        )
+        return built.over(rows).results.columns
+
+    assert columns(TimeConfig(TIME), "_extracted_event_time")[2:] == ["label", "latest"]
+    assert columns(TimeConfig(), "_processing_time")[2:] == ["label", "latest"]
+
+
 Wrong = tuple[int, str, str, type[et.EventtideError], str]
 
 # A line of the page and what stands there instead; the error of the builder, and in YAML.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from tests.spark.volt_cells import Table
 
-pytestmark = pytest.mark.xdist_group("tables")  # made once
-
 NAMES = [scenario.name for scenario in SCENARIOS]
 
 

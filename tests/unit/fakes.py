@@ -48,6 +48,14 @@ class FakeFrame(DataFrame):
         """Return a frame of one column, which is a time."""
         return SimpleNamespace(schema=StructType().add("one", TimestampType()))
 
+    def selectExpr(self, *_: Any) -> FakeFrame:  # noqa: N802 - PySpark's name
+        """Return the same frame."""
+        return self
+
+    def groupBy(self, *_: Any) -> Any:  # noqa: N802 - PySpark's name
+        """Return groups that any aggregates can be made of."""
+        return SimpleNamespace(agg=self.select)
+
     def __repr__(self) -> str:
         """Return its columns, as PySpark does."""
         return f"DataFrame[{', '.join(self._columns)}]"

@@ -9,9 +9,11 @@ from pyspark.sql import Column
 
 from eventtide._arguments import of_type
 from eventtide.errors import refused
-from eventtide.voltsp.extractors import aggregate, check_extractor, kind_over
+from eventtide.voltsp.extractors import aggregate, check_extractor, made_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import DataFrame
     from typing_extensions import Self
 
@@ -111,15 +113,16 @@ class AggregateDefinition:
             of_type("agg", column, Column, "aggregates of Spark, one after the other", fix)
         return self._and(*columns)
 
-    def over(self, df: DataFrame) -> list[Column]:
-        """Return the aggregates as Spark has them, once they proved to be of these rows.
+    def over(self, df: DataFrame, keys: Sequence[str | Column]) -> list[Column]:
+        """Return the aggregates as Spark has them, once they proved to be of rows with these keys.
 
         .. versionadded:: 0.1
         """
         columns = []
         for one in self.aggregates:
             column = aggregate(one.kind, one.name, one.of) if isinstance(one, Aggregate) else one
-            kind_over("aggregate_definition", one, column, df)
+            with made_of(df, "aggregate_definition", one):
+                _ = df.groupBy(*keys).agg(column).schema
             columns.append(column)
         return columns
 

@@ -12,6 +12,7 @@ from eventtide.voltsp.checks import check
 from eventtide.voltsp.choices import TimeSource, WatermarkStrategy, member
 from eventtide.voltsp.extractors import extracted, extracted_time
 from eventtide.windows import WindowBuilder
+from eventtide.windows.builder import PROCESSING_TIME
 
 if TYPE_CHECKING:
     from eventtide.durations import Duration
@@ -37,7 +38,15 @@ def bound(window: VoltSPWindow, df: DataFrame) -> WindowBuilder:
     builder = _silent(_shaped(builder, window), window.time_config)
     if "count" not in window.kind:
         builder = builder.profile("voltsp")
-    return _given(builder, window).agg(*window.aggregate_definition.over(df))
+    aggregates = window.aggregate_definition.over(_rows(builder), keys)
+    return _given(builder, window).agg(*aggregates)
+
+
+def _rows(builder: WindowBuilder) -> DataFrame:
+    """Return rows with all columns that aggregates may use."""
+    if not builder.settings.processing_time:
+        return builder.df
+    return builder.df.selectExpr("*", f"CAST(NULL AS TIMESTAMP) AS {PROCESSING_TIME}")
 
 
 def _timed(window: VoltSPWindow, df: DataFrame) -> WindowBuilder:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
@@ -15,10 +16,12 @@ from eventtide._columns import check_column, listed, shown
 from eventtide.errors import ColumnTypeError, refused, sentence
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import DataFrame
     from pyspark.sql.types import DataType
 
-__all__ = ["aggregate", "check_extractor", "extracted", "extracted_time", "kind_over"]
+__all__ = ["aggregate", "check_extractor", "extracted", "extracted_time", "made_of"]
 
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*|`[^`]+`")
 # A class has an upper-case letter in front; so a cast such as ts::timestamp is none.
@@ -49,7 +52,7 @@ def extracted(name: str, extractor: str | Column, df: DataFrame) -> str | Column
         check_column(name, extractor, df.columns)
         return extractor
     column = extractor if isinstance(extractor, Column) else F.expr(extractor)
-    kind_over(name, extractor, column, df)
+    _kind_over(name, extractor, column, df)
     return column
 
 
@@ -57,21 +60,29 @@ def extracted_time(extractor: str | Column, df: DataFrame) -> str | Column:
     """Return what tells the time of a row, once it proved to be a time."""
     name = "event_time_extractor"
     column = extracted(name, extractor, df)
-    kind = kind_over(name, extractor, column, df)
+    kind = _kind_over(name, extractor, column, df)
     if not isinstance(kind, (TimestampType, TimestampNTZType)):
         problem = f"has type {kind.simpleString().upper()}"
-        allowed, fix = "a TIMESTAMP or a TIMESTAMP_NTZ", f"{name}='to_timestamp({shown(column)})'"
+        time = f"to_timestamp({extractor if isinstance(extractor, str) else shown(column)})"
+        allowed, fix = "a TIMESTAMP or a TIMESTAMP_NTZ", f"{name}={time!r}"
         raise ColumnTypeError(sentence(name, extractor, problem, allowed=allowed, fix=fix))
     return column
 
 
-def kind_over(name: str, given: object, column: str | Column, df: DataFrame) -> DataType:
-    """Return the type of a column over rows; refuse one that Spark cannot make of them."""
-    try:
+def _kind_over(name: str, given: object, column: str | Column, df: DataFrame) -> DataType:
+    with made_of(df, name, given):
         return df.select(column).schema[0].dataType
+
+
+@contextmanager
+def made_of(df: DataFrame, name: str, given: object) -> Iterator[None]:
+    """Refuse by its name what Spark cannot make of the rows."""
+    try:
+        yield
     except AnalysisException as error:
         first = str(error).strip().partition("\n")[0].partition(" SQLSTATE")[0].rstrip(". ")
-        allowed, fix = f"what is made of {listed(df.columns)}", f"df.select({shown(column)!r})"
+        allowed = f"what is made of {listed(df.columns)}"
+        fix = f"it in df.selectExpr(...), or one of {listed(df.columns)}"
         raise refused(name, given, f"is wrong: {first}", allowed=allowed, fix=fix) from None
 
 

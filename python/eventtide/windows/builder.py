@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["WindowBuilder", "window"]
 
-_PROCESSING_TIME = "_processing_time"
+PROCESSING_TIME = "_processing_time"
 
 
 def window(df: DataFrame) -> WindowBuilder:
@@ -105,7 +105,7 @@ class WindowBuilder(Framing, Timing, Closing):
         )
         df, event_time = self.df, None if time is None else time.column
         if settings.processing_time:
-            df, event_time = with_ingestion_time(df, _PROCESSING_TIME), _PROCESSING_TIME
+            df, event_time = with_ingestion_time(df, PROCESSING_TIME), PROCESSING_TIME
         return _jvm.window(
             df,
             event_time=event_time,

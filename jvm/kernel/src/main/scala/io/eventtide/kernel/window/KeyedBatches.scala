@@ -52,7 +52,6 @@ final class KeyedBatches[K](
   private val overall = new OwnTime(rules.policy, credited = true)
   private val groups = mutable.HashMap.empty[Any, Group]
   private val records = mutable.LinkedHashMap.empty[K, ArraySeq[Byte]]
-  private val aside = new SetAside[Row[K]]
   private val sink = new ByteSink
   private val source = new ByteSource
 
@@ -121,12 +120,8 @@ final class KeyedBatches[K](
   /** Takes rows, and answers those that are late. */
   private def judged(now: Long, rows: Seq[Row[K]]): Seq[Row[K]] = {
     val late = rows.filterNot(take(_, now))
-    if (key.judgesTogether) {
-      late.foreach(row => aside.add(row.ts, row))
-      val still = Seq.newBuilder[Row[K]]
-      aside.judge((_, row) => take(row, now))((_, row) => still += row)
-      still.result()
-    } else late
+    if (key.judgesTogether) late.sortBy(_.ts)(Ordering.Long.reverse).filterNot(take(_, now))
+    else late
   }
 
   /** What is open, each window once; keys hold it as before. */

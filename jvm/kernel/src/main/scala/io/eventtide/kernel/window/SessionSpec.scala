@@ -7,7 +7,7 @@ import io.eventtide.kernel.time.Clamped
   *
   *   - '''Guarantee:''' a session is from its first row to `gap` after its last, `maximum` at the most.
   *     Which rows are together does not depend on their order, unless `maximum` parts them. Which are
-  *     late may, so that those are set aside until all of a batch are here, see `SetAside`.
+  *     late may: see `TimedWindows.judgesTogether`.
   *   - '''Units:''' those of the rows' times.
   *   - '''Restart:''' immutable; nothing to save.
   *   - '''Source:''' VoltSP's `SessionWindow`, Jet's `SessionWindowP`, Spark's `session_window`.

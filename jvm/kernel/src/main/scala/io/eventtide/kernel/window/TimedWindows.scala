@@ -80,8 +80,9 @@ final class TimedWindows(
 
   def watermark: Option[Long] = time.watermark
 
-  /** Whether a row that is late so far may be in time once others of its batch are here: it is to be
-    * added again then, see `SetAside`.
+  /** Whether a row that is late so far may be in time once others of its batch are here. Rows that were
+    * late are to be added once more then, the latest first, since a row is saved by a later one only:
+    * which are late does not depend on the order in which they came.
     */
   val judgesTogether: Boolean = windows.judgesTogether
 

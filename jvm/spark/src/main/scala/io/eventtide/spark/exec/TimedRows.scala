@@ -17,7 +17,6 @@ import io.eventtide.kernel.window.{
   KeyTime,
   OpenWindows,
   PaneTiming,
-  SetAside,
   SharedTime,
   Silence,
   TimedWindows
@@ -113,7 +112,7 @@ private[exec] final class TimedRows(
     Option.when(settings.triggers.exists(_.trigger.givesEarly))(newWindows),
     new ResultCondition(plan, calls, buffers)
   )
-  private val aside = new SetAside[UnsafeRow]
+  private lazy val aside = new PerhapsLate(plan.rows.get.input, plan.keys.length)
   private val late = log.map(new KeyedLate(plan, batch, _))
   private val results = new ResultRows(plan)
   private val lowestAt =
@@ -141,15 +140,15 @@ private[exec] final class TimedRows(
     if (late.isEmpty) take(micros, row): Unit
     else if (!late.get.refuses(micros, row, key)) {
       if (take(micros, row)) late.get.pass(micros, rows = 1)
-      else if (key.judgesTogether) aside.add(micros, row.copy())
+      else if (key.judgesTogether) aside.add(row)
       else late.get.add(micros, row, key)
     }
 
-  private def judgeAside(): Unit = aside.judge { (micros, row) =>
-    val onTime = take(micros, row)
-    if (onTime) late.get.pass(micros, rows = 1)
-    onTime
-  }(late.get.add(_, _, key))
+  private def judgeAgain(row: UnsafeRow): Unit = {
+    val micros = row.getLong(plan.keys.length)
+    if (take(micros, row)) late.get.pass(micros, rows = 1)
+    else late.get.add(micros, row, key)
+  }
 
   private def take(micros: Long, row: UnsafeRow): Boolean = {
     val onTime = key.add(micros, batch.now, buffers.input(row))
@@ -167,7 +166,7 @@ private[exec] final class TimedRows(
   }
 
   def close(): Unit = {
-    if (!aside.isEmpty) judgeAside()
+    if (!aside.isEmpty) aside.takeAll(judgeAgain)
     key.close(batch.now, batch.after, batch.isCredited)
     if (batch.isShown) key.showAll() else if (batch.endsAll) key.closeAll()
   }

@@ -133,7 +133,8 @@ final case class WindowExec(
       isPacked,
       plan.rows.map(_ => keyed(running)),
       Option.when(plan.settings.hasOwnTime && isPacked)(running.bounds),
-      getStateInfo.numPartitions
+      getStateInfo.numPartitions,
+      running.isRunAgain
     )
     val taskMetrics = metricsOfTask
     new FrameStoreRDD(child.execute(), families, getStateInfo, session)((store, rows) =>

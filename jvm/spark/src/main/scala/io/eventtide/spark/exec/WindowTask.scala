@@ -25,6 +25,8 @@ import io.eventtide.spark.state.{AggregateCalls, FrameFamilies, FrameStore, Wind
   *   those of the batch, where keys have watermarks of their own that raise them
   * @param partitions
   *   of the state
+  * @param isRunAgain
+  *   whether the batch was begun by a run before
   */
 private[exec] final case class WindowTask(
     plan: WindowPlan,
@@ -36,7 +38,8 @@ private[exec] final case class WindowTask(
     isPacked: Boolean = false,
     keyed: Option[KeyedBatch] = None,
     bounds: Option[Broadcast[Array[Long]]] = None,
-    partitions: Int = 1
+    partitions: Int = 1,
+    isRunAgain: Boolean = false
 ) {
 
   /** Windows that end at this boundary or before had closed before this batch. */
@@ -62,7 +65,8 @@ private[exec] final case class WindowTask(
   /** The state of a partition. */
   def open(store: StateStore): FrameStore = {
     val isByRow = keyed.isDefined
-    FrameStore.open(store, families, batchId, nowMicros, isByRow, plan.settings.rules)
+    val rules = plan.settings.rules
+    FrameStore.open(store, families, batchId, nowMicros, isByRow, rules, isRunAgain)
   }
 
   /** The bounds of a partition, with this state. */

@@ -24,6 +24,9 @@ final class BatchWatermark private[query] (query: QueryWatermark, val info: Batc
   /** Whether the time that has passed counts. */
   def isCredited: Boolean = query.isCredited
 
+  /** Whether the batch was begun by a run before this one. */
+  def isRunAgain: Boolean = query.isRunAgain(info.batchId)
+
   def nowMicros: Long = info.timestampMs * 1000
 
   /** The lowest watermark that the batch can have: the one in the offset log. */

@@ -16,6 +16,7 @@ import io.eventtide.spark.options.WindowSettings
   */
 private[query] final class DueWindows(windows: IndexedSeq[WindowSettings]) {
   private var next = windows.map(_ => NextDue.Nothing)
+  private var rules = windows.map(_.rules) // by which keys were last turned to
   private var asksByClock = false
   private var lastBeat = Long.MinValue
   private var asksAtStart = false
@@ -25,15 +26,27 @@ private[query] final class DueWindows(windows: IndexedSeq[WindowSettings]) {
     */
   def restore(saved: Seq[SavedDue], watermarkMs: Long): Unit = {
     next = next.zipWithIndex.map { case (nothing, i) => saved.lift(i).fold(nothing)(_.next) }
+    rules = rules.zipWithIndex.map { case (known, i) => saved.lift(i).fold(known)(_.rules) }
     asksByClock = true
     val watermark = WindowBatch.known(watermarkMs)
-    asksAtStart = windows.zip(saved).exists { case (window, before) =>
-      before.next.isClosed(watermark, window) || before.rules != window.rules
+    asksAtStart = hasOtherRules || windows.zip(next).exists { case (window, due) =>
+      due.isClosed(watermark, window)
     }
   }
 
-  /** Takes what the tasks of a batch have reported; windows that did not run owe what they did. */
-  def take(reported: Map[Int, Map[Int, NextDue]]): Unit = {
+  private def hasOtherRules: Boolean = rules != windows.map(_.rules)
+
+  /** Takes what the tasks of a batch have reported; windows that did not run owe what they did.
+    *
+    * @param isRunAgain
+    *   whether the batch was begun by a run before, and went by the rules of that one
+    */
+  def take(reported: Map[Int, Map[Int, NextDue]], isRunAgain: Boolean): Unit = {
+    if (isRunAgain) asksAtStart = hasOtherRules
+    else
+      rules = rules.zipWithIndex.map { case (known, i) =>
+        if (reported.contains(i)) windows(i).rules else known
+      }
     next = next.zipWithIndex.map { case (before, i) =>
       reported.get(i).fold(before)(partitions => NextDue.earliest(partitions.values))
     }
@@ -43,7 +56,7 @@ private[query] final class DueWindows(windows: IndexedSeq[WindowSettings]) {
   def hasWindows: Boolean = windows.nonEmpty
 
   def save: Seq[SavedDue] =
-    next.zip(windows).map { case (due, window) => SavedDue(due, window.rules) }
+    next.zip(rules).map { case (due, by) => SavedDue(due, by) }
 
   /** A batch is planned, which gives what is due. */
   def planned(): Unit = asksAtStart = false

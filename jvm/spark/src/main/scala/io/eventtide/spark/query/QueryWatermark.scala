@@ -42,7 +42,8 @@ private[spark] final class QueryWatermark(
   private var claimed = false
   private var lastTicked = false
   private var restored = false
-  private var runAgain = Option.empty[Long]
+  private var runAgain = Option.empty[Long] // the batch that a run before this one began
+  private var mayBeUnread = false // that batch, by its sink
   private var recorded: Option[(Long, Boolean)] = None // the last entry: its batch, and `held`
   private var batch: Option[BatchWatermark] = None
   private var finished: Option[FinishedBatch] = None
@@ -79,11 +80,14 @@ private[spark] final class QueryWatermark(
     * by itself or by what its user wrote, does not ask for them.
     */
   private[query] def runIfUnread(ended: BatchWatermark): Unit = {
-    val isAgain = synchronized(runAgain.contains(ended.info.batchId))
-    if (isAgain && ended.isUnread && (due.hasWindows || !query.readNothing(isClock)))
+    val asks = synchronized(mayBeUnread && isRunAgain(ended.info.batchId))
+    if (asks && ended.isUnread && (due.hasWindows || !query.readNothing(isClock)))
       query.runBatch()
-    synchronized { runAgain = None }
+    synchronized { mayBeUnread = false }
   }
+
+  /** Whether a batch was begun by a run before this one. */
+  private[query] def isRunAgain(batchId: Long): Boolean = synchronized(runAgain.contains(batchId))
 
   /** Ends a batch: credits its rows and its time, writes what has to be there before it is
     * committed, and says the watermark.
@@ -97,7 +101,7 @@ private[spark] final class QueryWatermark(
     if (hadRows || !catchUp.holding) inputs.observe(now, rows, credited = !catchUp.holding)
     if (hadRows) inputs.emit(now)
     late.finish(ended.info.batchId, ended.lateLogs)
-    due.take(ended.nextDue)
+    due.take(ended.nextDue, isRunAgain(ended.info.batchId))
     bounds.take(ended.boundsReported)
     write(ended.info.batchId, whole = ledger.wantsWhole)
     ticks.reschedule()
@@ -192,6 +196,7 @@ private[spark] final class QueryWatermark(
   private def rerun(batchId: Long): Unit = {
     restore(batchId)
     runAgain = Some(batchId)
+    mayBeUnread = true
     catchUp.rerun(wasHeld = recorded.exists(_._2))
   }
 

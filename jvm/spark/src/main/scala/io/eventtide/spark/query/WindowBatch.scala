@@ -43,6 +43,9 @@ private[spark] final class WindowBatch private (
 
   val batchId: Long = query.batch.batchId
 
+  /** Whether the batch was begun by a run before this one. */
+  def isRunAgain: Boolean = watermark.isRunAgain
+
   val stateInfo: StatefulOperatorStateInfo = query.stateInfo(operatorId)
 
   /** The watermark by which rows are late, in microseconds: what was closed before this batch. */

@@ -38,6 +38,9 @@ import io.eventtide.spark.EventtideException
   *   whether the rows of keys come one by one
   * @param rules
   *   by which watermarks of keys move, and keys are silent
+  * @param isRunAgain
+  *   whether the batch was begun by a run before: keys that have no rows are not turned to by other rules
+  *   then, as a sink may have its results already
   * @param before
   *   what the partition remembers
   */
@@ -48,6 +51,7 @@ private[spark] final class FrameStore(
     nowMicros: Long,
     isByRow: Boolean,
     rules: String,
+    isRunAgain: Boolean,
     record: PartitionRecord,
     before: Option[PartitionFacts]
 ) {
@@ -87,6 +91,9 @@ private[spark] final class FrameStore(
 
   /** Whether the keys with state may have other watermarks, or be due at other times, than is known. */
   val hasOtherRules: Boolean = before.exists(_.rules != rules)
+
+  /** Whether that is to be seen to in this batch. */
+  val takesOtherRules: Boolean = hasOtherRules && !isRunAgain
 
   /** How many keys have state. */
   def keyCount: Long = keys
@@ -230,7 +237,7 @@ private[spark] final class FrameStore(
       byClock.head,
       math.max(closed, closing),
       highest,
-      rules,
+      if (isRunAgain) before.fold(rules)(_.rules) else rules,
       ends.counts,
       deadlines.counts
     )
@@ -295,13 +302,24 @@ private[spark] object FrameStore {
       batchId: Long,
       nowMicros: Long,
       isByRow: Boolean = false,
-      rules: String = ""
+      rules: String = "",
+      isRunAgain: Boolean = false
   ): FrameStore = {
     families.create(store)
     val record = new PartitionRecord(store, families)
     val before = record.read()
     val state =
-      new FrameStore(store, families, batchId, nowMicros, isByRow, rules, record, before)
+      new FrameStore(
+        store,
+        families,
+        batchId,
+        nowMicros,
+        isByRow,
+        rules,
+        isRunAgain,
+        record,
+        before
+      )
     // The first format had no such record.
     if (before.isEmpty && state.byEnd.head != FrameRing.Never) checkVersion(1)
     state

@@ -86,6 +86,9 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
         .collect()
         .toSet
 
+    def lateCount: Long =
+      spark.read.format("eventtide-late").option("checkpoint", checkpoint).load().count()
+
     /** Open windows, without panes, and the watermarks of their keys. */
     def state: Set[Row] = {
       val held = PythonApi.readState(result, checkpoint)
@@ -245,6 +248,20 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
       assert(query.step(row("a", 40)) == Set(Row("a", 0L, 10L, 3L), Row("a", 10L, 17L, 2L)))
     }
   }
+
+  for (old <- Seq(3, PerhapsLate.Few, PerhapsLate.Few + 1000))
+    test(s"a row is saved by later ones of its session, however many others are late: $old") {
+      val options = Seq("scope" -> "key", "kind" -> "session", "gap" -> "PT5S")
+      play("max_event_time", n, options :+ ("key_idle_timeout" -> "PT1H"): _*) { query =>
+        assert(query.step(row("a", 100)).isEmpty)
+        val late = (0 until old).map(i => row("a", i * 0.001))
+        val saved = Seq(88, 92).map(row("a", _))
+        assert(query.step(saved ++ late ++ Seq(96, 99).map(row("a", _)): _*).isEmpty)
+        val session = query.step(row("a", 200))
+        assert(session == Set(Row("a", 88L, 105L, 5L, 0, "on_time", true)))
+        assert(query.lateCount == old)
+      }
+    }
 
   test("windows of so many rows of a key") {
     val all = Seq(collect_list("amount").as("all"))
