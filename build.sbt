@@ -75,6 +75,10 @@ lazy val spark = (project in file("jvm/spark"))
       Seq(file)
     }.taskValue,
     Test / javaOptions ++= SparkJvm.options ++ Seq(
+      "-XX:TieredStopAtLevel=1", // most of the code of a query runs a few times only
+      "-XX:ReservedCodeCacheSize=256m",
+      "-XX:+UseSerialGC",
+      "-Xmn600m",
       "-Dspark.ui.enabled=false",
       s"-Dspark.sql.warehouse.dir=${target.value / "spark-warehouse"}"
     ),

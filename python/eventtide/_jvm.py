@@ -388,7 +388,8 @@ def _api(thing: DataFrame | StreamingQuery | SparkSession) -> Any:
 
 def _find_api() -> Any:
     """Return the JVM's door, or None: py4j takes a class that is not there for a package."""
-    found = SparkContext._jvm.io.eventtide.spark.PythonApi  # type: ignore[union-attr]
+    # Package by package, each name would be looked for in all jars.
+    found = getattr(SparkContext._jvm, "io.eventtide.spark.PythonApi")
     return None if isinstance(found, JavaPackage) else found
 
 

@@ -18,6 +18,10 @@ FILES = (
     "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 )
 
+# Most of the code of a query runs a few times only. What is compiled stays: by default the place for
+# it is one that these tests fill, over and over.
+QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -Xmn600m"
+
 
 def new_session() -> SparkSession:
     """Return a local session with Eventtide's jar and extension."""
@@ -25,7 +29,7 @@ def new_session() -> SparkSession:
         SparkSession.builder.master("local[2]")
         .appName("eventtide-tests")
         .config("spark.driver.memory", "2g")
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")  # short queries
+        .config("spark.driver.extraJavaOptions", QUICK_JVM)
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.codegen.fallback", "false")  # code that does not compile is no detail

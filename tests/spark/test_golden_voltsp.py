@@ -6,31 +6,48 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.spark.volt_cases import Emitted, Group, groups, played
+from tests.spark.volt_cases import Emitted, Group, groups, played, shared
 from tests.spark.window_runs import WITHOUT_CODE, settings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import SparkSession
+
+    from tests.spark.volt_cases import Step
 
 
 @pytest.mark.parametrize("group", groups(), ids=str)
 def test_a_query_does_what_the_case_says(spark: SparkSession, group: Group) -> None:
     """Windows with their rows, and late rows; what is open nobody sees."""
     with settings(spark, WITHOUT_CODE):
-        for number, step in enumerate(played(spark, group)):
-            for case in group.cases:
-                for expect in (one for one in case["expect"] if one["step"] == number):
-                    where = (case["id"], number)
-                    if "emitted" in expect:
-                        wanted = set(map(windows, expect["emitted"]))
-                        assert (*where, step.emitted[case["id"]]) == (*where, wanted)
-                    if "late" in expect:
-                        assert (*where, step.late[case["id"]]) == (*where, set(expect["late"]))
+        compare(group, played(spark, group))
+
+
+@pytest.mark.parametrize("group", shared(), ids=str)
+def test_rows_without_a_key_have_one_watermark(spark: SparkSession, group: Group) -> None:
+    """Which does what that of a single key does."""
+    with settings(spark, WITHOUT_CODE):
+        compare(group, played(spark, group, keyed=False))
+
+
+def compare(group: Group, steps: Iterator[Step]) -> None:
+    """Compare what came out of each step with what the cases say of it."""
+    for number, step in enumerate(steps):
+        for case in group.cases:
+            for expect in (one for one in case["expect"] if one["step"] == number):
+                where = (case["id"], number)
+                if "emitted" in expect:
+                    wanted = set(map(windows, expect["emitted"]))
+                    assert (*where, step.emitted[case["id"]]) == (*where, wanted)
+                if "late" in expect:
+                    assert (*where, step.late[case["id"]]) == (*where, set(expect["late"]))
 
 
 def test_there_are_cases() -> None:
     """A folder without any would pass."""
     assert sum(len(group.cases) for group in groups()) > 10
+    assert len(shared()) > 5
 
 
 def windows(expected: dict[str, Any]) -> Emitted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import eventtide as et
 import pytest
@@ -17,10 +17,12 @@ from tests.spark.queries import at
 from tests.spark.window_runs import WITHOUT_CODE, WindowRun, late_rows, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from eventtide import WindowBuilder
     from pyspark.sql import Column, DataFrame, SparkSession
+
+    from tests.spark.window_runs import Rows
 
 BATCHES = cut(Disorder(seed=5, late_by=30.0, gap=0.6).events(120), seed=5, batches=4)
 
@@ -107,29 +109,75 @@ def test_a_run_begins_with_a_batch_only_if_its_rules_are_others(
     assert begins == [0, -1, 1, -1]
 
 
-def test_a_batch_that_is_run_again_by_other_rules_keeps_silent_keys(
+def of_two(lag: str) -> Callable[[DataFrame], WindowBuilder]:
+    """Return windows whose keys are behind their rows by so much."""
+    policy = WatermarkPolicies.min_of(
+        WatermarkPolicies.with_fixed_lag(lag), WatermarkPolicies.max_event_time()
+    )
+
+    def window(events: DataFrame) -> WindowBuilder:
+        timed = et.window(events).event_time("ts", policy).key_by("user")
+        return timed.watermark_scope("key").tumbling("10s").agg(ids())
+
+    return window
+
+
+def row(number: int, second: float, user: str) -> tuple[Any, ...]:
+    """Return an event of which nothing else matters."""
+    return number, at(second), user, 1, None, None, None, None
+
+
+def where(given: Mapping[int, Rows], ids: str) -> list[int]:
+    """Return the batches that gave a window of these rows."""
+    return [batch for batch, rows in given.items() if f"ids=[{ids}]" in str(rows)]
+
+
+TWO_KEYS = [
+    [row(1, 101, "quiet"), row(2, 130, "quiet")],
+    [row(3, 101, "busy"), row(4, 130, "busy")],
+]
+
+
+def test_a_batch_that_is_run_again_goes_by_the_rules_it_was_begun_with(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    """A sink has its results already; so it is the batch after it that goes by them."""
+    """A sink has its results already; so it is the batch after it that goes by other ones."""
+    with settings(spark, WITHOUT_CODE):
+        WindowRun(spark, of_two("10m"), TWO_KEYS).to_the_end(tmp_path)
+        set_back(tmp_path, 1, ())
+        given = WindowRun(spark, of_two("0s"), TWO_KEYS).to_the_end(tmp_path, has=1)
+        assert where(given, "1") == [2]
+        assert where(given, "3") == [2]
+        set_back(tmp_path, 2, ())  # the first that was begun by them
+        given = WindowRun(spark, of_two("0s"), TWO_KEYS).to_the_end(tmp_path, has=1)
+        assert where(given, "1") == [2]
+        assert where(given, "3") == [2]
+        set_back(tmp_path, 2, ())
+        given = WindowRun(spark, of_two("10m"), TWO_KEYS).to_the_end(tmp_path, has=1)
+        assert where(given, "1") == [2]
+        assert where(given, "3") == [2]
 
-    def by_lag(lag: str) -> Callable[[DataFrame], WindowBuilder]:
-        policy = WatermarkPolicies.with_fixed_lag(lag)
 
+def test_silence_in_a_batch_that_is_run_again_is_that_of_the_run_which_began_it(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """What it gave for a silent key, its sink has; the key holds nothing any more."""
+
+    def silent(timeout: str) -> Callable[[DataFrame], WindowBuilder]:
         def window(events: DataFrame) -> WindowBuilder:
-            timed = et.window(events).event_time("ts", policy).key_by("user")
-            return timed.watermark_scope("key").tumbling("10s").agg(ids())
+            tens = by_user(events).tumbling("10s").idle_timeout(timeout, clock="event_time")
+            return tens.agg(ids())
 
         return window
 
-    values = (1, None, None, None, None)
-    quiet = [(1, at(101), "quiet", *values), (2, at(130), "quiet", *values)]
-    busy = [(3, at(101), "busy", *values)]
+    batches = [[row(1, 101, "a")], [row(2, 200, "b")], [row(3, 201, "b")], [row(4, 3500, "b")]]
     with settings(spark, WITHOUT_CODE):
-        WindowRun(spark, by_lag("10m"), [quiet, busy]).to_the_end(tmp_path)
-        set_back(tmp_path, 1, ())
-        run = WindowRun(spark, by_lag("0s"), [quiet, busy])
-        given = run.to_the_end(tmp_path, has=1)
-    assert [batch for batch, rows in given.items() if "ids=[1]" in str(rows)] == [2]
+        given = WindowRun(spark, silent("30s"), batches[:3]).to_the_end(tmp_path)
+        assert where(given, "1") == [2]
+        set_back(tmp_path, 2, ())
+        given = WindowRun(spark, silent("10m"), batches).to_the_end(tmp_path, has=2)
+        assert where(given, "1") == []
+        assert where(given, "2, 3") != []
 
 
 def test_a_task_that_has_several_partitions(spark: SparkSession, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from eventtide import WindowBuilder
+    from eventtide.windows.profiles import Profile
     from pyspark.sql import DataFrame, SparkSession
 
 ROWS = "ts timestamp, key string"
@@ -57,6 +58,44 @@ def test_the_clock_is_looked_at_once_a_heartbeat(spark: SparkSession) -> None:
         script.clock(at(80)).expect(results=[("b", 1, "idle")])
         script.clock(at(3000)).expect(results=[])
         assert script.last_batch == 3
+
+
+def test_the_clock_may_be_looked_at_ten_times_a_second(spark: SparkSession) -> None:
+    """That is how soon one key comes after another."""
+
+    def tens(window: WindowBuilder) -> WindowBuilder:
+        return window.tumbling("10s").idle_timeout("20s").heartbeat("100ms")
+
+    with Script(silent(tens), ROWS, session=spark) as script:
+        script.rows([(at(101), "a")]).clock(at(0.04)).rows([(at(101), "b")])
+        script.clock(at(20)).expect(results=[("a", 1, "idle")])
+        script.clock(at(20.099)).expect(results=[])
+        assert script.last_batch == 2
+        script.clock(at(20.1)).expect(results=[("b", 1, "idle")])
+        assert script.last_batch == 3
+
+
+@pytest.mark.parametrize("profile", ["eventtide", "voltsp"])
+def test_windows_of_the_clock_cost_a_batch_when_they_close(
+    spark: SparkSession, profile: Profile
+) -> None:
+    """And no other; each closes at its end."""
+
+    def query(events: DataFrame) -> DataFrame:
+        window = et.window(events).processing_time().profile(profile).tumbling("10s")
+        return window.agg(F.count("*").alias("n")).results.select("n")
+
+    with Script(query, ROWS, session=spark) as script:
+        script.clock(at(0.5)).rows([(at(1), "a")]).clock(at(3)).rows([(at(1), "a")])
+        script.clock(at(9.9)).expect(results=[])
+        assert script.last_batch == 1
+        script.clock(at(10)).expect(results=[(2,)])
+        assert script.last_batch == 2
+        script.clock(at(25)).clock(at(3000)).rows([(at(1), "a")]).expect(results=[])
+        assert script.last_batch == 3
+        script.restart(clock=at(3009.9)).expect(results=[])
+        assert script.last_batch == -1
+        script.restart(clock=at(3010), available_now=True).expect(results=[(1,)])
 
 
 def test_a_batch_of_other_keys_gives_what_is_due(spark: SparkSession) -> None:

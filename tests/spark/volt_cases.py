@@ -57,7 +57,20 @@ def groups() -> list[Group]:
     return list(found.values())
 
 
-def window_of(config: dict[str, Any]) -> VoltSPWindow:
+def shared() -> list[Group]:
+    """Return the cases of event time that have one key and no clock: they can do without a key."""
+    return [
+        Group(group.config, [case])
+        for group in groups()
+        for case in group.cases
+        if group.config["window"]["type"] in ("tumbling", "sliding")
+        and group.config["time_config"]["time_source"] == "EVENT_TIME"
+        and "idle_timeout_ms" not in group.config["time_config"]
+        and len({event["key"] for step in case["steps"] for event in step["events"]}) == 1
+    ]
+
+
+def window_of(config: dict[str, Any], *, keyed: bool = True) -> VoltSPWindow:
     """Return the window of a configuration, in the words of the page."""
     window, times = config["window"], config["time_config"]
     kind = window["type"]
@@ -68,7 +81,9 @@ def window_of(config: dict[str, Any]) -> VoltSPWindow:
         "tumbling_count": Windows.tumbling_count_window,
         "sliding_count": Windows.sliding_count_window,
     }
-    built = named[kind]().with_key_extractor("key")
+    built = named[kind]()
+    if keyed:
+        built = built.with_key_extractor("key")
     if "span_ms" in window:
         built = built.with_window_span(timedelta(milliseconds=window["span_ms"]))
     if "slide_ms" in window:
@@ -113,12 +128,16 @@ class Step:
     late: dict[str, set[str]]
 
 
-def played(spark: SparkSession, group: Group) -> Iterator[Step]:
+def played(spark: SparkSession, group: Group, *, keyed: bool = True) -> Iterator[Step]:
     """Run the query of a group, a micro-batch a step; names of rows begin with that of the case."""
-    window = window_of(group.config)
+    window = window_of(group.config, keyed=keyed)
 
     def query(rows: DataFrame) -> DataFrame:
         results = window.over(rows).results
+        if not keyed:  # the key of its rows, which is one
+            case = group.cases[0]
+            key = next(event["key"] for step in case["steps"] for event in step["events"])
+            results = results.withColumn("key", F.lit(f"{case['id']}/{key}"))
         timing = F.col("pane_timing") if "pane_timing" in results.columns else F.lit("on_time")
         return results.select("key", "window.start", "window.end", "ids", timing.alias("timing"))
 

@@ -12,6 +12,7 @@ package io.eventtide.kernel.window
   * @param inclusive whether a watermark also says that no rows of its own time are expected
   * @param delays whether a window may wait for a delay before it gives its one result
   * @param refires whether a window that has given its result may take rows and give another
+  * @param everyStep whether a step of the watermark that closes nothing counts for the next rows
   * @param session what is different for sessions
   */
 final case class Profile(
@@ -21,6 +22,7 @@ final case class Profile(
     inclusive: Boolean = false,
     delays: Boolean = false,
     refires: Boolean = false,
+    everyStep: Boolean = false,
     session: SessionRules = SessionRules()
 ) {
 
@@ -51,6 +53,7 @@ object Profile {
 
   val spark: Profile = Profile(
     "spark",
+    everyStep = true,
     session = SessionRules(touchingMerges = true, lateRule = LateRule.FrameClosed)
   )
 
@@ -65,7 +68,7 @@ object Profile {
   val storm: Profile =
     Profile("storm", bounds = Bounds.EndIncluded, lateRule = LateRule.BehindWatermark)
 
-  val voltsp: Profile = Profile("voltsp", delays = true)
+  val voltsp: Profile = Profile("voltsp", delays = true, everyStep = true)
 
   val all: Seq[Profile] = Seq(eventtide, jet, spark, flink, storm, voltsp)
 }

@@ -179,7 +179,7 @@ private[exec] final class TimedRows(
 
   def row(of: UnsafeRow): InternalRow = {
     val values = calls.evaluate(buffers.row(key.result))
-    val all = if (settings.hasPanes) results.withPane(values, paneOf) else values
+    val all = if (plan.result.pane.nonEmpty) results.withPane(values, paneOf) else values
     results.row(of, key.start, key.end, all)
   }
 

@@ -20,7 +20,6 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
-import io.eventtide.kernel.window.Profile
 import io.eventtide.spark.query.WindowBatch
 import io.eventtide.spark.state.FrameStoreRDD
 
@@ -104,13 +103,13 @@ final case class WindowExec(
     accumulator
   }
 
-  // A watermark that closes no window with a frame in it is worth no batch. Spark runs one all the
-  // same, after which the next rows are late by it.
+  // A watermark that closes no window with a frame in it is worth no batch, unless the profile is one
+  // by which the next rows are late by it.
   override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = {
     val watermark = WindowBatch.known(newInputWatermark)
-    val isAsSpark = plan.settings.windows.profile.exists(_.name == Profile.spark.name)
+    def isStep(in: WindowBatch) = watermark.exists(w => in.closingMicros.forall(_ < w))
     due.value.values.exists(_.isClosed(watermark, plan.settings)) ||
-    isAsSpark && batch.exists(running => watermark.exists(w => running.closingMicros.forall(_ < w)))
+    batch.exists(running => running.countsEveryStep && isStep(running))
   }
 
   @transient private lazy val bounds: BoundsAccum = {
@@ -133,8 +132,7 @@ final case class WindowExec(
       isPacked,
       plan.rows.map(_ => keyed(running)),
       Option.when(plan.settings.hasOwnTime && isPacked)(running.bounds),
-      getStateInfo.numPartitions,
-      running.isRunAgain
+      getStateInfo.numPartitions
     )
     val taskMetrics = metricsOfTask
     new FrameStoreRDD(child.execute(), families, getStateInfo, session)((store, rows) =>

@@ -107,7 +107,7 @@ private[exec] final class WindowRows(
   private def takeOther(other: UnsafeRowPair): Unit =
     if (!seen.contains(state.idOf(other.value))) {
       openKey(other.key.copy())
-      if (state.takesOtherRules) close() else leaveAsRead()
+      if (state.hasOtherRules) close() else leaveAsRead()
     }
 
   private def leaveAsRead(): Unit = {

@@ -25,8 +25,6 @@ import io.eventtide.spark.state.{AggregateCalls, FrameFamilies, FrameStore, Wind
   *   those of the batch, where keys have watermarks of their own that raise them
   * @param partitions
   *   of the state
-  * @param isRunAgain
-  *   whether the batch was begun by a run before
   */
 private[exec] final case class WindowTask(
     plan: WindowPlan,
@@ -38,8 +36,7 @@ private[exec] final case class WindowTask(
     isPacked: Boolean = false,
     keyed: Option[KeyedBatch] = None,
     bounds: Option[Broadcast[Array[Long]]] = None,
-    partitions: Int = 1,
-    isRunAgain: Boolean = false
+    partitions: Int = 1
 ) {
 
   /** Windows that end at this boundary or before had closed before this batch. */
@@ -66,7 +63,7 @@ private[exec] final case class WindowTask(
   def open(store: StateStore): FrameStore = {
     val isByRow = keyed.isDefined
     val rules = plan.settings.rules
-    FrameStore.open(store, families, batchId, nowMicros, isByRow, rules, isRunAgain)
+    FrameStore.open(store, families, batchId, nowMicros, isByRow, rules)
   }
 
   /** The bounds of a partition, with this state. */

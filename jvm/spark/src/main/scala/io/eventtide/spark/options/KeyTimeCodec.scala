@@ -4,12 +4,43 @@ import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.kernel.window.Silence
 
-/** Reads which time keys have, and when they are silent. */
+/** Which time keys have, and when they are silent: reads what a user asked for, and writes what later
+  * runs have to know of it.
+  */
 private[options] object KeyTimeCodec {
   private val Day = 86400000000L
   private val Minute = 60000000L
   private val Scopes = Seq("key", "global", "group").map(scope => scope -> scope)
   private val Clocks = Seq("event_time" -> true, "processing_time" -> false)
+
+  /** The options that decide what becomes of a row and of a window, one a line. */
+  def write(settings: KeyTimeSettings): String = {
+    val silence = settings.silence
+    val scope =
+      if (settings.policy.isEmpty) "global" else if (settings.isOfGroup) "group" else "key"
+    val rows = Option.when(settings.rowsAtOnce < Int.MaxValue)(settings.rowsAtOnce.toString)
+    val options = Seq(
+      "scope" -> Some(scope),
+      "key_idle_timeout" -> silence.timeout.map(PolicyTree.duration),
+      "key_idle_clock" -> Clocks.find(_._2 == silence.byEvents).map(_._1),
+      "key_ttl" -> Some(PolicyTree.duration(silence.keep)),
+      "max_rows_per_batch" -> rows
+    ).collect { case (option, Some(value)) => option -> value }
+    (options ++ settings.policy.toSeq.flatMap(OptionsCodec.write(_, "")))
+      .map { case (option, value) => s"$option=$value" }
+      .mkString("\n")
+  }
+
+  /** Takes up what was written. How often the clock is looked at is no part of it. */
+  def read(written: String, heartbeatMicros: Long): KeyTimeSettings = {
+    val values = written.linesIterator.map { line =>
+      val (option, value) = line.splitAt(line.indexOf('='))
+      option -> value.drop(1)
+    }.toMap
+    val options = new Options(values)
+    val policy = options.get("policy").map(_ => OptionsCodec.policy(options, ""))
+    read(options, policy).get.copy(heartbeatMicros = heartbeatMicros)
+  }
 
   /** @param policy
     *   of the watermark; each key, or each group of keys, has one of its own if the scope says so

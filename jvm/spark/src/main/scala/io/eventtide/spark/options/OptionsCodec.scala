@@ -86,7 +86,20 @@ private[spark] object OptionsCodec {
     made
   }
 
-  private def policy(options: Options, prefix: String): PolicySpec = {
+  /** The options of a policy, as `policy` reads them. */
+  private[options] def write(spec: PolicySpec, prefix: String): Seq[(String, String)] = {
+    val durations = Policies.reader(spec.name).params.filter(_.kind == ParamKind.Duration)
+    val parameters = spec.parameters.map { case (name, value) =>
+      val isDuration = durations.exists(_.name == name)
+      s"$prefix$name" -> (if (isDuration) PolicyTree.duration(value) else value.toString)
+    }
+    val children = spec.children.zipWithIndex.flatMap { case (child, i) =>
+      write(child, s"${prefix}of.$i.")
+    }
+    (s"${prefix}policy" -> spec.name) +: (parameters ++ children)
+  }
+
+  private[options] def policy(options: Options, prefix: String): PolicySpec = {
     val name =
       options.required(s"${prefix}policy", s"allowed are ${names(Policies.all.map(_.name))}")
     val reader = Policies.all.find(_.name == name).getOrElse {

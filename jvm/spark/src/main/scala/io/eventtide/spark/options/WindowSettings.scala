@@ -1,6 +1,6 @@
 package io.eventtide.spark.options
 
-import io.eventtide.kernel.window.{Trigger, WindowSpec}
+import io.eventtide.kernel.window.{FrameRing, Trigger, WindowSpec}
 import io.eventtide.spark.late.LateSettings
 
 /** One kind of windows as a user asked for it, validated. Times are in microseconds.
@@ -84,6 +84,10 @@ final case class WindowSettings(
     */
   def rules: String = byKey.fold("")(_.rules)
 
+  /** The same windows by other rules, as `rules` said them. */
+  def by(rules: String): WindowSettings =
+    copy(byKey = byKey.map(own => KeyTimeCodec.read(rules, own.heartbeatMicros)))
+
   /** How long after one batch by the clock the next may be run: what is silent is looked for at
     * intervals, what was asked for at a time is given then.
     */
@@ -93,6 +97,13 @@ final case class WindowSettings(
   /** Up to where a watermark closes, in the numbers in which what is due is kept. */
   def closedUpTo(watermark: Long): Long =
     if (takesRows) watermark else onTime.closed(watermark)
+
+  /** The lowest watermark that closes what is due there. */
+  def closesAt(due: Long): Long =
+    if (takesRows || due == FrameRing.Never) due else onTime.closesAt(due)
+
+  /** Whether a step of the watermark that closes nothing makes rows late that come after it. */
+  def countsEveryStep: Boolean = !hasOwnTime && windows.profile.exists(_.everyStep)
 
   /** As `closedUpTo`, for what can change no more. */
   def closedForGood(watermark: Long): Long =

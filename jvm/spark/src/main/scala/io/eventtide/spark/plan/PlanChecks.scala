@@ -1,5 +1,6 @@
 package io.eventtide.spark.plan
 
+import org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
 
 import io.eventtide.spark.EventtideException
@@ -22,4 +23,24 @@ private[spark] object PlanChecks {
         "column" -> column
       )
     }
+
+  /** Whether a node keeps something from batch to batch. */
+  def isStateful(node: LogicalPlan): Boolean =
+    node.isInstanceOf[WindowAggregate] || UnsupportedOperationChecker.isStatefulOperation(node)
+
+  /** Whether a node is the aggregation that is part of a window of the plan. */
+  def isOfWindow(plan: LogicalPlan, node: LogicalPlan): Boolean = plan.exists {
+    case window: WindowAggregate => window.child eq node
+    case _ => false
+  }
+
+  /** Whether the watermark of a plan matters to its windows only, and to them only when it closes one:
+    * no row is late by it.
+    */
+  def isOnlyForWindows(plan: LogicalPlan): Boolean = !plan.exists {
+    case own: PolicyWatermark => !own.isOfIngestion
+    case _: EventTimeWatermark => true
+    case _: WindowAggregate => false
+    case node => isStateful(node) && !isOfWindow(plan, node)
+  }
 }

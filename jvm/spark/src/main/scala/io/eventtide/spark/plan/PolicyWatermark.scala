@@ -2,7 +2,7 @@ package io.eventtide.spark.plan
 
 import java.util.UUID
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
 import org.apache.spark.unsafe.types.CalendarInterval
 
@@ -27,6 +27,12 @@ final class PolicyWatermark(
 ) extends EventTimeWatermark(nodeId, EventTimeTag.asTimestamp(eventTime), delay, child) {
 
   override val output: Seq[Attribute] = EventTimeTag.on(child.output, eventTime)
+
+  /** Whether its rows have the time of their batch, so that none is ever late. */
+  def isOfIngestion: Boolean = child.exists(_.expressions.exists {
+    case column @ Alias(IngestionTime(), _) => column.exprId == eventTime.exprId
+    case _ => false
+  })
 
   override def productArity: Int = 6
 

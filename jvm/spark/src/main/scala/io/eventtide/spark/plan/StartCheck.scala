@@ -1,6 +1,5 @@
 package io.eventtide.spark.plan
 
-import org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
@@ -42,7 +41,8 @@ object StartCheck extends Rule[LogicalPlan] {
         case window: WindowAggregate => window.child.children
         case other => other.children
       }
-      if (isStateful(node) && below.exists(_.exists(givesPanes)) && !isOwn(query, node)) {
+      val follows = PlanChecks.isStateful(node) && !PlanChecks.isOfWindow(query, node)
+      if (follows && below.exists(_.exists(givesPanes))) {
         throw EventtideException("PANES_NOT_FINAL", "operator" -> node.nodeName)
       }
     }
@@ -56,15 +56,6 @@ object StartCheck extends Rule[LogicalPlan] {
   private def givesPanes(node: LogicalPlan): Boolean = node match {
     case window: WindowAggregate =>
       window.settings.hasPanes || window.settings.hasOwnTime
-    case _ => false
-  }
-
-  private def isStateful(node: LogicalPlan): Boolean =
-    node.isInstanceOf[WindowAggregate] || UnsupportedOperationChecker.isStatefulOperation(node)
-
-  // The aggregation that is part of a window.
-  private def isOwn(query: LogicalPlan, node: LogicalPlan): Boolean = query.exists {
-    case window: WindowAggregate => window.child eq node
     case _ => false
   }
 

@@ -34,18 +34,19 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
       node.child match {
         // Spark has found out that there are no rows, before the batch runs or while it does.
         case _: LocalRelation | _: EmptyRelation => planLater(LocalRelation(node.output)) :: Nil
-        case _ => planWindow(PlannedWindow(node)) :: Nil
+        case _ => planWindow(node) :: Nil
       }
     case _ => Nil
   }
 
-  private def planWindow(planned: PlannedWindow): SparkPlan = {
-    val node = planned.node
+  private def planWindow(asked: WindowAggregate): SparkPlan = {
+    val batch = if (asked.isStreaming) WindowBatch.of(session, asked.nodeId) else None
+    val node = batch.fold(asked)(begun => asked.copy(settings = begun.settings))
+    val planned = PlannedWindow(node)
     def rows = ProjectExec(planned.columns, planLater(planned.child))
     if (!node.isStreaming)
       BatchWindowExec(planned.window, if (node.settings.takesRows) rows else byFrame(planned))
     else {
-      val batch = WindowBatch.of(session, node.nodeId)
       val isPacked =
         if (node.settings.takesRows)
           WindowStrategy.isStrict && SureFramesExec.supports(planned.window, planned.aggregates)

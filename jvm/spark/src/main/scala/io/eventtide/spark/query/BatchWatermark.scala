@@ -10,6 +10,7 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStat
 
 import io.eventtide.spark.exec.{BoundsAccum, DueAccum, NextDue, WatermarkRowsAccum}
 import io.eventtide.spark.late.LateLog
+import io.eventtide.spark.options.WindowSettings
 
 /** One micro-batch of a query, as its watermark nodes see it on the driver.
   *
@@ -24,8 +25,11 @@ final class BatchWatermark private[query] (query: QueryWatermark, val info: Batc
   /** Whether the time that has passed counts. */
   def isCredited: Boolean = query.isCredited
 
-  /** Whether the batch was begun by a run before this one. */
-  def isRunAgain: Boolean = query.isRunAgain(info.batchId)
+  /** Whether each step of the watermark is worth a batch to a window. */
+  def countsEveryStep(window: Int): Boolean = query.countsEveryStep(window)
+
+  /** The window at a position in the plan, by the rules that the batch goes by. */
+  def settings(window: Int): WindowSettings = query.settings(window, info.batchId)
 
   def nowMicros: Long = info.timestampMs * 1000
 

@@ -10,13 +10,23 @@ import io.eventtide.spark.options.WindowSettings
   * begins has no last batch: it may find no new rows, and windows that the committed watermark closes
   * already. So what is next due is in the ledger, and such a run asks for a batch by itself.
   *
+  * A run may have other rules than the one before, but a batch that was begun by one goes by the rules
+  * of that one: its sink may have what came out of it.
+  *
   *   - '''Edges:''' a window above another sees a lower watermark than the query's, so that its run may
   *     ask for one batch too many.
   *   - '''Restart:''' `save` and `restore`.
+  *
+  * @param isOnlyForWindows
+  *   whether the watermark matters only where it closes a window
   */
-private[query] final class DueWindows(windows: IndexedSeq[WindowSettings]) {
+private[query] final class DueWindows(
+    windows: IndexedSeq[WindowSettings],
+    isOnlyForWindows: Boolean
+) {
   private var next = windows.map(_ => NextDue.Nothing)
   private var rules = windows.map(_.rules) // by which keys were last turned to
+  private var begins = rules // by which the batch was begun that the last run left
   private var asksByClock = false
   private var lastBeat = Long.MinValue
   private var asksAtStart = false
@@ -27,6 +37,9 @@ private[query] final class DueWindows(windows: IndexedSeq[WindowSettings]) {
   def restore(saved: Seq[SavedDue], watermarkMs: Long): Unit = {
     next = next.zipWithIndex.map { case (nothing, i) => saved.lift(i).fold(nothing)(_.next) }
     rules = rules.zipWithIndex.map { case (known, i) => saved.lift(i).fold(known)(_.rules) }
+    begins = begins.zipWithIndex.map { case (own, i) =>
+      saved.lift(i).map(_.begins).filter(_.nonEmpty).getOrElse(own)
+    }
     asksByClock = true
     val watermark = WindowBatch.known(watermarkMs)
     asksAtStart = hasOtherRules || windows.zip(next).exists { case (window, due) =>
@@ -34,19 +47,25 @@ private[query] final class DueWindows(windows: IndexedSeq[WindowSettings]) {
     }
   }
 
-  private def hasOtherRules: Boolean = rules != windows.map(_.rules)
+  private def hasOtherRules: Boolean = rules != own
 
-  /** Takes what the tasks of a batch have reported; windows that did not run owe what they did.
-    *
-    * @param isRunAgain
-    *   whether the batch was begun by a run before, and went by the rules of that one
-    */
+  private def own = windows.map(_.rules)
+
+  /** A window, by the rules of this run, or in a batch that is run again by those it was begun with. */
+  def settings(window: Int, isRunAgain: Boolean): WindowSettings = {
+    val asked = windows(window)
+    if (isRunAgain && begins(window) != asked.rules) asked.by(begins(window)) else asked
+  }
+
+  /** Whether a batch that is run again goes by other rules than those after it. */
+  def wasBegunByOthers: Boolean = begins != own
+
+  /** Takes what the tasks of a batch have reported; windows that did not run owe what they did. */
   def take(reported: Map[Int, Map[Int, NextDue]], isRunAgain: Boolean): Unit = {
+    rules = rules.zipWithIndex.map { case (known, i) =>
+      if (reported.contains(i)) settings(i, isRunAgain).rules else known
+    }
     if (isRunAgain) asksAtStart = hasOtherRules
-    else
-      rules = rules.zipWithIndex.map { case (known, i) =>
-        if (reported.contains(i)) windows(i).rules else known
-      }
     next = next.zipWithIndex.map { case (before, i) =>
       reported.get(i).fold(before)(partitions => NextDue.earliest(partitions.values))
     }
@@ -56,7 +75,20 @@ private[query] final class DueWindows(windows: IndexedSeq[WindowSettings]) {
   def hasWindows: Boolean = windows.nonEmpty
 
   def save: Seq[SavedDue] =
-    next.zip(rules).map { case (due, by) => SavedDue(due, by) }
+    next.zip(rules).zip(own).map { case ((due, by), begins) => SavedDue(due, by, begins) }
+
+  /** By which rules this run begins batches. */
+  def begun: Seq[String] = own
+
+  /** Whether a watermark that closes no window makes rows late that come after it. */
+  def countsEveryStep(window: Int): Boolean = !isOnlyForWindows && windows(window).countsEveryStep
+
+  /** The lowest watermark that is worth a batch by itself; None while none is. */
+  def awaits: Option[Long] =
+    if (!isOnlyForWindows) Some(0)
+    else
+      Some(next.zip(windows).map { case (due, window) => window.closesAt(due.end) }.min)
+        .filter(_ < NextDue.Never)
 
   /** A batch is planned, which gives what is due. */
   def planned(): Unit = asksAtStart = false
@@ -84,5 +116,11 @@ private[query] final class DueWindows(windows: IndexedSeq[WindowSettings]) {
     Clamped.add(lastBeat, window.beatMicros)
 }
 
-/** What a window owes next, and by which rules; see `KeyTimeSettings.rules`. */
-private[query] final case class SavedDue(next: NextDue, rules: String)
+/** What a window owes next.
+  *
+  * @param rules
+  *   by which it does, as `KeyTimeSettings.rules`
+  * @param begins
+  *   by which the next batch is begun; empty where it is not known
+  */
+private[query] final case class SavedDue(next: NextDue, rules: String, begins: String)

@@ -43,10 +43,11 @@ private[query] final case class LedgerEntry(
     }
     out.writeLong(rowsOnTime)
     out.writeInt(due.length)
-    due.foreach { case SavedDue(next, rules) =>
+    due.foreach { case SavedDue(next, rules, begins) =>
       out.writeLong(next.end)
       out.writeLong(next.clockMicros)
       out.writeUTF(rules)
+      out.writeUTF(begins)
     }
   }
 
@@ -63,7 +64,7 @@ private[query] object LedgerEntry {
   final class Foreign extends RuntimeException
 
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
-  private val Version = 4
+  private val Version = 5
 
   def read(batchId: Long, in: DataInputStream): LedgerEntry = {
     if (in.readInt() != Magic) {
@@ -91,7 +92,8 @@ private[query] object LedgerEntry {
 
   private def readDue(in: DataInputStream, version: Int): SavedDue = {
     val next = NextDue(in.readLong(), in.readLong())
-    SavedDue(next, rules = if (version < 4) "" else in.readUTF())
+    val rules = if (version < 4) "" else in.readUTF()
+    SavedDue(next, rules, begins = if (version < 5) "" else in.readUTF())
   }
 
   private def readBytes(in: DataInputStream): Array[Byte] = {

@@ -60,11 +60,13 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   /** What would be emitted at `now`, were there no more rows. */
   def emittedAt(now: Long): Option[Long] = combined(inputs.map(_.at(now)), _.emitted)
 
-  /** The earliest clock at which what is emitted would be one step further without rows. */
-  def nextDue: Option[Long] = {
+  /** The earliest clock at which what is emitted would be one step further without rows, and at this
+    * watermark at least.
+    */
+  def nextDue(least: Long): Option[Long] = {
     val step = if (inputs.forall(_.settings.isThrottled)) 1000L else QueryInputs.UnthrottledStep
     val target = emittedMicros.fold(1000L)(_ + step)
-    Deadlines.earliest(inputs.map(_.deadline(target)))
+    Deadlines.earliest(inputs.map(_.deadline(math.max(target, QueryInputs.wholeMs(least)))))
   }
 
   def save(whole: Boolean): Seq[Array[Byte]] = inputs.map(_.save(whole))
@@ -88,6 +90,9 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
 }
 
 private[query] object QueryInputs {
+
+  // What Spark is told is rounded down.
+  private def wholeMs(micros: Long): Long = -Math.floorDiv(-micros, 1000L) * 1000
 
   /** How far the clock must be able to move a watermark that has no throttle of its own: 1 s. */
   private val UnthrottledStep = 1000000L

@@ -7,6 +7,7 @@ import org.apache.spark.sql.eventtide.{BatchInfo, RunningQuery}
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStats
 
 import io.eventtide.spark.late.{LateLog, LateRows}
+import io.eventtide.spark.options.WindowSettings
 import io.eventtide.spark.source.ClockStream
 
 /** The watermark of one run of a streaming query: the policies of all its inputs, and their state.
@@ -44,7 +45,7 @@ private[spark] final class QueryWatermark(
   private var restored = false
   private var runAgain = Option.empty[Long] // the batch that a run before this one began
   private var mayBeUnread = false // that batch, by its sink
-  private var recorded: Option[(Long, Boolean)] = None // the last entry: its batch, and `held`
+  private var recorded: Option[Recorded] = None // of the last entry
   private var batch: Option[BatchWatermark] = None
   private var finished: Option[FinishedBatch] = None
 
@@ -86,8 +87,15 @@ private[spark] final class QueryWatermark(
     synchronized { mayBeUnread = false }
   }
 
-  /** Whether a batch was begun by a run before this one. */
-  private[query] def isRunAgain(batchId: Long): Boolean = synchronized(runAgain.contains(batchId))
+  // Whether a batch was begun by a run before this one.
+  private def isRunAgain(batchId: Long): Boolean = synchronized(runAgain.contains(batchId))
+
+  /** Whether a step of the watermark is worth a batch to a window though it closes nothing. */
+  private[query] def countsEveryStep(window: Int): Boolean = due.countsEveryStep(window)
+
+  /** A window in a batch. */
+  private[query] def settings(window: Int, batchId: Long): WindowSettings =
+    synchronized(due.settings(window, isRunAgain(batchId)))
 
   /** Ends a batch: credits its rows and its time, writes what has to be there before it is
     * committed, and says the watermark.
@@ -101,8 +109,9 @@ private[spark] final class QueryWatermark(
     if (hadRows || !catchUp.holding) inputs.observe(now, rows, credited = !catchUp.holding)
     if (hadRows) inputs.emit(now)
     late.finish(ended.info.batchId, ended.lateLogs)
-    due.take(ended.nextDue, isRunAgain(ended.info.batchId))
-    bounds.take(ended.boundsReported)
+    val isAgain = isRunAgain(ended.info.batchId)
+    due.take(ended.nextDue, isAgain)
+    if (!(isAgain && due.wasBegunByOthers)) bounds.take(ended.boundsReported)
     write(ended.info.batchId, whole = ledger.wantsWhole)
     ticks.reschedule()
     finished = Some(FinishedBatch(ended.info.batchId, now, rows, query.readNothing(isClock)))
@@ -170,7 +179,7 @@ private[spark] final class QueryWatermark(
       last.readNothing || tookAll
     )
 
-  private def isDue(now: Long): Boolean = ticks.due(now)(inputs.nextDue)
+  private def isDue(now: Long): Boolean = ticks.due(now)(due.awaits.flatMap(inputs.nextDue))
 
   private def mayTick: Boolean = !catchUp.holding && ticks.mayTick(query.isAwaited)
 
@@ -197,7 +206,7 @@ private[spark] final class QueryWatermark(
     restore(batchId)
     runAgain = Some(batchId)
     mayBeUnread = true
-    catchUp.rerun(wasHeld = recorded.exists(_._2))
+    catchUp.rerun(wasHeld = recorded.exists(_.held))
   }
 
   private def start(now: Long): Unit =
@@ -214,14 +223,15 @@ private[spark] final class QueryWatermark(
     late.restore(below = next, entries.last.rowsOnTime)
     inputs.restore(entries)
     due.restore(entries.last.due, query.watermarkMs)
-    recorded = Some((entries.last.batchId, entries.last.held))
+    val last = entries.last
+    recorded = Some(Recorded(last.batchId, last.held, last.due.map(_.begins)))
     restored = true
   }
 
   // What the next batch starts from has to be in the ledger before Spark writes its offsets.
   private def record(): Unit = {
     val last = query.nextBatchId - 1
-    if (!recorded.contains((last, catchUp.holding))) write(last, whole = true)
+    if (!recorded.contains(recordOf(last))) write(last, whole = true)
   }
 
   private def write(batchId: Long, whole: Boolean): Unit = {
@@ -237,8 +247,10 @@ private[spark] final class QueryWatermark(
         due.save
       )
     )
-    recorded = Some((batchId, catchUp.holding))
+    recorded = Some(recordOf(batchId))
   }
+
+  private def recordOf(batchId: Long) = Recorded(batchId, catchUp.holding, due.begun)
 
   /** On the last batch that ended, or on how things stand before there is one. */
   def report: WatermarkReport = synchronized {
@@ -253,6 +265,9 @@ private[spark] final class QueryWatermark(
     )
   }
 }
+
+/** How the batch after one is begun, as it was written down. */
+private[query] final case class Recorded(batchId: Long, held: Boolean, rules: Seq[String])
 
 /** The last batch that ended, for reports. */
 private[query] final case class FinishedBatch(

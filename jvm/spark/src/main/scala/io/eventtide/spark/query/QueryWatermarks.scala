@@ -47,7 +47,8 @@ private[spark] object QueryWatermarks {
     val retain = query.session.sessionState.conf.getConf(SQLConf.MIN_BATCHES_TO_RETAIN)
     val inputs = nodes.map(node => new QueryInput(node.nodeId, node.settings)).toIndexedSeq
     val late = LateRows.open(query, root, retain, conf)
-    val due = new DueWindows(windows.map(_.settings).toIndexedSeq)
+    val onlyForWindows = windows.nonEmpty && PlanChecks.isOnlyForWindows(query.analyzedPlan)
+    val due = new DueWindows(windows.map(_.settings).toIndexedSeq, onlyForWindows)
     val ledger = new BatchLedger(root, retain, conf)
     new QueryWatermark(query, new QueryInputs(inputs), ledger, late, due)
   }

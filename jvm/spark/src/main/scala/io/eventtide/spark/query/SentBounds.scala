@@ -7,13 +7,12 @@ import io.eventtide.spark.exec.KeyBounds
 
 /** The bounds of the keys of each window in one run, and what of them is at the executors.
   *
-  * They are sent when they are others. What was sent for a batch is kept for the one after it, so that
-  * whoever still reads the results of the batch can do so.
+  * They are sent when they are others. What was sent before leaves the executors, and stays with the
+  * driver for whoever still reads results of that batch.
   */
 private[query] final class SentBounds(spark: SparkContext) {
   private var known = Map.empty[Int, KeyBounds]
   private var sent = Map.empty[Int, Broadcast[Array[Long]]]
-  private var old = Seq.empty[Broadcast[Array[Long]]]
 
   private def of(window: Int): KeyBounds = known.getOrElse(window, KeyBounds.unknown)
 
@@ -26,9 +25,8 @@ private[query] final class SentBounds(spark: SparkContext) {
 
   /** Takes what the partitions of windows have reported after a batch. */
   def take(reported: Map[Int, Iterable[(Int, Array[Long])]]): Unit = synchronized {
-    old.foreach(_.destroy())
     val changed = reported.filter(_._2.nonEmpty)
-    old = changed.keys.flatMap(sent.get).toSeq
+    changed.keys.flatMap(sent.get).foreach(_.unpersist())
     sent --= changed.keys
     known ++= changed.map { case (window, reports) => window -> of(window).after(reports) }
   }

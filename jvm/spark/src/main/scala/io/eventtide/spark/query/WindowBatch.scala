@@ -21,13 +21,18 @@ import io.eventtide.spark.plan.WindowAggregate
   */
 private[spark] final class WindowBatch private (
     spark: SparkContext,
-    settings: WindowSettings,
     query: RunningQuery,
     watermark: BatchWatermark,
     nodeId: UUID,
     position: Int
 ) {
   private val operatorId = WindowBatch.FirstOperatorId + position
+
+  /** The window, by the rules that the batch was begun with. */
+  val settings: WindowSettings = watermark.settings(position)
+
+  /** Whether rows after it are late by each step of the watermark. */
+  def countsEveryStep: Boolean = watermark.countsEveryStep(position)
 
   /** The batch's timestamp, by which a row from the future is known. */
   def nowMicros: Long = watermark.nowMicros
@@ -42,9 +47,6 @@ private[spark] final class WindowBatch private (
   def watch(due: DueAccum, bounds: BoundsAccum): Unit = watermark.watch(position, due, bounds)
 
   val batchId: Long = query.batch.batchId
-
-  /** Whether the batch was begun by a run before this one. */
-  def isRunAgain: Boolean = watermark.isRunAgain
 
   val stateInfo: StatefulOperatorStateInfo = query.stateInfo(operatorId)
 
@@ -77,10 +79,8 @@ private[spark] object WindowBatch {
       query <- RunningQuery.current(session)
       watermark <- QueryWatermarks.plannedBatch(query, nodeId)
     } yield {
-      val all = windows(query.analyzedPlan)
-      val position = all.indexWhere(_.nodeId == nodeId)
-      val settings = all(position).settings
-      new WindowBatch(session.sparkContext, settings, query, watermark, nodeId, position)
+      val position = windows(query.analyzedPlan).indexWhere(_.nodeId == nodeId)
+      new WindowBatch(session.sparkContext, query, watermark, nodeId, position)
     }
 
   /** The windows of a plan, once each, in an order that a restart keeps. */

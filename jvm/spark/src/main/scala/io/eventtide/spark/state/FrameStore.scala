@@ -38,9 +38,6 @@ import io.eventtide.spark.EventtideException
   *   whether the rows of keys come one by one
   * @param rules
   *   by which watermarks of keys move, and keys are silent
-  * @param isRunAgain
-  *   whether the batch was begun by a run before: keys that have no rows are not turned to by other rules
-  *   then, as a sink may have its results already
   * @param before
   *   what the partition remembers
   */
@@ -51,7 +48,6 @@ private[spark] final class FrameStore(
     nowMicros: Long,
     isByRow: Boolean,
     rules: String,
-    isRunAgain: Boolean,
     record: PartitionRecord,
     before: Option[PartitionFacts]
 ) {
@@ -91,9 +87,6 @@ private[spark] final class FrameStore(
 
   /** Whether the keys with state may have other watermarks, or be due at other times, than is known. */
   val hasOtherRules: Boolean = before.exists(_.rules != rules)
-
-  /** Whether that is to be seen to in this batch. */
-  val takesOtherRules: Boolean = hasOtherRules && !isRunAgain
 
   /** How many keys have state. */
   def keyCount: Long = keys
@@ -237,7 +230,7 @@ private[spark] final class FrameStore(
       byClock.head,
       math.max(closed, closing),
       highest,
-      if (isRunAgain) before.fold(rules)(_.rules) else rules,
+      rules,
       ends.counts,
       deadlines.counts
     )
@@ -302,8 +295,7 @@ private[spark] object FrameStore {
       batchId: Long,
       nowMicros: Long,
       isByRow: Boolean = false,
-      rules: String = "",
-      isRunAgain: Boolean = false
+      rules: String = ""
   ): FrameStore = {
     families.create(store)
     val record = new PartitionRecord(store, families)
@@ -316,7 +308,6 @@ private[spark] object FrameStore {
         nowMicros,
         isByRow,
         rules,
-        isRunAgain,
         record,
         before
       )

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.kernel.time.{CalendarGrid, Frame}
+import io.eventtide.kernel.watermark.WithFixedLag
 import io.eventtide.kernel.window.{Cumulating, LateRule, Sliding}
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.late.{LateMode, LateSettings}
@@ -39,6 +40,38 @@ class WindowCodecSuite extends AnyFunSuite {
         assert(settings.sizes.startsWith(s"$length=${options(length)}"))
       }
     }
+  }
+
+  test("by which rules keys go can be written down and taken up again, for any policy") {
+    val file = new File(sys.props("eventtide.root"), "tests/border/options.json")
+    val policies = new ObjectMapper()
+      .readTree(file)
+      .elements
+      .asScala
+      .map { one =>
+        val options =
+          one.get("options").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
+        OptionsCodec.policy(new Options(options), "")
+      }
+      .toSet
+    assert(policies.size > 10)
+    val others = Seq(
+      Map("scope" -> "key", "max_rows_per_batch" -> "1"),
+      Map("scope" -> "key", "key_idle_timeout" -> "PT5M", "key_ttl" -> "PT1H"),
+      Map("scope" -> "group", "key_idle_timeout" -> "PT0.5S", "key_idle_clock" -> "event_time"),
+      Map("scope" -> "global", "key_idle_timeout" -> "PT5M", "heartbeat" -> "PT0.1S")
+    )
+    for (policy <- policies; options <- others) {
+      val settings = WindowCodec.window(tumbling ++ options, isLocal = false, policy = Some(policy))
+      val byOther = WindowCodec.window(
+        tumbling ++ options + ("key_idle_timeout" -> "PT3S"),
+        isLocal = false,
+        policy = Some(WithFixedLag(7))
+      )
+      assert(byOther.rules != settings.rules)
+      assert(byOther.by(settings.rules) == settings)
+    }
+    assert(read(tumbling.toSeq: _*).by("") == read(tumbling.toSeq: _*))
   }
 
   test("fixed sizes become frames") {
