@@ -18,8 +18,8 @@ FILES = (
     "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 )
 
-# Most of the code of a query runs a few times only. What is compiled stays: by default the place for
-# it is one that these tests fill, over and over.
+# Most of the code of a query runs a few times only. What is compiled stays: the default is a cache
+# that these tests fill, over and over.
 QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -Xmn600m"
 
 

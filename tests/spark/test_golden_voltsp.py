@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.spark.volt_cases import Emitted, Group, groups, played, shared
+from tests.spark.volt_cases import Emitted, Group, groups, played, readings, shared
 from tests.spark.window_runs import WITHOUT_CODE, settings
 
 if TYPE_CHECKING:
@@ -31,6 +31,16 @@ def test_rows_without_a_key_have_one_watermark(spark: SparkSession, group: Group
         compare(group, played(spark, group, keyed=False))
 
 
+@pytest.mark.parametrize("keyed", [True, False], ids=["by key", "over all"])
+@pytest.mark.parametrize("group", readings(), ids=str)
+def test_another_reading_of_the_page_is_an_option(
+    spark: SparkSession, group: Group, keyed: bool
+) -> None:
+    """Late rows may count for the lowest event time."""
+    with settings(spark, WITHOUT_CODE):
+        compare(group, played(spark, group, keyed=keyed))
+
+
 def compare(group: Group, steps: Iterator[Step]) -> None:
     """Compare what came out of each step with what the cases say of it."""
     for number, step in enumerate(steps):
@@ -48,6 +58,7 @@ def test_there_are_cases() -> None:
     """A folder without any would pass."""
     assert sum(len(group.cases) for group in groups()) > 10
     assert len(shared()) > 5
+    assert readings()
 
 
 def windows(expected: dict[str, Any]) -> Emitted:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
-from eventtide import WatermarkPolicies
+from eventtide import TimeConfig, WatermarkPolicies, Windows
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -96,6 +96,20 @@ def test_windows_of_the_clock_cost_a_batch_when_they_close(
         script.restart(clock=at(3009.9)).expect(results=[])
         assert script.last_batch == -1
         script.restart(clock=at(3010), available_now=True).expect(results=[(1,)])
+
+
+def test_windows_of_the_clock_may_wait_for_rows(spark: SparkSession) -> None:
+    """Where the clock is the time of rows and no more."""
+    arrival = TimeConfig("current_timestamp()", "MAX_EVENT_TIME")
+    window = Windows.tumbling_time_window().with_window_span("10s").with_time_config(arrival)
+    counting = window.with_aggregate_definition(lambda builder: builder.count())
+
+    with Script(
+        lambda df: counting.over(df).results.select("count"), ROWS, session=spark
+    ) as script:
+        script.clock(at(0.5)).rows([(at(1), "a")]).clock(at(3)).rows([(at(1), "a")])
+        script.clock(at(30)).expect(results=[])
+        script.rows([(at(1), "a")]).expect(results=[(2,)])
 
 
 def test_a_batch_of_other_keys_gives_what_is_due(spark: SparkSession) -> None:

@@ -122,14 +122,35 @@ WRONG: dict[str, Wrong] = {
         "      - {type: sum, column: amounts * 2, as: double}",
         "aggregate_definition=",
         InvalidArgumentError,
-        r"line 6, aggregateDefinition: .*`amounts` cannot be resolved",
+        r"line 8, aggregateDefinition.builder\[0\]: .*`amounts` cannot be resolved",
     ),
     "an aggregate that is no SQL": (
         10,
         "      - {type: expression, expression: count_if(amount >), as: many}",
         "aggregate_definition=",
         InvalidArgumentError,
-        r"line 6, aggregateDefinition: .*PARSE_SYNTAX_ERROR",
+        r"line 10, aggregateDefinition.builder\[2\]: .*PARSE_SYNTAX_ERROR",
+    ),
+    "a condition over an unknown result": (
+        11,
+        "    triggers: [{trigger: atWindowEnd}, {trigger: {when: doubled > 3}}]",
+        "when='doubled > 3'",
+        InvalidArgumentError,
+        r"line 11, triggers\[1\].trigger.when: 'doubled > 3' .*`doubled` cannot be resolved",
+    ),
+    "a condition that is a number": (
+        11,
+        "    triggers:\n    - trigger: {when: double}",
+        "when='double'",
+        ColumnTypeError,
+        r"line 12, triggers\[0\].trigger.when: 'double' has type BIGINT",
+    ),
+    "a condition that is no SQL": (
+        11,
+        "    triggers:\n    - trigger: {when: nope >}",
+        "when='nope >'",
+        InvalidArgumentError,
+        r"line 12, triggers\[0\].trigger.when: 'nope >' .*PARSE_SYNTAX_ERROR",
     ),
 }
 
@@ -139,7 +160,7 @@ def test_what_is_wrong_is_refused_with_its_place(spark: SparkSession, case: Wron
     """In YAML by its line and key, in the builder by its argument; before a query starts."""
     line, text, argument, kind, message = case
     rows = spark.createDataFrame([], ROWS)
-    lines = PAGE.splitlines()
+    lines = [*PAGE.splitlines(), ""]
     lines[line - 1] = text
     wrong = "\n".join(lines)
     with pytest.raises(kind, match=message) as placed:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
-from eventtide import TimeConfig, TimeSource, WatermarkStrategy, Windows
+from eventtide import TimeConfig, TimeSource, WatermarkPolicies, WatermarkStrategy, Windows
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -70,6 +70,23 @@ def shared() -> list[Group]:
     ]
 
 
+OF_ALL = "MIN_EVENT_TIME_OF_ALL"
+"""Stands for the reading by which late rows count for the lowest event time."""
+
+
+def readings() -> list[Group]:
+    """Return the cases of which the page can be read in another way, by that way."""
+    found = []
+    for group in groups():
+        for case in group.cases:
+            for reading, expect in case.get("expect_alternative", {}).items():
+                assert reading == "late_events_count_in_min"
+                times = group.config["time_config"] | {"watermark_strategy": OF_ALL}
+                config = group.config | {"time_config": times}
+                found.append(Group(config, [case | {"expect": expect}]))
+    return found
+
+
 def window_of(config: dict[str, Any], *, keyed: bool = True) -> VoltSPWindow:
     """Return the window of a configuration, in the words of the page."""
     window, times = config["window"], config["time_config"]
@@ -105,9 +122,12 @@ def time_config(kind: str, window: dict[str, Any], times: dict[str, Any]) -> Tim
     if times["time_source"] == "PROCESSING_TIME":
         return TimeConfig(idle_timeout=timeout, heartbeat="100ms" if timeout else None)
     by_rows = "count" in kind
+    strategy = times.get("watermark_strategy")
+    of_all = strategy == OF_ALL
     return TimeConfig(
         event_time_extractor="ts",
-        watermark_strategy=None if by_rows else WatermarkStrategy[times["watermark_strategy"]],
+        watermark_strategy=None if of_all or by_rows else WatermarkStrategy[str(strategy)],
+        policy=WatermarkPolicies.min_event_time_of_all() if of_all else None,
         delay_window_close=None
         if by_rows
         else timedelta(milliseconds=times["delay_window_close_ms"]),

@@ -40,6 +40,7 @@ plain = st.one_of(
     st.builds(WatermarkPolicies.limiting_real_time_lag, durations),
     st.builds(WatermarkPolicies.with_ingestion_time),
     st.builds(WatermarkPolicies.min_event_time),
+    st.builds(WatermarkPolicies.min_event_time_of_all),
     st.builds(WatermarkPolicies.max_event_time),
     st.builds(WatermarkPolicies.storm, durations),
 )

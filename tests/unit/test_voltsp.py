@@ -176,7 +176,7 @@ SAME: list[tuple[VoltSPWindow, Callable[[FakeFrame], WindowBuilder]]] = [
     (
         hourly()
         .with_time_config(
-            BY_TS.with_scope(["site"])
+            BY_TS.with_scope(["device"])
             .with_late_rule("behind_watermark")
             .with_heartbeat("2s")
             .with_key_ttl("1h")
@@ -188,7 +188,7 @@ SAME: list[tuple[VoltSPWindow, Callable[[FakeFrame], WindowBuilder]]] = [
         lambda f: (
             native(f)
             .event_time("ts", WatermarkPolicies.with_fixed_lag("5s"))
-            .watermark_scope(["site"])
+            .watermark_scope(["device"])
             .tumbling("1h")
             .late_rule("behind_watermark")
             .heartbeat("2s")

@@ -125,6 +125,39 @@ BUILDER: list[Case] = [
         "up to 1000000 frames",
         "slide='3ms 600us'",
     ),
+    (
+        lambda: hourly().with_window_span("1 month").over(FRAME),
+        D,
+        "window_span='1 month' is a calendar size, and there is no time zone here",
+        "a duration",
+        "et.window(df).tumbling('1 month').time_zone('Europe/Berlin')",
+    ),
+    (
+        lambda: (
+            hourly()
+            .with_key_extractor("device")
+            .with_time_config(TimeConfig("ts", scope="ts"))
+            .over(FRAME)
+        ),
+        A,
+        "scope='ts' is no key",
+        "some of 'device'",
+        "scope='key'",
+    ),
+    (
+        lambda: counted().with_time_config(TimeConfig("ts", scope="global")).over(FRAME),
+        A,
+        "scope='global' is of time, and a sliding_count_window ends with a row",
+        "scope of a window of time",
+        "leave scope out",
+    ),
+    (
+        lambda: counted().with_time_config(TimeConfig("ts", max_rows_per_batch=1)).over(FRAME),
+        A,
+        "max_rows_per_batch=1 is of time, and a sliding_count_window ends with a row",
+        "max_rows_per_batch of a window of time",
+        "leave max_rows_per_batch out",
+    ),
     (lambda: counted().with_window_span("100"), T, "window_span='100' has", "1 to 1000000", "=100"),
     (lambda: counted().with_window_span("1m"), T, "window_span='1m' has type", "whole", "=100"),
     (lambda: counted().with_window_span(0), A, "window_span=0 is out of", "from 1", "=100"),

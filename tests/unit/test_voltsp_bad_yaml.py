@@ -115,6 +115,13 @@ CASES: dict[str, list[Case]] = {
         ("windowSpan: soon", D, "line 5, windowSpan: 'soon' cannot", "as text", "windowSpan: 5s"),
         ("windowSpan: [1h]", D, "line 5, windowSpan: ['1h'] has type", "text", "windowSpan: 5s"),
         ("windowSpan:", A, "line 5, windowSpan: is empty", "a value", "leave windowSpan out"),
+        (
+            "windowSpan: 1mo",
+            D,
+            "line 5, windowSpan: '1mo' is a calendar size",
+            "a dur",
+            "et.window",
+        ),
         ("# none", A, "line 4, windowSpan: is missing", "a duration", "windowSpan: 1m"),
         ("window_span: 1h", A, "line 5, window_span: is an unknown", "windowSpan", "windowSpan in"),
         ("exceptionHandler: f", A, "line 5, exceptionHandler: has no", "late", "with_exception_"),
@@ -226,6 +233,7 @@ CASES: dict[str, list[Case]] = {
         ),
     ],
     "idleTimeout: 5m": [
+        ("scope: ts", A, "line 10, timeConfig.scope: 'ts' is no key", "'device'", "scope: key"),
         ("idleTimeout: 5", D, "line 10, timeConfig.idleTimeout: 5 is", "text", "idleTimeout: 5s"),
         ("idleTimeout: -5m", D, "line 10, timeConfig.idleTimeout: '-5m' is", "more", "Timeout: 5m"),
         ("idleTimeOut: 5m", A, "line 10, timeConfig.idleTimeOut: is an", "idleTimeout", "idleTime"),

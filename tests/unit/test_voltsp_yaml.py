@@ -118,7 +118,7 @@ WRITTEN = [
             "5s",
             "5m",
             "EVENT_TIME",
-            scope=["site"],
+            scope=["device"],
             late_rule="behind_watermark",
             heartbeat="2s",
             key_ttl="2h",

@@ -13,7 +13,13 @@ from eventtide.policies.by_clock import (
     LimitingTimestampAndWallClockLag,
     WithIngestionTime,
 )
-from eventtide.policies.by_rows import MaxEventTime, MinEventTime, Storm, WithFixedLag
+from eventtide.policies.by_rows import (
+    MaxEventTime,
+    MinEventTime,
+    MinEventTimeOfAll,
+    Storm,
+    WithFixedLag,
+)
 from eventtide.policies.combined import MaxOf, MinOf
 from eventtide.policies.decorators import (
     Decorator,
@@ -35,6 +41,7 @@ __all__ = [
     "MaxEventTime",
     "MaxOf",
     "MinEventTime",
+    "MinEventTimeOfAll",
     "MinOf",
     "PunctuationPolicies",
     "Storm",

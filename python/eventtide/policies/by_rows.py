@@ -11,7 +11,7 @@ from eventtide.policies.base import ON_ROWS, WatermarkPolicy
 if TYPE_CHECKING:
     from eventtide.durations import Duration
 
-__all__ = ["MaxEventTime", "MinEventTime", "Storm", "WithFixedLag"]
+__all__ = ["MaxEventTime", "MinEventTime", "MinEventTimeOfAll", "Storm", "WithFixedLag"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,13 +63,35 @@ class MinEventTime(WatermarkPolicy):
 
     Notes
     -----
-    Where batches are cut matters by definition. Unknown until the first batch with rows.
-    Source: VoltSP, ``MIN_EVENT_TIME``.
+    Where batches are cut matters by definition. Unknown until the first batch with rows. Rows that
+    are late for a window do not count. Source: VoltSP, ``MIN_EVENT_TIME``.
     """
 
     name: ClassVar[str] = "min_event_time"
     moves: ClassVar[str] = ON_ROWS
     meaning: ClassVar[str] = "the lowest event time of each batch, never back"
+
+    def parameters(self) -> dict[str, str]:
+        """Return no parameters: there are none."""
+        return {}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MinEventTimeOfAll(WatermarkPolicy):
+    """Move once per batch, to the lowest event time of the batch, late rows included.
+
+    .. versionadded:: 0.1
+
+    Notes
+    -----
+    A batch with a late row does not move it, so that a source that is always late stops it. Among
+    others, in ``min_of`` and ``max_of``, late rows count for all of them. Source: VoltSP,
+    ``MIN_EVENT_TIME``, as its text can be read.
+    """
+
+    name: ClassVar[str] = "min_event_time_of_all"
+    moves: ClassVar[str] = ON_ROWS
+    meaning: ClassVar[str] = "the lowest event time of each batch, late rows included, never back"
 
     def parameters(self) -> dict[str, str]:
         """Return no parameters: there are none."""

@@ -11,7 +11,13 @@ from eventtide.policies.by_clock import (
     LimitingTimestampAndWallClockLag,
     WithIngestionTime,
 )
-from eventtide.policies.by_rows import MaxEventTime, MinEventTime, Storm, WithFixedLag
+from eventtide.policies.by_rows import (
+    MaxEventTime,
+    MinEventTime,
+    MinEventTimeOfAll,
+    Storm,
+    WithFixedLag,
+)
 from eventtide.policies.combined import MaxOf, MinOf
 
 if TYPE_CHECKING:
@@ -45,6 +51,7 @@ class WatermarkPolicies:
     limiting_real_time_lag = LimitingRealTimeLag
     with_ingestion_time = WithIngestionTime
     min_event_time = MinEventTime
+    min_event_time_of_all = MinEventTimeOfAll
     max_event_time = MaxEventTime
     storm = Storm
 

@@ -9,12 +9,9 @@ from pyspark.sql import Column
 
 from eventtide._arguments import of_type
 from eventtide.errors import refused
-from eventtide.voltsp.extractors import aggregate, check_extractor, made_of
+from eventtide.voltsp.extractors import check_extractor
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pyspark.sql import DataFrame
     from typing_extensions import Self
 
 __all__ = ["Aggregate", "AggregateDefinition"]
@@ -112,19 +109,6 @@ class AggregateDefinition:
         for column in columns:
             of_type("agg", column, Column, "aggregates of Spark, one after the other", fix)
         return self._and(*columns)
-
-    def over(self, df: DataFrame, keys: Sequence[str | Column]) -> list[Column]:
-        """Return the aggregates as Spark has them, once they proved to be of rows with these keys.
-
-        .. versionadded:: 0.1
-        """
-        columns = []
-        for one in self.aggregates:
-            column = aggregate(one.kind, one.name, one.of) if isinstance(one, Aggregate) else one
-            with made_of(df, "aggregate_definition", one):
-                _ = df.groupBy(*keys).agg(column).schema
-            columns.append(column)
-        return columns
 
     def __repr__(self) -> str:
         """Return the calls that make it."""

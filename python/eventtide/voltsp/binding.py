@@ -2,51 +2,93 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from pyspark.sql import Column, DataFrame
 
 from eventtide._arguments import of_type
 from eventtide.policies import WatermarkPolicies
+from eventtide.voltsp.aggregates import Aggregate
 from eventtide.voltsp.checks import check
 from eventtide.voltsp.choices import TimeSource, WatermarkStrategy, member
-from eventtide.voltsp.extractors import extracted, extracted_time
+from eventtide.voltsp.extractors import (
+    check_condition,
+    extracted,
+    extracted_time,
+    made,
+    made_of,
+)
 from eventtide.windows import WindowBuilder
 from eventtide.windows.builder import PROCESSING_TIME
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from eventtide.durations import Duration
     from eventtide.policies import WatermarkPolicy
     from eventtide.voltsp.time_config import TimeConfig
     from eventtide.voltsp.window import VoltSPWindow
     from eventtide.windows.key_time import IdleClock
     from eventtide.windows.sizes import Size
+    from eventtide.windows.triggers import WindowTrigger
 
-__all__ = ["EXTRACTED", "bound"]
+__all__ = ["EXTRACTED", "Bound", "bound"]
 
 EXTRACTED = "_extracted_event_time"
 """The column of an event time that is an expression."""
 
 
-def bound(window: VoltSPWindow, df: DataFrame) -> WindowBuilder:
-    """Return the window over rows, once it proved to be whole."""
+@dataclass(frozen=True)
+class Bound:
+    """A window over rows, step by step, so that a document can say where one went wrong."""
+
+    window: VoltSPWindow
+    builder: WindowBuilder
+    keys: tuple[str | Column, ...]
+
+    def aggregates(self) -> Iterator[Column]:
+        """Compute the aggregates one after the other, each once it proved to be of these rows."""
+        rows, name = self._rows(), "aggregate_definition"
+        for one in self.window.aggregate_definition.aggregates:
+            with made_of(rows, name, one):
+                column = made(one) if isinstance(one, Aggregate) else one
+                _ = rows.groupBy(*self.keys).agg(column).schema
+            yield column
+
+    def _rows(self) -> DataFrame:
+        """Return rows with all columns that aggregates may use."""
+        df = self.builder.df
+        if not self.builder.settings.processing_time:
+            return df
+        return df.selectExpr("*", f"CAST(NULL AS TIMESTAMP) AS {PROCESSING_TIME}")
+
+    def triggers(self, aggregates: Sequence[Column]) -> Iterator[WindowTrigger]:
+        """Return the triggers one after the other, each once it proved to be of these results."""
+        for trigger in self.window.triggers:
+            if trigger.name == "when":
+                check_condition(trigger.value, self._rows().agg(*aggregates))
+            yield trigger
+
+    def finished(
+        self, aggregates: Sequence[Column], triggers: Sequence[WindowTrigger]
+    ) -> WindowBuilder:
+        """Return the window with all of these."""
+        builder = self.builder.agg(*aggregates)
+        return builder.emit(*triggers) if triggers else builder
+
+
+def bound(window: VoltSPWindow, df: DataFrame) -> Bound:
+    """Return the window over rows, but for what it computes and when, once it is whole."""
     of_type("df", df, DataFrame, "a Spark DataFrame", "window.over(df)")
     check(window)
-    keys = [extracted("key_extractor", key, df) for key in window.key_extractor]
+    keys = tuple(extracted("key_extractor", key, df) for key in window.key_extractor)
     builder = _timed(window, df)
     builder = builder.key_by(*keys) if keys else builder
     builder = _silent(_shaped(builder, window), window.time_config)
     if "count" not in window.kind:
         builder = builder.profile("voltsp")
-    aggregates = window.aggregate_definition.over(_rows(builder), keys)
-    return _given(builder, window).agg(*aggregates)
-
-
-def _rows(builder: WindowBuilder) -> DataFrame:
-    """Return rows with all columns that aggregates may use."""
-    if not builder.settings.processing_time:
-        return builder.df
-    return builder.df.selectExpr("*", f"CAST(NULL AS TIMESTAMP) AS {PROCESSING_TIME}")
+    return Bound(window, _given(builder, window), keys)
 
 
 def _timed(window: VoltSPWindow, df: DataFrame) -> WindowBuilder:
@@ -109,4 +151,4 @@ def _given(builder: WindowBuilder, window: VoltSPWindow) -> WindowBuilder:
     handler = window.exception_handler
     if handler is not None and window.time_config.event_time_extractor is not None:
         builder = builder.on_late(handler.handler, on_error=handler.on_error)
-    return builder.emit(*window.triggers) if window.triggers else builder
+    return builder

@@ -5,25 +5,27 @@ What is left to find is found by `eventtide.windows.checks`, when results are as
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from eventtide.durations import frame_micros
-from eventtide.errors import refused
+from eventtide.errors import InvalidDurationError, refused, sentence
 from eventtide.voltsp.choices import TimeSource, member
 from eventtide.voltsp.kinds import OF
 from eventtide.windows.key_time import Scope
 from eventtide.windows.shapes import check_sizes
+from eventtide.windows.sizes import read_size
 from eventtide.windows.unframed import check_maximum, check_rows
 
 if TYPE_CHECKING:
     from eventtide.voltsp.time_config import TimeConfig
     from eventtide.voltsp.window import VoltSPWindow
+    from eventtide.windows.sizes import Size
 
 __all__ = ["check"]
 
 _BUILDER = ".with_time_config_builder(lambda b: b.{})"
 _OF_EVENT_TIME = ("watermark_strategy", "policy", "delay_window_close", "late_rule", "scope")
-_NOT_OF_COUNTS = ("delay_window_close", "late_rule")
+_NOT_OF_COUNTS = ("delay_window_close", "late_rule", "scope", "max_rows_per_batch")
 
 
 def check(window: VoltSPWindow) -> None:
@@ -56,7 +58,17 @@ def _check_lengths(window: VoltSPWindow) -> None:
     if counted:
         check_rows(*spans.items())
     elif window.window_span is not None:
-        check_sizes({name: span for name, span in spans.items() if span is not None})  # type: ignore[misc] # of time
+        given = {name: cast("Size", span) for name, span in spans.items() if span is not None}
+        for name, span in given.items():
+            _check_calendar(name, span)
+        check_sizes(given)
+
+
+def _check_calendar(name: str, span: Size) -> None:
+    if read_size(name, span).unit == "month":
+        problem = "is a calendar size, and there is no time zone here"
+        allowed, fix = "a duration", f"et.window(df).tumbling({span!r}).time_zone('Europe/Berlin')"
+        raise InvalidDurationError(sentence(name, span, problem, allowed=allowed, fix=fix))
 
 
 def _check_aggregates(window: VoltSPWindow) -> None:
@@ -121,6 +133,7 @@ def _check_scope(window: VoltSPWindow) -> None:
         problem = "asks for watermarks by key, and there is no key extractor"
         allowed, fix = "'global', or a key extractor", ".with_key_extractor('user_id')"
         raise refused("scope", config.scope, problem, allowed=allowed, fix=fix)
+    _check_groups(window)
     if config.idle_timeout is None and not by_key:
         _refuse_silence(config)
     of_each = by_key if config.scope is None else config.scope == "key"
@@ -129,6 +142,17 @@ def _check_scope(window: VoltSPWindow) -> None:
         allowed, fix = "max_rows_per_batch with scope='key'", _BUILDER.format("with_scope('key')")
         value = config.max_rows_per_batch
         raise refused("max_rows_per_batch", value, problem, allowed=allowed, fix=fix)
+
+
+def _check_groups(window: VoltSPWindow) -> None:
+    """Refuse groups of what is no key; whether two expressions are the same, Spark knows."""
+    scope, keys = window.time_config.scope, window.key_extractor
+    columns = [] if scope is None else Scope(scope).columns
+    if all(isinstance(one, str) for one in (*columns, *keys)):
+        for column in columns:
+            if str(column).lower() not in {str(key).lower() for key in keys}:
+                allowed = f"'key', 'global', or some of {', '.join(map(repr, keys))}"
+                raise refused("scope", column, "is no key", allowed=allowed, fix="scope='key'")
 
 
 def _refuse_silence(config: TimeConfig) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
-from pyspark.sql.types import TimestampNTZType, TimestampType
+from pyspark.sql.types import BooleanType, TimestampNTZType, TimestampType
 
 from eventtide._arguments import of_type
 from eventtide._columns import check_column, listed, shown
@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import DataType
 
-__all__ = ["aggregate", "check_extractor", "extracted", "extracted_time", "made_of"]
+    from eventtide.voltsp.aggregates import Aggregate
+
+__all__ = [
+    "check_condition",
+    "check_extractor",
+    "extracted",
+    "extracted_time",
+    "made",
+    "made_of",
+]
 
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*|`[^`]+`")
 # A class has an upper-case letter in front; so a cast such as ts::timestamp is none.
@@ -69,6 +78,16 @@ def extracted_time(extractor: str | Column, df: DataFrame) -> str | Column:
     return column
 
 
+def check_condition(condition: object, results: DataFrame) -> None:
+    """Refuse a condition that is none over these results."""
+    column = F.expr(condition) if isinstance(condition, str) else cast("Column", condition)
+    kind = _kind_over("when", condition, column, results)
+    if not isinstance(kind, BooleanType):
+        problem = f"has type {kind.simpleString().upper()}"
+        fix = f"when='{results.columns[0]} > 100'"
+        raise ColumnTypeError(sentence("when", condition, problem, allowed="a BOOLEAN", fix=fix))
+
+
 def _kind_over(name: str, given: object, column: str | Column, df: DataFrame) -> DataType:
     with made_of(df, name, given):
         return df.select(column).schema[0].dataType
@@ -86,10 +105,11 @@ def made_of(df: DataFrame, name: str, given: object) -> Iterator[None]:
         raise refused(name, given, f"is wrong: {first}", allowed=allowed, fix=fix) from None
 
 
-def aggregate(kind: str, name: str, of: str | Column | None) -> Column:
-    """Return the aggregate of that kind, under that name."""
+def made(aggregate: Aggregate) -> Column:
+    """Return the aggregate as Spark has it."""
+    kind, of = aggregate.kind, aggregate.of
     if kind == "expression":
-        return F.expr(str(of)).alias(name)
+        return F.expr(str(of)).alias(aggregate.name)
     is_text = isinstance(of, str) and not _NAME.fullmatch(of)
     rows = F.expr(str(of)) if is_text else "*" if of is None else of
-    return getattr(F, kind)(rows).alias(name)  # type: ignore[no-any-return] # Spark's aggregates
+    return getattr(F, kind)(rows).alias(aggregate.name)  # type: ignore[no-any-return] # Spark's

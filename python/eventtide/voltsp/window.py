@@ -226,7 +226,9 @@ class VoltSPWindow:
         UnknownColumnError
             An extractor names a column that is not there.
         """
-        return bound(self, df)
+        over = bound(self, df)
+        aggregates = list(over.aggregates())
+        return over.finished(aggregates, list(over.triggers(aggregates)))
 
     def to_yaml(self) -> str:
         """Return a YAML document that describes the window, as `from_yaml` reads it.

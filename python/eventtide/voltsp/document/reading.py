@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
 from eventtide._arguments import choice
 from eventtide.errors import ArgumentTypeError, refused, sentence
 from eventtide.voltsp.aggregates import AggregateDefinition
+from eventtide.voltsp.binding import bound
 from eventtide.voltsp.checks import check
 from eventtide.voltsp.document.model import Emitter, Pipeline
 from eventtide.voltsp.document.nodes import parse
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from eventtide.windows import WindowBuilder
 
 __all__ = ["read", "read_over"]
+
+_Item = TypeVar("_Item")
 
 _TYPES = ("count", "sum", "avg", "min", "max", "expression")
 _TRIGGERS = "atWindowEnd, onUpdate, {every: 10s}, {everyRows: 100} or {when: 'n > 3'}"
@@ -58,8 +61,28 @@ def read_over(text: str, df: DataFrame) -> WindowBuilder:
     """Return the window that a document describes, over rows; what these lack is placed too."""
     document = parse(text)
     window, path = _window(document)
-    with document.at(path, len(path)):
-        return window.over(df)
+    shown = len(path)
+    with document.at(path, shown):
+        over = bound(window, df)
+    aggregates = _each(
+        document, shown, over.aggregates(), (*path, "aggregateDefinition", "builder")
+    )
+    triggers = _each(document, shown, over.triggers(aggregates), (*path, "triggers"), ("trigger",))
+    with document.at(path, shown):
+        return over.finished(aggregates, triggers)
+
+
+def _each(
+    document: Document, shown: int, items: Iterator[_Item], path: Path, inside: Path = ()
+) -> list[_Item]:
+    """Return the items of a list, or the error about one with its place."""
+    found: list[_Item] = []
+    while True:
+        with document.at((*path, len(found), *inside), shown):
+            item = next(items, None)
+        if item is None:
+            return found
+        found.append(item)
 
 
 def _window(document: Document) -> tuple[VoltSPWindow, Path]:

@@ -112,6 +112,8 @@ object WatermarkPolicy {
 
   def minEventTime: WatermarkPolicy = policy("min_event_time")
 
+  def minEventTimeOfAll: WatermarkPolicy = policy("min_event_time_of_all")
+
   def maxEventTime: WatermarkPolicy = policy("max_event_time")
 
   def storm(lag: Duration): WatermarkPolicy = policy("storm", "lag" -> lag)

@@ -30,6 +30,7 @@ object Policies {
     LimitingRealTimeLag,
     WithIngestionTime,
     MinEventTime,
+    MinEventTimeOfAll,
     MaxEventTime,
     Storm,
     MinOf,

@@ -25,6 +25,9 @@ trait PolicySpec extends Serializable {
   /** Whether the lowest time of a batch matters. */
   def usesLowest: Boolean = children.exists(_.usesLowest)
 
+  /** Whether late rows count for that too. */
+  def usesLate: Boolean = children.exists(_.usesLate)
+
   /** Whether it makes sense only over substreams that are declared before their first row. */
   def needsDeclaredSubstreams: Boolean = children.exists(_.needsDeclaredSubstreams)
 

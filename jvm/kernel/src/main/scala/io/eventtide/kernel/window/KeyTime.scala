@@ -24,6 +24,9 @@ trait KeyTime {
   /** Rows of these times, and none beyond them, were not late. */
   def accept(lowest: Long, highest: Long): Unit
 
+  /** Rows of these times were late. */
+  def refuse(lowest: Long, highest: Long): Unit
+
   /** The batch has no more rows for the key, and the clock shows `now`. */
   def advance(now: Long): Unit
 
@@ -51,13 +54,15 @@ final class SharedTime extends KeyTime {
   def begin(): Unit = current = before
   def watermark: Option[Long] = current
   def accept(lowest: Long, highest: Long): Unit = ()
+  def refuse(lowest: Long, highest: Long): Unit = ()
   def advance(now: Long): Unit = current = after
   def dueAt(target: Long): Option[Long] = None
   def write(out: ByteSink): Unit = ()
   def read(in: ByteSource): Unit = begin()
 }
 
-/** A policy for each key, that moves once a batch by the rows of its key that were not late.
+/** A policy for each key, that moves once a batch by the rows of its key: by those that were not late,
+  * or by all if the policy says so.
   *
   *   - '''Guarantee:''' after a batch with rows it is not above the highest of them, wherever the clock
   *     would have it.
@@ -95,6 +100,8 @@ final class OwnTime(spec: PolicySpec, credited: Boolean, latest: Long = Long.Max
     this.highest = math.max(this.highest, math.min(highest, latest))
     this.lowest = math.min(this.lowest, math.min(lowest, latest))
   }
+
+  def refuse(lowest: Long, highest: Long): Unit = if (spec.usesLate) accept(lowest, highest)
 
   def advance(now: Long): Unit = {
     if (!credited) policy.skip(now)

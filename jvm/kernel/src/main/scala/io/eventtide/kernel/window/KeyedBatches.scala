@@ -69,10 +69,8 @@ final class KeyedBatches[K](
 
   private def take(row: Row[K], now: Long): Boolean = {
     val onTime = key.add(row.ts, row.highest, row.count, now, row.buffer)
-    if (onTime) {
-      overall.accept(row.ts, row.highest)
-      groupOf(row.key).foreach(_.time.accept(row.ts, row.highest))
-    }
+    for (time <- groupOf(row.key).map(_.time) ++ Some(overall))
+      if (onTime) time.accept(row.ts, row.highest) else time.refuse(row.ts, row.highest)
     onTime
   }
 

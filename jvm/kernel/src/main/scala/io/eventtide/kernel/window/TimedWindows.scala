@@ -104,7 +104,7 @@ final class TimedWindows(
     if (onTime) {
       time.accept(lowest, highest)
       if (givesEarly) states.foreach(_.add(windows.mark, windows.apart, rows))
-    }
+    } else time.refuse(lowest, highest)
     onTime
   }
 

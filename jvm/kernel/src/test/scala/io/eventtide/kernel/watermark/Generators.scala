@@ -25,6 +25,7 @@ object Generators {
     lag.map(LimitingRealTimeLag(_)),
     Gen.const(WithIngestionTime()),
     Gen.const(MinEventTime()),
+    Gen.const(MinEventTimeOfAll()),
     Gen.const(MaxEventTime())
   )
 

@@ -57,6 +57,9 @@ private[exec] final class KeyGroups private (
     own.accept(lowest, highest)
   }
 
+  /** Rows of these times were late. */
+  def refuse(lowest: Long, highest: Long): Unit = if (policy.usesLate) accept(lowest, highest)
+
   /** Whether a key of a group of which all rows are here owes a result by its watermark.
     *
     * @param upcoming

@@ -152,7 +152,8 @@ private[exec] final class TimedRows(
 
   private def take(micros: Long, row: UnsafeRow): Boolean = {
     val onTime = key.add(micros, batch.now, buffers.input(row))
-    if (onTime && groups.isDefined) groups.get.accept(micros, micros)
+    if (groups.isDefined)
+      if (onTime) groups.get.accept(micros, micros) else groups.get.refuse(micros, micros)
     onTime
   }
 

@@ -38,11 +38,12 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
       input.observe(now, rows.getOrElse(position, BatchRows.Empty), credited)
     }
 
-  /** The rows of a batch without those that were late, for policies to which their times matter. */
+  /** The rows of a batch without those that were late, for policies to which that matters. */
   def onTime(rows: Map[Int, BatchRows], lowest: Option[Long]): Map[Int, BatchRows] =
     lowest.fold(rows) { time =>
       rows.map { case (position, read) =>
-        val matters = inputs.lift(position).exists(_.settings.policy.usesLowest)
+        val policy = inputs.lift(position).map(_.settings.policy)
+        val matters = policy.exists(of => of.usesLowest && !of.usesLate)
         position -> (if (matters) read.onTimeFrom(time) else read)
       }
     }
