@@ -4,9 +4,9 @@
 goes on where the checkpoint in the folder says, and ends when all are read. Streams with odd seeds
 have lists, which Spark aggregates before the shuffle; those with even seeds have numbers, which
 eventtide does, in generated code. In every third stream keys have time of their own, with an even
-seed those of a site have it together, and late rows go to a handler too. The results go through
-Spark's file sink. Spark's file source would not do: killed between its own log and the query's, it
-gives two batches as one.
+seed those of a site have it together, and late rows go to a handler too. Of six streams one has
+sessions, and one windows that count. The results go through Spark's file sink. Spark's file source
+would not do: killed between its own log and the query's, it gives two batches as one.
 """
 
 from __future__ import annotations
@@ -62,9 +62,7 @@ def run(spark: SparkSession, folder: Path, seed: int, trouble: str | None = None
         scripted(spark, cut(stream, seed, BATCHES)) as events,
     ):
         rows = troubled(events, "id", folder, trouble)
-        scope = "site" if seed % 4 < 2 else "key"
-        window = by_key(rows, scope) if seed % 3 == 0 else counted(rows)
-        window = window.agg(*aggregates(numbers=numbers))
+        window = windowed(rows, seed).agg(*aggregates(numbers=numbers))
         if seed % 3 == 0:
             window = window.on_late(lambda late, of: keep(folder, late, of.batch_id))
         writer = troubled(window.results, "n", folder, trouble).writeStream.format("parquet")
@@ -77,6 +75,13 @@ def aggregates(*, numbers: bool) -> tuple[Column, ...]:
     """Return what windows give, of a fixed length or not."""
     ids = F.max("id") if numbers else F.sort_array(F.collect_list("id"))
     return F.count("*").alias("n"), ids.alias("ids"), F.sum("amount").alias("total")
+
+
+def windowed(events: DataFrame, seed: int) -> WindowBuilder:
+    """Return the window of a stream."""
+    if seed % 3 == 0:
+        return by_key(events, "site" if seed % 4 < 2 else "key")
+    return {4: in_sessions, 5: by_count}.get(seed % 6, counted)(events)
 
 
 def counted(events: DataFrame) -> WindowBuilder:
@@ -100,6 +105,29 @@ def by_key(events: DataFrame, scope: str) -> WindowBuilder:
         .delay("3s")
         .idle_timeout("30s", clock="event_time")
         .emit("at_window_end", et.WindowTrigger.every_rows(5))
+    )
+
+
+def in_sessions(events: DataFrame) -> WindowBuilder:
+    """Return sessions in the time of their keys, which end with silence too."""
+    return (
+        et.window(events)
+        .event_time("ts", WatermarkPolicies.with_fixed_lag("5s"))
+        .key_by("user", "site")
+        .watermark_scope("key")
+        .session("4s", maximum_duration="20s")
+        .idle_timeout("30s", clock="event_time")
+    )
+
+
+def by_count(events: DataFrame) -> WindowBuilder:
+    """Return windows of so many rows, also of those that a silent key has left."""
+    return (
+        et.window(events)
+        .event_time("ts", WatermarkPolicies.max_event_time())
+        .key_by("user", "site")
+        .by_count(5, every=2)
+        .idle_timeout("30s", clock="event_time")
     )
 
 

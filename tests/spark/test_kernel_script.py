@@ -25,6 +25,15 @@ REAL_TIME = WatermarkPolicies.limiting_real_time_lag("2s")
 BY_CLOCKS = WatermarkPolicies.limiting_timestamp_and_wall_clock_lag("8s", "3s")
 
 KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
+    "min of all keys": lambda w: w.event_time("ts", MIN).profile("voltsp").tumbling("10s"),
+    "max of all keys, delay, idle": lambda w: (
+        w.event_time("ts", MAX)
+        .profile("voltsp")
+        .sliding("10s", every="5s")
+        .delay("3s")
+        .idle_timeout("7s")
+        .heartbeat("100ms")
+    ),
     "min by key": lambda w: w.event_time("ts", MIN).watermark_scope("key").tumbling("10s"),
     "max by key, row by row": lambda w: (
         w.event_time("ts", MAX).watermark_scope("key").max_rows_per_batch(1).tumbling("10s")
@@ -150,7 +159,7 @@ CASES = [(name, by_row) for name in KINDS] + [
 def test_the_query_does_what_the_kernel_does(
     spark: SparkSession, name: str, aggregates: Callable[[], tuple[Column, ...]]
 ) -> None:
-    """With rows in any order, several keys, null times, and a clock that goes on without rows."""
+    """With rows in any order, several keys, null times, a clock without rows, and a restart."""
     chance = random.Random(name)  # noqa: S311 - no secret
 
     def window(events: DataFrame) -> et.WindowBuilder:
@@ -160,6 +169,8 @@ def test_the_query_does_what_the_kernel_does(
         top = 10 if name in BY_CLOCK else 60
         partitions = 1 if name in ARRIVAL else 2
         for step in range(6):
+            if step == 3:
+                script.restart(clock=chance.choice([None, "+4s"]))
             if chance.random() < 0.4:
                 script.clock(f"+{chance.randint(1, 9)}s")
             else:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from tests.spark.window_runs import Rows
 
+HIGHEST = WatermarkPolicies.max_event_time()
 BATCHES = cut(Disorder(seed=5, late_by=30.0, gap=0.6).events(120), seed=5, batches=4)
 
 
@@ -39,8 +40,7 @@ def n() -> Column:
 
 def by_user(events: DataFrame) -> WindowBuilder:
     """Begin windows in the time of their keys."""
-    highest = WatermarkPolicies.max_event_time()
-    window = et.window(events).event_time("ts", highest).key_by("user", "site")
+    window = et.window(events).event_time("ts", HIGHEST).key_by("user", "site")
     return window.watermark_scope("key")
 
 
@@ -178,6 +178,56 @@ def test_silence_in_a_batch_that_is_run_again_is_that_of_the_run_which_began_it(
         given = WindowRun(spark, silent("10m"), batches).to_the_end(tmp_path, has=2)
         assert where(given, "1") == []
         assert where(given, "2, 3") != []
+
+
+IN_TURN = [[row(1, 101, "a")], [row(2, 101, "a")], [row(3, 101, "b")], [row(4, 101, "a")]]
+
+
+def fives(trigger: et.WindowTrigger | None) -> Callable[[DataFrame], WindowBuilder]:
+    """Return windows of five rows that a trigger gives before."""
+
+    def window(events: DataFrame) -> WindowBuilder:
+        timed = et.window(events).event_time("ts", HIGHEST, on_restart="resume")
+        counted = timed.key_by("user").by_count(5)
+        return counted.emit("at_window_end" if trigger is None else trigger).agg(ids())
+
+    return window
+
+
+@pytest.mark.parametrize(("begun_by", "given_in"), [(2, 1), (1000, 3)])
+def test_a_trigger_in_a_batch_that_is_run_again_is_that_of_the_run_which_began_it(
+    spark: SparkSession, tmp_path: Path, begun_by: int, given_in: int
+) -> None:
+    """What it has given is not new to the batches after it."""
+    every = {rows: fives(et.WindowTrigger.every_rows(rows)) for rows in (2, 1000)}
+    with settings(spark, WITHOUT_CODE):
+        WindowRun(spark, every[begun_by], IN_TURN[:2]).to_the_end(tmp_path)
+        set_back(tmp_path, 1, ())
+        by_others = every[1000 if begun_by == 2 else 2]
+        given = WindowRun(spark, by_others, IN_TURN).to_the_end(tmp_path)
+        assert [batch for batch in given if "ids=[1, 2" in str(given[batch])] == [given_in]
+
+
+@pytest.mark.parametrize(("begun_with", "given_in"), [("1ms", 1), (None, 2)])
+def test_a_timeout_that_is_new_or_gone_is_so_after_the_batch_that_is_run_again(
+    spark: SparkSession, tmp_path: Path, begun_with: str | None, given_in: int
+) -> None:
+    """The first row's key is silent by then, by the clock."""
+
+    def silent(timeout: str | None) -> Callable[[DataFrame], WindowBuilder]:
+        def window(events: DataFrame) -> WindowBuilder:
+            told_apart = fives(None)(events)
+            return told_apart if timeout is None else told_apart.idle_timeout(timeout)
+
+        return window
+
+    batches = [[row(1, 101, "a")], [row(2, 101, "b")], [row(3, 101, "b")]]
+    with settings(spark, WITHOUT_CODE):
+        WindowRun(spark, silent(begun_with), batches[:2]).to_the_end(tmp_path)
+        set_back(tmp_path, 1, ())
+        by_others = silent(None if begun_with else "1ms")
+        given = WindowRun(spark, by_others, batches).to_the_end(tmp_path)
+        assert where(given, "1") == [given_in]
 
 
 def test_a_task_that_has_several_partitions(spark: SparkSession, tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_windows_of_the_clock_cost_a_batch_when_they_close(
         return window.agg(F.count("*").alias("n")).results.select("n")
 
     with Script(query, ROWS, session=spark) as script:
-        script.clock(at(0.5)).rows([(at(1), "a")]).clock(at(3)).rows([(at(1), "a")])
+        script.clock(at(0.5)).rows([(at(1), "a")]).clock(at(9.7)).rows([(at(1), "a")])
         script.clock(at(9.9)).expect(results=[])
         assert script.last_batch == 1
         script.clock(at(10)).expect(results=[(2,)])

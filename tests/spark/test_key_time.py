@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.chaos import Chaos, undisturbed
 from tests.spark.chaos_query import HANDLED
-from tests.spark.plain_keys import PlainKeys, Result, Rules
+from tests.spark.plain_keys import CountKey, Key, PlainKeys, Result, Rules, SessionKey
 from tests.spark.queries import at
 from tests.spark.window_runs import WITHOUT_CODE, settings
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 ROWS = "ts timestamp, key string, number int"
+HIGHEST = WatermarkPolicies.max_event_time()
 
 
 def query(rules: Rules, events: DataFrame) -> DataFrame:
@@ -45,9 +46,32 @@ def query(rules: Rules, events: DataFrame) -> DataFrame:
     )
     if rules.timeout is not None:
         window = window.idle_timeout(f"{rules.timeout}s").heartbeat("100ms")
-    results = window.results
-    panes = ["pane_timing", "pane_index"] if rules.timeout else [F.lit("on_time"), F.lit(0)]
-    bounds = [F.unix_timestamp(f"window.{name}") % 86400 for name in ("start", "end")]
+    return parts(window.results)
+
+
+def sessions(events: DataFrame) -> DataFrame:
+    """Return the sessions of each key."""
+    window = et.window(events).event_time("ts", HIGHEST).key_by("key").watermark_scope("key")
+    numbers = F.sort_array(F.collect_list("number")).alias("rows")
+    window = window.session("6s").idle_timeout("1h").emit("at_window_end")
+    return parts(window.agg(numbers).results)
+
+
+def counts(events: DataFrame) -> DataFrame:
+    """Return windows of five rows, each two rows."""
+    window = et.window(events).event_time("ts", HIGHEST).key_by("key").by_count(5, every=2)
+    numbers = F.sort_array(F.collect_list("number")).alias("rows")
+    return parts(window.idle_timeout("9s").heartbeat("100ms").agg(numbers).results)
+
+
+def parts(results: DataFrame) -> DataFrame:
+    """Return key, start, end, timing, index and rows of results."""
+    panes = [F.lit("on_time"), F.lit(0)]
+    if "pane_timing" in results.columns:
+        panes = [F.col("pane_timing"), F.col("pane_index")]
+    bounds = [F.col(f"window.{name}") for name in ("start", "end")]
+    if dict(results.select(*bounds).dtypes)["start"] != "bigint":
+        bounds = [F.unix_timestamp(bound) % 86400 for bound in bounds]
     return results.select("key", *bounds, *panes, "rows")
 
 
@@ -62,13 +86,32 @@ RULES = [
 @pytest.mark.parametrize("rules", RULES, ids=range(len(RULES)))
 def test_a_query_does_what_the_rules_say(spark: SparkSession, rules: Rules) -> None:
     """In every batch, and whenever the clock goes on without rows."""
-    chance = random.Random(rules.size)  # noqa: S311 - no secret
-    plain, now, top = PlainKeys(rules), 0, 100
+    plain = PlainKeys(lambda: Key(rules))
+    compare(spark, lambda events: query(rules, events), plain, rules.size, partitions=2)
+
+
+def test_sessions_are_what_the_rules_say(spark: SparkSession) -> None:
+    """A row between two makes them one; a late one is in none."""
+    compare(spark, sessions, PlainKeys(lambda: SessionKey(6)), 1, partitions=2)
+
+
+def test_counts_are_what_the_rules_say(spark: SparkSession) -> None:
+    """In the order of arrival, and anew after a silence."""
+    compare(spark, counts, PlainKeys(lambda: CountKey(5, 2, 9)), 2, partitions=1)
+
+
+def compare(
+    spark: SparkSession,
+    query: Callable[[DataFrame], DataFrame],
+    plain: PlainKeys,
+    seed: int,
+    partitions: int,
+) -> None:
+    """Let a query and plain Python have the same random rows and times."""
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    now, top = 0, 100
     late: set[int] = set()
-    with (
-        settings(spark, WITHOUT_CODE),
-        Script(lambda events: query(rules, events), ROWS) as script,
-    ):
+    with settings(spark, WITHOUT_CODE), Script(query, ROWS) as script:
         for step in range(12):
             now += chance.randint(0, 6)
             script.clock(at(now))
@@ -79,7 +122,8 @@ def test_a_query_does_what_the_rules_say(spark: SparkSession, rules: Rules) -> N
                     (top - chance.randint(0, 25), chance.choice("abc"), step * 10 + n)
                     for n in range(chance.randint(1, 5))
                 ]
-                script.rows([(at(ts), key, number) for ts, key, number in rows], partitions=2)
+                timed = [(at(ts), key, number) for ts, key, number in rows]
+                script.rows(timed, partitions=partitions)
                 given, refused = plain.batch(now, rows)
                 wanted += given
                 late |= set(refused)

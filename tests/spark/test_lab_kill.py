@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
+from tests.spark.conftest import QUICK_JVM
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -28,7 +30,9 @@ def start(folder: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "eventtide.lab.durable"]
     folders = [str(folder / "checkpoint"), str(folder / "results")]
     return subprocess.Popen(  # noqa: S603 - our own module
-        [*command, *folders, "--days", str(DAYS)], start_new_session=True
+        [*command, *folders, "--days", str(DAYS)],
+        env=os.environ | {"JDK_JAVA_OPTIONS": QUICK_JVM},
+        start_new_session=True,
     )
 
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
-from eventtide import ColumnTypeError, InvalidArgumentError, TimeConfig, Windows
+from eventtide import (
+    ColumnTypeError,
+    InvalidArgumentError,
+    TimeConfig,
+    WatermarkPolicies,
+    Windows,
+    WindowTrigger,
+)
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 if TYPE_CHECKING:
     from eventtide import WindowBuilder
+    from eventtide.voltsp import VoltSPWindow
     from pyspark.sql import DataFrame, SparkSession
 
 ROWS = "said string, device string, site string, amount int"
@@ -61,6 +70,73 @@ def test_expressions_tell_times_keys_and_values(spark: SparkSession, by: str) ->
         script.rows([("00:01", "a", "x", 1), ("00:02", "A", "x", 4), ("00:03", "a", "y", 9)])
         script.rows([("00:12", "a", "x", 5)])
         script.expect(results=[("A", "x", "00:00", 10, 2.5, 1)])
+
+
+def by_device(config: TimeConfig) -> VoltSPWindow:
+    """Begin a window by device."""
+    tens = Windows.tumbling_time_window().with_window_span("10s").with_key_extractor("device")
+    return tens.with_time_config(config)
+
+
+def test_a_condition_goes_with_aggregates_that_use_a_key(spark: SparkSession) -> None:
+    """And may itself use any of them."""
+    window = by_device(TimeConfig(TIME)).with_aggregate_definition(
+        lambda a: a.expression("label", "concat(device, ':', count(1))").count("n")
+    )
+    told = window.emit(WindowTrigger.when("n > 3 AND label != ''"))
+    assert told.over(spark.createDataFrame([], ROWS)).results.columns[2:4] == ["label", "n"]
+
+
+@pytest.mark.parametrize("scope", ["`device`", "DEVICE", ["rows.device"], "device"])
+def test_a_group_may_be_told_in_any_way_that_spark_knows(
+    spark: SparkSession, scope: str | list[str]
+) -> None:
+    """Whether it is a key is seen by what it means."""
+    window = by_device(TimeConfig(TIME, scope=scope))
+    window = window.with_aggregate_definition(lambda a: a.count())
+    assert window.over(spark.createDataFrame([], ROWS).alias("rows")).results.isStreaming is False
+
+
+def test_without_keys_rows_that_wait_are_judged_batch_by_batch(spark: SparkSession) -> None:
+    """As if they had not waited."""
+    window = Windows.tumbling_time_window().with_window_span("10s")
+    window = window.with_time_config(TimeConfig(TIME, "MAX_EVENT_TIME"))
+    window = window.with_aggregate_definition(lambda a: a.count())
+
+    with Script(
+        lambda rows: window.over(rows).results.select("count"), ROWS, session=spark
+    ) as script:
+        script.rows([("00:25", "a", "x", 1)], [("00:03", "b", "x", 1)], [("00:31", "a", "x", 1)])
+        script.expect(results=[(1,)])
+        late = et.read_late(spark, script.checkpoint).collect()
+        assert [row["said"] for row in late] == ["00:03"]
+
+
+def test_three_ways_make_one_plan(spark: SparkSession) -> None:
+    """The builder, YAML and `et.window`: as Spark has it, but for its numbers of columns."""
+    rows = spark.createDataFrame([], ROWS)
+    window = (
+        et.window(rows.withColumn("_extracted_event_time", F.expr(TIME)))
+        .event_time("_extracted_event_time", WatermarkPolicies.min_event_time())
+        .key_by(F.upper("device"), "site")
+        .watermark_scope("key")
+        .profile("voltsp")
+        .tumbling("10s")
+        .agg(
+            F.sum(F.expr("amount * 2")).alias("double"),
+            F.avg("amount").alias("mean"),
+            F.expr("count_if(amount > 1)").alias("many"),
+        )
+    )
+    assert plan(by_builder(rows)) == plan(et.from_yaml(PAGE, rows)) == plan(window)
+
+
+def plan(window: WindowBuilder) -> str:
+    """Return the plan of the results, without what is new each time."""
+    text = window.results._jdf.queryExecution().optimizedPlan().toString()
+    return re.sub(
+        r"#\d+L?|(?<=_common_expr_)\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "#", text
+    )
 
 
 def test_aggregates_may_use_all_that_a_row_has(spark: SparkSession) -> None:

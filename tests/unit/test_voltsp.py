@@ -115,13 +115,13 @@ SAME: list[tuple[VoltSPWindow, Callable[[FakeFrame], WindowBuilder]]] = [
         ),
         lambda f: native(f).event_time("ts", MAX).tumbling("1h").idle_timeout("5m"),
     ),
-    # no key extractor: one watermark
+    # no key extractor: one watermark, of the one key that all rows have
     (
         counted(Windows.tumbling_time_window().with_window_span("1m")).with_time_config(BY_TS),
         lambda f: (
             et.window(f)
             .event_time("ts", MIN)
-            .watermark_scope("global")
+            .watermark_scope("key")
             .tumbling("1m")
             .profile("voltsp")
             .agg(N)

@@ -308,10 +308,10 @@ BUILDER: list[Case] = [
         "leave watermark_strategy out",
     ),
     (
-        lambda: session(event_time_extractor="ts", idle_timeout="5m", scope="key").over(FRAME),
+        lambda: session(event_time_extractor="ts", idle_timeout="5m", scope=["ts"]).over(FRAME),
         A,
-        "scope='key' asks for watermarks by key, and there is no key extractor",
-        "'global', or a key extractor",
+        "scope=['ts'] asks for groups of keys, and there is no key extractor",
+        "'key', 'global', or a key extractor",
         ".with_key_extractor('user_id')",
     ),
     (

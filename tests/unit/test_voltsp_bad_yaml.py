@@ -400,3 +400,34 @@ def test_a_text_that_is_no_such_document_is_refused(
     assert type(caught.value) is error
     assert " Allowed: " in str(caught.value)
     assert " Try: " in str(caught.value)
+
+
+NESTED = """\
+tumbling-time-window:
+  windowSpan: 1h
+  aggregateDefinition:
+    builder:
+    - type: count
+  triggers:
+  - trigger: atWindowEnd
+"""
+
+
+@pytest.mark.parametrize(
+    ("after", "stray", "place"),
+    [
+        ("  windowSpan: 1h", "  emitter: x", "line 3, emitter"),
+        (
+            "    - type: count",
+            "      builder: x",
+            r"line 6, aggregateDefinition.builder\[0\].builder",
+        ),
+        ("  - trigger: atWindowEnd", "    triggers: x", r"line 8, triggers\[0\].triggers"),
+    ],
+)
+def test_a_key_that_is_known_elsewhere_is_told_where_it_stands(
+    after: str, stray: str, place: str
+) -> None:
+    """Not where it would be right."""
+    with pytest.raises(et.InvalidArgumentError, match=f"^{place}: "):
+        et.Windows.from_yaml(NESTED.replace(after, f"{after}\n{stray}"))

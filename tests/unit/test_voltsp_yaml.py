@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from copy import deepcopy
-from datetime import date
+from datetime import date, timedelta
 from importlib.resources import files
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
@@ -159,6 +159,18 @@ def test_what_was_written_is_read_back(window: VoltSPWindow) -> None:
     assert Windows.from_yaml(text).to_yaml() == text
 
 
+@pytest.mark.usefixtures("columns")
+def test_durations_are_written_as_text(frame: FakeFrame) -> None:
+    """And mean the same when they are read."""
+    second, hour = timedelta(milliseconds=1500), timedelta(hours=1)
+    config = TimeConfig("ts", delay_window_close=second, idle_timeout=timedelta(days=2))
+    window = counted(Windows.tumbling_time_window()).with_window_span(hour)
+    window = window.with_key_extractor("device").with_time_config(config)
+    read = Windows.from_yaml(window.to_yaml())
+    assert read.to_yaml() == window.to_yaml()
+    assert read.over(frame).explained() == window.over(frame).explained()
+
+
 def test_a_window_is_written_as_the_page_has_it() -> None:
     """Names of enumerations in upper case, durations as text."""
     config = TimeConfig("ts", idle_timeout="5m", idle_timeout_clock=TimeSource.EVENT_TIME)
@@ -213,6 +225,8 @@ def test_the_schema_knows_what_is_read() -> None:
     for text in [PAGE, *(window.to_yaml() for window in WRITTEN)]:
         assert valid(yaml.safe_load(text))
         assert not valid({**yaml.safe_load(text), "source": {}})
+    for kind in KINDS:
+        assert not valid({kind: {}})
 
 
 @given(st.text(alphabet="{}[]:,-&*!#'\" \n\tab1é\0", max_size=60) | st.text())

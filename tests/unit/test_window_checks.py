@@ -250,11 +250,10 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
     (lambda w: w.by_count(9).time_zone("UTC"), InvalidArgumentError, "^time_zone='UTC' has no"),
     (lambda w: w.by_count(9).profile("jet"), InvalidArgumentError, "^profile='jet' has no meaning"),
     (
-        lambda w: w.watermark_scope("key"),
+        lambda w: w.watermark_scope(["ts"]),
         InvalidArgumentError,
-        r"^watermark_scope='key' asks for watermarks by key.*Try: watermark_scope\('global'\)",
+        r"^watermark_scope=\['ts'\] asks for groups of keys.*Try: watermark_scope\('key'\)",
     ),
-    (lambda w: w.watermark_scope(["ts"]), InvalidArgumentError, r"^watermark_scope=\['ts'\] asks"),
     (
         lambda w: w.session("5m").key_by("ts").watermark_scope("key"),
         InvalidArgumentError,
@@ -376,6 +375,7 @@ def test_a_window_without_kind_or_aggregates_is_refused(door: FakeDoor, frame: F
         lambda w: w.idle_timeout("1m", clock="event_time").early(rows=1),
         lambda w: w.idle_timeout("1m").allowed_lateness("1m"),
         lambda w: w.key_by("ts").watermark_scope("key").key_ttl("1h"),
+        lambda w: w.watermark_scope("key").max_rows_per_batch(1),
         lambda w: w.key_by("ts").watermark_scope(["ts"]).heartbeat("1s"),
         lambda w: w.key_by("ts").watermark_scope("key").max_rows_per_batch(1),
         lambda w: w.session("5m").delay("1s").profile("spark"),

@@ -98,6 +98,18 @@ class KernelScript:
         self._compare(json.loads(self._kernel.tick(self._now()))["results"], [])
         return self
 
+    def restart(self, *, clock: str | datetime | None = None) -> Self:
+        """Stop the query and go on from its checkpoint; the kernel just goes on.
+
+        Parameters
+        ----------
+        clock : str or datetime, optional
+            What the clock shows by then, as for `clock`.
+        """
+        self._script.restart(clock=clock)
+        self._compare(json.loads(self._kernel.tick(self._now()))["results"], [])
+        return self
+
     def _now(self) -> int:
         return micros_since_epoch(moment(self._script.now))
 
@@ -137,6 +149,8 @@ class KernelScript:
 
     def _results(self, panes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Yield the kernel's results as the query has them."""
+        if not panes:
+            return
         schema = self._script.result.schema
         window = self._window(self._frame(self._rows))
         keys = schema.names[1 : 1 + len(window.settings.key_by)]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from eventtide._arguments import of_type
 from eventtide.policies import WatermarkPolicies
@@ -67,8 +68,19 @@ class Bound:
         """Return the triggers one after the other, each once it proved to be of these results."""
         for trigger in self.window.triggers:
             if trigger.name == "when":
-                check_condition(trigger.value, self._rows().agg(*aggregates))
+                check_condition(trigger.value, self._results(aggregates))
             yield trigger
+
+    def _results(self, aggregates: Sequence[Column]) -> DataFrame:
+        """Return rows with what a condition may use: the aggregates, and no keys."""
+        columns = [F.col(key) if isinstance(key, str) else key for key in self.keys]
+        keys = [column.alias(f"_key_{number}") for number, column in enumerate(columns)]
+        return (
+            self._rows()
+            .groupBy(*keys)
+            .agg(*aggregates)
+            .drop(*(f"_key_{n}" for n in range(len(keys))))
+        )
 
     def finished(
         self, aggregates: Sequence[Column], triggers: Sequence[WindowTrigger]
@@ -98,8 +110,8 @@ def _timed(window: VoltSPWindow, df: DataFrame) -> WindowBuilder:
     column = extracted_time(config.event_time_extractor, df)
     if isinstance(column, Column):
         df, column = df.withColumn(EXTRACTED, column), EXTRACTED
-    scope = config.scope or ("key" if window.key_extractor else "global")
-    builder = WindowBuilder(df).event_time(column, _policy(config)).watermark_scope(scope)
+    builder = WindowBuilder(df).event_time(column, _policy(config))
+    builder = builder.watermark_scope(config.scope or "key")
     if config.delay_window_close is not None:
         builder = builder.delay(config.delay_window_close)
     if config.max_rows_per_batch is not None:

@@ -127,17 +127,16 @@ def _check_policy(window: VoltSPWindow) -> None:
 
 def _check_scope(window: VoltSPWindow) -> None:
     config = window.time_config
-    has_keys = bool(window.key_extractor) and config.event_time_extractor is not None
-    by_key = has_keys if config.scope is None else Scope(config.scope).name != "global"
-    if by_key and not window.key_extractor:
-        problem = "asks for watermarks by key, and there is no key extractor"
-        allowed, fix = "'global', or a key extractor", ".with_key_extractor('user_id')"
+    scope = Scope("key" if config.scope is None else config.scope).name
+    if scope == "group" and not window.key_extractor:
+        problem = "asks for groups of keys, and there is no key extractor"
+        allowed, fix = "'key', 'global', or a key extractor", ".with_key_extractor('user_id')"
         raise refused("scope", config.scope, problem, allowed=allowed, fix=fix)
     _check_groups(window)
-    if config.idle_timeout is None and not by_key:
+    has_own = scope != "global" and config.event_time_extractor is not None
+    if config.idle_timeout is None and not has_own:
         _refuse_silence(config)
-    of_each = by_key if config.scope is None else config.scope == "key"
-    if config.max_rows_per_batch is not None and not of_each:
+    if config.max_rows_per_batch is not None and not (has_own and scope == "key"):
         problem = "is about the watermark of each key, and these have none of their own"
         allowed, fix = "max_rows_per_batch with scope='key'", _BUILDER.format("with_scope('key')")
         value = config.max_rows_per_batch
@@ -145,10 +144,10 @@ def _check_scope(window: VoltSPWindow) -> None:
 
 
 def _check_groups(window: VoltSPWindow) -> None:
-    """Refuse groups of what is no key; whether two expressions are the same, Spark knows."""
+    """Refuse groups of what is no key, by plain names; what else is the same, Spark knows."""
     scope, keys = window.time_config.scope, window.key_extractor
     columns = [] if scope is None else Scope(scope).columns
-    if all(isinstance(one, str) for one in (*columns, *keys)):
+    if all(isinstance(one, str) and one.isidentifier() for one in (*columns, *keys)):
         for column in columns:
             if str(column).lower() not in {str(key).lower() for key in keys}:
                 allowed = f"'key', 'global', or some of {', '.join(map(repr, keys))}"

@@ -50,9 +50,9 @@ def _check_scope(settings: Settings) -> None:
     scope = settings.watermark_scope
     if scope is None or scope.name == "global":
         return
-    if not settings.key_by:
-        problem = "asks for watermarks by key, and there are no keys"
-        allowed, fix = "'global', or keys by key_by(...)", "watermark_scope('global')"
+    if scope.name == "group" and not settings.key_by:
+        problem = "asks for groups of keys, and there are no keys"
+        allowed, fix = "'key', 'global', or keys by key_by(...)", "watermark_scope('key')"
         raise refused("watermark_scope", scope.written, problem, allowed=allowed, fix=fix)
     if isinstance(settings.shape, Session) and settings.idle_timeout is None:
         problem = (

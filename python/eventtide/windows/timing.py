@@ -46,7 +46,8 @@ class Timing(Described):
         ----------
         scope : {"key", "global"}, str, Column, or list of them
             ``"key"``: each key has a watermark of its own, by the policy and its own rows, so that
-            no other key makes its rows late or closes its windows. ``"global"``: one over all.
+            no other key makes its rows late or closes its windows; without keys all rows are of
+            one. ``"global"``: one over all, which is Spark's.
             Columns, which are keys too: one for each of their values, by the rows of all keys that
             have them in common; a list where a column is named key or global.
         """

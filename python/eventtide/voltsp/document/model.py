@@ -78,6 +78,11 @@ class _Part(BaseModel):
         return data
 
 
+def _needing(*keys: str) -> ConfigDict:
+    """Say in the schema what the builder will ask for."""
+    return ConfigDict(json_schema_extra={"required": list(keys)})
+
+
 def _wrong(key: str, problem: str, allowed: str, fix: str) -> InvalidArgumentError:
     """Return the error about a key, whatever its value."""
     return InvalidArgumentError(f"{key}={problem}. Allowed: {allowed}. Try: {fix}.")
@@ -178,6 +183,24 @@ class WindowEntry(_Part):
     """When it gives results; once, at its end, if there are none."""
 
 
+class SpanEntry(WindowEntry):
+    """A window that is so long, side by side with the next."""
+
+    model_config = _needing("windowSpan", "aggregateDefinition")
+
+
+class SlidingEntry(WindowEntry):
+    """A window that is so long, and overlaps the next."""
+
+    model_config = _needing("windowSpan", "slideBy", "aggregateDefinition")
+
+
+class SessionEntry(WindowEntry):
+    """A window that ends with a gap."""
+
+    model_config = _needing("timeConfig", "aggregateDefinition")
+
+
 def _kebab(name: str) -> str:
     return name.replace("_", "-")
 
@@ -187,11 +210,11 @@ class Emitter(_Part):
 
     unknown = "is no kind of window, and nothing else is made here"
     model_config = ConfigDict(alias_generator=_kebab)
-    tumbling_time_window: WindowEntry | None = None
-    sliding_time_window: WindowEntry | None = None
-    session_window: WindowEntry | None = None
-    tumbling_count_window: WindowEntry | None = None
-    sliding_count_window: WindowEntry | None = None
+    tumbling_time_window: SpanEntry | None = None
+    sliding_time_window: SlidingEntry | None = None
+    session_window: SessionEntry | None = None
+    tumbling_count_window: SpanEntry | None = None
+    sliding_count_window: SlidingEntry | None = None
 
 
 class Pipeline(Emitter):

@@ -99,10 +99,14 @@ def placed(error: EventtideError, path: Path, lines: Lines, hidden: int) -> Even
 
 def _where(name: str, path: Path, lines: Lines) -> Path:
     """Return where an argument stands, or would stand; at the path itself if it has no key."""
-    if path[-1:] == (name,) or not name or camel(name) in path:
+    if path[-1:] == (name,) or not name:
         return path
-    if (*path, name) in lines or name in _KEYS:
-        return (*path, name) if (*path, name) in lines else (*path, *_KEYS[name])
+    if (*path, name) in lines:
+        return (*path, name)
+    if camel(name) in path:
+        return path
+    if name in _KEYS:
+        return (*path, *_KEYS[name])
     return (*path, camel(name)) if (*path, camel(name)) in lines else path
 
 

@@ -67,12 +67,15 @@ final class CountWindows(spec: CountSpec, ring: FrameRing) extends OpenWindows {
   def isOpen(mark: Long): Boolean = spec.shape.lastEnd((mark - base) / spec.frame) > ring.closed
 
   def next(watermark: Long): Boolean = {
-    var found = ring.next(fullFrames)
-    while (found && ring.end % framesOfSlide != 0) found = ring.next(fullFrames)
+    var found = ring.next(lastSlide)
+    while (found && ring.end % framesOfSlide != 0) found = ring.next(lastSlide)
     found
   }
 
   private def fullFrames: Long = rows / spec.frame
+
+  // What ends between two slides is left to the last window.
+  private def lastSlide: Long = fullFrames / framesOfSlide * framesOfSlide
 
   def nextOfAll(): Boolean =
     if (isFlushing) {
@@ -86,14 +89,13 @@ final class CountWindows(spec: CountSpec, ring: FrameRing) extends OpenWindows {
         flush() || nextOfAll()
       }
 
-  /** Turns to the window with the rows that no slide has ended with. */
+  /** Turns to the window that the next slide would end, as far as it is filled. */
   private def flush(): Boolean = {
-    var found = rows % spec.slide != 0 && ring.next(lastFrame + 1)
-    while (found && ring.end <= lastFrame) found = ring.next(lastFrame + 1)
+    val nextSlide = lastSlide + framesOfSlide
+    var found = rows % spec.slide != 0 && ring.next(nextSlide)
+    while (found && ring.end < nextSlide) found = ring.next(nextSlide)
     found
   }
-
-  private def lastFrame: Long = (rows - 1) / spec.frame
 
   def start: Long = base + math.max(0, spec.shape.start(ring.end)) * spec.frame
   def end: Long = base + math.min(rows, ring.end * spec.frame)

@@ -1,6 +1,6 @@
 package io.eventtide.kernel.window
 
-import org.scalacheck.Gen
+import org.scalacheck.{Gen, Shrink}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
@@ -9,6 +9,7 @@ import io.eventtide.kernel.InvalidArgument
 final class CountWindowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val buffers = new RowBuffers
   private type Window = (Long, Long, Seq[Int])
+  private implicit val asGenerated: Shrink[Int] = Shrink.shrinkAny
 
   private def windows(spec: CountSpec): CountWindows = {
     val ring = FrameRing(spec.shape, buffers, deducts = false, FrameArchive.None, Int.MaxValue)
@@ -59,19 +60,23 @@ final class CountWindowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
   }
 
   test("what is left is given as a last window, and the next ones begin anew") {
-    val spec = CountSpec(4, 2)
-    val (_, held) = outputs(spec, 0 until 5, windows(spec))
-    assert(all(held.nextOfAll(), held) == Seq((2L, 5L, Seq(2, 3, 4))))
-    assert(held.isEmpty)
-    val more = outputs(spec, 5 until 9, again(spec, held))._1
-    assert(more == Seq((5L, 7L, Seq(5, 6)), (5L, 9L, Seq(5, 6, 7, 8))))
-  }
-
-  test("nothing is given again that has been in a window") {
-    val spec = CountSpec(4, 2)
-    val (_, held) = outputs(spec, 0 until 4, windows(spec))
-    assert(all(held.nextOfAll(), held).isEmpty)
-    assert(held.isEmpty)
+    forAll(Gen.choose(1, 12), Gen.choose(1, 12), Gen.choose(0, 30), Gen.choose(0, 30)) {
+      (one, other, before, after) =>
+        val (size, slide) = (math.max(one, other), math.min(one, other))
+        val spec = CountSpec(size, slide)
+        val (_, held) = outputs(spec, 0 until before, windows(spec))
+        val left = Option.when(before % slide > 0) {
+          val first = math.max(0, (before / slide + 1) * slide - size)
+          (first.toLong, before.toLong, first until before)
+        }
+        assert(all(held.nextOfAll(), held) == left.toSeq)
+        assert(held.isEmpty)
+        val more = outputs(spec, before until before + after, again(spec, held))._1
+        val anew = outputs(spec, 0 until after, windows(spec))._1
+        assert(more == anew.map { case (start, end, rows) =>
+          (start + before, end + before, rows.map(_ + before))
+        })
+    }
   }
 
   test("windows without rows, and slides that leave rows out, are refused") {

@@ -13,8 +13,10 @@ private[options] object KeyTimeCodec {
   private val Scopes = Seq("key", "global", "group").map(scope => scope -> scope)
   private val Clocks = Seq("event_time" -> true, "processing_time" -> false)
 
-  /** The options that decide what becomes of a row and of a window, one a line. */
-  def write(settings: KeyTimeSettings): String = {
+  /** The options that decide what becomes of a row and of a window; how often the clock is looked at
+    * does not.
+    */
+  def write(settings: KeyTimeSettings): Seq[(String, String)] = {
     val silence = settings.silence
     val scope =
       if (settings.policy.isEmpty) "global" else if (settings.isOfGroup) "group" else "key"
@@ -26,20 +28,7 @@ private[options] object KeyTimeCodec {
       "key_ttl" -> Some(PolicyTree.duration(silence.keep)),
       "max_rows_per_batch" -> rows
     ).collect { case (option, Some(value)) => option -> value }
-    (options ++ settings.policy.toSeq.flatMap(OptionsCodec.write(_, "")))
-      .map { case (option, value) => s"$option=$value" }
-      .mkString("\n")
-  }
-
-  /** Takes up what was written. How often the clock is looked at is no part of it. */
-  def read(written: String, heartbeatMicros: Long): KeyTimeSettings = {
-    val values = written.linesIterator.map { line =>
-      val (option, value) = line.splitAt(line.indexOf('='))
-      option -> value.drop(1)
-    }.toMap
-    val options = new Options(values)
-    val policy = options.get("policy").map(_ => OptionsCodec.policy(options, ""))
-    read(options, policy).get.copy(heartbeatMicros = heartbeatMicros)
+    options ++ settings.policy.toSeq.flatMap(OptionsCodec.write(_, ""))
   }
 
   /** @param policy
@@ -59,6 +48,13 @@ private[options] object KeyTimeCodec {
     Option.when(isOwn || timeout.isDefined) {
       val silence = Silence(timeout, keep, byEvents)
       val own = policy.filter(_ => isOwn)
+      own.filter(_.needsDeclaredSubstreams).foreach { spec =>
+        throw new InvalidArgument(
+          s"policy with scope=$scope",
+          spec.name,
+          "one that waits for no declared substreams, which keys are not"
+        )
+      }
       KeyTimeSettings(own, scope == "group", silence, heartbeat, rows.getOrElse(Int.MaxValue))
     }
   }

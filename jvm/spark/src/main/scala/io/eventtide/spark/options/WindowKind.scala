@@ -130,8 +130,8 @@ final case class KeyTimeSettings(
   def beatMicros: Long =
     if (policy.exists(_.movesWithClock)) math.min(heartbeatMicros, 1000000L) else heartbeatMicros
 
-  /** By which watermarks move, and keys are silent, as `KeyTimeCodec` reads it. */
-  def rules: String = KeyTimeCodec.write(this)
+  /** By which watermarks move, and keys are silent, as text. */
+  def rules: String = KeyTimeCodec.write(this).mkString(" ")
 
   /** What saved state depends on: when a key was last seen is known by one clock. */
   def structure: String = policy.fold("") { own =>

@@ -79,14 +79,16 @@ final case class WindowSettings(
   def hasDeadlines: Boolean =
     triggers.exists(_.trigger.every.isDefined) || byKey.exists(_.hasDeadlines)
 
-  /** By which windows close and keys are silent, where that is not the query's watermark alone; from
-    * run to run they may be others.
+  /** By which windows close and keys are silent, where that is not the query's watermark alone. By
+    * others, which another run may have, something else may be due.
     */
   def rules: String = byKey.fold("")(_.rules)
 
-  /** The same windows by other rules, as `rules` said them. */
-  def by(rules: String): WindowSettings =
-    copy(byKey = byKey.map(own => KeyTimeCodec.read(rules, own.heartbeatMicros)))
+  /** All that may be other in another run, as text. */
+  def choices: String = ChoicesCodec.write(this)
+
+  /** The same windows by other choices, as `choices` said them. */
+  def by(choices: String): WindowSettings = ChoicesCodec.read(choices, this)
 
   /** How long after one batch by the clock the next may be run: what is silent is looked for at
     * intervals, what was asked for at a time is given then.

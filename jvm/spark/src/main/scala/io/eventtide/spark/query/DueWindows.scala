@@ -10,7 +10,7 @@ import io.eventtide.spark.options.WindowSettings
   * begins has no last batch: it may find no new rows, and windows that the committed watermark closes
   * already. So what is next due is in the ledger, and such a run asks for a batch by itself.
   *
-  * A run may have other rules than the one before, but a batch that was begun by one goes by the rules
+  * A run may choose otherwise than the one before, but a batch that was begun by one goes by the choices
   * of that one: its sink may have what came out of it.
   *
   *   - '''Edges:''' a window above another sees a lower watermark than the query's, so that its run may
@@ -24,9 +24,14 @@ private[query] final class DueWindows(
     windows: IndexedSeq[WindowSettings],
     isOnlyForWindows: Boolean
 ) {
+
+  /** By which choices this run begins batches. */
+  val begins: IndexedSeq[String] = windows.map(_.choices)
+
   private var next = windows.map(_ => NextDue.Nothing)
-  private var rules = windows.map(_.rules) // by which keys were last turned to
-  private var begins = rules // by which the batch was begun that the last run left
+  private val own = windows.map(_.rules)
+  private var rules = own // by which keys were last turned to
+  private var left = begins // by which the batch was begun that the last run left
   private var asksByClock = false
   private var lastBeat = Long.MinValue
   private var asksAtStart = false
@@ -37,8 +42,8 @@ private[query] final class DueWindows(
   def restore(saved: Seq[SavedDue], watermarkMs: Long): Unit = {
     next = next.zipWithIndex.map { case (nothing, i) => saved.lift(i).fold(nothing)(_.next) }
     rules = rules.zipWithIndex.map { case (known, i) => saved.lift(i).fold(known)(_.rules) }
-    begins = begins.zipWithIndex.map { case (own, i) =>
-      saved.lift(i).map(_.begins).filter(_.nonEmpty).getOrElse(own)
+    left = left.zipWithIndex.map { case (mine, i) =>
+      saved.lift(i).map(_.begins).filter(_.nonEmpty).getOrElse(mine)
     }
     asksByClock = true
     val watermark = WindowBatch.known(watermarkMs)
@@ -49,16 +54,14 @@ private[query] final class DueWindows(
 
   private def hasOtherRules: Boolean = rules != own
 
-  private def own = windows.map(_.rules)
-
-  /** A window, by the rules of this run, or in a batch that is run again by those it was begun with. */
+  /** A window as this run has it, or in a batch that is run again as that was begun. */
   def settings(window: Int, isRunAgain: Boolean): WindowSettings = {
     val asked = windows(window)
-    if (isRunAgain && begins(window) != asked.rules) asked.by(begins(window)) else asked
+    if (isRunAgain && left(window) != begins(window)) asked.by(left(window)) else asked
   }
 
-  /** Whether a batch that is run again goes by other rules than those after it. */
-  def wasBegunByOthers: Boolean = begins != own
+  /** Whether a batch that is run again goes by other choices than those after it. */
+  def wasBegunByOthers: Boolean = left != begins
 
   /** Takes what the tasks of a batch have reported; windows that did not run owe what they did. */
   def take(reported: Map[Int, Map[Int, NextDue]], isRunAgain: Boolean): Unit = {
@@ -75,10 +78,7 @@ private[query] final class DueWindows(
   def hasWindows: Boolean = windows.nonEmpty
 
   def save: Seq[SavedDue] =
-    next.zip(rules).zip(own).map { case ((due, by), begins) => SavedDue(due, by, begins) }
-
-  /** By which rules this run begins batches. */
-  def begun: Seq[String] = own
+    next.zip(rules).zip(begins).map { case ((due, by), begun) => SavedDue(due, by, begun) }
 
   /** Whether a watermark that closes no window makes rows late that come after it. */
   def countsEveryStep(window: Int): Boolean = !isOnlyForWindows && windows(window).countsEveryStep
@@ -119,8 +119,8 @@ private[query] final class DueWindows(
 /** What a window owes next.
   *
   * @param rules
-  *   by which it does, as `KeyTimeSettings.rules`
+  *   by which it does, as `WindowSettings.rules`
   * @param begins
-  *   by which the next batch is begun; empty where it is not known
+  *   by which the next batch is begun, as `WindowSettings.choices`; empty where it is not known
   */
 private[query] final case class SavedDue(next: NextDue, rules: String, begins: String)

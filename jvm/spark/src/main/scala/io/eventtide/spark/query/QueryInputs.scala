@@ -61,13 +61,15 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   /** What would be emitted at `now`, were there no more rows. */
   def emittedAt(now: Long): Option[Long] = combined(inputs.map(_.at(now)), _.emitted)
 
-  /** The earliest clock at which what is emitted would be one step further without rows, and at this
-    * watermark at least.
+  /** The earliest clock at which what is emitted would be at this watermark without rows, or one step
+    * further if it is there.
     */
   def nextDue(least: Long): Option[Long] = {
     val step = if (inputs.forall(_.settings.isThrottled)) 1000L else QueryInputs.UnthrottledStep
-    val target = emittedMicros.fold(1000L)(_ + step)
-    Deadlines.earliest(inputs.map(_.deadline(math.max(target, QueryInputs.wholeMs(least)))))
+    val oneStep = emittedMicros.fold(1000L)(_ + step)
+    val asked = QueryInputs.wholeMs(least)
+    val target = if (emittedMicros.forall(_ < asked)) math.max(asked, 1000L) else oneStep
+    Deadlines.earliest(inputs.map(_.deadline(target)))
   }
 
   def save(whole: Boolean): Seq[Array[Byte]] = inputs.map(_.save(whole))

@@ -250,7 +250,7 @@ private[spark] final class QueryWatermark(
     recorded = Some(recordOf(batchId))
   }
 
-  private def recordOf(batchId: Long) = Recorded(batchId, catchUp.holding, due.begun)
+  private def recordOf(batchId: Long) = Recorded(batchId, catchUp.holding, due.begins)
 
   /** On the last batch that ended, or on how things stand before there is one. */
   def report: WatermarkReport = synchronized {
@@ -267,7 +267,7 @@ private[spark] final class QueryWatermark(
 }
 
 /** How the batch after one is begun, as it was written down. */
-private[query] final case class Recorded(batchId: Long, held: Boolean, rules: Seq[String])
+private[query] final case class Recorded(batchId: Long, held: Boolean, begins: Seq[String])
 
 /** The last batch that ended, for reports. */
 private[query] final case class FinishedBatch(

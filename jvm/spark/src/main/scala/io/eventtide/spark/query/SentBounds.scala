@@ -1,5 +1,7 @@
 package io.eventtide.spark.query
 
+import scala.collection.mutable
+
 import org.apache.spark.SparkContext
 import org.apache.spark.broadcast.Broadcast
 
@@ -8,11 +10,12 @@ import io.eventtide.spark.exec.KeyBounds
 /** The bounds of the keys of each window in one run, and what of them is at the executors.
   *
   * They are sent when they are others. What was sent before leaves the executors, and stays with the
-  * driver for whoever still reads results of that batch.
+  * driver for some batches, for whoever still reads results of one.
   */
 private[query] final class SentBounds(spark: SparkContext) {
   private var known = Map.empty[Int, KeyBounds]
   private var sent = Map.empty[Int, Broadcast[Array[Long]]]
+  private val left = mutable.Queue.empty[Broadcast[Array[Long]]]
 
   private def of(window: Int): KeyBounds = known.getOrElse(window, KeyBounds.unknown)
 
@@ -26,8 +29,18 @@ private[query] final class SentBounds(spark: SparkContext) {
   /** Takes what the partitions of windows have reported after a batch. */
   def take(reported: Map[Int, Iterable[(Int, Array[Long])]]): Unit = synchronized {
     val changed = reported.filter(_._2.nonEmpty)
-    changed.keys.flatMap(sent.get).foreach(_.unpersist())
+    for (broadcast <- changed.keys.flatMap(sent.get)) {
+      broadcast.unpersist()
+      left.enqueue(broadcast)
+    }
+    while (left.size > SentBounds.Kept) left.dequeue().destroy()
     sent --= changed.keys
     known ++= changed.map { case (window, reports) => window -> of(window).after(reports) }
   }
+}
+
+private object SentBounds {
+
+  // Of up to a megabyte each.
+  private val Kept = 20
 }

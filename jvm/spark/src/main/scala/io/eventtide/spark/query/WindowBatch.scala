@@ -28,7 +28,7 @@ private[spark] final class WindowBatch private (
 ) {
   private val operatorId = WindowBatch.FirstOperatorId + position
 
-  /** The window, by the rules that the batch was begun with. */
+  /** The window as the batch was begun with it. */
   val settings: WindowSettings = watermark.settings(position)
 
   /** Whether rows after it are late by each step of the watermark. */
