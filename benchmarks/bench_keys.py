@@ -16,6 +16,7 @@ from figures import ROOT
 from keyed_cases import (
     CASES,
     DEADLINES,
+    DUE,
     GROUP_STATE,
     PANDAS_PROCESSOR,
     ROW_PROCESSOR,
@@ -108,7 +109,7 @@ def _along(spark: SparkSession, curve: list[Case]) -> Iterator[Figure]:
         yield figure
         if least is None:
             least = ours
-        else:
+        elif case.about[DUE] == curve[0].about[DUE]:
             yield _figure(case, f"ours, {curve[0].about[STORED]} keys", ours, least)
 
 

@@ -25,6 +25,15 @@ REAL_TIME = WatermarkPolicies.limiting_real_time_lag("2s")
 BY_CLOCKS = WatermarkPolicies.limiting_timestamp_and_wall_clock_lag("8s", "3s")
 
 KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
+    "no keys, min": lambda w: w.event_time("ts", MIN).watermark_scope("key").tumbling("10s"),
+    "no keys, max, delay, idle": lambda w: (
+        w.event_time("ts", MAX)
+        .watermark_scope("key")
+        .sliding("10s", every="5s")
+        .delay("3s")
+        .idle_timeout("7s")
+        .heartbeat("100ms")
+    ),
     "min of all keys": lambda w: w.event_time("ts", MIN).profile("voltsp").tumbling("10s"),
     "max of all keys, delay, idle": lambda w: (
         w.event_time("ts", MAX)
@@ -86,6 +95,13 @@ KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
         "ts", WatermarkPolicies.with_fixed_lag("3s")
     ).session("4s", touching="merge"),
     "counts": lambda w: w.event_time("ts", MAX).by_count(5, every=2),
+    "counts, triggers": lambda w: (
+        w.event_time("ts", MAX)
+        .by_count(5, every=2)
+        .idle_timeout("9s")
+        .heartbeat("100ms")
+        .emit("on_update", et.WindowTrigger.every("6s"), et.WindowTrigger.every_rows(3))
+    ),
     "counts, idle": lambda w: (
         w.event_time("ts", MAX).by_count(5, every=2).idle_timeout("6s").heartbeat("100ms")
     ),
@@ -130,7 +146,7 @@ KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
 BY_CLOCK = {"the lower of two by key", "the higher of two by key"}
 """Those whose rows have the times of the clock; those of the others are a minute ahead."""
 
-ARRIVAL = {"counts", "counts, idle", "max by key, row by row"}
+ARRIVAL = {"counts", "counts, idle", "counts, triggers", "max by key, row by row"}
 """Those that go by the order of arrival, which partitions change."""
 
 
@@ -163,7 +179,8 @@ def test_the_query_does_what_the_kernel_does(
     chance = random.Random(name)  # noqa: S311 - no secret
 
     def window(events: DataFrame) -> et.WindowBuilder:
-        return KINDS[name](et.window(events)).key_by("key", "site").agg(*aggregates())
+        made = KINDS[name](et.window(events)).agg(*aggregates())
+        return made if name.startswith("no keys") else made.key_by("key", "site")
 
     with settings(spark, WITHOUT_CODE), KernelScript(window, ROWS) as script:
         top = 10 if name in BY_CLOCK else 60

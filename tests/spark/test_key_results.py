@@ -75,6 +75,21 @@ def test_rows_exactly_one_gap_apart(
         script.rows([(at(0), "a"), (at(10), "a")]).rows([(at(60), "b")]).expect(results=sessions)
 
 
+def test_rows_are_numbered_over_batches_that_leave_nothing(spark: SparkSession) -> None:
+    """However they are cut; a key that had none for a day begins anew."""
+
+    def query(events: DataFrame) -> DataFrame:
+        window = et.window(events).event_time("ts", HIGHEST).key_by("key").by_count(2)
+        rows = window.agg(F.count("*").alias("n")).results
+        return rows.select("key", "window.start", "window.end")
+
+    with Script(query, ROWS, session=spark) as script:
+        script.rows([(at(5), "a"), (at(6), "a")], [(at(7), "a")], [(at(8), "a")])
+        script.expect(results=[("a", 0, 2), ("a", 2, 4)])
+        script.restart(clock="2024-01-02 03:00:00").rows([(at(5), "a"), (at(6), "a")])
+        script.expect(results=[("a", 0, 2)])
+
+
 def test_rows_from_the_future_of_a_key_are_late_by_choice(spark: SparkSession) -> None:
     """They move no watermark, and are in the late log with that reason."""
 

@@ -87,12 +87,12 @@ def test_a_condition_goes_with_aggregates_that_use_a_key(spark: SparkSession) ->
     assert told.over(spark.createDataFrame([], ROWS)).results.columns[2:4] == ["label", "n"]
 
 
-@pytest.mark.parametrize("scope", ["`device`", "DEVICE", ["rows.device"], "device"])
+@pytest.mark.parametrize("scope", ["`device`", "DEVICE", ["rows.device"], "device", None])
 def test_a_group_may_be_told_in_any_way_that_spark_knows(
-    spark: SparkSession, scope: str | list[str]
+    spark: SparkSession, scope: str | list[str] | None
 ) -> None:
-    """Whether it is a key is seen by what it means."""
-    window = by_device(TimeConfig(TIME, scope=scope))
+    """Whether it is a key is seen by what it means; at the end there is a Column."""
+    window = by_device(TimeConfig(TIME, scope=F.col("device") if scope is None else scope))
     window = window.with_aggregate_definition(lambda a: a.count())
     assert window.over(spark.createDataFrame([], ROWS).alias("rows")).results.isStreaming is False
 

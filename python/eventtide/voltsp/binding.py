@@ -111,7 +111,7 @@ def _timed(window: VoltSPWindow, df: DataFrame) -> WindowBuilder:
     if isinstance(column, Column):
         df, column = df.withColumn(EXTRACTED, column), EXTRACTED
     builder = WindowBuilder(df).event_time(column, _policy(config))
-    builder = builder.watermark_scope(config.scope or "key")
+    builder = builder.watermark_scope("key" if config.scope is None else config.scope)
     if config.delay_window_close is not None:
         builder = builder.delay(config.delay_window_close)
     if config.max_rows_per_batch is not None:

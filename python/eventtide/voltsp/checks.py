@@ -134,7 +134,7 @@ def _check_scope(window: VoltSPWindow) -> None:
         raise refused("scope", config.scope, problem, allowed=allowed, fix=fix)
     _check_groups(window)
     has_own = scope != "global" and config.event_time_extractor is not None
-    if config.idle_timeout is None and not has_own:
+    if config.idle_timeout is None and not has_own and "count" not in window.kind:
         _refuse_silence(config)
     if config.max_rows_per_batch is not None and not (has_own and scope == "key"):
         problem = "is about the watermark of each key, and these have none of their own"

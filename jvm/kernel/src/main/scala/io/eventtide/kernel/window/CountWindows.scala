@@ -72,10 +72,8 @@ final class CountWindows(spec: CountSpec, ring: FrameRing) extends OpenWindows {
     found
   }
 
-  private def fullFrames: Long = rows / spec.frame
-
-  // What ends between two slides is left to the last window.
-  private def lastSlide: Long = fullFrames / framesOfSlide * framesOfSlide
+  // Its frame; what ends between two slides is left to the last window.
+  private def lastSlide: Long = rows / spec.slide * framesOfSlide
 
   def nextOfAll(): Boolean =
     if (isFlushing) {
@@ -105,7 +103,7 @@ final class CountWindows(spec: CountSpec, ring: FrameRing) extends OpenWindows {
 
   def count(start: Long, end: Long): Unit = counts(end) = counts(end) + 1
 
-  def forget(watermark: Long): Unit = counts.forget(base + fullFrames * spec.frame)
+  def forget(watermark: Long): Unit = counts.forget(base + lastSlide * spec.frame)
 
   def isEmpty: Boolean = ring.isEmpty
 

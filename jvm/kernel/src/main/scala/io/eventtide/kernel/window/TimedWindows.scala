@@ -193,7 +193,8 @@ final class TimedWindows(
 
   private def settle(): Unit = {
     time.watermark.foreach(windows.forget)
-    if (givesEarly) states.foreach(_.settle(windows.isOpen))
+    if (isSilent) states.foreach(_.clear())
+    else if (givesEarly) states.foreach(_.settle(windows.isOpen))
   }
 
   def timing: PaneTiming = phase

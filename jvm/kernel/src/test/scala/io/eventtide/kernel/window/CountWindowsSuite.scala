@@ -79,6 +79,14 @@ final class CountWindowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
     }
   }
 
+  test("results of a window that no slide has ended are counted with its last one") {
+    val held = windows(CountSpec(5, 2))
+    assert(held.add(0, buffers.of(0)))
+    held.count(0, 1)
+    held.forget(0)
+    assert(held.nextOfAll() && held.index == 1)
+  }
+
   test("windows without rows, and slides that leave rows out, are refused") {
     assertThrows[InvalidArgument](CountSpec(0, 1))
     assertThrows[InvalidArgument](CountSpec(3, 0))

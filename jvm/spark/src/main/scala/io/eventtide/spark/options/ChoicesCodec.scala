@@ -23,20 +23,30 @@ private[options] object ChoicesCodec {
   def read(written: String, asked: WindowSettings): WindowSettings = {
     val options = new Options(values(written))
     val policy = options.get("policy").map(_ => OptionsCodec.policy(options, ""))
-    val byKey = KeyTimeCodec.read(options, policy).map { own =>
+    val byKey = KeyTimeCodec.read(options, policy, asked.counts).map { own =>
       own.copy(heartbeatMicros = asked.byKey.getOrElse(own).heartbeatMicros)
     }
     val (every, rows) = (options.duration("early.every", 1), options.count("early.rows", 1))
     asked.copy(
       byKey = byKey,
-      panes = asked.panes.map(_.copy(earlyEveryMicros = every, earlyRows = rows)),
+      panes = asked.panes.map(by(_, every, rows)),
       emitted = asked.emitted.map(one => one.copy(trigger = by(one.trigger, every, rows)))
     )
   }
 
+  // There is state for early results, or there is none: where they were by a condition only, those of
+  // now are given, since nobody knows the condition.
+  private def by(panes: PaneSettings, every: Option[Long], rows: Option[Int]): PaneSettings = {
+    val begun = panes.copy(earlyEveryMicros = every, earlyRows = rows)
+    if (begun.givesEarly == panes.givesEarly) begun else panes
+  }
+
   // Which triggers there are is part of the structure, so that each has its number.
   private def by(trigger: Trigger, every: Option[Long], rows: Option[Int]): Trigger =
-    trigger.copy(every = trigger.every.flatMap(_ => every), rows = trigger.rows.flatMap(_ => rows))
+    trigger.copy(
+      every = trigger.every.map(every.getOrElse(_)),
+      rows = trigger.rows.map(rows.getOrElse(_))
+    )
 
   private def values(written: String): Map[String, String] =
     written.linesIterator.map { line =>

@@ -33,8 +33,14 @@ private[options] object KeyTimeCodec {
 
   /** @param policy
     *   of the watermark; each key, or each group of keys, has one of its own if the scope says so
+    * @param remembers
+    *   whether there is something to know of a key that holds nothing, whatever its time
     */
-  def read(options: Options, policy: Option[PolicySpec]): Option[KeyTimeSettings] = {
+  def read(
+      options: Options,
+      policy: Option[PolicySpec],
+      remembers: Boolean
+  ): Option[KeyTimeSettings] = {
     val scope = options.choice("scope", Scopes).getOrElse("global")
     val isOwn = scope != "global"
     val timeout = options.duration("key_idle_timeout", 1)
@@ -45,7 +51,7 @@ private[options] object KeyTimeCodec {
     rows.filter(_ => scope != "key").foreach { most =>
       throw new InvalidArgument("max_rows_per_batch", most, "given with scope=key only")
     }
-    Option.when(isOwn || timeout.isDefined) {
+    Option.when(isOwn || timeout.isDefined || remembers) {
       val silence = Silence(timeout, keep, byEvents)
       val own = policy.filter(_ => isOwn)
       own.filter(_.needsDeclaredSubstreams).foreach { spec =>

@@ -60,7 +60,7 @@ private[spark] object WindowCodec {
       kind,
       sizes(values),
       windows(kind, options, isLocal),
-      KeyTimeCodec.read(options, policy),
+      KeyTimeCodec.read(options, policy, remembers = kind == "count"),
       if (emitted.isEmpty) early else None,
       emitted,
       late(options)

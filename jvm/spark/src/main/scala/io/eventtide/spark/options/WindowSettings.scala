@@ -37,6 +37,9 @@ final case class WindowSettings(
   /** Whether windows are of time. */
   def takesTimes: Boolean = windows.isInstanceOf[WindowKind.ByTime]
 
+  /** Whether windows are of so many rows. */
+  def counts: Boolean = windows.isInstanceOf[WindowKind.ByCount]
+
   /** Whether each key, or each group of keys, has a watermark of its own. */
   def hasOwnTime: Boolean = byKey.exists(_.policy.isDefined)
 

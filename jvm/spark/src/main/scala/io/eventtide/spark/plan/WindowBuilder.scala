@@ -74,7 +74,8 @@ private[spark] object WindowBuilder {
       case None => WindowInput.watermarked(stream, eventTime)
     }
     val isLocal = input.eventTime.dataType == TimestampNTZType
-    val settings = WindowCodec.window(options, isLocal, when.isDefined, policy(input, watermark))
+    val kept = if (keys.isEmpty) Kept ++ options else options
+    val settings = WindowCodec.window(kept, isLocal, when.isDefined, policy(input, watermark))
     build(input, keys, aggregates, when, scope, settings)
   }
 
@@ -185,6 +186,9 @@ private[spark] object WindowBuilder {
         SubstreamName.expression(columns)
       case _ => Literal(null, StringType)
     }
+
+  // Rows without keys are of one, which costs nothing: its watermark stays for as good as ever.
+  private val Kept = Map("key_ttl" -> "PT876000H")
 
   private val Mark: Metadata =
     new MetadataBuilder().putLong(EventTimeWatermark.delayKey, 0).build()

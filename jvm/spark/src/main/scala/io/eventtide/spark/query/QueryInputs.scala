@@ -62,13 +62,13 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   def emittedAt(now: Long): Option[Long] = combined(inputs.map(_.at(now)), _.emitted)
 
   /** The earliest clock at which what is emitted would be at this watermark without rows, or one step
-    * further if it is there.
+    * further if it is nearly there: what is due is not known to the millisecond.
     */
   def nextDue(least: Long): Option[Long] = {
     val step = if (inputs.forall(_.settings.isThrottled)) 1000L else QueryInputs.UnthrottledStep
     val oneStep = emittedMicros.fold(1000L)(_ + step)
     val asked = QueryInputs.wholeMs(least)
-    val target = if (emittedMicros.forall(_ < asked)) math.max(asked, 1000L) else oneStep
+    val target = if (emittedMicros.forall(_ + 1000 < asked)) math.max(asked, 1000L) else oneStep
     Deadlines.earliest(inputs.map(_.deadline(target)))
   }
 

@@ -80,6 +80,14 @@ class WindowCodecSuite extends AnyFunSuite {
     }
   }
 
+  test("where early results are only on a condition, those of now are given") {
+    def early(more: (String, String)*) =
+      WindowCodec.window(tumbling ++ more, isLocal = false, hasCondition = more.isEmpty)
+    val (onCondition, byRows) = (early(), early("early.rows" -> "5"))
+    assert(byRows.by(onCondition.choices) == byRows)
+    assert(onCondition.by(byRows.choices).panes.get.earlyRows.contains(5))
+  }
+
   private def unhurried(settings: WindowSettings): WindowSettings =
     settings.copy(byKey = settings.byKey.map(_.copy(heartbeatMicros = 0)))
 
