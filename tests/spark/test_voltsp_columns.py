@@ -103,11 +103,9 @@ def test_without_keys_rows_that_wait_are_judged_batch_by_batch(spark: SparkSessi
     window = window.with_time_config(TimeConfig(TIME, "MAX_EVENT_TIME"))
     window = window.with_aggregate_definition(lambda a: a.count())
 
-    with Script(
-        lambda rows: window.over(rows).results.select("count"), ROWS, session=spark
-    ) as script:
+    with Script(window.over, ROWS, session=spark) as script:
         script.rows([("00:25", "a", "x", 1)], [("00:03", "b", "x", 1)], [("00:31", "a", "x", 1)])
-        script.expect(results=[(1,)])
+        assert [row["count"] for row in script.results()] == [1]
         late = et.read_late(spark, script.checkpoint).collect()
         assert [row["said"] for row in late] == ["00:03"]
 

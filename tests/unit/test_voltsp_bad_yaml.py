@@ -431,3 +431,11 @@ def test_a_key_that_is_known_elsewhere_is_told_where_it_stands(
     """Not where it would be right."""
     with pytest.raises(et.InvalidArgumentError, match=f"^{place}: "):
         et.Windows.from_yaml(NESTED.replace(after, f"{after}\n{stray}"))
+
+
+def test_a_key_of_the_time_config_is_told_where_it_belongs() -> None:
+    """A level further down."""
+    text = NESTED.replace("  windowSpan: 1h", "  windowSpan: 1h\n  idleTimeout: 5m")
+    wanted = "^line 3, idleTimeout: has no place here.* Try: idleTimeout below timeConfig"
+    with pytest.raises(et.InvalidArgumentError, match=wanted):
+        et.Windows.from_yaml(text)

@@ -15,6 +15,7 @@ from eventtide.durations import micros
 from eventtide.errors import InvalidArgumentError, sentence
 from eventtide.testing.difference import difference
 from eventtide.testing.values import RowLike, moment, readable_row, storable, time_text
+from eventtide.windows import WindowBuilder
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
     from typing_extensions import Self
 
-Query: TypeAlias = Callable[[DataFrame], DataFrame]
+Query: TypeAlias = Callable[[DataFrame], DataFrame | WindowBuilder]
 """Makes the streaming query under test from the scripted stream."""
 
 
@@ -38,7 +39,7 @@ class Script:
     Parameters
     ----------
     query : callable
-        Takes the scripted stream, returns the DataFrame to run.
+        Takes the scripted stream, returns the DataFrame to run, or the window whose results to run.
     schema : str or StructType
         Of the stream, as Spark writes it: ``"ts timestamp, user string"``.
     clock : str or datetime
@@ -78,7 +79,8 @@ class Script:
         self._spark = session or SparkSession.active()
         self._schema = schema if isinstance(schema, StructType) else row_type(schema)
         self._source = _jvm.script(self._spark, self._schema)
-        self._result = query(self._source.stream())
+        made = query(self._source.stream())
+        self._result = made.results if isinstance(made, WindowBuilder) else made
         start_ms = micros_since_epoch(moment(clock)) // 1000
         self._folder = tempfile.TemporaryDirectory(prefix="eventtide-script-")
         self._checkpoint = checkpoint or self._folder.name

@@ -63,5 +63,6 @@ def member(kind: type[_Any], name: str, value: object) -> _Any:
     by_name = {one.name: one for one in kind}
     if isinstance(value, str) and value.upper() in by_name:
         return by_name[value.upper()]
-    allowed = ", ".join(map(repr, by_name))
-    raise refused(name, value, "is unknown", allowed=allowed, fix=f"{name}={next(iter(kind))!r}")
+    near = [one for one in by_name if str(value).upper() in one] or list(by_name)
+    allowed, fix = ", ".join(map(repr, by_name)), f"{name}={by_name[near[0]]!r}"
+    raise refused(name, value, "is unknown", allowed=allowed, fix=fix)

@@ -101,5 +101,5 @@ def _content(text: str | Path) -> str:
     try:
         return Path(text).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        problem = f"cannot be read: {error}"
+        problem, fix = f"cannot be read: {error}", f"a path from {Path.cwd()} on, or a whole one"
         raise refused("text", str(text), problem, allowed=allowed, fix=fix) from None

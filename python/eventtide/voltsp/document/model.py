@@ -61,7 +61,7 @@ class _Part(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _check_keys(cls, data: object) -> object:
-        known = [str(one.alias) for one in cls.model_fields.values()]
+        known = _keys(cls)
         allowed = ", ".join(known)
         if not isinstance(data, dict):
             problem, fix = f"has type {type(data).__name__}", f"{known[0]}: ... below it"
@@ -119,6 +119,10 @@ class TimeConfigEntry(_Part):
     """The watermark of a key moves after so many of its rows, wherever batches are cut."""
 
 
+def _keys(part: type[_Part]) -> list[str]:
+    return [str(field.alias) for field in part.model_fields.values()]
+
+
 class AggregateEntry(_Part):
     """One aggregate."""
 
@@ -160,6 +164,7 @@ class WindowEntry(_Part):
 
     instead = MappingProxyType(
         {"exceptionHandler": "Windows.from_yaml(text).with_exception_handler(handle) in Python"}
+        | {key: f"{key} below timeConfig" for key in _keys(TimeConfigEntry)}
     )
     window_span: _Span = None
     """How long it is: a duration, or a number of rows for windows that count."""
