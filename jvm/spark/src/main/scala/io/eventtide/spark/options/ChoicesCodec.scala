@@ -29,16 +29,21 @@ private[options] object ChoicesCodec {
     val (every, rows) = (options.duration("early.every", 1), options.count("early.rows", 1))
     asked.copy(
       byKey = byKey,
-      panes = asked.panes.map(by(_, every, rows)),
+      panes = asked.panes.map(by(_, every, rows, asked.takesRows)),
       emitted = asked.emitted.map(one => one.copy(trigger = by(one.trigger, every, rows)))
     )
   }
 
-  // There is state for early results, or there is none: where they were by a condition only, those of
-  // now are given, since nobody knows the condition.
-  private def by(panes: PaneSettings, every: Option[Long], rows: Option[Int]): PaneSettings = {
+  // Where rows come one by one there is state for early results, or there is none: if they were by a
+  // condition only, those of now are given, since nobody knows the condition.
+  private def by(
+      panes: PaneSettings,
+      every: Option[Long],
+      rows: Option[Int],
+      hasState: Boolean
+  ): PaneSettings = {
     val begun = panes.copy(earlyEveryMicros = every, earlyRows = rows)
-    if (begun.givesEarly == panes.givesEarly) begun else panes
+    if (hasState && begun.givesEarly != panes.givesEarly) panes else begun
   }
 
   // Which triggers there are is part of the structure, so that each has its number.

@@ -80,12 +80,21 @@ class WindowCodecSuite extends AnyFunSuite {
     }
   }
 
-  test("where early results are only on a condition, those of now are given") {
-    def early(more: (String, String)*) =
-      WindowCodec.window(tumbling ++ more, isLocal = false, hasCondition = more.isEmpty)
+  test("where keys have state for early results, some are given if they were on a condition") {
+    def early(more: (String, String)*) = {
+      val policy = Some(WithFixedLag(7))
+      val options = tumbling ++ more + ("scope" -> "key")
+      WindowCodec.window(options, isLocal = false, hasCondition = more.isEmpty, policy)
+    }
     val (onCondition, byRows) = (early(), early("early.rows" -> "5"))
     assert(byRows.by(onCondition.choices) == byRows)
     assert(onCondition.by(byRows.choices).panes.get.earlyRows.contains(5))
+  }
+
+  test("early panes of frames are as the batch was begun") {
+    val updates = tumbling + ("updates" -> "true")
+    val (late, early) = (read(updates.toSeq: _*), read((updates + ("early.rows" -> "5")).toSeq: _*))
+    assert(early.by(late.choices) == late && late.by(early.choices) == early)
   }
 
   private def unhurried(settings: WindowSettings): WindowSettings =
