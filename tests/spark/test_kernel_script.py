@@ -24,25 +24,18 @@ MIN, MAX = WatermarkPolicies.min_event_time(), WatermarkPolicies.max_event_time(
 REAL_TIME = WatermarkPolicies.limiting_real_time_lag("2s")
 BY_CLOCKS = WatermarkPolicies.limiting_timestamp_and_wall_clock_lag("8s", "3s")
 
+
+def slid(window: et.WindowBuilder) -> et.WindowBuilder:
+    """Return windows that overlap, wait for a delay, and are given by silence too."""
+    slides = window.sliding("10s", every="5s").delay("3s")
+    return slides.idle_timeout("7s").heartbeat("100ms")
+
+
 KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
     "no keys, min": lambda w: w.event_time("ts", MIN).watermark_scope("key").tumbling("10s"),
-    "no keys, max, delay, idle": lambda w: (
-        w.event_time("ts", MAX)
-        .watermark_scope("key")
-        .sliding("10s", every="5s")
-        .delay("3s")
-        .idle_timeout("7s")
-        .heartbeat("100ms")
-    ),
+    "no keys, max, delay, idle": lambda w: slid(w.event_time("ts", MAX).watermark_scope("key")),
     "min of all keys": lambda w: w.event_time("ts", MIN).profile("voltsp").tumbling("10s"),
-    "max of all keys, delay, idle": lambda w: (
-        w.event_time("ts", MAX)
-        .profile("voltsp")
-        .sliding("10s", every="5s")
-        .delay("3s")
-        .idle_timeout("7s")
-        .heartbeat("100ms")
-    ),
+    "max of all keys, delay, idle": lambda w: slid(w.event_time("ts", MAX).profile("voltsp")),
     "min by key": lambda w: w.event_time("ts", MIN).watermark_scope("key").tumbling("10s"),
     "max by key, row by row": lambda w: (
         w.event_time("ts", MAX).watermark_scope("key").max_rows_per_batch(1).tumbling("10s")

@@ -66,9 +66,12 @@ final class CountWindows(spec: CountSpec, ring: FrameRing) extends OpenWindows {
 
   def isOpen(mark: Long): Boolean = spec.shape.lastEnd((mark - base) / spec.frame) > ring.closed
 
-  def next(watermark: Long): Boolean = {
-    var found = ring.next(lastSlide)
-    while (found && ring.end % framesOfSlide != 0) found = ring.next(lastSlide)
+  def next(watermark: Long): Boolean = nextSlide(lastSlide)
+
+  /** Turns to the next window that ends with a slide, up to this one. */
+  private def nextSlide(last: Long): Boolean = {
+    var found = ring.next(last)
+    while (found && ring.end % framesOfSlide != 0) found = ring.next(last)
     found
   }
 
@@ -88,12 +91,8 @@ final class CountWindows(spec: CountSpec, ring: FrameRing) extends OpenWindows {
       }
 
   /** Turns to the window that the next slide would end, as far as it is filled. */
-  private def flush(): Boolean = {
-    val nextSlide = lastSlide + framesOfSlide
-    var found = rows % spec.slide != 0 && ring.next(nextSlide)
-    while (found && ring.end < nextSlide) found = ring.next(nextSlide)
-    found
-  }
+  private def flush(): Boolean =
+    rows % spec.slide != 0 && nextSlide(lastSlide + framesOfSlide)
 
   def start: Long = base + math.max(0, spec.shape.start(ring.end)) * spec.frame
   def end: Long = base + math.min(rows, ring.end * spec.frame)

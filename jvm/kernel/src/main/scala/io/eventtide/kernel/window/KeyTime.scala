@@ -75,6 +75,7 @@ final class OwnTime(spec: PolicySpec, credited: Boolean, latest: Long = Long.Max
     extends KeyTime {
   private var policy: WatermarkPolicy = spec.create()
   private val isCapped = spec.movesWithClock // only such a policy can be above its rows
+  private val usesLate = spec.usesLate
   private var capped = new Highest
   private var highest = Long.MinValue
   private var lowest = Long.MaxValue
@@ -101,7 +102,7 @@ final class OwnTime(spec: PolicySpec, credited: Boolean, latest: Long = Long.Max
     this.lowest = math.min(this.lowest, math.min(lowest, latest))
   }
 
-  def refuse(lowest: Long, highest: Long): Unit = if (spec.usesLate) accept(lowest, highest)
+  def refuse(lowest: Long, highest: Long): Unit = if (usesLate) accept(lowest, highest)
 
   def advance(now: Long): Unit = {
     if (!credited) policy.skip(now)

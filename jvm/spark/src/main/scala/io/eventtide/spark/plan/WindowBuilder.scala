@@ -38,13 +38,7 @@ import org.apache.spark.sql.types.{
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.spark.exec.SubstreamName
 import io.eventtide.spark.late.LateMode
-import io.eventtide.spark.options.{
-  OptionsCodec,
-  SubstreamLabel,
-  WindowCodec,
-  WindowKind,
-  WindowSettings
-}
+import io.eventtide.spark.options.{OptionsCodec, SubstreamLabel, WindowCodec, WindowSettings}
 
 /** Puts a window on a stream that has a watermark. */
 private[spark] object WindowBuilder {
@@ -125,7 +119,7 @@ private[spark] object WindowBuilder {
     val node = WindowAggregate(
       id,
       frame.toAttribute,
-      window(eventTime, settings.windows),
+      window(eventTime, settings.counts),
       if (settings.hasPanes) paneColumns(settings) else Nil,
       HiddenColumns(condition.map(_.exprId), rows.map(_.exprId), kept.map(_.exprId).toSeq),
       settings,
@@ -194,8 +188,7 @@ private[spark] object WindowBuilder {
     new MetadataBuilder().putLong(EventTimeWatermark.delayKey, 0).build()
 
   // As Spark marks its own: their end is an event time, and `window_time` takes them.
-  private def window(eventTime: Attribute, windows: WindowKind): Attribute = {
-    val isCounted = windows.isInstanceOf[WindowKind.ByCount]
+  private def window(eventTime: Attribute, isCounted: Boolean): Attribute = {
     val bound = if (isCounted) LongType else eventTime.dataType
     val bounds = Seq("start", "end").map(StructField(_, bound, nullable = false))
     val marks = new MetadataBuilder().withMetadata(Mark).putBoolean(TimeWindow.marker, true).build()
