@@ -77,7 +77,7 @@ final class RecomputedKey(frames: Int) extends OneKey {
     }
 }
 
-final class BlocksInMemory extends FrameArchive {
+final class BlocksInMemory extends BlockArchive {
   private val blocks = mutable.LongMap.empty[Array[Byte]]
   private val out = new ByteSink
   private val in = new ByteSource

@@ -3,7 +3,7 @@ package io.eventtide.kernel.window
 import scala.collection.mutable
 
 /** An archive as it would be after changes that are made to nobody else. */
-private[window] final class ArchiveOverlay(under: FrameArchive) extends FrameArchive {
+private[window] final class ArchiveOverlay(under: BlockArchive) extends BlockArchive {
   private val written = mutable.LongMap.empty[Array[Byte]]
   private val shared = new ByteSink
 

@@ -6,7 +6,7 @@ package io.eventtide.kernel.window
   *   - '''Edges:''' when the last frame has left, the total begins anew.
   *   - '''Source:''' Jet's `SlidingWindowP` with `deductFn`.
   */
-private[window] final class Deducting(buffers: Buffers, archive: FrameArchive, blockSize: Int)
+private[window] final class Deducting(buffers: Buffers, archive: BlockArchive, blockSize: Int)
     extends SlidingFrames(buffers, archive, blockSize) {
   protected val blocks = new FrameList
   private var all = -1 // unread while there is no frame

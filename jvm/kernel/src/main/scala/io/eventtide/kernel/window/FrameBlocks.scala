@@ -7,7 +7,7 @@ import io.eventtide.kernel.StateVersion
   * A block is named by its first frame, which it keeps for as long as it is there. So the closed and
   * the pending frames of a key may share an archive: no frame is both, and no block has both.
   */
-private[window] final class FrameBlocks(buffers: Buffers, archive: FrameArchive) {
+private[window] final class FrameBlocks(buffers: Buffers, archive: BlockArchive) {
   private val atHand = new FrameList
   private val leaving = new FrameList
   private var isChanged = false // what is at hand is not in the archive yet

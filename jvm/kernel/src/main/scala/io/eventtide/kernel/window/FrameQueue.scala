@@ -8,7 +8,7 @@ package io.eventtide.kernel.window
   */
 private[window] final class FrameQueue(
     buffers: Buffers,
-    archive: FrameArchive,
+    archive: BlockArchive,
     blockSize: Int
 ) {
   private val oldest = new FrameList

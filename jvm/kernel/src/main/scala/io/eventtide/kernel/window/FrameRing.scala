@@ -143,7 +143,7 @@ object FrameRing {
       shape: WindowShape,
       buffers: Buffers,
       deducts: Boolean,
-      archive: FrameArchive,
+      archive: BlockArchive,
       blockSize: Int
   ): FrameRing = {
     val closed = shape match {

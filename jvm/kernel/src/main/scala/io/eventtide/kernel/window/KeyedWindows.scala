@@ -83,7 +83,7 @@ final class KeyedWindows[K](spec: WindowSpec, buffers: Buffers, deducts: Boolean
   )
 
   private def newRing(key: K): FrameRing = {
-    val ring = FrameRing(spec.shape, buffers, deducts, FrameArchive.None, blockSize = Int.MaxValue)
+    val ring = FrameRing(spec.shape, buffers, deducts, BlockArchive.None, blockSize = Int.MaxValue)
     rings(key) = ring
     ring
   }

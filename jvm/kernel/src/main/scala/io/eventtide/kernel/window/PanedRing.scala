@@ -24,7 +24,7 @@ import io.eventtide.kernel.time.Clamped
 final class PanedRing(
     shape: WindowShape,
     buffers: Buffers,
-    newRing: FrameArchive => FrameRing,
+    newRing: BlockArchive => FrameRing,
     archives: PaneArchives,
     givesEarly: Boolean,
     discards: Boolean
@@ -41,7 +41,7 @@ final class PanedRing(
 
   // Closed frames with windows that may change: those that end above `done`.
   private val history =
-    new FrameQueue(buffers, archives.closed.getOrElse(FrameArchive.None), PanedRing.BlockSize)
+    new FrameQueue(buffers, archives.closed.getOrElse(BlockArchive.None), PanedRing.BlockSize)
   archives.closed.foreach(_ => ring.keepIn(history))
   private var done = 0L
 

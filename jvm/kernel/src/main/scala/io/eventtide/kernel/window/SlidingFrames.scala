@@ -10,7 +10,7 @@ package io.eventtide.kernel.window
   */
 private[window] abstract class SlidingFrames(
     buffers: Buffers,
-    archive: FrameArchive,
+    archive: BlockArchive,
     blockSize: Int
 ) extends ClosedFrames {
   protected val oldest = new FrameList

@@ -95,7 +95,7 @@ object GoldenSuite {
     case s"field.$_" if golden.config.contains("window") =>
       both(deducts => FieldScript.play(golden, new FieldWindowsPlayer(_, deducts)))
     case s"field.$family" => throw new GoldenWaiting(s"no piece for the field's family $family")
-    case "storm" => both(StormScript.play(golden, _))
+    case "storm" => StormScript.play(golden)
     case "voltsp" => both(VoltScript.play(golden, _))
     case "sliding_window" =>
       both(deducts => JetScript.play(golden, new JetWindowsPlayer(_, deducts), inOrderOfEnds))

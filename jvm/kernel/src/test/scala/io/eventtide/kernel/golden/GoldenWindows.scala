@@ -68,7 +68,7 @@ object GoldenWindows {
     new FrameWindows(spec, ring(spec.shape, buffers, deducts))
 
   def ring(shape: WindowShape, buffers: Buffers, deducts: Boolean): FrameRing =
-    FrameRing(shape, buffers, deducts, FrameArchive.None, blockSize = Int.MaxValue)
+    FrameRing(shape, buffers, deducts, BlockArchive.None, blockSize = Int.MaxValue)
 
   /** Plays a case with both ways to combine frames, whichever it was written for. */
   def both(play: Boolean => Unit): Unit = Seq(true, false).foreach(play)

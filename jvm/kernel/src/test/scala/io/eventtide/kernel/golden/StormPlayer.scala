@@ -2,23 +2,25 @@ package io.eventtide.kernel.golden
 
 import scala.collection.mutable
 
+import io.eventtide.kernel.storm.Extent
 import io.eventtide.kernel.time.Frame
-import io.eventtide.kernel.watermark.Storm
-import io.eventtide.kernel.watermark.Substreams
-import io.eventtide.kernel.window._
+import io.eventtide.kernel.watermark.{Storm, Substreams}
 
 /** `storm`: a case says at its end what came of all its steps. */
 object StormScript {
-  def play(golden: GoldenCase, deducts: Boolean): Unit = {
+
+  /** Plays a case by the engine over rows and, where length and slide are times, over frames too. */
+  def play(golden: GoldenCase): Unit = {
     val config = GoldenArgs(golden.config)
     val expect = GoldenArgs(GoldenFiles.fieldsOf(golden.fields("expect")))
     if (expect.has("error")) refused(config)
-    else if (expect.has("property")) property(config, deducts)
-    else {
-      val player = new StormPlayer(config, deducts)
-      golden.steps.zipWithIndex.foreach { case (step, at) => player.step(at, GoldenArgs(step)) }
-      compare(expected(golden), player.outcome)
-    }
+    else if (expect.has("property")) property(config)
+    else
+      StormWindowing.all(config).foreach { windows =>
+        val player = new StormPlayer(config, windows)
+        golden.steps.zipWithIndex.foreach { case (step, at) => player.step(at, GoldenArgs(step)) }
+        compare(expected(golden), player.outcome)
+      }
   }
 
   /** What a case documents goes before what Storm does. */
@@ -42,115 +44,142 @@ object StormScript {
   }
 
   private def refused(config: GoldenArgs): Unit = {
-    if (!config.has("length_or_slide")) throw new GoldenWaiting("no builder of Storm's windows yet")
+    if (!config.has("length_or_slide"))
+      throw new GoldenWaiting("of the builder, which tests/spark/test_golden_storm.py plays")
     config.get("length_or_slide").asInstanceOf[List[Long]].foreach { value =>
-      JetScript.refused(s"length $value")(SlidingWindow(value, 1))
-      JetScript.refused(s"slide $value")(SlidingWindow(10, value))
+      JetScript.refused(s"time $value")(Extent.Time(value))
+      JetScript.refused(s"rows $value")(Extent.Rows(value.toInt))
     }
   }
 
+  private def property(config: GoldenArgs): Unit =
+    if (config.has("length_slide_seconds")) dense(config) else numbered(config)
+
   /** Each window, from the first with a row on, has the rows after its start and up to its end. */
-  private def property(config: GoldenArgs, deducts: Boolean): Unit = {
-    if (!config.has("length_slide_seconds")) throw StormPlayer.noCounts
-    for (case List(length: Long, slide: Long) <- pairs(config)) {
+  private def dense(config: GoldenArgs): Unit =
+    for ((length, slide) <- pairs(config, "length_slide_seconds")) {
       val times = 100L to 60000L by 100L
-      val player = new StormPlayer(made(length * 1000, slide * 1000, config), deducts)
-      times.foreach(ts => player.step(0, row(ts)))
-      player.step(0, GoldenArgs(Map("op" -> "tick")))
       val watermark = times.last - config.long("lag_ms")
       val expect = (slide * 1000 until watermark by slide * 1000).map { end =>
         end -> times.filter(ts => ts > end - length * 1000 && ts <= end).toSet
       }
-      val answer = player.windows.map(pane => pane.end -> pane.ids)
-      JetScript.same(s"length $length s, slide $slide s", expect, answer)
+      val made = GoldenArgs(
+        config.values ++ Map("streams" -> List("s1")) ++ sizes("ms", 1000, length, slide)
+      )
+      allWindows(s"length $length s, slide $slide s", made, times, expect)
     }
+
+  /** Each window has the last so many events. */
+  private def numbered(config: GoldenArgs): Unit =
+    for ((length, slide) <- pairs(config, "length_slide_counts")) {
+      val numbers = 1L to 4 * slide + 3
+      val expect = (1L to numbers.last / slide).map { i =>
+        i * slide -> (math.max(0L, i * slide - length) + 1 to i * slide).toSet
+      }
+      val made =
+        GoldenArgs(
+          Map[String, Any]("streams" -> List("s1"), "lag_ms" -> 0L) ++ sizes(
+            "count",
+            1,
+            length,
+            slide
+          )
+        )
+      allWindows(s"length $length, slide $slide", made, numbers, expect)
+    }
+
+  private def allWindows(
+      what: String,
+      config: GoldenArgs,
+      times: Seq[Long],
+      expect: Seq[(Long, Set[Long])]
+  ): Unit = StormWindowing.all(config).foreach { windows =>
+    val player = new StormPlayer(config, windows)
+    times.foreach(ts => player.step(0, row(ts)))
+    player.step(0, GoldenArgs(Map("op" -> "tick")))
+    JetScript.same(
+      what,
+      expect,
+      player.windows.map(givenWindows => givenWindows.end -> givenWindows.ids)
+    )
   }
 
-  private def pairs(config: GoldenArgs): List[Any] =
-    config.get("length_slide_seconds").asInstanceOf[List[Any]]
+  private def sizes(unit: String, by: Long, length: Long, slide: Long): Map[String, Any] =
+    Map("length" -> Map(unit -> length * by), "slide" -> Map(unit -> slide * by))
 
-  private def made(length: Long, slide: Long, config: GoldenArgs): GoldenArgs = GoldenArgs(
-    config.values ++ Map(
-      "length" -> Map("ms" -> length),
-      "slide" -> Map("ms" -> slide),
-      "streams" -> List("s1")
-    )
-  )
+  private def pairs(config: GoldenArgs, name: String): List[(Long, Long)] =
+    config.get(name).asInstanceOf[List[List[Long]]].map(pair => (pair(0), pair(1)))
 
   private def row(ts: Long): GoldenArgs =
     GoldenArgs(Map("op" -> "event", "id" -> ts, "stream" -> "s1", "ts" -> ts))
 }
 
-/** Windows over streams, whose watermark is told on a tick.
-  *
-  * A slide that does not divide the length, as Storm allows, makes windows of smaller frames, of
-  * which only those count that end with a slide.
-  */
-final class StormPlayer(config: GoldenArgs, deducts: Boolean) {
-  private val length = StormPlayer.time(config.inside("length"))
-  private val slide = StormPlayer.time(config.inside("slide"))
-  private val frame = Frame(BigInt(length).gcd(slide).toLong)
-  private val engine = new GoldenWindows(
-    WindowSpec(frame, Sliding(Math.toIntExact(length / frame.size)), Profile.storm),
-    deducts
-  )
+/** Windows over streams, whose watermark is told on a tick. */
+final class StormPlayer(config: GoldenArgs, engine: StormWindowing) {
   private val policy = new Substreams(Storm(config.long("lag_ms")), Nil, None)
   config.get("streams").asInstanceOf[List[String]].foreach(policy.declare(_, 0))
 
+  private var reached = Option.empty[Long]
   private val watermarks = mutable.Buffer.empty[(Int, Option[Long])]
-  private val panes = mutable.Buffer.empty[(Int, GoldenPane)]
+  private val givenWindows = mutable.Buffer.empty[(Int, StormGiven)]
   private val late = mutable.Buffer.empty[(Int, Any)]
   private val accepted = mutable.Buffer.empty[GoldenArgs]
 
-  def windows: Seq[GoldenPane] = panes.map(_._2).toSeq
+  def windows: Seq[StormGiven] = givenWindows.map(_._2).toSeq
 
   def step(at: Int, args: GoldenArgs): Unit = args.text("op") match {
     case "event" =>
       val stream = policy.indexOf(args.text("stream")).get
       policy.observe(0, stream, args.long("ts")): Unit
-      add(at, args)
-    case "add" => add(at, args)
+      if (reached.exists(args.long("ts") < _)) late += at -> args.get("id") else add(args)
+    case "add" => add(args)
     case "watermark" => advance(at, args.long("ts"))
     case "tick" => tick(at)
     case other => throw new UnknownStep(other)
   }
 
-  private def add(at: Int, args: GoldenArgs): Unit =
-    if (engine.observe("all", args.long("ts"), args)) accepted += args
-    else late += at -> args.get("id")
+  private def add(args: GoldenArgs): Unit = {
+    accepted += args
+    engine.add(args)
+  }
 
   private def tick(at: Int): Unit = {
-    val risen = policy.emitted.filter(now => engine.watermark("all").forall(now > _))
+    val risen = policy.emitted.filter(now => reached.forall(now > _))
     watermarks += at -> risen
     risen.foreach(advance(at, _))
   }
 
-  private def advance(at: Int, watermark: Long): Unit =
-    panes ++= real(engine.advance(watermark)).map(at -> _)
-
-  private def real(panes: List[GoldenPane]): List[GoldenPane] =
-    panes.filter(pane => Math.floorMod(pane.end, slide) == 0)
+  private def advance(at: Int, watermark: Long): Unit = {
+    reached = Some(watermark)
+    givenWindows ++= engine.advance(watermark).map(at -> _)
+  }
 
   def outcome: Map[String, Any] = Map(
     "watermarks" -> watermarks.map { case (at, value) =>
       Map("step" -> at.toLong, "value" -> value.getOrElse[Any](null))
     }.toList,
-    "windows" -> panes.map { case (at, pane) => pane.bounds + ("step" -> at.toLong) }.toList,
+    "windows" -> givenWindows.map { case (at, window) =>
+      val start = window.start.getOrElse[Any](null)
+      Map("step" -> at.toLong, "start" -> start, "end" -> window.end, "ids" -> window.ids)
+    }.toList,
     "late" -> late.map { case (at, id) => Map("step" -> at.toLong, "id" -> id) }.toList,
-    "pending" -> (real(engine.open).flatMap(_.ids).toSet -- shown),
+    "pending" -> (accepted
+      .filter(row => engine.mayBeShown(row.long("ts")))
+      .map(_.get("id"))
+      .toSet -- shown),
     "in_no_window" -> (accepted.filter(isOver).map(_.get("id")).toSet -- shown)
   )
 
-  private def shown: Set[Any] = windows.flatMap(_.ids).toSet
-
   /** Whether the slide that the row is in has ended. */
-  private def isOver(row: GoldenArgs): Boolean =
-    engine.watermark("all").exists(_ > Frame(slide).ceiling(row.long("ts")))
+  private def isOver(row: GoldenArgs): Boolean = {
+    val slide = config.inside("slide")
+    reached.exists(
+      _ > (if (slide.has("ms")) Frame(slide.long("ms")).ceiling(row.long("ts")) else 0)
+    )
+  }
+
+  private def shown: Set[Any] = windows.flatMap(_.ids).toSet
 }
 
-object StormPlayer {
-  def noCounts: GoldenWaiting = new GoldenWaiting("no count windows yet")
-
-  def time(lengthOrSlide: GoldenArgs): Long =
-    if (lengthOrSlide.has("ms")) lengthOrSlide.long("ms") else throw noCounts
-}
+/** A window that was givenWindows; one of so many rows has no start. */
+final case class StormGiven(start: Option[Long], end: Long, ids: Set[Any])

@@ -12,7 +12,7 @@ final class CountWindowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
   private implicit val asGenerated: Shrink[Int] = Shrink.shrinkAny
 
   private def windows(spec: CountSpec): CountWindows = {
-    val ring = FrameRing(spec.shape, buffers, deducts = false, FrameArchive.None, Int.MaxValue)
+    val ring = FrameRing(spec.shape, buffers, deducts = false, BlockArchive.None, Int.MaxValue)
     val made = new CountWindows(spec, ring)
     made.begin()
     made

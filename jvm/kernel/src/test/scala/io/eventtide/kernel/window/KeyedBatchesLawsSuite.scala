@@ -227,7 +227,7 @@ object KeyedBatchesLawsSuite {
       case None => new FrameWindows(settings.spec, ring)
     }
     private def ring =
-      FrameRing(settings.spec.shape, buffers, deducts = false, FrameArchive.None, Int.MaxValue)
+      FrameRing(settings.spec.shape, buffers, deducts = false, BlockArchive.None, Int.MaxValue)
     private val engine =
       new KeyedBatches[Int](settings.rules, () => windows(), buffers(_).length >= 2)
 

@@ -62,7 +62,7 @@ final class RowBuffers extends Buffers {
 }
 
 /** Blocks in memory, as bytes, so that nothing of a buffer outlives its key. */
-final class MemoryArchive extends FrameArchive {
+final class MemoryArchive extends BlockArchive {
   private val blocks = mutable.HashMap.empty[Long, Array[Byte]]
   private val shared = new ByteSink
   var reads = 0

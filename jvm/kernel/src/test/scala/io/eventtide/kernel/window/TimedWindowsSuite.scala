@@ -14,7 +14,7 @@ final class TimedWindowsSuite extends AnyFunSuite {
   private def frames(): FrameWindows = new FrameWindows(spec, newRing())
 
   private def newRing(): FrameRing =
-    FrameRing(spec.shape, buffers, deducts = false, FrameArchive.None, blockSize = Int.MaxValue)
+    FrameRing(spec.shape, buffers, deducts = false, BlockArchive.None, blockSize = Int.MaxValue)
 
   private def key(policy: PolicySpec, silence: Silence): TimedWindows = {
     val made = new TimedWindows(frames(), new OwnTime(policy, credited = true), silence)

@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.plans.physical.{
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
-import io.eventtide.kernel.window.FrameArchive
+import io.eventtide.kernel.window.BlockArchive
 
 /** As `WindowExec`, on a batch: every window gives its row, and there is no state. */
 final case class BatchWindowExec(plan: WindowPlan, child: SparkPlan) extends UnaryExecNode {
@@ -58,7 +58,7 @@ private[exec] final class BatchWindowRows(
   private val rows =
     KeyedRows(input, plan.keys, new RowFrames.Single(plan.keys.length, calls.attributes))
   private val buffers = plan.newBuffers(calls)
-  private val ring = plan.newRing(buffers, FrameArchive.None, blockSize = Int.MaxValue)
+  private val ring = plan.newRing(buffers, BlockArchive.None, blockSize = Int.MaxValue)
   private val results = new ResultRows(plan)
   private var key: UnsafeRow = _ // whose windows are being given; null between keys
 

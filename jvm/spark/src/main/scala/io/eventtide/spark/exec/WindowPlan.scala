@@ -17,7 +17,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.types.LongType
 
 import io.eventtide.kernel.watermark.PolicySpec
-import io.eventtide.kernel.window.{FrameArchive, FrameRing, OwnTime}
+import io.eventtide.kernel.window.{BlockArchive, FrameRing, OwnTime}
 import io.eventtide.spark.options.WindowSettings
 import io.eventtide.spark.state.{AggregateCalls, FrameFamilies, WindowBuffers}
 
@@ -80,7 +80,7 @@ private[spark] final case class WindowPlan(
     WindowBuffers(calls, AggregateCalls.areFixed(functions))
 
   /** An empty ring over such buffers. */
-  def newRing(buffers: WindowBuffers, archive: FrameArchive, blockSize: Int): FrameRing =
+  def newRing(buffers: WindowBuffers, archive: BlockArchive, blockSize: Int): FrameRing =
     FrameRing(settings.spec.shape, buffers, counts.nonEmpty, archive, blockSize)
 
   /** How many frames a ring keeps together, in a batch that closes so many.

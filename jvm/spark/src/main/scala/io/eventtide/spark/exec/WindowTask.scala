@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
 import io.eventtide.kernel.time.Clamped
-import io.eventtide.kernel.window.{FrameArchive, FrameRing}
+import io.eventtide.kernel.window.{BlockArchive, FrameRing}
 import io.eventtide.spark.options.WindowSettings
 import io.eventtide.spark.state.{AggregateCalls, FrameFamilies, FrameStore, WindowBuffers}
 
@@ -56,7 +56,7 @@ private[exec] final case class WindowTask(
   def hasDeadlines: Boolean = plan.settings.hasDeadlines
 
   /** An empty ring of a key. */
-  def newRing(buffers: WindowBuffers, archive: FrameArchive): FrameRing =
+  def newRing(buffers: WindowBuffers, archive: BlockArchive): FrameRing =
     plan.newRing(buffers, archive, plan.blockSize(closes = Clamped.subtract(closing, passed)))
 
   /** The state of a partition. */

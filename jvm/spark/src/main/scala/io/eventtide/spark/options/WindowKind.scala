@@ -2,10 +2,10 @@ package io.eventtide.spark.options
 
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.kernel.window.{
+  BlockArchive,
   Buffers,
   CountSpec,
   CountWindows,
-  FrameArchive,
   FrameRing,
   FrameWindows,
   LateRule,
@@ -101,7 +101,7 @@ object WindowKind {
   }
 
   private def ring(shape: WindowShape, buffers: Buffers, deducts: Boolean): FrameRing =
-    FrameRing(shape, buffers, deducts, FrameArchive.None, blockSize = Int.MaxValue)
+    FrameRing(shape, buffers, deducts, BlockArchive.None, blockSize = Int.MaxValue)
 }
 
 /** Which time a key has, where it is not simply that of the query.

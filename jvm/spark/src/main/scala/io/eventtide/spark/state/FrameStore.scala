@@ -13,7 +13,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 import org.apache.spark.sql.types.LongType
 
-import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameArchive, FrameRing}
+import io.eventtide.kernel.window.{BlockArchive, ByteSink, ByteSource, FrameRing}
 import io.eventtide.spark.EventtideException
 
 /** The state of one partition: rings, their blocks, and the indexes of what falls due.
@@ -258,12 +258,12 @@ private[spark] final class FrameStore(
   }
 
   /** The blocks of the present key's ring. */
-  val blocks: FrameArchive = new Blocks(FrameFamilies.Blocks)
+  val blocks: BlockArchive = new Blocks(FrameFamilies.Blocks)
 
   /** The blocks of its frames that have closed, and may change. */
-  val history: FrameArchive = new Blocks(FrameFamilies.History)
+  val history: BlockArchive = new Blocks(FrameFamilies.History)
 
-  private final class Blocks(family: String) extends FrameArchive {
+  private final class Blocks(family: String) extends BlockArchive {
     private val values = new ByteRow
 
     def sink(): ByteSink = values.begin()

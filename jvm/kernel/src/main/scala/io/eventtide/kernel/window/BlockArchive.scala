@@ -1,10 +1,11 @@
 package io.eventtide.kernel.window
 
-/** Where the frames of one key are put in blocks, so that a long window is not one long record.
+/** Where frames or rows of one key are put in blocks, so that a long window is not one long record.
   *
-  * Blocks are named by their first frame when they were made. The caller keeps them beside the key.
+  * Blocks are named by their first frame or row when they were made. The caller keeps them beside the
+  * key.
   */
-trait FrameArchive {
+trait BlockArchive {
 
   def write(block: Long, content: ByteSink): Unit
 
@@ -17,15 +18,15 @@ trait FrameArchive {
   def sink(): ByteSink
 }
 
-object FrameArchive {
+object BlockArchive {
 
-  /** For a ring that keeps all its frames at hand, in one block. */
-  object None extends FrameArchive {
+  /** For what is kept at hand as a whole. */
+  object None extends BlockArchive {
     def write(block: Long, content: ByteSink): Unit = never()
     def read(block: Long): ByteSource = never()
     def remove(block: Long): Unit = never()
     def sink(): ByteSink = never()
 
-    private def never() = throw new IllegalStateException("a ring of one block has no archive")
+    private def never() = throw new IllegalStateException("what is kept as a whole has no archive")
   }
 }

@@ -1,0 +1,166 @@
+package io.eventtide.kernel.storm
+
+import java.util.BitSet
+
+import scala.collection.mutable
+
+import io.eventtide.kernel.StateVersion
+import io.eventtide.kernel.time.Clamped
+import io.eventtide.kernel.window.{ByteSink, ByteSource}
+
+/** Windows that end whenever so many rows have been counted.
+  *
+  * A row counts when the watermark has reached its time, in the order in which they came; those that
+  * it has not reached wait, apart. So `log` is in the order of counting.
+  *
+  *   - '''Edges:''' a window ends at the highest time counted so far. One of so many rows has the last
+  *     that were counted; one of so much time has all rows of its time that have been counted in the
+  *     batch, also those after the one that ended it.
+  *   - '''Source:''' Storm's `WatermarkCountTriggerPolicy`.
+  *
+  * @param waiting
+  *   the rows that no watermark has reached
+  */
+private[storm] final class CountSlides(
+    length: Extent,
+    slide: Int,
+    keepsLast: Boolean,
+    val log: RowLog,
+    waiting: RowLog
+) extends StormWindows {
+  private var highest = Long.MinValue // of those counted
+  private var lastCount = 0L // how many had been counted when the last window ended
+  private var lastEnd = 0L
+  private var seen = 0L // how many had been when it was given
+
+  private var reached = Option.empty[Long]
+  private val ended = mutable.ArrayBuffer.empty[(Long, Long)] // count and end of windows to give
+  private var at = -1 // which of them is turned to
+  private var inTime: Members = _ // null before the first, and for a length of rows
+  private val slots = new BitSet
+  private var lastMembers = new BitSet
+
+  def begin(): Unit = {
+    highest = Long.MinValue
+    lastCount = 0
+    seen = 0
+    log.begin()
+    waiting.begin()
+    open(None)
+  }
+
+  def open(watermark: Option[Long]): Unit = {
+    reached = watermark
+    ended.clear()
+    at = -1
+    inTime = null
+    watermark.filter(_ >= waiting.lowest).foreach(countWaiting)
+  }
+
+  def openAll(): Unit = open(Some(Long.MaxValue))
+
+  private def countWaiting(upTo: Long): Unit = waiting.takeUpTo(upTo) { slot =>
+    log.add(waiting, slot)
+    count(waiting.times(slot))
+  }
+
+  def add(ts: Long, row: RowContent): Boolean = {
+    if (reached.exists(ts <= _)) {
+      log.add(ts, row)
+      count(ts)
+    } else waiting.add(ts, row)
+    true
+  }
+
+  private def count(ts: Long): Unit = {
+    highest = math.max(highest, ts)
+    if (log.rows % slide == 0) ended += log.rows -> highest
+  }
+
+  def next(): Boolean = {
+    at += 1
+    val found = at < ended.length
+    if (found) {
+      if (at == 0) load()
+      length match {
+        case Extent.Time(_) => inTime.moveTo(end): Unit
+        case Extent.Rows(count) => turnTo(ended(at)._1, count, slots)
+      }
+    }
+    found
+  }
+
+  private def load(): Unit = {
+    log.load(below = Long.MaxValue)
+    length match {
+      case Extent.Time(time) => loadTime(time)
+      case Extent.Rows(count) =>
+        lastMembers = new BitSet
+        if (lastCount > 0) turnTo(lastCount, count, lastMembers)
+    }
+    val (count, end) = ended.last
+    lastCount = count
+    lastEnd = end
+  }
+
+  // A row of the very time that ended a window may have come after the window had been given.
+  private def loadTime(time: Long): Unit = {
+    inTime = new LastTime(log.times, log.slots, time)
+    if (lastCount > 0) inTime.moveTo(lastEnd): Unit
+    lastMembers = inTime.slots.clone().asInstanceOf[BitSet]
+    lastMembers.clear(log.slotFrom(seen), math.max(log.slots, log.slotFrom(seen)))
+    seen = log.rows
+  }
+
+  /** The last so many of those counted. */
+  private def turnTo(counted: Long, count: Int, into: BitSet): Unit = {
+    into.clear()
+    into.set(log.slotFrom(counted - count), log.slotFrom(counted))
+  }
+
+  def end: Long = ended(at)._2
+  def members: BitSet = if (inTime == null) slots else inTime.slots
+  def before: BitSet = lastMembers
+
+  def hasPending: Boolean = !waiting.isEmpty || log.rows % slide != 0
+
+  def due: Long = waiting.lowest
+
+  def isEmpty: Boolean = !hasPending && log.isEmpty
+
+  def letGo(): Unit = length match {
+    case Extent.Time(time) =>
+      val needed = if (keepsLast && lastCount > 0) lastEnd else highest
+      log.drop(upTo = Clamped.subtract(needed, time), before = Long.MaxValue)
+    case Extent.Rows(count) =>
+      val next = (log.rows / slide + 1) * slide
+      val needed = if (keepsLast && lastCount > 0) lastCount else next
+      log.drop(upTo = Long.MaxValue, before = needed - count)
+  }
+
+  def forget(): Unit = {
+    log.clear()
+    waiting.clear()
+  }
+
+  def write(out: ByteSink): Unit = {
+    out.putByte(StormWindows.Version)
+    out.putNumber(highest)
+    out.putCount(lastCount)
+    out.putNumber(lastEnd)
+    out.putCount(seen)
+    log.write(out)
+    waiting.write(out)
+  }
+
+  def read(in: ByteSource): Unit = {
+    StateVersion.check(in.getByte(), "the windows of a key", StormWindows.Version)
+    highest = in.getNumber()
+    lastCount = in.getCount()
+    lastEnd = in.getNumber()
+    seen = in.getCount()
+    log.read(in)
+    waiting.read(in)
+    open(None)
+  }
+}

@@ -1,0 +1,46 @@
+package io.eventtide.kernel.storm
+
+import io.eventtide.kernel.InvalidArgument
+import io.eventtide.kernel.time.{Clamped, Frame}
+
+/** How long a window is, or how far it slides: a time, or so many rows. */
+sealed trait Extent
+
+object Extent {
+
+  /** @param length more than zero, in the unit of event time */
+  final case class Time(length: Long) extends Extent {
+    if (length <= 0) throw new InvalidArgument("length or slide", length, "more than zero")
+  }
+
+  /** @param count one or more */
+  final case class Rows(count: Int) extends Extent {
+    if (count <= 0) throw new InvalidArgument("rows of a length or slide", count, "one or more")
+  }
+}
+
+/** Which windows a windowed bolt has: four combinations of time and rows.
+  *
+  *   - '''Guarantee:''' windows are `(start, end]`. A slide of time ends windows at its multiples, a
+  *     slide of rows at the highest time so far whenever so many rows have been counted.
+  *   - '''Edges:''' a slide may be longer than the length: rows between windows are in none.
+  *   - '''Restart:''' immutable; nothing to save.
+  *   - '''Source:''' Storm's `BaseWindowedBolt.withWindow`.
+  */
+final case class StormSpec(length: Extent, slide: Extent) {
+
+  /** Whether there are rows that are in no window. */
+  def hasGaps: Boolean = (length, slide) match {
+    case (Extent.Time(long), Extent.Time(far)) => far > long
+    case (Extent.Rows(many), Extent.Rows(far)) => far > many
+    case _ => false
+  }
+
+  /** In how many windows a row of that time is, where that is known by its time: else none. */
+  def windowsOf(ts: Long): Int = (length, slide) match {
+    case (Extent.Time(long), Extent.Time(far)) =>
+      val first = Frame(far).ceiling(ts)
+      math.max(0, Math.floorDiv(Clamped.subtract(Clamped.add(ts, long), first) - 1, far) + 1).toInt
+    case _ => 0
+  }
+}
