@@ -38,6 +38,7 @@ private[storm] final class CountSlides(
   private var at = -1 // which of them is turned to
   private var inTime: Members = _ // null before the first, and for a length of rows
   private val slots = new BitSet
+  private var first = -1 // none yet
   private var lastMembers = new BitSet
 
   def begin(): Unit = {
@@ -86,17 +87,22 @@ private[storm] final class CountSlides(
         case Extent.Time(_) => inTime.moveTo(end): Unit
         case Extent.Rows(count) => turnTo(ended(at)._1, count, slots)
       }
+      if (first < 0) first = lowestSlot
     }
     found
   }
 
   private def load(): Unit = {
     log.load(below = Long.MaxValue)
+    first = -1
     length match {
       case Extent.Time(time) => loadTime(time)
       case Extent.Rows(count) =>
         lastMembers = new BitSet
-        if (lastCount > 0) turnTo(lastCount, count, lastMembers)
+        if (lastCount > 0) {
+          turnTo(lastCount, count, lastMembers)
+          first = lowestOf(lastMembers)
+        }
     }
     val (count, end) = ended.last
     lastCount = count
@@ -106,7 +112,10 @@ private[storm] final class CountSlides(
   // A row of the very time that ended a window may have come after the window had been given.
   private def loadTime(time: Long): Unit = {
     inTime = new LastTime(log.times, log.slots, time)
-    if (lastCount > 0) inTime.moveTo(lastEnd): Unit
+    if (lastCount > 0) {
+      inTime.moveTo(lastEnd): Unit
+      first = inTime.lowest
+    }
     lastMembers = inTime.slots.clone().asInstanceOf[BitSet]
     lastMembers.clear(log.slotFrom(seen), math.max(log.slots, log.slotFrom(seen)))
     seen = log.rows
@@ -121,6 +130,10 @@ private[storm] final class CountSlides(
   def end: Long = ended(at)._2
   def members: BitSet = if (inTime == null) slots else inTime.slots
   def before: BitSet = lastMembers
+  def firstSlot: Int = first
+  def lowestSlot: Int = if (inTime == null) lowestOf(slots) else inTime.lowest
+
+  private def lowestOf(some: BitSet): Int = if (some.isEmpty) log.slots else some.nextSetBit(0)
 
   def hasPending: Boolean = !waiting.isEmpty || log.rows % slide != 0
 

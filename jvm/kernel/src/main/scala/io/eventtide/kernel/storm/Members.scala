@@ -11,6 +11,9 @@ private[storm] abstract class Members(times: Array[Long], count: Int) {
 
   val slots = new BitSet(count)
 
+  /** No row that is in the window, or will be when it has moved on, has a lower slot. */
+  def lowest: Int
+
   /** The time of the row that enters next; `RowLog.Never` when all have entered. */
   def nextTime: Long = if (entered < count) timeOf(entered) else RowLog.Never
 
@@ -43,6 +46,9 @@ private[storm] abstract class Members(times: Array[Long], count: Int) {
 private[storm] final class LastTime(times: Array[Long], count: Int, length: Long)
     extends Members(times, count) {
   private var left = 0
+  private var low = 0
+
+  def lowest: Int = low
 
   protected def enter(slot: Int): Unit = slots.set(slot)
 
@@ -52,6 +58,7 @@ private[storm] final class LastTime(times: Array[Long], count: Int, length: Long
       slots.clear(slotOf(left))
       left += 1
     }
+    while (low < count && times(low) <= after) low += 1
   }
 }
 
@@ -60,6 +67,8 @@ private[storm] final class LastRows(times: Array[Long], count: Int, most: Int)
     extends Members(times, count) {
   private var size = 0
   private var first = Int.MaxValue // the lowest slot
+
+  def lowest: Int = if (size == most) first else 0
 
   // A row with `most` others behind it will never be among the last of them.
   protected def enter(slot: Int): Unit = if (size < most || slot > first) {

@@ -14,7 +14,7 @@ import io.eventtide.kernel.window.Buffers
   * @param count how many slots there are
   * @param leaf a new buffer with the row of a slot
   */
-private[storm] final class RangeTree(buffers: Buffers, count: Int, leaf: Int => Int) {
+final class RangeTree(buffers: Buffers, count: Int, leaf: Int => Int) {
   private val nodes = new Array[Int](2 * count)
   locally {
     var slot = 0

@@ -47,6 +47,12 @@ abstract class StormWindows {
   /** Those of the window before the first of this batch; asked for when that has been turned to. */
   def before: BitSet
 
+  /** The lowest slot that `before` or a window of this batch may have. */
+  def firstSlot: Int
+
+  /** The lowest slot that the window, or a later one of this batch, may have. */
+  def lowestSlot: Int
+
   /** Whether there are rows that may still be in a window for the first time. */
   def hasPending: Boolean
 

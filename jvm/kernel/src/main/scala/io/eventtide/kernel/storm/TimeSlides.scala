@@ -30,6 +30,7 @@ private[storm] final class TimeSlides(
   private var closing = Long.MinValue // windows that end before this are due
   private var loaded: Members = _ // null until rows are asked for
   private var lastMembers = new BitSet
+  private var first = -1 // none yet
   private var quiet = 0
 
   def begin(): Unit = {
@@ -81,9 +82,10 @@ private[storm] final class TimeSlides(
     found
   }
 
+  // What repeats for ever ends with the slide of the last row.
   private def endAll(): Unit = {
     isEnding = false
-    closing = Clamped.add(frame.ceiling(highest), 1)
+    closing = if (repeats) Clamped.add(frame.ceiling(highest), 1) else RowLog.Never
   }
 
   private def load(): Unit = if (loaded == null) {
@@ -92,12 +94,17 @@ private[storm] final class TimeSlides(
       case Extent.Time(time) => new LastTime(log.times, log.slots, time)
       case Extent.Rows(count) => new LastRows(log.times, log.slots, count)
     }
-    if (hasEnded) loaded.moveTo(lastEnd): Unit
+    first = -1
+    if (hasEnded) {
+      loaded.moveTo(lastEnd): Unit
+      first = loaded.lowest
+    }
     lastMembers = loaded.slots.clone().asInstanceOf[BitSet]
   }
 
   private def turn(): Unit = {
     val entered = loaded.moveTo(nextEnd)
+    if (first < 0) first = loaded.lowest
     if (entered > 0) quiet = 0 // a run of quiet slides ends
     else if (repeats) passQuiet()
     lastEnd = nextEnd
@@ -132,6 +139,8 @@ private[storm] final class TimeSlides(
   def end: Long = lastEnd
   def members: BitSet = loaded.slots
   def before: BitSet = lastMembers
+  def firstSlot: Int = first
+  def lowestSlot: Int = loaded.lowest
 
   def hasPending: Boolean = length match {
     case _: Extent.Time => nextEnd != RowLog.Never

@@ -17,6 +17,15 @@ final case class Silence(timeout: Option[Long], keep: Long, byEvents: Boolean = 
     throw new InvalidArgument("idle timeout", value, "more than zero")
   }
   if (keep < 0) throw new InvalidArgument("key ttl", keep, "zero or more")
+
+  // In steps: what is forgotten a little later need not be written down with each row.
+  private val steps = Frame(math.max(1, keep / 16))
+
+  /** Whether a key that holds nothing is forgotten, whose last row was at a time. */
+  def forgets(lastSign: Long, now: Long): Boolean = now >= Clamped.add(lastSign, keep)
+
+  /** When a key that holds nothing is to be looked at, to be forgotten. */
+  def forgottenAt(lastSign: Long): Long = steps.ceiling(Clamped.add(lastSign, keep))
 }
 
 /** The windows of one key in its own time: they close by its watermark, or since it is silent.
@@ -214,7 +223,7 @@ final class TimedWindows(
 
   /** Whether the key can be forgotten. */
   def isDone: Boolean =
-    windows.isEmpty && (lastSign == Long.MinValue || reached >= since(silence.keep))
+    windows.isEmpty && (lastSign == Long.MinValue || silence.forgets(lastSign, reached))
 
   /** The shared watermark at which a window closes without rows. */
   def due: Long = if (time.isShared) windows.due else OpenWindows.Never
@@ -234,13 +243,8 @@ final class TimedWindows(
   }
 
   private def silentAt: Long =
-    if (windows.isEmpty) forgottenAt
+    if (windows.isEmpty) silence.forgottenAt(lastSign)
     else silence.timeout.fold(OpenWindows.Never)(since)
-
-  // In steps: what is forgotten a little later need not be written down with each row.
-  private val steps = Frame(math.max(1, silence.keep / 16))
-
-  private def forgottenAt: Long = steps.ceiling(since(silence.keep))
 
   private def since(length: Long): Long = Clamped.add(lastSign, length)
 

@@ -113,7 +113,11 @@ final class PlainStorm(spec: StormSpec) {
   def finish(): Seq[(Long, Seq[String])] = remember(spec.slide match {
     case Extent.Time(slide) =>
       rows.map(_._2).maxOption.fold(Seq.empty[(Long, Seq[String])]) { highest =>
-        byTime(slide, Frame(slide).ceiling(highest) + 1)
+        val longest = spec.length match {
+          case Extent.Time(length) => length + slide
+          case _ => 1L
+        }
+        byTime(slide, Frame(slide).ceiling(highest) + longest)
       }
     case _ => ended(Long.MaxValue)
   })

@@ -22,7 +22,7 @@ final class StormWindowsSuite extends AnyFunSuite {
     val windows = run(Time(20), Time(10))
     assert(ends(windowsOf(windows, 20, "a" -> 5, "b" -> 20)) == Seq(10 -> "a"))
     assert(ends(windowsOf(windows, 40, "c" -> 20, "e" -> 40)) == Seq(20 -> "abc", 30 -> "bc"))
-    assert(ends(windows.finish()._2) == Seq(40 -> "e"))
+    assert(ends(windows.finish()._2) == Seq(40 -> "e", 50 -> "e"))
   }
 
   test("rows are looked for behind those from far ahead") {

@@ -101,7 +101,10 @@ private[exec] final class BatchKeyRows(
   private val calls = plan.newCalls
   private val rows = KeyedRows.whole(input, plan.keys)
   private val buffers = plan.newBuffers(calls)
-  private val windows = new TimedRows(plan, KeyedBatch.ThatEndsAll, calls, buffers)
+  private val windows: KeyWindows = plan.settings.storm match {
+    case Some(storm) => StormRows.inMemory(plan, storm, calls, buffers)
+    case None => new TimedRows(plan, KeyedBatch.ThatEndsAll, calls, buffers)
+  }
   private var key: UnsafeRow = _ // whose windows are being given; null before the first
 
   protected def current: InternalRow = {

@@ -107,7 +107,12 @@ private[exec] object KeyWindows {
   ): KeyWindows = (task.keyed, task.plan.settings.panes) match {
     case (Some(keyed), _) =>
       val log = keyed.log.map(_.open(state.partition)) // a task may have several partitions
-      new TimedRows(task.plan, keyed, calls, buffers, log, groups)
+      task.plan.settings.storm match {
+        case Some(storm) =>
+          val archives = StormArchives(state.blocks, state.history)
+          StormRows(task, storm, keyed, archives, calls, buffers, log)
+        case None => new TimedRows(task.plan, keyed, calls, buffers, log, groups)
+      }
     case (None, Some(panes)) => new PaneRows(task, panes, state, calls, buffers)
     case (None, None) => new FinalRows(task, state, calls, buffers)
   }

@@ -3,11 +3,19 @@ package io.eventtide.spark.exec
 import org.apache.spark.sql.catalyst.expressions.BindReferences.bindReferences
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 
-import io.eventtide.kernel.window.TimedWindows
 import io.eventtide.spark.late.{LateReason, PartitionLate}
 
-/** Which rows of a task are in no window, where each is judged by its key; those in time are counted. */
-private[exec] final class KeyedLate(plan: WindowPlan, batch: KeyedBatch, late: PartitionLate) {
+/** Which rows of a task are in no window, where each is judged by its key; those in time are counted.
+  *
+  * @param watermark
+  *   that of the key at hand
+  */
+private[exec] final class KeyedLate(
+    plan: WindowPlan,
+    batch: KeyedBatch,
+    late: PartitionLate,
+    watermark: () => Option[Long]
+) {
   private val rows = plan.rows.get
   private val toLog = UnsafeProjection.create(bindReferences(rows.logged, rows.input))
   private val windows = plan.settings.windows
@@ -16,11 +24,11 @@ private[exec] final class KeyedLate(plan: WindowPlan, batch: KeyedBatch, late: P
   private val reason = LateReason.of(windows.lateRule)
 
   /** Whether a row can be in no window, whatever its key; it is logged then. */
-  def refuses(micros: Long, row: UnsafeRow, key: TimedWindows): Boolean = {
+  def refuses(micros: Long, row: UnsafeRow): Boolean = {
     val hasTime = !row.isNullAt(timeAt) &&
       micros >= PartitionWatch.MinMicros && micros <= PartitionWatch.MaxMicros
-    if (!hasTime) addWithoutTime(row, key)
-    else if (micros > latest) add(micros, row, key, LateReason.Future)
+    if (!hasTime) addWithoutTime(row)
+    else if (micros > latest) add(micros, row, LateReason.Future)
     !hasTime || micros > latest
   }
 
@@ -28,15 +36,15 @@ private[exec] final class KeyedLate(plan: WindowPlan, batch: KeyedBatch, late: P
   def pass(lowest: Long, rows: Long): Unit = late.pass(lowest, rows)
 
   /** Logs a row that was late by the watermark of its key. */
-  def add(micros: Long, row: UnsafeRow, key: TimedWindows): Unit = add(micros, row, key, reason)
+  def add(micros: Long, row: UnsafeRow): Unit = add(micros, row, reason)
 
-  private def addWithoutTime(row: UnsafeRow, key: TimedWindows): Unit = {
-    late.judgedBy(key.watermark)
+  private def addWithoutTime(row: UnsafeRow): Unit = {
+    late.judgedBy(watermark())
     late.addWithoutTime(toLog(row))
   }
 
-  private def add(micros: Long, row: UnsafeRow, key: TimedWindows, why: LateReason): Unit = {
-    late.judgedBy(key.watermark)
+  private def add(micros: Long, row: UnsafeRow, why: LateReason): Unit = {
+    late.judgedBy(watermark())
     late.add(toLog(row), why, micros, windows.windowsOf(micros))
   }
 }

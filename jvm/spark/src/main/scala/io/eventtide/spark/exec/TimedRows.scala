@@ -22,6 +22,7 @@ import io.eventtide.kernel.window.{
   TimedWindows
 }
 import io.eventtide.spark.late.{LateLog, PartitionLate}
+import io.eventtide.spark.options.WindowKind
 import io.eventtide.spark.state.{AggregateCalls, RowColumns, WindowBuffers}
 
 /** Rows that come one by one: the keys, the event time in microseconds, and what else is used.
@@ -41,6 +42,8 @@ import io.eventtide.spark.state.{AggregateCalls, RowColumns, WindowBuffers}
   * @param groups
   *   the keys' columns that keys with one watermark have in common; None where each has its own, or
   *   that of the query
+  * @param stored
+  *   what is kept of a row for its windows; None where rows are merged as they come
   */
 private[spark] final case class RowPlan(
     input: Seq[Attribute],
@@ -49,9 +52,15 @@ private[spark] final case class RowPlan(
     guard: Option[FutureGuard],
     clamp: Option[FutureGuard],
     order: Option[Attribute],
-    groups: Option[Seq[Attribute]]
+    groups: Option[Seq[Attribute]],
+    stored: Option[Seq[Expression]]
 ) {
-  def columns: RowColumns = RowColumns(input, filters)
+
+  /** The rows that functions take: those that come, or what was kept of them. */
+  def columns: RowColumns = {
+    val kept = stored.map(_.collect { case column: Attribute => column })
+    RowColumns(kept.getOrElse(input), filters)
+  }
 }
 
 /** One batch for an operator that judges rows by their keys; times in microseconds.
@@ -113,12 +122,15 @@ private[exec] final class TimedRows(
     new ResultCondition(plan, calls, buffers)
   )
   private lazy val aside = new PerhapsLate(plan.rows.get.input, plan.keys.length)
-  private val late = log.map(new KeyedLate(plan, batch, _))
+  private val late = log.map(new KeyedLate(plan, batch, _, () => key.watermark))
   private val results = new ResultRows(plan)
   private val lowestAt =
     calls.types.length // of aggregated rows' times, as `SureFramesExec` has them
 
-  private def newWindows: OpenWindows = settings.windows.open(buffers, plan.counts.nonEmpty)
+  private def newWindows: OpenWindows = settings.windows match {
+    case merged: WindowKind.Merged => merged.open(buffers, plan.counts.nonEmpty)
+    case other => throw new IllegalStateException(s"rows of their own: $other")
+  }
 
   private def time: KeyTime = settings.byKey.flatMap(_.policy) match {
     case Some(policy) if !settings.hasGroups => plan.timeBy(policy, batch)
@@ -138,16 +150,16 @@ private[exec] final class TimedRows(
 
   private def addRow(micros: Long, row: UnsafeRow): Unit =
     if (late.isEmpty) take(micros, row): Unit
-    else if (!late.get.refuses(micros, row, key)) {
+    else if (!late.get.refuses(micros, row)) {
       if (take(micros, row)) late.get.pass(micros, rows = 1)
       else if (key.judgesTogether) aside.add(row)
-      else late.get.add(micros, row, key)
+      else late.get.add(micros, row)
     }
 
   private def judgeAgain(row: UnsafeRow): Unit = {
     val micros = row.getLong(plan.keys.length)
     if (take(micros, row)) late.get.pass(micros, rows = 1)
-    else late.get.add(micros, row, key)
+    else late.get.add(micros, row)
   }
 
   private def take(micros: Long, row: UnsafeRow): Boolean = {

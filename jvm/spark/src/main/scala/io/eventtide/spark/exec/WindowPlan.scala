@@ -125,6 +125,7 @@ private[spark] final case class WindowResult(
 /** Makes the rows of results; one instance a task. */
 private[exec] final class ResultRows(plan: WindowPlan) {
   private lazy val spec = plan.settings.spec
+  private val hasStart = plan.settings.storm.forall(_.hasStart)
   private val bounds = new SpecificInternalRow(Seq(LongType, LongType)) // which boxes nothing
   private val keyAndBounds = new JoinedRow
   private val values = new JoinedRow
@@ -143,7 +144,7 @@ private[exec] final class ResultRows(plan: WindowPlan) {
 
   /** The row of a window, good until the next one. */
   def row(key: UnsafeRow, start: Long, end: Long, results: InternalRow): UnsafeRow = {
-    bounds.setLong(0, start)
+    if (hasStart) bounds.setLong(0, start) else bounds.setNullAt(0)
     bounds.setLong(1, end)
     columns(all(keyAndBounds(key, bounds), results))
   }

@@ -23,7 +23,7 @@ private[options] object ChoicesCodec {
   def read(written: String, asked: WindowSettings): WindowSettings = {
     val options = new Options(values(written))
     val policy = options.get("policy").map(_ => OptionsCodec.policy(options, ""))
-    val byKey = KeyTimeCodec.read(options, policy, asked.counts).map { own =>
+    val byKey = KeyTimeCodec.read(options, policy, asked.remembers).map { own =>
       own.copy(heartbeatMicros = asked.byKey.getOrElse(own).heartbeatMicros)
     }
     val (every, rows) = (options.duration("early.every", 1), options.count("early.rows", 1))

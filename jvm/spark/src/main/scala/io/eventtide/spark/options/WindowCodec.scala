@@ -16,6 +16,8 @@ import io.eventtide.spark.late.{LateMode, LateSettings}
   *   delay=PT5S  allowed_lateness=PT1H                 how long a window stays open
   *   kind=session  gap=PT5M  maximum_duration=PT1H  touching=merge
   *   kind=count  rows=100  every=10
+  *   kind=storm  length.time=PT20S  slide.rows=3       each in time or in rows
+  *   result=rows  rows_in_memory=1000000               windows are given with their rows
   *   scope=key  key_idle_timeout=PT5M  key_idle_clock=event_time  key_ttl=PT24H  heartbeat=PT60S
   *   max_rows_per_batch=1                              with scope=key
   *   late=log  late_to=/data/late
@@ -59,18 +61,19 @@ private[spark] object WindowCodec {
     val settings = WindowSettings(
       kind,
       sizes(values),
-      windows(kind, options, isLocal),
-      KeyTimeCodec.read(options, policy, remembers = kind == "count"),
+      if (kind == "storm") StormCodec.read(options, policy) else windows(kind, options, isLocal),
+      KeyTimeCodec.read(options, policy, remembers = kind == "count" || kind == "storm"),
       if (emitted.isEmpty) early else None,
       emitted,
       late(options)
     )
     options.refuseUnread()
     if (settings.takesRows) early.foreach(TriggerCodec.refuseByRow)
+    settings.storm.foreach(_ => StormCodec.refuseOthers(settings))
     settings
   }
 
-  private val Kinds = Seq("tumbling", "sliding", "cumulate", "session", "count")
+  private val Kinds = Seq("tumbling", "sliding", "cumulate", "session", "count", "storm")
 
   private def windows(kind: String, options: Options, isLocal: Boolean): WindowKind = kind match {
     case "session" => WindowKind.BySession(session(options))
@@ -105,6 +108,7 @@ private[spark] object WindowCodec {
   private def sizes(values: Map[String, String]): String =
     Seq("size", "slide", "step", "offset", "origin", "time_zone")
       .concat(Seq("gap", "maximum_duration", "touching", "rows", "every"))
+      .concat(StormCodec.Sizes)
       .flatMap(option => values.get(option).map(value => s"$option=$value"))
       .mkString(", ")
 

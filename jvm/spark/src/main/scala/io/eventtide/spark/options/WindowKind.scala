@@ -1,5 +1,7 @@
 package io.eventtide.spark.options
 
+import io.eventtide.kernel.storm.{Extent, StormSpec}
+import io.eventtide.kernel.time.Clamped
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.kernel.window.{
   BlockArchive,
@@ -20,9 +22,6 @@ import io.eventtide.kernel.window.{
 
 /** What decides where windows start and end. Times are in microseconds. */
 sealed trait WindowKind {
-
-  /** The windows of one key, for an operator that takes rows one by one. */
-  def open(buffers: Buffers, deducts: Boolean): OpenWindows
 
   /** How many windows a row of that time is in. */
   def windowsOf(ts: Long): Int
@@ -47,7 +46,14 @@ sealed trait WindowKind {
 
 object WindowKind {
 
-  final case class ByTime(spec: WindowSpec) extends WindowKind {
+  /** Windows of rows that are put together as they come. */
+  sealed trait Merged extends WindowKind {
+
+    /** The windows of one key, for an operator that takes rows one by one. */
+    def open(buffers: Buffers, deducts: Boolean): OpenWindows
+  }
+
+  final case class ByTime(spec: WindowSpec) extends Merged {
     def open(buffers: Buffers, deducts: Boolean): OpenWindows =
       new FrameWindows(spec, ring(spec.shape, buffers, deducts))
 
@@ -67,7 +73,7 @@ object WindowKind {
     }
   }
 
-  final case class BySession(spec: SessionSpec) extends WindowKind {
+  final case class BySession(spec: SessionSpec) extends Merged {
     def open(buffers: Buffers, deducts: Boolean): OpenWindows = new Sessions(spec, buffers)
 
     def windowsOf(ts: Long): Int = 1
@@ -86,7 +92,7 @@ object WindowKind {
     }
   }
 
-  final case class ByCount(spec: CountSpec) extends WindowKind {
+  final case class ByCount(spec: CountSpec) extends Merged {
     def open(buffers: Buffers, deducts: Boolean): OpenWindows =
       new CountWindows(spec, ring(spec.shape, buffers, deducts))
 
@@ -98,6 +104,53 @@ object WindowKind {
     def resultsFrom(watermark: Long): Long = watermark
 
     def structure: String = s"${spec.size} rows every ${spec.slide}"
+  }
+
+  /** Windows of rows that are kept one by one.
+    *
+    * @param handsOut
+    *   whether a result is the rows of a window, for a function; else aggregates over them
+    * @param followsClock
+    *   whether rows have the time at which they come, so that they count at once
+    * @param rowsAtHand
+    *   how many rows of a key are in memory at once
+    */
+  final case class ByStorm(
+      spec: StormSpec,
+      handsOut: Boolean,
+      followsClock: Boolean,
+      rowsAtHand: Int
+  ) extends WindowKind {
+
+    /** Whether a window has a start; one of so many rows has none. */
+    def hasStart: Boolean = spec.length.isInstanceOf[Extent.Time]
+
+    /** The start of the window that ends then, if it has one. */
+    def startOf(end: Long): Long = spec.length match {
+      case Extent.Time(length) => Clamped.subtract(end, length)
+      case _: Extent.Rows => end
+    }
+
+    def slidesInTime: Boolean = spec.slide.isInstanceOf[Extent.Time]
+
+    def windowsOf(ts: Long): Int = spec.windowsOf(ts)
+    def bounds: String = Profile.storm.bounds.name
+    def delay: Long = 0
+    def lateRule: LateRule = Profile.storm.lateRule
+    def profile: Option[Profile] = None // there is none to choose
+
+    // A window that is still to come ends at the watermark or after it.
+    def resultsFrom(watermark: Long): Long = watermark - 1
+
+    def structure: String = {
+      val result = if (handsOut) ", rows handed out" else ""
+      s"${text(spec.length)} every ${text(spec.slide)}, $bounds, late ${lateRule.name}$result"
+    }
+
+    private def text(extent: Extent): String = extent match {
+      case Extent.Time(micros) => PolicyTree.duration(micros)
+      case Extent.Rows(count) => s"$count rows"
+    }
   }
 
   private def ring(shape: WindowShape, buffers: Buffers, deducts: Boolean): FrameRing =

@@ -40,6 +40,18 @@ final case class WindowSettings(
   /** Whether windows are of so many rows. */
   def counts: Boolean = windows.isInstanceOf[WindowKind.ByCount]
 
+  /** Storm's windows, if they are; their rows are kept one by one. */
+  def storm: Option[WindowKind.ByStorm] = windows match {
+    case storm: WindowKind.ByStorm => Some(storm)
+    case _ => None
+  }
+
+  /** Whether there is something to know of a key that holds nothing. */
+  def remembers: Boolean = counts || storm.isDefined
+
+  /** Whether results are the rows of windows. */
+  def handsOut: Boolean = storm.exists(_.handsOut)
+
   /** Whether each key, or each group of keys, has a watermark of its own. */
   def hasOwnTime: Boolean = byKey.exists(_.policy.isDefined)
 

@@ -7,10 +7,10 @@ import org.apache.spark.sql.types.{DataType, NullType}
 /** Columns that nothing is computed from, but that a window needs of its rows: an aggregate that is
   * never evaluated, so that Spark resolves them, renames them and keeps them as it does others.
   *
-  * @param areOfGroup
-  *   whether they are those that tell groups of keys; else they are kept of late rows
+  * @param use
+  *   what for
   */
-final case class KeptColumns(children: Seq[Expression], areOfGroup: Boolean)
+final case class KeptColumns(children: Seq[Expression], use: KeptColumns.Use)
     extends DeclarativeAggregate {
   override def nullable: Boolean = true
   override def dataType: DataType = NullType
@@ -23,4 +23,17 @@ final case class KeptColumns(children: Seq[Expression], areOfGroup: Boolean)
   override protected def withNewChildrenInternal(
       newChildren: IndexedSeq[Expression]
   ): KeptColumns = copy(children = newChildren)
+}
+
+object KeptColumns {
+  sealed trait Use
+
+  /** They are kept of late rows. */
+  case object OfLateRows extends Use
+
+  /** They tell groups of keys. */
+  case object OfGroups extends Use
+
+  /** They are those of rows that windows hand out. */
+  case object OfRows extends Use
 }

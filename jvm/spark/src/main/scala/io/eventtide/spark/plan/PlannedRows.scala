@@ -29,9 +29,11 @@ private[plan] object PlannedRows {
       aggregates: Seq[AggregateExpression],
       kept: Seq[KeptColumns]
   ): PlannedRows = {
-    val logged = kept.filterNot(_.areOfGroup).flatMap(_.children)
+    def keptFor(use: KeptColumns.Use) = kept.filter(_.use == use).flatMap(_.children)
+    val logged = keptFor(KeptColumns.OfLateRows)
+    val handedOut = keptFor(KeptColumns.OfRows)
     val keysAndTime = grouping.map(_.toAttribute)
-    val used: Seq[Expression] = aggregates ++ logged
+    val used: Seq[Expression] = aggregates ++ logged ++ handedOut
     val others = AttributeSet(used.flatMap(_.references)) -- keysAndTime
     val order = orderOf(node.settings, keysAndTime.last)
     val columns = (grouping ++ others.toSeq) ++ order.filterNot(keysAndTime.contains)
@@ -45,7 +47,10 @@ private[plan] object PlannedRows {
       guard,
       clamp.flatten.filter(_.mode == FutureGuard.Clamp),
       order.map(_.toAttribute),
-      kept.find(_.areOfGroup).map(groupsOf(grouping, _))
+      kept.find(_.use == KeptColumns.OfGroups).map(groupsOf(grouping, _)),
+      node.settings.storm.map { storm =>
+        if (storm.handsOut) handedOut else AttributeSet(aggregates.flatMap(_.references)).toSeq
+      }
     )
     PlannedRows(columns, plan)
   }
@@ -61,7 +66,7 @@ private[plan] object PlannedRows {
   private def orderOf(settings: WindowSettings, micros: Attribute): Option[NamedExpression] =
     settings.windows match {
       case _ if settings.rowsAtOnce < Int.MaxValue => Some(arrival)
-      case _: WindowKind.ByCount => Some(arrival)
+      case _: WindowKind.ByCount | _: WindowKind.ByStorm => Some(arrival)
       case WindowKind.BySession(spec) if spec.maximum.isDefined => Some(micros)
       case _ => None
     }

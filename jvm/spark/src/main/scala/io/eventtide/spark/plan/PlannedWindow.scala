@@ -70,7 +70,8 @@ private[plan] object PlannedWindow {
       deduction.fold(Seq.empty[Int])(_.counts),
       node.hidden.rows.fold(-1)(_ => rowsOrdinal(aggregates)),
       node.hidden.condition.flatMap(id => hidden.find(_.exprId == id)).map(valueOf),
-      result(node, aggregates, shown),
+      if (node.settings.handsOut) WindowResult(Nil, Nil, Nil, node.output)
+      else result(node, aggregates, shown),
       node.settings
     )
     if (!node.settings.takesRows) PlannedWindow(node, grouping, aggregates, window, Nil, child)
@@ -102,7 +103,7 @@ private[plan] object PlannedWindow {
   ): WindowResult = {
     val window = node.window
     val bounds = window.dataType.asInstanceOf[StructType].fields.toSeq.map { bound =>
-      AttributeReference(bound.name, bound.dataType, nullable = false)()
+      AttributeReference(bound.name, bound.dataType, bound.nullable)()
     }
     val parts = bounds.flatMap(bound => Seq(Literal(bound.name), bound))
     val made = Alias(CreateNamedStruct(parts), window.name)(

@@ -15,6 +15,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.util.toPrettySQL
+import org.apache.spark.sql.types.StructType
 
 import io.eventtide.spark.options.WindowSettings
 
@@ -30,7 +31,8 @@ import io.eventtide.spark.options.WindowSettings
   * @param window
   *   the output column of the window, tagged as event time
   * @param pane
-  *   the output columns that say what a pane is; none where windows give one row each
+  *   the output columns that say what a pane is, none where windows give one row each; where windows
+  *   hand out their rows, a row and then its key
   * @param hidden
   *   columns of the child that the operator needs and nobody else
   */
@@ -58,7 +60,8 @@ final case class WindowAggregate(
     }
     s"${WindowAggregate.Line}${settings.structure}, on ${eventTime.mkString}, by (${keys.mkString(", ")}), " +
       groups
-        .fold("")(columns => s"in groups by ($columns), ") + calls.distinct.mkString("(", "; ", ")")
+        .fold("")(columns => s"in groups by ($columns), ") +
+      (calls.distinct ++ handedOut).mkString("(", "; ", ")")
   }
 
   private def eventTime: Option[String] =
@@ -71,9 +74,14 @@ final case class WindowAggregate(
       .map(time => toPrettySQL(time))
 
   private def groups: Option[String] = child.expressions
-    .flatMap(_.collect { case KeptColumns(columns, true) => columns })
+    .flatMap(_.collect { case KeptColumns(columns, KeptColumns.OfGroups) => columns })
     .headOption
     .map(_.map(column => toPrettySQL(asWritten(column))).mkString(", "))
+
+  private def handedOut: Seq[String] = for {
+    row <- pane.headOption.filter(_ => settings.handsOut).toSeq
+    field <- row.dataType.asInstanceOf[StructType].fields
+  } yield s"${field.name} ${field.dataType.sql}"
 
   private def asWritten(key: Expression): Expression = key match {
     case CollationKey(text) => text
@@ -115,11 +123,14 @@ private[spark] object WindowAggregate {
   *   the number of rows
   * @param kept
   *   what is kept of rows, and is no aggregate
+  * @param keys
+  *   those that results have in another form
   */
 final case class HiddenColumns(
     condition: Option[ExprId],
     rows: Option[ExprId],
-    kept: Seq[ExprId]
+    kept: Seq[ExprId],
+    keys: Seq[ExprId] = Nil
 ) {
-  def ids: Seq[ExprId] = condition.toSeq ++ rows ++ kept
+  def ids: Seq[ExprId] = condition.toSeq ++ rows ++ kept ++ keys
 }

@@ -93,8 +93,10 @@ private[spark] object WindowBuilder {
     val WindowInput(stream, eventTime, _, _) = input
     val id = UUID.randomUUID()
     val plan = stream.queryExecution.analyzed
-    val asked = WindowChecks.aggregation(stream, keys, aggregates)
-    val keyed = CollatedKeys.shared(asked, settings.hasPanes)
+    val asked =
+      if (settings.handsOut) HandedOut.keys(stream, keys)
+      else WindowChecks.aggregation(stream, keys, aggregates)
+    val keyed = CollatedKeys.shared(asked, settings.hasPanes || settings.handsOut)
     val groups = Option.when(settings.hasGroups)(KeyGroupColumns(stream, keyed, scope))
     val grouped = groups.fold(keyed)(_.aggregate)
     val onTime =
@@ -107,8 +109,10 @@ private[spark] object WindowBuilder {
       case judged: OnTimeRows if settings.takesRows => Some(judged.logged ++ judged.names)
       case _ => None
     }
-    val kept = logged.map(keptAs("_eventtide_kept", _, areOfGroup = false)) ++
-      groups.map(of => keptAs("_eventtide_group", of.columns, areOfGroup = true))
+    val handedOut = Option.when(settings.handsOut)(input.columns)
+    val kept = logged.map(keptAs("_eventtide_kept", _, KeptColumns.OfLateRows)) ++
+      groups.map(of => keptAs("_eventtide_group", of.columns, KeptColumns.OfGroups)) ++
+      handedOut.map(keptAs("_eventtide_row", _, KeptColumns.OfRows))
     val computed = groups.fold(Seq.empty[Alias])(_.computed)
     val framed = Project((onTime.output :+ frame) ++ computed, onTime)
     val aggregate = Aggregate(
@@ -119,9 +123,16 @@ private[spark] object WindowBuilder {
     val node = WindowAggregate(
       id,
       frame.toAttribute,
-      window(eventTime, settings.counts),
-      if (settings.hasPanes) paneColumns(settings) else Nil,
-      HiddenColumns(condition.map(_.exprId), rows.map(_.exprId), kept.map(_.exprId).toSeq),
+      if (settings.handsOut) HandedOut.window(eventTime) else window(eventTime, settings),
+      if (settings.handsOut) HandedOut.columns(input.columns, keyed)
+      else if (settings.hasPanes) paneColumns(settings)
+      else Nil,
+      HiddenColumns(
+        condition.map(_.exprId),
+        rows.map(_.exprId),
+        kept.map(_.exprId).toSeq,
+        if (settings.handsOut) keyed.aggregateExpressions.map(_.exprId) else Nil
+      ),
       settings,
       aggregate
     )
@@ -139,8 +150,8 @@ private[spark] object WindowBuilder {
       explicitMetadata = Some(Mark)
     )
 
-  private def keptAs(name: String, columns: Seq[Expression], areOfGroup: Boolean): Alias =
-    Alias(KeptColumns(columns, areOfGroup).toAggregateExpression(), name)()
+  private def keptAs(name: String, columns: Seq[Expression], use: KeptColumns.Use): Alias =
+    Alias(KeptColumns(columns, use).toAggregateExpression(), name)()
 
   private def rowCount: Alias =
     Alias(Count(Literal(1)).toAggregateExpression(), "_eventtide_rows")()
@@ -188,11 +199,13 @@ private[spark] object WindowBuilder {
     new MetadataBuilder().putLong(EventTimeWatermark.delayKey, 0).build()
 
   // As Spark marks its own: their end is an event time, and `window_time` takes them.
-  private def window(eventTime: Attribute, isCounted: Boolean): Attribute = {
-    val bound = if (isCounted) LongType else eventTime.dataType
-    val bounds = Seq("start", "end").map(StructField(_, bound, nullable = false))
+  private def window(eventTime: Attribute, settings: WindowSettings): Attribute = {
+    val bound = if (settings.counts) LongType else eventTime.dataType
+    val hasStart = settings.storm.forall(_.hasStart)
+    val bounds =
+      Seq(StructField("start", bound, !hasStart), StructField("end", bound, nullable = false))
     val marks = new MetadataBuilder().withMetadata(Mark).putBoolean(TimeWindow.marker, true).build()
-    val metadata = if (isCounted) Metadata.empty else marks
+    val metadata = if (settings.counts) Metadata.empty else marks
     AttributeReference("window", StructType(bounds), nullable = false, metadata)()
   }
 

@@ -11,7 +11,7 @@ import org.apache.spark.sql.classic.DataFrame
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.kernel.window.{KeyRules, KeyedBatches, Silence, Trigger}
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.options.{WindowKind, WindowSettings}
 import io.eventtide.spark.plan.PolicyWatermark
 import io.eventtide.spark.query.WindowBatch
 
@@ -19,7 +19,11 @@ import io.eventtide.spark.query.WindowBatch
   *
   * Rows are known by the numbers that the caller gives them. Times are in microseconds.
   */
-final class KernelRun private (settings: WindowSettings, policy: PolicySpec) {
+final class KernelRun private (
+    settings: WindowSettings,
+    windows: WindowKind.Merged,
+    policy: PolicySpec
+) {
   import KernelRun.Key
 
   private val buffers = new RowNumbers
@@ -27,7 +31,7 @@ final class KernelRun private (settings: WindowSettings, policy: PolicySpec) {
   private val silence = settings.byKey.fold(Silence(None, keep = 0))(_.silence)
   private val engine = new KeyedBatches[Key](
     KeyRules(policy, group, silence, triggers, settings.rowsAtOnce),
-    () => settings.windows.open(buffers, deducts = false)
+    () => windows.open(buffers, deducts = false)
   )
 
   private def group: Option[Key => Any] =
@@ -94,9 +98,10 @@ object KernelRun {
     val settings = WindowBatch.windows(plan).head.settings
     val policy = plan.collectFirst { case node: PolicyWatermark => node.settings.policy }
     val isAlone = settings.triggers.forall(!_.trigger.onCondition) && settings.panes.isEmpty
-    policy
-      .filter(_ => isAlone)
-      .map(new KernelRun(settings, _))
-      .getOrElse(throw EventtideException("NO_KERNEL_RUN"))
+    (settings.windows, policy) match {
+      case (windows: WindowKind.Merged, Some(policy)) if isAlone =>
+        new KernelRun(settings, windows, policy)
+      case _ => throw EventtideException("NO_KERNEL_RUN")
+    }
   }
 }

@@ -1,0 +1,157 @@
+package io.eventtide.spark.exec
+
+import java.util.BitSet
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  GenericInternalRow,
+  UnsafeArrayData,
+  UnsafeProjection,
+  UnsafeRow
+}
+import org.apache.spark.unsafe.Platform
+
+import io.eventtide.kernel.storm.{RangeTree, RowLog, StormWindows}
+import io.eventtide.spark.options.WindowKind
+import io.eventtide.spark.state.{AggregateCalls, WindowBuffers}
+
+/** What comes out of the windows of one key at a time. */
+private[exec] trait StormResults {
+
+  /** Another key's windows come. */
+  def begin(): Unit
+
+  /** Turns to the next row of results; false when all have been given. */
+  def next(): Boolean
+
+  /** That row, good until the next one. */
+  def row(key: UnsafeRow): InternalRow
+}
+
+/** Reads rows where they lie. */
+private[exec] final class RowsOfLog(log: RowLog, columns: Int) {
+  private val row = new UnsafeRow(columns)
+
+  /** The row of a slot, good until the next one is asked for. */
+  def apply(slot: Int): UnsafeRow = {
+    log.turnTo(slot)
+    row.pointTo(log.bytes, Platform.BYTE_ARRAY_OFFSET.toLong + log.start, log.length)
+    row
+  }
+}
+
+/** Aggregates over the rows of each window. */
+private[exec] final class MergedRows(
+    plan: WindowPlan,
+    kind: WindowKind.ByStorm,
+    windows: StormWindows,
+    calls: AggregateCalls,
+    buffers: WindowBuffers
+) extends StormResults {
+  private val results = new ResultRows(plan)
+  private val rows = new RowsOfLog(windows.log, calls.inputColumns)
+  private var tree: RangeTree = _ // null before the first window
+
+  def begin(): Unit = tree = null
+
+  def next(): Boolean = {
+    val found = windows.next()
+    if (found && tree == null) tree = new RangeTree(buffers, windows.log.slots, leaf)
+    found
+  }
+
+  private def leaf(slot: Int): Int = {
+    val one = buffers.fresh()
+    buffers.merge(one, buffers.input(rows(slot)))
+    one
+  }
+
+  def row(key: UnsafeRow): InternalRow = {
+    val merged = tree.of(windows.members)
+    val values = calls.evaluate(buffers.row(merged))
+    val made = results.row(key, kind.startOf(windows.end), windows.end, values)
+    buffers.release(merged)
+    made
+  }
+}
+
+/** The rows themselves: a line for each that is in a window, then a line for the window; see
+  * `HandedOut` for their columns.
+  */
+private[exec] final class HandedOutRows(plan: WindowPlan, windows: StormWindows)
+    extends StormResults {
+  private val rows = new RowsOfLog(windows.log, plan.rows.get.stored.get.length)
+  private val toLine = UnsafeProjection.create(plan.output.map(_.dataType).toArray)
+  private val line = new GenericInternalRow(3)
+  private val window = new GenericInternalRow(5)
+  private val hasStart = plan.settings.storm.exists(_.hasStart)
+
+  private var first = 0 // the slot of the key's row that is sent first
+  private var sent = 0 // up to which slot rows have been
+  private var wanted = 0 // up to which slot the window at hand needs them
+  private var isFirst = true // of the key's windows
+  private var isOwed = false // the line of the window at hand
+
+  def begin(): Unit = {
+    isFirst = true
+    isOwed = false
+    sent = 0
+    wanted = 0
+  }
+
+  // A row is sent before the first window that has it; what lies before it goes along.
+  def next(): Boolean = {
+    val found = sent < wanted || isOwed || windows.next()
+    if (found && sent >= wanted && !isOwed) turn()
+    found
+  }
+
+  private def turn(): Unit = {
+    wanted = windows.members.length
+    if (isFirst) {
+      first = windows.firstSlot
+      sent = first
+      wanted = math.max(wanted, windows.before.length)
+    }
+    wanted = math.max(sent, wanted)
+    isOwed = true
+  }
+
+  def row(key: UnsafeRow): InternalRow = {
+    line.update(0, null)
+    line.update(1, null)
+    line.update(2, null)
+    if (sent < wanted) {
+      line.update(1, rows(sent))
+      sent += 1
+    } else {
+      line.update(0, windowLine)
+      line.update(2, key)
+      isOwed = false
+      isFirst = false
+    }
+    toLine(line)
+  }
+
+  private def windowLine: InternalRow = {
+    val end = windows.end
+    window.update(0, if (hasStart) plan.settings.storm.get.startOf(end) else null)
+    window.setLong(1, end)
+    window.update(2, ranges(windows.members))
+    window.update(3, if (isFirst) ranges(windows.before) else null)
+    window.setInt(4, windows.lowestSlot - first)
+    window
+  }
+
+  private def ranges(slots: BitSet): UnsafeArrayData = {
+    val bounds = Array.newBuilder[Int]
+    var from = slots.nextSetBit(0)
+    while (from >= 0) {
+      val until = slots.nextClearBit(from)
+      bounds += from - first
+      bounds += until - first
+      from = slots.nextSetBit(until)
+    }
+    UnsafeArrayData.fromPrimitiveArray(bounds.result())
+  }
+}

@@ -1,0 +1,153 @@
+package io.eventtide.spark.exec
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.BindReferences.bindReferences
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.unsafe.Platform
+
+import io.eventtide.kernel.storm.{RowContent, RowLimits, StormWindows}
+import io.eventtide.kernel.window.{BlockArchive, ByteSink, ByteSource, FrameRing, Silence}
+import io.eventtide.spark.late.PartitionLate
+import io.eventtide.spark.options.WindowKind
+import io.eventtide.spark.state.{AggregateCalls, WindowBuffers}
+
+/** Where the rows of a key are kept: those of windows, and those that no watermark has reached. */
+private[exec] final case class StormArchives(rows: BlockArchive, waiting: BlockArchive)
+
+/** The windows of one key as Storm has them, over rows that are kept one by one.
+  *
+  * @param log
+  *   where late rows of the partition go; None where no row is late
+  */
+private[exec] final class StormRows(
+    plan: WindowPlan,
+    kind: WindowKind.ByStorm,
+    batch: KeyedBatch,
+    archives: StormArchives,
+    calls: AggregateCalls,
+    buffers: WindowBuffers,
+    log: Option[PartitionLate],
+    limits: RowLimits
+) extends KeyWindows {
+  private val windows =
+    StormWindows(kind.spec, keepsLast = kind.handsOut, archives.rows, archives.waiting, limits)
+  private val results: StormResults =
+    if (kind.handsOut) new HandedOutRows(plan, windows)
+    else new MergedRows(plan, kind, windows, calls, buffers)
+
+  private val rows = plan.rows.get
+  private val toStore = UnsafeProjection.create(bindReferences(rows.stored.get, rows.input))
+  private val stored = new StoredRow
+  private val late = log.map(new KeyedLate(plan, batch, _, () => batch.before))
+  private val lateBelow = batch.before.getOrElse(Long.MinValue)
+  private val silence = plan.settings.byKey.fold(StormRows.Forgotten)(_.silence)
+  private var lastSign = Long.MinValue // of life
+
+  def begin(): Unit = {
+    lastSign = Long.MinValue
+    windows.begin()
+    open()
+  }
+
+  def read(in: ByteSource): Unit = {
+    lastSign = in.getNumber()
+    windows.read(in)
+    open()
+  }
+
+  private def open(): Unit = {
+    if (batch.endsAll) windows.openAll() else windows.open(reached)
+    results.begin()
+  }
+
+  // Of rows that come at the time of the clock none is to come before it.
+  private def reached: Option[Long] =
+    if (kind.followsClock && !kind.slidesInTime) Some(batch.now) else batch.after
+
+  def add(rows: KeyedRows): Unit = {
+    val (micros, row) = (rows.frame, rows.buffer)
+    lastSign = math.max(lastSign, batch.now)
+    if (late.isEmpty) take(micros, row)
+    else if (!late.get.refuses(micros, row)) {
+      if (micros < lateBelow) late.get.add(micros, row)
+      else {
+        take(micros, row)
+        late.get.pass(micros, rows = 1)
+      }
+    }
+  }
+
+  private def take(micros: Long, row: UnsafeRow): Unit =
+    windows.add(micros, stored.of(toStore(row))): Unit
+
+  def close(): Unit = ()
+
+  def next(): Boolean = results.next()
+
+  def row(key: UnsafeRow): InternalRow = results.row(key)
+
+  def isEmpty: Boolean = {
+    windows.letGo()
+    val isOver =
+      windows.isEmpty || !windows.hasPending && silence.forgets(lastSign, batch.now)
+    if (isOver) windows.forget()
+    isOver
+  }
+
+  def hasOnlyClosed: Boolean = false
+
+  def due: Long = windows.due
+
+  def deadline: Long =
+    if (windows.hasPending) FrameRing.Never else silence.forgottenAt(lastSign)
+
+  def write(out: ByteSink): Unit = {
+    out.putNumber(lastSign)
+    windows.write(out)
+  }
+}
+
+private[exec] object StormRows {
+
+  def apply(
+      task: WindowTask,
+      kind: WindowKind.ByStorm,
+      batch: KeyedBatch,
+      archives: StormArchives,
+      calls: AggregateCalls,
+      buffers: WindowBuffers,
+      log: Option[PartitionLate]
+  ): StormRows = {
+    val limits = RowLimits(atHand = kind.rowsAtHand)
+    new StormRows(task.plan, kind, batch, archives, calls, buffers, log, limits)
+  }
+
+  /** Over all rows of a key, none of which is kept after its windows have been given. */
+  def inMemory(
+      plan: WindowPlan,
+      kind: WindowKind.ByStorm,
+      calls: AggregateCalls,
+      buffers: WindowBuffers
+  ): StormRows = {
+    val nowhere = StormArchives(BlockArchive.None, BlockArchive.None)
+    val all = RowLimits(rows = Int.MaxValue, bytes = Int.MaxValue)
+    new StormRows(plan, kind, KeyedBatch.ThatEndsAll, nowhere, calls, buffers, None, all)
+  }
+
+  private val Forgotten = Silence(timeout = None, keep = 0)
+}
+
+/** A row as bytes. */
+private final class StoredRow extends RowContent {
+  private var row: UnsafeRow = _
+
+  def of(row: UnsafeRow): StoredRow = {
+    this.row = row
+    this
+  }
+
+  def length: Int = row.getSizeInBytes
+
+  def copyTo(bytes: Array[Byte], at: Int): Unit =
+    row.writeToMemory(bytes, Platform.BYTE_ARRAY_OFFSET.toLong + at)
+}

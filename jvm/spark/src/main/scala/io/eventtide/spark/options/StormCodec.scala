@@ -1,0 +1,60 @@
+package io.eventtide.spark.options
+
+import io.eventtide.kernel.InvalidArgument
+import io.eventtide.kernel.storm.{Extent, StormSpec}
+import io.eventtide.kernel.watermark.{PolicySpec, WithIngestionTime}
+import io.eventtide.spark.EventtideException
+
+/** Reads Storm's windows: a length and a slide, each in time or in rows. */
+private[options] object StormCodec {
+
+  /** The options that say which windows there are. */
+  val Sizes: Seq[String] =
+    for { what <- Seq("length", "slide"); unit <- Seq("time", "rows") } yield s"$what.$unit"
+
+  private val MostAtHand = 1000000 // as Storm's `maxEventsInMemory`
+
+  // Spark's watermark is in whole milliseconds, by which windows of time end.
+  private val ShortestSlide = 1000L
+
+  def read(options: Options, policy: Option[PolicySpec]): WindowKind.ByStorm = {
+    val spec = StormSpec(extent(options, "length", 1), extent(options, "slide", ShortestSlide))
+    val handsOut = options.choice("result", Seq("rows" -> true, "aggregates" -> false))
+    val atHand = options.count("rows_in_memory", 1)
+    WindowKind.ByStorm(
+      spec,
+      handsOut.getOrElse(false),
+      followsClock = policy.exists(_.name == WithIngestionTime.name),
+      atHand.getOrElse(MostAtHand)
+    )
+  }
+
+  private def extent(options: Options, what: String, shortest: Long): Extent = {
+    val time = options.duration(s"$what.time", shortest).map(Extent.Time)
+    val rows = options.count(s"$what.rows", 1).map(Extent.Rows)
+    (time, rows) match {
+      case (Some(one), None) => one
+      case (None, Some(one)) => one
+      case (None, None) =>
+        throw EventtideException(
+          "MISSING_OPTION",
+          "option" -> s"$what.time",
+          "allowed" -> s"it or $what.rows says how long a window is, or how far it slides"
+        )
+      case (Some(_), Some(other)) =>
+        throw new InvalidArgument(s"$what.rows", other.count, s"left out beside $what.time")
+    }
+  }
+
+  /** Refuses what Storm's windows have not. */
+  def refuseOthers(settings: WindowSettings): Unit = {
+    def refuse(what: String, value: Any): Nothing =
+      throw new InvalidArgument(s"$what of Storm's windows", value, "left out: they have none")
+    settings.emitted.headOption.foreach(one => refuse("trigger", one.name))
+    if (settings.panes.isDefined) refuse("panes", "early")
+    if (settings.hasOwnTime) refuse("scope", "key")
+    settings.byKey.flatMap(_.silence.timeout).foreach { timeout =>
+      refuse("idle timeout", PolicyTree.duration(timeout))
+    }
+  }
+}
