@@ -38,6 +38,7 @@ from eventtide.query_progress import (
     progress,
 )
 from eventtide.session import configure, jar_path
+from eventtide.storm import Count, StormWindow, TupleWindow
 from eventtide.verdict import blame
 from eventtide.voltsp import TimeConfig, TimeSource, WatermarkStrategy, Windows, from_yaml
 from eventtide.watermark import with_ingestion_time, with_watermark
@@ -49,6 +50,7 @@ __all__ = [
     "ArgumentTypeError",
     "CheckpointError",
     "ColumnTypeError",
+    "Count",
     "DuplicateWatermarkError",
     "Duration",
     "EventtideError",
@@ -61,9 +63,11 @@ __all__ = [
     "QueryWatermark",
     "RefusedDataError",
     "SetupError",
+    "StormWindow",
     "SubstreamProgress",
     "TimeConfig",
     "TimeSource",
+    "TupleWindow",
     "UnknownColumnError",
     "UnsupportedPlanError",
     "UnsupportedSparkError",

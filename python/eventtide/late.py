@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["read_late"]
+__all__ = ["late_stream", "read_late"]
 
 
 def read_late(
@@ -65,10 +65,20 @@ def read_late(
     fix = "et.read_late(spark, '/data/checkpoint')"
     if not _jvm.is_connect(spark):
         of_type("spark", spark, SparkSession, "a SparkSession", fix)
+    return _jvm.read_late(spark, _options(of, window, fix))
+
+
+def late_stream(of: str | Path | StreamingQuery, *, window: int | None = None) -> DataFrame:
+    """Return the late rows of a query as a stream, in the active session; as `read_late`."""
+    options = _options(of, window, "bolt.stream('late', '/data/checkpoint')")
+    reader = SparkSession.active().readStream.format("eventtide-late")
+    with _jvm.named_errors():
+        return reader.options(**options).load()
+
+
+def _options(of: str | Path | StreamingQuery, window: int | None, fix: str) -> dict[str, str]:
     options = {"checkpoint": checkpoint_location(of, fix)}
-    if window is not None:
-        options["window"] = _position(window)
-    return _jvm.read_late(spark, options)
+    return options if window is None else {**options, "window": _position(window)}
 
 
 def _position(window: int) -> str:

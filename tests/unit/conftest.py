@@ -36,7 +36,8 @@ def columns(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("count", "sum", "avg", "min", "max"):
         setattr(functions, name, partial(called, name))
     monkeypatch.setattr("eventtide._jvm.F", functions)
-    monkeypatch.setattr("eventtide.voltsp.extractors.F", functions)
+    for module in ("voltsp.extractors", "windows.extractors", "storm.streams"):
+        monkeypatch.setattr(f"eventtide.{module}.F", functions)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pyspark.sql import Column
 
 from eventtide._arguments import of_type
 from eventtide.errors import refused
-from eventtide.voltsp.extractors import check_extractor
+from eventtide.windows.extractors import check_extractor
 
 if TYPE_CHECKING:
     from typing_extensions import Self

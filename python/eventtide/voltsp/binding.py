@@ -13,15 +13,10 @@ from eventtide.policies import WatermarkPolicies
 from eventtide.voltsp.aggregates import Aggregate
 from eventtide.voltsp.checks import check
 from eventtide.voltsp.choices import TimeSource, WatermarkStrategy, member
-from eventtide.voltsp.extractors import (
-    check_condition,
-    extracted,
-    extracted_time,
-    made,
-    made_of,
-)
+from eventtide.voltsp.extractors import check_condition, made
 from eventtide.windows import WindowBuilder
 from eventtide.windows.builder import PROCESSING_TIME
+from eventtide.windows.extractors import extracted, extracted_time, made_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -107,7 +102,7 @@ def _timed(window: VoltSPWindow, df: DataFrame) -> WindowBuilder:
     config = window.time_config
     if config.event_time_extractor is None:
         return WindowBuilder(df).processing_time()
-    column = extracted_time(config.event_time_extractor, df)
+    column = extracted_time("event_time_extractor", config.event_time_extractor, df)
     if isinstance(column, Column):
         df, column = df.withColumn(EXTRACTED, column), EXTRACTED
     builder = WindowBuilder(df).event_time(column, _policy(config))

@@ -10,7 +10,7 @@ from eventtide._arguments import choice, count, of_type
 from eventtide.durations import to_iso
 from eventtide.policies import WatermarkPolicy
 from eventtide.voltsp.choices import TimeSource, WatermarkStrategy, member
-from eventtide.voltsp.extractors import check_extractor
+from eventtide.windows.extractors import check_extractor
 from eventtide.windows.key_time import scope_columns
 from eventtide.windows.profiles import LateRule
 from eventtide.windows.timing import check_heartbeat

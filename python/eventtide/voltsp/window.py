@@ -11,11 +11,11 @@ from eventtide.durations import frame_micros
 from eventtide.errors import ArgumentTypeError, sentence
 from eventtide.voltsp.aggregates import AggregateDefinition
 from eventtide.voltsp.binding import bound
-from eventtide.voltsp.extractors import check_extractor
 from eventtide.voltsp.kinds import check_applies, check_span
 from eventtide.voltsp.printed import calls
 from eventtide.voltsp.text import write_window
 from eventtide.voltsp.time_config import TimeConfig
+from eventtide.windows.extractors import check_extractor
 from eventtide.windows.handlers import LateHandler, check_handler
 from eventtide.windows.profiles import LateAction
 from eventtide.windows.triggers import trigger_list

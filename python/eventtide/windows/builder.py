@@ -106,7 +106,7 @@ class WindowBuilder(Framing, Timing, Closing):
         df, event_time = self.df, None if time is None else time.column
         if settings.processing_time:
             df, event_time = with_ingestion_time(df, PROCESSING_TIME), PROCESSING_TIME
-        return _jvm.window(
+        made = _jvm.window(
             df,
             event_time=event_time,
             watermark=None if time is None else time.watermark,
@@ -117,6 +117,7 @@ class WindowBuilder(Framing, Timing, Closing):
             scope=[] if scope is None else scope.columns,
             options=settings.to_options(),
         )
+        return made if settings.execution is None else settings.execution.applied(made)
 
     def explain(self) -> None:
         """Print what the window does, and what stock Spark would have done.

@@ -42,7 +42,7 @@ def check(settings: Settings) -> Shape:
     shape = settings.shape
     if shape is None:
         raise refused("kind", None, "is missing", allowed=_KINDS, fix=".tumbling('1m')")
-    if not settings.agg:
+    if not settings.agg and settings.execution is None:
         allowed, fix = "one aggregate or more", ".agg(F.count('*').alias('n'))"
         raise refused("agg", settings.agg, "is missing", allowed=allowed, fix=fix)
     if isinstance(shape, Framed):

@@ -45,18 +45,22 @@ def _lines(settings: Settings, shape: Shape) -> Iterator[str]:
     yield f"event time: {_event_time(settings)}"
     yield f"keys: {_listed(settings.key_by) or 'none, one window for all rows'}"
     yield from _key_time(settings)
-    yield f"aggregates: {_listed(settings.agg)}"
+    if settings.execution is None:
+        yield f"aggregates: {_listed(settings.agg)}"
+    else:
+        yield f"each with its rows: {settings.execution!r}"
     if isinstance(shape, Counted):
         yield "holds rows in the order of their arrival, closes with its last row"
         yield "no row is late"
     else:
-        yield from _boundaries(settings)
+        yield from _boundaries(settings, shape)
     yield f"results: {_results(settings)}"
 
 
-def _boundaries(settings: Settings) -> Iterator[str]:
-    rules = PROFILES[settings.profile or "eventtide"]
-    yield f"holds rows with {rules.bounds}, closes when {rules.closes}{_later(settings)}"
+def _boundaries(settings: Settings, shape: Shape) -> Iterator[str]:
+    rules = PROFILES[settings.profile or shape.profile]
+    closes = shape.closes or rules.closes
+    yield f"holds rows with {rules.bounds}, closes when {closes}{_later(settings)}"
     if settings.processing_time:
         yield "no row is late: W is the clock, and so is the time of a row"
         return

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from eventtide.durations import Duration
+    from eventtide.storm.execution import Execution
     from eventtide.windows.profiles import LateAction, LateRule, Profile
     from eventtide.windows.triggers import WindowTrigger
 
@@ -108,6 +109,7 @@ class Settings:
     discarding: bool = False
     emit: tuple[WindowTrigger, ...] = ()
     agg: tuple[Column, ...] = ()
+    execution: Execution | None = None
 
     def to_options(self) -> dict[str, str]:
         """Return the flat map that the JVM reads: what was set, and nothing else.
@@ -135,7 +137,7 @@ class Settings:
             options["scope"] = self.watermark_scope.name
         if self.origin is not None:
             options["origin"] = instant(read_origin(self.origin), self.time_zone)
-        for one in (self.idle_timeout, self.early, *self.emit):
+        for one in (self.idle_timeout, self.early, self.execution, *self.emit):
             options |= {} if one is None else one.to_options()
         if self.emit:
             options["triggers"] = ",".join(trigger.name for trigger in self.emit)

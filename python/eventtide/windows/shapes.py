@@ -5,13 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
 
 from eventtide.errors import InvalidDurationError, sentence
 from eventtide.windows.sizes import Size, Span, read_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from eventtide.windows.profiles import Profile
 
 __all__ = ["MAX_FRAMES", "Framed", "Kind", "Shape", "check_sizes"]
 
@@ -29,6 +31,14 @@ _PIECES: Mapping[Kind, tuple[str, str]] = MappingProxyType(
 
 class Shape(ABC):
     """A kind of window with what it was told, as it was written; prints the call that makes it."""
+
+    profile: ClassVar[Profile] = "eventtide"
+    """Whose rules it has where no others were named."""
+
+    @property
+    def closes(self) -> str | None:
+        """When a window closes, where that is not what the profile says."""
+        return None
 
     @property
     @abstractmethod

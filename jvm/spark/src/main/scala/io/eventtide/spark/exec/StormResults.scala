@@ -75,72 +75,73 @@ private[exec] final class MergedRows(
   }
 }
 
-/** The rows themselves: a line for each that is in a window, then a line for the window; see
-  * `HandedOut` for their columns.
-  */
-private[exec] final class HandedOutRows(plan: WindowPlan, windows: StormWindows)
-    extends StormResults {
+/** The rows themselves: lines for a key, its rows and its windows; see `HandedOut` for their columns. */
+private[exec] final class HandedOutRows(
+    plan: WindowPlan,
+    kind: WindowKind.ByStorm,
+    windows: StormWindows
+) extends StormResults {
   private val rows = new RowsOfLog(windows.log, plan.rows.get.stored.get.length)
   private val toLine = UnsafeProjection.create(plan.output.map(_.dataType).toArray)
   private val line = new GenericInternalRow(3)
-  private val window = new GenericInternalRow(5)
-  private val hasStart = plan.settings.storm.exists(_.hasStart)
+  private val windowLine = new GenericInternalRow(4)
+  private val keyLine = new GenericInternalRow(2)
 
-  private var first = 0 // the slot of the key's row that is sent first
+  private var first = -1 // the slot of the key's row that is sent first; none before its line
   private var sent = 0 // up to which slot rows have been
   private var wanted = 0 // up to which slot the window at hand needs them
-  private var isFirst = true // of the key's windows
   private var isOwed = false // the line of the window at hand
 
   def begin(): Unit = {
-    isFirst = true
+    first = -1
     isOwed = false
     sent = 0
     wanted = 0
   }
 
-  // A row is sent before the first window that has it; what lies before it goes along.
   def next(): Boolean = {
-    val found = sent < wanted || isOwed || windows.next()
-    if (found && sent >= wanted && !isOwed) turn()
-    found
-  }
-
-  private def turn(): Unit = {
-    wanted = windows.members.length
-    if (isFirst) {
-      first = windows.firstSlot
-      sent = first
-      wanted = math.max(wanted, windows.before.length)
+    val isTurned = isOwed || windows.next()
+    if (isTurned && !isOwed) {
+      isOwed = true
+      wanted = math.max(wanted, windows.members.length)
     }
-    wanted = math.max(sent, wanted)
-    isOwed = true
+    isTurned
   }
 
+  // A row is sent before the first window that has it; what lies before it goes along.
   def row(key: UnsafeRow): InternalRow = {
-    line.update(0, null)
-    line.update(1, null)
-    line.update(2, null)
-    if (sent < wanted) {
+    var column = 0
+    while (column < line.numFields) {
+      line.setNullAt(column)
+      column += 1
+    }
+    if (first < 0) {
+      line.update(2, beginning(key))
+    } else if (sent < wanted) {
       line.update(1, rows(sent))
       sent += 1
     } else {
-      line.update(0, windowLine)
-      line.update(2, key)
+      line.update(0, ofWindow)
       isOwed = false
-      isFirst = false
     }
     toLine(line)
   }
 
-  private def windowLine: InternalRow = {
-    val end = windows.end
-    window.update(0, if (hasStart) plan.settings.storm.get.startOf(end) else null)
-    window.setLong(1, end)
-    window.update(2, ranges(windows.members))
-    window.update(3, if (isFirst) ranges(windows.before) else null)
-    window.setInt(4, windows.lowestSlot - first)
-    window
+  private def beginning(key: UnsafeRow): InternalRow = {
+    first = windows.firstSlot
+    sent = first
+    wanted = math.max(wanted, math.max(first, windows.before.length))
+    keyLine.update(0, key)
+    keyLine.update(1, ranges(windows.before))
+    keyLine
+  }
+
+  private def ofWindow: InternalRow = {
+    if (kind.hasStart) windowLine.setLong(0, kind.startOf(windows.end)) else windowLine.setNullAt(0)
+    windowLine.setLong(1, windows.end)
+    windowLine.update(2, ranges(windows.members))
+    windowLine.setInt(3, windows.lowestSlot - first)
+    windowLine
   }
 
   private def ranges(slots: BitSet): UnsafeArrayData = {

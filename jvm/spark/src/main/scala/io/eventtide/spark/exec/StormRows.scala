@@ -32,7 +32,7 @@ private[exec] final class StormRows(
   private val windows =
     StormWindows(kind.spec, keepsLast = kind.handsOut, archives.rows, archives.waiting, limits)
   private val results: StormResults =
-    if (kind.handsOut) new HandedOutRows(plan, windows)
+    if (kind.handsOut) new HandedOutRows(plan, kind, windows)
     else new MergedRows(plan, kind, windows, calls, buffers)
 
   private val rows = plan.rows.get
@@ -60,9 +60,9 @@ private[exec] final class StormRows(
     results.begin()
   }
 
-  // Of rows that come at the time of the clock none is to come before it.
+  // Rows that have the time at which they come need not wait for it.
   private def reached: Option[Long] =
-    if (kind.followsClock && !kind.slidesInTime) Some(batch.now) else batch.after
+    if (kind.followsClock && !kind.slidesInTime) Some(Long.MaxValue) else batch.after
 
   def add(rows: KeyedRows): Unit = {
     val (micros, row) = (rows.frame, rows.buffer)

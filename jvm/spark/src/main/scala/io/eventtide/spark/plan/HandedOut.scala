@@ -6,20 +6,20 @@ import org.apache.spark.sql.catalyst.plans.logical.Aggregate
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.functions.{count, lit}
-import org.apache.spark.sql.types.{ArrayType, DataType, IntegerType, StructField, StructType}
+import org.apache.spark.sql.types.{ArrayType, IntegerType, StructField, StructType}
 
-/** What comes out of windows that hand out their rows, for a function: a line for each row that is in
-  * one of them, and a line for each window, behind the last of its rows.
+/** What comes out of windows that hand out their rows, for a function: for each key that has some, a
+  * line for the key, then one for each row that is in a window, and one for each window, behind the
+  * last of its rows.
   *
   * {{{
   *   _window   of a window: its bounds, and which rows it has
   *   _row      of a row: its columns
-  *   _key      of a window: its key
+  *   _key      of a key: its columns, and which of the rows its window before these had
   * }}}
   *
-  * The rows of a key are numbered as they come, from 0 in each batch. A window names its own as ranges:
-  * `from, until, from, until ...`. `before` are those of the window given last before this batch, with
-  * the first window of a key; null with others. Rows below `lowest` are of no window to come.
+  * The rows of a key are numbered as they come, from 0 on. Some of them are told as ranges: `from,
+  * until, from, until ...`. Rows below `lowest` are of no window to come.
   */
 private[plan] object HandedOut {
 
@@ -29,23 +29,24 @@ private[plan] object HandedOut {
     counted.copy(aggregateExpressions = counted.aggregateExpressions.init)
   }
 
-  def window(eventTime: Attribute): Attribute = {
-    val ranges = ArrayType(IntegerType, containsNull = false)
-    val fields = Seq(
-      StructField("start", eventTime.dataType),
-      StructField("end", eventTime.dataType),
-      StructField("rows", ranges),
-      StructField("before", ranges),
-      StructField("lowest", IntegerType)
-    )
-    column("_window", StructType(fields))
-  }
-
-  def columns(row: Seq[Attribute], keyed: Aggregate): Seq[Attribute] = Seq(
-    column("_row", DataTypeUtils.fromAttributes(row)),
-    column("_key", DataTypeUtils.fromAttributes(keyed.aggregateExpressions.map(_.toAttribute)))
+  def window(eventTime: Attribute): Attribute = column(
+    "_window",
+    StructField("start", eventTime.dataType),
+    StructField("end", eventTime.dataType),
+    StructField("rows", Ranges),
+    StructField("lowest", IntegerType)
   )
 
-  private def column(name: String, kind: DataType) =
-    AttributeReference(name, kind, nullable = true)()
+  def columns(row: Seq[Attribute], keyed: Aggregate): Seq[Attribute] = Seq(
+    AttributeReference("_row", DataTypeUtils.fromAttributes(row))(),
+    column("_key", StructField("key", keyOf(keyed)), StructField("before", Ranges))
+  )
+
+  private def keyOf(keyed: Aggregate): StructType =
+    DataTypeUtils.fromAttributes(keyed.aggregateExpressions.map(_.toAttribute))
+
+  private def column(name: String, fields: StructField*) =
+    AttributeReference(name, StructType(fields))()
+
+  private val Ranges = ArrayType(IntegerType, containsNull = false)
 }

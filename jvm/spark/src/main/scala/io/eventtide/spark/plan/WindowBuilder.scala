@@ -38,7 +38,7 @@ import org.apache.spark.sql.types.{
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.spark.exec.SubstreamName
 import io.eventtide.spark.late.LateMode
-import io.eventtide.spark.options.{OptionsCodec, SubstreamLabel, WindowCodec, WindowSettings}
+import io.eventtide.spark.options.{Options, OptionsCodec, WindowCodec, WindowSettings}
 
 /** Puts a window on a stream that has a watermark. */
 private[spark] object WindowBuilder {
@@ -80,7 +80,7 @@ private[spark] object WindowBuilder {
   ): Option[PolicySpec] =
     input.stream.queryExecution.analyzed
       .collectFirst { case node: PolicyWatermark => node.settings.policy }
-      .orElse(watermark.map(OptionsCodec.watermark(_, SubstreamLabel.Whole).policy))
+      .orElse(watermark.map(told => OptionsCodec.policy(new Options(told), "")))
 
   private def build(
       input: WindowInput,

@@ -163,25 +163,25 @@ final class StormRowsSuite extends AnyFunSuite with LocalSession {
   /** Each window by its key and end, with the rows that it has and had before, put together. */
   private def handedOut(lines: Seq[Row]): Set[(String, Long, Set[Long], Set[Long])] = {
     val rows = mutable.Buffer.empty[Long]
-    var before = Set.empty[Long]
+    var had = Seq.empty[Int] // of the rows there are when it is asked
+    var key = ""
+    def of(ranges: Seq[Int]) = ranges
+      .grouped(2)
+      .flatMap { range =>
+        rows.slice(range.head, range.last)
+      }
+      .toSet
     lines.flatMap { line =>
-      if (line.isNullAt(0)) {
-        rows += line.getStruct(1).getAs[Long]("id")
-        None
-      } else {
+      if (!line.isNullAt(2)) {
+        key = line.getStruct(2).getStruct(0).getString(0)
+        had = line.getStruct(2).getSeq[Int](1)
+        rows.clear()
+      } else if (!line.isNullAt(1)) rows += line.getStruct(1).getAs[Long]("id")
+      Option.when(!line.isNullAt(0)) {
         val window = line.getStruct(0)
-        def of(column: Int) = window
-          .getSeq[Int](column)
-          .grouped(2)
-          .flatMap { range =>
-            rows.slice(range.head, range.last)
-          }
-          .toSet
-        if (!window.isNullAt(3)) before = of(3)
-        val now = of(2)
-        val had = before
-        before = now
-        Some((line.getStruct(2).getString(0), at(window.getTimestamp(1)), now, had))
+        val before = had
+        had = window.getSeq[Int](2)
+        (key, at(window.getTimestamp(1)), of(had), of(before))
       }
     }.toSet
   }
@@ -192,7 +192,7 @@ final class StormRowsSuite extends AnyFunSuite with LocalSession {
         row(i + 1L, at.toDouble)
       }
       val lines = played.step(rows: _*)
-      assert(lines.count(_.isNullAt(0)) == 5)
+      assert(lines.count(!_.isNullAt(1)) == 5)
       assert(
         handedOut(lines) == Set(
           ("a", 10L, Set(1L, 2L, 3L), Set()),

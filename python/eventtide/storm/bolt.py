@@ -1,0 +1,426 @@
+"""The builder of Storm's windows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Literal, get_args
+
+from pyspark.sql import Column
+
+from eventtide._arguments import choice, count, of_type
+from eventtide._columns import column_list
+from eventtide.durations import to_iso
+from eventtide.errors import refused
+from eventtide.late import late_stream
+from eventtide.storm.binding import bound
+from eventtide.storm.config import read_config
+from eventtide.storm.execution import Execution
+from eventtide.storm.extents import Count, check_extent, slides_past
+from eventtide.storm.streams import check_timestamp, read_streams
+from eventtide.windows.extractors import check_extractor
+from eventtide.windows.profiles import LateAction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.types import StructType
+    from typing_extensions import Self
+
+    from eventtide.durations import Duration
+    from eventtide.storm.extents import Extent
+    from eventtide.storm.streams import Streams, Timestamp
+    from eventtide.storm.tuple_window import TupleWindow
+    from eventtide.windows import WindowBuilder
+
+__all__ = ["StormWindow"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StormWindow:
+    """A windowed bolt in Storm's words; `agg` or `execute` ends it.
+
+    .. versionadded:: 0.1
+
+    Each method returns a new bolt and leaves this one as it is. A value is checked where it is
+    written, and whether all go together by `agg` and `execute`.
+
+    Notes
+    -----
+    Windows are ``(start, end]``. With a slide in time there is one for each multiple of it that the
+    watermark has passed, empty ones left out; with a slide in rows, one whenever so many rows have
+    been counted that the watermark has reached, in the order in which they came. A row is late
+    behind the watermark, which is the lowest of the latest times of the declared streams, minus the
+    lag, told on a timer. Without a timestamp rows have the time of the batch that reads them, and
+    none is late. Source: Storm's page "Windowing Support in Core Storm" and `BaseWindowedBolt`.
+
+    Examples
+    --------
+    >>> from eventtide import Count, StormWindow
+    >>> bolt = (
+    ...     StormWindow()
+    ...     .with_window("20s", "10s")
+    ...     .with_timestamp_field("ts")
+    ...     .with_lag("5s")
+    ...     .with_late_tuple_stream("late")
+    ... )
+    >>> bolt
+    StormWindow().with_window('20s', '10s').with_timestamp_field('ts').with_lag('5s')...
+    >>> counts = bolt.on(events).group_by("user").agg(F.count("*"))  # doctest: +SKIP
+    """
+
+    length: Extent | None = None
+    slide: Extent | None = None
+    timestamp: Timestamp | None = None
+    lag: Duration | None = None
+    watermark_interval: Duration | None = None
+    late_tuple_stream: str | None = None
+    max_events_in_memory: int | None = None
+    streams: Streams | None = None
+    keys: tuple[str | Column, ...] = ()
+    key_ttl: Duration | None = None
+    late: LateAction | None = None
+    late_to: str | None = None
+
+    @staticmethod
+    def from_config(config: Mapping[str, object]) -> StormWindow:
+        """Begin with a topology's configuration, by Storm's own keys.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        config : mapping of str to object
+            ``topology.bolts.window.length.duration.ms`` and its like, with numbers as Storm has
+            them; keys that are not of ``topology.bolts`` are passed over. Without a sliding
+            interval windows slide with each row, as Storm's do.
+
+        Raises
+        ------
+        InvalidArgumentError, ArgumentTypeError
+            A key of a bolt is unknown, or a value is none for it.
+
+        Examples
+        --------
+        >>> StormWindow.from_config(
+        ...     {
+        ...         "topology.bolts.window.length.duration.ms": 20_000,
+        ...         "topology.bolts.window.sliding.interval.count": 3,
+        ...     }
+        ... )
+        StormWindow().with_window('20s', Count(3))
+        """
+        read = read_config(config)
+        if "length" in read:
+            read.setdefault("slide", Count(1))
+        return StormWindow(**read)  # type: ignore[arg-type] # read by name
+
+    def with_window(self, length: Extent, slide: Extent | None = None) -> Self:
+        """Say how long a window is and how far it slides, each in rows or in time.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        length : Count, str or timedelta
+            The last so many rows, or all of the last so much time.
+        slide : Count, str or timedelta, optional
+            A window after so many rows, or at each multiple of so much time; by default after
+            each row. Farther than the length is allowed and warned of: rows between windows are
+            then in none.
+        """
+        slide = Count(1) if slide is None else slide
+        check_extent("length", length)
+        check_extent("slide", slide)
+        if slides_past(length, slide):
+            warnings.warn(
+                f"slide={slide!r} is longer than length={length!r}: rows between two windows are"
+                " in none of them.",
+                stacklevel=2,
+            )
+        return replace(self, length=length, slide=slide)
+
+    def with_tumbling_window(self, length: Extent) -> Self:
+        """Put windows side by side: as far as a window is long, the next one is away.
+
+        .. versionadded:: 0.1
+        """
+        check_extent("length", length)
+        return replace(self, length=length, slide=length)
+
+    def with_timestamp_field(self, field: str | Mapping[str, str]) -> Self:
+        """Name the column of the event time.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        field : str or mapping of str to str
+            A TIMESTAMP, or a BIGINT with milliseconds since 1970, as Storm has it; for each stream
+            its own where they differ. A row without a time is kept in the late log.
+
+        Raises
+        ------
+        InvalidArgumentError
+            A timestamp was given already.
+        """
+        return self._timed("timestamp_field", field)
+
+    def with_timestamp_extractor(self, extractor: Timestamp) -> Self:
+        """Compute the event time of a row: an expression takes the place of Storm's function.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        extractor : str, Column, or mapping of str to these
+            SQL text or a Column with a TIMESTAMP, or with milliseconds since 1970. Rows get its
+            value as one more column, ``_extracted_event_time``.
+
+        Raises
+        ------
+        InvalidArgumentError
+            A timestamp was given already.
+        """
+        return self._timed("timestamp_extractor", extractor)
+
+    def with_lag(self, lag: Duration) -> Self:
+        """Say how far a row may be behind the latest of its stream; by default not at all.
+
+        .. versionadded:: 0.1
+        """
+        to_iso("lag", lag)
+        return replace(self, lag=lag)
+
+    def with_watermark_interval(self, interval: Duration) -> Self:
+        """Say how often the watermark is told; by default every second.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        interval : str or timedelta
+            Positive, by the clock. Nothing closes between two times.
+        """
+        to_iso("watermark_interval", interval, positive=True)
+        return replace(self, watermark_interval=interval)
+
+    def with_late_tuple_stream(self, stream_id: str) -> Self:
+        """Declare a stream of the late rows; `stream` reads it.
+
+        .. versionadded:: 0.1
+
+        Without it they are kept in the late log all the same, which `read_late` reads.
+        """
+        of_type("late_tuple_stream", stream_id, str, "a name", ".with_late_tuple_stream('late')")
+        return replace(self, late_tuple_stream=stream_id)
+
+    def with_max_events_in_memory(self, most: int) -> Self:
+        """Say how many rows of a key may be in memory at once; by default a million.
+
+        .. versionadded:: 0.1
+
+        Others are read from the state, or from a file of the Python worker's, when a window is
+        asked for them.
+        """
+        count("max_events_in_memory", most, "100_000")
+        return replace(self, max_events_in_memory=most)
+
+    def with_late(self, action: LateAction) -> Self:
+        """Say what becomes of late rows: ``"log"``, the default, ``"count"`` or ``"fail"``.
+
+        .. versionadded:: 0.1
+        """
+        choice("late", action, get_args(LateAction))
+        return replace(self, late=action)
+
+    def with_late_to(self, path: str) -> Self:
+        """Keep the late log in this folder, by default ``late`` in the checkpoint.
+
+        .. versionadded:: 0.1
+        """
+        of_type("late_to", path, str, "the path of a folder", ".with_late_to('s3://bucket/late')")
+        return replace(self, late_to=path)
+
+    def on(
+        self,
+        streams: DataFrame | Mapping[str, DataFrame],
+        *,
+        stream: str | Column | None = None,
+        declared: Sequence[str] | None = None,
+    ) -> Self:
+        """Say which streams the bolt reads. The watermark waits until each was seen.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        streams : DataFrame, or mapping of str to DataFrame
+            One stream, or several by their names, without watermarks. Several are put together by
+            the names of their columns, null where one has none, with a column ``_stream`` STRING.
+        stream : str or Column, optional
+            What tells the stream of a row where one DataFrame has several, such as Kafka's topic.
+        declared : sequence of str, optional
+            The values of `stream` that the watermark waits for.
+
+        Raises
+        ------
+        ArgumentTypeError, ColumnTypeError, UnknownColumnError, InvalidArgumentError
+            A stream is no DataFrame, or two have a column of one name with two types.
+        """
+        return replace(self, streams=read_streams(streams, stream, declared))
+
+    def group_by(self, *columns: str | Column, key_ttl: Duration | None = None) -> Self:
+        """Keep windows for each value of these columns; without this, one for all rows.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        *columns : str or Column
+            One or more, as names, SQL text or Columns. A null is a value too.
+        key_ttl : str or timedelta, optional
+            A key is forgotten so long after its last row by the clock, once all of its rows have
+            been in a window; by default after a day.
+        """
+        allowed, fix = "columns, one after the other", ".group_by('user', 'site')"
+        for column in column_list("group_by", columns, allowed, fix):
+            check_extractor("group_by", column)
+        if key_ttl is not None:
+            to_iso("key_ttl", key_ttl)
+        return replace(self, keys=columns, key_ttl=key_ttl)
+
+    def agg(self, *aggregates: Column) -> WindowBuilder:
+        """Compute aggregates over each window.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        *aggregates : Column
+            One or more, as for ``groupBy(...).agg(...)``.
+
+        Returns
+        -------
+        WindowBuilder
+            Its `results` are the stream that comes out: ``window`` with ``start`` and ``end``, the
+            keys, the aggregates. A window of so many rows has no start.
+
+        Raises
+        ------
+        InvalidArgumentError, ColumnTypeError, UnknownColumnError
+            Something is missing, or two settings contradict each other.
+        """
+        return bound(self).agg(*aggregates)
+
+    def execute(
+        self,
+        function: Callable[[TupleWindow], object],
+        schema: str | StructType,
+        *,
+        rows: Literal["pandas", "arrow"] = "pandas",
+    ) -> WindowBuilder:
+        """Call a function with each window.
+
+        .. versionadded:: 0.1
+
+        It is run by Spark's Python workers, and for a window once more where Spark runs its batch
+        again. The rows of a key come to a worker once in a batch, however many windows have them.
+
+        Parameters
+        ----------
+        function : callable
+            ``fn(window) -> rows``, with a `TupleWindow`. It returns a pandas DataFrame, an Arrow
+            table or record batch, a dict, a list of dicts, or None for no rows; or is a generator
+            of these.
+        schema : str or StructType
+            The columns of the rows that it returns, as Spark writes them: ``"user string, n long"``.
+        rows : {"pandas", "arrow"}
+            As what the window gives its rows: a ``pandas.DataFrame`` or a ``pyarrow.Table``.
+
+        Returns
+        -------
+        WindowBuilder
+            Its `results` are the rows that the function returns.
+
+        Raises
+        ------
+        InvalidArgumentError, ArgumentTypeError, ColumnTypeError, UnknownColumnError
+            Something is missing, or two settings contradict each other.
+        SetupError
+            pandas or pyarrow are not installed: ``pip install 'eventtide[storm]'``.
+        """
+        execution = Execution.of(function, schema, rows, self.max_events_in_memory)
+        return bound(self, execution)
+
+    def stream(
+        self, stream_id: str, of: str | Path | StreamingQuery, *, window: int | None = None
+    ) -> DataFrame:
+        """Return an output stream of the running bolt, besides its results: the late rows.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        stream_id : str
+            What `with_late_tuple_stream` has declared.
+        of : str, Path or StreamingQuery
+            The query that runs the bolt, or its checkpoint location.
+        window : int, optional
+            Which of the query's windows, counted from 0. Not needed where there is one.
+
+        Returns
+        -------
+        DataFrame
+            Streaming, with the columns of `read_late`; each late row once.
+
+        Raises
+        ------
+        InvalidArgumentError
+            No such stream is declared.
+        """
+        if stream_id != self.late_tuple_stream:
+            known = repr(self.late_tuple_stream) if self.late_tuple_stream else "none so far"
+            fix = f".with_late_tuple_stream({stream_id!r})"
+            allowed = f"a declared stream, which is {known}"
+            raise refused("stream_id", stream_id, "is not declared", allowed=allowed, fix=fix)
+        return late_stream(of, window=window)
+
+    def __repr__(self) -> str:
+        """Return the calls that make it."""
+        return ".".join(["StormWindow()", *_calls(self)])
+
+    def _timed(self, name: str, timestamp: Timestamp) -> Self:
+        if self.timestamp is not None:
+            problem = f"is a second one: the timestamp is {self.timestamp!r} already"
+            fix = f"with_{name}({timestamp!r}) alone"
+            raise refused(name, timestamp, problem, allowed="one for a bolt", fix=fix)
+        check_timestamp(name, timestamp)
+        return replace(self, timestamp=timestamp)
+
+
+_NAMES = {"timestamp": "timestamp_extractor", "keys": "group_by"}
+
+
+def _calls(bolt: StormWindow) -> list[str]:
+    """Return the method calls that make a bolt."""
+    calls = [] if bolt.length is None else [f"with_window({bolt.length!r}, {bolt.slide!r})"]
+    for field in fields(bolt)[2:]:
+        value = getattr(bolt, field.name)
+        if value in (None, ()) if not isinstance(value, Column) else False:
+            continue
+        calls.append(_call(field.name, value))
+    return calls
+
+
+def _call(name: str, value: object) -> str:
+    if name == "streams":
+        return "on(...)"
+    if name == "keys":
+        return f"group_by({', '.join(map(repr, value))})"  # type: ignore[call-overload]
+    if name == "timestamp" and isinstance(value, str):
+        name = "timestamp_field"
+    return f"with_{_NAMES.get(name, name)}({value!r})"

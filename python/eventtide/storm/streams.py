@@ -1,0 +1,215 @@
+"""The input streams of a bolt, as one DataFrame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, TypeAlias
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from eventtide._arguments import of_type
+from eventtide._columns import check_column, column_list, listed
+from eventtide.errors import ColumnTypeError, refused, sentence
+from eventtide.windows.extractors import check_extractor, extracted_time
+
+if TYPE_CHECKING:
+    from eventtide._columns import Substream
+
+__all__ = [
+    "EVENT_TIME",
+    "STREAM",
+    "Streams",
+    "Timed",
+    "Timestamp",
+    "check_timestamp",
+    "read_streams",
+    "timed",
+]
+
+STREAM = "_stream"
+"""The column that says which stream a row is of, where there are several."""
+
+EVENT_TIME = "_extracted_event_time"
+"""The column of an event time that is no column of the rows."""
+
+Timestamp: TypeAlias = str | Column | Mapping[str, str | Column]
+"""Where the event time is: a column, SQL text or a Column; by the name of the stream if it differs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Streams:
+    """What a bolt reads.
+
+    Parameters
+    ----------
+    frames : mapping of str to DataFrame
+        By the name of the stream; one stands under ``"default"``, Storm's name for it.
+    column : str or Column, optional
+        What tells the stream of a row, where one DataFrame has several.
+    declared : sequence of str
+        The streams that the watermark waits for.
+    """
+
+    frames: Mapping[str, DataFrame]
+    column: str | Column | None
+    declared: tuple[str, ...]
+
+    @property
+    def are_several(self) -> bool:
+        """Whether rows get a column that names their stream."""
+        return len(self.frames) > 1
+
+    @property
+    def substream(self) -> Substream:
+        """What tells streams apart, for the watermark."""
+        if self.column is not None:
+            return self.column
+        return STREAM if self.are_several else F.lit(self.declared[0])
+
+
+def read_streams(
+    of: DataFrame | Mapping[str, DataFrame],
+    stream: str | Column | None,
+    declared: Sequence[str] | None,
+) -> Streams:
+    """Return what `StormWindow.on` was told, once it is right."""
+    if isinstance(of, DataFrame):
+        return _one_frame(of, stream, declared)
+    fix = ".on({'orders': orders, 'clicks': clicks})"
+    allowed = "a DataFrame, or a mapping of one or more names to DataFrames"
+    of_type("on", of, Mapping, allowed, fix)
+    if not of:
+        raise refused("on", of, "is empty", allowed=allowed, fix=fix)
+    for name, frame in of.items():
+        of_type("on", name, str, "names of streams", fix)
+        of_type(f"on[{name!r}]", frame, DataFrame, "a Spark DataFrame", fix)
+        _check_free(frame, name, fix)
+    for option, value in {"stream": stream, "declared": declared}.items():
+        if value is not None:
+            problem = "stands beside a mapping, whose names declare the streams"
+            allowed = f"{option} beside one DataFrame"
+            raise refused(option, value, problem, allowed=allowed, fix=f"leave {option} out")
+    _check_alike(of, fix)
+    return Streams(dict(of), None, tuple(of))
+
+
+def _one_frame(
+    frame: DataFrame, stream: str | Column | None, declared: Sequence[str] | None
+) -> Streams:
+    fix = ".on(events, stream='topic', declared=['orders', 'clicks'])"
+    if (stream is None) != (declared is None):
+        problem = "is missing: it goes with the other"
+        name = "stream" if stream is None else "declared"
+        allowed = "stream and declared, both or none"
+        raise refused(name, None, problem, allowed=allowed, fix=fix)
+    if stream is None or declared is None:
+        return Streams({"default": frame}, None, ("default",))
+    of_type("stream", stream, (str, Column), "a column name or a Column", fix)
+    check_column("stream", stream, frame.columns)
+    names = column_list("declared", declared, "names of streams, each once", fix)
+    if isinstance(declared, str) or not all(isinstance(name, str) for name in names):
+        allowed = "a list of names"
+        raise refused("declared", declared, "is no list of names", allowed=allowed, fix=fix)
+    return Streams({"default": frame}, stream, tuple(map(str, names)))
+
+
+def _check_free(frame: DataFrame, name: str, fix: str) -> None:
+    """Refuse a stream with a column that the bolt adds."""
+    for column in (STREAM, EVENT_TIME):
+        if column.lower() in {known.lower() for known in frame.columns}:
+            problem = f"has a column {column}, which the bolt adds"
+            allowed = f"columns with other names than {column}"
+            raise refused(f"on[{name!r}]", frame, problem, allowed=allowed, fix=fix)
+
+
+def _check_alike(frames: Mapping[str, DataFrame], fix: str) -> None:
+    """Refuse columns of one name and two types: Spark would find a third for both."""
+    known: dict[str, tuple[str, str]] = {}
+    for stream, frame in frames.items():
+        for field in frame.schema:
+            kind = field.dataType.simpleString()
+            first, other = known.setdefault(field.name.lower(), (stream, kind))
+            if other != kind:
+                problem = f"has {field.name} as {kind}, and {first!r} has it as {other}"
+                allowed = "one type for a column of all streams"
+                raise ColumnTypeError(
+                    sentence(f"on[{stream!r}]", field.name, problem, allowed=allowed, fix=fix)
+                )
+
+
+def check_timestamp(name: str, timestamp: Timestamp) -> None:
+    """Refuse what is no column."""
+    allowed = "a column name, SQL text or a Column; or a mapping from streams to these"
+    fix = f".with_{name}('ts')"
+    of_type(name, timestamp, (str, Column, Mapping), allowed, fix)
+    each = timestamp if isinstance(timestamp, Mapping) else {None: timestamp}
+    for stream, one in each.items():
+        check_extractor(name if stream is None else f"{name}[{stream!r}]", one)
+
+
+@dataclass(frozen=True, eq=False)
+class Timed:
+    """The rows of all streams, and the column of their event time; None without one."""
+
+    df: DataFrame
+    column: str | None
+
+
+def timed(streams: Streams, timestamp: Timestamp | None) -> Timed:
+    """Put the streams together, by the names of their columns."""
+    if timestamp is None:
+        return Timed(_union(streams, streams.frames), None)
+    _check_streams(streams, timestamp)
+    by_stream = {
+        stream: timestamp[stream] if isinstance(timestamp, Mapping) else timestamp
+        for stream in streams.frames
+    }
+    times = {
+        stream: extracted_time(f"timestamp of {stream!r}", by_stream[stream], frame, millis=True)
+        for stream, frame in streams.frames.items()
+    }
+    names = set(times.values()) if all(isinstance(t, str) for t in times.values()) else set()
+    if len(names) == 1:
+        return Timed(_union(streams, streams.frames), str(names.pop()))
+    frames = {
+        stream: frame.withColumn(EVENT_TIME, _column(times[stream]))
+        for stream, frame in streams.frames.items()
+    }
+    return Timed(_union(streams, frames), EVENT_TIME)
+
+
+def _column(of: str | Column) -> Column:
+    return F.col(of) if isinstance(of, str) else of
+
+
+def _check_streams(streams: Streams, timestamp: Timestamp) -> None:
+    """Refuse times of streams that nobody declared, and streams without one."""
+    if not isinstance(timestamp, Mapping):
+        return
+    known = listed(list(streams.frames))
+    for stream in timestamp:
+        if stream not in streams.frames:
+            problem = "is of a stream that is not declared"
+            raise refused(
+                f"timestamp[{stream!r}]",
+                timestamp[stream],
+                problem,
+                allowed=f"one of {known}",
+                fix=f"timestamp of {next(iter(streams.frames))!r}",
+            )
+    for stream in streams.frames:
+        if stream not in timestamp:
+            problem = f"is missing, and the bolt reads {known}"
+            allowed = "a column for each stream, or one for all"
+            fix = f"{{..., {stream!r}: 'ts'}}"
+            raise refused(f"timestamp[{stream!r}]", None, problem, allowed=allowed, fix=fix)
+
+
+def _union(streams: Streams, frames: Mapping[str, DataFrame]) -> DataFrame:
+    if not streams.are_several:
+        return next(iter(frames.values()))
+    named = [frame.withColumn(STREAM, F.lit(stream)) for stream, frame in frames.items()]
+    return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), named)
