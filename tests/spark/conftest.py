@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING
 
 import eventtide as et
@@ -41,6 +43,9 @@ def new_session() -> SparkSession:
     session = et.configure(builder).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+os.environ["PYSPARK_PYTHON"] = sys.executable  # for workers, as in an environment that is active
 
 
 @pytest.fixture(scope="session", autouse=True)

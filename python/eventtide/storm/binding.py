@@ -16,6 +16,7 @@ from eventtide.windows.shapes import Framed
 if TYPE_CHECKING:
     from eventtide.storm.bolt import StormWindow
     from eventtide.storm.execution import Execution
+    from eventtide.windows.profiles import Profile
     from eventtide.windows.shapes import Shape
 
 __all__ = ["bound"]
@@ -33,7 +34,7 @@ def bound(bolt: StormWindow, execution: Execution | None = None) -> WindowBuilde
     for name in ("late", "late_to"):
         if (value := getattr(bolt, name)) is not None:
             builder = getattr(builder, name)(value)
-    profile = "storm" if isinstance(shape, Framed) else None
+    profile: Profile | None = "storm" if isinstance(shape, Framed) else None
     ttl = None if isinstance(shape, Framed) else bolt.key_ttl
     told = replace(builder.settings, shape=shape, profile=profile, key_ttl=ttl, execution=execution)
     return replace(builder, settings=told)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
-
-from pyspark.sql import Column
 
 from eventtide._arguments import choice, count, of_type
 from eventtide._columns import column_list
@@ -17,6 +15,7 @@ from eventtide.storm.binding import bound
 from eventtide.storm.config import read_config
 from eventtide.storm.execution import Execution
 from eventtide.storm.extents import Count, check_extent, slides_past
+from eventtide.storm.printed import calls
 from eventtide.storm.streams import check_timestamp, read_streams
 from eventtide.windows.extractors import check_extractor
 from eventtide.windows.profiles import LateAction
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.types import StructType
     from typing_extensions import Self
@@ -337,7 +336,7 @@ class StormWindow:
             table or record batch, a dict, a list of dicts, or None for no rows; or is a generator
             of these.
         schema : str or StructType
-            The columns of the rows that it returns, as Spark writes them: ``"user string, n long"``.
+            The columns of the rows that it returns, such as ``"user string, n long"``.
         rows : {"pandas", "arrow"}
             As what the window gives its rows: a ``pandas.DataFrame`` or a ``pyarrow.Table``.
 
@@ -391,7 +390,7 @@ class StormWindow:
 
     def __repr__(self) -> str:
         """Return the calls that make it."""
-        return ".".join(["StormWindow()", *_calls(self)])
+        return ".".join(["StormWindow()", *calls(self)])
 
     def _timed(self, name: str, timestamp: Timestamp) -> Self:
         if self.timestamp is not None:
@@ -400,27 +399,3 @@ class StormWindow:
             raise refused(name, timestamp, problem, allowed="one for a bolt", fix=fix)
         check_timestamp(name, timestamp)
         return replace(self, timestamp=timestamp)
-
-
-_NAMES = {"timestamp": "timestamp_extractor", "keys": "group_by"}
-
-
-def _calls(bolt: StormWindow) -> list[str]:
-    """Return the method calls that make a bolt."""
-    calls = [] if bolt.length is None else [f"with_window({bolt.length!r}, {bolt.slide!r})"]
-    for field in fields(bolt)[2:]:
-        value = getattr(bolt, field.name)
-        if value in (None, ()) if not isinstance(value, Column) else False:
-            continue
-        calls.append(_call(field.name, value))
-    return calls
-
-
-def _call(name: str, value: object) -> str:
-    if name == "streams":
-        return "on(...)"
-    if name == "keys":
-        return f"group_by({', '.join(map(repr, value))})"  # type: ignore[call-overload]
-    if name == "timestamp" and isinstance(value, str):
-        name = "timestamp_field"
-    return f"with_{_NAMES.get(name, name)}({value!r})"

@@ -9,7 +9,6 @@ from pyspark import cloudpickle
 from pyspark.sql.types import StructType
 
 import eventtide
-
 from eventtide._arguments import choice, of_type
 from eventtide.errors import ArgumentTypeError, SetupError, refused, sentence
 
@@ -65,7 +64,7 @@ class Execution:
         from eventtide.storm.stage import Stage  # noqa: PLC0415 - needs pyarrow
 
         # As the function itself does, it goes to workers that have not installed eventtide.
-        cloudpickle.register_pickle_by_value(eventtide)
+        cloudpickle.register_pickle_by_value(eventtide)  # type: ignore[no-untyped-call]
         returned = lines.sparkSession.createDataFrame([], self.schema).toArrow().schema
         as_pandas = self.rows == "pandas"
         stage = Stage(self.function, returned, as_pandas=as_pandas, most=self.most)

@@ -67,13 +67,13 @@ class _Piece:
     """Rows that came together; as pandas has them once a window was asked for them."""
 
     first: int
-    table: pa.Table
+    table: Any  # of Arrow's, as its types are not known here
     in_memory: bool
     frame: Any = None
 
     @property
     def end(self) -> int:
-        return self.first + self.table.num_rows
+        return self.first + len(self.table)
 
 
 class HeldRows:
@@ -90,7 +90,7 @@ class HeldRows:
     def __init__(self, *, as_pandas: bool, most: int) -> None:
         self._as_pandas, self._most = as_pandas, most
         self._pieces: list[_Piece] = []
-        self._empty: pa.Table | None = None
+        self._empty: Any = None  # the table without rows, once the columns are known
         self._end = 0
         self._lowest = 0
         self._folder: TemporaryDirectory[str] | None = None
@@ -137,7 +137,6 @@ class HeldRows:
         import pandas as pd  # noqa: PLC0415 - not where rows are Arrow's
 
         if not frames:
-            assert self._empty is not None
             return self._empty.to_pandas()
         if len(frames) == 1:
             return frames[0].reset_index(drop=True)

@@ -36,7 +36,7 @@ EVENT_TIME = "_extracted_event_time"
 """The column of an event time that is no column of the rows."""
 
 Timestamp: TypeAlias = str | Column | Mapping[str, str | Column]
-"""Where the event time is: a column, SQL text or a Column; by the name of the stream if it differs."""
+"""Where the event time is: a column, SQL text or a Column, or these by the names of streams."""
 
 
 @dataclass(frozen=True, eq=False)
