@@ -58,7 +58,7 @@ def compare(case: str, expect: dict[str, Any], step: Step) -> None:
             (given,) = (one for one in step.windows if one.end == window["end"])
             assert given.new == set(window["new"])
             expired = EXPIRED.get((case, given.end), window["expired"])
-            assert (given.end, given.expired) == (given.end, set(expired))
+            assert (given.end, given.expired) == (given.end, frozenset(expired))
     for told in expect.get("watermarks", []):
         if told["step"] == step.number:
             assert step.watermark == told["value"]

@@ -32,7 +32,9 @@ def door(monkeypatch: pytest.MonkeyPatch) -> FakeDoor:
 @pytest.fixture
 def columns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make columns of names and of SQL text without a JVM."""
-    functions = SimpleNamespace(col=column, expr=lambda text: column(f"expr {text}"))
+    functions = SimpleNamespace(
+        col=column, expr=lambda text: column(f"expr {text}"), lit=lambda one: column(f"lit {one}")
+    )
     for name in ("count", "sum", "avg", "min", "max"):
         setattr(functions, name, partial(called, name))
     monkeypatch.setattr("eventtide._jvm.F", functions)

@@ -52,12 +52,25 @@ def test_a_window_crosses_as_the_border_says(
     assert door.calls[-1][-1] == case["options"]
 
 
+@pytest.mark.parametrize("case", read("storm_options.json"), ids=lambda case: case["written"])
+@pytest.mark.usefixtures("columns")
+def test_a_bolt_crosses_as_the_border_says(case: dict[str, Any], frame: FakeFrame) -> None:
+    """The same text, the same map, as aggregates or for a function."""
+    names = {"StormWindow": et.StormWindow, "Count": et.Count, "shown": len, "frame": frame}
+    bolt, *function = case["written"].split(".execute")
+    told = f"StormWindow().{bolt}.with_timestamp_field('ts').on(frame)"
+    made = eval(told + "".join(f".execute{text}" for text in function), names)  # noqa: S307
+    window = made if function else made.agg(column("count(1)"))
+    assert window.settings.to_options() == case["options"]
+
+
 def test_the_border_has_every_option_of_a_window() -> None:
     """Whoever adds a setting adds a case, and each of its choices one."""
     cases = read("window_options.json")
     calls = " ".join(case["written"] for case in cases)
     for setting in fields(Settings):
-        assert setting.name in {"event_time", "key_by", "shape", "agg"} or setting.name in calls
+        others = {"event_time", "key_by", "shape", "agg", "execution"}
+        assert setting.name in others or setting.name in calls
     values = {value for case in cases for value in case["options"].values()}
     assert {
         *get_args(Kind),

@@ -113,9 +113,8 @@ class StormWindow:
         StormWindow().with_window('20s', Count(3))
         """
         read = read_config(config)
-        if "length" in read:
-            read.setdefault("slide", Count(1))
-        return StormWindow(**read)  # type: ignore[arg-type] # read by name
+        bolt = StormWindow(**read)  # type: ignore[arg-type] # read by name
+        return bolt if bolt.length is None else bolt.with_window(bolt.length, bolt.slide)
 
     def with_window(self, length: Extent, slide: Extent | None = None) -> Self:
         """Say how long a window is and how far it slides, each in rows or in time.

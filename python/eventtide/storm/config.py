@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from eventtide._arguments import of_type
 from eventtide.durations import in_words
 from eventtide.errors import ArgumentTypeError, InvalidArgumentError, refused, sentence
 from eventtide.storm.extents import Count
-
-if TYPE_CHECKING:
-    from eventtide.storm.extents import Extent
 
 __all__ = ["KEYS", "read_config"]
 
@@ -96,8 +92,3 @@ def _number(key: str, value: object) -> int:
         message = sentence(key, value, "is out of range", allowed=allowed, fix=fix)
         raise InvalidArgumentError(message)
     return value
-
-
-def extent_of(read: Mapping[str, object], name: str) -> Extent | None:
-    """Return a length or a slide that was read."""
-    return read.get(name)  # type: ignore[return-value] # what `_value` made of it

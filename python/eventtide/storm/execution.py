@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from pyspark import cloudpickle
+from pyspark.errors import ParseException
 from pyspark.sql.types import StructType
 
 import eventtide
@@ -25,6 +26,7 @@ RowsAs = Literal["pandas", "arrow"]
 """As what a window gives its rows."""
 
 _MOST_IN_MEMORY = 1_000_000  # Storm's default
+_SCHEMA = ("columns with their types", "schema='user string, n long'")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,7 +34,7 @@ class Execution:
     """A function that is called with each window, and what it returns."""
 
     function: Callable[[TupleWindow], object]
-    schema: StructType
+    schema: str | StructType
     rows: RowsAs
     most: int
 
@@ -53,7 +55,8 @@ class Execution:
             )
         choice("rows", rows, get_args(RowsAs))
         _check_installed()
-        return cls(function, _row_type(schema), rows, max_events_in_memory or _MOST_IN_MEMORY)
+        of_type("schema", schema, (str, StructType), *_SCHEMA)
+        return cls(function, schema, rows, max_events_in_memory or _MOST_IN_MEMORY)
 
     def to_options(self) -> dict[str, str]:
         """Return what the JVM reads."""
@@ -65,24 +68,29 @@ class Execution:
 
         # As the function itself does, it goes to workers that have not installed eventtide.
         cloudpickle.register_pickle_by_value(eventtide)  # type: ignore[no-untyped-call]
-        returned = lines.sparkSession.createDataFrame([], self.schema).toArrow().schema
+        schema = _row_type(self.schema)
+        returned = lines.sparkSession.createDataFrame([], schema).toArrow().schema
         as_pandas = self.rows == "pandas"
         stage = Stage(self.function, returned, as_pandas=as_pandas, most=self.most)
-        return lines.mapInArrow(stage, self.schema)
+        return lines.mapInArrow(stage, schema)
 
     def __repr__(self) -> str:
         """Return the method call that makes it."""
         name = getattr(self.function, "__name__", repr(self.function))
         rows = "" if self.rows == "pandas" else f", rows={self.rows!r}"
-        return f"execute({name}, {self.schema.simpleString()!r}{rows})"
+        schema = self.schema if isinstance(self.schema, str) else self.schema.simpleString()
+        return f"execute({name}, {schema!r}{rows})"
 
 
-def _row_type(schema: Any) -> StructType:  # noqa: ANN401 - what a user gives
-    allowed, fix = "columns with their types", "schema='user string, n long'"
-    of_type("schema", schema, (str, StructType), allowed, fix)
+def _row_type(schema: str | StructType) -> StructType:
     if isinstance(schema, StructType):
         return schema
-    parsed = StructType.fromDDL(schema)
+    allowed, fix = _SCHEMA
+    try:
+        parsed: object = StructType.fromDDL(schema)
+    except ParseException as error:
+        problem = f"is none: {str(error).strip().partition(chr(10))[0]}"
+        raise refused("schema", schema, problem, allowed=allowed, fix=fix) from None
     if not isinstance(parsed, StructType):
         raise refused("schema", schema, "is one type, not a row", allowed=allowed, fix=fix)
     return parsed

@@ -12,6 +12,8 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from typing_extensions import Self
+
 __all__ = ["HeldRows", "Ranges"]
 
 
@@ -96,11 +98,22 @@ class HeldRows:
         self._folder: TemporaryDirectory[str] | None = None
         self._files = 0
 
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove the files."""
+        self.clear()
+
     def clear(self) -> None:
         """Forget all rows: another key comes."""
         self._pieces.clear()
         self._end = 0
         self._lowest = 0
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
 
     def add(self, table: pa.Table) -> None:
         """Take rows that come behind those there are."""
@@ -154,7 +167,8 @@ class HeldRows:
 
     def _written(self, table: pa.Table) -> pa.Table:
         if self._folder is None:
-            self._folder = TemporaryDirectory(prefix="eventtide-rows-")
+            # Where a file cannot be removed that is mapped, it goes with the worker.
+            self._folder = TemporaryDirectory(prefix="eventtide-rows-", ignore_cleanup_errors=True)
         self._files += 1
         path = str(Path(self._folder.name) / f"{self._files}.arrow")
         with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, table.schema) as writer:

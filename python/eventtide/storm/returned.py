@@ -45,7 +45,8 @@ def _table(returned: Any, schema: pa.Schema) -> pa.Table | None:  # noqa: ANN401
     if isinstance(returned, pa.RecordBatch):
         returned = pa.Table.from_batches([returned])
     if isinstance(returned, list) and all(isinstance(row, Mapping) for row in returned):
-        _check_columns({name for row in returned for name in row} if returned else None, schema)
+        names = {name for row in returned for name in row}
+        _check_columns(names if names - set(schema.names) else set(schema.names), schema)
         return _made(lambda: pa.Table.from_pylist(returned, schema=schema), returned)
     if isinstance(returned, pa.Table):
         _check_columns(set(returned.column_names), schema)
@@ -61,9 +62,9 @@ def _table(returned: Any, schema: pa.Schema) -> pa.Table | None:  # noqa: ANN401
     )
 
 
-def _check_columns(names: set[str] | None, schema: pa.Schema) -> None:
-    """Refuse other columns than were declared; a dict may leave some out, which are null then."""
-    if names is None or names == set(schema.names):
+def _check_columns(names: set[str], schema: pa.Schema) -> None:
+    """Refuse other columns than were declared; those that dicts leave out are null."""
+    if names == set(schema.names):
         return
     problem = "are not the columns that execute(...) was told"
     allowed = ", ".join(schema.names)

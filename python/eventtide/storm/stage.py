@@ -51,21 +51,18 @@ class Stage:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Return what the function returns for the windows of one partition."""
-        held = HeldRows(as_pandas=self._as_pandas, most=self._most)
         at_hand = _AtHand()
-        for batch in batches:
-            for lines in _by_key(batch):
-                if begun := _first(lines, "_key"):
-                    held.clear()
-                    at_hand.begin(begun)
-                held.add(_rows(lines))
-                for window in _windows(lines):
-                    yield from self._called(held, at_hand.turn_to(window, held))
-
-    def _called(self, held: HeldRows, window: TupleWindow) -> Iterator[pa.RecordBatch]:
-        returned = self._function(window)
-        yield from batches_of(returned, self._returned)
-        held.forget()
+        with HeldRows(as_pandas=self._as_pandas, most=self._most) as held:
+            for batch in batches:
+                for lines in _by_key(batch):
+                    if begun := _first(lines, "_key"):
+                        held.clear()
+                        at_hand.begin(begun)
+                    held.add(_rows(lines))
+                    for line in _windows(lines):
+                        window = at_hand.turn_to(line, held)
+                        yield from batches_of(self._function(window), self._returned)
+                        held.forget()
 
 
 class _AtHand:

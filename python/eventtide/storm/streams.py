@@ -109,10 +109,10 @@ def _one_frame(
         return Streams({"default": frame}, None, ("default",))
     of_type("stream", stream, (str, Column), "a column name or a Column", fix)
     check_column("stream", stream, frame.columns)
-    names = column_list("declared", declared, "names of streams, each once", fix)
-    if isinstance(declared, str) or not all(isinstance(name, str) for name in names):
+    if isinstance(declared, str) or any(isinstance(name, Column) for name in declared):
         allowed = "a list of names"
         raise refused("declared", declared, "is no list of names", allowed=allowed, fix=fix)
+    names = column_list("declared", declared, "names of streams, each once", fix)
     return Streams({"default": frame}, stream, tuple(map(str, names)))
 
 

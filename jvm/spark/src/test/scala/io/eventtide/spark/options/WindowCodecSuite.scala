@@ -42,6 +42,42 @@ class WindowCodecSuite extends AnyFunSuite {
     }
   }
 
+  test("every bolt of the border file is read") {
+    val file = new File(sys.props("eventtide.root"), "tests/border/storm_options.json")
+    val cases = new ObjectMapper().readTree(file).elements.asScala.toSeq
+    assert(cases.nonEmpty)
+    cases.foreach { one =>
+      val options =
+        one.get("options").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
+      withClue(one.get("written").asText) {
+        val settings = WindowCodec.window(options, isLocal = false)
+        assert(settings.handsOut == options.contains("result"))
+        assert(settings.storm.isDefined == (options("kind") == "storm"))
+        assert(settings.by(settings.choices) == settings)
+      }
+    }
+  }
+
+  test("Storm's windows have a length and a slide, each in one unit, and nothing else") {
+    val bolt = Map("kind" -> "storm", "length.time" -> "PT20S", "slide.rows" -> "3")
+    val wrong = Seq(
+      bolt - "length.time" -> "length.time",
+      bolt - "slide.rows" -> "slide.time",
+      bolt + ("length.rows" -> "3") -> "length.rows",
+      bolt + ("slide.rows" -> "0") -> "slide.rows",
+      bolt + ("length.time" -> "PT0S") -> "length.time",
+      bolt + ("rows_in_memory" -> "0") -> "rows_in_memory",
+      bolt + ("result" -> "both") -> "result",
+      bolt + ("profile" -> "jet") -> "profile",
+      bolt + ("early.every" -> "PT1S") -> "panes of Storm's windows",
+      bolt + ("triggers" -> "on_update") -> "trigger of Storm's windows",
+      bolt + ("key_idle_timeout" -> "PT1S") -> "idle timeout of Storm's windows"
+    )
+    wrong.foreach { case (options, named) =>
+      assert(refused(options).getMessage.contains(named), options)
+    }
+  }
+
   test("what another run may choose can be written down and taken up again, for any policy") {
     val file = new File(sys.props("eventtide.root"), "tests/border/options.json")
     val policies = new ObjectMapper()

@@ -1,0 +1,381 @@
+"""What Storm's builder refuses: the argument, its value, what is allowed, what to try."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from eventtide import (
+    ArgumentTypeError,
+    Count,
+    EventtideError,
+    InvalidArgumentError,
+    InvalidDurationError,
+    StormWindow,
+    UnknownColumnError,
+)
+from pyspark.sql.types import StructType
+
+from tests.unit.fakes import FakeFrame, column
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Case = tuple[Callable[[], object], type[EventtideError], str, str, str]
+
+pytestmark = pytest.mark.usefixtures("columns")
+
+FRAME = FakeFrame("ts", "user", "amount")
+TEXT: Any = "x"
+ROWS = StructType().add("n", "long")
+
+
+def bolt() -> StormWindow:
+    """Return a bolt that nothing is wrong with."""
+    return StormWindow().with_window("20s", "10s").with_timestamp_field("ts").on(FRAME)
+
+
+def plain() -> StormWindow:
+    """Return one without a timestamp."""
+    return StormWindow().with_window(Count(3), Count(2)).on(FRAME)
+
+
+def counted(of: StormWindow) -> object:
+    """End a bolt."""
+    return of.agg(column("count(1)"))
+
+
+def config(**values: Any) -> StormWindow:
+    """Read a configuration whose keys have underscores for dots."""
+    return StormWindow.from_config({key.replace("_", "."): value for key, value in values.items()})
+
+
+def top(window: object) -> None:
+    """Do nothing with a window."""
+
+
+T, D, A = ArgumentTypeError, InvalidDurationError, InvalidArgumentError
+LENGTH = "topology_bolts_window_length_duration_ms"
+
+# How, the error, how its message begins, what it says is allowed, what it tries.
+CASES: list[Case] = [
+    # length and slide
+    (lambda: Count(0), A, "count=0 is out of range", "1 to 1000000", "count=3"),
+    (lambda: Count(-1), A, "count=-1 is out of range", "1 to 1000000", "count=3"),
+    (lambda: Count("3"), T, "count='3' has type str", "1 to 1000000", "count=3"),  # type: ignore[arg-type]
+    (lambda: Count(1_000_001), A, "count=1000001 is out of", "1 to 1000000", "count=3"),
+    (lambda: bolt().with_window("0s", "1s"), D, "length='0s' is zero", "more than zero", "length="),
+    (lambda: bolt().with_window("-5s", "1s"), D, "length='-5s'", "as text with", "length="),
+    (lambda: bolt().with_window("5s", "0s"), D, "slide='0s' is zero", "more than zero", "slide="),
+    (lambda: bolt().with_window("5s", "1us"), D, "slide='1us' is", "1ms", "slide='1ms'"),
+    (
+        lambda: bolt().with_window(20, "1s"),  # type: ignore[arg-type]
+        T,
+        "length=20 is a bare number",
+        "rows as Count(20), or a duration such as '20s'",
+        "length=Count(20)",
+    ),
+    (
+        lambda: bolt().with_window("20s", 3),  # type: ignore[arg-type]
+        T,
+        "slide=3 is a bare number",
+        "Count(3)",
+        "slide=Count(3)",
+    ),
+    (lambda: bolt().with_window(None, "1s"), D, "length=None has type", "as text with", "length="),  # type: ignore[arg-type]
+    (lambda: bolt().with_tumbling_window("0s"), D, "length='0s' is zero", "more than", "length="),
+    (
+        lambda: counted(StormWindow().on(FRAME)),
+        A,
+        "length=None is missing",
+        "a Count or a duration",
+        ".with_window('20s', '10s')",
+    ),
+    # times
+    (lambda: bolt().with_lag("-1s"), D, "lag='-1s'", "as text with", "lag="),
+    (lambda: bolt().with_lag(5), D, "lag=5 is a number without a unit", "as text with", "'5s'"),  # type: ignore[arg-type]
+    (
+        lambda: bolt().with_watermark_interval("0s"),
+        D,
+        "watermark_interval='0s' is zero",
+        "more than zero",
+        "watermark_interval='1s'",
+    ),
+    (
+        lambda: counted(plain().with_lag("5s")),
+        A,
+        "lag='5s' is about event time, and no timestamp was named",
+        "lag with a timestamp field or extractor",
+        ".with_timestamp_field('ts')",
+    ),
+    (
+        lambda: counted(plain().with_watermark_interval("5s")),
+        A,
+        "watermark_interval='5s' is about event time",
+        "with a timestamp field",
+        ".with_timestamp_field('ts')",
+    ),
+    (
+        lambda: plain().with_late_tuple_stream("late").execute(top, ROWS),
+        A,
+        "late_tuple_stream='late' is about event time",
+        "late_tuple_stream with a timestamp field or extractor",
+        ".with_timestamp_field('ts')",
+    ),
+    (
+        lambda: counted(plain().with_late("count")),
+        A,
+        "late='count' is about event time",
+        "late with a timestamp",
+        ".with_timestamp_field('ts')",
+    ),
+    (
+        lambda: bolt().with_timestamp_field("at"),
+        A,
+        "timestamp_field='at' is a second one: the timestamp is 'ts' already",
+        "one for a bolt",
+        "with_timestamp_field('at') alone",
+    ),
+    (
+        lambda: bolt().with_timestamp_extractor("at"),
+        A,
+        "timestamp_extractor='at' is a second one",
+        "one for a bolt",
+        "alone",
+    ),
+    (
+        lambda: StormWindow().with_timestamp_field(7),  # type: ignore[arg-type]
+        T,
+        "timestamp_field=7 has type int",
+        "a column name",
+        ".with_timestamp_field('ts')",
+    ),
+    (
+        lambda: StormWindow().with_timestamp_extractor({"orders": 7}),  # type: ignore[dict-item]
+        T,
+        "timestamp_extractor['orders']=7 has type int",
+        "a column name, SQL text or a Column",
+        "'user_id'",
+    ),
+    (
+        lambda: StormWindow().with_timestamp_extractor("org.acme.Event::getTime"),
+        A,
+        "timestamp_extractor='org.acme.Event::getTime' is a method of Java",
+        "a column name",
+        "timestamp_extractor='getTime'",
+    ),
+    (
+        lambda: counted(
+            StormWindow().with_window("20s", "10s").with_timestamp_field("at").on(FRAME)
+        ),
+        UnknownColumnError,
+        "timestamp of 'default'='at' is no column",
+        "one of ts, user, amount",
+        "'ts'",
+    ),
+    # streams
+    (
+        lambda: counted(StormWindow().with_window("20s", "10s")),
+        A,
+        "on=None is missing",
+        "a DataFrame, or several by name",
+        ".on(events)",
+    ),
+    (lambda: bolt().on("events"), T, "on='events' has type str", "a DataFrame", ".on({"),  # type: ignore[arg-type]
+    (lambda: bolt().on({}), A, "on={} is empty", "one or more names", ".on({"),
+    (lambda: bolt().on({"a": 7}), T, "on['a']=7 has type int", "a Spark DataFrame", ".on({"),  # type: ignore[dict-item]
+    (lambda: bolt().on({"": FRAME}), A, "on='' is empty", "names of streams", ".on({"),
+    (
+        lambda: bolt().on({"a": FakeFrame("ts", "_stream")}),
+        A,
+        "on['a']=",
+        "columns with other names than _stream",
+        ".on({",
+    ),
+    (
+        lambda: bolt().on({"a": FRAME}, stream="user"),
+        A,
+        "stream='user' stands beside a mapping",
+        "stream beside one DataFrame",
+        "leave stream out",
+    ),
+    (
+        lambda: bolt().on(FRAME, stream="user"),
+        A,
+        "declared=None is missing",
+        "both or none",
+        ".on(events, stream='topic', declared=['orders', 'clicks'])",
+    ),
+    (lambda: bolt().on(FRAME, declared=["a"]), A, "stream=None is missing", "both or", ".on("),
+    (
+        lambda: bolt().on(FRAME, stream="topic", declared=["a"]),
+        UnknownColumnError,
+        "stream='topic' is no column",
+        "one of ts, user, amount",
+        "stream='ts'",
+    ),
+    (
+        lambda: bolt().on(FRAME, stream="user", declared=["a", "a"]),
+        A,
+        "declared=['a', 'a'] has a name twice",
+        "names of streams, each once",
+        ".on(",
+    ),
+    (
+        lambda: bolt().on(FRAME, stream="user", declared=[]),
+        A,
+        "declared=[] is empty",
+        "names",
+        "on(",
+    ),
+    (
+        lambda: bolt().on(FRAME, stream="user", declared="orders"),
+        A,
+        "declared='orders' is no list of names",
+        "a list of names",
+        ".on(",
+    ),
+    (
+        lambda: bolt().stream("late", "/data/checkpoint"),
+        A,
+        "stream_id='late' is not declared",
+        "a declared stream, which is none so far",
+        ".with_late_tuple_stream('late')",
+    ),
+    (
+        lambda: bolt().with_late_tuple_stream("late").stream("lat", "/data/checkpoint"),
+        A,
+        "stream_id='lat' is not declared",
+        "which is 'late'",
+        ".with_late_tuple_stream('lat')",
+    ),
+    (lambda: bolt().with_late_tuple_stream(""), A, "late_tuple_stream='' is", "a name", "('late')"),
+    # keys
+    (lambda: bolt().group_by(), A, "group_by=() is empty", "columns", ".group_by('user', 'site')"),
+    (lambda: bolt().group_by(7), T, "group_by=7 has type int", "columns", "group_by"),  # type: ignore[arg-type]
+    (lambda: bolt().group_by("user", "user"), A, "group_by=('user', 'user') has a", "col", "group"),
+    (
+        lambda: bolt().group_by("user", key_ttl="-1s"),
+        D,
+        "key_ttl='-1s'",
+        "as text with",
+        "key_ttl=",
+    ),
+    (
+        lambda: counted(bolt().group_by("users")),
+        UnknownColumnError,
+        "group_by='users' is no column",
+        "one of ts, user, amount",
+        "group_by='user'",
+    ),
+    # what comes out
+    (
+        lambda: bolt().execute("top", ROWS),  # type: ignore[arg-type]
+        T,
+        "function='top' has type str, which cannot be called",
+        "a function of a window",
+        ".execute(top_users, 'user string, n long')",
+    ),
+    (lambda: bolt().execute(top, 7), T, "schema=7 has type int", "columns", "schema='user"),  # type: ignore[arg-type]
+    (lambda: bolt().execute(top, ""), A, "schema='' is empty", "columns", "schema='user"),
+    (
+        lambda: bolt().execute(top, ROWS, rows="polars"),  # type: ignore[arg-type]
+        A,
+        "rows='polars' is unknown",
+        "'pandas', 'arrow'",
+        "rows='pandas'",
+    ),
+    (
+        lambda: bolt().with_max_events_in_memory(0),
+        A,
+        "max_events_in_memory=0 is out of range",
+        "1 to 2147483647",
+        "max_events_in_memory=100_000",
+    ),
+    (lambda: bolt().with_late("drop"), A, "late='drop' is unknown", "'log', 'count'", "late='log'"),  # type: ignore[arg-type]
+    (lambda: bolt().with_late_to(7), T, "late_to=7 has type int", "the path", ".with_late_to("),  # type: ignore[arg-type]
+    # Storm's configuration
+    (lambda: StormWindow.from_config(TEXT), T, "config='x' has type str", "a mapping", "from_co"),
+    (
+        lambda: config(topology_bolts_window_length_duration=20),
+        A,
+        "config='topology.bolts.window.length.duration' is no key of a windowed bolt",
+        "topology.bolts.window.length.count",
+        "topology.bolts.window.length.duration.ms",
+    ),
+    (
+        lambda: config(topology_bolts_message_id_field_name="id"),
+        A,
+        "config='topology.bolts.message.id.field.name' is for replays",
+        "topology.bolts.window.length.count",
+        "leave topology.bolts.message.id.field.name out",
+    ),
+    (
+        lambda: config(**{LENGTH: "20s"}),
+        T,
+        "topology.bolts.window.length.duration.ms='20s' has type str",
+        "a whole number of milliseconds, 1 or more",
+        "1000",
+    ),
+    (
+        lambda: config(**{LENGTH: 0}),
+        A,
+        "topology.bolts.window.length.duration.ms=0 is out of range",
+        "1 or more",
+        "1000",
+    ),
+    (
+        lambda: config(topology_bolts_tuple_timestamp_max_lag_ms=-1),
+        A,
+        "topology.bolts.tuple.timestamp.max.lag.ms=-1 is out of range",
+        "0 or more",
+        "1000",
+    ),
+    (
+        lambda: config(topology_bolts_window_length_count=True),
+        T,
+        "topology.bolts.window.length.count=True has type bool",
+        "a whole number of rows",
+        "1000",
+    ),
+    (
+        lambda: config(**{LENGTH: 20, "topology_bolts_window_length_count": 3}),
+        A,
+        "topology.bolts.window.length.duration.ms=20 says the length again",
+        "one of the two",
+        "leave topology.bolts.window.length.duration.ms out",
+    ),
+    (
+        lambda: config(topology_bolts_late_tuple_stream=7),
+        T,
+        "topology.bolts.late.tuple.stream=7 has type int",
+        "a name",
+        "topology.bolts.late.tuple.stream",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "problem", "allowed", "fix"), CASES, ids=[case[2] for case in CASES]
+)
+def test_a_wrong_call_is_refused(
+    call: Callable[[], object], error: type[EventtideError], problem: str, allowed: str, fix: str
+) -> None:
+    """What is wrong, the value, what is allowed, and what to try."""
+    with pytest.raises(EventtideError) as raised:
+        call()
+    assert type(raised.value) is error
+    message = str(raised.value)
+    assert message.startswith(problem)
+    told = re.search(r"Allowed: (?P<allowed>.*)\. Try: (?P<fix>.*)\.$", message, re.DOTALL)
+    assert told is not None
+    assert allowed in told["allowed"]
+    assert fix in told["fix"]
+
+
+def test_the_bolts_of_the_table_pass_without_their_mistakes() -> None:
+    """Else every call would be refused."""
+    counted(bolt().group_by("user"))
+    counted(plain())
+    bolt().with_late_tuple_stream("late").execute(top, ROWS)

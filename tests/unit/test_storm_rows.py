@@ -1,0 +1,254 @@
+"""What a worker does with the lines of windows: rows that are held, and rows that are returned."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from eventtide import ArgumentTypeError, InvalidArgumentError, TupleWindow
+from eventtide.storm.held import HeldRows, Ranges
+from eventtide.storm.returned import batches_of
+from eventtide.storm.stage import Stage
+from hypothesis import given
+from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SCHEMA = pa.schema([("user", pa.string()), ("n", pa.int64())])
+numbers = st.sets(st.integers(0, 40))
+
+
+def ranges(of: set[int]) -> Ranges:
+    """Return numbers as ranges."""
+    bounds: list[int] = []
+    for number in sorted(of):
+        if bounds and bounds[-1] == number:
+            bounds[-1] = number + 1
+        else:
+            bounds += [number, number + 1]
+    return Ranges(bounds)
+
+
+def spelled(of: Ranges) -> set[int]:
+    """Return ranges as numbers."""
+    return {number for since, until in of for number in range(since, until)}
+
+
+@given(numbers, numbers)
+def test_ranges_are_sets_of_numbers(one: set[int], other: set[int]) -> None:
+    """What is in one and not in the other."""
+    assert spelled(ranges(one).without(ranges(other))) == one - other
+    assert len(ranges(one)) == len(one)
+
+
+@given(st.lists(st.integers(0, 9), max_size=8), numbers, st.integers(1, 30), st.booleans())
+def test_rows_are_found_by_their_numbers(
+    pieces: list[int], wanted: set[int], most: int, as_pandas: bool
+) -> None:
+    """Whatever came together, and wherever it lies."""
+    with HeldRows(as_pandas=as_pandas, most=most) as held:
+        held.add(table(0, 0))
+        count = 0
+        for piece in pieces:
+            held.add(table(count, count + piece))
+            count += piece
+        there = sorted(number for number in wanted if number < count)
+        rows = held.take(ranges(set(there)))
+    assert (list(rows["n"]) if as_pandas else rows["n"].to_pylist()) == there
+    assert list(rows.columns if as_pandas else rows.column_names) == ["n"]
+
+
+def table(since: int, until: int) -> pa.Table:
+    """Return rows that say their numbers."""
+    return pa.table({"n": pa.array(range(since, until), pa.int64())})
+
+
+def test_rows_in_a_file_stay_there_for_as_long_as_somebody_has_them() -> None:
+    """And the files go with the one that holds them."""
+    with HeldRows(as_pandas=False, most=10) as held:
+        for since in range(0, 100, 10):
+            held.add(table(since, since + 10))
+        assert held._folder is not None
+        folder = Path(held._folder.name)
+        assert len(list(folder.iterdir())) == 9
+        taken = held.take(Ranges([0, 100]))
+    assert not folder.exists()
+    assert taken["n"].to_pylist() == list(range(100))
+
+
+def test_what_a_function_does_to_its_rows_is_not_seen_by_other_windows() -> None:
+    """Each has rows of its own."""
+    held = HeldRows(as_pandas=True, most=10)
+    held.add(table(0, 5))
+    first = held.take(Ranges([0, 4]))
+    first["n"] = -1
+    first.loc[0, "n"] = 7
+    assert list(held.take(Ranges([0, 5]))["n"]) == [0, 1, 2, 3, 4]
+
+
+def test_rows_that_no_window_needs_are_let_go() -> None:
+    """Those of the last window stay, for it to say what has expired."""
+    held = HeldRows(as_pandas=False, most=100)
+    for since in range(0, 30, 10):
+        held.add(table(since, since + 10))
+    held.needs(lowest=15, last=Ranges([5, 8, 20, 25]))
+    held.forget()
+    assert held.take(Ranges([5, 8]))["n"].to_pylist() == [5, 6, 7]
+    held.needs(lowest=22, last=Ranges([22, 25]))
+    held.forget()
+    assert held.take(Ranges([5, 8, 22, 23]))["n"].to_pylist() == [22]
+
+
+def rows_of(returned: object) -> list[dict[str, Any]]:
+    """Return what becomes of a returned value."""
+    batches = list(batches_of(returned, SCHEMA))
+    assert all(batch.schema == SCHEMA and batch.num_rows for batch in batches)
+    return [row for batch in batches for row in batch.to_pylist()]
+
+
+def generated() -> Iterator[object]:
+    """Return rows in several ways, one after the other."""
+    yield {"user": "ada", "n": 1}
+    yield None
+    yield [{"user": "bob"}]
+
+
+ADA = {"user": "ada", "n": 3}
+
+
+@pytest.mark.parametrize(
+    ("returned", "rows"),
+    [
+        (None, []),
+        ([], []),
+        (ADA, [ADA]),
+        ([ADA, {"user": "bob"}], [ADA, {"user": "bob", "n": None}]),
+        (pd.DataFrame([ADA]), [ADA]),
+        (pd.DataFrame({"n": [3], "user": ["ada"]}, index=[17]), [ADA]),
+        (pd.DataFrame({"n": [], "user": []}), []),
+        (pa.Table.from_pylist([ADA]), [ADA]),
+        (pa.table({"n": pa.array([3], pa.int8()), "user": ["ada"]}), [ADA]),
+        (pa.RecordBatch.from_pylist([ADA]), [ADA]),
+        (generated(), [{"user": "ada", "n": 1}, {"user": "bob", "n": None}]),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_rows_may_be_returned_in_any_form(returned: object, rows: list[dict[str, Any]]) -> None:
+    """Spark gets them with the columns that were declared, in that order."""
+    assert rows_of(returned) == rows
+
+
+@pytest.mark.parametrize(
+    ("returned", "error", "problem"),
+    [
+        (7, ArgumentTypeError, "returned rows=7 has type int"),
+        ("ada", ArgumentTypeError, "returned rows='ada' has type str"),
+        ([ADA, 7], ArgumentTypeError, "has type list"),
+        ({"name": "ada"}, InvalidArgumentError, r"\['name'\] are not the columns"),
+        (pd.DataFrame({"user": ["ada"]}), InvalidArgumentError, r"\['user'\] are not the columns"),
+        (pa.table({"n": [3]}), InvalidArgumentError, r"\['n'\] are not the columns"),
+        ({"user": "ada", "n": "many"}, InvalidArgumentError, "do not fit the columns"),
+        (pd.DataFrame({"user": ["a"], "n": ["many"]}), InvalidArgumentError, "do not fit"),
+        (pa.table({"user": ["a"], "n": ["many"]}), InvalidArgumentError, "do not fit"),
+    ],
+)
+def test_what_is_returned_has_to_fit(
+    returned: object, error: type[InvalidArgumentError], problem: str
+) -> None:
+    """The error says what was returned, and what is allowed."""
+    with pytest.raises(error, match=problem):
+        rows_of(returned)
+
+
+ROW = pa.struct([("id", pa.int64())])
+WINDOW = pa.struct(
+    [
+        ("start", pa.timestamp("us", "UTC")),
+        ("end", pa.timestamp("us", "UTC")),
+        ("rows", pa.list_(pa.int32())),
+        ("lowest", pa.int32()),
+    ]
+)
+KEY = pa.struct([("key", pa.struct([("user", pa.string())])), ("before", pa.list_(pa.int32()))])
+
+
+def lines(*of: tuple[str, Any]) -> pa.RecordBatch:
+    """Return lines as the JVM sends them."""
+    columns = {
+        name: pa.array([value if kind == name else None for kind, value in of], type_)
+        for name, type_ in {"_window": WINDOW, "_row": ROW, "_key": KEY}.items()
+    }
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def key(user: str, *before: int) -> tuple[str, Any]:
+    """Return the line of a key."""
+    return "_key", {"key": {"user": user}, "before": list(before)}
+
+
+def row(number: int) -> tuple[str, Any]:
+    """Return the line of a row."""
+    return "_row", {"id": number}
+
+
+def window(end: int, lowest: int, *rows: int) -> tuple[str, Any]:
+    """Return the line of a window."""
+    at = datetime.fromtimestamp(end, timezone.utc)
+    return "_window", {"start": None, "end": at, "rows": list(rows), "lowest": lowest}
+
+
+LINES = [
+    key("ada", 0, 1),
+    row(10),
+    row(11),
+    row(12),
+    window(5, 1, 1, 3),
+    row(13),
+    window(6, 2, 2, 4),
+    window(7, 3, 3, 4),
+    key("bob"),
+    row(20),
+    row(21),
+    window(8, 0, 0, 1),
+    window(9, 1, 1, 2),
+]
+WINDOWS = [
+    ("ada", 5, [11, 12], [11, 12], [10]),
+    ("ada", 6, [12, 13], [13], [11]),
+    ("ada", 7, [13], [], [12]),
+    ("bob", 8, [20], [20], []),
+    ("bob", 9, [21], [21], [20]),
+]
+
+
+@pytest.mark.parametrize("cut", range(1, len(LINES) + 1))
+@pytest.mark.parametrize("as_pandas", [True, False], ids=["pandas", "arrow"])
+def test_windows_are_put_together_wherever_batches_are_cut(cut: int, as_pandas: bool) -> None:
+    """Each with its key, its rows, and what is new and has expired."""
+    seen = []
+
+    def note(given_: TupleWindow) -> None:
+        of = (given_.get(), given_.get_new(), given_.get_expired())
+        ids = (list(rows["id"]) if as_pandas else rows["id"].to_pylist() for rows in of)
+        assert given_.start_timestamp is None
+        seen.append((given_.key["user"], given_.end_timestamp.timestamp(), *ids))
+
+    stage = Stage(note, SCHEMA, as_pandas=as_pandas, most=2)
+    batches = [lines(*LINES[since : since + cut]) for since in range(0, len(LINES), cut)]
+    assert list(stage(iter(batches))) == []
+    assert seen == WINDOWS
+
+
+def test_a_window_prints_what_tells_it_from_others() -> None:
+    """Its key, its bounds and its rows."""
+    shown: list[str] = []
+    stage = Stage(lambda one: shown.append(repr(one)), SCHEMA, as_pandas=False, most=2)
+    list(stage(iter([lines(*LINES)])))
+    assert shown[0] == (
+        "<TupleWindow {'user': 'ada'} up to 1970-01-01T00:00:05+00:00, Ranges([1, 3])>"
+    )
