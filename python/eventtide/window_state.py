@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from eventtide import _jvm
 from eventtide._arguments import of_type
 from eventtide._checkpoints import checkpoint_location
+from eventtide.errors import refused
 from eventtide.windows.builder import WindowBuilder
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ def read_state(window: WindowBuilder, of: str | Path | StreamingQuery) -> DataFr
     ------
     CheckpointError
         There is no state of a window in the checkpoint, or it is that of another window.
+    InvalidArgumentError
+        The window gives its rows to a function.
     SetupError
         The session has no eventtide, or does not use the RocksDB state store.
 
@@ -57,4 +60,8 @@ def read_state(window: WindowBuilder, of: str | Path | StreamingQuery) -> DataFr
     """
     fix = "et.read_state(counts, '/data/checkpoint')"
     of_type("window", window, WindowBuilder, "a window made with et.window", fix)
+    if (execution := window.settings.execution) is not None:
+        problem = "gives its rows to a function, and has no result before it is called"
+        allowed, told = "a window with aggregates", "the same bolt with .agg(F.collect_list('id'))"
+        raise refused("window", execution, problem, allowed=allowed, fix=told)
     return _jvm.read_state(window.results, checkpoint_location(of, fix))

@@ -5,7 +5,8 @@ goes on where the checkpoint in the folder says, and ends when all are read. Str
 have lists, which Spark aggregates before the shuffle; those with even seeds have numbers, which
 eventtide does, in generated code. In every third stream keys have time of their own, with an even
 seed those of a site have it together, and late rows go to a handler too. Of six streams one has
-sessions, and one windows that count. The results go through Spark's file sink. Spark's file source
+sessions, and one windows that count; of twelve one hands out the rows of its windows to a
+function, and one has Storm's windows of so many rows. The results go through Spark's file sink. Spark's file source
 would not do: killed between its own log and the query's, it gives two batches as one.
 """
 
@@ -15,10 +16,10 @@ import argparse
 import json
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import eventtide as et
-from eventtide import WatermarkPolicies
+from eventtide import StormWindow, TupleWindow, WatermarkPolicies
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 BATCHES = 16
+LAG = WatermarkPolicies.with_fixed_lag("3s")  # which goes by rows alone, as often as they are read
 HANDLED = "handled"
 QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for runs of some seconds
 
@@ -62,7 +64,7 @@ def run(spark: SparkSession, folder: Path, seed: int, trouble: str | None = None
         scripted(spark, cut(stream, seed, BATCHES)) as events,
     ):
         rows = troubled(events, "id", folder, trouble)
-        window = windowed(rows, seed).agg(*aggregates(numbers=numbers))
+        window = windowed(rows, seed, numbers=numbers)
         if seed % 3 == 0:
             window = window.on_late(lambda late, of: keep(folder, late, of.batch_id))
         writer = troubled(window.results, "n", folder, trouble).writeStream.format("parquet")
@@ -77,21 +79,42 @@ def aggregates(*, numbers: bool) -> tuple[Column, ...]:
     return F.count("*").alias("n"), ids.alias("ids"), F.sum("amount").alias("total")
 
 
-def windowed(events: DataFrame, seed: int) -> WindowBuilder:
+def windowed(events: DataFrame, seed: int, *, numbers: bool) -> WindowBuilder:
     """Return the window of a stream."""
+    if seed % 12 == 1:
+        return for_a_function(events)
     if seed % 3 == 0:
-        return by_key(events, "site" if seed % 4 < 2 else "key")
-    return {4: in_sessions, 5: by_count}.get(seed % 6, counted)(events)
+        window = by_key(events, "site" if seed % 4 < 2 else "key")
+    elif seed % 12 == 2:
+        return of_storm(events).agg(*aggregates(numbers=numbers)).event_time("ts", LAG)
+    else:
+        window = {4: in_sessions, 5: by_count}.get(seed % 6, counted)(events)
+    return window.agg(*aggregates(numbers=numbers))
+
+
+def for_a_function(events: DataFrame) -> WindowBuilder:
+    """Return windows of rows that are handed out, in the time of the query."""
+    bolt = StormWindow().with_window("12s", "4s").with_timestamp_field("ts")
+    bolt = bolt.with_max_events_in_memory(5).group_by("user", "site").on(events)
+    window = bolt.execute(ids_of, "user string, site int, end timestamp, n int, ids array<long>")
+    return window.event_time("ts", LAG)
+
+
+def ids_of(window: TupleWindow) -> dict[str, Any]:
+    """Tell which rows a window has, and how many are new."""
+    ids = [int(number) for number in window.get()["id"].dropna()]
+    return {**window.key, "end": window.end_timestamp, "n": len(window.get_new()), "ids": ids}
+
+
+def of_storm(events: DataFrame) -> StormWindow:
+    """Return windows of time whenever so many rows have been counted."""
+    bolt = StormWindow().with_window("12s", et.Count(3)).with_timestamp_field("ts")
+    return bolt.group_by("user", "site").on(events)
 
 
 def counted(events: DataFrame) -> WindowBuilder:
     """Return a window in the time of the query."""
-    return (
-        et.window(events)
-        .event_time("ts", WatermarkPolicies.with_fixed_lag("3s"))
-        .key_by("user", "site")
-        .sliding("12s", every="4s")
-    )
+    return et.window(events).event_time("ts", LAG).key_by("user", "site").sliding("12s", every="4s")
 
 
 def by_key(events: DataFrame, scope: str) -> WindowBuilder:

@@ -10,9 +10,11 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from eventtide._arguments import of_type
 from eventtide._columns import listed
-from eventtide.errors import InvalidArgumentError, sentence
+from eventtide.errors import InvalidArgumentError, refused, sentence
 from eventtide.windows.builder import WindowBuilder
 from eventtide.windows.event_time import EventTime
+from eventtide.windows.shapes import Framed
+from eventtide.windows.unframed import Session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,6 +109,10 @@ def _final(window: WindowBuilder) -> WindowBuilder:
         raise InvalidArgumentError(
             sentence("window", window, problem, allowed=allowed, fix=".event_time('ts')")
         )
+    if not isinstance(window.settings.shape, (Framed, Session)):
+        problem = "is of rows by number, of which a late one may belong to any"
+        allowed = "tumbling, sliding or cumulate windows, and sessions"
+        raise refused("window", window, problem, allowed=allowed, fix="windows of time")
     plain = replace(
         window.settings,
         event_time=EventTime(time.column),
