@@ -5,9 +5,9 @@ goes on where the checkpoint in the folder says, and ends when all are read. Str
 have lists, which Spark aggregates before the shuffle; those with even seeds have numbers, which
 eventtide does, in generated code. In every third stream keys have time of their own, with an even
 seed those of a site have it together, and late rows go to a handler too. Of six streams one has
-sessions, and one windows that count; of twelve one hands out the rows of its windows to a
-function, and one has Storm's windows of so many rows. The results go through Spark's file sink. Spark's file source
-would not do: killed between its own log and the query's, it gives two batches as one.
+sessions, and one windows that count; of twelve one hands the rows of its windows to a function, and
+one has Storm's windows of so many rows. The results go through Spark's file sink. Spark's file
+source would not do: killed between its own log and the query's, it gives two batches as one.
 """
 
 from __future__ import annotations
