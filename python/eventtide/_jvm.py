@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 __all__ = [
+    "await_late_log",
     "checkpoint_of",
     "explain_json",
     "follow_late",
@@ -141,6 +142,11 @@ def late_window(results: DataFrame, writer: DataStreamWriter) -> int | None:
     """Return which window of what is written gave these results, counted as for `read_late`."""
     position = int(_api(results).lateWindow(results._jdf, writer._df._jdf))
     return None if position < 0 else position
+
+
+def await_late_log(query: StreamingQuery) -> None:
+    """Wait until a query that has been started has a late log, or has ended."""
+    _api(query).awaitLateLog(query._jsq)
 
 
 def start_with_late(writer: DataStreamWriter, kind: Callable[[Any], _Query]) -> _Query:

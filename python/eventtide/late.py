@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
 from eventtide import _jvm
 from eventtide._arguments import of_type
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pyspark.sql import DataFrame
-    from pyspark.sql.streaming.query import StreamingQuery
 
 __all__ = ["late_stream", "read_late"]
 
@@ -78,6 +78,8 @@ def late_stream(of: str | Path | StreamingQuery, *, window: int | None = None) -
 
 def _options(of: str | Path | StreamingQuery, window: int | None, fix: str) -> dict[str, str]:
     options = {"checkpoint": checkpoint_location(of, fix)}
+    if isinstance(of, StreamingQuery):
+        _jvm.await_late_log(of)
     return options if window is None else {**options, "window": _position(window)}
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import doctest
 import json
+import re
 import subprocess
 from pathlib import Path
 
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies, WatermarkPolicy
+from eventtide.storm.config import KEYS
 from eventtide.windows.closing import Closing
 from eventtide.windows.framing import Framing
 from eventtide.windows.profiles import LATE_RULES, PROFILES
@@ -91,6 +93,40 @@ def test_every_method_and_profile_of_a_window_is_on_its_page() -> None:
     for name, rules in PROFILES.items():
         late = LATE_RULES.get(rules.late, rules.late)
         assert [f"`{name}`", rules.bounds, rules.closes, late] in [row[:4] for row in rows]
+
+
+JET = """
+    PunctuationPolicies PunctuationPolicy WatermarkPolicies WatermarkPolicy withFixedLag limitingLag
+    limitingLagAndDelay limitingLagAndLull limitingTimestampAndWallClockLag limitingRealTimeLag
+    throttleByFrame throttleByMinStep emitByFrame emitByMinStep noThrottling reportEvent
+    getCurrentWatermark insertWatermarksP EventTimePolicy eventTimePolicy EventTimeMapper
+    WatermarkCoalescer setPartitionIdleTimeout withTimestamps withNativeTimestamps
+    withIngestionTimestamps withIngestionTime withoutTimestamps WindowDefinition SlidingWindowPolicy
+    tumbling sliding session setEarlyResultsPeriod floorFrameTs higherFrameTs
+"""
+
+
+def test_every_name_of_jets_is_in_the_index() -> None:
+    """And what it leads to is there."""
+    lines = (ROOT / "docs" / "migrating-from-jet.md").read_text(encoding="utf-8").splitlines()
+    index = {row[0]: row[1] for row in map(cells, lines) if len(row) == 2}
+    named = set(re.findall(r"\w+", " ".join(index)))
+    assert set(JET.split()) - named == set()
+    policies = {name for name in vars(et.PunctuationPolicies) if not name.startswith("_")}
+    policies |= {"limiting_real_time_lag", "with_ingestion_time"}
+    policies |= {"throttle_by_frame", "throttle_by_min_step"}
+    assert {name for name in policies if f"{name}(" not in " ".join(index.values())} == set()
+
+
+def test_every_method_and_key_of_storms_is_in_its_tables() -> None:
+    """So that whoever has a bolt finds what it becomes."""
+    page = (ROOT / "docs" / "migrating-from-storm.md").read_text(encoding="utf-8")
+    rows = " ".join(" ".join(row) for row in map(cells, page.splitlines()) if row)
+    methods = {name for name in vars(et.StormWindow) if name.startswith("with_")}
+    methods |= {"execute", "agg", "group_by", "on", "get", "get_new", "get_expired"}
+    ours = {"with_late", "with_late_to"}  # Storm has none of the kind
+    assert {name for name in methods - ours if f"{name}(" not in rows} == set()
+    assert {key for key in KEYS if f"`{key}`" not in rows} == set()
 
 
 def test_error_conditions_that_a_page_names_are_in_the_catalogue() -> None:

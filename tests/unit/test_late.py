@@ -28,11 +28,12 @@ def test_a_checkpoint_crosses_as_text(door: FakeDoor, checkpoint: str | Path) ->
 
 
 def test_a_query_is_asked_for_its_checkpoint(door: FakeDoor, query: StreamingQuery) -> None:
-    """The JVM knows where it is, also when the query has none of its own choice."""
+    """The JVM knows where it is, and when there is a log in it."""
     door.answer = "file:/tmp/temporary"
     read_late(SESSION, query)
     assert door.calls == [
         ("checkpointOf", query._jsq),
+        ("awaitLateLog", query._jsq),
         ("readLate", "the java session", {"checkpoint": "file:/tmp/temporary"}),
     ]
 

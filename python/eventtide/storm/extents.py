@@ -103,6 +103,7 @@ class StormShape(Shape):
     """
 
     profile: ClassVar[Profile] = "storm"
+    remembers: ClassVar[bool] = True
     length: Extent
     slide: Extent
     max_events_in_memory: int | None = None

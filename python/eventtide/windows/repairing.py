@@ -109,7 +109,7 @@ def _final(window: WindowBuilder) -> WindowBuilder:
         raise InvalidArgumentError(
             sentence("window", window, problem, allowed=allowed, fix=".event_time('ts')")
         )
-    if not isinstance(window.settings.shape, (Framed, Session)):
+    if not isinstance(window.settings.shape, (Framed, Session, type(None))):
         problem = "is of rows by number, of which a late one may belong to any"
         allowed = "tumbling, sliding or cumulate windows, and sessions"
         raise refused("window", window, problem, allowed=allowed, fix="windows of time")

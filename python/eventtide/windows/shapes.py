@@ -35,6 +35,9 @@ class Shape(ABC):
     profile: ClassVar[Profile] = "eventtide"
     """Whose rules it has where no others were named."""
 
+    remembers: ClassVar[bool] = False
+    """Whether there is something to know of a key that holds nothing."""
+
     @property
     def closes(self) -> str | None:
         """When a window closes, where that is not what the profile says."""

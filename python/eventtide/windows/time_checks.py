@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eventtide.errors import refused
-from eventtide.windows.unframed import Counted, Session
+from eventtide.windows.unframed import Session
 
 if TYPE_CHECKING:
     from eventtide.windows.settings import Settings
@@ -75,8 +75,8 @@ def _check_silence(settings: Settings) -> None:
     scope = settings.watermark_scope
     if settings.idle_timeout is not None or (scope is not None and scope.name != "global"):
         return
-    if isinstance(settings.shape, Counted):
-        return  # a key that holds nothing is known by how many rows it had
+    if settings.shape is not None and settings.shape.remembers:
+        return  # such as how many rows a key had that holds nothing
     for name in ("key_ttl", "heartbeat"):
         if (value := getattr(settings, name)) is not None:
             problem = "is about keys with time of their own, and these have none"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
 
 from eventtide._arguments import choice, count
 from eventtide.durations import frame_micros, spoken, to_iso
@@ -91,6 +91,7 @@ class Counted(Shape):
         A count is none, or there are more rows to a slide than to a window.
     """
 
+    remembers: ClassVar[bool] = True
     rows: int
     every: int | None = None
 

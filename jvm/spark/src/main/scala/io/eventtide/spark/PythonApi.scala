@@ -102,6 +102,9 @@ object PythonApi {
       )
       .getOrElse(-1)
 
+  /** Waits until a query that has been started has a late log, or has ended. */
+  def awaitLateLog(query: StreamingQuery): Unit = LateCompanion.await(query): Unit
+
   /** Starts a query that a companion follows until `releaseLate`. */
   def startWithLate(writer: DataStreamWriter[Row]): StreamingQuery = LateCompanion.start(writer)
 

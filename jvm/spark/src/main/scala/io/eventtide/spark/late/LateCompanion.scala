@@ -35,11 +35,14 @@ private[spark] object LateCompanion {
     query
   }
 
+  /** Waits until a query has a log; false if it has ended before. */
+  def await(query: StreamingQuery): Boolean = Try(RunningQuery.awaitSources(query)).isSuccess
+
   /** The late rows of a window, one batch of the query at a time; None if the query has ended before
     * it had a log.
     */
   def follow(session: SparkSession, query: StreamingQuery, window: Int): Option[DataFrame] =
-    Option.when(Try(RunningQuery.awaitSources(query)).isSuccess) {
+    Option.when(await(query)) {
       val reader = session.readStream
         .format(LateSource.Name)
         .option("checkpoint", RunningQuery.checkpointOf(query))
