@@ -15,6 +15,7 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 ORDER = (
     "windows",
     "keys",
+    "storm",
     "peers",
     "curves",
     "cores",

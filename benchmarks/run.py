@@ -19,6 +19,7 @@ import bench_policies
 import bench_profile
 import bench_soak
 import bench_state
+import bench_storm
 import bench_watermark
 import bench_windows
 from figures import machine
@@ -40,6 +41,7 @@ BENCHES: dict[str, Callable[..., Iterable[Figure]]] = {
     "profile": bench_profile.run,
     "soak": bench_soak.run,
     "state": bench_state.run,
+    "storm": bench_storm.run,
     "watermark": bench_watermark.run,
     "windows": bench_windows.run,
 }

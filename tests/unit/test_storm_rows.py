@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from eventtide import ArgumentTypeError, InvalidArgumentError, TupleWindow
 from eventtide.storm.held import HeldRows, Ranges
-from eventtide.storm.returned import batches_of
+from eventtide.storm.returned import in_batches, tables_of
 from eventtide.storm.stage import Stage
 from hypothesis import given
 from hypothesis import strategies as st
@@ -106,7 +106,7 @@ def test_rows_that_no_window_needs_are_let_go() -> None:
 
 def rows_of(returned: object) -> list[dict[str, Any]]:
     """Return what becomes of a returned value."""
-    batches = list(batches_of(returned, SCHEMA))
+    batches = list(in_batches(tables_of(returned, SCHEMA)))
     assert all(batch.schema == SCHEMA and batch.num_rows for batch in batches)
     return [row for batch in batches for row in batch.to_pylist()]
 
@@ -170,11 +170,11 @@ WINDOW = pa.struct(
     [
         ("start", pa.timestamp("us", "UTC")),
         ("end", pa.timestamp("us", "UTC")),
-        ("rows", pa.list_(pa.int32())),
+        ("rows", pa.binary()),
         ("lowest", pa.int32()),
     ]
 )
-KEY = pa.struct([("key", pa.struct([("user", pa.string())])), ("before", pa.list_(pa.int32()))])
+KEY = pa.struct([("key", pa.struct([("user", pa.string())])), ("before", pa.binary())])
 
 
 def lines(*of: tuple[str, Any]) -> pa.RecordBatch:
@@ -188,7 +188,12 @@ def lines(*of: tuple[str, Any]) -> pa.RecordBatch:
 
 def key(user: str, *before: int) -> tuple[str, Any]:
     """Return the line of a key."""
-    return "_key", {"key": {"user": user}, "before": list(before)}
+    return "_key", {"key": {"user": user}, "before": packed(before)}
+
+
+def packed(numbers: tuple[int, ...]) -> bytes:
+    """Return numbers as the JVM sends them."""
+    return b"".join(number.to_bytes(4, "little") for number in numbers)
 
 
 def row(number: int) -> tuple[str, Any]:
@@ -199,7 +204,7 @@ def row(number: int) -> tuple[str, Any]:
 def window(end: int, lowest: int, *rows: int) -> tuple[str, Any]:
     """Return the line of a window."""
     at = datetime.fromtimestamp(end, timezone.utc)
-    return "_window", {"start": None, "end": at, "rows": list(rows), "lowest": lowest}
+    return "_window", {"start": None, "end": at, "rows": packed(rows), "lowest": lowest}
 
 
 LINES = [
@@ -252,3 +257,9 @@ def test_a_window_prints_what_tells_it_from_others() -> None:
     assert shown[0] == (
         "<TupleWindow {'user': 'ada'} up to 1970-01-01T00:00:05+00:00, Ranges([1, 3])>"
     )
+
+
+def test_what_windows_return_comes_together() -> None:
+    """A batch for each would cost more than the rows."""
+    tables = [pa.Table.from_pylist([ADA] * rows, schema=SCHEMA) for rows in (1, 2, 9_997, 3, 4)]
+    assert [batch.num_rows for batch in in_batches(iter(tables))] == [10_000, 7]

@@ -9,7 +9,9 @@ import pyarrow as pa
 
 from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
 
-__all__ = ["batches_of"]
+__all__ = ["in_batches", "tables_of"]
+
+_ROWS = 10_000  # of a batch: what windows return is mostly a row or two
 
 _ALLOWED = (
     "a pandas DataFrame, an Arrow table or record batch, a dict, a list of dicts, None, or an"
@@ -18,7 +20,25 @@ _ALLOWED = (
 _FIX = "return [{'user': 'ada', 'n': 3}]"
 
 
-def batches_of(returned: object, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def in_batches(tables: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
+    """Put small tables together."""
+    gathered: list[pa.Table] = []
+    rows = 0
+    for table in tables:
+        gathered.append(table)
+        rows += table.num_rows
+        if rows >= _ROWS:
+            yield from _whole(gathered)
+            gathered, rows = [], 0
+    yield from _whole(gathered)
+
+
+def _whole(tables: list[pa.Table]) -> Iterator[pa.RecordBatch]:
+    if tables:
+        yield from pa.concat_tables(tables).combine_chunks().to_batches()
+
+
+def tables_of(returned: object, schema: pa.Schema) -> Iterator[pa.Table]:
     """Yield the rows that were returned, with the columns and types that were declared.
 
     Raises
@@ -30,11 +50,11 @@ def batches_of(returned: object, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """
     if isinstance(returned, Iterator):
         for one in returned:
-            yield from batches_of(one, schema)
+            yield from tables_of(one, schema)
         return
     rows = _table(returned, schema)
     if rows is not None and rows.num_rows:
-        yield from rows.combine_chunks().to_batches()
+        yield rows
 
 
 def _table(returned: Any, schema: pa.Schema) -> pa.Table | None:  # noqa: ANN401 - a user's

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from eventtide.storm.held import HeldRows, Ranges
-from eventtide.storm.returned import batches_of
+from eventtide.storm.returned import in_batches, tables_of
 from eventtide.storm.tuple_window import TupleWindow
 
 if TYPE_CHECKING:
@@ -51,6 +51,9 @@ class Stage:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Return what the function returns for the windows of one partition."""
+        return in_batches(self._returned_of(batches))
+
+    def _returned_of(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
         at_hand = _AtHand()
         with HeldRows(as_pandas=self._as_pandas, most=self._most) as held:
             for batch in batches:
@@ -61,7 +64,7 @@ class Stage:
                     held.add(_rows(lines))
                     for line in _windows(lines):
                         window = at_hand.turn_to(line, held)
-                        yield from batches_of(self._function(window), self._returned)
+                        yield from tables_of(self._function(window), self._returned)
                         held.forget()
 
 
@@ -74,11 +77,11 @@ class _AtHand:
 
     def begin(self, line: dict[str, Any]) -> None:
         """Turn to another key."""
-        self._key, self._before = line["key"], Ranges(line["before"])
+        self._key, self._before = line["key"], Ranges.read(line["before"])
 
     def turn_to(self, line: dict[str, Any], held: HeldRows) -> TupleWindow:
         """Return the next window of the key."""
-        now = Ranges(line["rows"])
+        now = Ranges.read(line["rows"])
         window = TupleWindow(held, now, self._before, line["start"], line["end"], self._key)
         self._before = now
         held.needs(line["lowest"], now)

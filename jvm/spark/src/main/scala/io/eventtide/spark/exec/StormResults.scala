@@ -1,14 +1,10 @@
 package io.eventtide.spark.exec
 
+import java.io.ByteArrayOutputStream
 import java.util.BitSet
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{
-  GenericInternalRow,
-  UnsafeArrayData,
-  UnsafeProjection,
-  UnsafeRow
-}
+import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeProjection, UnsafeRow}
 import org.apache.spark.unsafe.Platform
 
 import io.eventtide.kernel.storm.{RangeTree, RowLog, StormWindows}
@@ -144,15 +140,19 @@ private[exec] final class HandedOutRows(
     windowLine
   }
 
-  private def ranges(slots: BitSet): UnsafeArrayData = {
-    val bounds = Array.newBuilder[Int]
+  private def ranges(slots: BitSet): Array[Byte] = {
+    val out = new ByteArrayOutputStream
+    def put(slot: Int): Unit = {
+      val number = slot - first
+      for (shift <- 0 until Integer.SIZE by java.lang.Byte.SIZE) out.write(number >>> shift)
+    }
     var from = slots.nextSetBit(0)
     while (from >= 0) {
       val until = slots.nextClearBit(from)
-      bounds += from - first
-      bounds += until - first
+      put(from)
+      put(until)
       from = slots.nextSetBit(until)
     }
-    UnsafeArrayData.fromPrimitiveArray(bounds.result())
+    out.toByteArray
   }
 }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Aggregate
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.functions.{count, lit}
-import org.apache.spark.sql.types.{ArrayType, IntegerType, StructField, StructType}
+import org.apache.spark.sql.types.{BinaryType, IntegerType, StructField, StructType}
 
 /** What comes out of windows that hand out their rows, for a function: for each key that has some, a
   * line for the key, then one for each row that is in a window, and one for each window, behind the
@@ -19,7 +19,9 @@ import org.apache.spark.sql.types.{ArrayType, IntegerType, StructField, StructTy
   * }}}
   *
   * The rows of a key are numbered as they come, from 0 on. Some of them are told as ranges: `from,
-  * until, from, until ...`. Rows below `lowest` are of no window to come.
+  * until, from, until ...`, each in four bytes, the lowest first. An array of numbers would cost far
+  * more: to know how long a batch is, Spark fills the gaps of an array's column anew with each row.
+  * Rows below `lowest` are of no window to come.
   */
 private[plan] object HandedOut {
 
@@ -48,5 +50,5 @@ private[plan] object HandedOut {
   private def column(name: String, fields: StructField*) =
     AttributeReference(name, StructType(fields))()
 
-  private val Ranges = ArrayType(IntegerType, containsNull = false)
+  private val Ranges = BinaryType
 }

@@ -1,6 +1,7 @@
 package io.eventtide.spark.exec
 
 import java.nio.file.Files
+import java.nio.{ByteBuffer, ByteOrder}
 import java.util.{List => JList}
 
 import scala.collection.mutable
@@ -174,16 +175,21 @@ final class StormRowsSuite extends AnyFunSuite with LocalSession {
     lines.flatMap { line =>
       if (!line.isNullAt(2)) {
         key = line.getStruct(2).getStruct(0).getString(0)
-        had = line.getStruct(2).getSeq[Int](1)
+        had = numbers(line.getStruct(2).getAs[Array[Byte]](1))
         rows.clear()
       } else if (!line.isNullAt(1)) rows += line.getStruct(1).getAs[Long]("id")
       Option.when(!line.isNullAt(0)) {
         val window = line.getStruct(0)
         val before = had
-        had = window.getSeq[Int](2)
+        had = numbers(window.getAs[Array[Byte]](2))
         (key, at(window.getTimestamp(1)), of(had), of(before))
       }
     }.toSet
+  }
+
+  private def numbers(bytes: Array[Byte]): Seq[Int] = {
+    val all = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asIntBuffer
+    Seq.fill(all.remaining)(all.get())
   }
 
   test("rows are handed out once a batch, with the windows that have them") {
