@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import eventtide
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -15,6 +18,7 @@ from eventtide.storm.returned import in_batches, tables_of
 from eventtide.storm.stage import Stage
 from hypothesis import given
 from hypothesis import strategies as st
+from pyspark import cloudpickle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -263,3 +267,34 @@ def test_what_windows_return_comes_together() -> None:
     """A batch for each would cost more than the rows."""
     tables = [pa.Table.from_pylist([ADA] * rows, schema=SCHEMA) for rows in (1, 2, 9_997, 3, 4)]
     assert [batch.num_rows for batch in in_batches(iter(tables))] == [10_000, 7]
+
+
+WORKER = """
+import pickle, sys
+sys.modules["eventtide"] = None  # as where it is not installed
+import pyarrow as pa
+stage, batches = pickle.load(sys.stdin.buffer)
+print([batch.to_pylist() for batch in stage(iter(batches))])
+"""
+
+
+def counted(one: TupleWindow) -> dict[str, Any]:
+    """Return what a function may return."""
+    return {"user": one.key["user"], "n": len(one.get())}
+
+
+def test_workers_need_no_eventtide() -> None:
+    """The function goes to them with what it needs."""
+    stage = Stage(counted, SCHEMA, as_pandas=True, most=2)
+    pickling: Any = cloudpickle  # which has no types
+    modules = eventtide, sys.modules[__name__]
+    for module in modules:
+        pickling.register_pickle_by_value(module)
+    sent = pickling.dumps((stage, [lines(*LINES)]))
+    for module in modules:
+        pickling.unregister_pickle_by_value(module)
+    command = [sys.executable, "-c", WORKER]
+    done = subprocess.run(command, input=sent, capture_output=True, check=True)  # noqa: S603
+    assert eval(done.stdout) == [  # noqa: S307 - what our own code has printed
+        [{"user": user, "n": len(rows)} for user, _, rows, _, _ in WINDOWS]
+    ]

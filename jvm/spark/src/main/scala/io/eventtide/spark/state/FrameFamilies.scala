@@ -23,6 +23,8 @@ import org.apache.spark.sql.types.{BinaryType, LongType, StructField, StructType
   *   default   keys               -> ring      the frames of a key, all or the newest and the oldest
   *   blocks    keys, first frame  -> frames    what lies between, of a long window or a long lag
   *   history   keys, first frame  -> frames    as blocks, of closed windows that late rows may change
+  *                                             of Storm's windows both have rows: those of windows,
+  *                                             and those that no watermark has reached
   *   due       end, keys          -> key id    in order, from which end on a key owes results
   *   deadline  time, keys         -> key id    in order, when a key is due by the clock
   *   partition 0                  -> facts     how many keys, where indexes begin, what has closed
