@@ -1,6 +1,6 @@
 """Milliseconds of a micro-batch that hands the rows of windows to pandas, beside Spark's lists.
 
-Storm's windows for a function, and `groupBy(window)` with `collect_list` before `mapInPandas`.
+Storm's windows for a function, and `groupBy(window)` with `collect_list` before `mapInArrow`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ if TYPE_CHECKING:
     from figures import Figure, Settings
     from pyspark.sql import DataFrame, SparkSession
 
-RIVAL = "groupBy(window), collect_list, mapInPandas"
+RIVAL = "groupBy(window), collect_list, mapInArrow"
 WORKLOAD = (
     "windows of 1000 rows of two columns, each to pandas for count, sum and max; sink noop; "
     "RocksDB with changelog checkpointing, 2 shuffle partitions, heap 4 GiB"
 )
-RATE = 1_000  # events a second of event time
 ROWS = 1_000  # of a window of a key
 LAG = 2  # seconds: how far events are out of order
 
@@ -39,17 +38,23 @@ class Case:
 
     windows: Windows
     seconds: int
+    rate: int = 1_000  # events a second of event time
     batches: int = 8
     turns: int = 2
 
     @property
     def keys(self) -> int:
         """As many as there have to be for a window of so many rows."""
-        return self.windows.size * RATE // ROWS
+        return self.windows.size * self.rate // ROWS
+
+    @property
+    def rows(self) -> int:
+        """Of a batch."""
+        return self.rate * self.seconds
 
     def events(self, spark: SparkSession) -> DataFrame:
         """Return events between whole milliseconds, where no window of either side ends."""
-        made = events(rates(spark, RATE * self.seconds), even(self.keys), RATE)
+        made = events(rates(spark, self.rows), even(self.keys), self.rate)
         return made.withColumn("ts", F.expr("timestamp_micros(unix_micros(ts) + 500)"))
 
     def ours(self, of: DataFrame) -> DataFrame:
@@ -69,7 +74,7 @@ class Case:
             F.collect_list("ts").alias("ts"), F.collect_list("value").alias("value")
         )
         flat = lists.selectExpr("window.start", "window.end", "key", "ts", "value")
-        return handed.windows(flat.mapInPandas(handed.of_lists, handed.RESULT))
+        return handed.windows(flat.mapInArrow(handed.of_lists, handed.RESULT))
 
     @property
     def skipped(self) -> int:
@@ -86,7 +91,7 @@ class Case:
         return {
             "windows": str(self.windows),
             "keys": self.keys,
-            "rows_per_batch": RATE * self.seconds,
+            "rows_per_batch": self.rows,
             "windows_per_batch": self.due,
         }
 
@@ -95,6 +100,7 @@ MINUTE = Windows(60, 1, LAG)
 CASES = (
     Case(MINUTE, seconds=1),
     Case(MINUTE, seconds=10),
+    Case(MINUTE, seconds=10, rate=10_000, batches=3),
     Case(Windows(60, 10, LAG), seconds=10),
     Case(Windows(60, 60, LAG), seconds=60),
 )
@@ -134,7 +140,7 @@ def compare(spark: SparkSession, case: Case) -> Figure:
     """Measure one case in turns."""
     ours, theirs = Measured(), Measured()
     for turn in range(case.turns):
-        print(f"storm: {case.windows}, {case.seconds} s, turn {turn + 1}", flush=True)
+        print(f"storm: {case.windows}, {case.rows} rows, turn {turn + 1}", flush=True)
         take_turn(case.stock(case.events(spark)), case.batches, theirs, case.skipped)
         take_turn(case.ours(case.events(spark)), case.batches, ours, case.skipped)
     settings: Settings = {

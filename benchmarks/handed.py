@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 RESULT = "start TIMESTAMP, end TIMESTAMP, key INT, n BIGINT, total DOUBLE, most DOUBLE"
+RESULT_NAMES = ["start", "end", "key", "n", "total", "most"]
+SUMMED = pa.schema({"n": pa.int64(), "total": pa.float64(), "most": pa.float64()})
 
 
 def of_window(window: TupleWindow) -> dict[str, Any]:
@@ -21,15 +25,25 @@ def of_window(window: TupleWindow) -> dict[str, Any]:
     return {**bounds, "key": window.key["key"], **_summed(window.get())}
 
 
-def of_lists(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """Return the results of Spark's windows, whose rows come as lists of their columns."""
+def of_lists(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Return the results of Spark's windows, whose rows come as lists of their columns.
+
+    By Arrow: mapInPandas would make a list of Python's own times and numbers of every window.
+    """
     for batch in batches:
-        results = []
-        for start, end, key, times, values in batch.itertuples(index=False):
-            rows = pd.DataFrame({"ts": times, "value": values})
-            results.append({"start": start, "end": end, "key": key, **_summed(rows)})
-        if results:
-            yield pd.DataFrame(results)
+        lists = batch.column("ts")
+        rows = pd.DataFrame(
+            {
+                "ts": lists.flatten().to_pandas(),
+                "value": batch.column("value").flatten().to_pandas(),
+            }
+        )
+        ends = np.cumsum(lists.value_lengths().to_numpy())
+        windows = zip([0, *ends[:-1]], ends, strict=True)
+        summed = [_summed(rows.iloc[first:end]) for first, end in windows] if len(ends) else []
+        results = pa.RecordBatch.from_pylist(summed, SUMMED)
+        bounds = [batch.column(name) for name in ("start", "end", "key")]
+        yield pa.RecordBatch.from_arrays([*bounds, *results.columns], RESULT_NAMES)
 
 
 def _summed(rows: pd.DataFrame) -> dict[str, Any]:

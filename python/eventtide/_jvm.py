@@ -46,6 +46,7 @@ __all__ = [
     "script",
     "scripted_query",
     "start_with_late",
+    "stream_late",
     "window",
     "with_ingestion_time",
     "with_watermark",
@@ -136,6 +137,13 @@ def read_late(session: SparkSession, options: Mapping[str, str]) -> DataFrame:
     with named_errors():
         result = api.readLate(session._jsparkSession, dict(options))
     return DataFrame(result, session)
+
+
+def stream_late(session: SparkSession, options: Mapping[str, str]) -> DataFrame:
+    """Return the rows of a late log as a stream."""
+    _api(session)
+    with named_errors():
+        return session.readStream.format("eventtide-late").options(**options).load()
 
 
 def late_window(results: DataFrame, writer: DataStreamWriter) -> int | None:

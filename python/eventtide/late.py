@@ -71,9 +71,7 @@ def read_late(
 def late_stream(of: str | Path | StreamingQuery, *, window: int | None = None) -> DataFrame:
     """Return the late rows of a query as a stream, in the active session; as `read_late`."""
     options = _options(of, window, "bolt.stream('late', '/data/checkpoint')")
-    reader = SparkSession.active().readStream.format("eventtide-late")
-    with _jvm.named_errors():
-        return reader.options(**options).load()
+    return _jvm.stream_late(SparkSession.active(), options)
 
 
 def _options(of: str | Path | StreamingQuery, window: int | None, fix: str) -> dict[str, str]:

@@ -293,15 +293,15 @@ def test_a_checkpoint_is_that_of_one_bolt(spark: SparkSession, tmp_path: Path) -
     folder = str(tmp_path)
     bolt = bolt_of(5000, Count(3))
     others = [
-        (executed(bolt_of(5000, Count(4))), "slide"),
+        (executed(bolt_of(5000, Count(4))), "every 4 rows"),
         (merged(bolt), "rows handed out"),
         (lambda df: executed(bolt)(df.withColumn("more", F.lit(1))), "more INT"),
     ]
     with settings(spark, WITHOUT_CODE):
         with Script(executed(bolt), ROWS, clock=at(500), checkpoint=folder) as script:
             script.rows([(1, "a", at(1000)), (2, "a", at(2000))]).clock("+1s")
-        for other, _ in others:
-            with pytest.raises(CheckpointError, match="window"):
+        for other, difference in others:
+            with pytest.raises(CheckpointError, match=difference):
                 Script(other, ROWS, clock=at(1500), checkpoint=folder).close()
         counts = bolt.group_by("user")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from eventtide import __version__, _jvm
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql.types import StructType, TimestampType
+from pyspark.sql.types import StringType, StructField, StructType, TimestampType
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -32,6 +32,11 @@ class FakeFrame(DataFrame):
     def columns(self) -> list[str]:
         """The names it was made with."""
         return self._columns
+
+    @property
+    def schema(self) -> StructType:
+        """Each column as a string."""
+        return StructType([StructField(name, StringType()) for name in self._columns])
 
     @property
     def isStreaming(self) -> bool:  # noqa: N802 - PySpark's name

@@ -78,7 +78,7 @@ def test_the_watermark_is_that_of_the_declared_streams() -> None:
     assert repr(time.policy) == "WatermarkPolicies.storm(lag='5s').emit_every('250ms')"
 
 
-def test_streams_are_put_together_with_their_names() -> None:
+def test_streams_of_one_frame_are_declared() -> None:
     """A column says which one a row is of."""
     one = bolt().on(FRAME, stream="user", declared=["a", "b"])
     time = counted(one).settings.event_time
@@ -141,12 +141,16 @@ def test_the_window_is_explained() -> None:
     assert "windows of the last 3 rows, one every 2 rows" in rows
     assert "closes when W >= the times of its rows" in rows
     assert "execute(top, 'user string')" in rows
+    assert "results: the rows that the function returns for each window" in rows
+    made = bolt().with_window(Count(3)).execute(top, "user string", rows="arrow")
+    assert repr(made).endswith(".execute(top, 'user string', rows='arrow')")
 
 
 def test_storms_own_configuration_is_read() -> None:
     """Every key, with numbers as Storm has them; others are of no concern."""
     config = {
         "topology.workers": 4,
+        "topology.bolts.outgoing.overflow.buffer.enable": False,
         "topology.bolts.window.length.duration.ms": 20_000,
         "topology.bolts.window.sliding.interval.count": 3,
         "topology.bolts.tuple.timestamp.field.name": "ts",
@@ -164,7 +168,9 @@ def test_storms_own_configuration_is_read() -> None:
     }
     read = StormWindow.from_config(others)
     assert repr(read) == "StormWindow().with_window(Count(100), '1s 500ms')"
-    assert set(KEYS) == {key for key in {**config, **others} if ".bolts." in key}
+    assert set(KEYS) == {
+        key for key in {**config, **others} if ".bolts." in key and "buffer" not in key
+    }
 
 
 def test_a_configuration_may_leave_out_what_it_does_not_say() -> None:

@@ -41,6 +41,11 @@ def plain() -> StormWindow:
     return StormWindow().with_window(Count(3), Count(2)).on(FRAME)
 
 
+def by_stream(fields: dict[str, str]) -> StormWindow:
+    """Return a bolt whose streams have times of their own."""
+    return StormWindow().with_window("20s", "10s").with_timestamp_field(fields)
+
+
 def counted(of: StormWindow) -> object:
     """End a bolt."""
     return of.agg(column("count(1)"))
@@ -101,6 +106,13 @@ CASES: list[Case] = [
         "watermark_interval='0s' is zero",
         "more than zero",
         "watermark_interval='1s'",
+    ),
+    (
+        lambda: bolt().with_watermark_interval("1us"),
+        D,
+        "watermark_interval='1us' is",
+        "1ms",
+        "watermark_interval='1ms'",
     ),
     (
         lambda: counted(plain().with_lag("5s")),
@@ -170,11 +182,69 @@ CASES: list[Case] = [
             StormWindow().with_window("20s", "10s").with_timestamp_field("at").on(FRAME)
         ),
         UnknownColumnError,
-        "timestamp of 'default'='at' is no column",
+        "timestamp_field='at' is no column",
         "one of ts, user, amount",
-        "'ts'",
+        "timestamp_field='ts'",
+    ),
+    (
+        lambda: counted(by_stream({"orders": "ts", "clicks": "at"}).on({"orders": FRAME})),
+        A,
+        "timestamp_field['clicks']='at' is of a stream that is not declared",
+        "streams among orders",
+        ".on({..., 'clicks': clicks})",
+    ),
+    (
+        lambda: counted(by_stream({"orders": "ts"}).on({"orders": FRAME, "clicks": FRAME})),
+        A,
+        "timestamp_field['clicks']=None is missing",
+        "one for each stream",
+        ".with_timestamp_field({..., 'clicks': 'ts'})",
+    ),
+    (
+        lambda: counted(by_stream({"a": "ts"}).on(FRAME, stream="user", declared=["a"])),
+        A,
+        "timestamp_field={'a': 'ts'} is by the names of streams, and the bolt reads one",
+        "a mapping with .on({...})",
+        ".with_timestamp_field('ts')",
+    ),
+    (
+        lambda: counted(bolt().with_late_tuple_stream("late").with_late("count")),
+        A,
+        "late_tuple_stream='late' is a stream of late rows, and late='count' keeps none",
+        "late_tuple_stream with late='log'",
+        ".with_late('log')",
+    ),
+    # what the window of a bolt has not
+    (
+        lambda: bolt().execute(top, ROWS).early(every="1s").explained(),
+        A,
+        "early=early(every='1s') has no meaning for with_window('20s', '10s')",
+        "early with another kind of window",
+        "leave early out",
+    ),
+    (
+        lambda: bolt().execute(top, ROWS).offset("1s").explained(),
+        A,
+        "offset='1s' has no meaning for with_window('20s', '10s')",
+        "offset with windows of a size",
+        "leave offset out",
+    ),
+    (
+        lambda: bolt().execute(top, ROWS).agg(column("count(1)")).explained(),
+        A,
+        "agg=(Column<'count(1)'>,) stands beside execute(top, 'struct<n:bigint>')",
+        "agg(...) or execute(...), one of the two",
+        "leave agg out",
     ),
     # streams
+    (lambda: bolt().on(FRAME, stream="user", declared=5), T, "declared=5 has", "a list", ".on("),  # type: ignore[arg-type]
+    (
+        lambda: bolt().on(FakeFrame("ts", "_extracted_event_time")),
+        A,
+        "on=",
+        "columns with other names than _extracted_event_time",
+        ".on(",
+    ),
     (
         lambda: counted(StormWindow().with_window("20s", "10s")),
         A,
@@ -300,7 +370,7 @@ CASES: list[Case] = [
     (
         lambda: config(topology_bolts_window_length_duration=20),
         A,
-        "config='topology.bolts.window.length.duration' is no key of a windowed bolt",
+        "config='topology.bolts.window.length.duration' is no key of windowed bolts",
         "topology.bolts.window.length.count",
         "topology.bolts.window.length.duration.ms",
     ),

@@ -5,23 +5,25 @@ from __future__ import annotations
 import subprocess
 import sys
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
-import eventtide
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 from eventtide import ArgumentTypeError, InvalidArgumentError, TupleWindow
 from eventtide.storm.held import HeldRows, Ranges
-from eventtide.storm.returned import in_batches, tables_of
+from eventtide.storm.returned import Returned, in_batches
 from eventtide.storm.stage import Stage
+from eventtide.windows.execution import _by_value
 from hypothesis import given
 from hypothesis import strategies as st
 from pyspark import cloudpickle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 SCHEMA = pa.schema([("user", pa.string()), ("n", pa.int64())])
 numbers = st.sets(st.integers(0, 40))
@@ -55,14 +57,14 @@ def test_rows_are_found_by_their_numbers(
     pieces: list[int], wanted: set[int], most: int, as_pandas: bool
 ) -> None:
     """Whatever came together, and wherever it lies."""
-    with HeldRows(as_pandas=as_pandas, most=most) as held:
-        held.add(table(0, 0))
-        count = 0
-        for piece in pieces:
-            held.add(table(count, count + piece))
-            count += piece
-        there = sorted(number for number in wanted if number < count)
-        rows = held.take(ranges(set(there)))
+    held = HeldRows(as_pandas=as_pandas, most=most)
+    held.add(table(0, 0))
+    count = 0
+    for piece in pieces:
+        held.add(table(count, count + piece))
+        count += piece
+    there = sorted(number for number in wanted if number < count)
+    rows = held.take(ranges(set(there)))
     assert (list(rows["n"]) if as_pandas else rows["n"].to_pylist()) == there
     assert list(rows.columns if as_pandas else rows.column_names) == ["n"]
 
@@ -72,17 +74,38 @@ def table(since: int, until: int) -> pa.Table:
     return pa.table({"n": pa.array(range(since, until), pa.int64())})
 
 
-def test_rows_in_a_file_stay_there_for_as_long_as_somebody_has_them() -> None:
-    """And the files go with the one that holds them."""
-    with HeldRows(as_pandas=False, most=10) as held:
-        for since in range(0, 100, 10):
-            held.add(table(since, since + 10))
-        assert held._folder is not None
-        folder = Path(held._folder.name)
-        assert len(list(folder.iterdir())) == 9
-        taken = held.take(Ranges([0, 100]))
-    assert not folder.exists()
-    assert taken["n"].to_pylist() == list(range(100))
+def test_rows_in_a_file_are_there_for_as_long_as_somebody_has_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder of Spark's, under no name, so that nothing of them is left."""
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", f"{tmp_path},/nowhere")
+    held = HeldRows(as_pandas=True, most=10)
+    for since in range(0, 100, 10):
+        held.add(table(since, since + 10))
+    assert [piece.in_memory for piece in held._pieces] == [False] * 9 + [True]
+    assert list(held.take(Ranges([5, 95]))["n"]) == list(range(5, 95))
+    assert [piece.frame is None for piece in held._pieces] == [True] * 9 + [False]
+    tables = [piece.table for piece in held._pieces]
+    held.clear()
+    assert [row for one in tables for row in one["n"].to_pylist()] == list(range(100))
+    assert not list(tmp_path.iterdir())
+
+
+def test_types_in_pandas_do_not_depend_on_nulls() -> None:
+    """Not on those of rows that a window has not, nor on how long a number is."""
+    held = HeldRows(as_pandas=True, most=10)
+    large = 2**53 + 1
+    columns = {
+        "n": pa.array([large, None], pa.int64()),
+        "ok": pa.array([True, None]),
+        "small": pa.array([None, None], pa.int16()),
+        "x": pa.array([0.5, None], pa.float64()),
+    }
+    held.add(pa.table(columns))
+    kinds = {"n": "Int64", "ok": "boolean", "small": "Int16", "x": "float64"}
+    for rows in held.take(Ranges([0, 1])), held.take(Ranges([0, 2])), held.take(Ranges([])):
+        assert {name: str(kind) for name, kind in rows.dtypes.items()} == kinds
+    assert held.take(Ranges([0, 2]))["n"].tolist() == [large, pd.NA]
 
 
 def test_what_a_function_does_to_its_rows_is_not_seen_by_other_windows() -> None:
@@ -110,7 +133,7 @@ def test_rows_that_no_window_needs_are_let_go() -> None:
 
 def rows_of(returned: object) -> list[dict[str, Any]]:
     """Return what becomes of a returned value."""
-    batches = list(in_batches(tables_of(returned, SCHEMA)))
+    batches = list(in_batches(Returned(SCHEMA, "UTC").tables(returned)))
     assert all(batch.schema == SCHEMA and batch.num_rows for batch in batches)
     return [row for batch in batches for row in batch.to_pylist()]
 
@@ -129,6 +152,9 @@ ADA = {"user": "ada", "n": 3}
     ("returned", "rows"),
     [
         (None, []),
+        ({"user": float("nan"), "n": pd.NA}, [{"user": None, "n": None}]),
+        ({"user": None, "n": np.int32(3)}, [{"user": None, "n": 3}]),
+        (pd.DataFrame({"user": ["ada"], "n": pd.array([3], "Int64")}), [ADA]),
         ([], []),
         (ADA, [ADA]),
         ([ADA, {"user": "bob"}], [ADA, {"user": "bob", "n": None}]),
@@ -153,10 +179,15 @@ def test_rows_may_be_returned_in_any_form(returned: object, rows: list[dict[str,
         (7, ArgumentTypeError, "returned rows=7 has type int"),
         ("ada", ArgumentTypeError, "returned rows='ada' has type str"),
         ([ADA, 7], ArgumentTypeError, "has type list"),
-        ({"name": "ada"}, InvalidArgumentError, r"\['name'\] are not the columns"),
+        ({"name": "ada"}, InvalidArgumentError, "'name'.* are not the columns"),
         (pd.DataFrame({"user": ["ada"]}), InvalidArgumentError, r"\['user'\] are not the columns"),
         (pa.table({"n": [3]}), InvalidArgumentError, r"\['n'\] are not the columns"),
+        (pa.table([["a"], ["b"]], ["n", "n"]), InvalidArgumentError, "are not the columns"),
+        (pd.DataFrame([["a", 1]]), InvalidArgumentError, r"\[0, 1\] are not the columns"),
+        ({"user": "ada", 7: 1}, InvalidArgumentError, "are not the columns"),
         ({"user": "ada", "n": "many"}, InvalidArgumentError, "do not fit the columns"),
+        ({"user": "ada", "n": 2**70}, InvalidArgumentError, "do not fit the columns"),
+        ({"user": "\ud800", "n": 1}, InvalidArgumentError, "do not fit the columns"),
         (pd.DataFrame({"user": ["a"], "n": ["many"]}), InvalidArgumentError, "do not fit"),
         (pa.table({"user": ["a"], "n": ["many"]}), InvalidArgumentError, "do not fit"),
     ],
@@ -167,6 +198,26 @@ def test_what_is_returned_has_to_fit(
     """The error says what was returned, and what is allowed."""
     with pytest.raises(error, match=problem):
         rows_of(returned)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
+def test_times_without_a_zone_are_in_that_of_the_session(zone: str) -> None:
+    """As those that Spark's own functions return; others are what they are."""
+    schema = pa.schema([("at", pa.timestamp("us", "UTC")), ("clock", pa.timestamp("us"))])
+    naive = datetime(2024, 7, 1, 12)  # noqa: DTZ001 - which is the matter
+    aware = naive.replace(tzinfo=ZoneInfo(zone))
+    forms = [
+        {"at": naive, "clock": naive},
+        {"at": aware, "clock": naive},
+        pd.DataFrame({"at": [naive], "clock": [naive]}),
+        pd.DataFrame({"at": pd.to_datetime([aware]), "clock": [naive]}),
+        pa.table({"at": pa.array([naive]), "clock": pa.array([naive])}),
+    ]
+    for form in forms:
+        (table,) = Returned(schema, zone).tables(form)
+        assert table.to_pylist() == [{"at": aware, "clock": naive}]
+    (nothing,) = Returned(schema, zone).tables({"at": pd.NaT})
+    assert nothing.to_pylist() == [{"at": None, "clock": None}]
 
 
 ROW = pa.struct([("id", pa.int64())])
@@ -247,7 +298,7 @@ def test_windows_are_put_together_wherever_batches_are_cut(cut: int, as_pandas: 
         assert given_.start_timestamp is None
         seen.append((given_.key["user"], given_.end_timestamp.timestamp(), *ids))
 
-    stage = Stage(note, SCHEMA, as_pandas=as_pandas, most=2)
+    stage = Stage(note, SCHEMA, zone="UTC", as_pandas=as_pandas, most=2)
     batches = [lines(*LINES[since : since + cut]) for since in range(0, len(LINES), cut)]
     assert list(stage(iter(batches))) == []
     assert seen == WINDOWS
@@ -256,7 +307,7 @@ def test_windows_are_put_together_wherever_batches_are_cut(cut: int, as_pandas: 
 def test_a_window_prints_what_tells_it_from_others() -> None:
     """Its key, its bounds and its rows."""
     shown: list[str] = []
-    stage = Stage(lambda one: shown.append(repr(one)), SCHEMA, as_pandas=False, most=2)
+    stage = Stage(lambda one: shown.append(repr(one)), SCHEMA, zone="UTC", as_pandas=False, most=2)
     list(stage(iter([lines(*LINES)])))
     assert shown[0] == (
         "<TupleWindow {'user': 'ada'} up to 1970-01-01T00:00:05+00:00, Ranges([1, 3])>"
@@ -285,16 +336,25 @@ def counted(one: TupleWindow) -> dict[str, Any]:
 
 def test_workers_need_no_eventtide() -> None:
     """The function goes to them with what it needs."""
-    stage = Stage(counted, SCHEMA, as_pandas=True, most=2)
+    stage = Stage(counted, SCHEMA, zone="UTC", as_pandas=True, most=2)
     pickling: Any = cloudpickle  # which has no types
-    modules = eventtide, sys.modules[__name__]
-    for module in modules:
-        pickling.register_pickle_by_value(module)
-    sent = pickling.dumps((stage, [lines(*LINES)]))
-    for module in modules:
-        pickling.unregister_pickle_by_value(module)
+    pickling.register_pickle_by_value(sys.modules[__name__])  # as a script's own functions go
+    with _by_value():
+        sent = pickling.dumps((stage, [lines(*LINES)]))
+    pickling.unregister_pickle_by_value(sys.modules[__name__])
+    assert not pickling.list_registry_pickle_by_value()
     command = [sys.executable, "-c", WORKER]
     done = subprocess.run(command, input=sent, capture_output=True, check=True)  # noqa: S603
     assert eval(done.stdout) == [  # noqa: S307 - what our own code has printed
         [{"user": user, "n": len(rows)} for user, _, rows, _, _ in WINDOWS]
     ]
+
+
+def test_a_window_is_good_for_one_call() -> None:
+    """Kept longer, it would have the rows of other windows, or of another key."""
+    kept: list[TupleWindow] = []
+    stage = Stage(kept.append, SCHEMA, zone="UTC", as_pandas=True, most=2)
+    list(stage(iter([lines(*LINES)])))
+    for window_ in kept:
+        with pytest.raises(InvalidArgumentError, match="was kept beyond the call"):
+            window_.get()

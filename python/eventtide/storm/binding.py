@@ -15,7 +15,7 @@ from eventtide.windows.shapes import Framed
 
 if TYPE_CHECKING:
     from eventtide.storm.bolt import StormWindow
-    from eventtide.storm.execution import Execution
+    from eventtide.windows.execution import Execution
     from eventtide.windows.profiles import Profile
     from eventtide.windows.shapes import Shape
 
@@ -23,6 +23,7 @@ __all__ = ["bound"]
 
 _INTERVAL = "1s"  # Storm's default
 _OF_TIME = ("lag", "watermark_interval", "late_tuple_stream", "late", "late_to")
+_KEPT = (None, "log")
 
 
 def bound(bolt: StormWindow, execution: Execution | None = None) -> WindowBuilder:
@@ -53,7 +54,13 @@ def _timed(bolt: StormWindow) -> WindowBuilder:
     if bolt.streams is None:
         allowed, fix = "a DataFrame, or several by name", ".on(events)"
         raise refused("on", None, "is missing", allowed=allowed, fix=fix)
-    rows = timed(bolt.streams, bolt.timestamp)
+    if bolt.late_tuple_stream is not None and bolt.late not in _KEPT:
+        problem = f"is a stream of late rows, and late={bolt.late!r} keeps none"
+        allowed, fix = "late_tuple_stream with late='log'", ".with_late('log')"
+        raise refused(
+            "late_tuple_stream", bolt.late_tuple_stream, problem, allowed=allowed, fix=fix
+        )
+    rows = timed(bolt)
     if rows.column is None:
         _check_without_time(bolt)
         return WindowBuilder(rows.df).processing_time()

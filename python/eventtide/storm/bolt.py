@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from eventtide._arguments import choice, count, of_type
 from eventtide._columns import column_list
-from eventtide.durations import to_iso
+from eventtide.durations import frame_micros, to_iso
 from eventtide.errors import refused
 from eventtide.late import late_stream
 from eventtide.storm.binding import bound
 from eventtide.storm.config import read_config
-from eventtide.storm.execution import Execution
 from eventtide.storm.extents import Count, check_extent, slides_past
 from eventtide.storm.printed import calls
 from eventtide.storm.streams import check_timestamp, read_streams
+from eventtide.windows.execution import Execution
 from eventtide.windows.extractors import check_extractor
 from eventtide.windows.profiles import LateAction
 
@@ -73,7 +73,8 @@ class StormWindow:
 
     length: Extent | None = None
     slide: Extent | None = None
-    timestamp: Timestamp | None = None
+    timestamp_field: str | Mapping[str, str] | None = None
+    timestamp_extractor: Timestamp | None = None
     lag: Duration | None = None
     watermark_interval: Duration | None = None
     late_tuple_stream: str | None = None
@@ -114,7 +115,7 @@ class StormWindow:
         """
         read = read_config(config)
         bolt = StormWindow(**read)  # type: ignore[arg-type] # read by name
-        return bolt if bolt.length is None else bolt.with_window(bolt.length, bolt.slide)
+        return bolt if bolt.length is None else bolt._sized(bolt.length, bolt.slide or Count(1))
 
     def with_window(self, length: Extent, slide: Extent | None = None) -> Self:
         """Say how long a window is and how far it slides, each in rows or in time.
@@ -130,14 +131,16 @@ class StormWindow:
             each row. Farther than the length is allowed and warned of: rows between windows are
             then in none.
         """
-        slide = Count(1) if slide is None else slide
+        return self._sized(length, Count(1) if slide is None else slide)
+
+    def _sized(self, length: Extent, slide: Extent) -> Self:
         check_extent("length", length)
         check_extent("slide", slide)
         if slides_past(length, slide):
             warnings.warn(
                 f"slide={slide!r} is longer than length={length!r}: rows between two windows are"
                 " in none of them.",
-                stacklevel=2,
+                stacklevel=3,
             )
         return replace(self, length=length, slide=slide)
 
@@ -157,8 +160,9 @@ class StormWindow:
         Parameters
         ----------
         field : str or mapping of str to str
-            A TIMESTAMP, or a BIGINT with milliseconds since 1970, as Storm has it; for each stream
-            its own where they differ. A row without a time is kept in the late log.
+            A TIMESTAMP, or a BIGINT with milliseconds since 1970, as Storm has it; then its time is
+            one more column of the rows, ``_extracted_event_time``. For each stream its own where
+            they differ. A row without a usable time is kept in the late log.
 
         Raises
         ------
@@ -201,9 +205,9 @@ class StormWindow:
         Parameters
         ----------
         interval : str or timedelta
-            Positive, by the clock. Nothing closes between two times.
+            1 ms or more, by the clock. Nothing closes between two times.
         """
-        to_iso("watermark_interval", interval, positive=True)
+        frame_micros("watermark_interval", interval)
         return replace(self, watermark_interval=interval)
 
     def with_late_tuple_stream(self, stream_id: str) -> Self:
@@ -257,8 +261,9 @@ class StormWindow:
         Parameters
         ----------
         streams : DataFrame, or mapping of str to DataFrame
-            One stream, or several by their names, without watermarks. Several are put together by
-            the names of their columns, null where one has none, with a column ``_stream`` STRING.
+            One stream, or several by their names, without watermarks. Those of a mapping are put
+            together by the names of their columns, null where one has none, with a column
+            ``_stream`` STRING. One that reads several partitions is one stream all the same.
         stream : str or Column, optional
             What tells the stream of a row where one DataFrame has several, such as Kafka's topic.
         declared : sequence of str, optional
@@ -392,9 +397,10 @@ class StormWindow:
         return ".".join(["StormWindow()", *calls(self)])
 
     def _timed(self, name: str, timestamp: Timestamp) -> Self:
-        if self.timestamp is not None:
-            problem = f"is a second one: the timestamp is {self.timestamp!r} already"
-            fix = f"with_{name}({timestamp!r}) alone"
-            raise refused(name, timestamp, problem, allowed="one for a bolt", fix=fix)
         check_timestamp(name, timestamp)
-        return replace(self, timestamp=timestamp)
+        for known in (self.timestamp_field, self.timestamp_extractor):
+            if known is not None:
+                problem = f"is a second one: the timestamp is {known!r} already"
+                fix = f"with_{name}({timestamp!r}) alone"
+                raise refused(name, timestamp, problem, allowed="one for a bolt", fix=fix)
+        return replace(self, **{name: timestamp})  # type: ignore[arg-type] # by its name

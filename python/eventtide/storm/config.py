@@ -23,7 +23,7 @@ KEYS: Mapping[str, str] = MappingProxyType(
         f"{_LENGTH}{_DURATION}": "length",
         f"{_SLIDE}{_COUNT}": "slide",
         f"{_SLIDE}{_DURATION}": "slide",
-        f"{_BOLTS}tuple.timestamp.field.name": "timestamp",
+        f"{_BOLTS}tuple.timestamp.field.name": "timestamp_field",
         f"{_BOLTS}tuple.timestamp.max.lag.ms": "lag",
         f"{_BOLTS}watermark.event.interval.ms": "watermark_interval",
         f"{_BOLTS}late.tuple.stream": "late_tuple_stream",
@@ -32,6 +32,10 @@ KEYS: Mapping[str, str] = MappingProxyType(
 """Each key of Storm's with the setting that it becomes."""
 
 _NOT_HERE = f"{_BOLTS}message.id.field.name"
+# There are others of bolts, such as that of their buffers.
+_OF_WINDOWS = tuple(
+    f"{_BOLTS}{name}." for name in ("window", "tuple", "watermark", "late", "message")
+)
 _FIX = "StormWindow.from_config({'topology.bolts.window.length.duration.ms': 20000})"
 
 
@@ -45,7 +49,7 @@ def read_config(config: Mapping[str, object]) -> dict[str, object]:
     """
     allowed = "a mapping from Storm's keys to values"
     of_type("config", config, Mapping, allowed, _FIX)
-    bolts = {key: value for key, value in config.items() if str(key).startswith(_BOLTS)}
+    bolts = {key: value for key, value in config.items() if str(key).startswith(_OF_WINDOWS)}
     for key in bolts:
         _check_key(key)
     read: dict[str, object] = {}
@@ -68,7 +72,7 @@ def _check_key(key: str) -> None:
         raise refused("config", key, problem, allowed=f"{', '.join(KEYS)}", fix=f"leave {key} out")
     near = get_close_matches(key, KEYS, n=1) or [next(iter(KEYS))]
     allowed = ", ".join(KEYS)
-    raise refused("config", key, "is no key of a windowed bolt", allowed=allowed, fix=near[0])
+    raise refused("config", key, "is no key of windowed bolts", allowed=allowed, fix=near[0])
 
 
 def _value(key: str, value: object) -> object:

@@ -9,6 +9,7 @@ from eventtide._arguments import count
 from eventtide.durations import Duration, frame_micros, spoken, to_iso
 from eventtide.errors import ArgumentTypeError, sentence
 from eventtide.windows.shapes import MAX_FRAMES, Framed, Shape
+from eventtide.windows.unframed import Counted
 
 if TYPE_CHECKING:
     from eventtide.windows.profiles import Profile
@@ -104,6 +105,17 @@ class StormShape(Shape):
 
     profile: ClassVar[Profile] = "storm"
     remembers: ClassVar[bool] = True
+    without: ClassVar[tuple[str, ...]] = (
+        *Counted.without,
+        "watermark_scope",
+        "idle_timeout",
+        "max_rows_per_batch",
+        "early",
+        "updates",
+        "discarding",
+        "emit",
+    )
+    why_without: ClassVar[str] = "closes by Storm's rules alone"
     length: Extent
     slide: Extent
     max_events_in_memory: int | None = None

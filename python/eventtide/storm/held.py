@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import struct
+import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from typing_extensions import Self
 
 __all__ = ["HeldRows", "Ranges"]
 
@@ -109,25 +109,12 @@ class HeldRows:
         self._empty: Any = None  # the table without rows, once the columns are known
         self._end = 0
         self._lowest = 0
-        self._folder: TemporaryDirectory[str] | None = None
-        self._files = 0
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Remove the files."""
-        self.clear()
 
     def clear(self) -> None:
         """Forget all rows: another key comes."""
         self._pieces.clear()
         self._end = 0
         self._lowest = 0
-        if self._folder is not None:
-            self._folder.cleanup()
-            self._folder = None
 
     def add(self, table: pa.Table) -> None:
         """Take rows that come behind those there are."""
@@ -160,39 +147,58 @@ class HeldRows:
         import pandas as pd  # noqa: PLC0415 - not where rows are Arrow's
 
         if not frames:
-            return self._empty.to_pandas()
+            return _as_pandas(self._empty)
         if len(frames) == 1:
             return frames[0].reset_index(drop=True)
         return pd.concat(frames, ignore_index=True)
 
     def _spill(self) -> None:
-        held = sum(piece.table.num_rows for piece in self._pieces if piece.in_memory)
+        held = sum(len(piece.table) for piece in self._pieces if piece.in_memory)
         for number, piece in enumerate(self._pieces[:-1]):
             if held <= self._most:
                 return
             if piece.in_memory:
-                held -= piece.table.num_rows
-                mapped = self._written(piece.table)
-                self._pieces[number] = _Piece(piece.first, mapped, in_memory=False)
-
-    def _written(self, table: pa.Table) -> pa.Table:
-        if self._folder is None:
-            # Where a file cannot be removed that is mapped, it goes with the worker.
-            self._folder = TemporaryDirectory(prefix="eventtide-rows-", ignore_cleanup_errors=True)
-        self._files += 1
-        path = str(Path(self._folder.name) / f"{self._files}.arrow")
-        with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
-            writer.write_table(table)
-        with pa.memory_map(path) as mapped:
-            return pa.ipc.open_file(mapped).read_all()
+                held -= len(piece.table)
+                self._pieces[number] = _Piece(piece.first, _in_file(piece.table), in_memory=False)
 
 
 def _taken(piece: _Piece, here: list[tuple[int, int]]) -> Any:  # noqa: ANN401 - a DataFrame
     """Return rows of a piece; those of many ranges, as where times are out of order, in one go."""
     import numpy as np  # noqa: PLC0415 - not where rows are Arrow's
 
-    if piece.frame is None:
-        piece.frame = piece.table.to_pandas()
+    frame = piece.frame
+    if frame is None:
+        frame = _as_pandas(piece.table)
+        if piece.in_memory:
+            piece.frame = frame
     if len(here) == 1:
-        return piece.frame.iloc[slice(*here[0])]
-    return piece.frame.take(np.concatenate([np.arange(a, b) for a, b in here]))
+        return frame.iloc[slice(*here[0])]
+    return frame.take(np.concatenate([np.arange(a, b) for a, b in here]))
+
+
+def _as_pandas(table: pa.Table) -> Any:  # noqa: ANN401 - a DataFrame
+    """Return rows with types that do not depend on which of them are null."""
+    import pandas as pd  # noqa: PLC0415 - not where rows are Arrow's
+
+    nullable = {
+        pa.bool_(): pd.BooleanDtype(),
+        pa.int8(): pd.Int8Dtype(),
+        pa.int16(): pd.Int16Dtype(),
+        pa.int32(): pd.Int32Dtype(),
+        pa.int64(): pd.Int64Dtype(),
+    }
+    return table.to_pandas(types_mapper=nullable.get)
+
+
+def _in_file(table: pa.Table) -> pa.Table:
+    """Return the same rows in a file, which has no name any more, so that it goes with them."""
+    folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
+    handle, path = tempfile.mkstemp(prefix="eventtide-rows-", dir=folders[0] or None)
+    os.close(handle)
+    with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+    with pa.memory_map(path) as mapped:
+        rows = pa.ipc.open_file(mapped).read_all()
+    with suppress(OSError):  # on Windows a file stays that is in use
+        Path(path).unlink()
+    return rows

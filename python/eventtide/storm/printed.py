@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 __all__ = ["calls"]
 
 _OTHERS = (
+    "timestamp_field",
+    "timestamp_extractor",
     "lag",
     "watermark_interval",
     "late_tuple_stream",
@@ -25,9 +27,6 @@ def calls(bolt: StormWindow) -> Iterator[str]:
     """Yield the method calls that make a bolt, after the one that begins it."""
     if bolt.length is not None:
         yield f"with_window({bolt.length!r}, {bolt.slide!r})"
-    if bolt.timestamp is not None:
-        kind = "field" if isinstance(bolt.timestamp, str) else "extractor"
-        yield f"with_timestamp_{kind}({bolt.timestamp!r})"
     values = ((name, getattr(bolt, name)) for name in _OTHERS)
     yield from (f"with_{name}({value!r})" for name, value in values if value is not None)
     if bolt.streams is not None:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
 
-__all__ = ["in_batches", "tables_of"]
+__all__ = ["Returned", "in_batches"]
 
 _ROWS = 10_000  # of a batch: what windows return is mostly a row or two
-
 _ALLOWED = (
     "a pandas DataFrame, an Arrow table or record batch, a dict, a list of dicts, None, or an"
     " iterator of these"
 )
 _FIX = "return [{'user': 'ada', 'n': 3}]"
+_MISFITS = (pa.ArrowException, ValueError, TypeError, KeyError, OverflowError, AttributeError)
 
 
 def in_batches(tables: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
@@ -38,68 +39,96 @@ def _whole(tables: list[pa.Table]) -> Iterator[pa.RecordBatch]:
         yield from pa.concat_tables(tables).combine_chunks().to_batches()
 
 
-def tables_of(returned: object, schema: pa.Schema) -> Iterator[pa.Table]:
-    """Yield the rows that were returned, with the columns and types that were declared.
+class Returned:
+    """Makes tables of what a function returns.
 
-    Raises
-    ------
-    ArgumentTypeError
-        It is nothing that rows can be made of.
-    InvalidArgumentError
-        A column is missing, or has values of another type.
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        The columns that were declared, which all tables have.
+    zone : str
+        In which times without a zone are, as in Spark's session.
     """
-    if isinstance(returned, Iterator):
-        for one in returned:
-            yield from tables_of(one, schema)
-        return
-    rows = _table(returned, schema)
-    if rows is not None and rows.num_rows:
-        yield rows
 
+    def __init__(self, schema: pa.Schema, zone: str) -> None:
+        self._schema, self._zone = schema, zone
 
-def _table(returned: Any, schema: pa.Schema) -> pa.Table | None:  # noqa: ANN401 - a user's
-    if returned is None:
-        return None
-    if isinstance(returned, Mapping):
-        returned = [returned]
-    if isinstance(returned, pa.RecordBatch):
-        returned = pa.Table.from_batches([returned])
-    if isinstance(returned, list) and all(isinstance(row, Mapping) for row in returned):
-        names = {name for row in returned for name in row}
-        _check_columns(names if names - set(schema.names) else set(schema.names), schema)
-        return _made(lambda: pa.Table.from_pylist(returned, schema=schema), returned)
-    if isinstance(returned, pa.Table):
-        _check_columns(set(returned.column_names), schema)
-        return _made(lambda: returned.select(schema.names).cast(schema), returned)
-    if type(returned).__name__ == "DataFrame" and hasattr(returned, "columns"):
-        _check_columns({str(name) for name in returned.columns}, schema)
-        return _made(
-            lambda: pa.Table.from_pandas(returned, schema=schema, preserve_index=False), returned
+    def tables(self, returned: object) -> Iterator[pa.Table]:
+        """Yield the rows that were returned.
+
+        Raises
+        ------
+        ArgumentTypeError
+            It is nothing that rows can be made of.
+        InvalidArgumentError
+            A column is missing, or has values of another type.
+        """
+        if isinstance(returned, Iterator):
+            for one in returned:
+                yield from self.tables(one)
+        elif (rows := self._rows(returned)) is not None and rows.num_rows:
+            yield rows
+
+    def _rows(self, returned: Any) -> pa.Table | None:  # noqa: ANN401 - a user's
+        if returned is None:
+            return None
+        if isinstance(returned, Mapping):
+            returned = [returned]
+        if isinstance(returned, pa.RecordBatch):
+            returned = pa.Table.from_batches([returned])
+        if isinstance(returned, list) and all(isinstance(row, Mapping) for row in returned):
+            return self._of_dicts(returned)
+        if isinstance(returned, pa.Table):
+            return self._made(returned.column_names, returned.column, returned)
+        if type(returned).__name__ == "DataFrame" and hasattr(returned, "columns"):
+            return self._made(list(returned.columns), returned.__getitem__, returned)
+        problem = f"has type {type(returned).__name__}"
+        raise ArgumentTypeError(
+            sentence("returned rows", returned, problem, allowed=_ALLOWED, fix=_FIX)
         )
-    problem = f"has type {type(returned).__name__}"
-    raise ArgumentTypeError(
-        sentence("returned rows", returned, problem, allowed=_ALLOWED, fix=_FIX)
-    )
 
+    def _of_dicts(self, rows: list[Mapping[str, Any]]) -> pa.Table:
+        """Return rows in which those columns are null that a dict leaves out."""
+        known = self._schema.names
+        more = [name for name in {name: None for row in rows for name in row} if name not in known]
+        return self._made([*known, *more], lambda name: [row.get(name) for row in rows], rows)
 
-def _check_columns(names: set[str], schema: pa.Schema) -> None:
-    """Refuse other columns than were declared; those that dicts leave out are null."""
-    if names == set(schema.names):
-        return
-    problem = "are not the columns that execute(...) was told"
-    allowed = ", ".join(schema.names)
-    fix = f"rows with {allowed}"
-    raise InvalidArgumentError(
-        sentence("returned columns", sorted(names), problem, allowed=allowed, fix=fix)
-    )
+    def _made(self, names: list[Any], column: Callable[[str], Any], returned: object) -> pa.Table:
+        self._check_columns(names)
+        try:
+            columns = [self._column(field, column(field.name)) for field in self._schema]
+        except _MISFITS as error:
+            problem = f"do not fit the columns that execute(...) was told: {error}"
+            allowed = f"values of {', '.join(f'{f.name} {f.type}' for f in self._schema)}"
+            raise InvalidArgumentError(
+                sentence("returned rows", returned, problem, allowed=allowed, fix="another schema")
+            ) from None
+        return pa.Table.from_arrays(columns, schema=self._schema)
 
-
-def _made(make: Any, returned: object) -> pa.Table:  # noqa: ANN401 - a function of no arguments
-    try:
-        return make()
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-        problem = f"do not fit the columns that execute(...) was told: {error}"
-        allowed = "values of the declared types"
+    def _check_columns(self, names: list[Any]) -> None:
+        """Refuse other columns than were declared."""
+        if sorted(map(str, names)) == sorted(self._schema.names):
+            return
+        problem = "are not the columns that execute(...) was told"
+        allowed = ", ".join(self._schema.names)
         raise InvalidArgumentError(
-            sentence("returned rows", returned, problem, allowed=allowed, fix="another schema")
-        ) from None
+            sentence(
+                "returned columns", names, problem, allowed=allowed, fix=f"rows with {allowed}"
+            )
+        )
+
+    def _column(self, field: pa.Field, values: Any) -> Any:  # noqa: ANN401 - of any kind
+        """Return values as they were declared; what pandas has for null is null."""
+        if isinstance(values, (pa.Array, pa.ChunkedArray)):
+            made = values
+        elif pa.types.is_timestamp(field.type) and field.type.tz is not None:
+            made = pa.array(values, from_pandas=True)
+        else:
+            return pa.array(values, type=field.type, from_pandas=True)
+        if _is_naive(made.type) and not _is_naive(field.type) and pa.types.is_timestamp(field.type):
+            made = pc.assume_timezone(made, self._zone, ambiguous="latest", nonexistent="latest")
+        return made.cast(field.type)
+
+
+def _is_naive(kind: pa.DataType) -> bool:
+    return pa.types.is_timestamp(kind) and kind.tz is None

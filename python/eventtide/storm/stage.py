@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from eventtide.storm.held import HeldRows, Ranges
-from eventtide.storm.returned import in_batches, tables_of
+from eventtide.storm.returned import Returned, in_batches
 from eventtide.storm.tuple_window import TupleWindow
 
 if TYPE_CHECKING:
@@ -30,8 +30,10 @@ class Stage:
     ----------
     function : callable
         Of a `TupleWindow`.
-    returned : pyarrow.Schema
+    schema : pyarrow.Schema
         Of the rows that it returns.
+    zone : str
+        In which times without a zone are that it returns.
     as_pandas : bool
         Whether a window gives its rows as pandas DataFrames; else as Arrow tables.
     most : int
@@ -41,31 +43,33 @@ class Stage:
     def __init__(
         self,
         function: Callable[[TupleWindow], object],
-        returned: pa.Schema,
+        schema: pa.Schema,
         *,
+        zone: str,
         as_pandas: bool,
         most: int,
     ) -> None:
-        self._function, self._returned = function, returned
+        self._function = function
+        self._returned = Returned(schema, zone)
         self._as_pandas, self._most = as_pandas, most
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Return what the function returns for the windows of one partition."""
-        return in_batches(self._returned_of(batches))
+        return in_batches(self._tables(batches))
 
-    def _returned_of(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    def _tables(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+        held = HeldRows(as_pandas=self._as_pandas, most=self._most)
         at_hand = _AtHand()
-        with HeldRows(as_pandas=self._as_pandas, most=self._most) as held:
-            for batch in batches:
-                for lines in _by_key(batch):
-                    if begun := _first(lines, "_key"):
-                        held.clear()
-                        at_hand.begin(begun)
-                    held.add(_rows(lines))
-                    for line in _windows(lines):
-                        window = at_hand.turn_to(line, held)
-                        yield from tables_of(self._function(window), self._returned)
-                        held.forget()
+        for batch in batches:
+            for lines in _by_key(batch):
+                if begun := _first(lines, "_key"):
+                    held.clear()
+                    at_hand.begin(begun)
+                held.add(_rows(lines))
+                for line in _windows(lines):
+                    with at_hand.turn_to(line, held) as window:
+                        yield from self._returned.tables(self._function(window))
+                    held.forget()
 
 
 class _AtHand:

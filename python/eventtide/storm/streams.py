@@ -13,10 +13,11 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from eventtide._arguments import of_type
 from eventtide._columns import check_column, column_list, listed
 from eventtide.errors import ColumnTypeError, refused, sentence
-from eventtide.windows.extractors import check_extractor, extracted_time
+from eventtide.windows.extractors import check_extractor, extracted_time, kind_over
 
 if TYPE_CHECKING:
     from eventtide._columns import Substream
+    from eventtide.storm.bolt import StormWindow
 
 __all__ = [
     "EVENT_TIME",
@@ -46,28 +47,26 @@ class Streams:
     Parameters
     ----------
     frames : mapping of str to DataFrame
-        By the name of the stream; one stands under ``"default"``, Storm's name for it.
+        By the name of the stream; one without a name stands under ``"default"``, as in Storm.
     column : str or Column, optional
         What tells the stream of a row, where one DataFrame has several.
     declared : sequence of str
         The streams that the watermark waits for.
+    are_named : bool
+        Whether rows get a column that names their stream.
     """
 
     frames: Mapping[str, DataFrame]
     column: str | Column | None
     declared: tuple[str, ...]
-
-    @property
-    def are_several(self) -> bool:
-        """Whether rows get a column that names their stream."""
-        return len(self.frames) > 1
+    are_named: bool = False
 
     @property
     def substream(self) -> Substream:
         """What tells streams apart, for the watermark."""
         if self.column is not None:
             return self.column
-        return STREAM if self.are_several else F.lit(self.declared[0])
+        return STREAM if self.are_named else F.lit(self.declared[0])
 
 
 def read_streams(
@@ -86,20 +85,21 @@ def read_streams(
     for name, frame in of.items():
         of_type("on", name, str, "names of streams", fix)
         of_type(f"on[{name!r}]", frame, DataFrame, "a Spark DataFrame", fix)
-        _check_free(frame, name, fix)
+        _check_free(f"on[{name!r}]", frame, (STREAM, EVENT_TIME), fix)
     for option, value in {"stream": stream, "declared": declared}.items():
         if value is not None:
             problem = "stands beside a mapping, whose names declare the streams"
             allowed = f"{option} beside one DataFrame"
             raise refused(option, value, problem, allowed=allowed, fix=f"leave {option} out")
     _check_alike(of, fix)
-    return Streams(dict(of), None, tuple(of))
+    return Streams(dict(of), None, tuple(of), are_named=True)
 
 
 def _one_frame(
     frame: DataFrame, stream: str | Column | None, declared: Sequence[str] | None
 ) -> Streams:
     fix = ".on(events, stream='topic', declared=['orders', 'clicks'])"
+    _check_free("on", frame, (EVENT_TIME,), fix)
     if (stream is None) != (declared is None):
         problem = "is missing: it goes with the other"
         name = "stream" if stream is None else "declared"
@@ -109,20 +109,21 @@ def _one_frame(
         return Streams({"default": frame}, None, ("default",))
     of_type("stream", stream, (str, Column), "a column name or a Column", fix)
     check_column("stream", stream, frame.columns)
+    allowed = "a list of names of streams, each once"
+    of_type("declared", declared, Sequence, allowed, fix)
     if isinstance(declared, str) or any(isinstance(name, Column) for name in declared):
-        allowed = "a list of names"
         raise refused("declared", declared, "is no list of names", allowed=allowed, fix=fix)
-    names = column_list("declared", declared, "names of streams, each once", fix)
+    names = column_list("declared", declared, allowed, fix)
     return Streams({"default": frame}, stream, tuple(map(str, names)))
 
 
-def _check_free(frame: DataFrame, name: str, fix: str) -> None:
+def _check_free(name: str, frame: DataFrame, added: tuple[str, ...], fix: str) -> None:
     """Refuse a stream with a column that the bolt adds."""
-    for column in (STREAM, EVENT_TIME):
+    for column in added:
         if column.lower() in {known.lower() for known in frame.columns}:
             problem = f"has a column {column}, which the bolt adds"
             allowed = f"columns with other names than {column}"
-            raise refused(f"on[{name!r}]", frame, problem, allowed=allowed, fix=fix)
+            raise refused(name, frame, problem, allowed=allowed, fix=fix)
 
 
 def _check_alike(frames: Mapping[str, DataFrame], fix: str) -> None:
@@ -158,22 +159,30 @@ class Timed:
     column: str | None
 
 
-def timed(streams: Streams, timestamp: Timestamp | None) -> Timed:
-    """Put the streams together, by the names of their columns."""
+def timed(bolt: StormWindow) -> Timed:
+    """Put the streams of a bolt together, by the names of their columns, with their event time."""
+    name: str = "timestamp_field"
+    timestamp: Timestamp | None = bolt.timestamp_field
+    if timestamp is None:
+        name, timestamp = "timestamp_extractor", bolt.timestamp_extractor
+    streams = bolt.streams
+    assert streams is not None  # noqa: S101 - `bound` has seen to it
     if timestamp is None:
         return Timed(_union(streams, streams.frames), None)
-    _check_streams(streams, timestamp)
-    by_stream = {
-        stream: timestamp[stream] if isinstance(timestamp, Mapping) else timestamp
-        for stream in streams.frames
-    }
+    each = timestamp if isinstance(timestamp, Mapping) else dict.fromkeys(streams.frames, timestamp)
+    if isinstance(timestamp, Mapping):
+        _check_streams(name, timestamp, streams)
+        names = {stream: f"{name}[{stream!r}]" for stream in streams.frames}
+    else:
+        names = dict.fromkeys(streams.frames, name)
     times = {
-        stream: extracted_time(f"timestamp of {stream!r}", by_stream[stream], frame, millis=True)
+        stream: extracted_time(names[stream], each[stream], frame, millis=True)
         for stream, frame in streams.frames.items()
     }
-    names = set(times.values()) if all(isinstance(t, str) for t in times.values()) else set()
-    if len(names) == 1:
-        return Timed(_union(streams, streams.frames), str(names.pop()))
+    _check_kinds(names, times, streams)
+    columns = set(times.values()) if all(isinstance(t, str) for t in times.values()) else set()
+    if len(columns) == 1:
+        return Timed(_union(streams, streams.frames), str(columns.pop()))
     frames = {
         stream: frame.withColumn(EVENT_TIME, _column(times[stream]))
         for stream, frame in streams.frames.items()
@@ -185,31 +194,49 @@ def _column(of: str | Column) -> Column:
     return F.col(of) if isinstance(of, str) else of
 
 
-def _check_streams(streams: Streams, timestamp: Timestamp) -> None:
+def _check_streams(name: str, timestamp: Mapping[str, str | Column], streams: Streams) -> None:
     """Refuse times of streams that nobody declared, and streams without one."""
-    if not isinstance(timestamp, Mapping):
-        return
+    if not streams.are_named:
+        problem = "is by the names of streams, and the bolt reads one DataFrame"
+        allowed = f"a mapping with .on({{...}}), or one {name} for all rows"
+        raise refused(name, timestamp, problem, allowed=allowed, fix=f".with_{name}('ts')")
     known = listed(list(streams.frames))
     for stream in timestamp:
         if stream not in streams.frames:
-            problem = "is of a stream that is not declared"
+            problem, allowed = "is of a stream that is not declared", f"streams among {known}"
+            fix = f".on({{..., {stream!r}: {stream}}})"
             raise refused(
-                f"timestamp[{stream!r}]",
-                timestamp[stream],
-                problem,
-                allowed=f"one of {known}",
-                fix=f"timestamp of {next(iter(streams.frames))!r}",
+                f"{name}[{stream!r}]", timestamp[stream], problem, allowed=allowed, fix=fix
             )
     for stream in streams.frames:
         if stream not in timestamp:
-            problem = f"is missing, and the bolt reads {known}"
-            allowed = "a column for each stream, or one for all"
-            fix = f"{{..., {stream!r}: 'ts'}}"
-            raise refused(f"timestamp[{stream!r}]", None, problem, allowed=allowed, fix=fix)
+            problem, allowed = f"is missing, and the bolt reads {known}", "one for each stream"
+            fix = f".with_{name}({{..., {stream!r}: 'ts'}})"
+            raise refused(f"{name}[{stream!r}]", None, problem, allowed=allowed, fix=fix)
+
+
+def _check_kinds(
+    names: Mapping[str, str], times: Mapping[str, str | Column], streams: Streams
+) -> None:
+    """Refuse times with and without a zone beside each other: they cannot be compared."""
+    kinds = {
+        stream: kind_over(names[stream], time, time, streams.frames[stream])
+        for stream, time in times.items()
+    }
+    first, known = next(iter(kinds.items()))
+    for stream, kind in kinds.items():
+        if kind != known:
+            problem = (
+                f"has type {kind.simpleString()}, and that of {first!r} {known.simpleString()}"
+            )
+            allowed, fix = "one type for the times of all streams", "CAST(ts AS TIMESTAMP)"
+            raise ColumnTypeError(
+                sentence(names[stream], times[stream], problem, allowed=allowed, fix=fix)
+            )
 
 
 def _union(streams: Streams, frames: Mapping[str, DataFrame]) -> DataFrame:
-    if not streams.are_several:
+    if not streams.are_named:
         return next(iter(frames.values()))
     named = [frame.withColumn(STREAM, F.lit(stream)) for stream, frame in frames.items()]
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), named)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from eventtide.errors import refused
+
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from typing_extensions import Self
 
     from eventtide.storm.held import HeldRows, Ranges
 
@@ -19,7 +23,15 @@ class TupleWindow:
 
     Rows come in the order in which they were read; a batch that is read from several partitions has
     the rows of the first before those of the second. Each call makes a new DataFrame or table,
-    which is the caller's own.
+    which is the caller's own, but for what is inside of structs, lists and maps. In pandas integers
+    and booleans have the types that can be null, such as ``Int64``.
+
+    A window is good for as long as the function is called with it.
+
+    Raises
+    ------
+    InvalidArgumentError
+        It is asked for rows later than that.
     """
 
     __slots__ = ("_before", "_end", "_key", "_now", "_rows", "_start")
@@ -33,7 +45,8 @@ class TupleWindow:
         end: datetime,
         key: dict[str, Any],
     ) -> None:
-        self._rows, self._now, self._before = rows, now, before
+        self._rows: HeldRows | None = rows
+        self._now, self._before = now, before
         self._start, self._end, self._key = start, end, key
 
     def get(self) -> Any:  # noqa: ANN401 - a DataFrame or a table, as execute was told
@@ -41,14 +54,14 @@ class TupleWindow:
 
         .. versionadded:: 0.1
         """
-        return self._rows.take(self._now)
+        return self._take(self._now)
 
     def get_new(self) -> Any:  # noqa: ANN401 - as get
         """Return the rows that were not in the window that the key was given before.
 
         .. versionadded:: 0.1
         """
-        return self._rows.take(self._now.without(self._before))
+        return self._take(self._now.without(self._before))
 
     def get_expired(self) -> Any:  # noqa: ANN401 - as get
         """Return the rows of the window that the key was given before which are not in this one.
@@ -58,7 +71,7 @@ class TupleWindow:
         So what a function adds up of new rows, and takes off again of expired ones, is always that
         of all rows of the window, also after a time without windows.
         """
-        return self._rows.take(self._before.without(self._now))
+        return self._take(self._before.without(self._now))
 
     @property
     def start_timestamp(self) -> datetime | None:
@@ -83,6 +96,21 @@ class TupleWindow:
         .. versionadded:: 0.1
         """
         return dict(self._key)
+
+    def _take(self, ranges: Ranges) -> Any:  # noqa: ANN401 - as get
+        if self._rows is None:
+            problem = "was kept beyond the call of its function, and its rows are gone"
+            allowed, fix = "a window while the function runs", "rows = window.get()"
+            raise refused("window", self, problem, allowed=allowed, fix=fix)
+        return self._rows.take(ranges)
+
+    def __enter__(self) -> Self:
+        """Return itself, for a call."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the call."""
+        self._rows = None
 
     def __repr__(self) -> str:
         """Return what tells it from others."""

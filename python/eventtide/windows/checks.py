@@ -9,7 +9,6 @@ from eventtide.errors import InvalidDurationError, refused, sentence
 from eventtide.windows.result_checks import check_results
 from eventtide.windows.shapes import Framed
 from eventtide.windows.time_checks import check_time
-from eventtide.windows.unframed import Counted
 from eventtide.windows.zones import read_origin
 
 if TYPE_CHECKING:
@@ -22,8 +21,8 @@ _KINDS = (
     "tumbling(size), sliding(size, every=...), cumulate(size, step=...), session(gap) or"
     " by_count(rows)"
 )
-_NOT_OF_SESSIONS = ("offset", "origin", "time_zone")
-_NOT_OF_COUNTS = ("profile", "delay", "allowed_lateness", "late_rule", *_NOT_OF_SESSIONS)
+_OF_SIZES = ("offset", "origin", "time_zone")
+_OTHERS = ("another kind of window", "windows of a size")
 
 
 def check(settings: Settings) -> Shape:
@@ -42,6 +41,10 @@ def check(settings: Settings) -> Shape:
     shape = settings.shape
     if shape is None:
         raise refused("kind", None, "is missing", allowed=_KINDS, fix=".tumbling('1m')")
+    if settings.agg and settings.execution is not None:
+        problem = f"stands beside {settings.execution!r}"
+        allowed, fix = "agg(...) or execute(...), one of the two", "leave agg out"
+        raise refused("agg", settings.agg, problem, allowed=allowed, fix=fix)
     if not settings.agg and settings.execution is None:
         allowed, fix = "one aggregate or more", ".agg(F.count('*').alias('n'))"
         raise refused("agg", settings.agg, "is missing", allowed=allowed, fix=fix)
@@ -59,12 +62,10 @@ def check(settings: Settings) -> Shape:
 
 def _check_unframed(settings: Settings, shape: Shape) -> None:
     """Sessions begin with a row; windows of so many rows know no time at all."""
-    counted = isinstance(shape, Counted)
-    for name in _NOT_OF_COUNTS if counted else _NOT_OF_SESSIONS:
-        if (value := getattr(settings, name)) is not None:
-            why = "ends with a row, whatever its time" if counted else "begins with its first row"
-            problem = f"has no meaning for {shape!r}: such a window {why}"
-            allowed = f"{name} with {'another kind of window' if counted else 'windows of a size'}"
+    for name in shape.without:
+        if value := getattr(settings, name):
+            problem = f"has no meaning for {shape!r}: such a window {shape.why_without}"
+            allowed = f"{name} with {_OTHERS[name in _OF_SIZES]}"
             raise refused(name, value, problem, allowed=allowed, fix=f"leave {name} out")
 
 

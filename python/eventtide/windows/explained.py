@@ -114,6 +114,8 @@ def _place(settings: Settings) -> str:
 
 
 def _results(settings: Settings) -> str:
+    if settings.execution is not None:
+        return "the rows that the function returns for each window"
     if settings.emit:
         times = ", ".join(trigger.meaning for trigger in settings.emit)
         return f"{times}; each of all rows so far, with the name of its trigger"

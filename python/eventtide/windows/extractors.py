@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*|`[^`]+`")
+_FIRST_MILLIS, _LAST_MILLIS = -62_135_596_800_000, 253_402_300_799_999  # of the years 1 to 9999
 # A class has an upper-case letter in front; so a cast such as ts::timestamp is none.
 _METHOD = re.compile(r"(?:\w+\.)*[A-Z]\w*::(\w+)")
 
@@ -81,7 +82,7 @@ def extracted_time(
     column = extracted(name, extractor, df)
     kind = kind_over(name, extractor, column, df)
     if millis and isinstance(kind, LongType):
-        return F.timestamp_millis(F.col(column) if isinstance(column, str) else column)
+        return _of_millis(F.col(column) if isinstance(column, str) else column)
     if not isinstance(kind, (TimestampType, TimestampNTZType)):
         problem = f"has type {kind.simpleString().upper()}"
         time = f"to_timestamp({extractor if isinstance(extractor, str) else shown(column)})"
@@ -89,6 +90,11 @@ def extracted_time(
         allowed, fix = f"a TIMESTAMP or a TIMESTAMP_NTZ{numbers}", f"{name}={time!r}"
         raise ColumnTypeError(sentence(name, extractor, problem, allowed=allowed, fix=fix))
     return column
+
+
+def _of_millis(column: Column) -> Column:
+    """Return the time of milliseconds, null for those that are none: Spark would fail for them."""
+    return F.when(column.between(_FIRST_MILLIS, _LAST_MILLIS), F.timestamp_millis(column))
 
 
 def kind_over(name: str, given: object, column: str | Column, df: DataFrame) -> DataType:

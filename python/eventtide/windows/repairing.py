@@ -110,7 +110,7 @@ def _final(window: WindowBuilder) -> WindowBuilder:
             sentence("window", window, problem, allowed=allowed, fix=".event_time('ts')")
         )
     if not isinstance(window.settings.shape, (Framed, Session, type(None))):
-        problem = "is of rows by number, of which a late one may belong to any"
+        problem = "is none of which it is known, by its time alone, which windows a late row missed"
         allowed = "tumbling, sliding or cumulate windows, and sessions"
         raise refused("window", window, problem, allowed=allowed, fix="windows of time")
     plain = replace(

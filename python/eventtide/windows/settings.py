@@ -11,6 +11,7 @@ from eventtide._arguments import count, of_type
 from eventtide.durations import to_iso
 from eventtide.errors import InvalidArgumentError, sentence
 from eventtide.windows.event_time import EventTime
+from eventtide.windows.execution import Execution
 from eventtide.windows.handlers import LateHandler
 from eventtide.windows.key_time import IdleTimeout, Scope
 from eventtide.windows.shapes import Shape
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from eventtide.durations import Duration
-    from eventtide.storm.execution import Execution
     from eventtide.windows.profiles import LateAction, LateRule, Profile
     from eventtide.windows.triggers import WindowTrigger
 
@@ -75,7 +75,7 @@ class Early:
 
 
 # What prints the call that made it.
-_CALLS = (EventTime, Scope, Shape, IdleTimeout, LateHandler, Early)
+_CALLS = (EventTime, Scope, Shape, IdleTimeout, LateHandler, Early, Execution)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

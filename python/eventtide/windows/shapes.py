@@ -38,6 +38,12 @@ class Shape(ABC):
     remembers: ClassVar[bool] = False
     """Whether there is something to know of a key that holds nothing."""
 
+    without: ClassVar[tuple[str, ...]] = ()
+    """Settings that mean nothing for such windows."""
+
+    why_without: ClassVar[str] = ""
+    """And why."""
+
     @property
     def closes(self) -> str | None:
         """When a window closes, where that is not what the profile says."""

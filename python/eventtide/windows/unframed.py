@@ -35,6 +35,8 @@ class Session(Shape):
         One is wrong, or the maximum is shorter than the gap.
     """
 
+    without: ClassVar[tuple[str, ...]] = ("offset", "origin", "time_zone")
+    why_without: ClassVar[str] = "begins with its first row"
     gap: Duration
     maximum_duration: Duration | None = None
     touching: Touching | None = None
@@ -92,6 +94,14 @@ class Counted(Shape):
     """
 
     remembers: ClassVar[bool] = True
+    without: ClassVar[tuple[str, ...]] = (
+        "profile",
+        "delay",
+        "allowed_lateness",
+        "late_rule",
+        *Session.without,
+    )
+    why_without: ClassVar[str] = "ends with a row, whatever its time"
     rows: int
     every: int | None = None
 

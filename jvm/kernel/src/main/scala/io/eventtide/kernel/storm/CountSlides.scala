@@ -34,6 +34,7 @@ private[storm] final class CountSlides(
   private var seen = 0L // how many had been when it was given
 
   private var reached = Option.empty[Long]
+  private var isCaughtUp = false
   private val ended = mutable.ArrayBuffer.empty[(Long, Long)] // count and end of windows to give
   private var at = -1 // which of them is turned to
   private var inTime: Members = _ // null before the first, and for a length of rows
@@ -55,7 +56,13 @@ private[storm] final class CountSlides(
     ended.clear()
     at = -1
     inTime = null
-    watermark.filter(_ >= waiting.lowest).foreach(countWaiting)
+    isCaughtUp = false
+  }
+
+  /** Counts what the watermark has reached since, before anything else counts. */
+  private def catchUp(): Unit = if (!isCaughtUp) {
+    isCaughtUp = true
+    reached.filter(_ >= waiting.lowest).foreach(countWaiting)
   }
 
   def openAll(): Unit = open(Some(Long.MaxValue))
@@ -66,6 +73,7 @@ private[storm] final class CountSlides(
   }
 
   def add(ts: Long, row: RowContent): Boolean = {
+    catchUp()
     if (reached.exists(ts <= _)) {
       log.add(ts, row)
       count(ts)
@@ -79,6 +87,7 @@ private[storm] final class CountSlides(
   }
 
   def next(): Boolean = {
+    catchUp()
     at += 1
     val found = at < ended.length
     if (found) {
@@ -135,20 +144,29 @@ private[storm] final class CountSlides(
 
   private def lowestOf(some: BitSet): Int = if (some.isEmpty) log.slots else some.nextSetBit(0)
 
-  def hasPending: Boolean = !waiting.isEmpty || log.rows % slide != 0
+  def hasPending: Boolean = !waiting.isEmpty || (length match {
+    case Extent.Time(time) =>
+      log.rows % slide != 0 && reached.forall(highest > Clamped.subtract(_, time))
+    case Extent.Rows(count) => log.rows > math.max(nextCount - slide, nextCount - count)
+  })
+
+  /** How many rows will have been counted when the next window ends. */
+  private def nextCount: Long = (log.rows / slide + 1) * slide
 
   def due: Long = waiting.lowest
 
-  def isEmpty: Boolean = !hasPending && log.isEmpty
+  // How many have been counted since the last window says which rows the next one has.
+  def isEmpty: Boolean = waiting.isEmpty && log.isEmpty && log.rows % slide == 0
 
   def letGo(): Unit = length match {
     case Extent.Time(time) =>
-      val needed = if (keepsLast && lastCount > 0) lastEnd else highest
-      log.drop(upTo = Clamped.subtract(needed, time), before = Long.MaxValue)
+      val past = Clamped.subtract(highest, time)
+      val kept = if (keepsLast && lastCount > 0) Clamped.subtract(lastEnd, time) else past
+      // What came after the last window is in none before the next.
+      log.drop(block => block.highest <= (if (block.first >= seen) past else kept))
     case Extent.Rows(count) =>
-      val next = (log.rows / slide + 1) * slide
-      val needed = if (keepsLast && lastCount > 0) lastCount else next
-      log.drop(upTo = Long.MaxValue, before = needed - count)
+      val needed = if (keepsLast && lastCount > 0) lastCount else nextCount
+      log.drop(_.last < needed - count)
   }
 
   def forget(): Unit = {

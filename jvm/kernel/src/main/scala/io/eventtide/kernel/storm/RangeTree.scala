@@ -6,8 +6,9 @@ import io.eventtide.kernel.window.Buffers
 
 /** Aggregates over any rows of a key, without turning to each of them for each window.
   *
-  *   - '''Guarantee:''' merges in the order of slots; a window of `n` rows costs `log n` merges for each
-  *     run of slots that it is made of, and each row is taken once.
+  *   - '''Guarantee:''' merges in the order of slots, and never more than some window has; one of
+  *     `n` rows costs `log n` merges for each run of slots that it is made of, once those of its parts
+  *     are known, and each row is taken once.
   *   - '''Restart:''' nothing to save.
   *   - '''Source:''' the segment tree.
   *
@@ -15,43 +16,38 @@ import io.eventtide.kernel.window.Buffers
   * @param leaf a new buffer with the row of a slot
   */
 final class RangeTree(buffers: Buffers, count: Int, leaf: Int => Int) {
-  private val nodes = new Array[Int](2 * count)
-  locally {
-    var slot = 0
-    while (slot < count) {
-      nodes(count + slot) = leaf(slot)
-      slot += 1
-    }
-    var node = count - 1
-    while (node > 0) {
-      nodes(node) = merged(nodes(2 * node), nodes(2 * node + 1))
-      node -= 1
-    }
-  }
+  private val nodes = Array.fill(2 * count)(RangeTree.Unknown)
 
-  private def merged(one: Int, two: Int): Int = {
-    val into = buffers.copy(one)
-    buffers.merge(into, two)
-    into
+  private def node(at: Int): Int = {
+    if (nodes(at) == RangeTree.Unknown) {
+      nodes(at) =
+        if (at >= count) leaf(at - count)
+        else {
+          val into = buffers.copy(node(2 * at))
+          buffers.merge(into, node(2 * at + 1))
+          into
+        }
+    }
+    nodes(at)
   }
 
   /** Adds the slots of a range to a buffer. */
-  def addTo(into: Int, from: Int, until: Int): Unit = {
+  private def addTo(into: Int, from: Int, until: Int): Unit = {
     var (low, high) = (from + count, until + count)
     var after = List.empty[Int] // of the right edge, from the left on
     while (low < high) {
       if ((low & 1) == 1) {
-        buffers.merge(into, nodes(low))
+        buffers.merge(into, node(low))
         low += 1
       }
       if ((high & 1) == 1) {
         high -= 1
-        after = nodes(high) :: after
+        after = high :: after
       }
       low >>= 1
       high >>= 1
     }
-    after.foreach(buffers.merge(into, _))
+    after.foreach(at => buffers.merge(into, node(at)))
   }
 
   /** A new buffer with all of these slots. */
@@ -65,4 +61,8 @@ final class RangeTree(buffers: Buffers, count: Int, leaf: Int => Int) {
     }
     into
   }
+}
+
+private object RangeTree {
+  private val Unknown = -1
 }

@@ -12,8 +12,11 @@ import io.eventtide.kernel.window.{BlockArchive, ByteSink, ByteSource}
   *   - '''Guarantee:''' a row is written once when it comes, and once more each time that its block
   *     doubles, up to `RowLimits.rows`.
   *   - '''Edges:''' a block goes when none of its rows is needed any more.
+  *
+  * @param isNumbered
+  *   whether rows are asked for by their numbers; else blocks are put together that lie apart
   */
-final class RowLog(archive: BlockArchive, limits: RowLimits) {
+final class RowLog(archive: BlockArchive, limits: RowLimits, isNumbered: Boolean = true) {
   private val blocks = mutable.ArrayBuffer.empty[RowLog.Entry]
   private val tail = new RowBlock // what the archive has not yet
   private var end = 0L // the number of the next row
@@ -152,9 +155,8 @@ final class RowLog(archive: BlockArchive, limits: RowLimits) {
       loaded(low)
     }
 
-  /** Removes the blocks of which no row is needed: of none it is after the time, nor from the number on. */
-  def drop(upTo: Long, before: Long): Unit = {
-    val isDone = (entry: RowLog.Entry) => entry.highest <= upTo && entry.last < before
+  /** Removes the blocks of which no row is needed. */
+  private[storm] def drop(isDone: RowLog.Entry => Boolean): Unit = {
     blocks.filterInPlace { entry =>
       val done = isDone(entry)
       if (done) archive.remove(entry.first)
@@ -164,7 +166,7 @@ final class RowLog(archive: BlockArchive, limits: RowLimits) {
   }
 
   /** Removes all rows. */
-  def clear(): Unit = drop(upTo = Long.MaxValue, before = Long.MaxValue)
+  def clear(): Unit = drop(_ => true)
 
   /** Takes out all rows up to a time; those after it stay, in order. */
   def takeUpTo(time: Long)(give: Int => Unit): Unit = {
@@ -201,11 +203,12 @@ final class RowLog(archive: BlockArchive, limits: RowLimits) {
       }
     }
 
-  // Blocks double, so that a row is not written with each that comes after it.
+  // Blocks double, so that a row is not written with each that comes after it. What lies between two
+  // of them has gone: rows are known by their numbers, which go on from the first of a block.
   private def put(): Unit = {
     var whole = tail
     var first = end - tail.count
-    while (blocks.nonEmpty && fits(blocks.last, whole)) {
+    while (blocks.nonEmpty && isBefore(first) && fits(blocks.last, whole)) {
       val grown = new RowBlock
       grown.addAll(read(blocks.last, new RowBlock))
       grown.addAll(whole)
@@ -217,6 +220,8 @@ final class RowLog(archive: BlockArchive, limits: RowLimits) {
     blocks += entryOf(whole, first)
     tail.clear()
   }
+
+  private def isBefore(first: Long) = !isNumbered || blocks.last.last + 1 == first
 
   private def fits(last: RowLog.Entry, more: RowBlock): Boolean =
     last.count <= more.count && last.count + more.count <= limits.rows &&
@@ -267,7 +272,7 @@ final class RowLog(archive: BlockArchive, limits: RowLimits) {
   */
 final case class RowLimits(rows: Int = 1024, bytes: Int = 1 << 20, atHand: Int = 1000000)
 
-private object RowLog {
+private[storm] object RowLog {
   val Never: Long = Long.MaxValue
 
   /** A block in the archive.

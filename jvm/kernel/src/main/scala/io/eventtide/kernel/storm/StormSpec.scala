@@ -29,18 +29,12 @@ object Extent {
   */
 final case class StormSpec(length: Extent, slide: Extent) {
 
-  /** Whether there are rows that are in no window. */
-  def hasGaps: Boolean = (length, slide) match {
-    case (Extent.Time(long), Extent.Time(far)) => far > long
-    case (Extent.Rows(many), Extent.Rows(far)) => far > many
-    case _ => false
-  }
-
   /** In how many windows a row of that time is, where that is known by its time: else none. */
   def windowsOf(ts: Long): Int = (length, slide) match {
     case (Extent.Time(long), Extent.Time(far)) =>
       val first = Frame(far).ceiling(ts)
-      math.max(0, Math.floorDiv(Clamped.subtract(Clamped.add(ts, long), first) - 1, far) + 1).toInt
+      val windows = Math.floorDiv(Clamped.subtract(Clamped.add(ts, long), first) - 1, far) + 1
+      math.min(Int.MaxValue.toLong, math.max(0L, windows)).toInt
     case _ => 0
   }
 }

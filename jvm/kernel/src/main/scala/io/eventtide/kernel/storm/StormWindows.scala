@@ -53,7 +53,9 @@ abstract class StormWindows {
   /** The lowest slot that the window, or a later one of this batch, may have. */
   def lowestSlot: Int
 
-  /** Whether there are rows that may still be in a window for the first time. */
+  /** Whether there are rows that may still be in a window for the first time; asked when all windows
+    * have been given.
+    */
   def hasPending: Boolean
 
   /** The watermark at which the key has something to do without rows; `RowLog.Never` for none. */
@@ -94,7 +96,13 @@ object StormWindows {
     spec.slide match {
       case Extent.Time(slide) => new TimeSlides(spec.length, slide, keepsLast, log)
       case Extent.Rows(slide) =>
-        new CountSlides(spec.length, slide, keepsLast, log, new RowLog(waiting, limits))
+        new CountSlides(
+          spec.length,
+          slide,
+          keepsLast,
+          log,
+          new RowLog(waiting, limits, isNumbered = false)
+        )
     }
   }
 

@@ -32,6 +32,7 @@ private[storm] final class TimeSlides(
   private var lastMembers = new BitSet
   private var first = -1 // none yet
   private var quiet = 0
+  private var isEnding = false
 
   def begin(): Unit = {
     hasEnded = false
@@ -45,9 +46,8 @@ private[storm] final class TimeSlides(
     closing = watermark.getOrElse(Long.MinValue)
     loaded = null
     quiet = 0
+    isEnding = false
   }
-
-  private var isEnding = false
 
   def openAll(): Unit = {
     open(None)
@@ -73,11 +73,10 @@ private[storm] final class TimeSlides(
 
   def next(): Boolean = {
     if (isEnding) endAll()
-    var found = false
-    while (!found && nextEnd < closing) {
+    val found = nextEnd < closing
+    if (found) {
       load()
       turn()
-      found = !loaded.slots.isEmpty
     }
     found
   }
@@ -154,11 +153,13 @@ private[storm] final class TimeSlides(
   def letGo(): Unit = length match {
     case Extent.Time(time) =>
       val needed = if (keepsLast && hasEnded) lastEnd else nextEnd
-      log.drop(upTo = Clamped.subtract(needed, time), before = Long.MaxValue)
+      log.drop(_.highest <= Clamped.subtract(needed, time))
     // Rows before them are in no window to come, whatever their times, if there are so many.
     case Extent.Rows(count) =>
-      if (loaded != null && loaded.slots.cardinality == count)
-        log.drop(upTo = Long.MaxValue, before = log.number(loaded.slots.nextSetBit(0)))
+      if (loaded != null && loaded.slots.cardinality == count) {
+        val first = log.number(loaded.slots.nextSetBit(0))
+        log.drop(_.last < first)
+      }
   }
 
   def forget(): Unit = log.clear()

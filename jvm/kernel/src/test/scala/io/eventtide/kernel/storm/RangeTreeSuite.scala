@@ -31,11 +31,24 @@ final class RangeTreeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("a range takes few merges") {
     val texts = new Texts
     val tree = new RangeTree(texts, 1000, slot => texts.of(s"$slot "))
-    texts.merges = 0
     val set = new BitSet
     set.set(1, 999)
     tree.of(set): Unit
+    texts.merges = 0
+    set.clear(1)
+    tree.of(set): Unit
     assert(texts.merges <= 20)
+  }
+
+  test("nothing is merged that no window has together") {
+    val texts = new Texts
+    val tree = new RangeTree(texts, 100, slot => texts.of(s"$slot "))
+    for (end <- 2 to 100) {
+      val set = new BitSet
+      set.set(end - 2, end)
+      assert(texts(tree.of(set)) == s"${end - 2} ${end - 1} ")
+    }
+    assert(texts.longest <= "98 99 ".length)
   }
 }
 
@@ -45,6 +58,7 @@ private final class Texts extends Buffers {
   var merges = 0
 
   def apply(buffer: Int): String = texts(buffer)
+  def longest: Int = texts.map(_.length).max
 
   def of(text: String): Int = {
     texts += text

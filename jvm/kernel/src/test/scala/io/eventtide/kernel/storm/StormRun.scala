@@ -22,6 +22,9 @@ final class StormRun(spec: StormSpec, limits: RowLimits, keepsLast: Boolean = tr
   private val incoming = mutable.Buffer.empty[(String, Long)]
   private var dueNow = StormWindows.Never
 
+  /** Whether it said that rows wait for their first window. */
+  var isPending = false
+
   /** When the key said that it has something to do without rows. */
   def due: Long = dueNow
 
@@ -46,6 +49,7 @@ final class StormRun(spec: StormSpec, limits: RowLimits, keepsLast: Boolean = tr
     val panes = panesOf(windows)
     windows.letGo()
     dueNow = windows.due
+    isPending = windows.hasPending
     saved = Option.when(!windows.isEmpty) {
       val out = new ByteSink
       windows.write(out)

@@ -8,8 +8,8 @@ import io.eventtide.kernel.InvalidArgument
 final class StormWindowsSuite extends AnyFunSuite {
   import Extent.{Rows, Time}
 
-  private def run(length: Extent, slide: Extent) =
-    new StormRun(StormSpec(length, slide), RowLimits(rows = 2, bytes = 100, atHand = 3))
+  private def run(length: Extent, slide: Extent, keepsLast: Boolean = true) =
+    new StormRun(StormSpec(length, slide), RowLimits(rows = 2, bytes = 100, atHand = 3), keepsLast)
 
   private def windowsOf(run: StormRun, watermark: Long, rows: (String, Long)*) = {
     rows.foreach { case (name, ts) => run.add(name, ts) }
@@ -105,6 +105,32 @@ final class StormWindowsSuite extends AnyFunSuite {
     }
   }
 
+  test("rows that can be in no window to come are no reason to keep a key") {
+    val byCount = run(Time(10), Rows(3), keepsLast = true)
+    windowsOf(byCount, 5, "a" -> 1, "b" -> 5): Unit
+    assert(byCount.isPending)
+    windowsOf(byCount, 15): Unit
+    assert(!byCount.isPending)
+    val gaps = run(Rows(1), Rows(10), keepsLast = true)
+    windowsOf(gaps, 5, "a" -> 1, "b" -> 2): Unit
+    assert(!gaps.isPending)
+    val last = run(Rows(2), Rows(3), keepsLast = true)
+    windowsOf(last, 5, "a" -> 1): Unit
+    assert(!last.isPending)
+    windowsOf(last, 5, "b" -> 5): Unit
+    assert(last.isPending)
+  }
+
+  test("of rows between two windows those stay that the next one may have") {
+    val windows = run(Time(10), Rows(100), keepsLast = true)
+    val rows = (1 to 100).map(i => s"$i" -> i.toLong)
+    assert(windowsOf(windows, 100, rows: _*).length == 1)
+    (101L to 190).foreach(ts => windowsOf(windows, ts, "x" -> ts))
+    assert(windows.rows.blocks.size <= 2 * 10 / 2 + 4)
+    val next = windowsOf(windows, 200, (191L to 200).map(ts => s"$ts" -> ts): _*)
+    assert(next.map(pane => (pane.end, pane.rows.length, pane.expired.size)) == Seq((200, 10, 10)))
+  }
+
   test("lengths and slides are above zero") {
     Seq(() => Time(0), () => Time(-1), () => Rows(0), () => Rows(-1)).foreach { made =>
       assertThrows[InvalidArgument](made())
@@ -118,6 +144,6 @@ final class StormWindowsSuite extends AnyFunSuite {
     assert(Seq(1L, 5L, 6L, 10L).map(uneven.windowsOf) == Seq(2, 2, 3, 3))
     val gaps = StormSpec(Time(5), Time(10))
     assert(Seq(1L, 5L, 6L, 10L).map(gaps.windowsOf) == Seq(0, 0, 1, 1))
-    assert(gaps.hasGaps && !sliding.hasGaps)
+    assert(StormSpec(Time(Long.MaxValue), Time(1)).windowsOf(1) == Int.MaxValue)
   }
 }

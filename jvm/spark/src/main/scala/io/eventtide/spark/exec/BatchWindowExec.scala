@@ -115,7 +115,7 @@ private[exec] final class BatchKeyRows(
   protected def advance(): Boolean = {
     var found = key != null && windows.next()
     while (!found && rows.hasNext) {
-      takeKey()
+      WindowRows.namingKey(plan, key)(takeKey())
       found = windows.next()
     }
     found

@@ -34,6 +34,9 @@ private[exec] trait KeyWindows {
   /** That row, good until the next one. */
   def row(key: UnsafeRow): InternalRow
 
+  /** All has been given: what is no longer needed goes. */
+  def settle(): Unit = ()
+
   def isEmpty: Boolean
 
   /** Whether all that was done is to close a few windows, which can as well be done again. */

@@ -4,7 +4,12 @@ import java.io.ByteArrayOutputStream
 import java.util.BitSet
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{
+  BindReferences,
+  GenericInternalRow,
+  UnsafeProjection,
+  UnsafeRow
+}
 import org.apache.spark.unsafe.Platform
 
 import io.eventtide.kernel.storm.{RangeTree, RowLog, StormWindows}
@@ -78,6 +83,8 @@ private[exec] final class HandedOutRows(
     windows: StormWindows
 ) extends StormResults {
   private val rows = new RowsOfLog(windows.log, plan.rows.get.stored.get.length)
+  private val shownKey =
+    UnsafeProjection.create(BindReferences.bindReferences(plan.result.key, plan.keys))
   private val toLine = UnsafeProjection.create(plan.output.map(_.dataType).toArray)
   private val line = new GenericInternalRow(3)
   private val windowLine = new GenericInternalRow(4)
@@ -127,7 +134,7 @@ private[exec] final class HandedOutRows(
     first = windows.firstSlot
     sent = first
     wanted = math.max(wanted, math.max(first, windows.before.length))
-    keyLine.update(0, key)
+    keyLine.update(0, shownKey(key))
     keyLine.update(1, ranges(windows.before))
     keyLine
   }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.unsafe.Platform
 
 import io.eventtide.kernel.storm.{RowContent, RowLimits, StormWindows}
-import io.eventtide.kernel.window.{BlockArchive, ByteSink, ByteSource, FrameRing, Silence}
+import io.eventtide.kernel.window.{BlockArchive, ByteSink, ByteSource}
 import io.eventtide.spark.late.PartitionLate
 import io.eventtide.spark.options.WindowKind
 import io.eventtide.spark.state.{AggregateCalls, WindowBuffers}
@@ -40,7 +40,7 @@ private[exec] final class StormRows(
   private val stored = new StoredRow
   private val late = log.map(new KeyedLate(plan, batch, _, () => batch.before))
   private val lateBelow = batch.before.getOrElse(Long.MinValue)
-  private val silence = plan.settings.byKey.fold(StormRows.Forgotten)(_.silence)
+  private val silence = plan.settings.byKey.get.silence // of which such windows always know
   private var lastSign = Long.MinValue // of life
 
   def begin(): Unit = {
@@ -62,7 +62,7 @@ private[exec] final class StormRows(
 
   // Rows that have the time at which they come need not wait for it.
   private def reached: Option[Long] =
-    if (kind.followsClock && !kind.slidesInTime) Some(Long.MaxValue) else batch.after
+    if (kind.isOfIngestion && !kind.slidesInTime) Some(Long.MaxValue) else batch.after
 
   def add(rows: KeyedRows): Unit = {
     val (micros, row) = (rows.frame, rows.buffer)
@@ -86,12 +86,12 @@ private[exec] final class StormRows(
 
   def row(key: UnsafeRow): InternalRow = results.row(key)
 
-  def isEmpty: Boolean = {
+  var isEmpty = false
+
+  override def settle(): Unit = {
     windows.letGo()
-    val isOver =
-      windows.isEmpty || !windows.hasPending && silence.forgets(lastSign, batch.now)
-    if (isOver) windows.forget()
-    isOver
+    isEmpty = windows.isEmpty || !windows.hasPending && silence.forgets(lastSign, batch.now)
+    if (isEmpty) windows.forget()
   }
 
   def hasOnlyClosed: Boolean = false
@@ -99,7 +99,7 @@ private[exec] final class StormRows(
   def due: Long = windows.due
 
   def deadline: Long =
-    if (windows.hasPending) FrameRing.Never else silence.forgottenAt(lastSign)
+    if (windows.hasPending) StormWindows.Never else silence.forgottenAt(lastSign)
 
   def write(out: ByteSink): Unit = {
     out.putNumber(lastSign)
@@ -133,8 +133,6 @@ private[exec] object StormRows {
     val all = RowLimits(rows = Int.MaxValue, bytes = Int.MaxValue)
     new StormRows(plan, kind, KeyedBatch.ThatEndsAll, nowhere, calls, buffers, None, all)
   }
-
-  private val Forgotten = Silence(timeout = None, keep = 0)
 }
 
 /** A row as bytes. */

@@ -3,6 +3,7 @@ package io.eventtide.spark.exec
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
+  AttributeReference,
   Expression,
   GenericInternalRow,
   UnsafeRow
@@ -58,7 +59,10 @@ private[spark] final case class RowPlan(
 
   /** The rows that functions take: those that come, or what was kept of them. */
   def columns: RowColumns = {
-    val kept = stored.map(_.collect { case column: Attribute => column })
+    val kept = stored.map(_.map {
+      case column: Attribute => column
+      case folded => AttributeReference("folded", folded.dataType, folded.nullable)()
+    })
     RowColumns(kept.getOrElse(input), filters)
   }
 }

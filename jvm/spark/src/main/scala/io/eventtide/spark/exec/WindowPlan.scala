@@ -114,12 +114,15 @@ private[spark] object WindowPlan {
   *   index, timing and whether it is the last; none where windows give one row each
   * @param columns
   *   the output, over the keys and these
+  * @param key
+  *   what is shown of the key where rows are handed out, over the keys
   */
 private[spark] final case class WindowResult(
     bounds: Seq[Attribute],
     aggregates: Seq[Attribute],
     pane: Seq[Attribute],
-    columns: Seq[NamedExpression]
+    columns: Seq[NamedExpression],
+    key: Seq[Expression] = Nil
 )
 
 /** Makes the rows of results; one instance a task. */
@@ -132,7 +135,7 @@ private[exec] final class ResultRows(plan: WindowPlan) {
   private val all = new JoinedRow
 
   private val columns = {
-    val WindowResult(bounds, aggregates, pane, columns) = plan.result
+    val WindowResult(bounds, aggregates, pane, columns, _) = plan.result
     UnsafeProjection.create(
       BindReferences.bindReferences(columns, plan.keys ++ bounds ++ aggregates ++ pane)
     )

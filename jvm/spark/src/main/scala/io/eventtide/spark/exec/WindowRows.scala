@@ -131,6 +131,7 @@ private[exec] final class WindowRows(
   }
 
   private def leaveKey(): Unit = {
+    windows.settle()
     if (windows.isEmpty) {
       if (state.drop()) counts.removed += 1
     } else {

@@ -99,7 +99,7 @@ private[spark] object OptionsCodec {
     (s"${prefix}policy" -> spec.name) +: (parameters ++ children)
   }
 
-  private[spark] def policy(options: Options, prefix: String): PolicySpec = {
+  private[options] def policy(options: Options, prefix: String): PolicySpec = {
     val name =
       options.required(s"${prefix}policy", s"allowed are ${names(Policies.all.map(_.name))}")
     val reader = Policies.all.find(_.name == name).getOrElse {

@@ -2,7 +2,6 @@ package io.eventtide.spark.options
 
 import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.storm.{Extent, StormSpec}
-import io.eventtide.kernel.watermark.{PolicySpec, WithIngestionTime}
 import io.eventtide.spark.EventtideException
 
 /** Reads Storm's windows: a length and a slide, each in time or in rows. */
@@ -17,14 +16,17 @@ private[options] object StormCodec {
   // Spark's watermark is in whole milliseconds, by which windows of time end.
   private val ShortestSlide = 1000L
 
-  def read(options: Options, policy: Option[PolicySpec]): WindowKind.ByStorm = {
+  /** @param isOfIngestion
+    *   whether rows have the time at which they come
+    */
+  def read(options: Options, isOfIngestion: Boolean): WindowKind.ByStorm = {
     val spec = StormSpec(extent(options, "length", 1), extent(options, "slide", ShortestSlide))
     val handsOut = options.choice("result", Seq("rows" -> true, "aggregates" -> false))
     val atHand = options.count("rows_in_memory", 1)
     WindowKind.ByStorm(
       spec,
       handsOut.getOrElse(false),
-      followsClock = policy.exists(_.name == WithIngestionTime.name),
+      isOfIngestion,
       atHand.getOrElse(MostAtHand)
     )
   }
@@ -56,5 +58,6 @@ private[options] object StormCodec {
     settings.byKey.flatMap(_.silence.timeout).foreach { timeout =>
       refuse("idle timeout", PolicyTree.duration(timeout))
     }
+    settings.byKey.filter(_.silence.byEvents).foreach(_ => refuse("idle clock", "event_time"))
   }
 }

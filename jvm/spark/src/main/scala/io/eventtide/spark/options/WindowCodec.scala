@@ -31,6 +31,8 @@ private[spark] object WindowCodec {
 
   /** @param policy
     *   of the watermark
+    * @param isOfIngestion
+    *   whether rows have the time at which they come
     * @param isLocal
     *   whether event times are those of a clock without a zone
     * @param hasCondition
@@ -40,9 +42,10 @@ private[spark] object WindowCodec {
       values: Map[String, String],
       isLocal: Boolean,
       hasCondition: Boolean = false,
-      policy: Option[PolicySpec] = None
+      policy: Option[PolicySpec] = None,
+      isOfIngestion: Boolean = false
   ): WindowSettings =
-    try settings(values, isLocal, hasCondition, policy)
+    try settings(values, isLocal, hasCondition, policy, isOfIngestion)
     catch {
       case refused: InvalidArgument =>
         throw EventtideException("INVALID_WINDOW", "reason" -> refused.getMessage)
@@ -52,7 +55,8 @@ private[spark] object WindowCodec {
       values: Map[String, String],
       isLocal: Boolean,
       hasCondition: Boolean,
-      policy: Option[PolicySpec]
+      policy: Option[PolicySpec],
+      isOfIngestion: Boolean
   ): WindowSettings = {
     val options = new Options(values)
     val kind = options.choice("kind", Kinds.map(kind => kind -> kind)).getOrElse("")
@@ -61,7 +65,8 @@ private[spark] object WindowCodec {
     val settings = WindowSettings(
       kind,
       sizes(values),
-      if (kind == "storm") StormCodec.read(options, policy) else windows(kind, options, isLocal),
+      if (kind == "storm") StormCodec.read(options, isOfIngestion)
+      else windows(kind, options, isLocal),
       KeyTimeCodec.read(options, policy, remembers = kind == "count" || kind == "storm"),
       if (emitted.isEmpty) early else None,
       emitted,

@@ -110,7 +110,7 @@ object WindowKind {
     *
     * @param handsOut
     *   whether a result is the rows of a window, for a function; else aggregates over them
-    * @param followsClock
+    * @param isOfIngestion
     *   whether rows have the time at which they come, so that they count at once
     * @param rowsAtHand
     *   how many rows of a key are in memory at once
@@ -118,7 +118,7 @@ object WindowKind {
   final case class ByStorm(
       spec: StormSpec,
       handsOut: Boolean,
-      followsClock: Boolean,
+      isOfIngestion: Boolean,
       rowsAtHand: Int
   ) extends WindowKind {
 
@@ -143,7 +143,9 @@ object WindowKind {
     def resultsFrom(watermark: Long): Long = watermark - 1
 
     def structure: String = {
-      val result = if (handsOut) ", rows handed out" else ""
+      val result =
+        (if (isOfIngestion) ", in time of ingestion" else "") +
+          (if (handsOut) ", rows handed out" else "")
       s"${text(spec.length)} every ${text(spec.slide)}, $bounds, late ${lateRule.name}$result"
     }
 

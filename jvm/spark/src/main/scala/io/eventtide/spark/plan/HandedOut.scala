@@ -40,12 +40,18 @@ private[plan] object HandedOut {
   )
 
   def columns(row: Seq[Attribute], keyed: Aggregate): Seq[Attribute] = Seq(
-    AttributeReference("_row", DataTypeUtils.fromAttributes(row))(),
-    column("_key", StructField("key", keyOf(keyed)), StructField("before", Ranges))
+    AttributeReference("_row", named(row))(),
+    column(
+      "_key",
+      StructField("key", named(keyed.aggregateExpressions.map(_.toAttribute))),
+      StructField("before", Ranges)
+    )
   )
 
-  private def keyOf(keyed: Aggregate): StructType =
-    DataTypeUtils.fromAttributes(keyed.aggregateExpressions.map(_.toAttribute))
+  private def named(columns: Seq[Attribute]): StructType = {
+    WindowChecks.differentNames(columns.map(_.name))
+    DataTypeUtils.fromAttributes(columns)
+  }
 
   private def column(name: String, fields: StructField*) =
     AttributeReference(name, StructType(fields))()

@@ -31,9 +31,9 @@ private[plan] object PlannedRows {
   ): PlannedRows = {
     def keptFor(use: KeptColumns.Use) = kept.filter(_.use == use).flatMap(_.children)
     val logged = keptFor(KeptColumns.OfLateRows)
-    val handedOut = keptFor(KeptColumns.OfRows)
+    val stored = keptFor(KeptColumns.OfRows)
     val keysAndTime = grouping.map(_.toAttribute)
-    val used: Seq[Expression] = aggregates ++ logged ++ handedOut
+    val used: Seq[Expression] = aggregates ++ logged ++ stored
     val others = AttributeSet(used.flatMap(_.references)) -- keysAndTime
     val order = orderOf(node.settings, keysAndTime.last)
     val columns = (grouping ++ others.toSeq) ++ order.filterNot(keysAndTime.contains)
@@ -48,11 +48,22 @@ private[plan] object PlannedRows {
       clamp.flatten.filter(_.mode == FutureGuard.Clamp),
       order.map(_.toAttribute),
       kept.find(_.use == KeptColumns.OfGroups).map(groupsOf(grouping, _)),
-      node.settings.storm.map { storm =>
-        if (storm.handsOut) handedOut else AttributeSet(aggregates.flatMap(_.references)).toSeq
-      }
+      node.settings.storm.map(_ => storedOf(node, aggregates, stored))
     )
     PlannedRows(columns, plan)
+  }
+
+  // Over a batch, of which nothing is kept, Spark may compute from other columns than were written.
+  private def storedOf(
+      node: WindowAggregate,
+      aggregates: Seq[AggregateExpression],
+      written: Seq[Expression]
+  ): Seq[Expression] = {
+    val used = AttributeSet(aggregates.flatMap(_.references))
+    val hasAll = used.subsetOf(AttributeSet(written.collect { case column: Attribute => column }))
+    if (hasAll) written
+    else if (!node.isStreaming) used.toSeq
+    else throw new IllegalStateException(s"rows without columns that are used: $node")
   }
 
   // Of a batch Spark takes constant columns from the keys; they tell nothing.

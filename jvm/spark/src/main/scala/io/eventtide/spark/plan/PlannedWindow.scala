@@ -70,7 +70,7 @@ private[plan] object PlannedWindow {
       deduction.fold(Seq.empty[Int])(_.counts),
       node.hidden.rows.fold(-1)(_ => rowsOrdinal(aggregates)),
       node.hidden.condition.flatMap(id => hidden.find(_.exprId == id)).map(valueOf),
-      if (node.settings.handsOut) WindowResult(Nil, Nil, Nil, node.output)
+      if (node.settings.handsOut) WindowResult(Nil, Nil, Nil, node.output, keysOf(node, hidden))
       else result(node, aggregates, shown),
       node.settings
     )
@@ -81,6 +81,9 @@ private[plan] object PlannedWindow {
       PlannedWindow(node, grouping, aggregates, byRow, rows.columns, child)
     }
   }
+
+  private def keysOf(node: WindowAggregate, hidden: Seq[NamedExpression]): Seq[Expression] =
+    node.hidden.keys.flatMap(id => hidden.find(_.exprId == id)).map(valueOf)
 
   private def valueOf(column: NamedExpression): Expression = column match {
     case Alias(value, _) => value

@@ -15,7 +15,6 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.util.toPrettySQL
-import org.apache.spark.sql.types.StructType
 
 import io.eventtide.spark.options.WindowSettings
 
@@ -61,7 +60,8 @@ final case class WindowAggregate(
     s"${WindowAggregate.Line}${settings.structure}, on ${eventTime.mkString}, by (${keys.mkString(", ")}), " +
       groups
         .fold("")(columns => s"in groups by ($columns), ") +
-      (calls.distinct ++ handedOut).mkString("(", "; ", ")")
+      calls.distinct.mkString("(", "; ", ")") +
+      (if (settings.storm.isDefined) stored.mkString(", rows of (", ", ", ")") else "")
   }
 
   private def eventTime: Option[String] =
@@ -78,10 +78,12 @@ final case class WindowAggregate(
     .headOption
     .map(_.map(column => toPrettySQL(asWritten(column))).mkString(", "))
 
-  private def handedOut: Seq[String] = for {
-    row <- pane.headOption.filter(_ => settings.handsOut).toSeq
-    field <- row.dataType.asInstanceOf[StructType].fields
-  } yield s"${field.name} ${field.dataType.sql}"
+  // As rows are kept in state.
+  private def stored: Seq[String] =
+    child.expressions
+      .flatMap(_.collect { case KeptColumns(columns, KeptColumns.OfRows) => columns })
+      .flatten
+      .map(column => s"${toPrettySQL(column)} ${column.dataType.sql}")
 
   private def asWritten(key: Expression): Expression = key match {
     case CollationKey(text) => text

@@ -3,7 +3,7 @@ package io.eventtide.spark.plan
 import java.util.UUID
 
 import org.apache.spark.sql.Column
-import org.apache.spark.sql.catalyst.expressions.aggregate.Count
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count}
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
   Attribute,
@@ -38,7 +38,7 @@ import org.apache.spark.sql.types.{
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.spark.exec.SubstreamName
 import io.eventtide.spark.late.LateMode
-import io.eventtide.spark.options.{Options, OptionsCodec, WindowCodec, WindowSettings}
+import io.eventtide.spark.options.{OptionsCodec, SubstreamLabel, WindowCodec, WindowSettings}
 
 /** Puts a window on a stream that has a watermark. */
 private[spark] object WindowBuilder {
@@ -69,7 +69,13 @@ private[spark] object WindowBuilder {
     }
     val isLocal = input.eventTime.dataType == TimestampNTZType
     val kept = if (keys.isEmpty) Kept ++ options else options
-    val settings = WindowCodec.window(kept, isLocal, when.isDefined, policy(input, watermark))
+    val settings = WindowCodec.window(
+      kept,
+      isLocal,
+      when.isDefined,
+      policy(input, watermark),
+      watermarkOf(input).exists(_.isOfIngestion)
+    )
     build(input, keys, aggregates, when, scope, settings)
   }
 
@@ -78,9 +84,12 @@ private[spark] object WindowBuilder {
       input: WindowInput,
       watermark: Option[Map[String, String]]
   ): Option[PolicySpec] =
-    input.stream.queryExecution.analyzed
-      .collectFirst { case node: PolicyWatermark => node.settings.policy }
-      .orElse(watermark.map(told => OptionsCodec.policy(new Options(told), "")))
+    watermarkOf(input)
+      .map(_.settings.policy)
+      .orElse(watermark.map(OptionsCodec.watermark(_, SubstreamLabel.named("rows")).policy))
+
+  private def watermarkOf(input: WindowInput): Option[PolicyWatermark] =
+    input.stream.queryExecution.analyzed.collectFirst { case node: PolicyWatermark => node }
 
   private def build(
       input: WindowInput,
@@ -109,10 +118,12 @@ private[spark] object WindowBuilder {
       case judged: OnTimeRows if settings.takesRows => Some(judged.logged ++ judged.names)
       case _ => None
     }
-    val handedOut = Option.when(settings.handsOut)(input.columns)
+    val stored = settings.storm.map { storm =>
+      if (storm.handsOut) input.columns else columnsOf(asked.aggregateExpressions)
+    }
     val kept = logged.map(keptAs("_eventtide_kept", _, KeptColumns.OfLateRows)) ++
       groups.map(of => keptAs("_eventtide_group", of.columns, KeptColumns.OfGroups)) ++
-      handedOut.map(keptAs("_eventtide_row", _, KeptColumns.OfRows))
+      stored.map(keptAs("_eventtide_row", _, KeptColumns.OfRows))
     val computed = groups.fold(Seq.empty[Alias])(_.computed)
     val framed = Project((onTime.output :+ frame) ++ computed, onTime)
     val aggregate = Aggregate(
@@ -149,6 +160,13 @@ private[spark] object WindowBuilder {
     Alias(PreciseTimestampConversion(eventTime, eventTime.dataType, LongType), Micros)(
       explicitMetadata = Some(Mark)
     )
+
+  // In an order that no optimizer changes: rows in state have them in it.
+  private def columnsOf(aggregates: Seq[Expression]): Seq[Attribute] =
+    aggregates
+      .flatMap(_.collect { case call: AggregateExpression => call })
+      .flatMap(_.collect { case column: Attribute => column })
+      .distinctBy(_.exprId)
 
   private def keptAs(name: String, columns: Seq[Expression], use: KeptColumns.Use): Alias =
     Alias(KeptColumns(columns, use).toAggregateExpression(), name)()

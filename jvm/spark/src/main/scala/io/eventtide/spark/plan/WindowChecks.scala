@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpres
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Project}
 import org.apache.spark.sql.catalyst.util.{UnsafeRowUtils, toPrettySQL}
 import org.apache.spark.sql.classic.DataFrame
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.{AnalysisException, Column}
 
 import io.eventtide.spark.EventtideException
@@ -100,8 +101,13 @@ private[spark] object WindowChecks {
 
   /** Refuses a result that could not be written, or whose columns could not be named. */
   def results(window: WindowAggregate): WindowAggregate = {
-    val names = window.output.map(_.name)
-    val same = window.conf.resolver
+    differentNames(window.output.map(_.name))
+    window
+  }
+
+  /** Refuses columns that could not be told apart by their names. */
+  def differentNames(names: Seq[String]): Unit = {
+    val same = SQLConf.get.resolver
     names.find(name => names.count(same(_, name)) > 1).foreach { name =>
       throw EventtideException(
         "RESULT_COLUMN_TWICE",
@@ -109,6 +115,5 @@ private[spark] object WindowChecks {
         "columns" -> names.mkString(", ")
       )
     }
-    window
   }
 }

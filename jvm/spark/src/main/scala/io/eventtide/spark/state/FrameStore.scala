@@ -260,7 +260,9 @@ private[spark] final class FrameStore(
   /** The blocks of the present key's ring. */
   val blocks: BlockArchive = new Blocks(FrameFamilies.Blocks)
 
-  /** The blocks of its frames that have closed, and may change. */
+  /** The blocks of its frames that have closed, and may change; of rows that wait, where windows keep
+    * rows.
+    */
   val history: BlockArchive = new Blocks(FrameFamilies.History)
 
   private final class Blocks(family: String) extends BlockArchive {

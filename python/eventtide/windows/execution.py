@@ -1,20 +1,22 @@
-"""The function of a bolt, and how it gets its windows."""
+"""A function that is called with each window, in Spark's Python workers."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pyspark import cloudpickle
 from pyspark.errors import ParseException
 from pyspark.sql.types import StructType
 
-import eventtide
 from eventtide._arguments import choice, of_type
 from eventtide.errors import ArgumentTypeError, SetupError, refused, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from pyspark.sql import DataFrame
 
@@ -27,6 +29,15 @@ RowsAs = Literal["pandas", "arrow"]
 
 _MOST_IN_MEMORY = 1_000_000  # Storm's default
 _SCHEMA = ("columns with their types", "schema='user string, n long'")
+
+# What a worker needs; each is loaded when a function is to be called, as it needs pyarrow.
+_OF_WORKERS = (
+    "eventtide.errors",
+    "eventtide.storm.held",
+    "eventtide.storm.returned",
+    "eventtide.storm.stage",
+    "eventtide.storm.tuple_window",
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,8 +65,8 @@ class Execution:
                 sentence("function", function, problem, allowed=allowed, fix=fix)
             )
         choice("rows", rows, get_args(RowsAs))
-        _check_installed()
         of_type("schema", schema, (str, StructType), *_SCHEMA)
+        _check_installed("pyarrow", *(["pandas"] if rows == "pandas" else []))
         return cls(function, schema, rows, max_events_in_memory or _MOST_IN_MEMORY)
 
     def to_options(self) -> dict[str, str]:
@@ -64,15 +75,16 @@ class Execution:
 
     def applied(self, lines: DataFrame) -> DataFrame:
         """Return the rows that the function returns for windows; see the JVM's `HandedOut`."""
-        from eventtide.storm.stage import Stage  # noqa: PLC0415 - needs pyarrow
-
-        # As the function itself does, it goes to workers that have not installed eventtide.
-        cloudpickle.register_pickle_by_value(eventtide)  # type: ignore[no-untyped-call]
-        schema = _row_type(self.schema)
-        returned = lines.sparkSession.createDataFrame([], schema).toArrow().schema
-        as_pandas = self.rows == "pandas"
-        stage = Stage(self.function, returned, as_pandas=as_pandas, most=self.most)
-        return lines.mapInArrow(stage, schema)
+        spark, schema = lines.sparkSession, _row_type(self.schema)
+        stage = import_module("eventtide.storm.stage").Stage(
+            self.function,
+            spark.createDataFrame([], schema).toArrow().schema,
+            zone=spark.conf.get("spark.sql.session.timeZone"),
+            as_pandas=self.rows == "pandas",
+            most=self.most,
+        )
+        with _by_value():
+            return lines.mapInArrow(stage, schema)
 
     def __repr__(self) -> str:
         """Return the method call that makes it."""
@@ -80,6 +92,20 @@ class Execution:
         rows = "" if self.rows == "pandas" else f", rows={self.rows!r}"
         schema = self.schema if isinstance(self.schema, str) else self.schema.simpleString()
         return f"execute({name}, {schema!r}{rows})"
+
+
+@contextmanager
+def _by_value() -> Iterator[None]:
+    """Let our code go to workers as the function itself does: they may have no eventtide."""
+    pickling: Any = cloudpickle  # which has no types
+    modules = [import_module(name) for name in _OF_WORKERS]
+    for module in modules:
+        pickling.register_pickle_by_value(module)
+    try:
+        yield
+    finally:
+        for module in modules:
+            pickling.unregister_pickle_by_value(module)
 
 
 def _row_type(schema: str | StructType) -> StructType:
@@ -96,13 +122,12 @@ def _row_type(schema: str | StructType) -> StructType:
     return parsed
 
 
-def _check_installed() -> None:
+def _check_installed(*libraries: str) -> None:
     """Refuse early what would fail in a worker."""
-    try:
-        import pandas as pd  # noqa: F401, PLC0415 - for rows as pandas, and for numpy
-        import pyarrow as pa  # noqa: F401, PLC0415
-    except ImportError as missing:
+    missing = [library for library in libraries if find_spec(library) is None]
+    if missing:
+        names = " and ".join(missing)
         raise SetupError(
-            f"execute(...) needs {missing.name}, which is not installed. Allowed: pandas and"
-            " pyarrow, on the driver and on every worker. Try: pip install 'eventtide[storm]'."
-        ) from None
+            f"execute(...) needs {names}, not installed here. Allowed: {' and '.join(libraries)},"
+            " on the driver and on every worker. Try: pip install 'eventtide[storm]'."
+        )
