@@ -5,8 +5,12 @@ from __future__ import annotations
 import importlib.util
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from _pytest.terminal import TerminalReporter
 
 SOURCES = Path(__file__).parents[1] / "python"
 
@@ -21,3 +25,16 @@ def pytest_sessionstart() -> None:
     found = importlib.util.find_spec("eventtide")
     if found is None or found.origin is None or Path(found.origin).is_relative_to(SOURCES):
         raise pytest.UsageError("The tests run on the installed wheel: start them with dev/test.")
+
+
+def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
+    """Say how many golden cases came out of queries; tests name them by the fixture `golden`."""
+    played: dict[str, set[str]] = {"passed": set(), "failed": set()}
+    for outcome, cases in played.items():
+        for report in terminalreporter.stats.get(outcome, []):
+            cases |= {str(case) for name, case in report.user_properties if name == "golden"}
+    failed = played["failed"]
+    if followed := played["passed"] - failed:
+        terminalreporter.write_line(
+            f"golden: on queries {len(followed)} followed, {len(failed)} failed"
+        )

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 # Spark's default asks for file modes and links by child processes, some thirty a batch, where
@@ -54,6 +54,12 @@ def spark() -> Iterator[SparkSession]:
     session = new_session()
     yield session
     session.stop()
+
+
+@pytest.fixture
+def golden(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """Return what takes down that a golden case is played on a query."""
+    return lambda case: record_property("golden", case)
 
 
 @pytest.fixture(autouse=True)

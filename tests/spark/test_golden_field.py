@@ -21,7 +21,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from tests.spark.window_runs import WITHOUT_CODE, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from eventtide import WindowBuilder
     from pyspark.sql import DataFrame, SparkSession
@@ -47,8 +47,11 @@ PLAYED = [
 
 
 @pytest.mark.parametrize(("name", "variant"), PLAYED, ids=lambda part: part or "as it is")
-def test_a_query_does_what_the_case_says(spark: SparkSession, name: str, variant: str) -> None:
+def test_a_query_does_what_the_case_says(
+    spark: SparkSession, golden: Callable[[str], None], name: str, variant: str
+) -> None:
     """What each step gives, late rows too, and what is open at the end."""
+    golden(name)
     case = CASES[name]
     compared = 0
     with (
@@ -63,8 +66,11 @@ def test_a_query_does_what_the_case_says(spark: SparkSession, name: str, variant
     assert compared > 0
 
 
-def test_a_query_keeps_and_drops_what_the_case_says(spark: SparkSession) -> None:
+def test_a_query_keeps_and_drops_what_the_case_says(
+    spark: SparkSession, golden: Callable[[str], None]
+) -> None:
     """Where nothing closes: what is late, and what is open at the end."""
+    golden("FC38")
     case = CASES["FC38"]
 
     def made(rows: DataFrame) -> WindowBuilder:

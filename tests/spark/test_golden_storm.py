@@ -13,6 +13,8 @@ from tests.spark.storm_cases import ROWS, SHOWN, at, bolt_of, cases, millis, pla
 from tests.spark.window_runs import WITHOUT_CODE, settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import DataFrame, SparkSession
 
     from tests.spark.storm_cases import Case, Step
@@ -34,8 +36,11 @@ would go wrong."""
 
 
 @pytest.mark.parametrize("case", cases("steps"), ids=lambda case: case["id"])
-def test_a_query_does_what_the_case_says(spark: SparkSession, case: Case) -> None:
+def test_a_query_does_what_the_case_says(
+    spark: SparkSession, golden: Callable[[str], None], case: Case
+) -> None:
     """Watermarks, windows with their rows, and late rows."""
+    golden(case["id"])
     expect = {**case["expect"], **case.get("expect_documented", {})}
     if case["id"] in OURS:
         expect["windows"] = OURS[case["id"]]
@@ -78,13 +83,9 @@ def assert_nothing_is_lost(case: Case, in_windows: set[str], late: set[str]) -> 
         assert in_windows | late | set(expect["pending"]) == rows
 
 
-def test_windows_of_so_many_rows_have_the_last_of_them() -> None:
+def test_windows_of_so_many_rows_have_the_last_of_them(golden: Callable[[str], None]) -> None:
     """Each ends after so many more."""
-    ((_, pairs),) = [
-        (case, case["config"]["length_slide_counts"])
-        for case in cases("property")
-        if "length_slide_counts" in case["config"]
-    ]
+    pairs = the_property("storm-prop-count", golden)["length_slide_counts"]
     for length, slide in pairs:
         numbers = range(1, 2 * slide + 4)
         bolt = StormWindow().with_window(Count(length), Count(slide)).with_timestamp_field("ts")
@@ -93,9 +94,9 @@ def test_windows_of_so_many_rows_have_the_last_of_them() -> None:
         assert given == {(n, frozenset(range(max(0, n - length) + 1, n + 1))) for n in ends}
 
 
-def test_windows_of_time_have_all_rows_of_their_time() -> None:
+def test_windows_of_time_have_all_rows_of_their_time(golden: Callable[[str], None]) -> None:
     """Rows are dense, and the watermark is a lag behind them."""
-    (config,) = [c["config"] for c in cases("property") if "length_slide_seconds" in c["config"]]
+    config = the_property("storm-prop-time", golden)
     times = list(range(100, 40001, 100))
     watermark = times[-1] - config["lag_ms"]
     for length, slide in config["length_slide_seconds"]:
@@ -105,6 +106,13 @@ def test_windows_of_time_have_all_rows_of_their_time() -> None:
         for end in range(slide * 1000, watermark, slide * 1000):
             wanted[end] = frozenset(ts for ts in times if end - length * 1000 < ts <= end)
         assert given == set(wanted.items())
+
+
+def the_property(name: str, golden: Callable[[str], None]) -> dict[str, Any]:
+    """Return what a case says of many windows."""
+    golden(name)
+    (config,) = [case["config"] for case in cases("property") if case["id"] == name]
+    return dict(config)
 
 
 def all_windows(bolt: StormWindow, times: list[int]) -> set[tuple[int, frozenset[int]]]:
@@ -117,9 +125,11 @@ def all_windows(bolt: StormWindow, times: list[int]) -> set[tuple[int, frozenset
     }
 
 
-def test_what_the_builder_refuses(spark: SparkSession) -> None:
+def test_what_the_builder_refuses(spark: SparkSession, golden: Callable[[str], None]) -> None:
     """Each error of the cases, by its name."""
     refused = {case["id"]: case["config"] for case in cases("error")}
+    for name in refused:
+        golden(name)
     rows = spark.createDataFrame([], ROWS)
     without = refused["storm-err-late-without-ts"]
     bolt = StormWindow().with_window("10s", "5s")

@@ -10,7 +10,7 @@ from tests.spark.volt_cases import Emitted, Group, groups, played, readings, sha
 from tests.spark.window_runs import WITHOUT_CODE, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pyspark.sql import SparkSession
 
@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("group", groups(), ids=str)
-def test_a_query_does_what_the_case_says(spark: SparkSession, group: Group) -> None:
+def test_a_query_does_what_the_case_says(
+    spark: SparkSession, golden: Callable[[str], None], group: Group
+) -> None:
     """Windows with their rows, and late rows; what is open nobody sees."""
+    for case in group.cases:
+        golden(case["id"])
     with settings(spark, WITHOUT_CODE):
         compare(group, played(spark, group))
 

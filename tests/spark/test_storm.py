@@ -92,7 +92,7 @@ def plain_rows(seed: int, batches: int) -> list[list[tuple[int, str, datetime]]]
         (1500, 4000),
         (Count(4), 2000),
         (5000, Count(3)),
-        (Count(5), Count(2)),
+        pytest.param(Count(5), Count(2), marks=pytest.mark.smoke),
     ],
     ids=str,
 )
@@ -156,6 +156,7 @@ def in_results(results: list[Any], wanted: dict[str, list[Given]], *, merged: bo
     return True
 
 
+@pytest.mark.smoke
 def test_a_bolt_waits_for_each_of_its_streams(spark: SparkSession) -> None:
     """Their columns are put together by name, and the slowest of them says what is closed."""
     schema = "kind string, id int, user string, placed timestamp, clicked bigint"

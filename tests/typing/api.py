@@ -3,11 +3,15 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import eventtide as et
 from eventtide import (
+    Count,
     PunctuationPolicies,
+    StormWindow,
     TimeConfig,
+    TupleWindow,
     WatermarkPolicies,
     WatermarkPolicy,
     WatermarkStrategy,
@@ -79,6 +83,34 @@ def voltsp(events: DataFrame) -> et.WindowBuilder:
     assert_type(window.to_yaml(), str)
     assert_type(et.from_yaml(window.to_yaml(), events), et.WindowBuilder)
     return window.over(events)
+
+
+def storm(events: DataFrame, clicks: DataFrame) -> et.WindowBuilder:
+    """Write a window as a bolt of Storm's."""
+
+    def told(window: TupleWindow) -> list[dict[str, object]]:
+        assert_type(window.start_timestamp, datetime | None)
+        assert_type(window.key, dict[str, Any])
+        rows = [len(window.get()), len(window.get_new()), len(window.get_expired())]
+        return [{"n": n} for n in rows]
+
+    bolt = (
+        StormWindow()
+        .with_window(Count(5), timedelta(seconds=10))
+        .with_timestamp_field({"orders": "placed", "clicks": "clicked"})
+        .with_lag("5s")
+        .with_watermark_interval("1s")
+        .with_late_tuple_stream("late")
+        .with_max_events_in_memory(10_000)
+        .on({"orders": events, "clicks": clicks})
+        .group_by("user", F.upper("site"), key_ttl="1h")
+    )
+    assert_type(bolt, StormWindow)
+    assert_type(bolt.agg(F.count("*")), et.WindowBuilder)
+    assert_type(bolt.stream("late", "/checkpoint"), DataFrame)
+    StormWindow.from_config({"topology.bolts.window.length.count": 5})
+    StormWindow().with_window("1s", "1s", "1s")  # type: ignore[call-arg]
+    return bolt.execute(told, "n int", rows="arrow")
 
 
 def windows(events: DataFrame) -> StreamingQuery:

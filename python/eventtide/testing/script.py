@@ -131,9 +131,9 @@ class Script:
         """Let the source have more rows without waiting for the query, which may be stopped."""
         for batch in batches:
             rows = [storable(row, self._schema) for row in batch]
-            self._source.add(
-                self._spark.createDataFrame(rows, self._schema).repartition(partitions)
-            )
+            made = self._spark.createDataFrame(rows, self._schema)
+            # as they were written: a shuffle for one partition costs more than most batches
+            self._source.add(made.coalesce(1) if partitions == 1 else made.repartition(partitions))
         return self
 
     def clock(self, to: str | datetime) -> Self:
