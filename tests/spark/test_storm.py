@@ -16,7 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from tests.spark.checkpoints import LOST, set_back
 from tests.spark.events import Disorder, cut
 from tests.spark.plain_storm import PlainStorm
-from tests.spark.window_runs import WITHOUT_CODE, WindowRun, late_rows, settings
+from tests.spark.window_runs import WITHOUT_CODE, WindowRun, late_rows, operators, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -324,3 +324,60 @@ def test_what_open_windows_hold_is_shown_of_aggregates(spark: SparkSession) -> N
         assert [row.ids for row in held.collect()] == [[1, 2, 3]]
         with pytest.raises(InvalidArgumentError, match="gives its rows to a function"):
             et.read_state(executed(bolt)(rows), script.checkpoint)
+
+
+@pytest.mark.parametrize(
+    ("length", "slide"),
+    [("20s", "10s"), (Count(2), "10s"), ("20s", Count(3)), (Count(2), Count(4))],
+    ids=str,
+)
+def test_a_key_whose_rows_are_in_no_window_to_come_leaves_the_state(
+    spark: SparkSession, length: Any, slide: Any
+) -> None:
+    """So long after its last row, and only then."""
+    bolt = StormWindow().with_window(length, slide).with_timestamp_field("ts")
+
+    def query(df: DataFrame) -> WindowBuilder:
+        keyed = bolt.on(df).group_by("user", key_ttl="1m")
+        return keyed.execute(lambda window: {"n": len(window.get())}, "n long")
+
+    with settings(spark, WITHOUT_CODE), Script(query, ROWS, clock=at(500)) as script:
+        script.rows([(1, "a", at(1000)), (2, "b", at(2000))]).clock("+1s")
+        script.rows([(3, "c", at(100_000))]).clock("+1s")
+        assert keys_in_state(script) == 3
+        script.clock("+2m").rows([(4, "c", at(101_000))]).clock("+1s")
+        assert keys_in_state(script) == 1
+
+
+def keys_in_state(script: Script) -> int:
+    """Return how many keys have state, by the last batch."""
+    return sum(operator["numRowsTotal"] for operator in operators(script)[-1:])
+
+
+def test_rows_of_processing_time_stay_until_they_are_in_a_window(spark: SparkSession) -> None:
+    """However soon their keys would be forgotten."""
+    bolt = StormWindow().with_window("1h", Count(3))
+    ids = F.collect_list("id").alias("ids")
+
+    def query(df: DataFrame) -> WindowBuilder:
+        return bolt.on(df).group_by("user", key_ttl="1m").agg(ids)
+
+    with settings(spark, WITHOUT_CODE), Script(query, "id int, user string", clock=at(0)) as script:
+        for number in (1, 2, 3):
+            script.rows([(number, "a")]).clock("+2m")
+        assert [row.ids for row in script.results()] == [[1, 2, 3]]
+
+
+def test_a_key_with_a_collation_is_shown_in_one_form(spark: SparkSession) -> None:
+    """Which is the same after a restart; the rows of a window would be of many forms."""
+    bolt = bolt_of(Count(2), Count(2)).group_by("name")
+    schema = "id int, name string collate utf8_lcase, ts timestamp"
+
+    def query(df: DataFrame) -> WindowBuilder:
+        return bolt.on(df).agg(F.count("*").alias("n"))
+
+    with settings(spark, WITHOUT_CODE), Script(query, schema, clock=at(500)) as script:
+        script.rows([(1, "b", at(1000))])
+        script.restart()
+        script.rows([(2, "B", at(2000)), (3, "c", at(9000))]).clock("+1s")
+        assert [(row.name, row.n) for row in script.results()] == [("B", 2)]

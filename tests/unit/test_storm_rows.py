@@ -200,6 +200,18 @@ def test_what_is_returned_has_to_fit(
         rows_of(returned)
 
 
+@pytest.mark.parametrize("zone", [None, "UTC"])
+@pytest.mark.parametrize("value", [1_704_067_200_000, pd.Series([1_704_067_200_000])])
+def test_whole_numbers_are_no_times(zone: str | None, value: object) -> None:
+    """Of which unit they are, nobody can know."""
+    returned = Returned(pa.schema({"end": pa.timestamp("us", zone)}), "UTC")
+    rows = pd.DataFrame({"end": value}) if isinstance(value, pd.Series) else {"end": value}
+    with pytest.raises(
+        InvalidArgumentError, match="end has whole numbers, and is declared as a ti"
+    ):
+        list(returned.tables(rows))
+
+
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
 def test_times_without_a_zone_are_in_that_of_the_session(zone: str) -> None:
     """As those that Spark's own functions return; others are what they are."""

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from eventtide.errors import refused
 from eventtide.policies import WatermarkPolicies
 from eventtide.storm.extents import StormShape, shape_of
-from eventtide.storm.streams import timed
+from eventtide.storm.streams import check_free, timed
 from eventtide.windows import WindowBuilder
+from eventtide.windows.builder import PROCESSING_TIME
 from eventtide.windows.extractors import extracted
 from eventtide.windows.shapes import Framed
 
 if TYPE_CHECKING:
     from eventtide.storm.bolt import StormWindow
+    from eventtide.storm.streams import Streams
     from eventtide.windows.execution import Execution
     from eventtide.windows.profiles import Profile
     from eventtide.windows.shapes import Shape
@@ -62,7 +64,9 @@ def _timed(bolt: StormWindow) -> WindowBuilder:
         )
     rows = timed(bolt)
     if rows.column is None:
-        _check_without_time(bolt)
+        _check_without_time(bolt, bolt.streams)
+        for frame in bolt.streams.frames.values():
+            check_free("on", frame, (PROCESSING_TIME,), ".on(events)")
         return WindowBuilder(rows.df).processing_time()
     interval = _INTERVAL if bolt.watermark_interval is None else bolt.watermark_interval
     policy = WatermarkPolicies.storm("0s" if bolt.lag is None else bolt.lag).emit_every(interval)
@@ -72,10 +76,11 @@ def _timed(bolt: StormWindow) -> WindowBuilder:
     )
 
 
-def _check_without_time(bolt: StormWindow) -> None:
+def _check_without_time(bolt: StormWindow, streams: Streams) -> None:
     """Refuse what only event time has."""
-    for name in _OF_TIME:
-        if (value := getattr(bolt, name)) is not None:
+    told = {name: getattr(bolt, name) for name in _OF_TIME}
+    for name, value in {**told, "stream": streams.column}.items():
+        if value is not None:
             problem = "is about event time, and no timestamp was named"
             allowed = f"{name} with a timestamp field or extractor"
             fix = ".with_timestamp_field('ts')"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import struct
 import tempfile
+from bisect import bisect_left, bisect_right
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,10 +86,13 @@ class _Piece:
 
     def within(self, ranges: Ranges) -> list[tuple[int, int]]:
         """Return the ranges as far as they are of this piece, from its own beginning."""
+        bounds = ranges.bounds
+        first = bisect_right(bounds, self.first) // 2
+        last = (bisect_left(bounds, self.end) + 1) // 2
+        pairs = ((bounds[2 * at], bounds[2 * at + 1]) for at in range(first, last))
         return [
             (max(since - self.first, 0), min(until, self.end) - self.first)
-            for since, until in ranges
-            if self.first < until and since < self.end
+            for since, until in pairs
         ]
 
 

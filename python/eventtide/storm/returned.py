@@ -119,13 +119,16 @@ class Returned:
 
     def _column(self, field: pa.Field, values: Any) -> Any:  # noqa: ANN401 - of any kind
         """Return values as they were declared; what pandas has for null is null."""
+        is_time = pa.types.is_timestamp(field.type)
         if isinstance(values, (pa.Array, pa.ChunkedArray)):
             made = values
-        elif pa.types.is_timestamp(field.type) and field.type.tz is not None:
+        elif is_time:
             made = pa.array(values, from_pandas=True)
         else:
             return pa.array(values, type=field.type, from_pandas=True)
-        if _is_naive(made.type) and not _is_naive(field.type) and pa.types.is_timestamp(field.type):
+        if is_time and pa.types.is_integer(made.type):  # of which unit, nobody knows
+            raise ValueError(f"{field.name} has whole numbers, and is declared as a time")
+        if is_time and _is_naive(made.type) and not _is_naive(field.type):
             made = pc.assume_timezone(made, self._zone, ambiguous="latest", nonexistent="latest")
         return made.cast(field.type)
 

@@ -25,6 +25,7 @@ __all__ = [
     "Streams",
     "Timed",
     "Timestamp",
+    "check_free",
     "check_timestamp",
     "read_streams",
     "timed",
@@ -85,7 +86,7 @@ def read_streams(
     for name, frame in of.items():
         of_type("on", name, str, "names of streams", fix)
         of_type(f"on[{name!r}]", frame, DataFrame, "a Spark DataFrame", fix)
-        _check_free(f"on[{name!r}]", frame, (STREAM, EVENT_TIME), fix)
+        check_free(f"on[{name!r}]", frame, (STREAM, EVENT_TIME), fix)
     for option, value in {"stream": stream, "declared": declared}.items():
         if value is not None:
             problem = "stands beside a mapping, whose names declare the streams"
@@ -99,7 +100,7 @@ def _one_frame(
     frame: DataFrame, stream: str | Column | None, declared: Sequence[str] | None
 ) -> Streams:
     fix = ".on(events, stream='topic', declared=['orders', 'clicks'])"
-    _check_free("on", frame, (EVENT_TIME,), fix)
+    check_free("on", frame, (EVENT_TIME,), fix)
     if (stream is None) != (declared is None):
         problem = "is missing: it goes with the other"
         name = "stream" if stream is None else "declared"
@@ -117,7 +118,7 @@ def _one_frame(
     return Streams({"default": frame}, stream, tuple(map(str, names)))
 
 
-def _check_free(name: str, frame: DataFrame, added: tuple[str, ...], fix: str) -> None:
+def check_free(name: str, frame: DataFrame, added: tuple[str, ...], fix: str) -> None:
     """Refuse a stream with a column that the bolt adds."""
     for column in added:
         if column.lower() in {known.lower() for known in frame.columns}:

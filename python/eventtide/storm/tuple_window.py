@@ -21,10 +21,11 @@ class TupleWindow:
 
     .. versionadded:: 0.1
 
-    Rows come in the order in which they were read; a batch that is read from several partitions has
-    the rows of the first before those of the second. Each call makes a new DataFrame or table,
-    which is the caller's own, but for what is inside of structs, lists and maps. In pandas integers
-    and booleans have the types that can be null, such as ``Int64``.
+    Rows come in the order in which they were read, where windows slide by rows in that in which
+    they were counted; a batch that is read from several partitions has the rows of the first before
+    those of the second. Each call makes a new DataFrame or table, which is the caller's own, but
+    for what is inside of structs, lists and maps. In pandas integers and booleans have the types
+    that can be null, such as ``Int64``.
 
     A window is good for as long as the function is called with it.
 
@@ -69,7 +70,8 @@ class TupleWindow:
         .. versionadded:: 0.1
 
         So what a function adds up of new rows, and takes off again of expired ones, is always that
-        of all rows of the window, also after a time without windows.
+        of all rows of the window, also after a time without windows. Of a key that ``key_ttl`` has
+        forgotten, nobody is told that its last rows have expired.
         """
         return self._take(self._before.without(self._now))
 

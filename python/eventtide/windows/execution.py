@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pyspark import cloudpickle
@@ -38,6 +39,8 @@ _OF_WORKERS = (
     "eventtide.storm.stage",
     "eventtide.storm.tuple_window",
 )
+
+_PICKLING = Lock()  # what is registered is so for the process
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,14 +101,11 @@ class Execution:
 def _by_value() -> Iterator[None]:
     """Let our code go to workers as the function itself does: they may have no eventtide."""
     pickling: Any = cloudpickle  # which has no types
-    modules = [import_module(name) for name in _OF_WORKERS]
-    for module in modules:
-        pickling.register_pickle_by_value(module)
-    try:
+    with _PICKLING, ExitStack() as registered:
+        for module in map(import_module, _OF_WORKERS):
+            pickling.register_pickle_by_value(module)
+            registered.callback(pickling.unregister_pickle_by_value, module)
         yield
-    finally:
-        for module in modules:
-            pickling.unregister_pickle_by_value(module)
 
 
 def _row_type(schema: str | StructType) -> StructType:

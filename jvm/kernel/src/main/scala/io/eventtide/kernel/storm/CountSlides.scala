@@ -18,6 +18,8 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource}
   *     batch, also those after the one that ended it.
   *   - '''Source:''' Storm's `WatermarkCountTriggerPolicy`.
   *
+  * @param countsAtOnce
+  *   whether rows count as they come, whatever the watermark
   * @param waiting
   *   the rows that no watermark has reached
   */
@@ -25,6 +27,7 @@ private[storm] final class CountSlides(
     length: Extent,
     slide: Int,
     keepsLast: Boolean,
+    countsAtOnce: Boolean,
     val log: RowLog,
     waiting: RowLog
 ) extends StormWindows {
@@ -33,7 +36,8 @@ private[storm] final class CountSlides(
   private var lastEnd = 0L
   private var seen = 0L // how many had been when it was given
 
-  private var reached = Option.empty[Long]
+  private var watermark = Option.empty[Long]
+  private var reached = Option.empty[Long] // rows of up to this time count
   private var isCaughtUp = false
   private val ended = mutable.ArrayBuffer.empty[(Long, Long)] // count and end of windows to give
   private var at = -1 // which of them is turned to
@@ -52,7 +56,8 @@ private[storm] final class CountSlides(
   }
 
   def open(watermark: Option[Long]): Unit = {
-    reached = watermark
+    this.watermark = watermark
+    reached = if (countsAtOnce) Some(Long.MaxValue) else watermark
     ended.clear()
     at = -1
     inTime = null
@@ -144,16 +149,24 @@ private[storm] final class CountSlides(
 
   private def lowestOf(some: BitSet): Int = if (some.isEmpty) log.slots else some.nextSetBit(0)
 
-  def hasPending: Boolean = !waiting.isEmpty || (length match {
-    case Extent.Time(time) =>
-      log.rows % slide != 0 && reached.forall(highest > Clamped.subtract(_, time))
+  def hasPending: Boolean = !waiting.isEmpty || mayUseCounted
+
+  /** Whether rows that have been counted since the last window may be in the next. */
+  private def mayUseCounted: Boolean = length match {
+    case _: Extent.Time => log.rows % slide != 0 && watermark.forall(_ < lastUse)
     case Extent.Rows(count) => log.rows > math.max(nextCount - slide, nextCount - count)
-  })
+  }
+
+  /** The watermark from which on they are in none; Never where that goes by rows alone. */
+  private def lastUse: Long = length match {
+    case Extent.Time(time) => Clamped.add(highest, time)
+    case _: Extent.Rows => RowLog.Never
+  }
 
   /** How many rows will have been counted when the next window ends. */
   private def nextCount: Long = (log.rows / slide + 1) * slide
 
-  def due: Long = waiting.lowest
+  def due: Long = math.min(waiting.lowest, if (mayUseCounted) lastUse else RowLog.Never)
 
   // How many have been counted since the last window says which rows the next one has.
   def isEmpty: Boolean = waiting.isEmpty && log.isEmpty && log.rows % slide == 0
@@ -165,8 +178,9 @@ private[storm] final class CountSlides(
       // What came after the last window is in none before the next.
       log.drop(block => block.highest <= (if (block.first >= seen) past else kept))
     case Extent.Rows(count) =>
-      val needed = if (keepsLast && lastCount > 0) lastCount else nextCount
-      log.drop(_.last < needed - count)
+      val next = nextCount - count
+      val kept = if (keepsLast && lastCount > 0) lastCount - count else next
+      log.drop(block => block.last < (if (block.first >= lastCount) next else kept))
   }
 
   def forget(): Unit = {

@@ -58,7 +58,9 @@ abstract class StormWindows {
     */
   def hasPending: Boolean
 
-  /** The watermark at which the key has something to do without rows; `RowLog.Never` for none. */
+  /** The watermark at which the key has something to do without rows: to give a window, or to find
+    * that none of its rows is pending any more. `RowLog.Never` for none.
+    */
   def due: Long
 
   /** All windows have been given: lets go of rows that are in none to come. */
@@ -84,13 +86,16 @@ object StormWindows {
     *   where blocks of rows are kept
     * @param waiting
     *   where those are kept that no watermark has reached, if they are kept apart
+    * @param countsAtOnce
+    *   whether rows count as they come, for a slide of rows: those of processing time do
     */
   def apply(
       spec: StormSpec,
       keepsLast: Boolean,
       rows: BlockArchive,
       waiting: BlockArchive,
-      limits: RowLimits = RowLimits()
+      limits: RowLimits = RowLimits(),
+      countsAtOnce: Boolean = false
   ): StormWindows = {
     val log = new RowLog(rows, limits)
     spec.slide match {
@@ -100,6 +105,7 @@ object StormWindows {
           spec.length,
           slide,
           keepsLast,
+          countsAtOnce,
           log,
           new RowLog(waiting, limits, isNumbered = false)
         )

@@ -15,7 +15,12 @@ final case class StormPane(end: Long, rows: Seq[String], fresh: Set[String], exp
 /** The windows of one key over rows that have names, kept in memory. Between two batches all of it is
   * saved, and read by another instance.
   */
-final class StormRun(spec: StormSpec, limits: RowLimits, keepsLast: Boolean = true) {
+final class StormRun(
+    spec: StormSpec,
+    limits: RowLimits,
+    keepsLast: Boolean = true,
+    countsAtOnce: Boolean = false
+) {
   val rows = new MemoryArchive
   val waiting = new MemoryArchive
   private var saved = Option.empty[Array[Byte]]
@@ -36,7 +41,7 @@ final class StormRun(spec: StormSpec, limits: RowLimits, keepsLast: Boolean = tr
   def finish(): (Seq[String], Seq[StormPane]) = run(_.openAll())
 
   private def run(open: StormWindows => Unit): (Seq[String], Seq[StormPane]) = {
-    val windows = StormWindows(spec, keepsLast, rows, waiting, limits)
+    val windows = StormWindows(spec, keepsLast, rows, waiting, limits, countsAtOnce)
     saved.fold(windows.begin()) { bytes =>
       val in = new ByteSource
       in.reset(bytes, 0)

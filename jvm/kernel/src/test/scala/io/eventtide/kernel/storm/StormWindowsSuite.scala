@@ -109,8 +109,10 @@ final class StormWindowsSuite extends AnyFunSuite {
     val byCount = run(Time(10), Rows(3), keepsLast = true)
     windowsOf(byCount, 5, "a" -> 1, "b" -> 5): Unit
     assert(byCount.isPending)
+    assert(byCount.due == 15)
     windowsOf(byCount, 15): Unit
     assert(!byCount.isPending)
+    assert(byCount.due == StormWindows.Never)
     val gaps = run(Rows(1), Rows(10), keepsLast = true)
     windowsOf(gaps, 5, "a" -> 1, "b" -> 2): Unit
     assert(!gaps.isPending)
@@ -129,6 +131,30 @@ final class StormWindowsSuite extends AnyFunSuite {
     assert(windows.rows.blocks.size <= 2 * 10 / 2 + 4)
     val next = windowsOf(windows, 200, (191L to 200).map(ts => s"$ts" -> ts): _*)
     assert(next.map(pane => (pane.end, pane.rows.length, pane.expired.size)) == Seq((200, 10, 10)))
+  }
+
+  test("of rows between two windows of so many, only those stay that the next one may have") {
+    val windows = run(Rows(4), Rows(100), keepsLast = true)
+    assert(windowsOf(windows, 100, (1 to 100).map(i => s"$i" -> i.toLong): _*).length == 1)
+    (101L to 199).foreach { ts =>
+      windowsOf(windows, ts, s"$ts" -> ts): Unit
+      assert(windows.rows.blocks.size <= 4 + 4)
+    }
+    val next = windowsOf(windows, 200, "200" -> 200)
+    assert(next.map(_.rows) == Seq(Seq("197", "198", "199", "200")))
+    assert(next.map(_.expired) == Seq(Set("97", "98", "99", "100")))
+  }
+
+  test("rows that count at once are pending for as long as a window may have them") {
+    val windows =
+      new StormRun(StormSpec(Time(100), Rows(3)), RowLimits(rows = 2), countsAtOnce = true)
+    assert(windowsOf(windows, 0, "a" -> 0).isEmpty)
+    assert(windows.isPending)
+    assert(windowsOf(windows, 20, "b" -> 20).isEmpty)
+    assert(windows.isPending)
+    assert(windows.due == 120)
+    assert(ends(windowsOf(windows, 40, "c" -> 40)) == Seq(40 -> "abc"))
+    assert(!windows.isPending)
   }
 
   test("lengths and slides are above zero") {

@@ -29,8 +29,15 @@ private[exec] final class StormRows(
     log: Option[PartitionLate],
     limits: RowLimits
 ) extends KeyWindows {
-  private val windows =
-    StormWindows(kind.spec, keepsLast = kind.handsOut, archives.rows, archives.waiting, limits)
+  // Rows that have the time at which they come need not wait for it.
+  private val windows = StormWindows(
+    kind.spec,
+    keepsLast = kind.handsOut,
+    archives.rows,
+    archives.waiting,
+    limits,
+    countsAtOnce = kind.isOfIngestion
+  )
   private val results: StormResults =
     if (kind.handsOut) new HandedOutRows(plan, kind, windows)
     else new MergedRows(plan, kind, windows, calls, buffers)
@@ -56,13 +63,9 @@ private[exec] final class StormRows(
   }
 
   private def open(): Unit = {
-    if (batch.endsAll) windows.openAll() else windows.open(reached)
+    if (batch.endsAll) windows.openAll() else windows.open(batch.after)
     results.begin()
   }
-
-  // Rows that have the time at which they come need not wait for it.
-  private def reached: Option[Long] =
-    if (kind.isOfIngestion && !kind.slidesInTime) Some(Long.MaxValue) else batch.after
 
   def add(rows: KeyedRows): Unit = {
     val (micros, row) = (rows.frame, rows.buffer)

@@ -119,7 +119,7 @@ private[spark] object WindowBuilder {
       case _ => None
     }
     val stored = settings.storm.map { storm =>
-      if (storm.handsOut) input.columns else columnsOf(asked.aggregateExpressions)
+      if (storm.handsOut) input.columns else columnsOf(keyed.aggregateExpressions)
     }
     val kept = logged.map(keptAs("_eventtide_kept", _, KeptColumns.OfLateRows)) ++
       groups.map(of => keptAs("_eventtide_group", of.columns, KeptColumns.OfGroups)) ++
