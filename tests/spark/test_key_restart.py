@@ -74,14 +74,7 @@ def test_every_batch_that_is_run_again_gives_what_it_gave(
     """From the last batch to the first, and from each to the end."""
     with settings(spark, WITHOUT_CODE):
         run = WindowRun(spark, window, BATCHES)
-        wanted = run.to_the_end(tmp_path)
-        late = late_rows(spark, tmp_path)
-        assert sum(map(len, wanted.values())) > 20
-        assert len(late) > 5 or window is counts
-        for batch in reversed(wanted):
-            set_back(tmp_path, batch, LOST[batch % len(LOST)])
-            assert run.to_the_end(tmp_path) == {n: wanted[n] for n in wanted if n >= batch}
-            assert late_rows(spark, tmp_path) == late
+        run.gives_the_same_again(tmp_path, has_late=window is not counts)
 
 
 def waiting(timeout: str) -> Callable[[DataFrame], DataFrame]:

@@ -13,10 +13,9 @@ from eventtide.errors import CheckpointError
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
-from tests.spark.checkpoints import LOST, set_back
 from tests.spark.events import Disorder, cut
 from tests.spark.plain_storm import PlainStorm
-from tests.spark.window_runs import WITHOUT_CODE, WindowRun, late_rows, operators, settings
+from tests.spark.window_runs import WITHOUT_CODE, WindowRun, operators, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -279,14 +278,7 @@ def test_every_batch_that_is_run_again_gives_what_it_gave(
     batches = cut(Disorder(seed=5, late_by=30.0, gap=0.6).events(120), seed=5, batches=4)
     with settings(spark, WITHOUT_CODE):
         run = WindowRun(spark, storm_window(bolt_of(*sizes)), batches)
-        wanted = run.to_the_end(tmp_path)
-        late = late_rows(spark, tmp_path)
-        assert sum(map(len, wanted.values())) > 20
-        assert len(late) > 5
-        for batch in reversed(wanted):
-            set_back(tmp_path, batch, LOST[batch % len(LOST)])
-            assert run.to_the_end(tmp_path) == {n: wanted[n] for n in wanted if n >= batch}
-            assert late_rows(spark, tmp_path) == late
+        run.gives_the_same_again(tmp_path)
 
 
 def test_a_checkpoint_is_that_of_one_bolt(spark: SparkSession, tmp_path: Path) -> None:

@@ -73,14 +73,7 @@ def test_every_batch_that_is_run_again_gives_what_it_gave(
     checkpoint = tmp_path / "checkpoint"
     with settings(spark, {VERSION: version, CHANGELOG: changelog, **WITHOUT_CODE}):
         run = WindowRun(spark, window, BATCHES)
-        wanted = run.to_the_end(checkpoint)
-        late = late_rows(spark, checkpoint)
-        assert sum(map(len, wanted.values())) > 20
-        assert len(late) > 5
-        for batch in reversed(wanted):
-            set_back(checkpoint, batch, LOST[batch % len(LOST)])
-            assert run.to_the_end(checkpoint) == {n: wanted[n] for n in wanted if n >= batch}
-            assert late_rows(spark, checkpoint) == late
+        run.gives_the_same_again(checkpoint)
 
 
 def test_what_the_committed_watermark_closes_is_given_without_new_rows(

@@ -12,6 +12,7 @@ from eventtide import _jvm
 from eventtide.testing.values import storable
 from pyspark.sql.types import StructType
 
+from tests.spark.checkpoints import LOST, set_back
 from tests.spark.events import SCHEMA
 
 if TYPE_CHECKING:
@@ -93,6 +94,17 @@ class WindowRun:
             if results:
                 assert self._rows_known(query) == sum(map(len, self.batches))
         return results
+
+    def gives_the_same_again(self, checkpoint: Path, *, has_late: bool = True) -> None:
+        """Run each batch again, from the last to the first, and from each on to the end."""
+        wanted = self.to_the_end(checkpoint)
+        late = late_rows(self.spark, checkpoint)
+        assert sum(map(len, wanted.values())) > 20
+        assert len(late) > 5 or not has_late
+        for batch in reversed(wanted):
+            set_back(checkpoint, batch, LOST[batch % len(LOST)])
+            assert self.to_the_end(checkpoint) == {n: wanted[n] for n in wanted if n >= batch}
+            assert late_rows(self.spark, checkpoint) == late
 
     def _rows_known(self, query: StreamingQuery) -> int:
         """Return how many rows were in a window, were late or were refused; the books balance."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +17,7 @@ from eventtide import (
 from pyspark.sql.types import StructType
 
 from tests.unit.fakes import FakeFrame, column
+from tests.unit.refusals import assert_refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -433,15 +433,7 @@ def test_a_wrong_call_is_refused(
     call: Callable[[], object], error: type[EventtideError], problem: str, allowed: str, fix: str
 ) -> None:
     """What is wrong, the value, what is allowed, and what to try."""
-    with pytest.raises(EventtideError) as raised:
-        call()
-    assert type(raised.value) is error
-    message = str(raised.value)
-    assert message.startswith(problem)
-    told = re.search(r"Allowed: (?P<allowed>.*)\. Try: (?P<fix>.*)\.$", message, re.DOTALL)
-    assert told is not None
-    assert allowed in told["allowed"]
-    assert fix in told["fix"]
+    assert_refused(call, error, problem, allowed, fix)
 
 
 def test_the_bolts_of_the_table_pass_without_their_mistakes() -> None:

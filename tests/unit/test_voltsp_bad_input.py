@@ -18,6 +18,7 @@ from eventtide import (
 from eventtide import WindowTrigger as Trigger
 
 from tests.unit.fakes import FakeFrame
+from tests.unit.refusals import assert_refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -499,14 +500,7 @@ def test_a_wrong_call_is_refused(
     go: Callable[[], object], error: type[EventtideError], begins: str, allowed: str, fix: str
 ) -> None:
     """In the words of the builder."""
-    with pytest.raises(error) as caught:
-        go()
-    assert type(caught.value) is error
-    problem, _, rest = str(caught.value).partition(" Allowed: ")
-    assert problem.startswith(begins)
-    said, _, tried = rest.partition(" Try: ")
-    assert allowed in said
-    assert fix in tried
+    assert_refused(go, error, begins, allowed, fix)
 
 
 def test_the_windows_of_the_table_pass_without_their_mistakes() -> None:

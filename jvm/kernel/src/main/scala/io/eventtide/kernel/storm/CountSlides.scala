@@ -37,7 +37,7 @@ private[storm] final class CountSlides(
   private var seen = 0L // how many had been when it was given
 
   private var watermark = Option.empty[Long]
-  private var reached = Option.empty[Long] // rows of up to this time count
+  private var reached = Long.MinValue // rows of up to this time count
   private var isCaughtUp = false
   private val ended = mutable.ArrayBuffer.empty[(Long, Long)] // count and end of windows to give
   private var at = -1 // which of them is turned to
@@ -57,7 +57,7 @@ private[storm] final class CountSlides(
 
   def open(watermark: Option[Long]): Unit = {
     this.watermark = watermark
-    reached = if (countsAtOnce) Some(Long.MaxValue) else watermark
+    reached = if (countsAtOnce) Long.MaxValue else watermark.getOrElse(Long.MinValue)
     ended.clear()
     at = -1
     inTime = null
@@ -67,7 +67,7 @@ private[storm] final class CountSlides(
   /** Counts what the watermark has reached since, before anything else counts. */
   private def catchUp(): Unit = if (!isCaughtUp) {
     isCaughtUp = true
-    reached.filter(_ >= waiting.lowest).foreach(countWaiting)
+    if (!waiting.isEmpty && waiting.lowest <= reached) countWaiting(reached)
   }
 
   def openAll(): Unit = open(Some(Long.MaxValue))
@@ -79,7 +79,7 @@ private[storm] final class CountSlides(
 
   def add(ts: Long, row: RowContent): Boolean = {
     catchUp()
-    if (reached.exists(ts <= _)) {
+    if (ts <= reached) {
       log.add(ts, row)
       count(ts)
     } else waiting.add(ts, row)

@@ -6,6 +6,7 @@ import java.time.{LocalDateTime, Period, ZoneId, ZoneOffset}
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
+import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.kernel.time.{CalendarGrid, Frame}
@@ -25,36 +26,34 @@ class WindowCodecSuite extends AnyFunSuite {
   private def refused(options: Map[String, String]): EventtideException =
     intercept[EventtideException](WindowCodec.window(options, isLocal = false))
 
-  test("every case of the border file is read, and says its sizes") {
-    val file = new File(sys.props("eventtide.root"), "tests/border/window_options.json")
-    val cases = new ObjectMapper().readTree(file).elements.asScala.toSeq
+  /** Checks the options of each case of a file that Python writes. */
+  private def border(file: String)(check: Map[String, String] => Assertion): Unit = {
+    val path = new File(sys.props("eventtide.root"), s"tests/border/$file")
+    val cases = new ObjectMapper().readTree(path).elements.asScala.toSeq
     assert(cases.nonEmpty)
     cases.foreach { one =>
       val options =
         one.get("options").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
-      withClue(one.get("written").asText) {
-        val hasCondition = options.get("triggers").exists(_.contains("when"))
-        val settings = WindowCodec.window(options, isLocal = false, hasCondition)
-        assert(settings.kind == options("kind"))
-        val length = Map("session" -> "gap", "count" -> "rows").getOrElse(settings.kind, "size")
-        assert(settings.sizes.startsWith(s"$length=${options(length)}"))
-      }
+      withClue(one.get("written").asText)(check(options))
+    }
+  }
+
+  test("every case of the border file is read, and says its sizes") {
+    border("window_options.json") { options =>
+      val hasCondition = options.get("triggers").exists(_.contains("when"))
+      val settings = WindowCodec.window(options, isLocal = false, hasCondition)
+      assert(settings.kind == options("kind"))
+      val length = Map("session" -> "gap", "count" -> "rows").getOrElse(settings.kind, "size")
+      assert(settings.sizes.startsWith(s"$length=${options(length)}"))
     }
   }
 
   test("every bolt of the border file is read") {
-    val file = new File(sys.props("eventtide.root"), "tests/border/storm_options.json")
-    val cases = new ObjectMapper().readTree(file).elements.asScala.toSeq
-    assert(cases.nonEmpty)
-    cases.foreach { one =>
-      val options =
-        one.get("options").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
-      withClue(one.get("written").asText) {
-        val settings = WindowCodec.window(options, isLocal = false)
-        assert(settings.handsOut == options.contains("result"))
-        assert(settings.storm.isDefined == (options("kind") == "storm"))
-        assert(settings.by(settings.choices) == settings)
-      }
+    border("storm_options.json") { options =>
+      val settings = WindowCodec.window(options, isLocal = false)
+      assert(settings.handsOut == options.contains("result"))
+      assert(settings.storm.isDefined == (options("kind") == "storm"))
+      assert(settings.by(settings.choices) == settings)
     }
   }
 
