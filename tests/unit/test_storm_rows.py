@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from eventtide import ArgumentTypeError, InvalidArgumentError, TupleWindow
-from eventtide.storm.held import HeldRows, Ranges
+from eventtide.storm.held import ArrivedRows, HeldRows, Ranges
 from eventtide.storm.returned import Returned, in_batches
 from eventtide.storm.stage import Stage
 from eventtide.windows.execution import _by_value
@@ -58,10 +58,13 @@ def test_rows_are_found_by_their_numbers(
 ) -> None:
     """Whatever came together, and wherever it lies."""
     held = HeldRows(as_pandas=as_pandas, most=most)
-    held.add(table(0, 0))
+    arrived = ArrivedRows(table(0, 40))
+    held.add(arrived, 0, 0)
     count = 0
-    for piece in pieces:
-        held.add(table(count, count + piece))
+    for number, piece in enumerate(pieces):
+        if number % 3 == 2:  # of another batch
+            arrived = ArrivedRows(table(0, 80))
+        held.add(arrived, count, count + piece)
         count += piece
     there = sorted(number for number in wanted if number < count)
     rows = held.take(ranges(set(there)))
@@ -74,6 +77,11 @@ def table(since: int, until: int) -> pa.Table:
     return pa.table({"n": pa.array(range(since, until), pa.int64())})
 
 
+def add(held: HeldRows, rows: pa.Table) -> None:
+    """Let rows come that are all of one key."""
+    held.add(ArrivedRows(rows), 0, rows.num_rows)
+
+
 def test_rows_in_a_file_are_there_for_as_long_as_somebody_has_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,10 +89,10 @@ def test_rows_in_a_file_are_there_for_as_long_as_somebody_has_them(
     monkeypatch.setenv("SPARK_LOCAL_DIRS", f"{tmp_path},/nowhere")
     held = HeldRows(as_pandas=True, most=10)
     for since in range(0, 100, 10):
-        held.add(table(since, since + 10))
+        add(held, table(since, since + 10))
     assert [piece.in_memory for piece in held._pieces] == [False] * 9 + [True]
     assert list(held.take(Ranges([5, 95]))["n"]) == list(range(5, 95))
-    assert [piece.frame is None for piece in held._pieces] == [True] * 9 + [False]
+    assert [piece.rows._frame is not None for piece in held._pieces] == [False] * 9 + [True]
     tables = [piece.table for piece in held._pieces]
     held.clear()
     assert [row for one in tables for row in one["n"].to_pylist()] == list(range(100))
@@ -101,7 +109,7 @@ def test_types_in_pandas_do_not_depend_on_nulls() -> None:
         "small": pa.array([None, None], pa.int16()),
         "x": pa.array([0.5, None], pa.float64()),
     }
-    held.add(pa.table(columns))
+    add(held, pa.table(columns))
     kinds = {"n": "Int64", "ok": "boolean", "small": "Int16", "x": "float64"}
     for rows in held.take(Ranges([0, 1])), held.take(Ranges([0, 2])), held.take(Ranges([])):
         assert {name: str(kind) for name, kind in rows.dtypes.items()} == kinds
@@ -111,7 +119,7 @@ def test_types_in_pandas_do_not_depend_on_nulls() -> None:
 def test_what_a_function_does_to_its_rows_is_not_seen_by_other_windows() -> None:
     """Each has rows of its own."""
     held = HeldRows(as_pandas=True, most=10)
-    held.add(table(0, 5))
+    add(held, table(0, 5))
     first = held.take(Ranges([0, 4]))
     first["n"] = -1
     first.loc[0, "n"] = 7
@@ -122,7 +130,7 @@ def test_rows_that_no_window_needs_are_let_go() -> None:
     """Those of the last window stay, for it to say what has expired."""
     held = HeldRows(as_pandas=False, most=100)
     for since in range(0, 30, 10):
-        held.add(table(since, since + 10))
+        add(held, table(since, since + 10))
     held.needs(lowest=15, last=Ranges([5, 8, 20, 25]))
     held.forget()
     assert held.take(Ranges([5, 8]))["n"].to_pylist() == [5, 6, 7]
@@ -244,18 +252,24 @@ WINDOW = pa.struct(
 KEY = pa.struct([("key", pa.struct([("user", pa.string())])), ("before", pa.binary())])
 
 
-def lines(*of: tuple[str, Any]) -> pa.RecordBatch:
+def lines(*of: dict[str, Any]) -> pa.RecordBatch:
     """Return lines as the JVM sends them."""
-    columns = {
-        name: pa.array([value if kind == name else None for kind, value in of], type_)
-        for name, type_ in {"_window": WINDOW, "_row": ROW, "_key": KEY}.items()
-    }
-    return pa.RecordBatch.from_pydict(columns)
+    columns = {"_window": WINDOW, "_rows": pa.list_(ROW), "_key": KEY}
+    return pa.RecordBatch.from_pydict(
+        {name: pa.array([line[name] for line in of], kind) for name, kind in columns.items()}
+    )
 
 
-def key(user: str, *before: int) -> tuple[str, Any]:
-    """Return the line of a key."""
-    return "_key", {"key": {"user": user}, "before": packed(before)}
+def line(
+    *ids: int, window: dict[str, Any] | None = None, key: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return a line with rows."""
+    return {"_window": window, "_rows": [{"id": number} for number in ids], "_key": key}
+
+
+def key(user: str, *before: int) -> dict[str, Any]:
+    """Return what the first line of a key has."""
+    return {"key": {"user": user}, "before": packed(before)}
 
 
 def packed(numbers: tuple[int, ...]) -> bytes:
@@ -263,31 +277,19 @@ def packed(numbers: tuple[int, ...]) -> bytes:
     return b"".join(number.to_bytes(4, "little") for number in numbers)
 
 
-def row(number: int) -> tuple[str, Any]:
-    """Return the line of a row."""
-    return "_row", {"id": number}
-
-
-def window(end: int, lowest: int, *rows: int) -> tuple[str, Any]:
-    """Return the line of a window."""
+def window(end: int, lowest: int, *rows: int) -> dict[str, Any]:
+    """Return what the line of a window has."""
     at = datetime.fromtimestamp(end, timezone.utc)
-    return "_window", {"start": None, "end": at, "rows": packed(rows), "lowest": lowest}
+    return {"start": None, "end": at, "rows": packed(rows), "lowest": lowest}
 
 
 LINES = [
-    key("ada", 0, 1),
-    row(10),
-    row(11),
-    row(12),
-    window(5, 1, 1, 3),
-    row(13),
-    window(6, 2, 2, 4),
-    window(7, 3, 3, 4),
-    key("bob"),
-    row(20),
-    row(21),
-    window(8, 0, 0, 1),
-    window(9, 1, 1, 2),
+    line(10, 11, key=key("ada", 0, 1)),
+    line(12, window=window(5, 1, 1, 3)),
+    line(13, window=window(6, 2, 2, 4)),
+    line(window=window(7, 3, 3, 4)),
+    line(20, 21, window=window(8, 0, 0, 1), key=key("bob")),
+    line(window=window(9, 1, 1, 2)),
 ]
 WINDOWS = [
     ("ada", 5, [11, 12], [11, 12], [10]),

@@ -16,7 +16,7 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["HeldRows", "Ranges"]
+__all__ = ["ArrivedRows", "HeldRows", "Ranges"]
 
 
 class Ranges:
@@ -71,27 +71,47 @@ class Ranges:
         return f"Ranges({list(self.bounds)})"
 
 
+class ArrivedRows:
+    """Rows that came together, of several keys."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table: Any = table  # as its types are not known here
+        self._frame: Any = None
+
+    def frame(self) -> Any:  # noqa: ANN401 - a DataFrame
+        """Return them as pandas has them; for many keys at once, as each time is dear."""
+        if self._frame is None:
+            self._frame = _as_pandas(self.table)
+        return self._frame
+
+
 @dataclass
 class _Piece:
-    """Rows that came together; as pandas has them once a window was asked for them."""
+    """Rows of one key that came together: those of the arrived ones from `since` on."""
 
-    first: int
-    table: Any  # of Arrow's, as its types are not known here
-    in_memory: bool
-    frame: Any = None
+    first: int  # its number
+    rows: ArrivedRows
+    since: int
+    until: int
+    in_memory: bool = True
 
     @property
     def end(self) -> int:
-        return self.first + len(self.table)
+        return self.first + self.until - self.since
+
+    @property
+    def table(self) -> Any:  # noqa: ANN401 - a table
+        return self.rows.table.slice(self.since, self.until - self.since)
 
     def within(self, ranges: Ranges) -> list[tuple[int, int]]:
-        """Return the ranges as far as they are of this piece, from its own beginning."""
+        """Return the ranges as far as they are of this piece, among the arrived rows."""
         bounds = ranges.bounds
         first = bisect_right(bounds, self.first) // 2
         last = (bisect_left(bounds, self.end) + 1) // 2
+        offset = self.since - self.first
         pairs = ((bounds[2 * at], bounds[2 * at + 1]) for at in range(first, last))
         return [
-            (max(since - self.first, 0), min(until, self.end) - self.first)
+            (max(since, self.first) + offset, min(until, self.end) + offset)
             for since, until in pairs
         ]
 
@@ -120,14 +140,19 @@ class HeldRows:
         self._end = 0
         self._lowest = 0
 
-    def add(self, table: pa.Table) -> None:
-        """Take rows that come behind those there are."""
+    def add(self, rows: ArrivedRows, since: int, until: int) -> None:
+        """Take those of the arrived rows from `since` on; they come behind those there are."""
         if self._empty is None:
-            self._empty = table.slice(0, 0)
-        if table.num_rows:
-            self._pieces.append(_Piece(self._end, table, in_memory=True))
-            self._end += table.num_rows
+            self._empty = rows.table.slice(0, 0)
+        if since == until:
+            return
+        last = self._pieces[-1] if self._pieces else None
+        if last and last.rows is rows and last.until == since:
+            last.until = until
+        else:
+            self._pieces.append(_Piece(self._end, rows, since, until))
             self._spill()
+        self._end += until - since
 
     def needs(self, lowest: int, last: Ranges) -> None:
         """Say which rows are needed once the window at hand is done: its own, and others later."""
@@ -144,7 +169,7 @@ class HeldRows:
         found = [(piece, here) for piece, here in parts if here]
         if self._as_pandas:
             return self._frame([_taken(piece, here) for piece, here in found])
-        tables = [piece.table.slice(a, b - a) for piece, here in found for a, b in here]
+        tables = [piece.rows.table.slice(a, b - a) for piece, here in found for a, b in here]
         return pa.concat_tables(tables) if tables else self._empty
 
     def _frame(self, frames: list[Any]) -> Any:  # noqa: ANN401 - a DataFrame
@@ -157,24 +182,23 @@ class HeldRows:
         return pd.concat(frames, ignore_index=True)
 
     def _spill(self) -> None:
-        held = sum(len(piece.table) for piece in self._pieces if piece.in_memory)
-        for number, piece in enumerate(self._pieces[:-1]):
+        held = sum(piece.until - piece.since for piece in self._pieces if piece.in_memory)
+        for piece in self._pieces[:-1]:
             if held <= self._most:
                 return
             if piece.in_memory:
-                held -= len(piece.table)
-                self._pieces[number] = _Piece(piece.first, _in_file(piece.table), in_memory=False)
+                count = piece.until - piece.since
+                held -= count
+                piece.rows, piece.in_memory = ArrivedRows(_in_file(piece.table)), False
+                piece.since, piece.until = 0, count
 
 
 def _taken(piece: _Piece, here: list[tuple[int, int]]) -> Any:  # noqa: ANN401 - a DataFrame
     """Return rows of a piece; those of many ranges, as where times are out of order, in one go."""
     import numpy as np  # noqa: PLC0415 - not where rows are Arrow's
 
-    frame = piece.frame
-    if frame is None:
-        frame = _as_pandas(piece.table)
-        if piece.in_memory:
-            piece.frame = frame
+    rows = piece.rows if piece.in_memory else ArrivedRows(piece.rows.table)  # which nobody keeps
+    frame = rows.frame()
     if len(here) == 1:
         return frame.iloc[slice(*here[0])]
     return frame.take(np.concatenate([np.arange(a, b) for a, b in here]))

@@ -1,22 +1,23 @@
 """What a Python worker does with the lines of windows: it puts each together and calls a function.
 
-Lines are those of the JVM's `HandedOut`: one for a key, then one for each of its rows, and one for
-each window, behind the last of its rows, which it tells by their numbers.
+Lines are those of the JVM's `HandedOut`: the windows of a key one after the other, each with the
+rows that no window before it had. Which rows a window has it tells by their numbers.
 """
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from eventtide.storm.held import HeldRows, Ranges
+from eventtide.storm.held import ArrivedRows, HeldRows, Ranges
 from eventtide.storm.returned import Returned, in_batches
 from eventtide.storm.tuple_window import TupleWindow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 __all__ = ["Stage"]
 
@@ -61,14 +62,17 @@ class Stage:
         held = HeldRows(as_pandas=self._as_pandas, most=self._most)
         at_hand = _AtHand()
         for batch in batches:
-            for lines in _by_key(batch):
-                if begun := _first(lines, "_key"):
+            rows, bounds = ArrivedRows(_rows(batch)), _bounds(batch)
+            for key, window, (since, until) in zip(
+                _keys(batch), _windows(batch), bounds, strict=True
+            ):
+                if key:
                     held.clear()
-                    at_hand.begin(begun)
-                held.add(_rows(lines))
-                for line in _windows(lines):
-                    with at_hand.turn_to(line, held) as window:
-                        yield from self._returned.tables(self._function(window))
+                    at_hand.begin(key)
+                held.add(rows, since, until)
+                if window:
+                    with at_hand.turn_to(window, held) as given:
+                        yield from self._returned.tables(self._function(given))
                     held.forget()
 
 
@@ -92,42 +96,42 @@ class _AtHand:
         return window
 
 
-def _by_key(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """Yield the lines of each key together; the first may go on with the key before."""
-    begins = [line for line, key in enumerate(batch.column("_key").is_valid().to_pylist()) if key]
-    for since, until in zip([0, *begins], [*begins, batch.num_rows], strict=True):
-        if since < until:
-            yield batch.slice(since, until - since)
-
-
-def _first(lines: pa.RecordBatch, column: str) -> dict[str, Any] | None:
-    first: dict[str, Any] | None = lines.column(column)[0].as_py()
-    return first
+def _keys(lines: pa.RecordBatch) -> list[dict[str, Any] | None]:
+    keys: list[dict[str, Any] | None] = lines.column("_key").to_pylist()
+    return keys
 
 
 def _rows(lines: pa.RecordBatch) -> pa.Table:
-    column = lines.column("_row")
-    rows = column.filter(column.is_valid()) if column.null_count else column
-    fields = [column.type.field(i) for i in range(column.type.num_fields)]
+    rows = lines.column("_rows").flatten()
+    fields = [rows.type.field(i) for i in range(rows.type.num_fields)]
     return pa.Table.from_arrays(rows.flatten(), schema=pa.schema(fields))
 
 
-def _windows(lines: pa.RecordBatch) -> Iterator[dict[str, Any]]:
+def _bounds(lines: pa.RecordBatch) -> Iterable[tuple[int, int]]:
+    """Return which of the rows of all lines each has."""
+    lengths = lines.column("_rows").value_lengths().to_pylist()
+    return pairwise(accumulate(lengths, initial=0))
+
+
+def _windows(lines: pa.RecordBatch) -> Iterator[dict[str, Any] | None]:
     """Yield the windows, with the times as Spark has them: instants in UTC, or without a zone."""
     column = lines.column("_window")
-    windows = column.filter(column.is_valid())
     kind = column.type.field("end").type
     zone = None if kind.tz is None else timezone.utc
-    columns = {
-        name: windows.field(name).cast(pa.int64()).to_pylist() for name in ("start", "end")
-    } | {name: windows.field(name).to_pylist() for name in ("rows", "lowest")}
-    for start, end, rows, lowest in zip(*columns.values(), strict=True):
-        yield {
-            "start": None if start is None else _time(start, zone),
-            "end": _time(end, zone),
-            "rows": rows,
-            "lowest": lowest,
-        }
+    starts, ends = (column.field(name).cast(pa.int64()).to_pylist() for name in ("start", "end"))
+    others = (column.field(name).to_pylist() for name in ("rows", "lowest"))
+    valid = column.is_valid().to_pylist()
+    for there, start, end, rows, lowest in zip(valid, starts, ends, *others, strict=True):
+        yield (
+            {
+                "start": None if start is None else _time(start, zone),
+                "end": _time(end, zone),
+                "rows": rows,
+                "lowest": lowest,
+            }
+            if there
+            else None
+        )
 
 
 def _time(micros: int, zone: timezone | None) -> datetime:

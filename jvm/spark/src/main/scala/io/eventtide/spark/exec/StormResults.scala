@@ -3,6 +3,8 @@ package io.eventtide.spark.exec
 import java.io.ByteArrayOutputStream
 import java.util.BitSet
 
+import scala.collection.mutable
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
   BindReferences,
@@ -10,6 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeProjection,
   UnsafeRow
 }
+import org.apache.spark.sql.catalyst.util.{ArrayData, GenericArrayData}
 import org.apache.spark.unsafe.Platform
 
 import io.eventtide.kernel.storm.{RangeTree, RowLog, StormWindows}
@@ -39,6 +42,37 @@ private[exec] final class RowsOfLog(log: RowLog, columns: Int) {
     row.pointTo(log.bytes, Platform.BYTE_ARRAY_OFFSET.toLong + log.start, log.length)
     row
   }
+}
+
+/** Reads the rows of a line, so many that it pays, and not so many that they fill the memory. */
+private final class LineRows(log: RowLog, columns: Int) {
+  private val views = mutable.ArrayBuffer.empty[UnsafeRow]
+
+  /** Behind the last row that was read. */
+  var end = 0
+
+  /** Rows from a slot on, good until the next ones are asked for. */
+  def from(slot: Int, until: Int): ArrayData = {
+    end = slot
+    var bytes = 0L
+    while (end < until && end - slot < LineRows.Most && bytes < LineRows.MostBytes) {
+      log.turnTo(end)
+      view(end - slot).pointTo(log.bytes, Platform.BYTE_ARRAY_OFFSET.toLong + log.start, log.length)
+      bytes += log.length
+      end += 1
+    }
+    new GenericArrayData(views.view.take(end - slot).toArray[Any])
+  }
+
+  private def view(at: Int): UnsafeRow = {
+    if (at == views.length) views += new UnsafeRow(columns)
+    views(at)
+  }
+}
+
+private object LineRows {
+  private val Most = 1000
+  private val MostBytes = 1 << 20
 }
 
 /** Aggregates over the rows of each window. */
@@ -76,13 +110,13 @@ private[exec] final class MergedRows(
   }
 }
 
-/** The rows themselves: lines for a key, its rows and its windows; see `HandedOut` for their columns. */
+/** The rows themselves, in lines; see `HandedOut` for their columns. */
 private[exec] final class HandedOutRows(
     plan: WindowPlan,
     kind: WindowKind.ByStorm,
     windows: StormWindows
 ) extends StormResults {
-  private val rows = new RowsOfLog(windows.log, plan.rows.get.stored.get.length)
+  private val rows = new LineRows(windows.log, plan.rows.get.stored.get.length)
   private val shownKey =
     UnsafeProjection.create(BindReferences.bindReferences(plan.result.key, plan.keys))
   private val toLine = UnsafeProjection.create(plan.output.map(_.dataType).toArray)
@@ -111,22 +145,13 @@ private[exec] final class HandedOutRows(
     isTurned
   }
 
-  // A row is sent before the first window that has it; what lies before it goes along.
+  // A row is sent no later than the first window that has it; what lies before it goes along.
   def row(key: UnsafeRow): InternalRow = {
-    var column = 0
-    while (column < line.numFields) {
-      line.setNullAt(column)
-      column += 1
-    }
-    if (first < 0) {
-      line.update(2, beginning(key))
-    } else if (sent < wanted) {
-      line.update(1, rows(sent))
-      sent += 1
-    } else {
-      line.update(0, ofWindow)
-      isOwed = false
-    }
+    line.update(2, if (first < 0) beginning(key) else null)
+    line.update(1, rows.from(sent, wanted))
+    sent = rows.end
+    isOwed = sent < wanted
+    line.update(0, if (isOwed) null else ofWindow)
     toLine(line)
   }
 

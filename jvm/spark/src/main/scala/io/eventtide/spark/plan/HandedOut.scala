@@ -6,22 +6,24 @@ import org.apache.spark.sql.catalyst.plans.logical.Aggregate
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.functions.{count, lit}
-import org.apache.spark.sql.types.{BinaryType, IntegerType, StructField, StructType}
+import org.apache.spark.sql.types.{ArrayType, BinaryType, IntegerType, StructField, StructType}
 
-/** What comes out of windows that hand out their rows, for a function: for each key that has some, a
-  * line for the key, then one for each row that is in a window, and one for each window, behind the
-  * last of its rows.
+/** What comes out of windows that hand out their rows, for a function: a line for each window, with
+  * those of its rows that no line of the key had before. Where these are many, lines with rows alone
+  * come first.
   *
   * {{{
-  *   _window   of a window: its bounds, and which rows it has
-  *   _row      of a row: its columns
-  *   _key      of a key: its columns, and which of the rows its window before these had
+  *   _window   its bounds, and which rows it has; null where more of its rows come
+  *   _rows     rows, of which each is in one line of its key
+  *   _key      in the first line of a key: its columns, and which of the rows its window before had
   * }}}
   *
   * The rows of a key are numbered as they come, from 0 on. Some of them are told as ranges: `from,
-  * until, from, until ...`, each in four bytes, the lowest first. An array of numbers would cost far
-  * more: to know how long a batch is, Spark fills the gaps of an array's column anew with each row.
-  * Rows below `lowest` are of no window to come.
+  * until, from, until ...`, each in four bytes, the lowest first. Rows below `lowest` are of no
+  * window to come.
+  *
+  * A line is dear, and a row in it cheap: with each line Spark asks every column of Arrow's how long
+  * it is by now.
   */
 private[plan] object HandedOut {
 
@@ -40,7 +42,7 @@ private[plan] object HandedOut {
   )
 
   def columns(row: Seq[Attribute], keyed: Aggregate): Seq[Attribute] = Seq(
-    AttributeReference("_row", named(row))(),
+    AttributeReference("_rows", ArrayType(named(row), containsNull = false), nullable = false)(),
     column(
       "_key",
       StructField("key", named(keyed.aggregateExpressions.map(_.toAttribute))),

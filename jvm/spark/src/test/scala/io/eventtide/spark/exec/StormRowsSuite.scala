@@ -177,7 +177,8 @@ final class StormRowsSuite extends AnyFunSuite with LocalSession {
         key = line.getStruct(2).getStruct(0).getString(0)
         had = numbers(line.getStruct(2).getAs[Array[Byte]](1))
         rows.clear()
-      } else if (!line.isNullAt(1)) rows += line.getStruct(1).getAs[Long]("id")
+      }
+      rows ++= line.getSeq[Row](1).map(_.getAs[Long]("id"))
       Option.when(!line.isNullAt(0)) {
         val window = line.getStruct(0)
         val before = had
@@ -198,7 +199,7 @@ final class StormRowsSuite extends AnyFunSuite with LocalSession {
         row(i + 1L, at.toDouble)
       }
       val lines = played.step(rows: _*)
-      assert(lines.count(!_.isNullAt(1)) == 5)
+      assert(lines.map(_.getSeq[Row](1).length) == Seq(3, 1, 1))
       assert(
         handedOut(lines) == Set(
           ("a", 10L, Set(1L, 2L, 3L), Set()),
@@ -217,6 +218,18 @@ final class StormRowsSuite extends AnyFunSuite with LocalSession {
         )
       )
     }
+  }
+
+  test("many rows of a window, or long ones, come in several lines") {
+    val long = "a" * 600000
+    for ((user, count, lines) <- Seq(("a", 2500, Seq(1000, 1000, 500)), (long, 3, Seq(2, 1))))
+      play(Nil, "length.time" -> "PT20S", "slide.time" -> "PT10S", "result" -> "rows") { played =>
+        val rows = (1 to count).map(id => row(id.toLong, 3, user)) :+ row(0, 16, user)
+        val sent = played.step(rows: _*)
+        assert(sent.map(_.getSeq[Row](1).length) == lines)
+        assert(sent.map(_.isNullAt(0)) == lines.init.map(_ => true) :+ false)
+        assert(handedOut(sent).map(_._3) == Set((1L to count.toLong).toSet))
+      }
   }
 
   test("a batch DataFrame gives every window") {
