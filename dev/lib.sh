@@ -96,6 +96,20 @@ need_launcher() {
     -retrieve '.sbt-launch/[artifact]-[revision].[ext]' -warn >&2
 }
 
+# What tests run beside Spark, such as a Kafka broker: .build/test-jars.
+need_test_jars() {
+  local hash
+  hash=$(sha <project/test-jars.xml)
+  if fresh .build/test-jars/.stamp "$hash"; then return; fi
+  need_venv "$(default_spark)"
+  say "fetching the jars that tests run beside Spark"
+  rm -rf .build/test-jars
+  "$java" -cp "$(echo .venv/lib/python3*/site-packages/pyspark/jars)/*" org.apache.ivy.Main \
+    -cache .build/ivy -ivy project/test-jars.xml \
+    -retrieve '.build/test-jars/[conf]/[artifact]-[revision].[ext]' -warn >.build/test-jars.log
+  echo "$hash" >.build/test-jars/.stamp
+}
+
 # The jar of each Spark version, in python/eventtide/jars.
 need_jars() {
   local hash

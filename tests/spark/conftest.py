@@ -10,6 +10,8 @@ import eventtide as et
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.spark.kafka import CONNECTOR
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -38,6 +40,7 @@ def new_session() -> SparkSession:
         .config("spark.ui.enabled", "false")
         .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
         .config("spark.sql.streaming.checkpointFileManagerClass", FILES)
+        .config("spark.jars", ",".join(CONNECTOR))
         .config("spark.sql.streaming.forceDeleteTempCheckpointLocation", "true")
     )
     session = et.configure(builder).getOrCreate()

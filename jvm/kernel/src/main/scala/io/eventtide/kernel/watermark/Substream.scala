@@ -27,6 +27,7 @@ private[watermark] final class Substream(
   private var quiet = quietFrom // the clock at the last row, or when it was declared
   private var skipped = 0L // how much of the time since `quiet` does not count
   private var isBehind = true // also before its policy was first asked
+  private var unread: Backlog = Backlog.Unknown
 
   /** Left out of the minimum. */
   var idle: Boolean = false
@@ -57,6 +58,16 @@ private[watermark] final class Substream(
 
   def behind: Boolean = isBehind
 
+  def backlog: Backlog = unread
+
+  /** Its source says what it has more of it; true when that is new. */
+  def tell(backlog: Backlog): Boolean = {
+    val isNew = backlog != unread
+    unread = backlog
+    touched |= isNew
+    isNew
+  }
+
   def reached(target: Long): Boolean = hasWatermark && current >= target
 
   /** Rows below this cannot take it to `target` and need not be told before someone looks.
@@ -71,8 +82,10 @@ private[watermark] final class Substream(
     else Math.max(needed, target)
   }
 
-  /** The clock value from which on it is idle, if no row comes. */
-  def idleAt(timeout: Long): Long = Clamped.add(Clamped.add(quiet, skipped), timeout)
+  /** The clock value from which on it is idle, if no row comes; the highest for never. */
+  def idleAt(timeout: Long): Long =
+    if (unread == Backlog.Waiting) Long.MaxValue
+    else Clamped.add(Clamped.add(quiet, skipped), timeout)
 
   /** One row; the watermark comes up to the policy's, but not above `cap`. */
   def observe(now: Long, ts: Long, cap: Long): Unit = {
@@ -125,7 +138,7 @@ private[watermark] final class Substream(
   }
 
   def save(out: DataOutput): Unit = {
-    out.writeByte((if (hasWatermark) 1 else 0) | (if (isBehind) 2 else 0))
+    out.writeByte((if (hasWatermark) 1 else 0) | (if (isBehind) 2 else 0) | unread.code << 2)
     out.writeLong(current)
     out.writeLong(topSeen)
     out.writeLong(rowsSeen)
@@ -138,6 +151,7 @@ private[watermark] final class Substream(
     val flags = in.readUnsignedByte()
     hasWatermark = (flags & 1) != 0
     isBehind = (flags & 2) != 0
+    unread = Backlog.of(flags >> 2)
     current = in.readLong()
     topSeen = in.readLong()
     rowsSeen = in.readLong()

@@ -99,7 +99,7 @@ private[watermark] final class SubstreamGate(
     all.addLeft(Option.when(table.left.known && table.left.value >= ideal)(clock))
     table.iterator.foreach { substream =>
       val due = if (substream.reached(ideal)) Some(clock) else substream.policy.dueAt(ideal)
-      all.add(due, timeout.map(substream.idleAt))
+      all.add(due, timeout.map(substream.idleAt).filter(_ < Long.MaxValue))
     }
     all
   }

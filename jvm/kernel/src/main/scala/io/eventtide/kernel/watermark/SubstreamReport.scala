@@ -36,7 +36,12 @@ object Activity {
 
   case object Expected extends Activity("expected", "declared, no row yet: holds the others back")
 
+  case object Backlogged extends Activity("active", "its source has rows of it that were not read")
+
   case object Silent extends Activity("idle", "no row for the idle timeout: left out")
+
+  case object CaughtUp
+      extends Activity("idle", "no row for the idle timeout, and its source has none: left out")
 
   case object NeverSeen
       extends Activity("idle", "declared, no row within the idle timeout: left out")
@@ -52,6 +57,7 @@ object Activity {
   * @param lastRow the clock at its last row
   * @param rows how many there were in all
   * @param since when the activity began: the declaration, the last row, or the idle deadline
+  * @param backlog what its source says of rows to be read
   */
 final case class SubstreamReport(
     name: String,
@@ -60,7 +66,8 @@ final case class SubstreamReport(
     lastRow: Option[Long],
     rows: Long,
     activity: Activity,
-    since: Long
+    since: Long,
+    backlog: Backlog = Backlog.Unknown
 )
 
 private[watermark] object SubstreamReport {
@@ -72,15 +79,17 @@ private[watermark] object SubstreamReport {
       Option.when(substream.known)(substream.watermark),
       Option.when(seen)(substream.quietSince),
       substream.rows,
-      activity(substream.idle, seen),
-      if (substream.idle) substream.idleAt(timeout.getOrElse(0)) else substream.quietSince
+      activity(substream, seen),
+      if (substream.idle) substream.idleAt(timeout.getOrElse(0)) else substream.quietSince,
+      substream.backlog
     )
   }
 
-  private def activity(idle: Boolean, seen: Boolean): Activity = (idle, seen) match {
-    case (false, true) => Activity.Active
-    case (false, false) => Activity.Expected
-    case (true, true) => Activity.Silent
-    case (true, false) => Activity.NeverSeen
-  }
+  private def activity(substream: Substream, seen: Boolean): Activity =
+    (substream.idle, substream.backlog) match {
+      case (false, Backlog.Waiting) => Activity.Backlogged
+      case (false, _) => if (seen) Activity.Active else Activity.Expected
+      case (true, Backlog.Empty) if seen => Activity.CaughtUp
+      case (true, _) => if (seen) Activity.Silent else Activity.NeverSeen
+    }
 }

@@ -18,9 +18,10 @@ import io.eventtide.kernel.time.Clamped
   *     the others back, it lowers nothing. After rows, no substream's new watermark is above the
   *     highest time among them; after a tick there is no such cap.
   *   - '''Units:''' event times and the clock share one unit, the one of the policy's parameters.
-  *   - '''Edges:''' a substream is idle from `last row + timeout` on, inclusive, and left out. When
-  *     the last active one goes idle, the highest watermark that any ever had is released. Without
-  *     substreams the whole is idle. A declared one holds the others back until it is seen or idle.
+  *   - '''Edges:''' a substream is idle from `last row + timeout` on, inclusive, and left out; one with a
+  *     backlog never is, as its rows may only not have been read. When the last active one goes
+  *     idle, the highest watermark that any ever had is released. Without substreams the whole is
+  *     idle. A declared one holds the others back until it is seen or idle.
   *   - '''Restart:''' format 1. `saveWhole`, then `saveChanged` as often as wanted; ticks change no
   *     substream's record unless the cap was at work. Time passed to `skip` counts for nothing.
   *   - '''Source:''' Jet's `EventTimeMapper`.
@@ -95,6 +96,16 @@ final class Substreams(
     advance(now)
     table.iterator.foreach(_.skip(from, clock))
     wakeAt = Long.MinValue
+  }
+
+  /** What sources say of rows that are to be read; it counts from the next rows or tick on. */
+  def backlogs(of: Iterable[(Int, Backlog)]): Unit = {
+    val told = of.filter { case (index, backlog) => table(index).tell(backlog) }
+    if (told.nonEmpty) {
+      if (started) told.foreach { case (index, _) => judge(table(index)) }
+      gate.aim()
+      wakeAt = Long.MinValue
+    }
   }
 
   /** Gives a substream another name: one that was expected is seen, and now has its own. */
@@ -224,8 +235,11 @@ final class Substreams(
 
   private def revive(substream: Substream): Unit = {
     substream.catchUp(clock)
-    substream.idle = idleTimeout.exists(clock >= substream.idleAt(_))
+    judge(substream)
   }
+
+  private def judge(substream: Substream): Unit =
+    substream.idle = idleTimeout.exists(clock >= substream.idleAt(_))
 
   private def structure: String = (spec.structure +: throttles.map(_.name)).mkString(", ")
 

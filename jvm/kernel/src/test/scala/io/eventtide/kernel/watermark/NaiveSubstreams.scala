@@ -12,6 +12,7 @@ final class NaiveSubstreams(
     val policy: WatermarkPolicy = spec.create()
     var watermark = Option.empty[Long]
     var idle = false
+    var backlog: Backlog = Backlog.Unknown
   }
 
   private val throttle = ThrottleSpec.chain(throttles)
@@ -45,6 +46,11 @@ final class NaiveSubstreams(
     }
   }
 
+  def backlog(index: Int, of: Backlog): Unit = if (all(index).backlog != of) {
+    all(index).backlog = of
+    all(index).idle = isSilent(all(index))
+  }
+
   def remove(index: Int, now: Long): Unit = {
     clock = Math.max(clock, now)
     all.remove(index): Unit
@@ -73,6 +79,9 @@ final class NaiveSubstreams(
       one.watermark = Some(one.watermark.fold(next)(Math.max(_, next)))
     }
     highest = (highest ++ one.watermark).maxOption
-    if (idleTimeout.exists(clock - one.quietSince >= _)) one.idle = true
+    if (isSilent(one)) one.idle = true
   }
+
+  private def isSilent(one: One): Boolean =
+    one.backlog != Backlog.Waiting && idleTimeout.exists(clock - one.quietSince >= _)
 }

@@ -175,6 +175,7 @@ object SubstreamsLawsSuite {
   final case class TickAll(pause: Long) extends Action
   final case class SkipAll(pause: Long) extends Action
   final case class Remove(pause: Long, index: Int) extends Action
+  final case class Told(index: Int, backlog: Backlog) extends Action { def pause = 0 }
 
   private val timeouts = Gen.option(Gen.choose(1L, 12L))
 
@@ -184,6 +185,7 @@ object SubstreamsLawsSuite {
   private val pauses =
     Gen.frequency(3 -> Gen.const(0L), 3 -> Gen.choose(0L, 4L), 1 -> Gen.choose(-3L, 20L))
   private val indexes = Gen.choose(0, 5)
+  private val backlogs = Gen.oneOf(Backlog.Unknown, Backlog.Empty, Backlog.Waiting)
 
   private val action: Gen[Action] = Gen.frequency(
     2 -> pauses.map(Declare(_)),
@@ -193,7 +195,8 @@ object SubstreamsLawsSuite {
       .map((BatchOf.apply _).tupled),
     3 -> pauses.map(TickAll(_)),
     1 -> pauses.map(SkipAll(_)),
-    1 -> Gen.zip(pauses, indexes).map((Remove.apply _).tupled)
+    1 -> Gen.zip(pauses, indexes).map((Remove.apply _).tupled),
+    2 -> Gen.zip(indexes, backlogs).map((Told.apply _).tupled)
   )
 
   val actions: Gen[List[Action]] = Gen.listOf(action)
@@ -223,6 +226,7 @@ object SubstreamsLawsSuite {
         case BatchOf(_, rows) if size > 0 => batch(now, extremes(rows))
         case Remove(_, index) if size > 0 => size -= 1; remove(index % (size + 1), now)
         case SkipAll(_) => skip(now)
+        case Told(index, of) if size > 0 => backlog(index % size, of)
         case _ => tick(now)
       }
     }
@@ -244,6 +248,7 @@ object SubstreamsLawsSuite {
     def tick(now: Long): Unit
     def skip(now: Long): Unit
     def remove(index: Int, now: Long): Unit
+    def backlog(index: Int, of: Backlog): Unit
     def emitted: Option[Long]
     def watermarks: Seq[(String, Option[Long], Boolean)]
   }
@@ -261,6 +266,9 @@ object SubstreamsLawsSuite {
     def tick(now: Long): Unit = moved = substreams.tick(now)
     def skip(now: Long): Unit = { substreams.skip(now); moved = false }
     def remove(index: Int, now: Long): Unit = moved = substreams.remove(index, now)
+    def backlog(index: Int, of: Backlog): Unit = {
+      substreams.backlogs(Seq(index -> of)); moved = false
+    }
     def emitted: Option[Long] = substreams.emitted
     def watermarks: Seq[(String, Option[Long], Boolean)] =
       substreams.report.map(one => (one.name, one.watermark, one.activity.name == "idle"))
@@ -282,6 +290,7 @@ object SubstreamsLawsSuite {
     def tick(now: Long): Unit = substreams.tick(now)
     def skip(now: Long): Unit = substreams.skip(now)
     def remove(index: Int, now: Long): Unit = substreams.remove(index, now)
+    def backlog(index: Int, of: Backlog): Unit = substreams.backlog(index, of)
     def emitted: Option[Long] = substreams.emitted
     def watermarks: Seq[(String, Option[Long], Boolean)] = substreams.watermarks
   }

@@ -78,6 +78,31 @@ final class SubstreamsSuite extends AnyFunSuite {
     assert(one.status == Status.Idle && one.idleAt == Some(13))
   }
 
+  test("a substream with a backlog is not idle, and one that was is active again") {
+    val two = withNames(new Substreams(lag, idleTimeout = Some(10)), "a", "b")
+    two.observe(0, 0, 100): Unit
+    two.observe(0, 1, 50): Unit
+    two.backlogs(Seq(0 -> Backlog.Empty, 1 -> Backlog.Waiting))
+    assert(!two.tick(1000) && two.emitted == Some(50) && two.idleAt.isEmpty)
+    assert(two.report.map(_.activity) == Seq(Activity.CaughtUp, Activity.Backlogged))
+    two.backlogs(Seq(1 -> Backlog.Empty))
+    assert(two.nextDue == Some(1000) && two.tick(1000) && two.emitted == Some(100))
+    two.backlogs(Seq(1 -> Backlog.Waiting))
+    assert(!two.observe(1001, 0, 200) && two.emitted == Some(100))
+    assert(two.ideal == Some(50) && two.status == Status.Value)
+  }
+
+  test("what sources say of a backlog is saved with the substream") {
+    val one = withNames(new Substreams(lag, idleTimeout = Some(10)), "a")
+    one.observe(0, 0, 7): Unit
+    val whole = Saved.by(one.saveWhole)
+    one.backlogs(Seq(0 -> Backlog.Waiting))
+    val again = new Substreams(lag, idleTimeout = Some(10))
+    again.restore(whole.input, Seq(Saved.by(one.saveChanged).input))
+    again.tick(50): Unit
+    assert(again.report.map(_.activity) == Seq(Activity.Backlogged))
+  }
+
   test("a row brings an idle substream back, and nothing goes down") {
     val two = withNames(new Substreams(lag, idleTimeout = Some(10)), "a", "b")
     two.observe(0, 0, 100): Unit

@@ -46,7 +46,7 @@ private[spark] object SubstreamName {
     StringReplace(text, Literal(mark), Literal(s"\\$mark"))
 
   /** Names values of these types; made once, since to make it takes longer than many names. */
-  private[exec] def of(types: Seq[DataType]): Seq[Any] => String = {
+  def of(types: Seq[DataType]): Seq[Any] => String = {
     val columns = types.zipWithIndex.map { case (kind, i) => BoundReference(i, kind, true) }
     val name = expression(columns)
     key => name.eval(InternalRow.fromSeq(key)).toString

@@ -79,8 +79,8 @@ private object InputReport {
     }
 
   private def isIdle(activity: Activity): Boolean = activity match {
-    case Activity.Silent | Activity.NeverSeen => true
-    case Activity.Active | Activity.Expected => false
+    case Activity.Silent | Activity.CaughtUp | Activity.NeverSeen => true
+    case Activity.Active | Activity.Backlogged | Activity.Expected => false
   }
 
   private def stateOf(status: Status): String = status match {
@@ -91,7 +91,9 @@ private object InputReport {
 
   private def reasonOf(activity: Activity): String = activity match {
     case Activity.Active => "rows"
+    case Activity.Backlogged => "backlog"
     case Activity.Silent => "timeout"
+    case Activity.CaughtUp => "caught up"
     case Activity.Expected | Activity.NeverSeen => "never seen"
   }
 }

@@ -3,7 +3,7 @@ package io.eventtide.spark.query
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
 import java.util.UUID
 
-import io.eventtide.kernel.watermark.Status
+import io.eventtide.kernel.watermark.{Backlog, Status}
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.exec.SubstreamName
 import io.eventtide.spark.options.WatermarkSettings
@@ -38,6 +38,29 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
       else if (!settings.hasSubstreams) Seq(SubstreamName.Whole)
       else standIns
     names.foreach(substreams.declare(_, now))
+  }
+
+  /** Takes what the source says of all its partitions.
+    *
+    * One with a backlog is declared before its first row, so that it holds the others back. So is one
+    * that has nothing yet, if it can become idle: else it would hold them back for ever.
+    */
+  def tell(now: Long, backlogs: Map[String, Backlog]): Unit = {
+    val canBeIdle = settings.idleTimeoutMicros.isDefined
+    val begun = backlogs.filter { case (name, backlog) =>
+      substreams.indexOf(name).isEmpty && (backlog == Backlog.Waiting || canBeIdle)
+    }
+    begun.keys.toSeq.sorted.foreach(declare(_, now))
+    substreams.backlogs(backlogs.flatMap { case (name, of) =>
+      substreams.indexOf(name).map(_ -> of)
+    })
+  }
+
+  /** Takes out partitions that the source has had, and has no more: nobody can wait for them. */
+  def keepOnly(now: Long, partitions: Set[String]): Unit = {
+    val gone =
+      substreams.report.filter(one => one.backlog != Backlog.Unknown && !partitions(one.name))
+    gone.foreach(one => substreams.indexOf(one.name).foreach(substreams.remove(_, now)))
   }
 
   /** Counts the rows of a batch that were refused. */

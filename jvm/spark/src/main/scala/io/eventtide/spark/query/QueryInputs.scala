@@ -2,7 +2,8 @@ package io.eventtide.spark.query
 
 import java.util.UUID
 
-import io.eventtide.kernel.watermark.Deadlines
+import io.eventtide.kernel.watermark.{Backlog, Deadlines}
+import io.eventtide.spark.options.SubstreamLabel
 
 /** All inputs of a query as one: the lowest that is not idle says the watermark. */
 private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
@@ -27,6 +28,20 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
     inputs.zipWithIndex.foreach { case (input, i) => input.restore(saved.map(_.inputs(i))) }
     emittedMicros = saved.last.emittedMicros
   }
+
+  /** The positions of inputs whose substreams are the partitions of their source, and their nodes. */
+  val ofPartitions: Map[Int, UUID] = inputs.zipWithIndex.collect {
+    case (input, position) if input.settings.substreams == SubstreamLabel.Kafka =>
+      position -> input.nodeId
+  }.toMap
+
+  /** Takes what sources say of their partitions, by position. */
+  def tell(now: Long, backlogs: Map[Int, Map[String, Backlog]]): Unit =
+    backlogs.foreach { case (position, of) => inputs(position).tell(now, of) }
+
+  /** Takes out partitions that are gone, after `tell` and the rows of the batch. */
+  def keepOnly(now: Long, partitions: Map[Int, Map[String, Backlog]]): Unit =
+    partitions.foreach { case (position, of) => inputs(position).keepOnly(now, of.keySet) }
 
   /** Counts the rows of a batch that were refused, by position. */
   def refuse(rows: Map[Int, BatchRows]): Unit =

@@ -6,6 +6,7 @@ import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.eventtide.{BatchInfo, RunningQuery}
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStats
 
+import io.eventtide.kernel.watermark.Backlog
 import io.eventtide.spark.late.{LateLog, LateRows}
 import io.eventtide.spark.options.WindowSettings
 import io.eventtide.spark.source.ClockStream
@@ -40,6 +41,9 @@ private[spark] final class QueryWatermark(
 
   private val catchUp = new CatchUp(inputs.holdOnRestart)
   private val ticks = new TickSchedule
+  private val backlogs = inputs.ofPartitions.map { case (position, nodeId) =>
+    position -> new PartitionBacklogs(query, nodeId)
+  }
   private var claimed = false
   private var lastTicked = false
   private var restored = false
@@ -106,7 +110,10 @@ private[spark] final class QueryWatermark(
     if (ended.info.watermarkMs > 0) inputs.raise(ended.watermarkMicros, now)
     val hadRows = rows.values.exists(!_.isEmpty)
     inputs.refuse(rows)
+    val partitions = newsOfPartitions
+    inputs.tell(now, partitions)
     if (hadRows || !catchUp.holding) inputs.observe(now, rows, credited = !catchUp.holding)
+    inputs.keepOnly(now, partitions)
     if (hadRows) inputs.emit(now)
     late.finish(ended.info.batchId, ended.lateLogs)
     val isAgain = isRunAgain(ended.info.batchId)
@@ -165,9 +172,20 @@ private[spark] final class QueryWatermark(
   // Before the next batch is decided on.
   private def look(now: Long): Unit = {
     if (!restored) start(now)
+    lookAtPartitions(now)
     val batchSince = ticks.batchSince(query.lastPlanned)
     if (catchUp.look(batchSince, tookAll)) ticks.reschedule()
   }
+
+  private def lookAtPartitions(now: Long): Unit = {
+    val partitions = newsOfPartitions
+    inputs.tell(now, partitions)
+    inputs.keepOnly(now, partitions)
+    if (partitions.nonEmpty) ticks.reschedule()
+  }
+
+  private def newsOfPartitions: Map[Int, Map[String, Backlog]] =
+    backlogs.flatMap { case (position, of) => of.news.map(position -> _) }
 
   private def isClock(source: SparkDataStream): Boolean = source.isInstanceOf[ClockStream]
 

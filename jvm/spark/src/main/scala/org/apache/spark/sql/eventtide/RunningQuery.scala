@@ -11,6 +11,7 @@ import org.apache.spark.sql.connector.read.streaming.{
   SupportsAdmissionControl
 }
 import org.apache.spark.sql.execution.SQLExecution
+import org.apache.spark.sql.execution.datasources.v2.StreamingDataSourceV2ScanRelation
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.execution.streaming.runtime.{
@@ -113,6 +114,19 @@ final class RunningQuery private (execution: StreamExecution) {
     }
     if (answers.contains(None)) None else Some(answers.flatten.forall(identity))
   }
+
+  /** The sources below a watermark node, which are open by now. */
+  def streamsBelow(nodeId: UUID): Seq[SparkDataStream] =
+    RunningQuery
+      .watermarkNodes(execution.logicalPlan)
+      .filter(_.nodeId == nodeId)
+      .flatMap(_.collectLeaves())
+      .collect { case relation: StreamingDataSourceV2ScanRelation => relation.stream }
+      .distinct
+
+  /** Up to where batches have read a source, as it writes it; None before the first. */
+  def endOffset(source: SparkDataStream): Option[String] =
+    execution.availableOffsets.get(source).map(_.json)
 
   /** Whether no source had anything for the batch that is ending now. */
   def readNothing(isClock: SparkDataStream => Boolean): Boolean = {

@@ -1,0 +1,164 @@
+"""A real Kafka broker, which is controller too: one process on free ports."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from confluent_kafka import KafkaException, Producer
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewPartitions, NewTopic
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from concurrent.futures import Future
+
+    from pyspark.sql import DataFrame, SparkSession
+    from typing_extensions import Self
+
+ROOT = Path(__file__).parents[2]
+JARS = ROOT / ".build/test-jars"
+CONNECTOR = [str(jar) for jar in sorted((JARS / "kafka-spark").glob("*.jar"))]
+PATIENCE = 60.0  # seconds until something that has to happen is taken for lost
+
+SERVER = """
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+controller.listener.names=CONTROLLER
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+log.dirs={folder}/log
+offsets.topic.replication.factor=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+group.initial.rebalance.delay.ms=0
+broker.heartbeat.interval.ms=200
+broker.session.timeout.ms=1000
+auto.create.topics.enable=false
+"""
+
+
+class Broker:
+    """A broker that a test may kill and start again; its log is in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._port, controller = _free_ports()
+        self._properties = folder / "server.properties"
+        self._properties.write_text(
+            SERVER.format(port=self._port, controller=controller, folder=folder), "utf-8"
+        )
+        storage = "kafka.tools.StorageTool", "format", "-t", "eventtide-test-broker"
+        self._java(*storage, "-c", str(self._properties)).wait(PATIENCE)
+        self.start()
+
+    @property
+    def address(self) -> str:
+        """What clients connect to."""
+        return f"127.0.0.1:{self._port}"
+
+    def start(self) -> Self:
+        """Start the process, and wait until it answers."""
+        self._process = self._java("kafka.Kafka", str(self._properties))
+        until = time.monotonic() + PATIENCE
+        while not self._answers():
+            log = (self._folder / "output").read_text("utf-8")
+            assert time.monotonic() < until, log
+            assert self._process.poll() is None, log
+        return self
+
+    def kill(self) -> None:
+        """End the process as a crash does."""
+        self._process.send_signal(signal.SIGKILL)
+        self._process.wait(PATIENCE)
+
+    def create(self, topic: str, partitions: int) -> None:
+        """Make a topic."""
+        _done(self._admin.create_topics([NewTopic(topic, partitions, 1)]))
+
+    def widen(self, topic: str, partitions: int) -> None:
+        """Give a topic more partitions, so many in all."""
+        _done(self._admin.create_partitions([NewPartitions(topic, partitions)]))
+
+    def delete(self, topic: str) -> None:
+        """Delete a topic, and wait until it is not listed any more."""
+        _done(self._admin.delete_topics([topic]))
+        until = time.monotonic() + PATIENCE
+        while topic in self._admin.list_topics(timeout=PATIENCE).topics:
+            assert time.monotonic() < until
+
+    def send(self, topic: str, partition: int, *values: str) -> None:
+        """Append values to a partition, and wait until they are there."""
+        self.send_all(topic, [(partition, value) for value in values])
+
+    def send_all(self, topic: str, values: Sequence[tuple[int, str]]) -> None:
+        """Append values, each to its partition, and wait until they are there."""
+        producer = Producer(
+            {
+                "bootstrap.servers": self.address,
+                "enable.idempotence": True,
+                "linger.ms": 1,
+                "log_level": 0,
+            }
+        )
+        failed: list[object] = []
+        for partition, value in values:
+            producer.produce(
+                topic,
+                value.encode(),
+                partition=partition,
+                on_delivery=lambda error, _: failed.append(error) if error else None,
+            )
+        assert producer.flush(PATIENCE) == 0
+        assert not failed
+
+    def stream(self, spark: SparkSession, topic: str, **options: str | int) -> DataFrame:
+        """Return a stream over a topic, or over all whose names fit, from their beginning."""
+        subscribe = "subscribePattern" if "*" in topic else "subscribe"
+        reader = spark.readStream.format("kafka").option(subscribe, topic)
+        return (
+            reader.option("kafka.bootstrap.servers", self.address)
+            .option("startingOffsets", "earliest")
+            .option("kafka.metadata.max.age.ms", 100)  # to see new partitions and topics at once
+            .options(**options)
+            .load()
+        )
+
+    def _answers(self) -> bool:
+        try:
+            self._admin = AdminClient({"bootstrap.servers": self.address, "log_level": 0})
+            self._admin.list_topics(timeout=1)
+        except KafkaException:
+            return False
+        return True
+
+    def _java(self, *command: str) -> subprocess.Popen[bytes]:
+        java = Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
+        options = "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"
+        with (self._folder / "output").open("ab") as output:
+            return subprocess.Popen(  # noqa: S603
+                [java, *options, "-cp", f"{JARS}/kafka/*", *command],
+                stdout=output,
+                stderr=output,
+                cwd=self._folder,
+            )
+
+
+def _done(futures: Mapping[str, Future[None]]) -> None:
+    for future in futures.values():
+        future.result(PATIENCE)
+
+
+def _free_ports() -> tuple[int, int]:
+    """Return two ports that nobody listens to, both held until both are known."""
+    with socket.socket() as one, socket.socket() as other:
+        for each in one, other:
+            each.bind(("127.0.0.1", 0))
+        return one.getsockname()[1], other.getsockname()[1]

@@ -1,0 +1,209 @@
+"""Partitions of a real Kafka broker as substreams: which are waited for, and for how long."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import eventtide as et
+import pytest
+from eventtide import WatermarkPolicies
+from eventtide.testing import Script
+
+from tests.spark.kafka import Broker
+from tests.spark.queries import at, counts, stock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from eventtide.testing.script import Query
+    from pyspark.sql import DataFrame, SparkSession
+
+LAG = WatermarkPolicies.with_fixed_lag("0s")
+TIMED = "CAST(CAST(value AS STRING) AS TIMESTAMP) AS ts"
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """Return a broker for all tests of this page."""
+    broker = Broker(tmp_path_factory.mktemp("kafka"))
+    yield broker
+    broker.kill()
+
+
+@pytest.fixture
+def topic(broker: Broker, request: pytest.FixtureRequest) -> str:
+    """Return a topic of the test's own, with two partitions."""
+    name = re.sub(r"\W+", "-", request.node.name)
+    broker.create(name, 2)
+    return name
+
+
+def timed(rows: DataFrame) -> DataFrame:
+    """Read times from values."""
+    return rows.selectExpr(TIMED)
+
+
+def play(query: Query, rows: DataFrame, **options: Any) -> Script:
+    """Run a query over Kafka under a scripted clock; the script has no rows of its own."""
+    return Script(lambda _: query(timed(rows)), "ts timestamp", clock=at(0), **options)
+
+
+def settle(script: Script) -> Script:
+    """Wait until the query has read what there is."""
+    return script.clock("+0s")
+
+
+def substreams(script: Script) -> dict[str, tuple[str, str]]:
+    """Return the state of each substream, and the reason, by its name without the topic's."""
+    progress = et.progress(script.streaming_query)
+    return {
+        one.name.rpartition("/")[2]: (one.state, one.reason)
+        for one in progress.inputs[0].substreams
+    }
+
+
+def test_a_partition_that_lags_behind_loses_nothing(
+    spark: SparkSession, broker: Broker, topic: str
+) -> None:
+    """Stock Spark goes by the fast one; the partition is the substream, and nobody has named it."""
+
+    def send(fast: int, slow: int) -> None:
+        broker.send_all(topic, [(0, at(fast)), (1, at(slow))])
+
+    with (
+        play(stock("0 seconds"), broker.stream(spark, topic)) as theirs,
+        play(counts(LAG), broker.stream(spark, topic)) as ours,
+    ):
+        for fast, slow in [(45, 2), (60, 3), (75, 31)]:
+            send(fast, slow)
+            settle(theirs)
+            settle(ours)
+        theirs.expect([(0, 1), (40, 1), (60, 1)], late=2)
+        ours.expect([(0, 2)], late=0, watermark=at(31))
+
+
+def test_a_silent_partition_is_idle_once_all_of_it_was_read(
+    spark: SparkSession, broker: Broker, topic: str
+) -> None:
+    """The reason says what is known of it: that it was read, or only that it is silent."""
+    rows = broker.stream(spark, topic)
+    by_name = counts(LAG, substream="partition", idle_timeout="10s")
+    named = rows.selectExpr(TIMED, "partition")
+    with (
+        play(counts(LAG, idle_timeout="10s"), rows) as ours,
+        Script(lambda _: by_name(named), "x int", clock=at(0)) as other,
+    ):
+        broker.send_all(topic, [(0, at(45)), (1, at(2))])
+        for script, reason in (ours, "caught up"), (other, "timeout"):
+            settle(script).expect([], watermark=at(2))
+            script.clock("+9s")
+            broker.send(topic, 0, at(46))
+            settle(script).expect([], watermark=at(2))
+            script.clock("+1s").expect([(0, 1)], watermark=at(46) if script is ours else at(47))
+            broker.send(topic, 0, at(47))
+            settle(script)
+            assert substreams(script) == {"0": ("active", "rows"), "1": ("idle", reason)}
+
+
+def test_a_partition_with_a_backlog_is_not_idle(
+    spark: SparkSession, broker: Broker, topic: str
+) -> None:
+    """It is silent only because what was read of it so far is filtered out."""
+    rows = broker.stream(spark, topic, maxOffsetsPerTrigger=3)
+    keeping = timed(rows.where("value != 'ping'"))
+    query = counts(LAG, idle_timeout="10s", on_restart="resume")
+    broker.send_all(topic, [(0, at(5)), (1, at(5))])
+    with Script(lambda _: query(keeping), "x int", clock=at(0)) as script:
+        script.stop()
+        broker.send(topic, 0, at(45))
+        broker.send(topic, 1, *["ping"] * 8, at(6))
+        script.restart(clock="+1h")
+        script.expect([], late=0, watermark=at(6))
+        broker.send(topic, 1, at(31))
+        settle(script).expect([(0, 3)], late=0, watermark=at(31))
+
+
+def test_a_partition_that_has_never_delivered_is_waited_for_until_it_is_idle(
+    spark: SparkSession, broker: Broker, topic: str
+) -> None:
+    """Without a timeout nobody would ever know, so that it is not waited for at all."""
+    rows = broker.stream(spark, topic)
+    broker.send(topic, 0, at(5), at(45))
+    with (
+        play(counts(LAG, idle_timeout="10s"), rows) as patient,
+        play(counts(LAG), rows) as other,
+    ):
+        patient.expect([], watermark="1970-01-01")
+        other.expect([(0, 1)], watermark=at(45))
+        assert substreams(patient) == {"0": ("active", "rows"), "1": ("expected", "never seen")}
+        patient.clock("+10s").expect([(0, 1)], watermark=at(45))
+
+
+def test_a_partition_that_is_added_holds_back_as_soon_as_it_has_rows(
+    spark: SparkSession, broker: Broker, topic: str
+) -> None:
+    """Also while those that were read are filtered out; the watermark never goes back."""
+    rows = broker.stream(spark, topic, maxOffsetsPerTrigger=2)
+    with Script(lambda _: counts(LAG)(timed(rows.where("value != 'ping'"))), "x int") as script:
+        broker.send_all(topic, [(0, at(5)), (1, at(5))])
+        settle(script).expect(watermark=at(5))
+        broker.widen(topic, 3)
+        broker.send(topic, 2, *["ping"] * 5, at(7))
+        broker.send_all(topic, [(0, at(45)), (1, at(45))])
+        settle(script).expect([], late=0, watermark=at(7))
+
+
+def test_a_topic_that_is_deleted_is_not_waited_for(spark: SparkSession, broker: Broker) -> None:
+    """Topics come and go; nobody has to wait for an idle timeout then."""
+    for name in "come-and-go-a", "come-and-go-b":
+        broker.create(name, 1)
+        broker.send(name, 0, at(5))
+    rows = broker.stream(spark, "come-and-go-.*", failOnDataLoss="false")
+    with play(counts(LAG), rows) as script:
+        broker.send("come-and-go-a", 0, at(45))
+        settle(script).expect([], watermark=at(5))
+        broker.delete("come-and-go-b")
+        broker.send("come-and-go-a", 0, at(46))
+        settle(script).expect([(0, 2)], late=0, watermark=at(46))
+        broker.create("come-and-go-b", 1)
+        broker.send("come-and-go-b", 0, at(47))
+        broker.send("come-and-go-a", 0, at(55))
+        settle(script).expect([], late=0, watermark=at(47))
+        broker.send("come-and-go-b", 0, at(58))
+        settle(script).expect([(40, 3)], late=0, watermark=at(55))
+
+
+@pytest.mark.parametrize("limit", [{}, {"maxOffsetsPerTrigger": 7}], ids=["at once", "in parts"])
+def test_a_day_of_backlog_is_read_without_a_late_row(
+    spark: SparkSession, broker: Broker, topic: str, limit: dict[str, int]
+) -> None:
+    """While the query was down time has passed that its rows do not show yet."""
+    policy = WatermarkPolicies.limiting_lag_and_lull("0s", "30s")
+    query = counts(policy, idle_timeout="1m")
+    broker.send_all(topic, [(0, at(1)), (1, at(2))])
+    with play(query, broker.stream(spark, topic, **limit)) as script:
+        script.stop()
+        broker.send_all(topic, [(0, at(second)) for second in range(20, 600, 20)])
+        broker.send_all(topic, [(1, at(second)) for second in range(10, 300, 10)])
+        script.restart(clock="+1d")
+        windows = script.results()
+        assert sum(row["n"] for row in windows) == 2 + 14 + 28  # all below 00:04:50
+        script.expect([], late=0, watermark=at(290))
+
+
+def test_a_broker_that_is_killed_and_comes_back_loses_nothing(
+    spark: SparkSession, broker: Broker, topic: str
+) -> None:
+    """The watermark never goes back either."""
+    with play(counts(LAG), broker.stream(spark, topic)) as script:
+        seen = []
+        for second in range(0, 60, 5):
+            if second in {15, 40}:
+                broker.kill()
+                broker.start()
+            broker.send_all(topic, [(0, at(second)), (1, at(second + 1))])
+            settle(script)
+            seen.append(script.watermark)
+        assert seen == sorted(seen)
+        script.expect([(start, 4) for start in range(0, 50, 10)], late=0, watermark=at(55))
