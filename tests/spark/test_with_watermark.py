@@ -91,10 +91,13 @@ def test_spark_operators_work_under_a_policy(then: Callable[[DataFrame], DataFra
     outcomes = []
     for query in (ours, stock_):
         with Script(query, EVENTS) as script:
-            script.rows(*BATCHES)
-            outcomes.append(sorted(map(tuple, script.results())))
+            steps = []
+            for batch in BATCHES:
+                script.rows(batch)
+                steps.append(sorted(map(tuple, script.results())))
+            outcomes.append(steps)
     assert outcomes[0] == outcomes[1]
-    assert outcomes[0]
+    assert any(outcomes[0])
 
 
 @pytest.mark.smoke

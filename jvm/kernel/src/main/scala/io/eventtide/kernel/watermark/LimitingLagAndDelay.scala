@@ -21,7 +21,7 @@ import io.eventtide.kernel.time.Clamped
   * @param samples slots of the history, one or more; more slots are closer to `maxDelay`
   */
 final case class LimitingLagAndDelay(
-    lag: Long,
+    override val lag: Long,
     maxDelay: Long,
     samples: Int = LimitingLagAndDelay.DefaultSamples
 ) extends PolicySpec {

@@ -19,7 +19,7 @@ import io.eventtide.kernel.time.Clamped
   * @param lag allowed disorder, zero or more
   * @param maxLull after this long without an advance by data, the clock moves it; zero or more
   */
-final case class LimitingLagAndLull(lag: Long, maxLull: Long) extends PolicySpec {
+final case class LimitingLagAndLull(override val lag: Long, maxLull: Long) extends PolicySpec {
   LimitingLagAndLull.Lag.check(lag)
   LimitingLagAndLull.MaxLull.check(maxLull)
 

@@ -17,7 +17,7 @@ import io.eventtide.kernel.time.Clamped
   *
   * @param lag distance to the clock, zero or more
   */
-final case class LimitingRealTimeLag(lag: Long) extends PolicySpec {
+final case class LimitingRealTimeLag(override val lag: Long) extends PolicySpec {
   LimitingRealTimeLag.Lag.check(lag)
 
   def name: String = LimitingRealTimeLag.name

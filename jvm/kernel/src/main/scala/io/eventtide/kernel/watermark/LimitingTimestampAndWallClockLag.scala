@@ -22,6 +22,8 @@ final case class LimitingTimestampAndWallClockLag(timestampLag: Long, wallClockL
   override def parameters: Seq[(String, Long)] =
     Seq("timestamp_lag" -> timestampLag, "wall_clock_lag" -> wallClockLag)
 
+  override def lag: Long = timestampLag
+
   override def movesWithClock: Boolean = true
 
   def create(): WatermarkPolicy = new MaxOfPolicy(

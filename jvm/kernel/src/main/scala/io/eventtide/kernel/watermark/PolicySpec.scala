@@ -19,6 +19,9 @@ trait PolicySpec extends Serializable {
   /** The policies that this one combines. */
   def children: Seq[PolicySpec] = Nil
 
+  /** How far behind an event may be. */
+  def lag: Long = children.map(_.lag).maxOption.getOrElse(0)
+
   /** Whether the watermark can move without rows. */
   def movesWithClock: Boolean = children.exists(_.movesWithClock)
 

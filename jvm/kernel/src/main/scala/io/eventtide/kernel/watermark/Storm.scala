@@ -11,7 +11,7 @@ package io.eventtide.kernel.watermark
   *
   * @param lag allowed disorder, zero or more
   */
-final case class Storm(lag: Long) extends PolicySpec {
+final case class Storm(override val lag: Long) extends PolicySpec {
   Storm.Lag.check(lag)
 
   def name: String = Storm.name

@@ -16,7 +16,7 @@ import io.eventtide.kernel.time.Clamped
   *
   * @param lag allowed disorder, zero or more
   */
-final case class WithFixedLag(lag: Long) extends PolicySpec {
+final case class WithFixedLag(override val lag: Long) extends PolicySpec {
   WithFixedLag.Lag.check(lag)
 
   def name: String = WithFixedLag.name

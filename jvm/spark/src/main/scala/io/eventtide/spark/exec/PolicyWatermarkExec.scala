@@ -49,7 +49,7 @@ final class PolicyWatermarkExec(
   ) =
     this(nodeId, eventTime, delay, child, substream, settings, batch, new WatermarkRowsAccum(batch))
 
-  override val output: Seq[Attribute] = EventTimeTag.on(child.output, eventTime)
+  override val output: Seq[Attribute] = EventTimeTag.on(child.output, eventTime, settings.policy)
 
   batch.foreach(_.watch(nodeId, eventTimeStats))
 

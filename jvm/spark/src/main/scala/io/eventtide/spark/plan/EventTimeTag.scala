@@ -4,6 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
 
+import io.eventtide.kernel.watermark.PolicySpec
+
 /** The mark by which Spark's operators find the event time among the columns of a stream.
   *
   * Spark's analysis refuses a watermark on a TIMESTAMP_NTZ column, though its operators can use one.
@@ -21,9 +23,13 @@ private[spark] object EventTimeTag {
     case _ => column
   }
 
-  /** The columns with the mark on the event time, and on no other. */
-  def on(columns: Seq[Attribute], eventTime: Attribute): Seq[Attribute] = {
+  /** The columns with the mark on the event time, and on no other.
+    *
+    * It says the lag of the policy: for so long behind the watermark `dropDuplicatesWithinWatermark`
+    * knows a key.
+    */
+  def on(columns: Seq[Attribute], eventTime: Attribute, policy: PolicySpec): Seq[Attribute] = {
     val column = columns.find(_.exprId == eventTime.exprId).getOrElse(eventTime)
-    EventTimeWatermark.updateEventTimeColumn(columns, delayMs = 0, column)
+    EventTimeWatermark.updateEventTimeColumn(columns, delayMs = policy.lag / 1000, column)
   }
 }

@@ -26,7 +26,7 @@ final class PolicyWatermark(
     val settings: WatermarkSettings
 ) extends EventTimeWatermark(nodeId, EventTimeTag.asTimestamp(eventTime), delay, child) {
 
-  override val output: Seq[Attribute] = EventTimeTag.on(child.output, eventTime)
+  override val output: Seq[Attribute] = EventTimeTag.on(child.output, eventTime, settings.policy)
 
   /** Whether its rows have the time of their batch, so that none is ever late. */
   def isOfIngestion: Boolean = child.exists(_.expressions.exists {
