@@ -65,7 +65,7 @@ lazy val spark = (project in file("jvm/spark"))
     target := baseDirectory.value / "target" / s"spark-${sparkVersion.minor}",
     libraryDependencies ++= Seq(scalatest) ++ scalacheck,
     Compile / unmanagedSourceDirectories +=
-      (Compile / sourceDirectory).value / "scala-shims" / s"spark-${sparkVersion.minor}",
+      (Compile / sourceDirectory).value / "scala-shims" / sparkVersion.shims,
     // the shims of the other minors keep the same form
     Compile / scalafmt / unmanagedSources :=
       ((Compile / sourceDirectory).value ** "*.scala").get(),

@@ -8,8 +8,11 @@ case object PySparkPackage extends JarSource
 /** One Spark release that eventtide is built for. */
 final case class SparkVersion(release: String, jars: JarSource) {
 
-  /** "4.3" for 4.3.0: one jar and one shim folder each. */
+  /** "4.3" for 4.3.0: one jar each. */
   val minor: String = release.split('.').take(2).mkString(".")
+
+  /** The folder of sources that are not the same for all releases. */
+  val shims: String = if (minor == "4.1") "spark-4.1" else "spark-4.2+"
 
   /** What Maven Central provides; nothing for a release it lacks. */
   def dependencies: Seq[ModuleID] = jars match {
@@ -34,13 +37,14 @@ final case class SparkVersion(release: String, jars: JarSource) {
 
 /** The Spark releases of this build; `-Dspark.version=...` chooses one.
   *
-  * To add a release, add a line to `all` and, where it differs, a folder
-  * `jvm/spark/src/main/scala-shims/spark-<minor>`. The scripts in dev/ and
+  * To add a release, add a line to `all` and, where it differs, a folder of
+  * `jvm/spark/src/main/scala-shims`, which `shims` names. The scripts in dev/ and
   * project/hatch_jars.py read the lines of `all`, so keep one release a line.
   */
 object SparkVersions {
 
   val all: Seq[SparkVersion] = Seq(
+    SparkVersion("4.1.3", MavenCentral),
     SparkVersion("4.2.0", MavenCentral),
     SparkVersion("4.3.0", PySparkPackage)
   )

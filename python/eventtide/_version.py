@@ -10,7 +10,7 @@ __all__ = ["SUPPORTED_SPARK", "__version__", "jar_name", "supported_minor"]
 
 __version__ = version("eventtide")
 
-SUPPORTED_SPARK = ("4.2", "4.3")
+SUPPORTED_SPARK = ("4.1", "4.2", "4.3")
 """The Spark minors with a jar. Spark's internals change between minors, never within one."""
 
 
@@ -28,7 +28,7 @@ def supported_minor(spark_version: str) -> str:
     '4.3'
     >>> supported_minor("3.5.7")
     Traceback (most recent call last):
-    eventtide.errors.UnsupportedSparkError: Spark 3.5.7 is not supported. Supported: 4.2, 4.3. ...
+    eventtide.errors.UnsupportedSparkError: Spark 3.5.7 is not supported. Supported: 4.1, 4.2, 4.3. ...
     """
     minor = ".".join(spark_version.split(".")[:2])
     if minor in SUPPORTED_SPARK:

@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parents[2]
-MINORS = ("4.2", "4.3")
+MINORS = ("4.1", "4.2", "4.3")
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_only_the_supported_pyspark_is_required(wheel: Distribution) -> None:
     required = [Requirement(line) for line in wheel.requires or []]
     [pyspark] = [r for r in required if r.marker is None]
     assert pyspark.name == "pyspark"
-    assert pyspark.specifier == SpecifierSet(">=4.2,<4.4")
+    assert pyspark.specifier == SpecifierSet(">=4.1,<4.4")
     assert [minor for minor in MINORS if pyspark.specifier.contains(f"{minor}.0")] == list(MINORS)
 
 

@@ -7,9 +7,8 @@ import scala.util.Try
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.streaming.HasStreamingSourceIdentifyingName
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
-import org.apache.spark.sql.eventtide.RunningQuery
+import org.apache.spark.sql.eventtide.{MinorRelease, RunningQuery}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
 
@@ -49,15 +48,10 @@ private[spark] object LateCompanion {
         .option("window", window.toLong)
         .option(LateReading.Most, 1L)
         .option(LateReading.Query, query.id.toString)
-      val isNamed = RunningQuery.planOf(query).exists(hasName)
-      (if (isNamed) reader.name("late_rows") else reader).load()
+      // Where one source has a name, Spark wants all to have one.
+      val isNamed = MinorRelease.sourceNames(RunningQuery.planOf(query)).nonEmpty
+      (if (isNamed) MinorRelease.named(reader, "late_rows") else reader).load()
     }
-
-  // Where one source has a name, Spark wants all to have one.
-  private def hasName(node: LogicalPlan): Boolean = node match {
-    case source: HasStreamingSourceIdentifyingName => source.sourceIdentifyingName.nameOpt.isDefined
-    case _ => false
-  }
 
   /** Removes a temporary checkpoint as Spark would have: unless something failed. */
   def release(session: SparkSession, query: StreamingQuery, failed: Boolean): Unit =

@@ -1,7 +1,7 @@
 package io.eventtide.spark.plan
 
-import org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
+import org.apache.spark.sql.eventtide.MinorRelease
 
 import io.eventtide.spark.EventtideException
 
@@ -26,7 +26,7 @@ private[spark] object PlanChecks {
 
   /** Whether a node keeps something from batch to batch. */
   def isStateful(node: LogicalPlan): Boolean =
-    node.isInstanceOf[WindowAggregate] || UnsupportedOperationChecker.isStatefulOperation(node)
+    node.isInstanceOf[WindowAggregate] || MinorRelease.isStateful(node)
 
   /** Whether a node is the aggregation that is part of a window of the plan. */
   def isOfWindow(plan: LogicalPlan, node: LogicalPlan): Boolean = plan.exists {

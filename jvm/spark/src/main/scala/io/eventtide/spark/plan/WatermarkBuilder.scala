@@ -5,9 +5,8 @@ import java.time.Duration
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
-import org.apache.spark.sql.catalyst.streaming.HasStreamingSourceIdentifyingName
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
-import org.apache.spark.sql.eventtide.Plans
+import org.apache.spark.sql.eventtide.{MinorRelease, Plans}
 import org.apache.spark.sql.functions.current_timestamp
 
 import io.eventtide.kernel.watermark.WithFixedLag
@@ -107,11 +106,10 @@ private[spark] object WatermarkBuilder {
   // Where Spark wants every source to have a name, the clock is called after those beside it: that
   // is one that no other clock of the query has, and the same after a restart.
   private def clock(session: SparkSession, data: LogicalPlan): LogicalPlan = {
-    val names = data.collect { case source: HasStreamingSourceIdentifyingName =>
-      source.sourceIdentifyingName.nameOpt
-    }.flatten
+    val names = MinorRelease.sourceNames(data)
     val reader = session.readStream.format(classOf[ClockSource].getName)
-    val named = if (names.isEmpty) reader else reader.name(s"${names.mkString("_")}_clock")
+    val named =
+      if (names.isEmpty) reader else MinorRelease.named(reader, s"${names.mkString("_")}_clock")
     named.load().queryExecution.analyzed
   }
 

@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeProjection,
   UnsafeRow
 }
+import org.apache.spark.sql.eventtide.MinorRelease
 import org.apache.spark.sql.execution.streaming.state.{
   StateStore,
   StateStoreIterator,
@@ -91,7 +92,7 @@ private[spark] final class DueIndex(
   /** All entries, in order, as they are now; behind those of a group come those of others. */
   def entries: StateStoreIterator[UnsafeRowPair] = {
     val start = Option.when(least != Long.MinValue)(entry(least - 1, nobody))
-    store.rangeScan(start, None, family)
+    MinorRelease.entriesFrom(store, start, numbers, family)
   }
 
   /** The number of an entry; `FrameRing.Never` if it is of another group. */
