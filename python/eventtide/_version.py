@@ -28,7 +28,7 @@ def supported_minor(spark_version: str) -> str:
     '4.3'
     >>> supported_minor("3.5.7")
     Traceback (most recent call last):
-    eventtide.errors.UnsupportedSparkError: Spark 3.5.7 is not supported. Supported: 4.1, 4.2, 4.3. ...
+    eventtide.errors.UnsupportedSparkError: Spark 3.5.7 is not supported. Supported: 4.1, ...
     """
     minor = ".".join(spark_version.split(".")[:2])
     if minor in SUPPORTED_SPARK:
