@@ -84,11 +84,14 @@ def verdict(query: QueryWatermark) -> str:
             f"There is no watermark, since no row could be used: {query.bad_time} had no event time"
             f" that Spark can show, {query.future} were too far ahead of the clock."
         )
-    without = _without(culprit, source, counting)
     name = repr(culprit.name)
     if len(query.inputs) > 1:
         name += f" of input {source.position}"
-    return f"{name} {_accusation(culprit, source)}; {_remedy(query.ideal, without)}."
+    if culprit.reason == "backlog":
+        remedy = "its partition has rows that were not read yet, so that it cannot be idle"
+    else:
+        remedy = _remedy(query.ideal, _without(culprit, source, counting))
+    return f"{name} {_accusation(culprit, source)}; {remedy}."
 
 
 def _accusation(culprit: SubstreamProgress, source: InputWatermark) -> str:

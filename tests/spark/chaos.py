@@ -19,13 +19,15 @@ from random import Random
 from shutil import rmtree
 from typing import TYPE_CHECKING, TypeAlias
 
-from tests.spark import chaos_query
+from tests.spark import chaos_query, tables
 from tests.spark.window_runs import Rows, late_rows, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pyspark.sql import SparkSession
+
+    from tests.spark.tables import Table
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 300  # seconds: far more than needed, on any machine
@@ -49,10 +51,13 @@ class Chaos:
         Where all is that it writes.
     seed : int
         Of its stream.
+    table : str
+        The format of what it writes.
     """
 
     folder: Path
     seed: int
+    table: Table = "parquet"
 
     def finish(self, *options: str) -> None:
         """Run to the end."""
@@ -95,7 +100,7 @@ class Chaos:
 
     def outcome(self, spark: SparkSession) -> Outcome:
         """Return the results and the late log, each in order."""
-        results = spark.read.parquet(str(self.folder / "results"))
+        results = tables.read(spark, self.table, self.folder)
         return told(results), late_rows(spark, self.folder / "checkpoint")
 
     @contextmanager
@@ -103,6 +108,7 @@ class Chaos:
         """Start Python, its JVM and their children as a group, of which nothing is left after."""
         self.folder.mkdir(exist_ok=True)
         module = [sys.executable, "-m", chaos_query.__name__, str(self.folder), str(self.seed)]
+        options = "--table", self.table, *options
         workers = {"PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
         with self._log.open("ab") as log:
             process = subprocess.Popen(  # noqa: S603 - our own module

@@ -1,13 +1,14 @@
 """A window query in a process of its own, which may be killed at any moment and started again.
 
-``python -m tests.spark.chaos_query FOLDER SEED [--trouble KIND]`` reads the same batches each time,
-goes on where the checkpoint in the folder says, and ends when all are read. Streams with odd seeds
-have lists, which Spark aggregates before the shuffle; those with even seeds have numbers, which
-eventtide does, in generated code. In every third stream keys have time of their own, with an even
-seed those of a site have it together, and late rows go to a handler too. Of six streams one has
-sessions, and one windows that count; of twelve one hands the rows of its windows to a function, and
-one has Storm's windows of so many rows. The results go through Spark's file sink. Spark's file
-source would not do: killed between its own log and the query's, it gives two batches as one.
+``python -m tests.spark.chaos_query FOLDER SEED [--trouble KIND] [--table FORMAT]`` reads the same
+batches each time, goes on where the checkpoint in the folder says, and ends when all are read.
+Streams with odd seeds have lists, which Spark aggregates before the shuffle; those with even seeds
+have numbers, which eventtide does, in generated code. In every third stream keys have time of their
+own, with an even seed those of a site have it together, and late rows go to a handler too. Of six
+streams one has sessions, and one windows that count; of twelve one hands the rows of its windows to
+a function, and one has Storm's windows of so many rows. The results go through Spark's file sink,
+or into a table of another format. Spark's file source would not do: killed between its own log and
+the query's, it gives two batches as one.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from eventtide import StormWindow, TupleWindow, WatermarkPolicies
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from tests.spark import tables
 from tests.spark.conftest import FILES
 from tests.spark.events import Disorder, cut
 from tests.spark.troubles import SETTINGS as TROUBLED
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from eventtide import WindowBuilder
     from pyspark.sql import Column, DataFrame
 
+    from tests.spark.tables import Table
+
 BATCHES = 16
 LAG = WatermarkPolicies.with_fixed_lag("3s")  # which goes by rows alone, as often as they are read
 HANDLED = "handled"
@@ -43,7 +47,9 @@ QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for runs of some secon
 
 WITH_CODE = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
 
-SETTINGS = TROUBLED | {
+SETTINGS = {
+    **TROUBLED,
+    **tables.SETTINGS,
     "spark.sql.shuffle.partitions": "3",  # in the tests' own session there are two
     "spark.sql.session.timeZone": "UTC",
     "spark.ui.enabled": "false",
@@ -55,7 +61,13 @@ SETTINGS = TROUBLED | {
 }
 
 
-def run(spark: SparkSession, folder: Path, seed: int, trouble: str | None = None) -> None:
+def run(
+    spark: SparkSession,
+    folder: Path,
+    seed: int,
+    trouble: str | None = None,
+    table: Table = "parquet",
+) -> None:
     """Read what is left of a stream, to its end."""
     stream = Disorder(seed, late_by=40, gap=0.5).events(BATCHES * 18)
     numbers = seed % 2 == 0
@@ -67,9 +79,9 @@ def run(spark: SparkSession, folder: Path, seed: int, trouble: str | None = None
         window = windowed(rows, seed, numbers=numbers)
         if seed % 3 == 0:
             window = window.on_late(lambda late, of: keep(folder, late, of.batch_id))
-        writer = troubled(window.results, "n", folder, trouble).writeStream.format("parquet")
+        writer = tables.writer(troubled(window.results, "n", folder, trouble), table, folder)
         writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
-        writer = writer.option("path", str(folder / "results")).trigger(availableNow=True)
+        writer = writer.trigger(availableNow=True)
         et.start(window, writer).awaitTermination()
 
 
@@ -189,10 +201,11 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("seed", type=int)
     parser.add_argument("--trouble", choices=TROUBLES)
+    parser.add_argument("--table", choices=tables.TABLES, default="parquet")
     options = parser.parse_args()
     with master(options.trouble, options.folder) as address:
         spark = session(address)
-        run(spark, options.folder, options.seed, options.trouble)
+        run(spark, options.folder, options.seed, options.trouble, options.table)
         spark.stop()
 
 

@@ -10,7 +10,7 @@ import eventtide as et
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.spark.kafka import CONNECTOR
+from tests.spark import tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,9 +40,10 @@ def new_session() -> SparkSession:
         .config("spark.ui.enabled", "false")
         .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
         .config("spark.sql.streaming.checkpointFileManagerClass", FILES)
-        .config("spark.jars", ",".join(CONNECTOR))
         .config("spark.sql.streaming.forceDeleteTempCheckpointLocation", "true")
     )
+    for key, value in tables.SETTINGS.items():
+        builder = builder.config(key, value)
     session = et.configure(builder).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session

@@ -14,6 +14,8 @@ from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
+from tests.spark.jars import BROKER
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from concurrent.futures import Future
@@ -21,9 +23,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from typing_extensions import Self
 
-ROOT = Path(__file__).parents[2]
-JARS = ROOT / ".build/test-jars"
-CONNECTOR = [str(jar) for jar in sorted((JARS / "kafka-spark").glob("*.jar"))]
 PATIENCE = 60.0  # seconds until something that has to happen is taken for lost
 
 SERVER = """
@@ -144,7 +143,7 @@ class Broker:
         options = "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"
         with (self._folder / "output").open("ab") as output:
             return subprocess.Popen(  # noqa: S603
-                [java, *options, "-cp", f"{JARS}/kafka/*", *command],
+                [java, *options, "-cp", f"{BROKER}/*", *command],
                 stdout=output,
                 stderr=output,
                 cwd=self._folder,

@@ -122,6 +122,7 @@ def test_wheel_without_jars_is_refused(tmp_path: Path, wheel: Distribution) -> N
     assert built.returncode != 0
     assert built.stderr.strip() == (
         "The wheel needs exactly these files in python/eventtide/jars, so run dev/wheel first, "
-        f"which builds them: eventtide-spark-4.2_2.13-{wheel.version}.jar, "
-        f"eventtide-spark-4.3_2.13-{wheel.version}.jar."
+        "which builds them: "
+        + ", ".join(f"eventtide-spark-{minor}_2.13-{wheel.version}.jar" for minor in MINORS)
+        + "."
     )

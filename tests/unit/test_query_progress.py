@@ -148,6 +148,14 @@ def test_a_substream_never_seen_is_to_blame_first() -> None:
     )
 
 
+def test_a_backlog_is_a_reason_of_its_own() -> None:
+    """To mark it idle would lose what is still to be read."""
+    slow = substream("t/1", NOON - MINUTE, reason="backlog")
+    assert said(source(substream("t/0", NOON), slow)).endswith(
+        "; its partition has rows that were not read yet, so that it cannot be idle."
+    )
+
+
 def test_several_never_seen_share_the_blame() -> None:
     """Marking one of them idle would not help."""
     text = said(source(substream("a", None, "expected"), substream("b", None, "expected")))

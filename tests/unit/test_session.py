@@ -122,7 +122,7 @@ def test_a_running_jvm_without_the_jar_is_refused(monkeypatch: pytest.MonkeyPatc
     assert builder._options == {}
 
 
-@pytest.mark.parametrize("version", ["3.5.7", "4.1.3", "5.0.0.dev1"])
+@pytest.mark.parametrize("version", ["3.5.7", "4.0.1", "5.0.0.dev1"])
 @pytest.mark.usefixtures("jar")
 def test_a_pyspark_without_a_jar_is_refused_with_the_list(
     monkeypatch: pytest.MonkeyPatch, version: str
@@ -130,7 +130,7 @@ def test_a_pyspark_without_a_jar_is_refused_with_the_list(
     """Before anything is set."""
     monkeypatch.setattr(pyspark, "__version__", version)
     builder = SparkSession.Builder()
-    with pytest.raises(UnsupportedSparkError, match=rf"Spark {version} .* Supported: 4\.2, 4\.3"):
+    with pytest.raises(UnsupportedSparkError, match=rf"Spark {version} .* Supported: 4\.1, 4\.2"):
         configure(builder)
     assert builder._options == {}
 

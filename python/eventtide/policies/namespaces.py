@@ -73,7 +73,7 @@ class WatermarkPolicies:
 
 
 class PunctuationPolicies:
-    """The same policies under the name that they had in Jet 0.4.
+    """The same policies under the name that they had before Jet 0.4.
 
     .. versionadded:: 0.1
 

@@ -90,8 +90,9 @@ class Returned:
     def _of_dicts(self, rows: list[Mapping[str, Any]]) -> pa.Table:
         """Return rows in which those columns are null that a dict leaves out."""
         known = self._schema.names
-        more = [name for name in {name: None for row in rows for name in row} if name not in known]
-        return self._made([*known, *more], lambda name: [row.get(name) for row in rows], rows)
+        named = list(dict.fromkeys(name for row in rows for name in row))
+        names = known if set(named) <= set(known) else named
+        return self._made(names, lambda name: [row.get(name) for row in rows], rows)
 
     def _made(self, names: list[Any], column: Callable[[str], Any], returned: object) -> pa.Table:
         self._check_columns(names)

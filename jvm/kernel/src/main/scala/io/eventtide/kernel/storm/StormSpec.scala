@@ -29,12 +29,12 @@ object Extent {
   */
 final case class StormSpec(length: Extent, slide: Extent) {
 
-  /** In how many windows a row of that time is, where that is known by its time: else none. */
-  def windowsOf(ts: Long): Int = (length, slide) match {
+  /** In how many windows a row of that time is, where that is known by its time. */
+  def windowsOf(ts: Long): Option[Int] = (length, slide) match {
     case (Extent.Time(long), Extent.Time(far)) =>
       val first = Frame(far).ceiling(ts)
       val windows = Math.floorDiv(Clamped.subtract(Clamped.add(ts, long), first) - 1, far) + 1
-      math.min(Int.MaxValue.toLong, math.max(0L, windows)).toInt
-    case _ => 0
+      Some(math.min(Int.MaxValue.toLong, math.max(0L, windows)).toInt)
+    case _ => None
   }
 }

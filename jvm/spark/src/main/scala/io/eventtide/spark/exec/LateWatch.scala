@@ -60,6 +60,6 @@ final class PartitionOnTime private[exec] (watch: LateWatch, log: PartitionLate)
       log.addWithoutTime(row)
     else {
       val reason = if (micros > latest) LateReason.Future else lateReason
-      log.add(row, reason, micros, spec.windowsOf(micros))
+      log.add(row, reason, micros, Some(spec.windowsOf(micros)))
     }
 }

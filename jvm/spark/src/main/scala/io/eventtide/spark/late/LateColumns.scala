@@ -27,9 +27,11 @@ private[late] final class LateColumns(batchId: Long, watermarkMicros: Option[Lon
     watermark.fold(added.setNullAt(LateColumns.Watermark))(added.update(LateColumns.Watermark, _))
   }
 
-  def at(eventTimeMicros: Long, windowsMissed: Int): Unit = {
+  def at(eventTimeMicros: Long, windowsMissed: Option[Int]): Unit = {
     added.update(LateColumns.EventTime, eventTimeMicros)
-    added.update(LateColumns.WindowsMissed, windowsMissed)
+    windowsMissed.fold(added.setNullAt(LateColumns.WindowsMissed))(
+      added.update(LateColumns.WindowsMissed, _)
+    )
     val lateBy = watermark.map(Clamped.subtract(_, eventTimeMicros)).filter(_ > 0)
     lateBy.fold(added.setNullAt(LateColumns.LateBy))(added.update(LateColumns.LateBy, _))
   }

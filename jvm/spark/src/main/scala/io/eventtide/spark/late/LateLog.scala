@@ -75,7 +75,7 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, stage: In
       row: InternalRow,
       reason: LateReason,
       eventTimeMicros: Long,
-      windowsMissed: Int
+      windowsMissed: Option[Int]
   ): Unit = {
     if (log.refuses) throw LateRefusal(Some(eventTimeMicros), judge, reason)
     columns.at(eventTimeMicros, windowsMissed)

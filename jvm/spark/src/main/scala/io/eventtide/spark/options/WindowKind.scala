@@ -23,8 +23,8 @@ import io.eventtide.kernel.window.{
 /** What decides where windows start and end. Times are in microseconds. */
 sealed trait WindowKind {
 
-  /** How many windows a row of that time is in. */
-  def windowsOf(ts: Long): Int
+  /** How many windows a row of that time is in, where that is known. */
+  def windowsOf(ts: Long): Option[Int]
 
   /** Which end of a window belongs to it, for people. */
   def bounds: String
@@ -57,7 +57,7 @@ object WindowKind {
     def open(buffers: Buffers, deducts: Boolean): OpenWindows =
       new FrameWindows(spec, ring(spec.shape, buffers, deducts))
 
-    def windowsOf(ts: Long): Int = spec.windowsOf(ts)
+    def windowsOf(ts: Long): Option[Int] = Some(spec.windowsOf(ts))
     def delay: Long = spec.delay
     def lateRule: LateRule = spec.profile.lateRule
     def profile: Option[Profile] = Some(spec.profile)
@@ -76,7 +76,7 @@ object WindowKind {
   final case class BySession(spec: SessionSpec) extends Merged {
     def open(buffers: Buffers, deducts: Boolean): OpenWindows = new Sessions(spec, buffers)
 
-    def windowsOf(ts: Long): Int = 1
+    def windowsOf(ts: Long): Option[Int] = Some(1)
     def delay: Long = spec.delay
     def lateRule: LateRule = spec.profile.session.lateRule
     def profile: Option[Profile] = Some(spec.profile)
@@ -96,7 +96,7 @@ object WindowKind {
     def open(buffers: Buffers, deducts: Boolean): OpenWindows =
       new CountWindows(spec, ring(spec.shape, buffers, deducts))
 
-    def windowsOf(ts: Long): Int = 0
+    def windowsOf(ts: Long): Option[Int] = None
     def delay: Long = 0
     def lateRule: LateRule = LateRule.WindowClosed // no row is late
     def profile: Option[Profile] = None
@@ -133,7 +133,7 @@ object WindowKind {
 
     def slidesInTime: Boolean = spec.slide.isInstanceOf[Extent.Time]
 
-    def windowsOf(ts: Long): Int = spec.windowsOf(ts)
+    def windowsOf(ts: Long): Option[Int] = spec.windowsOf(ts)
     def bounds: String = Profile.storm.bounds.name
     def delay: Long = 0
     def lateRule: LateRule = Profile.storm.lateRule

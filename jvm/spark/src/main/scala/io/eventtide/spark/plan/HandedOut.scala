@@ -1,7 +1,7 @@
 package io.eventtide.spark.plan
 
 import org.apache.spark.sql.Column
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference}
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.DataFrame
@@ -32,6 +32,16 @@ private[plan] object HandedOut {
     val counted = WindowChecks.aggregation(stream, keys, Seq(count(lit(1))))
     counted.copy(aggregateExpressions = counted.aggregateExpressions.init)
   }
+
+  /** With keys under ids that stay: those of columns Spark's optimizer may change. */
+  def withOwnKeys(keyed: Aggregate): Aggregate =
+    keyed.copy(aggregateExpressions = keyed.aggregateExpressions.zipWithIndex.map { case (key, i) =>
+      val value = key match {
+        case Alias(value, _) => value
+        case column => column
+      }
+      Alias(value, s"_eventtide_key_$i")()
+    })
 
   def window(eventTime: Attribute): Attribute = column(
     "_window",

@@ -105,7 +105,8 @@ private[spark] object WindowBuilder {
     val asked =
       if (settings.handsOut) HandedOut.keys(stream, keys)
       else WindowChecks.aggregation(stream, keys, aggregates)
-    val keyed = CollatedKeys.shared(asked, settings.hasPanes || settings.handsOut)
+    val shared = CollatedKeys.shared(asked, settings.hasPanes || settings.handsOut)
+    val keyed = if (settings.handsOut) HandedOut.withOwnKeys(shared) else shared
     val groups = Option.when(settings.hasGroups)(KeyGroupColumns(stream, keyed, scope))
     val grouped = groups.fold(keyed)(_.aggregate)
     val onTime =
@@ -135,7 +136,7 @@ private[spark] object WindowBuilder {
       id,
       frame.toAttribute,
       if (settings.handsOut) HandedOut.window(eventTime) else window(eventTime, settings),
-      if (settings.handsOut) HandedOut.columns(input.columns, keyed)
+      if (settings.handsOut) HandedOut.columns(input.columns, shared)
       else if (settings.hasPanes) paneColumns(settings)
       else Nil,
       HiddenColumns(

@@ -28,7 +28,7 @@ private object LateTasks {
     context.range(0, partitions.toLong, numSlices = partitions).foreachPartition { _ =>
       val task = TaskContext.get()
       val late = log.open(task.partitionId())
-      late.add(row(s"device ${task.partitionId()}"), LateReason.FrameClosed, 3 * minute, 2)
+      late.add(row(s"device ${task.partitionId()}"), LateReason.FrameClosed, 3 * minute, Some(2))
       after(task)
     }
 }
@@ -93,7 +93,7 @@ class LateLogSuite extends AnyFunSuite with LocalSession {
     withFolder { folder =>
       val log = newLog(folder, watermark = None)
       val late = log.open(0)
-      late.add(row("ahead"), LateReason.Future, 50 * minute, 0)
+      late.add(row("ahead"), LateReason.Future, 50 * minute, Some(0))
       late.addWithoutTime(row("no time"))
       late.close()
       late.close()
@@ -112,8 +112,8 @@ class LateLogSuite extends AnyFunSuite with LocalSession {
     withFolder { folder =>
       val log = newLog(folder)
       val late = log.open(0)
-      late.add(row("ahead"), LateReason.Future, 50 * minute, 0)
-      late.add(row("behind"), LateReason.BehindWatermark, Long.MinValue, 0)
+      late.add(row("ahead"), LateReason.Future, 50 * minute, Some(0))
+      late.add(row("behind"), LateReason.BehindWatermark, Long.MinValue, Some(0))
       late.close()
       val by = counted(log).selectExpr("_late_by is null").collect().map(_.getBoolean(0))
       assert(by.toSeq == Seq(true, false))

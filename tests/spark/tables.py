@@ -1,0 +1,44 @@
+"""Tables that a query writes exactly once: files of Spark's own sink, and on Spark 4.1 more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from tests.spark.jars import BESIDE_SPARK
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+Table: TypeAlias = Literal["parquet", "delta", "iceberg"]
+TABLES: tuple[Table, ...] = get_args(Table)
+HAS_FORMATS = any("delta-spark" in jar for jar in BESIDE_SPARK)
+
+# As the pages of the two formats say.
+_FORMATS = {
+    "spark.sql.extensions": (
+        "io.delta.sql.DeltaSparkSessionExtension,"
+        "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+    ),
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
+    "spark.sql.catalog.ice.type": "hadoop",
+}
+SETTINGS = {"spark.jars": ",".join(BESIDE_SPARK)} | (_FORMATS if HAS_FORMATS else {})
+
+
+def writer(results: DataFrame, table: Table, folder: Path) -> DataStreamWriter:
+    """Return a writer of results into the table of a folder."""
+    if table == "iceberg":
+        spark = results.sparkSession
+        spark.conf.set("spark.sql.catalog.ice.warehouse", str(folder))
+        columns = ", ".join(f"{f.name} {f.dataType.simpleString()}" for f in results.schema)
+        spark.sql(f"CREATE TABLE IF NOT EXISTS ice.results ({columns}) USING iceberg")
+    return results.writeStream.format(table).option("path", str(folder / "results"))
+
+
+def read(spark: SparkSession, table: Table, folder: Path) -> DataFrame:
+    """Return what is in the table."""
+    return spark.read.format(table).load(str(folder / "results"))
