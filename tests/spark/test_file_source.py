@@ -74,7 +74,6 @@ QUERIES: dict[str, Callable[[DataFrame], WindowBuilder]] = {
 
 
 @pytest.mark.parametrize("name", QUERIES)
-@pytest.mark.smoke
 def test_files_one_by_one_give_what_all_give_at_once(
     spark: SparkSession, tmp_path: Path, name: str
 ) -> None:
