@@ -48,7 +48,7 @@ final class NaiveSubstreams(
 
   def backlog(index: Int, of: Backlog): Unit = if (all(index).backlog != of) {
     all(index).backlog = of
-    all(index).idle = isSilent(all(index))
+    if (clock != Long.MinValue) all(index).idle = isSilent(all(index)) // nobody is before the start
   }
 
   def remove(index: Int, now: Long): Unit = {

@@ -159,7 +159,7 @@ class LateLogSuite extends AnyFunSuite with LocalSession {
   test("under late='fail' the first late row stops the task, by name") {
     val late = newLog(newFolder(), LateMode.Fail).open(0)
     val error = intercept[EventtideException] {
-      late.add(row("a"), LateReason.WindowClosed, 3 * minute, 1)
+      late.add(row("a"), LateReason.WindowClosed, 3 * minute, Some(1))
     }
     assert(error.condition == "LATE_ROW" && error.getErrorClass == "RefusedDataError")
     Seq("window_closed", "1970-01-01T00:03:00Z", "1970-01-01T00:10:00Z").foreach { part =>

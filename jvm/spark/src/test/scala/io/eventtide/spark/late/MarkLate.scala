@@ -78,7 +78,12 @@ final case class MarkLateExec(
       rows.filter { row =>
         val isLate = watermark.exists(row.getLong(time) < _)
         if (isLate)
-          late.add(new JoinedRow(row, names), LateReason.BehindWatermark, row.getLong(time), 1)
+          late.add(
+            new JoinedRow(row, names),
+            LateReason.BehindWatermark,
+            row.getLong(time),
+            Some(1)
+          )
         !isLate
       }
     }
