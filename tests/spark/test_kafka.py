@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
@@ -11,7 +12,7 @@ from eventtide import WatermarkPolicies
 from eventtide.testing import Script
 
 from tests.spark.kafka import Broker
-from tests.spark.queries import at, counts, stock
+from tests.spark.queries import at, counts, stock, windowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,6 +153,42 @@ def test_a_partition_that_is_added_holds_back_as_soon_as_it_has_rows(
         broker.send(topic, 2, *["ping"] * 5, at(7))
         broker.send_all(topic, [(0, at(45)), (1, at(45))])
         settle(script).expect([], late=0, watermark=at(7))
+
+
+def test_a_partition_whose_rows_are_all_filtered_out_is_not_waited_for(
+    spark: SparkSession, broker: Broker, topic: str
+) -> None:
+    """Once all of it was read: without a timeout it would hold the others back for ever."""
+    rows = broker.stream(spark, topic)
+    with Script(lambda _: counts(LAG)(timed(rows.where("value != 'ping'"))), "x int") as script:
+        for second in 5, 25, 45:
+            broker.send_all(topic, [(0, at(second)), (1, "ping")])
+            settle(script)
+        script.expect([(0, 1), (20, 1)], late=0, watermark=at(45))
+
+
+def test_two_topics_are_known_from_the_first_trigger_of_a_restart_on(
+    spark: SparkSession, broker: Broker, topic: str
+) -> None:
+    """Also when the batch that was begun last is run again, before Spark asks for data."""
+
+    def query(_: DataFrame) -> DataFrame:
+        streams = [timed(broker.stream(spark, name)) for name in (topic, f"{topic}-too")]
+        both = [et.with_watermark(of, "ts", LAG, idle_timeout="10s") for of in streams]
+        return windowed(both[0].union(both[1]))
+
+    broker.create(f"{topic}-too", 1)
+    broker.send_all(topic, [(0, at(5)), (1, at(6))])
+    broker.send(f"{topic}-too", 0, at(7))
+    with Script(query, "x int", clock=at(0)) as script:
+        settle(script).expect([], watermark=at(5))
+        script.stop()
+        commits = Path(script.checkpoint, "commits")
+        last = max(int(file.name) for file in commits.iterdir() if file.name.isdigit())
+        commits.joinpath(str(last)).unlink()
+        broker.send_all(topic, [(0, at(15)), (1, at(16))])
+        broker.send(f"{topic}-too", 0, at(17))
+        script.restart().expect([(0, 3)], late=0, watermark=at(15))
 
 
 def test_a_topic_that_is_deleted_is_not_waited_for(spark: SparkSession, broker: Broker) -> None:

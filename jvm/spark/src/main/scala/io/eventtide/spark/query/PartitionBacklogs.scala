@@ -3,9 +3,10 @@ package io.eventtide.spark.query
 import java.util.UUID
 
 import scala.jdk.CollectionConverters._
+import scala.util.Try
 
 import com.fasterxml.jackson.databind.ObjectMapper
-import org.apache.spark.sql.connector.read.streaming.SupportsAdmissionControl
+import org.apache.spark.sql.connector.read.streaming.{Offset, SupportsAdmissionControl}
 import org.apache.spark.sql.eventtide.RunningQuery
 import org.apache.spark.sql.types.{IntegerType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
@@ -16,8 +17,9 @@ import io.eventtide.spark.exec.SubstreamName
 /** Which of Kafka's partitions have rows that no batch has read: those whose latest offset, as the
   * source reports it, is above the end of the last batch.
   *
-  * The source reports what it found when Spark last asked it for new data, which is before the clock
-  * is asked. Only on a query's own thread.
+  * The source reports what it found when Spark last asked it for new data: before the clock is asked,
+  * but for the sources of a query's second watermark, which are known as they were a trigger before.
+  * Only on a query's own thread.
   */
 private[query] final class PartitionBacklogs(query: RunningQuery, nodeId: UUID) {
 
@@ -31,15 +33,19 @@ private[query] final class PartitionBacklogs(query: RunningQuery, nodeId: UUID) 
     * says it: Spark asks for new data every few milliseconds.
     */
   def news: Option[Map[String, Backlog]] = {
-    val reported = for {
+    val now = for {
       source <- sources
       end <- query.endOffset(source)
-      latest <- Option(source.reportLatestOffset())
+      latest <- reported(source)
     } yield end -> latest.json
-    val isNew = reported.nonEmpty && reported != seen
-    seen = reported
-    Option.when(isNew)(reported.flatMap((PartitionBacklogs.between _).tupled).toMap)
+    val isNew = now.nonEmpty && now != seen
+    seen = now
+    Option.when(isNew)(now.flatMap((PartitionBacklogs.between _).tupled).toMap)
   }
+
+  // Kafka's fails in a run in which Spark has not asked it for data yet.
+  private def reported(source: SupportsAdmissionControl): Option[Offset] =
+    Try(source.reportLatestOffset()).toOption.flatMap(Option(_))
 }
 
 private[query] object PartitionBacklogs {

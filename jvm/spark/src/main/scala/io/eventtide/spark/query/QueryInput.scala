@@ -3,7 +3,7 @@ package io.eventtide.spark.query
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
 import java.util.UUID
 
-import io.eventtide.kernel.watermark.{Backlog, Status}
+import io.eventtide.kernel.watermark.{Backlog, Status, SubstreamReport}
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.exec.SubstreamName
 import io.eventtide.spark.options.WatermarkSettings
@@ -58,10 +58,26 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
 
   /** Takes out partitions that the source has had, and has no more: nobody can wait for them. */
   def keepOnly(now: Long, partitions: Set[String]): Unit = {
-    val gone =
-      substreams.report.filter(one => one.backlog != Backlog.Unknown && !partitions(one.name))
+    val gone = substreams.report.filter { one =>
+      one.backlog != Backlog.Unknown && (!partitions(one.name) || isOfNoUse(one))
+    }
     gone.foreach(one => substreams.indexOf(one.name).foreach(substreams.remove(_, now)))
+    if (gone.nonEmpty && substreams.size == 0) {
+      firstLeft = 0
+      substreams.declare(QueryInput.standIn(1), now): Unit
+    }
   }
+
+  // It was waited for, and of all that it had nothing came here; nor does it ever become idle.
+  private def isOfNoUse(one: SubstreamReport): Boolean =
+    one.rows == 0 && one.backlog == Backlog.Empty && settings.idleTimeoutMicros.isEmpty &&
+      settings.expected.isEmpty && settings.expectedCount.isEmpty
+
+  /** Nobody can say what its partitions have left: none of them becomes idle by that. */
+  def assumeBacklogs(): Unit =
+    substreams.backlogs(substreams.report.filter(_.backlog != Backlog.Unknown).flatMap { one =>
+      substreams.indexOf(one.name).map(_ -> Backlog.Waiting)
+    })
 
   /** Counts the rows of a batch that were refused. */
   def refuse(rows: BatchRows): Unit = {

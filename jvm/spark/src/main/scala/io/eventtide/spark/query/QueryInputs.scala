@@ -39,6 +39,9 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   def tell(now: Long, backlogs: Map[Int, Map[String, Backlog]]): Unit =
     backlogs.foreach { case (position, of) => inputs(position).tell(now, of) }
 
+  /** Until the sources say what their partitions have left. */
+  def assumeBacklogs(): Unit = ofPartitions.keys.foreach(inputs(_).assumeBacklogs())
+
   /** Takes out partitions that are gone, after `tell` and the rows of the batch. */
   def keepOnly(now: Long, partitions: Map[Int, Map[String, Backlog]]): Unit =
     partitions.foreach { case (position, of) => inputs(position).keepOnly(now, of.keySet) }

@@ -110,10 +110,7 @@ private[spark] final class QueryWatermark(
     if (ended.info.watermarkMs > 0) inputs.raise(ended.watermarkMicros, now)
     val hadRows = rows.values.exists(!_.isEmpty)
     inputs.refuse(rows)
-    val partitions = newsOfPartitions
-    inputs.tell(now, partitions)
-    if (hadRows || !catchUp.holding) inputs.observe(now, rows, credited = !catchUp.holding)
-    inputs.keepOnly(now, partitions)
+    if (hadRows || !catchUp.holding) observe(ended.info.batchId, now, rows)
     if (hadRows) inputs.emit(now)
     late.finish(ended.info.batchId, ended.lateLogs)
     val isAgain = isRunAgain(ended.info.batchId)
@@ -172,9 +169,18 @@ private[spark] final class QueryWatermark(
   // Before the next batch is decided on.
   private def look(now: Long): Unit = {
     if (!restored) start(now)
-    lookAtPartitions(now)
+    if (!catchUp.holding) lookAtPartitions(now)
     val batchSince = ticks.batchSince(query.lastPlanned)
     if (catchUp.look(batchSince, tookAll)) ticks.reschedule()
+  }
+
+  private def observe(batchId: Long, now: Long, rows: Map[Int, BatchRows]): Unit = {
+    val partitions = newsOfPartitions
+    // What the first run of the batch knew of its sources, nobody knows any more.
+    if (isRunAgain(batchId) && partitions.isEmpty) inputs.assumeBacklogs()
+    inputs.tell(now, partitions)
+    inputs.observe(now, rows, credited = !catchUp.holding)
+    inputs.keepOnly(now, partitions)
   }
 
   private def lookAtPartitions(now: Long): Unit = {
