@@ -83,7 +83,13 @@ need_venv() {
   echo "$hash" >"$venv/.stamp"
 }
 
-# The sbt launcher, fetched with the Ivy that PySpark's own jars hold.
+# ivy OPTION...: runs the Ivy that PySpark's own jars hold.
+ivy() {
+  "$java" -cp "$(echo .venv/lib/python3*/site-packages/pyspark/jars)/*" org.apache.ivy.Main \
+    -cache .build/ivy -warn "$@"
+}
+
+# The sbt launcher.
 need_launcher() {
   local version
   version=$(sed -n 's/^sbt.version=//p' project/build.properties)
@@ -91,9 +97,8 @@ need_launcher() {
   if [ -f "$launcher" ]; then return; fi
   need_venv "$(default_spark)"
   say "fetching the sbt launcher $version"
-  "$java" -cp "$(echo .venv/lib/python3*/site-packages/pyspark/jars)/*" org.apache.ivy.Main \
-    -cache .build/ivy -dependency org.scala-sbt sbt-launch "$version" -confs default \
-    -retrieve '.sbt-launch/[artifact]-[revision].[ext]' -warn >&2
+  ivy -dependency org.scala-sbt sbt-launch "$version" -confs default \
+    -retrieve '.sbt-launch/[artifact]-[revision].[ext]' >&2
 }
 
 # What tests run beside Spark, such as a Kafka broker: .build/test-jars.
@@ -104,9 +109,8 @@ need_test_jars() {
   need_venv "$(default_spark)"
   say "fetching the jars that tests run beside Spark"
   rm -rf .build/test-jars
-  "$java" -cp "$(echo .venv/lib/python3*/site-packages/pyspark/jars)/*" org.apache.ivy.Main \
-    -cache .build/ivy -ivy project/test-jars.xml \
-    -retrieve '.build/test-jars/[conf]/[artifact]-[revision].[ext]' -warn >.build/test-jars.log
+  ivy -ivy project/test-jars.xml \
+    -retrieve '.build/test-jars/[conf]/[artifact]-[revision].[ext]' >.build/test-jars.log
   echo "$hash" >.build/test-jars/.stamp
 }
 

@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark import tables
+from tests.spark.kafka import Broker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,6 +59,14 @@ def spark() -> Iterator[SparkSession]:
     session = new_session()
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """Return the broker of all tests that want one, each of which has topics of its own."""
+    broker = Broker(tmp_path_factory.mktemp("kafka"))
+    yield broker
+    broker.kill()
 
 
 @pytest.fixture

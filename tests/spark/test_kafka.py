@@ -11,25 +11,16 @@ import pytest
 from eventtide import WatermarkPolicies
 from eventtide.testing import Script
 
-from tests.spark.kafka import Broker
 from tests.spark.queries import at, counts, stock, windowed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from eventtide.testing.script import Query
     from pyspark.sql import DataFrame, SparkSession
 
+    from tests.spark.kafka import Broker
+
 LAG = WatermarkPolicies.with_fixed_lag("0s")
 TIMED = "CAST(CAST(value AS STRING) AS TIMESTAMP) AS ts"
-
-
-@pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    """Return a broker for all tests of this page."""
-    broker = Broker(tmp_path_factory.mktemp("kafka"))
-    yield broker
-    broker.kill()
 
 
 @pytest.fixture

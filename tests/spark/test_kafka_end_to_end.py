@@ -5,33 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import eventtide as et
-import pytest
 from eventtide import WatermarkPolicies, WindowTrigger
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
-from tests.spark.kafka import Broker
 from tests.spark.queries import at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from eventtide import WindowBuilder
     from pyspark.sql import DataFrame, SparkSession
 
+    from tests.spark.kafka import Broker
+
 LAG = "10s"
 BEHIND = 40  # seconds: how far the slow partition is behind the fast one
 STEPS = 30
 EVENT = "ts timestamp, key string, n int"
-
-
-@pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    """Return a broker for all tests of this page."""
-    broker = Broker(tmp_path_factory.mktemp("kafka"))
-    yield broker
-    broker.kill()
 
 
 def events(spark: SparkSession, broker: Broker, topic: str, **options: int) -> DataFrame:
