@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "await_late_log",
+    "blame",
     "checkpoint_of",
     "explain_json",
     "follow_late",
@@ -124,6 +125,14 @@ def progress_json(query: StreamingQuery) -> str | None:
     with named_errors():
         text: str | None = api.progressJson(query._jsq.sparkSession(), query.id)
     return text
+
+
+def blame(query: StreamingQuery) -> str | None:
+    """Return who holds a query's watermark back, or None where it has none."""
+    api = _api(query)
+    with named_errors():
+        said: str | None = api.blame(query._jsq.sparkSession(), query.id)
+    return said
 
 
 def checkpoint_of(query: StreamingQuery) -> str:

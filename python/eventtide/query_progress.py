@@ -173,16 +173,27 @@ def progress(query: StreamingQuery) -> QueryWatermark:
     >>> et.progress(query).inputs[0].substreams[0].lag_behind_leader  # doctest: +SKIP
     datetime.timedelta(seconds=42)
     """
-    fix = "et.progress(et.with_watermark(...).writeStream....start())"
-    if not _jvm.is_connect(query):
-        of_type("query", query, StreamingQuery, "a StreamingQuery", fix)
-    text = _jvm.progress_json(query)
+    text = _jvm.progress_json(of_kind(query))
     if text is None:
-        allowed = "a query over a DataFrame from et.with_watermark"
-        raise InvalidArgumentError(
-            sentence("query", query.id, "has no eventtide watermark", allowed=allowed, fix=fix)
-        )
+        raise without_watermark(query)
     return parse_progress(text)
+
+
+_FIX = "et.progress(et.with_watermark(...).writeStream....start())"
+
+
+def of_kind(query: StreamingQuery) -> StreamingQuery:
+    """Return what was given for a query, if it is one."""
+    if not _jvm.is_connect(query):
+        of_type("query", query, StreamingQuery, "a StreamingQuery", _FIX)
+    return query
+
+
+def without_watermark(query: StreamingQuery) -> InvalidArgumentError:
+    """Return the refusal of a query that is not eventtide's."""
+    allowed = "a query over a DataFrame from et.with_watermark"
+    problem = "has no eventtide watermark"
+    return InvalidArgumentError(sentence("query", query.id, problem, allowed=allowed, fix=_FIX))
 
 
 def parse_progress(text: str) -> QueryWatermark:

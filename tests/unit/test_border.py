@@ -12,7 +12,6 @@ import pytest
 from eventtide import WatermarkPolicies, policies
 from eventtide.explanation import explained
 from eventtide.query_progress import parse_progress
-from eventtide.verdict import verdict
 from eventtide.windows.key_time import IdleClock, ScopeName
 from eventtide.windows.profiles import LateAction, LateRule, Profile
 from eventtide.windows.settings import Settings
@@ -100,9 +99,6 @@ def test_the_progress_of_the_border_is_read() -> None:
     states = [one.state for source in watermark.inputs for one in source.substreams]
     assert states == ["active", "active", "idle", "idle"]
     assert watermark.late == {"behind_watermark": 4, "window_closed": 9}
-    assert verdict(watermark).startswith(
-        "'south' of input 0 holds the watermark at 2026-01-01 11:45:00 UTC"
-    )
 
 
 def test_the_explanation_of_the_border_is_read() -> None:

@@ -3,9 +3,11 @@ package io.eventtide.spark
 import java.time.Duration
 
 import org.apache.spark.sql.classic
+import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.{Column, DataFrame}
 
 import io.eventtide.spark.plan.WatermarkBuilder
+import io.eventtide.spark.query.QueryWatermarks
 
 /** Eventtide for Scala: policies in place of `withWatermark`.
   *
@@ -52,6 +54,14 @@ object Eventtide {
     */
   def withIngestionTime(stream: DataFrame, into: String = "ingested_at"): DataFrame =
     WatermarkBuilder.withIngestionTime(stream.asInstanceOf[classic.DataFrame], into, Map.empty)
+
+  /** Who holds a query's watermark back, since when, and what would help: one sentence, by the last
+    * batch. None for a query without an Eventtide watermark.
+    */
+  def blame(query: StreamingQuery): Option[String] = {
+    val session = query.sparkSession.asInstanceOf[classic.SparkSession]
+    QueryWatermarks.report(session, query.id).map(_.blame)
+  }
 }
 
 /** A watermark policy and what decorates it, as the flat options that every door uses.

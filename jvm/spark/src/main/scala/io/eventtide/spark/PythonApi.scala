@@ -18,7 +18,7 @@ import io.eventtide.spark.plan.{
   WindowBuilder,
   WindowState
 }
-import io.eventtide.spark.query.QueryWatermarks
+import io.eventtide.spark.query.{QueryWatermarks, WatermarkReport}
 import io.eventtide.spark.source.{Script, ScriptSource}
 import io.eventtide.spark.testing.KernelRun
 
@@ -88,7 +88,14 @@ object PythonApi {
 
   /** The report on a query's last batch as JSON; null when it has no Eventtide watermark. */
   def progressJson(session: SparkSession, queryId: String): String =
-    QueryWatermarks.report(asClassic(session), UUID.fromString(queryId)).map(_.json).orNull
+    reportOn(session, queryId).map(_.json).orNull
+
+  /** Who holds a query's watermark back, in a sentence; null when it has no Eventtide watermark. */
+  def blame(session: SparkSession, queryId: String): String =
+    reportOn(session, queryId).map(_.blame).orNull
+
+  private def reportOn(session: SparkSession, queryId: String): Option[WatermarkReport] =
+    QueryWatermarks.report(asClassic(session), UUID.fromString(queryId))
 
   def readLate(session: SparkSession, options: JMap[String, String]): DataFrame =
     session.read.format(LateSource.Name).options(options).load()

@@ -4,8 +4,11 @@ import io.eventtide.spark.options.WindowSettings
 
 /** What is next due: the end of the first window to close, and the first time by the clock, in
   * microseconds; `Never` where there is none.
+  *
+  * @param keys
+  *   how many keys have open windows
   */
-private[spark] final case class NextDue(end: Long, clockMicros: Long) {
+private[spark] final case class NextDue(end: Long, clockMicros: Long, keys: Long) {
 
   /** Whether a watermark closes that window, of these settings. */
   def isClosed(watermark: Option[Long], settings: WindowSettings): Boolean =
@@ -15,12 +18,16 @@ private[spark] final case class NextDue(end: Long, clockMicros: Long) {
 private[spark] object NextDue {
   val Never: Long = Long.MaxValue
 
-  val Nothing: NextDue = NextDue(Never, Never)
+  val Nothing: NextDue = NextDue(Never, Never, 0)
 
-  def earliest(all: Iterable[NextDue]): NextDue =
-    all.foldLeft(Nothing) { (one, other) =>
-      NextDue(math.min(one.end, other.end), math.min(one.clockMicros, other.clockMicros))
-    }
+  /** What all partitions owe together. */
+  def together(all: Iterable[NextDue]): NextDue = all.foldLeft(Nothing) { (one, other) =>
+    NextDue(
+      math.min(one.end, other.end),
+      math.min(one.clockMicros, other.clockMicros),
+      one.keys + other.keys
+    )
+  }
 }
 
 /** Brings to the driver what is next due in each partition. */

@@ -14,11 +14,10 @@ private[exec] final class WindowMetrics(
     report: (StateStore, Long) => Unit
 ) extends Serializable {
 
-  /** Commits the state of a partition with so many keys; reports what was done and what is next. */
+  /** Commits the state of a partition; reports what was done and what is next. */
   def commit(
       store: StateStore,
       counts: WindowCounts,
-      keys: Long,
       next: NextDue,
       boundsNow: Option[Array[Long]]
   ): Unit = {
@@ -30,7 +29,7 @@ private[exec] final class WindowMetrics(
     val start = System.nanoTime
     store.commit(): Unit
     commitMs += (System.nanoTime - start) / 1000000
-    report(store, keys)
+    report(store, next.keys)
   }
 }
 

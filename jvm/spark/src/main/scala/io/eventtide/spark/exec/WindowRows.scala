@@ -161,7 +161,7 @@ private[exec] final class WindowRows(
     val ofKeys = facts.deadlines.firstAfter(task.nowMicros)
     val byClock = groups.fold(ofKeys)(groups => math.min(ofKeys, groups.deadline))
     val deadline = if (task.hasDeadlines) byClock else NextDue.Never
-    metrics.commit(store, counts, facts.keys, NextDue(end, deadline), bounds.report)
+    metrics.commit(store, counts, NextDue(end, deadline, facts.keys), bounds.report)
     committed = true
   }
 

@@ -21,6 +21,8 @@ final case class LateFileName(name: String, bytes: Long)
   *   rows that were not late
   * @param lowest
   *   the lowest time of these, in microseconds
+  * @param lateBy
+  *   by how much the others were late
   */
 final case class LateReport(
     partition: Int,
@@ -28,7 +30,8 @@ final case class LateReport(
     file: Option[LateFileName],
     rows: Map[LateReason, Long],
     onTime: Long,
-    lowest: Long
+    lowest: Long,
+    lateBy: Lateness
 ) {
   def total: Long = rows.valuesIterator.sum + onTime
 }

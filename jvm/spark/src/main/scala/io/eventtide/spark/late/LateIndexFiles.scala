@@ -21,7 +21,7 @@ private[late] final class LateIndexFiles(root: Path, conf: Configuration) {
 
   def write(file: LateIndexFile, lines: Seq[String]): Unit = {
     val text = (LateIndexFiles.Version +: lines).mkString("\n")
-    files.write(file.name)(_.write(text.getBytes(UTF_8)))
+    files.write(file.name)(_.write(text.getBytes(UTF_8))): Unit
   }
 
   /** The lines of a file, as they are. */

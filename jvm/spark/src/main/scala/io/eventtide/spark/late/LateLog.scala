@@ -48,6 +48,7 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, stage: In
 
   private var onTime = 0L
   private var lowest = Long.MaxValue
+  private val lateBy = new LatenessCounter
 
   /** A row of that time was not late. */
   def pass(micros: Long): Unit = pass(micros, rows = 1)
@@ -79,6 +80,7 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, stage: In
   ): Unit = {
     if (log.refuses) throw LateRefusal(Some(eventTimeMicros), judge, reason)
     columns.at(eventTimeMicros, windowsMissed)
+    judge.foreach(watermark => lateBy.add(watermark - eventTimeMicros))
     put(row, reason)
   }
 
@@ -100,7 +102,7 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, stage: In
     isOpen = false
     if (rows.nonEmpty || onTime > 0) {
       val written = file.map(f => LateFileName(f.name, f.close()))
-      log.reports.add(LateReport(partition, stage, written, rows, onTime, lowest))
+      log.reports.add(LateReport(partition, stage, written, rows, onTime, lowest, lateBy.counted))
     }
   }
 

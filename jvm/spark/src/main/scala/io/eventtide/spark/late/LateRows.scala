@@ -18,6 +18,13 @@ private[spark] final case class LateCounts(
     onTime: Long
 )
 
+/** What windows took and what was too late for them, in one batch. */
+private[spark] final case class BatchLateness(onTime: Long, late: Long, by: Lateness)
+
+private[spark] object BatchLateness {
+  val None: BatchLateness = BatchLateness(0, 0, Lateness.None)
+}
+
 private[spark] object LateCounts {
   val None: LateCounts = LateCounts(Map.empty, Map.empty, 0)
 }
@@ -32,6 +39,10 @@ private[spark] final class LateRows private (
   private val positions = windows.map(_.node).zipWithIndex.toMap
   private var inBatch = Map.empty[String, Long]
   private var rowsOnTime = 0L
+  private var last = BatchLateness.None
+
+  /** Of the batch that was finished last. */
+  def lateness: BatchLateness = last
 
   /** Rows that were not late since the checkpoint began; the ledger keeps it. */
   def onTime: Long = rowsOnTime
@@ -58,7 +69,10 @@ private[spark] final class LateRows private (
       LateEntry.ofWindow(positions(node), log.reports.value)
     }
     inBatch = LateEntry.sum(late.map(_.rows))
-    rowsOnTime += logs.valuesIterator.flatMap(_.reports.value).map(_.onTime).sum
+    val reports = logs.valuesIterator.flatMap(_.reports.value).toSeq
+    val lateBy = reports.foldLeft(Lateness.None)(_ ++ _.lateBy)
+    last = BatchLateness(reports.map(_.onTime).sum, inBatch.valuesIterator.sum, lateBy)
+    rowsOnTime += last.onTime
     index.write(batchId, late.sortBy(_.window))
   }
 

@@ -96,7 +96,7 @@ private[spark] final class LateWindows(root: Path, conf: Configuration) {
     val node = LateWindows.mapper.createObjectNode().put("version", LateWindows.Version)
     log.to.foreach(node.put("to", _))
     node.put("schema", log.schema.json)
-    files.write(LateWindows.name(window, revision))(_.write(node.toString.getBytes(UTF_8)))
+    files.write(LateWindows.name(window, revision))(_.write(node.toString.getBytes(UTF_8))): Unit
   }
 }
 

@@ -86,6 +86,35 @@ private[spark] object OptionsCodec {
     made
   }
 
+  /** The options of a watermark, as `watermark` reads them. */
+  private[options] def write(settings: WatermarkSettings): Map[String, String] = {
+    val throttles = settings.throttles.map(rule => rule.name -> throttleOptions(rule))
+    val guards = settings.guard.map { guard =>
+      val ahead = "max_ahead" -> PolicyTree.duration(guard.maxAhead)
+      FutureGuard.name -> Seq(ahead, "on" -> guard.mode.name)
+    }
+    val decorators = (throttles ++ guards).zipWithIndex.flatMap { case ((name, options), i) =>
+      val prefix = s"decorators.$i"
+      (prefix -> name) +: options.map { case (key, value) => s"$prefix.$key" -> value }
+    }
+    val others = Seq(
+      "idle_timeout" -> settings.idleTimeoutMicros.map(PolicyTree.duration),
+      "expected" -> settings.expectedCount.map(_.toString),
+      "max_substreams" -> Some(settings.maxSubstreams.toString),
+      "on_restart" -> RestartModes.find(_._2 == settings.holdsOnRestart).map(_._1)
+    ).collect { case (option, Some(value)) => option -> value }
+    val names = settings.expected.zipWithIndex.map { case (name, i) => s"expected.$i" -> name }
+    (write(settings.policy, "") ++ decorators ++ others ++ names).toMap
+  }
+
+  private def throttleOptions(rule: ThrottleSpec): Seq[(String, String)] = {
+    val durations = Throttles.reader(rule.name).params.filter(_.kind == ParamKind.Duration)
+    rule.parameters.map { case (name, value) =>
+      val isDuration = durations.exists(_.name == name)
+      name -> (if (isDuration) PolicyTree.duration(value) else value.toString)
+    }
+  }
+
   /** The options of a policy, as `policy` reads them. */
   private[options] def write(spec: PolicySpec, prefix: String): Seq[(String, String)] = {
     val durations = Policies.reader(spec.name).params.filter(_.kind == ParamKind.Duration)

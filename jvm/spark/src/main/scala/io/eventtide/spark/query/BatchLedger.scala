@@ -23,7 +23,8 @@ import io.eventtide.spark.EventtideException
   */
 private[query] final class BatchLedger(root: Path, retain: Int, conf: Configuration) {
   private val files = new CheckpointFiles(new Path(root, "eventtide/ledger"), conf)
-  private var revisions = BatchLedger.revisionsOf(files.names)
+  private var sizes = files.sizes
+  private var revisions = BatchLedger.revisionsOf(sizes.keys.toSeq)
   private var sinceWhole = BatchLedger.WholeEvery
 
   /** Whether the next entry has to be whole. */
@@ -32,38 +33,50 @@ private[query] final class BatchLedger(root: Path, retain: Int, conf: Configurat
   /** The batch of the last entry. */
   def last: Option[Long] = revisions.lastOption.map(_._1)
 
+  /** How long all entries are together. */
+  def bytes: Long = sizes.valuesIterator.sum
+
+  def length: Int = revisions.size
+
   /** Forgets what a run left that never planned a batch. */
   def begin(): Unit = revisions.keys.foreach(drop)
 
-  /** The entries to restore, in order, the first one whole.
+  /** The entries to restore, in order, the first one whole; later ones go.
     *
     * @param below
     *   the batch that will run next
     */
   def restore(below: Long): Seq[LedgerEntry] = {
+    val entries = read(below)
+    revisions.rangeFrom(below).keys.foreach(drop)
+    sinceWhole = BatchLedger.WholeEvery
+    entries
+  }
+
+  /** As `restore`, for whoever only looks. */
+  def read(below: Long): Seq[LedgerEntry] = {
     val newest = revisions.rangeUntil(below).lastOption.map(_._1)
     if (!newest.contains(below - 1)) {
       val found = newest.fold("has no entry before that")(batch => s"ends at batch $batch")
       throw EventtideException("LEDGER_GAP", "root" -> root, "next" -> below, "found" -> found)
     }
-    revisions.rangeFrom(below).keys.foreach(drop)
-    sinceWhole = BatchLedger.WholeEvery
-    chain(read(below - 1), Nil)
+    chain(entry(below - 1), Nil)
   }
 
   @scala.annotation.tailrec
   private def chain(entry: LedgerEntry, later: List[LedgerEntry]): Seq[LedgerEntry] =
     entry.after match {
       case None => entry :: later
-      case Some(previous) => chain(read(previous), entry :: later)
+      case Some(previous) => chain(this.entry(previous), entry :: later)
     }
 
   /** Writes an entry, which counts instead of one that there is of the same batch. */
   def write(entry: LedgerEntry): Unit = {
     val earlier = revisions.getOrElse(entry.batchId, SortedSet.empty[Int])
     val revision = earlier.lastOption.fold(0)(_ + 1)
-    files.write(BatchLedger.name(entry.batchId, revision))(entry.write)
-    earlier.foreach(old => files.delete(BatchLedger.name(entry.batchId, old)))
+    val name = BatchLedger.name(entry.batchId, revision)
+    sizes += name -> files.write(name)(entry.write)
+    earlier.foreach(old => delete(BatchLedger.name(entry.batchId, old)))
     revisions += entry.batchId -> SortedSet(revision)
     sinceWhole = if (entry.after.isEmpty) 1 else sinceWhole + 1
     purge()
@@ -73,7 +86,7 @@ private[query] final class BatchLedger(root: Path, retain: Int, conf: Configurat
   private def purge(): Unit =
     revisions.keys.dropRight(retain + BatchLedger.WholeEvery).foreach(drop)
 
-  private def read(batchId: Long): LedgerEntry =
+  private def entry(batchId: Long): LedgerEntry =
     try {
       val revision = revisions.get(batchId).fold(0)(_.last)
       files.read(BatchLedger.name(batchId, revision))(LedgerEntry.read(batchId, _))
@@ -92,8 +105,13 @@ private[query] final class BatchLedger(root: Path, retain: Int, conf: Configurat
     )
 
   private def drop(batchId: Long): Unit = {
-    revisions(batchId).foreach(revision => files.delete(BatchLedger.name(batchId, revision)))
+    revisions(batchId).foreach(revision => delete(BatchLedger.name(batchId, revision)))
     revisions -= batchId
+  }
+
+  private def delete(name: String): Unit = {
+    files.delete(name)
+    sizes -= name
   }
 }
 

@@ -3,7 +3,7 @@ package io.eventtide.spark.query
 import java.io.{DataInputStream, DataOutputStream}
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
 
 /** Files in a checkpoint, by Spark's own file manager: whole or not at all, on any file system. */
@@ -15,8 +15,14 @@ private[spark] final class CheckpointFiles(folder: Path, conf: Configuration) {
 
   def exists(name: String): Boolean = files.exists(new Path(folder, name))
 
-  def names: Seq[String] =
-    if (files.exists(folder)) files.list(folder).map(_.getPath.getName).toSeq else Nil
+  def names: Seq[String] = statuses.map(_.getPath.getName)
+
+  /** The length of each file, in bytes. */
+  def sizes: Map[String, Long] =
+    statuses.map(status => status.getPath.getName -> status.getLen).toMap
+
+  private def statuses: Seq[FileStatus] =
+    if (files.exists(folder)) files.list(folder).toSeq else Nil
 
   /** The last batch that a log of Spark's has a file of. */
   def lastBatch: Option[Long] = names.flatMap(_.toLongOption).maxOption
@@ -29,8 +35,12 @@ private[spark] final class CheckpointFiles(folder: Path, conf: Configuration) {
     finally in.close()
   }
 
-  /** Writes a file that is not there yet: not every file system can replace one. */
-  def write(name: String)(content: DataOutputStream => Unit): Unit = {
+  /** Writes a file that is not there yet: not every file system can replace one.
+    *
+    * @return
+    *   its length in bytes
+    */
+  def write(name: String)(content: DataOutputStream => Unit): Long = {
     makeFolder
     val out = files.createAtomic(new Path(folder, name), overwriteIfPossible = false)
     try {
@@ -38,6 +48,7 @@ private[spark] final class CheckpointFiles(folder: Path, conf: Configuration) {
       content(data)
       data.flush()
       out.close()
+      data.size().toLong
     } catch {
       case failure: Throwable =>
         out.cancel()

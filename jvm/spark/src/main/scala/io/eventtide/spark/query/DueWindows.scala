@@ -70,12 +70,15 @@ private[query] final class DueWindows(
     }
     if (isRunAgain) asksAtStart = hasOtherRules
     next = next.zipWithIndex.map { case (before, i) =>
-      reported.get(i).fold(before)(partitions => NextDue.earliest(partitions.values))
+      reported.get(i).fold(before)(partitions => NextDue.together(partitions.values))
     }
     asksByClock = true
   }
 
   def hasWindows: Boolean = windows.nonEmpty
+
+  /** How many keys have open windows. */
+  def openKeys: Long = next.map(_.keys).sum
 
   def save: Seq[SavedDue] =
     next.zip(rules).zip(begins).map { case ((due, by), begun) => SavedDue(due, by, begun) }

@@ -34,6 +34,12 @@ private[query] final case class InputReport(
   def count: Int = visible.size
   def idle: Int = visible.count(one => InputReport.isIdle(one.activity))
 
+  /** How far the last of those that count is behind the first of all. */
+  def spread: Option[Long] = {
+    val counting = visible.filterNot(one => InputReport.isIdle(one.activity)).flatMap(_.top)
+    for (last <- counting.minOption; first <- visible.flatMap(_.top).maxOption) yield first - last
+  }
+
   /** The substreams with the lowest watermarks, the lowest first. */
   def laggards(most: Int): Seq[SubstreamLine] = {
     val lowest = mutable.PriorityQueue.empty(Ordering.by(InputReport.watermarkOf))
@@ -47,13 +53,15 @@ private[query] final case class InputReport(
     lowest.dequeueAll.reverse.map(line)
   }
 
+  def lines: Seq[SubstreamLine] = visible.map(line).toSeq
+
   def write(node: ObjectNode): Unit = {
     node.put("position", position).put("policy", PolicyTree.lines(settings).mkString(" "))
     node.put("state", InputReport.stateOf(status)).put("badTime", badTime).put("future", future)
     WatermarkReport.putTime(node, "ideal", idealMicros)
     WatermarkReport.putTime(node, "emitted", emittedMicros)
     val array = node.putArray("substreams")
-    visible.foreach(line(_).write(array.addObject()))
+    lines.foreach(_.write(array.addObject()))
   }
 
   private def line(of: SubstreamReport): SubstreamLine = SubstreamLine(

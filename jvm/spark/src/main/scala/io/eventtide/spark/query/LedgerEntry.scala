@@ -2,6 +2,7 @@ package io.eventtide.spark.query
 
 import java.io.{DataInputStream, DataOutputStream, EOFException}
 
+import io.eventtide.kernel.SavedText
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.exec.NextDue
 
@@ -19,6 +20,9 @@ import io.eventtide.spark.exec.NextDue
   *   rows that windows have taken so far
   * @param due
   *   what each window owes next, by position
+  * @param settings
+  *   how each input was asked for, by position, for whoever reads the entry without the query; only
+  *   in a whole one
   */
 private[query] final case class LedgerEntry(
     batchId: Long,
@@ -27,7 +31,8 @@ private[query] final case class LedgerEntry(
     emittedMicros: Option[Long],
     inputs: Seq[Array[Byte]],
     rowsOnTime: Long = 0,
-    due: Seq[SavedDue] = Nil
+    due: Seq[SavedDue] = Nil,
+    settings: Seq[String] = Nil
 ) {
 
   def write(out: DataOutputStream): Unit = {
@@ -48,7 +53,10 @@ private[query] final case class LedgerEntry(
       out.writeLong(next.clockMicros)
       out.writeUTF(rules)
       out.writeUTF(begins)
+      out.writeLong(next.keys)
     }
+    out.writeInt(settings.length)
+    settings.foreach(SavedText.write(out, _))
   }
 
   private def writeOption(out: DataOutputStream, value: Option[Long]): Unit = {
@@ -64,7 +72,7 @@ private[query] object LedgerEntry {
   final class Foreign extends RuntimeException
 
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
-  private val Version = 5
+  private val Version = 6
 
   def read(batchId: Long, in: DataInputStream): LedgerEntry = {
     if (in.readInt() != Magic) {
@@ -86,14 +94,16 @@ private[query] object LedgerEntry {
       emittedMicros = readOption(in),
       inputs = Seq.fill(in.readInt())(readBytes(in)),
       rowsOnTime = if (version < 2) 0 else in.readLong(),
-      due = if (version < 3) Nil else Seq.fill(in.readInt())(readDue(in, version))
+      due = if (version < 3) Nil else Seq.fill(in.readInt())(readDue(in, version)),
+      settings = if (version < 6) Nil else Seq.fill(in.readInt())(SavedText.read(in))
     )
   }
 
   private def readDue(in: DataInputStream, version: Int): SavedDue = {
-    val next = NextDue(in.readLong(), in.readLong())
+    val (end, clockMicros) = (in.readLong(), in.readLong())
     val rules = if (version < 4) "" else in.readUTF()
-    SavedDue(next, rules, begins = if (version < 5) "" else in.readUTF())
+    val begins = if (version < 5) "" else in.readUTF()
+    SavedDue(NextDue(end, clockMicros, if (version < 6) 0 else in.readLong()), rules, begins)
   }
 
   private def readBytes(in: DataInputStream): Array[Byte] = {

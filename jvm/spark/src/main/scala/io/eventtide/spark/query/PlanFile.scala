@@ -4,9 +4,11 @@ import java.nio.charset.StandardCharsets.UTF_8
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.eventtide.RunningQuery
 
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.plan.WindowAggregate
+import io.eventtide.spark.plan.{PolicyWatermark, WindowAggregate}
 
 /** The watermark plan that a checkpoint belongs to: `<checkpoint>/eventtide/plan`.
   *
@@ -22,17 +24,20 @@ private[spark] final class PlanFile(root: Path, conf: Configuration) {
     *
     * A plan without offsets beside it is of a run that ended before its first batch, and binds nobody.
     */
-  def check(inputs: Seq[String]): Unit = {
-    val current = inputs.mkString("\n")
-    if (offsets.names.isEmpty) begin(current)
-    else if (!files.exists(PlanFile.Name)) {
-      throw EventtideException("CHECKPOINT_WITHOUT_EVENTTIDE", "root" -> root)
-    } else refuseOther(read(), current)
-  }
+  def check(current: Seq[String]): Unit =
+    if (offsets.names.isEmpty) begin(current.mkString("\n")) else refuseOther(lines, current)
+
+  /** Refuses a plan that cannot go on from a checkpoint with batches. */
+  def refuseOther(current: Seq[String]): Unit = refuseOther(lines, current)
+
+  /** The plan in the checkpoint, a line for each input and each window. */
+  def lines: Seq[String] =
+    if (files.exists(PlanFile.Name)) read().split("\n").toSeq
+    else throw EventtideException("CHECKPOINT_WITHOUT_EVENTTIDE", "root" -> root)
 
   /** The position of a window among those of the checkpoint; None if it is of no query of ours. */
   def windowAt(structure: String): Option[Int] = Option.when(files.exists(PlanFile.Name)) {
-    val windows = read().split("\n").toSeq.filter(_.startsWith(WindowAggregate.Line))
+    val windows = lines.filter(_.startsWith(WindowAggregate.Line))
     val others = Seq("root" -> root, "current" -> structure, "stored" -> windows.mkString(" + "))
     windows.zipWithIndex.collect { case (`structure`, at) => at } match {
       case Seq(one) => one
@@ -42,16 +47,9 @@ private[spark] final class PlanFile(root: Path, conf: Configuration) {
   }
 
   // Says only the parts that differ.
-  private def refuseOther(stored: String, current: String): Unit = if (stored != current) {
-    val (before, now) =
-      stored
-        .split("\n")
-        .toSeq
-        .zipAll(current.split("\n"), "nothing", "nothing")
-        .filter { case (one, other) =>
-          one != other
-        }
-        .unzip
+  private def refuseOther(stored: Seq[String], current: Seq[String]): Unit = if (stored != current) {
+    val pairs = stored.zipAll(current, "nothing", "nothing")
+    val (before, now) = pairs.filter { case (one, other) => one != other }.unzip
     throw EventtideException(
       "CHECKPOINT_PLAN_CHANGED",
       "root" -> root,
@@ -75,11 +73,19 @@ private[spark] final class PlanFile(root: Path, conf: Configuration) {
 
   private def begin(plan: String): Unit = {
     files.delete(PlanFile.Name)
-    files.write(PlanFile.Name)(_.write(s"${PlanFile.Version}\n$plan".getBytes(UTF_8)))
+    files.write(PlanFile.Name)(_.write(s"${PlanFile.Version}\n$plan".getBytes(UTF_8))): Unit
   }
 }
 
 private[spark] object PlanFile {
   private val Name = "plan"
   private val Version = "v1"
+
+  /** What the saved state of a query with this plan depends on. */
+  def linesOf(plan: LogicalPlan): Seq[String] =
+    watermarks(plan).map(_.settings.structure) ++ WindowBatch.windows(plan).map(_.structure)
+
+  /** The watermarks of a plan that are ours, in the order of its inputs. */
+  def watermarks(plan: LogicalPlan): Seq[PolicyWatermark] =
+    RunningQuery.watermarkNodes(plan).collect { case node: PolicyWatermark => node }
 }

@@ -3,7 +3,7 @@ package io.eventtide.spark.query
 import java.util.UUID
 
 import io.eventtide.kernel.watermark.{Backlog, Deadlines}
-import io.eventtide.spark.options.SubstreamLabel
+import io.eventtide.spark.options.{SettingsText, SubstreamLabel}
 
 /** All inputs of a query as one: the lowest that is not idle says the watermark. */
 private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
@@ -89,6 +89,9 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
     val target = if (emittedMicros.forall(_ + 1000 < asked)) math.max(asked, 1000L) else oneStep
     Deadlines.earliest(inputs.map(_.deadline(target)))
   }
+
+  /** How each was asked for, as text. */
+  lazy val settings: Seq[String] = inputs.map(input => SettingsText.write(input.settings))
 
   def save(whole: Boolean): Seq[Array[Byte]] = inputs.map(_.save(whole))
 

@@ -30,7 +30,8 @@ private[spark] final class QueryWatermark(
     inputs: QueryInputs,
     ledger: BatchLedger,
     late: LateRows,
-    due: DueWindows
+    due: DueWindows,
+    watch: QueryWatch
 ) {
 
   def queryId: UUID = query.id
@@ -53,10 +54,13 @@ private[spark] final class QueryWatermark(
   private var batch: Option[BatchWatermark] = None
   private var finished: Option[FinishedBatch] = None
 
+  private[query] val metrics = new QueryMetrics(query, this)
+
   /** True for the first clock that opens: it ticks for the query. */
   def claimClock(): Boolean = synchronized {
     val first = !claimed
     claimed = true
+    if (first) metrics.register()
     first
   }
 
@@ -119,6 +123,7 @@ private[spark] final class QueryWatermark(
     write(ended.info.batchId, whole = ledger.wantsWhole)
     ticks.reschedule()
     finished = Some(FinishedBatch(ended.info.batchId, now, rows, query.readNothing(isClock)))
+    if (hadRows) watch.ended(report, inputs.ideal, late.lateness)
     stats(rows.values.filterNot(_.isEmpty).toSeq)
   }
 
@@ -268,13 +273,21 @@ private[spark] final class QueryWatermark(
         inputs.emitted,
         inputs.save(after.isEmpty),
         late.onTime,
-        due.save
+        due.save,
+        if (after.isEmpty) inputs.settings else Nil
       )
     )
     recorded = Some(recordOf(batchId))
   }
 
   private def recordOf(batchId: Long) = Recorded(batchId, catchUp.holding, due.begins)
+
+  /** The last batch that ended: another object after each. */
+  private[query] def lastFinished: Option[FinishedBatch] = synchronized(finished)
+
+  private[query] def openKeys: Long = synchronized(due.openKeys)
+
+  private[query] def ledgerBytes: Long = synchronized(ledger.bytes)
 
   /** On the last batch that ended, or on how things stand before there is one. */
   def report: WatermarkReport = synchronized {

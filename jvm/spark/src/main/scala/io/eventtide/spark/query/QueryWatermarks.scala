@@ -33,9 +33,8 @@ private[spark] object QueryWatermarks {
 
   private def open(query: RunningQuery): QueryWatermark = {
     PlanChecks.oneWatermarkEach(query.analyzedPlan)
-    val nodes = RunningQuery.watermarkNodes(query.analyzedPlan).collect {
-      case node: PolicyWatermark => node
-    }
+    val nodes = PlanFile.watermarks(query.analyzedPlan)
+    val limits = WatchLimits.of(query.session.sessionState.conf)
     val conf = query.session.sessionState.newHadoopConf()
     val root = new Path(query.checkpointRoot)
     val windows = WindowBatch.windows(query.analyzedPlan)
@@ -43,14 +42,15 @@ private[spark] object QueryWatermarks {
       SessionChecks.rocksDb(query.session)
       SessionChecks.severalOperators(query.session)
     }
-    new PlanFile(root, conf).check(nodes.map(_.settings.structure) ++ windows.map(_.structure))
+    new PlanFile(root, conf).check(PlanFile.linesOf(query.analyzedPlan))
     val retain = query.session.sessionState.conf.getConf(SQLConf.MIN_BATCHES_TO_RETAIN)
     val inputs = nodes.map(node => new QueryInput(node.nodeId, node.settings)).toIndexedSeq
     val late = LateRows.open(query, root, retain, conf)
     val onlyForWindows = windows.nonEmpty && PlanChecks.isOnlyForWindows(query.analyzedPlan)
     val due = new DueWindows(windows.map(_.settings).toIndexedSeq, onlyForWindows)
     val ledger = new BatchLedger(root, retain, conf)
-    new QueryWatermark(query, new QueryInputs(inputs), ledger, late, due)
+    val watch = new QueryWatch(query.label, limits)
+    new QueryWatermark(query, new QueryInputs(inputs), ledger, late, due, watch)
   }
 
   /** The batch that a node is planned for; None for a node of another query, which may be planned on
@@ -61,8 +61,10 @@ private[spark] object QueryWatermarks {
 
   def detach(watermark: QueryWatermark): Unit = {
     running.remove(watermark.runId)
+    watermark.metrics.remove()
     stopped.values.removeIf(_.get == null)
-    stopped.put(watermark.queryId, new SoftReference(watermark.report)): Unit
+    val last = watermark.report.copy(holding = false) // a run that is over holds nothing
+    stopped.put(watermark.queryId, new SoftReference(last)): Unit
   }
 
   /** What a query, running or stopped in this driver, reported for its last batch. */

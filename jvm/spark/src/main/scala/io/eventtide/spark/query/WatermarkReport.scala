@@ -43,6 +43,9 @@ private[spark] final case class WatermarkReport(
     node.toString
   }
 
+  /** Who holds the watermark back, in one sentence. */
+  def blame: String = Verdict.of(this)
+
   /** For Spark's progress JSON, where every value is text: the numbers, and the worst laggards. */
   def metrics: JMap[String, String] = {
     val laggards = inputs

@@ -19,7 +19,8 @@ class LateAccumSuite extends AnyFunSuite {
       written,
       Map(LateReason.FrameClosed -> rows),
       onTime = 0,
-      lowest = Long.MaxValue
+      lowest = Long.MaxValue,
+      lateBy = Lateness.None
     )
   }
 

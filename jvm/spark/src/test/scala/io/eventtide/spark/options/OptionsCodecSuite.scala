@@ -33,9 +33,9 @@ class OptionsCodecSuite extends AnyFunSuite {
       val options = one.get("options").properties.asScala.map(e => e.getKey -> e.getValue.asText)
       val declared = Map("expected.0" -> "s1", "expected.1" -> "s2")
       withClue(one.get("written").asText) {
-        assert(
-          read(options.toMap ++ declared).policy.name == one.get("options").get("policy").asText
-        )
+        val settings = read(options.toMap ++ declared)
+        assert(settings.policy.name == one.get("options").get("policy").asText)
+        assert(SettingsText.read(SettingsText.write(settings)) == settings)
       }
     }
   }

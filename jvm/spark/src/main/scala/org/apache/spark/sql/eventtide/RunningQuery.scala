@@ -22,7 +22,7 @@ import org.apache.spark.sql.execution.streaming.runtime.{
   StreamingQueryWrapper
 }
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streaming.StreamingQuery
+import org.apache.spark.sql.streaming.{StateOperatorProgress, StreamingQuery}
 
 /** What one micro-batch is, from the offset log: the same when the batch is run again. */
 final case class BatchInfo(batchId: Long, timestampMs: Long, watermarkMs: Long)
@@ -37,6 +37,16 @@ final class RunningQuery private (execution: StreamExecution) {
   def id: UUID = execution.id
   def runId: UUID = execution.runId
   def isActive: Boolean = execution.isActive
+
+  /** The name under which its metrics go. */
+  def metricsName: String = s"eventtide.${Option(execution.name).getOrElse(id.toString)}"
+
+  /** What Spark said of the state after the last batch; none before the first. */
+  def stateOperators: Seq[StateOperatorProgress] =
+    Option(execution.lastProgress).fold(Seq.empty[StateOperatorProgress])(_.stateOperators.toSeq)
+
+  /** The query as people tell it from others: by its name, if it has one. */
+  def label: String = Option(execution.name).fold(s"query $id")(name => s"query '$name'")
 
   /** Whether somebody waits for the query to have nothing to do, as `processAllAvailable` does. */
   def isAwaited: Boolean = ExecutionAccess.isAwaited(execution)

@@ -1,0 +1,114 @@
+package io.eventtide.spark.query
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.internal.SQLConf
+
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.late.{BatchLateness, Lateness}
+
+/** Looks at a query's batches, and says in the driver's log what its owner would want to know.
+  *
+  *   - A watermark that stands still while rows arrive: who holds it back, once until it moves.
+  *   - Rows of which too many come too late: what lag would have kept them, once until there are fewer.
+  *
+  * Batches without rows do not count. What the policies say is looked at, since a throttle may well let
+  * nothing through for a while.
+  *
+  * @param name
+  *   the query's, as a log has it
+  */
+private[query] class QueryWatch(name: String, limits: WatchLimits) extends Logging {
+  private var ideal = Option.empty[Long]
+  private var still = 0
+  private var span = RowsOfSpan.None
+  private var isLate = false
+
+  /** A batch with rows has ended. */
+  def ended(report: => WatermarkReport, ideal: Option[Long], late: BatchLateness): Unit = {
+    if (ideal != this.ideal) still = 0 else still += 1
+    this.ideal = ideal
+    if (still == limits.stuckBatches) warn(stuck(report))
+    span = span.and(late)
+    if (span.batches == limits.stuckBatches) {
+      val was = isLate
+      isLate = span.share > limits.lateShare
+      if (isLate && !was) warn(lateness(span))
+      span = RowsOfSpan.None
+    }
+  }
+
+  private def stuck(report: WatermarkReport): String =
+    s"The watermark of $name has not moved for ${limits.stuckBatches} batches with rows. " +
+      report.blame
+
+  private def lateness(span: RowsOfSpan): String = {
+    val percent = f"${span.share * 100}%.1f".replaceAll("\\.0$", "")
+    val most = span.by.atMost(QueryWatch.MostRows).map(Verdict.inWords)
+    val all = span.by.atMost(1).map(Verdict.inWords)
+    val lag = (most, all) match {
+      case (Some(nine), Some(ten)) if nine != ten =>
+        s": a lag longer by $nine would have kept nine of ten, one longer by $ten all of them"
+      case (_, Some(ten)) => s": a lag longer by $ten would have kept them"
+      case _ => ""
+    }
+    s"Of the rows of $name in its last ${span.batches} batches, $percent % came too late for " +
+      s"their windows$lag."
+  }
+
+  protected def warn(text: String): Unit = logWarning(text)
+}
+
+private object QueryWatch {
+  private val MostRows = 0.9
+}
+
+private final case class RowsOfSpan(batches: Int, onTime: Long, late: Long, by: Lateness) {
+  def share: Double = if (late == 0) 0 else late.toDouble / (late + onTime)
+
+  def and(more: BatchLateness): RowsOfSpan =
+    RowsOfSpan(batches + 1, onTime + more.onTime, late + more.late, by ++ more.by)
+}
+
+private object RowsOfSpan {
+  val None: RowsOfSpan = RowsOfSpan(0, 0, 0, Lateness.None)
+}
+
+/** When a query's owner is warned.
+  *
+  * @param stuckBatches
+  *   after so many batches with rows in which the watermark has not moved; also how many batches
+  *   the share of late rows is taken over
+  * @param lateShare
+  *   when a larger part of the rows is too late; from 0 to 1
+  */
+private[query] final case class WatchLimits(stuckBatches: Int, lateShare: Double)
+
+private[query] object WatchLimits {
+  val StuckBatches = "spark.eventtide.warn.stuckBatches"
+  val LateShare = "spark.eventtide.warn.lateShare"
+
+  /** What the session says when the query starts. */
+  def of(conf: SQLConf): WatchLimits = WatchLimits(
+    setting(conf, StuckBatches, "100", "a whole number of one or more")(text =>
+      text.toIntOption.filter(_ >= 1)
+    ),
+    setting(conf, LateShare, "0.01", "a number from 0 to 1")(text =>
+      text.toDoubleOption.filter(share => share >= 0 && share <= 1)
+    )
+  )
+
+  private def setting[T](conf: SQLConf, key: String, default: String, allowed: String)(
+      read: String => Option[T]
+  ): T = {
+    val text = conf.getConfString(key, default)
+    read(text.trim).getOrElse {
+      throw EventtideException(
+        "INVALID_SETTING",
+        "setting" -> key,
+        "value" -> text,
+        "allowed" -> allowed,
+        "default" -> default
+      )
+    }
+  }
+}

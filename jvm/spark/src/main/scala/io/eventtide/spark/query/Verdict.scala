@@ -1,0 +1,109 @@
+package io.eventtide.spark.query
+
+import java.time.format.{DateTimeFormatter, DateTimeFormatterBuilder}
+import java.time.temporal.{ChronoField, ChronoUnit}
+import java.time.{Instant, ZoneOffset}
+
+/** Who holds a query's watermark back, since when, and what would help: one sentence.
+  *
+  * The one to blame is, of the input with the lowest watermark, the substream with the lowest; one
+  * whose watermark is unknown is lower than any other.
+  */
+private[query] object Verdict {
+
+  def of(query: WatermarkReport): String = {
+    val inputs = query.inputs.map(input => Accused(input, input.lines))
+    val counting = inputs.filter(_.counting.nonEmpty)
+    if (query.holding) {
+      s"The restart holds the watermark${at(query.emittedMicros)} until the sources have caught " +
+        "up; with on_restart='resume' the clock would move it at once."
+    } else if (inputs.forall(_.lines.isEmpty)) {
+      "Nobody holds the watermark back: no row has been seen yet, so there is none."
+    } else if (counting.isEmpty) {
+      s"Nobody holds the watermark back${at(query.idealMicros)}: every substream is idle."
+    } else accuse(query, counting)
+  }
+
+  private def accuse(query: WatermarkReport, counting: Seq[Accused]): String = {
+    val source = counting.minBy(_.input.idealMicros)
+    val culprit = source.counting.minBy(_.watermarkMicros)
+    val (badTime, future) = (query.inputs.map(_.badTime).sum, query.inputs.map(_.future).sum)
+    if (badTime + future > 0 && source.lines.forall(_.topMicros.isEmpty)) {
+      s"There is no watermark, since no row could be used: $badTime had no event time that Spark " +
+        s"can show, $future were too far ahead of the clock."
+    } else {
+      val of = if (query.inputs.length > 1) s" of input ${source.input.position}" else ""
+      val remedy =
+        if (culprit.reason == "backlog") {
+          "its partition has rows that were not read yet, so that it cannot be idle"
+        } else asIdle(query.idealMicros, without(culprit, source, counting))
+      s"'${culprit.name}'$of ${accusation(culprit, source)}; $remedy."
+    }
+  }
+
+  private def accusation(culprit: SubstreamLine, source: Accused): String =
+    if (culprit.watermarkMicros.isEmpty) {
+      val seen =
+        if (culprit.state == "expected") "has not been seen" else "has no watermark yet"
+      s"$seen since ${utc(culprit.sinceMicros)}, so there is no watermark"
+    } else {
+      val leader = source.lines.maxBy(_.topMicros)
+      val behind = for (top <- culprit.topMicros; highest <- leader.topMicros) yield highest - top
+      val who = behind.filter(_ > 0).map(by => s", ${inWords(by)} behind '${leader.name}'")
+      s"holds the watermark${at(culprit.watermarkMicros)}${who.getOrElse("")}, " +
+        s"last seen at ${utc(culprit.sinceMicros)}"
+    }
+
+  private def asIdle(now: Option[Long], without: Option[Long]): String = without match {
+    case None => "marked idle, there would still be none, since others are unknown too"
+    case Some(next) if now.exists(next <= _) =>
+      "marked idle, the watermark would stay where it is"
+    case Some(next) => s"marked idle, the watermark would go to ${utc(next)}"
+  }
+
+  // What the policies would say if the one to blame were idle.
+  private def without(
+      culprit: SubstreamLine,
+      source: Accused,
+      counting: Seq[Accused]
+  ): Option[Long] = {
+    val others = source.counting.filter(_ ne culprit).map(_.watermarkMicros)
+    val inputs = counting.filter(_ ne source).map(_.input.idealMicros)
+    // The last one to be idle releases the highest watermark of any substream.
+    if (others.isEmpty && inputs.isEmpty) source.lines.map(_.watermarkMicros).max
+    else if (others.isEmpty) inputs.min
+    else (others ++ inputs).min
+  }
+
+  /** A length of time as people write it: `1h 30m`, rounded to nothing. */
+  def inWords(micros: Long): String = {
+    val (parts, _) = Units.foldLeft((Vector.empty[String], micros)) { case ((words, left), unit) =>
+      val (size, name) = unit
+      (if (left >= size) words :+ s"${left / size}$name" else words, left % size)
+    }
+    if (parts.isEmpty) "0s" else parts.mkString(" ")
+  }
+
+  private val Units = Seq(
+    86400000000L -> "d",
+    3600000000L -> "h",
+    60000000L -> "m",
+    1000000L -> "s",
+    1000L -> "ms",
+    1L -> "us"
+  )
+
+  private def at(micros: Option[Long]): String = micros.fold("")(time => s" at ${utc(time)}")
+
+  private def utc(micros: Long): String =
+    s"${Shown.format(Instant.EPOCH.plus(micros, ChronoUnit.MICROS).atOffset(ZoneOffset.UTC))} UTC"
+
+  private val Shown: DateTimeFormatter = new DateTimeFormatterBuilder()
+    .appendPattern("uuuu-MM-dd HH:mm:ss")
+    .appendFraction(ChronoField.MICRO_OF_SECOND, 0, 6, true)
+    .toFormatter
+
+  private final case class Accused(input: InputReport, lines: Seq[SubstreamLine]) {
+    val counting: Seq[SubstreamLine] = lines.filter(_.state != "idle")
+  }
+}

@@ -1,0 +1,77 @@
+package io.eventtide.spark.query
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.internal.SQLConf
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.late.{BatchLateness, LatenessCounter}
+
+class QueryWatchSuite extends AnyFunSuite {
+
+  private class Watched extends QueryWatch("query 'q'", WatchLimits(3, 0.1)) {
+    val said: mutable.Buffer[String] = mutable.Buffer.empty
+    override protected def warn(text: String): Unit = said += text
+
+    def batch(ideal: Long, late: BatchLateness = BatchLateness.None): Unit =
+      ended(WatermarkReport.beforeFirstBatch(0), Some(ideal), late)
+  }
+
+  private def late(rows: Int, onTime: Int, by: Long*): BatchLateness =
+    BatchLateness(onTime, rows, Watched.lateness(by))
+
+  private object Watched {
+    def lateness(by: Seq[Long]) = {
+      val counter = new LatenessCounter
+      by.foreach(counter.add)
+      counter.counted
+    }
+  }
+
+  test("a watermark that stands still is told once, and again when it has moved") {
+    val watch = new Watched
+    Seq(5L, 5L, 5L).foreach(watch.batch(_))
+    assert(watch.said.isEmpty)
+    Seq(5L, 5L, 5L, 5L, 5L).foreach(watch.batch(_))
+    assert(
+      watch.said.toSeq == Seq(
+        "The watermark of query 'q' has not moved for 3 batches with rows. " +
+          WatermarkReport.beforeFirstBatch(0).blame
+      )
+    )
+    Seq(6L, 6L, 6L, 6L).foreach(watch.batch(_))
+    assert(watch.said.length == 2)
+  }
+
+  test("late rows are told with the lag that would have kept them, once until they are fewer") {
+    val watch = new Watched
+    val few = late(1, 99, 1000000)
+    val many = late(2, 8, 1000000, 1000000)
+    (1 to 3).foreach(i => watch.batch(i, few))
+    assert(watch.said.isEmpty)
+    (4 to 9).foreach(i => watch.batch(i, many))
+    assert(watch.said.length == 1)
+    val Told =
+      ("Of the rows of query 'q' in its last 3 batches, 20 % came too late for their windows: " +
+        "a lag longer by 1s .* would have kept them\\.").r
+    assert(Told.matches(watch.said.head), watch.said.head)
+    (10 to 12).foreach(i => watch.batch(i, few))
+    (13 to 15).foreach(i => watch.batch(i, late(3, 7, 1000, 1000, 60000000)))
+    assert(watch.said(1).contains("would have kept nine of ten") || watch.said(1).contains("1m"))
+    assert(watch.said.length == 2)
+  }
+
+  test("settings come from the session, and what is none of them is refused") {
+    val conf = new SQLConf
+    assert(WatchLimits.of(conf) == WatchLimits(100, 0.01))
+    conf.setConfString(WatchLimits.StuckBatches, "7")
+    conf.setConfString(WatchLimits.LateShare, "1")
+    assert(WatchLimits.of(conf) == WatchLimits(7, 1))
+    Seq("0", "many").foreach { text =>
+      conf.setConfString(WatchLimits.StuckBatches, text)
+      val refusal = intercept[EventtideException](WatchLimits.of(conf))
+      assert(refusal.condition == "INVALID_SETTING" && refusal.getMessage.contains(s"'$text'"))
+    }
+  }
+}
