@@ -12,6 +12,12 @@ Here a policy computes it, one instance for each substream, and everything else 
 
 from eventtide._jvm import named_errors
 from eventtide._version import SUPPORTED_SPARK, __version__
+from eventtide.checkpoint_report import (
+    CheckpointReport,
+    WindowReport,
+    clean_late,
+    read_checkpoint,
+)
 from eventtide.durations import Duration
 from eventtide.errors import (
     ArgumentTypeError,
@@ -49,6 +55,7 @@ __all__ = [
     "SUPPORTED_SPARK",
     "ArgumentTypeError",
     "CheckpointError",
+    "CheckpointReport",
     "ColumnTypeError",
     "Count",
     "DuplicateWatermarkError",
@@ -75,16 +82,19 @@ __all__ = [
     "WatermarkPolicy",
     "WatermarkStrategy",
     "WindowBuilder",
+    "WindowReport",
     "WindowTrigger",
     "Windows",
     "__version__",
     "blame",
+    "clean_late",
     "configure",
     "explain",
     "from_yaml",
     "jar_path",
     "named_errors",
     "progress",
+    "read_checkpoint",
     "read_late",
     "read_state",
     "repair",

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 __all__ = [
     "await_late_log",
     "blame",
+    "checkpoint_json",
     "checkpoint_of",
+    "clean_late",
     "explain_json",
     "follow_late",
     "has_jar",
@@ -133,6 +135,21 @@ def blame(query: StreamingQuery) -> str | None:
     with named_errors():
         said: str | None = api.blame(query._jsq.sparkSession(), query.id)
     return said
+
+
+def checkpoint_json(session: SparkSession, checkpoint: str, plan: DataFrame | None) -> str:
+    """Return what a checkpoint holds as JSON, and whether a plan can go on from it."""
+    api = _api(session)
+    with named_errors():
+        wanted = None if plan is None else plan._jdf
+        return str(api.checkpointJson(session._jsparkSession, checkpoint, wanted))
+
+
+def clean_late(session: SparkSession, checkpoint: str, *, dry_run: bool) -> list[str]:
+    """Remove late files that count for nothing, and return their paths."""
+    api = _api(session)
+    with named_errors():
+        return list(map(str, api.cleanLate(session._jsparkSession, checkpoint, dry_run)))
 
 
 def checkpoint_of(query: StreamingQuery) -> str:

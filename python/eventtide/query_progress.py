@@ -224,7 +224,11 @@ def parse_progress(text: str) -> QueryWatermark:
         Times as aware UTC; one outside the years 1 to 9999 becomes the nearest that fits.
         Keys that this version does not know are ignored.
     """
-    tree = json.loads(text)
+    return progress_of(json.loads(text))
+
+
+def progress_of(tree: dict[str, Any]) -> QueryWatermark:
+    """Return the progress of a tree as `parse_progress` reads it."""
     return QueryWatermark(
         batch_id=tree["batchId"],
         clock=_time(tree["clock"]),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
 import eventtide as et
+from eventtide._stderr import stderr_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +48,7 @@ def start(log: Path) -> SparkSession:
     builder = SparkSession.builder.master("local[2]").appName("eventtide lab")
     for key, value in SETTINGS.items():
         builder = builder.config(key, value)
-    with _stderr_to(log):
+    with stderr_to(log):
         spark = et.configure(builder).getOrCreate()
         spark.sparkContext.setLogLevel("ERROR")
     return spark
@@ -67,17 +66,3 @@ def state_store(spark: SparkSession, *, ordered: bool) -> Iterator[None]:
         yield
     finally:
         spark.conf.set(_PROVIDER, SETTINGS[_PROVIDER])
-
-
-@contextmanager
-def _stderr_to(path: Path) -> Iterator[None]:
-    """Let child processes that start in here, which keep it, write their errors to a file."""
-    sys.stderr.flush()
-    kept = os.dup(2)
-    try:
-        with path.open("wb") as file:
-            os.dup2(file.fileno(), 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)

@@ -4,13 +4,14 @@ import java.util.{List => JList, Map => JMap, UUID}
 
 import scala.jdk.CollectionConverters._
 
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.eventtide.{RunningQuery, ScriptedQuery}
 import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{Column, DataFrame, Row, SparkSession}
 
-import io.eventtide.spark.late.{LateCompanion, LateSource}
+import io.eventtide.spark.late.{LateCompanion, LateOrphans, LateSource}
 import io.eventtide.spark.plan.{
   PlanExplanation,
   SessionChecks,
@@ -18,7 +19,7 @@ import io.eventtide.spark.plan.{
   WindowBuilder,
   WindowState
 }
-import io.eventtide.spark.query.{QueryWatermarks, WatermarkReport}
+import io.eventtide.spark.query.{CheckpointReport, QueryWatermarks, WatermarkReport}
 import io.eventtide.spark.source.{Script, ScriptSource}
 import io.eventtide.spark.testing.KernelRun
 
@@ -122,6 +123,25 @@ object PythonApi {
   /** Ends what `startWithLate` began, once the companion is over. */
   def releaseLate(session: SparkSession, query: StreamingQuery, failed: Boolean): Unit =
     LateCompanion.release(asClassic(session), query, failed)
+
+  /** What a checkpoint holds, as JSON.
+    *
+    * @param plan
+    *   what shall go on from it; null for nothing
+    */
+  def checkpointJson(session: SparkSession, checkpoint: String, plan: DataFrame): String = {
+    val analyzed = Option(plan).map(asClassic(_).queryExecution.analyzed)
+    val conf = asClassic(session).sessionState.newHadoopConf()
+    new CheckpointReport(new Path(checkpoint), conf, analyzed).json
+  }
+
+  /** Late files of a checkpoint that count for nothing; they are deleted, unless it is a dry run. */
+  def cleanLate(session: SparkSession, checkpoint: String, dryRun: Boolean): JList[String] = {
+    val conf = asClassic(session).sessionState.newHadoopConf()
+    val orphans = new LateOrphans(new Path(checkpoint), conf)
+    val found = if (dryRun) orphans.find() else orphans.clean()
+    found.map(_.path.toString).asJava
+  }
 
   /** Where a query, running or stopped, has its checkpoint. */
   def checkpointOf(query: StreamingQuery): String = RunningQuery.checkpointOf(query)

@@ -6,7 +6,7 @@ import io.eventtide.spark.options.WindowSettings
   * microseconds; `Never` where there is none.
   *
   * @param keys
-  *   how many keys have open windows
+  *   how many keys have open windows, or `Unknown`
   */
 private[spark] final case class NextDue(end: Long, clockMicros: Long, keys: Long) {
 
@@ -17,6 +17,9 @@ private[spark] final case class NextDue(end: Long, clockMicros: Long, keys: Long
 
 private[spark] object NextDue {
   val Never: Long = Long.MaxValue
+
+  /** In place of a number of keys. */
+  val Unknown: Long = -1
 
   val Nothing: NextDue = NextDue(Never, Never, 0)
 

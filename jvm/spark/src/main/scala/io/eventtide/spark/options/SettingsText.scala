@@ -14,7 +14,9 @@ private[spark] object SettingsText {
     val node = mapper.createObjectNode()
     node.put("substreams", settings.substreams.text).put("why", settings.substreams.why)
     val options = node.putObject("options")
-    OptionsCodec.write(settings).toSeq.sorted.foreach { case (key, value) => options.put(key, value) }
+    OptionsCodec.write(settings).toSeq.sorted.foreach { case (key, value) =>
+      options.put(key, value)
+    }
     node.toString
   }
 

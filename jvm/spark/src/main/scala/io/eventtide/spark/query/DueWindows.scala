@@ -78,7 +78,7 @@ private[query] final class DueWindows(
   def hasWindows: Boolean = windows.nonEmpty
 
   /** How many keys have open windows. */
-  def openKeys: Long = next.map(_.keys).sum
+  def openKeys: Long = next.map(_.keys).filter(_ != NextDue.Unknown).sum
 
   def save: Seq[SavedDue] =
     next.zip(rules).zip(begins).map { case ((due, by), begun) => SavedDue(due, by, begun) }

@@ -103,7 +103,11 @@ private[query] object LedgerEntry {
     val (end, clockMicros) = (in.readLong(), in.readLong())
     val rules = if (version < 4) "" else in.readUTF()
     val begins = if (version < 5) "" else in.readUTF()
-    SavedDue(NextDue(end, clockMicros, if (version < 6) 0 else in.readLong()), rules, begins)
+    SavedDue(
+      NextDue(end, clockMicros, if (version < 6) NextDue.Unknown else in.readLong()),
+      rules,
+      begins
+    )
   }
 
   private def readBytes(in: DataInputStream): Array[Byte] = {

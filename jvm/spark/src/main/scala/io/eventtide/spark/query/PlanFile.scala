@@ -47,7 +47,9 @@ private[spark] final class PlanFile(root: Path, conf: Configuration) {
   }
 
   // Says only the parts that differ.
-  private def refuseOther(stored: Seq[String], current: Seq[String]): Unit = if (stored != current) {
+  private def refuseOther(stored: Seq[String], current: Seq[String]): Unit = if (
+    stored != current
+  ) {
     val pairs = stored.zipAll(current, "nothing", "nothing")
     val (before, now) = pairs.filter { case (one, other) => one != other }.unzip
     throw EventtideException(

@@ -43,8 +43,8 @@ private[query] class QueryWatch(name: String, limits: WatchLimits) extends Loggi
 
   private def lateness(span: RowsOfSpan): String = {
     val percent = f"${span.share * 100}%.1f".replaceAll("\\.0$", "")
-    val most = span.by.atMost(QueryWatch.MostRows).map(Verdict.inWords)
-    val all = span.by.atMost(1).map(Verdict.inWords)
+    val most = span.by.atMost(QueryWatch.MostRows).map(QueryWatch.about)
+    val all = span.by.atMost(1).map(QueryWatch.about)
     val lag = (most, all) match {
       case (Some(nine), Some(ten)) if nine != ten =>
         s": a lag longer by $nine would have kept nine of ten, one longer by $ten all of them"
@@ -60,6 +60,13 @@ private[query] class QueryWatch(name: String, limits: WatchLimits) extends Loggi
 
 private object QueryWatch {
   private val MostRows = 0.9
+
+  /** A length in words that is a little longer rather than exact to the microsecond. */
+  private def about(micros: Long): String = {
+    val unit = if (micros < 10000000L) 1000L else 1000000L
+    val whole = if (micros > Long.MaxValue - unit) micros else -Math.floorDiv(-micros, unit) * unit
+    Verdict.inWords(whole)
+  }
 }
 
 private final case class RowsOfSpan(batches: Int, onTime: Long, late: Long, by: Lateness) {

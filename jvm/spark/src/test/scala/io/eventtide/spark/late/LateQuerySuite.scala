@@ -80,7 +80,7 @@ class LateQuerySuite extends AnyFunSuite with LocalSession {
       assert(again.late == Seq(5, 6, 7) && again.report.contains("\"rowsTotal\":3"))
       val orphans = new LateOrphans(query.root, hadoopConf)
       val all = again.lateFiles
-      assert(orphans.find().length == killed && orphans.clean() == killed)
+      assert(orphans.find().length == killed && orphans.clean().length == killed)
       assert(again.late == Seq(5, 6, 7) && again.lateFiles == all - killed)
       assert(orphans.find().isEmpty)
     }

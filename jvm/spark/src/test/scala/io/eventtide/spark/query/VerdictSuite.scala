@@ -43,7 +43,7 @@ class VerdictSuite extends AnyFunSuite {
 
   private def report(inputs: InputReport*): WatermarkReport = {
     val ideals = inputs.map(_.idealMicros)
-    val ideal = if (ideals.contains(None)) ideals.flatten.maxOption else ideals.min
+    val ideal = ideals.minOption.flatten
     WatermarkReport(7, Noon, ideal, ideal, holding = false, LateCounts.None, inputs)
   }
 

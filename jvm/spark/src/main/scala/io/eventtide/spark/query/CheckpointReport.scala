@@ -1,0 +1,174 @@
+package io.eventtide.spark.query
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.security.MessageDigest
+
+import scala.annotation.tailrec
+import scala.jdk.CollectionConverters._
+import scala.util.{Failure, Success, Try}
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import com.fasterxml.jackson.databind.node.ObjectNode
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.exec.NextDue
+import io.eventtide.spark.late.{LateCounts, LateIndexReader, LateOrphans, LateWindows}
+import io.eventtide.spark.options.{SettingsText, WatermarkSettings}
+import io.eventtide.spark.plan.WindowAggregate
+
+/** What a checkpoint holds, for people. It reads only, also while the query runs; what it cannot read
+  * is among the problems.
+  *
+  * @param plan
+  *   a plan that shall go on from it
+  */
+private[spark] final class CheckpointReport(
+    checkpoint: Path,
+    conf: Configuration,
+    plan: Option[LogicalPlan]
+) {
+  private val root = checkpoint.getFileSystem(conf).makeQualified(checkpoint)
+  private val offsets = new CheckpointFiles(new Path(root, "offsets"), conf)
+  private val planFile = new PlanFile(root, conf)
+  private val index = new LateIndexReader(root, conf)
+
+  private lazy val committed = index.lastCommitted
+  private val begun = offsets.lastBatch
+  if (begun.isEmpty) throw EventtideException("CHECKPOINT_EMPTY", "root" -> root)
+
+  private lazy val lines = planFile.lines
+  private lazy val refusal = plan.flatMap(wanted => Try(refuseOther(wanted)).failed.toOption)
+  private lazy val settingsOfSpark = begun.flatMap(sparkSettings)
+  private lazy val ledger = Try(readLedger(CheckpointReport.Attempts))
+  private lazy val settings = ledger.toOption.flatMap(readable => settingsOf(readable.entries))
+  private lazy val watermark =
+    for (read <- ledger.toOption; known <- settings) yield reportOn(read, known)
+  private lazy val late = Try(index.entries(-1, committed.getOrElse(-1L)))
+  private lazy val orphans = Try(new LateOrphans(root, conf).find())
+
+  def json: String = {
+    val node = CheckpointReport.mapper.createObjectNode()
+    node.put("root", root.toString).put("committed", committed.getOrElse(-1L))
+    node.put("begun", begun.getOrElse(-1L)).put("fingerprint", fingerprint)
+    val structure = node.putArray("plan")
+    lines.foreach(structure.add)
+    watermark.foreach { report =>
+      val tree = CheckpointReport.mapper.readTree(report.json)
+      node.put("blame", report.blame).set[ObjectNode]("watermark", tree)
+    }
+    writeWindows(node)
+    writeSizes(node)
+    val spark = node.putObject("settings")
+    settingsOfSpark.foreach(_.toSeq.sorted.foreach { case (key, value) => spark.put(key, value) })
+    val problems = node.putArray("problems")
+    Seq(ledger, late, orphans).flatMap(_.failed.toOption).foreach(e => problems.add(e.getMessage))
+    val advice = node.putArray("advice")
+    CheckpointAdvice(settings.getOrElse(Nil), settingsOfSpark.getOrElse(Map.empty), counts)
+      .foreach(advice.add)
+    plan.foreach(_ => node.put("continues", refusal.isEmpty))
+    refusal.foreach(error => node.put("refusal", error.getMessage))
+    node.toString
+  }
+
+  private def fingerprint: String = {
+    val digest = MessageDigest.getInstance("SHA-256").digest(lines.mkString("\n").getBytes(UTF_8))
+    digest.take(6).map(byte => f"$byte%02x").mkString
+  }
+
+  private def counts = CheckpointCounts(
+    onTime = ledger.toOption.fold(0L)(_.entries.last.rowsOnTime),
+    late = rowsLate.valuesIterator.sum,
+    orphans = orphans.getOrElse(Nil).length
+  )
+
+  private def rowsLate: Map[String, Long] =
+    late.getOrElse(Nil).lastOption.fold(Map.empty[String, Long])(_.total)
+
+  private def writeWindows(node: ObjectNode): Unit = {
+    val array = node.putArray("windows")
+    val due = ledger.toOption.fold(Seq.empty[SavedDue])(_.entries.last.due)
+    val logs = new LateWindows(root, conf).read()
+    lines.filter(_.startsWith(WindowAggregate.Line)).zipWithIndex.foreach { case (line, window) =>
+      val of = array.addObject().put("structure", line)
+      val keys = due.lift(window).map(_.next.keys).filter(_ != NextDue.Unknown)
+      keys.foreach(of.put("openKeys", _))
+      logs.get(window).foreach(log => of.put("lateLog", log.folder(root).toString))
+      val rows = of.putObject("late")
+      val entries = late.getOrElse(Nil).flatMap(_.windows).filter(_.window == window)
+      entries.flatMap(_.rows).groupMapReduce(_._1)(_._2)(_ + _).toSeq.sorted.foreach {
+        case (reason, n) => rows.put(reason, n)
+      }
+    }
+  }
+
+  private def writeSizes(node: ObjectNode): Unit = {
+    val found = orphans.getOrElse(Nil)
+    node.put("orphans", found.length).put("orphanBytes", found.map(_.bytes).sum)
+    ledger.foreach { read =>
+      node.put("ledgerEntries", read.length).put("ledgerBytes", read.bytes)
+    }
+  }
+
+  private def refuseOther(plan: LogicalPlan): Unit = planFile.refuseOther(PlanFile.linesOf(plan))
+
+  // The query may purge or write anew what is just being read.
+  @tailrec
+  private def readLedger(left: Int): ReadLedger = {
+    val retain = 0 // nothing is written, so that nothing is purged
+    val files = new BatchLedger(root, retain, conf)
+    val last = index.lastCommitted.getOrElse(-1L)
+    Try(files.read(last + 1)) match {
+      case Success(entries) => ReadLedger(entries, files.length, files.bytes)
+      case Failure(_: EventtideException) if left > 1 => readLedger(left - 1)
+      case Failure(error) => throw error
+    }
+  }
+
+  // Those of the given plan count first: earlier versions did not write theirs.
+  private def settingsOf(entries: Seq[LedgerEntry]): Option[Seq[WatermarkSettings]] = {
+    val fitting = plan.filter(_ => refusal.isEmpty)
+    val ofPlan = fitting.map(PlanFile.watermarks(_).map(_.settings))
+    ofPlan.orElse(Option(entries.head.settings).filter(_.nonEmpty).map(_.map(SettingsText.read)))
+  }
+
+  private def reportOn(read: ReadLedger, settings: Seq[WatermarkSettings]): WatermarkReport = {
+    val inputs = new QueryInputs(
+      settings.map(of => new QueryInput(new java.util.UUID(0, 0), of)).toIndexedSeq
+    )
+    inputs.restore(read.entries)
+    val last = read.entries.last
+    WatermarkReport(
+      last.batchId,
+      clockMicros = begun.flatMap(timeOf).getOrElse(0L),
+      inputs.ideal,
+      inputs.emitted,
+      last.held,
+      LateCounts(Map.empty, rowsLate, last.rowsOnTime),
+      inputs.report(Map.empty)
+    )
+  }
+
+  private def timeOf(batchId: Long): Option[Long] =
+    metadataOf(batchId).map(_.path("batchTimestampMs").asLong * 1000)
+
+  private def sparkSettings(batchId: Long): Option[Map[String, String]] =
+    metadataOf(batchId).map { metadata =>
+      metadata.path("conf").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
+    }
+
+  // A line with the version, then the metadata as JSON.
+  private def metadataOf(batchId: Long) = Try {
+    val text = offsets.read(batchId.toString)(in => new String(in.readAllBytes(), UTF_8))
+    CheckpointReport.mapper.readTree(text.linesIterator.drop(1).next())
+  }.toOption
+}
+
+private object CheckpointReport {
+  private val mapper = new ObjectMapper()
+  private val Attempts = 3
+}
+
+private final case class ReadLedger(entries: Seq[LedgerEntry], length: Int, bytes: Long)

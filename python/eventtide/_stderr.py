@@ -1,0 +1,28 @@
+"""Where child processes write their errors: Spark's JVM says much when it starts."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["stderr_to"]
+
+
+@contextmanager
+def stderr_to(path: Path) -> Iterator[None]:
+    """Let child processes that start in here, which keep it, write their errors to a file."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        with path.open("wb") as file:
+            os.dup2(file.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)

@@ -1,0 +1,224 @@
+"""What a checkpoint holds, whether its query runs or not, and its late files that count no more."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame, SparkSession
+
+from eventtide import _jvm
+from eventtide._arguments import of_type
+from eventtide._checkpoints import checkpoint_location
+from eventtide.query_progress import QueryWatermark, progress_of
+from eventtide.windows.builder import WindowBuilder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+    from pyspark.sql.streaming.query import StreamingQuery
+
+__all__ = ["CheckpointReport", "WindowReport", "clean_late", "parse_report", "read_checkpoint"]
+
+
+@dataclass(frozen=True)
+class WindowReport:
+    """One window of a checkpoint.
+
+    .. versionadded:: 0.1
+
+    Attributes
+    ----------
+    structure : str
+        Its sizes, rules, keys and aggregates, as the checkpoint has them.
+    open_keys : int or None
+        Keys that have open windows after the last batch; None where the checkpoint is too old.
+    late_log : str or None
+        The folder of its late rows; None where they are counted only.
+    late : dict of str to int
+        Its late rows so far, by reason.
+    """
+
+    structure: str
+    open_keys: int | None
+    late_log: str | None
+    late: dict[str, int]
+
+
+@dataclass(frozen=True)
+class CheckpointReport:
+    """What a checkpoint holds.
+
+    .. versionadded:: 0.1
+
+    Attributes
+    ----------
+    root : str
+        The checkpoint location.
+    committed, begun : int
+        The last batch that is committed and the last that was begun; -1 for none.
+    fingerprint : str
+        Twelve digits that stand for `plan`: another plan has others.
+    plan : tuple of str
+        What the saved state depends on, a line for each input and each window.
+    watermark : QueryWatermark or None
+        As `progress` after the last committed batch, with no rows in ``rows``; None where the
+        checkpoint is of a version that did not write it down, and no fitting plan was given.
+    blame : str or None
+        Who holds the watermark back, as `blame`.
+    windows : tuple of WindowReport
+        One for each window of the plan.
+    orphans, orphan_bytes : int
+        Late files that count for nothing, which `clean_late` removes.
+    ledger_entries, ledger_bytes : int or None
+        What the policies' state takes; None where it cannot be read.
+    settings : dict of str to str
+        Spark's settings that the checkpoint fixes.
+    problems : tuple of str
+        What cannot be read, and why.
+    advice : tuple of str
+        Settings that are unwise, and what to do.
+    continues : bool or None
+        Whether the given plan can go on from here; None without one.
+    refusal : str or None
+        Why it cannot.
+    """
+
+    root: str
+    committed: int
+    begun: int
+    fingerprint: str
+    plan: tuple[str, ...]
+    watermark: QueryWatermark | None
+    blame: str | None
+    windows: tuple[WindowReport, ...]
+    orphans: int
+    orphan_bytes: int
+    ledger_entries: int | None
+    ledger_bytes: int | None
+    settings: dict[str, str]
+    problems: tuple[str, ...]
+    advice: tuple[str, ...]
+    continues: bool | None
+    refusal: str | None
+
+
+def read_checkpoint(
+    spark: SparkSession,
+    of: str | Path | StreamingQuery,
+    *,
+    plan: DataFrame | WindowBuilder | None = None,
+) -> CheckpointReport:
+    """Return what a checkpoint holds; nothing is written, and its query may run.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    spark : SparkSession
+        The session to read in; it need not be the one of the query.
+    of : str, Path or StreamingQuery
+        The query's checkpoint location, or the query itself, running or stopped.
+    plan : DataFrame or WindowBuilder, optional
+        What shall be started with this checkpoint, to be told whether it can.
+
+    Returns
+    -------
+    CheckpointReport
+        As of the last committed batch.
+
+    Raises
+    ------
+    CheckpointError
+        There is no checkpoint, or it is of a query without an eventtide watermark.
+    SetupError
+        The session has no eventtide, or not this version of it.
+
+    Examples
+    --------
+    >>> import eventtide as et
+    >>> et.read_checkpoint(spark, "/data/checkpoint").blame  # doctest: +SKIP
+    "'sensor-7' holds the watermark at 2026-01-01 12:00:00 UTC, 14m behind 'sensor-1', since ..."
+    """
+    fix = "et.read_checkpoint(spark, '/data/checkpoint')"
+    _session(spark, fix)
+    wanted = plan.results if isinstance(plan, WindowBuilder) else plan
+    if wanted is not None:
+        of_type("plan", wanted, DataFrame, "a Spark DataFrame or a window", f"{fix[:-1]}, plan=df)")
+    return parse_report(_jvm.checkpoint_json(spark, checkpoint_location(of, fix), wanted))
+
+
+def clean_late(
+    spark: SparkSession, of: str | Path | StreamingQuery, *, dry_run: bool = False
+) -> list[str]:
+    """Remove late files that count for nothing, and return which they were.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    spark : SparkSession
+        The session to work in; it need not be the one of the query.
+    of : str, Path or StreamingQuery
+        The query's checkpoint location, or the query itself, running or stopped.
+    dry_run : bool
+        Whether to leave them.
+
+    Returns
+    -------
+    list of str
+        The paths of files that tasks wrote which failed or came second. No reader sees them: what
+        counts is in the index. Those of a batch that is not committed are left alone.
+
+    Raises
+    ------
+    CheckpointError
+        The index of the late log cannot be read.
+    SetupError
+        The session has no eventtide, or not this version of it.
+
+    Examples
+    --------
+    >>> import eventtide as et
+    >>> et.clean_late(spark, "/data/checkpoint", dry_run=True)  # doctest: +SKIP
+    ['file:/data/checkpoint/late/17-0-5d2c0a9be1f3.c000.snappy.parquet']
+    """
+    fix = "et.clean_late(spark, '/data/checkpoint')"
+    _session(spark, fix)
+    return _jvm.clean_late(spark, checkpoint_location(of, fix), dry_run=dry_run)
+
+
+def _session(spark: SparkSession, fix: str) -> None:
+    if not _jvm.is_connect(spark):
+        of_type("spark", spark, SparkSession, "a SparkSession", fix)
+
+
+def parse_report(text: str) -> CheckpointReport:
+    """Read the report that the JVM writes; `tests/border/checkpoint.json` is one."""
+    tree = json.loads(text)
+    watermark = tree.get("watermark")
+    return CheckpointReport(
+        root=tree["root"],
+        committed=tree["committed"],
+        begun=tree["begun"],
+        fingerprint=tree["fingerprint"],
+        plan=tuple(tree["plan"]),
+        watermark=None if watermark is None else progress_of(watermark),
+        blame=tree.get("blame"),
+        windows=tuple(map(_window, tree["windows"])),
+        orphans=tree["orphans"],
+        orphan_bytes=tree["orphanBytes"],
+        ledger_entries=tree.get("ledgerEntries"),
+        ledger_bytes=tree.get("ledgerBytes"),
+        settings=tree["settings"],
+        problems=tuple(tree["problems"]),
+        advice=tuple(tree["advice"]),
+        continues=tree.get("continues"),
+        refusal=tree.get("refusal"),
+    )
+
+
+def _window(tree: dict[str, Any]) -> WindowReport:
+    return WindowReport(tree["structure"], tree.get("openKeys"), tree.get("lateLog"), tree["late"])

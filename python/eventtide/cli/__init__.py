@@ -1,0 +1,1 @@
+"""The command ``eventtide``, an extra: ``pip install 'eventtide[cli]'``."""

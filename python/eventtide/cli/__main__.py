@@ -1,0 +1,22 @@
+"""``eventtide doctor``, ``eventtide clean-late``; also ``python -m eventtide.cli``."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+
+def main() -> None:
+    """Run the command, or say which package it lacks."""
+    warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
+    try:
+        from eventtide.cli.commands import app  # noqa: PLC0415 - an extra, which may be missing
+    except ModuleNotFoundError as missing:
+        if missing.name is None or missing.name.partition(".")[0] == "eventtide":
+            raise
+        sys.exit(f"The command needs {missing.name}: pip install 'eventtide[cli]'")
+    app()
+
+
+if __name__ == "__main__":
+    main()

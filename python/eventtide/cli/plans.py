@@ -1,0 +1,49 @@
+"""A plan that is named on the command line."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+from pyspark.sql import DataFrame
+
+from eventtide.windows.builder import WindowBuilder
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["check_name", "load_plan"]
+
+_ALLOWED = "module:name of a DataFrame, a window, or a function of the session that returns one"
+
+
+def check_name(name: str | None) -> str | None:
+    """Return the name of a plan, if it has the form of one."""
+    if name is not None and not all(name.partition(":")):
+        raise typer.BadParameter(f"{name!r} is none. Allowed is {_ALLOWED}.")
+    return name
+
+
+def load_plan(name: str, spark: SparkSession) -> DataFrame | WindowBuilder:
+    """Return what ``module:name`` stands for, looked for from the folder at hand on.
+
+    Raises
+    ------
+    typer.BadParameter
+        There is no such module or name, or it is no plan.
+    """
+    module, _, attribute = name.partition(":")
+    sys.path.insert(0, "")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ModuleNotFoundError, AttributeError) as missing:
+        raise typer.BadParameter(f"--plan is {name!r}: {missing}. Allowed is {_ALLOWED}.") from None
+    finally:
+        sys.path.remove("")
+    plan = found(spark) if callable(found) else found
+    if not isinstance(plan, DataFrame | WindowBuilder):
+        kind = type(plan).__name__
+        raise typer.BadParameter(f"--plan is {name!r}, of type {kind}. Allowed is {_ALLOWED}.")
+    return plan

@@ -1,0 +1,154 @@
+"""What a checkpoint holds, read while its query runs and after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import eventtide as et
+import pytest
+from eventtide import CheckpointError, WatermarkPolicies
+from eventtide.testing import Script
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from tests.spark.queries import EVENTS, at, counts, stock
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+LAG = WatermarkPolicies.with_fixed_lag("2s")
+ROWS = [(at(1), "a"), (at(3), "a"), (at(25), "b"), (at(24), "a"), (at(26), "c")]
+
+
+def windowed(events: DataFrame, **size: str) -> et.WindowBuilder:
+    """Count by key over ten seconds."""
+    window = et.window(events).event_time("ts", LAG, substream="key", idle_timeout="1h")
+    return window.key_by("key").tumbling(**(size or {"size": "10s"})).agg(F.count("*").alias("n"))
+
+
+def query(events: DataFrame) -> DataFrame:
+    """Return the results of those windows."""
+    return windowed(events).results
+
+
+def written(checkpoint: str) -> dict[str, bytes]:
+    """Return all files of a checkpoint, but what a running query may change by itself."""
+    files = [path for path in Path(checkpoint).rglob("*") if path.is_file()]
+    return {str(path): path.read_bytes() for path in files if "state" not in path.parts}
+
+
+@pytest.mark.smoke
+def test_a_running_query_shows_all_of_it_and_nothing_is_written(spark: SparkSession) -> None:
+    """Policies, watermark, substreams, open keys, late rows by reason; by path and by query."""
+    with Script(query, EVENTS) as script:
+        script.rows(ROWS).rows([(at(2), "a"), (None, "c")])
+        before = written(script.checkpoint)
+        report = et.read_checkpoint(spark, script.checkpoint)
+        assert et.read_checkpoint(spark, script.streaming_query) == report
+        assert written(script.checkpoint) == before
+        running = et.progress(script.streaming_query)
+        blame = et.blame(script.streaming_query)
+    assert report.committed == report.begun == running.batch_id
+    assert report.plan[0] == "with_fixed_lag, by key"
+    assert report.plan[1].startswith("window tumbling")
+    assert report.watermark is not None
+    assert (report.watermark.emitted, report.watermark.ideal) == (running.emitted, running.ideal)
+    assert report.watermark.late == running.late == {"bad_time": 1, "window_closed": 1}
+    assert report.watermark.on_time == running.on_time == len(ROWS)
+    [source], [shown] = running.inputs, report.watermark.inputs
+    assert [(one.name, one.top, one.rows_total) for one in shown.substreams] == [
+        (one.name, one.top, one.rows_total) for one in source.substreams
+    ]
+    assert report.blame == blame
+    [window] = report.windows
+    assert (window.open_keys, window.late) == (3, {"bad_time": 1, "window_closed": 1})
+    assert window.late_log is not None
+    assert window.late_log.endswith("/late")
+    assert report.settings["spark.sql.shuffle.partitions"] == "2"
+    assert report.ledger_entries
+    assert report.ledger_bytes
+    assert (report.problems, report.continues, report.refusal) == ((), None, None)
+    [advice] = report.advice
+    assert advice.startswith("28.6 % of the rows came too late")
+
+
+def test_a_plan_that_can_go_on_and_one_that_cannot(spark: SparkSession) -> None:
+    """Lags may change, sizes may not; a window is a plan too."""
+    with Script(query, EVENTS) as script:
+        script.rows(ROWS)
+        stream = script.result
+        events = spark.readStream.schema(EVENTS).json(script.checkpoint)
+        same = et.read_checkpoint(spark, script.checkpoint, plan=windowed(events))
+        other = et.read_checkpoint(spark, script.checkpoint, plan=windowed(events, size="20s"))
+        itself = et.read_checkpoint(spark, script.checkpoint, plan=stream)
+    assert (same.continues, same.refusal) == (itself.continues, itself.refusal) == (True, None)
+    assert other.continues is False
+    assert other.refusal is not None
+    assert "Frame(20000000,0)" in other.refusal
+    assert other.watermark == same.watermark  # a plan that does not fit changes nothing
+
+
+def test_a_batch_that_was_begun_and_not_committed_is_told(spark: SparkSession) -> None:
+    """As after a kill."""
+    with Script(query, EVENTS) as script:
+        script.rows(ROWS)
+        script.stop()
+        last = max(Path(script.checkpoint, "commits").glob("[0-9]*"), key=lambda p: int(p.name))
+        last.unlink()
+        report = et.read_checkpoint(spark, script.checkpoint)
+    assert (report.committed, report.begun) == (int(last.name) - 1, int(last.name))
+    assert report.problems == ()
+
+
+def test_orphans_are_found_and_cleaned(spark: SparkSession) -> None:
+    """A file of a committed batch that no index names; what counts stays."""
+    with Script(query, EVENTS) as script:
+        script.rows(ROWS).rows([(at(2), "a")])
+        [late] = Path(script.checkpoint, "late").glob("*.parquet")
+        batch, partition, _ = late.name.split("-", 2)
+        orphan = late.with_name(f"{batch}-{partition}-0123456789ab.c000.snappy.parquet")
+        orphan.write_bytes(b"left")
+        report = et.read_checkpoint(spark, script.checkpoint)
+        assert (report.orphans, report.orphan_bytes) == (1, 4)
+        assert any("clean-late" in advice for advice in report.advice)
+        for dry_run in (True, False):
+            [found] = et.clean_late(spark, script.checkpoint, dry_run=dry_run)
+            assert found.endswith(orphan.name)
+            assert orphan.exists() == dry_run
+        assert et.clean_late(spark, script.streaming_query) == []
+        assert et.read_late(spark, script.checkpoint).count() == 1
+
+
+def test_what_cannot_be_read_is_a_problem_and_the_rest_is_shown(spark: SparkSession) -> None:
+    """A ledger that is damaged."""
+    with Script(query, EVENTS) as script:
+        script.rows(ROWS)
+        script.stop()
+        for entry in Path(script.checkpoint, "eventtide", "ledger").iterdir():
+            entry.unlink()
+        report = et.read_checkpoint(spark, script.checkpoint)
+    assert report.watermark is None
+    [problem] = report.problems
+    assert "[LEDGER_GAP]" in problem
+    assert report.windows[0].open_keys is None
+    assert report.fingerprint
+
+
+def test_settings_that_are_unwise_are_told(spark: SparkSession) -> None:
+    """Substreams without an idle timeout, a watermark that no clock moves, many partitions."""
+    spark.conf.set("spark.sql.shuffle.partitions", "100")
+    with Script(counts(LAG, substream="key"), EVENTS) as script:
+        script.rows([(at(1), "a")])
+        advice = et.read_checkpoint(spark, script.checkpoint).advice
+    for part in ("no idle timeout", "moves with rows only", "100 partitions", "RocksDB"):
+        assert any(part in sentence for sentence in advice) == (part != "RocksDB")
+
+
+def test_no_checkpoint_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    """An empty folder, and one of a query without an Eventtide watermark."""
+    with pytest.raises(CheckpointError, match="CHECKPOINT_EMPTY"):
+        et.read_checkpoint(spark, tmp_path)
+    with Script(stock("2 seconds"), EVENTS) as script:
+        script.rows([(at(1), "a")])
+        with pytest.raises(CheckpointError, match="CHECKPOINT_WITHOUT_EVENTTIDE"):
+            et.read_checkpoint(spark, script.checkpoint)

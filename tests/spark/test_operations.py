@@ -1,0 +1,144 @@
+"""What an operator has of a running query: the command, Spark's metric system, the driver's log."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import eventtide as et
+import pytest
+from eventtide import InvalidArgumentError, WatermarkPolicies
+from eventtide.testing import Script
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from tests.spark.queries import EVENTS, at
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+LAG = WatermarkPolicies.with_fixed_lag("2s")
+ROWS = [(at(1), "a"), (at(3), "a"), (at(25), "b"), (at(24), "a"), (at(26), "c")]
+EVENTTIDE = Path(sys.executable).with_name("eventtide")
+
+JOB = """
+import eventtide as et
+from pyspark.sql import functions as F
+
+def plan(spark):
+    events = spark.readStream.schema("ts timestamp, key string").json(".")
+    timed = et.window(events).event_time("ts", et.WatermarkPolicies.with_fixed_lag("9s"))
+    return timed.key_by("key").tumbling("{size}").agg(F.count("*").alias("n"))
+"""
+
+
+def windowed(events: DataFrame) -> DataFrame:
+    """Count by key over ten seconds."""
+    window = et.window(events).event_time("ts", LAG).key_by("key").tumbling("10s")
+    return window.agg(F.count("*").alias("n")).results
+
+
+def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command as a user does."""
+    environment = {**os.environ, "COLUMNS": "200", "SPARK_LOCAL_IP": "127.0.0.1"}
+    return subprocess.run(  # noqa: S603 - the command under test
+        [str(EVENTTIDE), *arguments],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=environment,
+        check=False,
+    )
+
+
+def test_the_doctor_on_a_running_query(tmp_path: Path) -> None:
+    """What it holds; whether a plan fits; 1 when it does not; a sentence for a wrong folder."""
+    (tmp_path / "job.py").write_text(JOB.format(size="10s"), encoding="utf-8")
+    (tmp_path / "other.py").write_text(JOB.format(size="20s"), encoding="utf-8")
+    with Script(windowed, EVENTS) as script:
+        script.rows(ROWS).rows([(at(2), "a")])
+        fits = run("doctor", script.checkpoint, "--plan", "job:plan", folder=tmp_path)
+        other = run("doctor", script.checkpoint, "--plan", "other:plan", folder=tmp_path)
+        script.rows([(at(40), "b")])  # it runs on
+        cleaned = run("clean-late", script.checkpoint, folder=tmp_path)
+    assert (fits.returncode, fits.stderr) == (0, "")
+    for part in ("with_fixed_lag", "window_closed 1", "can the given plan go on from here: yes"):
+        assert part in fits.stdout.replace("Can the", "can the")
+    assert re.search(r"watermark +2024-01-01 00:00:24 UTC", fits.stdout)
+    assert other.returncode == 1
+    assert "[CHECKPOINT_PLAN_CHANGED]" in other.stdout
+    assert cleaned.stdout == "0 late files removed.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("doctor", "nowhere"), "[CHECKPOINT_EMPTY] There is no checkpoint"),
+        (("doctor", "nowhere", "--conf", "endpoint"), "Allowed is key=value"),
+        (("doctor", "nowhere", "--plan", "job"), "Allowed is module:name"),
+    ],
+)
+def test_the_command_says_what_is_wrong(
+    tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    """Without a trace."""
+    answer = run(*arguments, folder=tmp_path)
+    assert answer.returncode in {1, 2}
+    assert said in " ".join(answer.stderr.replace("│", " ").split())
+    assert "Traceback" not in answer.stderr
+
+
+@pytest.fixture(scope="module")
+def job() -> subprocess.CompletedProcess[str]:
+    """Run the job beside this file in a process of its own."""
+    path = Path(__file__).with_name("metrics_job.py")
+    return subprocess.run(  # noqa: S603 - our own job
+        [sys.executable, str(path)], capture_output=True, text=True, check=True
+    )
+
+
+def test_the_numbers_of_a_query_are_where_prometheus_looks_for_them(
+    job: subprocess.CompletedProcess[str],
+) -> None:
+    """While it runs, when Spark's own streaming metrics are on; the job asks the driver itself."""
+    before, counted, later, after = map(numbers, job.stdout.split("--\n")[:4])
+    assert before["watermark_ms"] == "NaN"
+    assert counted["watermark_ms"] == "1.704067224E12"
+    assert counted["lag_behindClockMs"] == "-14000.0"
+    assert counted["rowsLate_window_closed"] == counted["rowsLate_bad_time"] == "1.0"
+    assert (counted["rows_onTime"], counted["keys_open"]) == ("5.0", "3.0")
+    assert (counted["substreams_total"], counted["substreams_idle"]) == ("3.0", "0.0")
+    assert counted["lag_behindLeaderMs"] == "2000.0"
+    assert float(counted["ledger_bytes"]) > 0
+    assert float(counted["state_memoryBytes"]) > 0
+    assert float(counted["state_fileBytes"]) >= 0
+    assert counted["restart_held"] == "0.0"
+    assert (later["lag_behindLeaderMs"], later["substreams_idle"]) == ("0.0", "2.0")
+    assert after == {}
+
+
+def numbers(scrape: str) -> dict[str, str]:
+    """Return eventtide's gauges of a scrape by their names."""
+    gauge = re.compile(r'metrics_.*_eventtide_[0-9a-f_]{36}_(\w+)_Value\{type="gauges"\} (\S+)')
+    return {found[1]: found[2] for line in scrape.splitlines() if (found := gauge.match(line))}
+
+
+def test_the_log_says_who_holds_the_watermark_and_which_lag_would_keep_rows(
+    job: subprocess.CompletedProcess[str],
+) -> None:
+    """Once each, in a line of the driver's log."""
+    said = [line for line in job.stderr.splitlines() if "QueryWatch" in line]
+    [stuck] = [line for line in said if "has not moved for 3 batches with rows" in line]
+    assert "'a' holds the watermark at 2024-01-01 00:00:24 UTC, 24s behind 'c'" in stuck
+    [late] = [line for line in said if "came too late" in line]
+    assert late.endswith("a lag longer by 24s would have kept them.")
+
+
+def test_a_setting_of_the_warnings_is_checked_before_the_query_starts(spark: SparkSession) -> None:
+    """With what is allowed."""
+    spark.conf.set("spark.eventtide.warn.lateShare", "some")
+    with pytest.raises(InvalidArgumentError, match=r"INVALID_SETTING.*a number from 0 to 1"):
+        Script(windowed, EVENTS).close()
