@@ -26,7 +26,7 @@ def two_hosts(folder: Path) -> Iterator[str]:
         port = free.getsockname()[1]
     address = f"spark://{_HOSTS[0]}:{port}"
     processes = [_start("master.Master", _HOSTS[0], "--port", str(port))]
-    _wait_for(port)
+    wait_for(port)
     for host in _HOSTS:
         size = "--cores", "1", "--memory", "1g", "--work-dir", str(folder / host)
         processes.append(_start("worker.Worker", host, *size, address))
@@ -43,7 +43,8 @@ def _start(daemon: str, host: str, *options: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen([*command, *options])  # noqa: S603 - Spark's own script
 
 
-def _wait_for(port: int) -> None:
+def wait_for(port: int) -> None:
+    """Wait until something listens at a port of this machine."""
     until = time.monotonic() + 60
     with socket.socket() as client:
         while client.connect_ex((_HOSTS[0], port)) != 0:
