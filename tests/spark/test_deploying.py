@@ -30,7 +30,9 @@ SPARK_HOME = Path(pyspark.__path__[0])
 
 def commands() -> tuple[str, str, str]:
     """Return how the page starts a master, a worker and a job."""
-    found = re.findall(r"^```bash\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+    found = re.findall(
+        r"^```bash\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
     master, worker, job = found
     return master, worker, job
 

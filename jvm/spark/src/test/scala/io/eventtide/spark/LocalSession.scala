@@ -1,6 +1,7 @@
 package io.eventtide.spark
 
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.{BeforeAndAfterAll, Suite}
 
 /** A local session with the extension, for one suite. */
@@ -15,7 +16,13 @@ trait LocalSession extends BeforeAndAfterAll { this: Suite =>
     .config("spark.sql.shuffle.partitions", "2")
     .config("spark.sql.session.timeZone", "UTC")
     .config("spark.sql.codegen.fallback", "false") // code that does not compile is no detail
+    .config(files)
     .getOrCreate()
+
+  private def files: Map[String, Any] = {
+    val manager = SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key
+    if (DirectFiles.areWanted) Map(manager -> classOf[DirectFiles].getName) else Map.empty
+  }
 
   /** Works with a setting, which nobody has afterwards. */
   protected def withConf[A](key: String, value: String)(work: => A): A = {
