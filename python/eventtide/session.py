@@ -151,13 +151,15 @@ def _startup_settings() -> dict[str, str]:
             settings[JARS] = value
         elif option in {"--conf", "-c"} and "=" in value:
             settings |= _properties([value])
+            if value.startswith(f"{JARS}="):
+                _check_jars(settings[JARS])
     return settings
 
 
 def _check_jars(jars: str) -> None:
     if jar_path().name not in jars:
         raise SetupError(
-            f"PYSPARK_SUBMIT_ARGS has --jars {jars}, which Spark prefers to the spark.jars that"
+            f"PYSPARK_SUBMIT_ARGS has the jars {jars}, which Spark prefers to the spark.jars that"
             f" et.configure sets. Add {jar_path()} to that list, or move it to"
             " .config('spark.jars', ...) on the builder."
         )

@@ -112,6 +112,17 @@ def test_jars_of_a_later_session_have_ours(jar: str, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.usefixtures("jar")
+@pytest.mark.parametrize("option", ["--jars /a.jar", "--conf spark.jars=/a.jar"])
+def test_jars_of_the_command_line_without_ours_are_refused(
+    monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    """Spark takes them for the driver, and those of the builder for nothing."""
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"{option} pyspark-shell")
+    with pytest.raises(SetupError, match=r"has the jars /a\.jar, which Spark prefers.*Add /"):
+        configure(SparkSession.Builder())
+
+
+@pytest.mark.usefixtures("jar")
 def test_a_running_jvm_without_the_jar_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spark would take `spark.jars` and ignore it."""
     monkeypatch.setattr("eventtide._jvm.running_settings", dict)

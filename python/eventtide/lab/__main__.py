@@ -1,4 +1,7 @@
-"""``python -m eventtide.lab [--quick] [--out DIR]``: the demonstration on real flights."""
+"""The demonstration on real flights.
+
+``python -m eventtide.lab [--quick] [--out DIR] [--kafka HOST:PORT/TOPIC]``
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from rich.console import Console  # noqa: PLC0415 - an extra, which may be missing
 
-        return _run(Console(), Path(options.out), quick=options.quick)
+        return _run(Console(), Path(options.out), quick=options.quick, kafka=options.kafka)
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.partition(".")[0] == "eventtide":
             raise
@@ -37,12 +40,18 @@ def _parser() -> argparse.ArgumentParser:
         "--quick", action="store_true", help="one day in place of three, and fewer settings"
     )
     parser.add_argument("--out", default="demo/out", help="where the page goes: %(default)s")
+    parser.add_argument(
+        "--kafka",
+        metavar="HOST:PORT/TOPIC",
+        help="send the flights through a topic of six partitions, and compare that too",
+    )
     return parser
 
 
-def _run(console: Console, out: Path, *, quick: bool) -> int:
+def _run(console: Console, out: Path, *, quick: bool, kafka: str | None) -> int:
     # here, so that a missing extra is one sentence, and --help takes no second
     from eventtide.lab import (  # noqa: PLC0415
+        broker,
         data,
         lull,
         measure,
@@ -54,13 +63,18 @@ def _run(console: Console, out: Path, *, quick: bool) -> int:
         table,
     )
 
+    try:
+        topic = None if kafka is None else broker.Topic.parse(kafka)
+    except ValueError as error:
+        sys.stderr.write(f"{error}.\n")
+        return 2
     began = time.monotonic()
     out.mkdir(parents=True, exist_ok=True)
     chosen = settings.QUICK if quick else settings.FULL
     sides = (*chosen, *(settings.QUICK_SLIDING if quick else settings.SLIDING))
     with console.status("Reading the flights, starting Spark"):
         flights = data.load(_QUICK_DAYS if quick else _DAYS)
-        spark = session.start(out / "spark.log")
+        spark = session.start(out / "spark.log", topic and broker.connector())
     # Spark is stopped first; an upload of its state may still be on its way then.
     files = tempfile.TemporaryDirectory(prefix="eventtide-lab-", ignore_cleanup_errors=True)
     with files as name, spark:
@@ -82,6 +96,13 @@ def _run(console: Console, out: Path, *, quick: bool) -> int:
         moments = lull.lull(spark, folder)
         console.print(table.LULL_TEXT)
         console.print(table.lull_table(moments))
+        if topic is not None:
+            with console.status("Through Kafka") as status:
+                carried = broker.through_kafka(
+                    reports, flights, topic, folder, lambda hour: status.update(f"Kafka: {hour}")
+                )
+            console.print(table.KAFKA_TEXT)
+            console.print(table.kafka_table(carried))
     shown = page.Shown(flights, traces[: len(chosen)], hourly, sliding, repaired, moments)
     path = page.write(out, shown)
     console.print(f"The charts: [bold]{path}[/bold]   ({time.monotonic() - began:.0f} s)")

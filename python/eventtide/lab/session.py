@@ -11,7 +11,7 @@ import eventtide as et
 from eventtide._stderr import stderr_to
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 __all__ = ["SETTINGS", "start", "state_store"]
@@ -43,10 +43,10 @@ SETTINGS = {
 }
 
 
-def start(log: Path) -> SparkSession:
+def start(log: Path, more: Mapping[str, str] | None = None) -> SparkSession:
     """Start a session on two cores whose JVM writes what it has to say into `log`."""
     builder = SparkSession.builder.master("local[2]").appName("eventtide lab")
-    for key, value in SETTINGS.items():
+    for key, value in {**SETTINGS, **(more or {})}.items():
         builder = builder.config(key, value)
     with stderr_to(log):
         spark = et.configure(builder).getOrCreate()

