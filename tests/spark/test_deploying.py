@@ -1,4 +1,4 @@
-"""A cluster of processes of their own, with the commands of docs/deploying.md as they stand there."""
+"""A cluster of processes of their own, by the commands of docs/deploying.md as they are there."""
 
 from __future__ import annotations
 

@@ -87,12 +87,15 @@ def test_what_spark_would_start_with_is_kept(
     assert configured() == {JARS: f"a.jar,{jar}", EXTENSIONS: f"z.W,{EXTENSION}"}
 
 
-def test_jars_among_the_arguments_must_have_ours(jar: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spark prefers `--jars` to the setting, so ours would be lost in silence."""
-    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--jars a.jar pyspark-shell")
-    with pytest.raises(SetupError, match=r"--jars a\.jar.* Add .*eventtide-spark-4\.3"):
+@pytest.mark.parametrize("option", ["--jars ", "--conf spark.jars="])
+def test_jars_among_the_arguments_must_have_ours(
+    jar: str, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    """Spark prefers them to those of the builder, so ours would be lost in silence."""
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"{option}a.jar pyspark-shell")
+    with pytest.raises(SetupError, match=r"the jars a\.jar.* Add .*eventtide-spark-4\.3"):
         configured()
-    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--jars a.jar,{jar} pyspark-shell")
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"{option}a.jar,{jar} pyspark-shell")
     assert configured()[JARS] == f"a.jar,{jar}"
 
 
@@ -109,17 +112,6 @@ def test_jars_of_a_later_session_have_ours(jar: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("eventtide._jvm.running_settings", lambda: {JARS: jar})
     monkeypatch.setattr("eventtide._jvm.has_jar", lambda: True)
     assert configured(spark__jars="/a.jar")[JARS] == f"/a.jar,{jar}"
-
-
-@pytest.mark.usefixtures("jar")
-@pytest.mark.parametrize("option", ["--jars /a.jar", "--conf spark.jars=/a.jar"])
-def test_jars_of_the_command_line_without_ours_are_refused(
-    monkeypatch: pytest.MonkeyPatch, option: str
-) -> None:
-    """Spark takes them for the driver, and those of the builder for nothing."""
-    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"{option} pyspark-shell")
-    with pytest.raises(SetupError, match=r"has the jars /a\.jar, which Spark prefers.*Add /"):
-        configure(SparkSession.Builder())
 
 
 @pytest.mark.usefixtures("jar")

@@ -74,7 +74,7 @@ def _run(console: Console, out: Path, *, quick: bool, kafka: str | None) -> int:
     sides = (*chosen, *(settings.QUICK_SLIDING if quick else settings.SLIDING))
     with console.status("Reading the flights, starting Spark"):
         flights = data.load(_QUICK_DAYS if quick else _DAYS)
-        spark = session.start(out / "spark.log", topic and broker.connector())
+        spark = session.start(out / "spark.log", None if topic is None else broker.connector())
     # Spark is stopped first; an upload of its state may still be on its way then.
     files = tempfile.TemporaryDirectory(prefix="eventtide-lab-", ignore_cleanup_errors=True)
     with files as name, spark:
