@@ -81,7 +81,8 @@ class CheckpointReport:
     advice : tuple of str
         Settings that are unwise, and what to do.
     continues : bool or None
-        Whether the given plan can go on from here; None without one.
+        Whether the given plan can go on from here, as far as its watermarks and windows go: Spark
+        looks at sources and other operators when it starts. None without a plan.
     refusal : str or None
         Why it cannot.
     """
@@ -196,7 +197,7 @@ def _session(spark: SparkSession, fix: str) -> None:
 
 
 def parse_report(text: str) -> CheckpointReport:
-    """Read the report that the JVM writes; `tests/border/checkpoint.json` is one."""
+    """Read the report that the JVM writes; the file ``tests/border/checkpoint.json`` is one."""
     tree = json.loads(text)
     watermark = tree.get("watermark")
     return CheckpointReport(

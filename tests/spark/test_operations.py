@@ -74,19 +74,20 @@ def test_the_doctor_on_a_running_query(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "code", "said"),
     [
-        (("doctor", "nowhere"), "[CHECKPOINT_EMPTY] There is no checkpoint"),
-        (("doctor", "nowhere", "--conf", "endpoint"), "Allowed is key=value"),
-        (("doctor", "nowhere", "--plan", "job"), "Allowed is module:name"),
+        (("clean-late", "nowhere"), 1, "[CHECKPOINT_EMPTY] There is no checkpoint"),
+        (("doctor", "s3a://bucket/checkpoint"), 1, "S3AFileSystem not found"),
+        (("doctor", "nowhere", "--conf", "endpoint"), 2, "Allowed is key=value"),
+        (("doctor", "nowhere", "--plan", "job"), 2, "Allowed is module:name"),
     ],
 )
 def test_the_command_says_what_is_wrong(
-    tmp_path: Path, arguments: tuple[str, ...], said: str
+    tmp_path: Path, arguments: tuple[str, ...], code: int, said: str
 ) -> None:
     """Without a trace."""
     answer = run(*arguments, folder=tmp_path)
-    assert answer.returncode in {1, 2}
+    assert answer.returncode == code
     assert said in " ".join(answer.stderr.replace("│", " ").split())
     assert "Traceback" not in answer.stderr
 
@@ -114,7 +115,7 @@ def test_the_numbers_of_a_query_are_where_prometheus_looks_for_them(
     assert counted["lag_behindLeaderMs"] == "2000.0"
     assert float(counted["ledger_bytes"]) > 0
     assert float(counted["state_memoryBytes"]) > 0
-    assert float(counted["state_fileBytes"]) >= 0
+    assert "state_fileBytes" in counted
     assert counted["restart_held"] == "0.0"
     assert (later["lag_behindLeaderMs"], later["substreams_idle"]) == ("0.0", "2.0")
     assert after == {}
@@ -122,7 +123,9 @@ def test_the_numbers_of_a_query_are_where_prometheus_looks_for_them(
 
 def numbers(scrape: str) -> dict[str, str]:
     """Return eventtide's gauges of a scrape by their names."""
-    gauge = re.compile(r'metrics_.*_eventtide_[0-9a-f_]{36}_(\w+)_Value\{type="gauges"\} (\S+)')
+    gauge = re.compile(
+        r'metrics_.*_eventtide_[0-9a-f_]{36}_query_(\w+)_Value\{type="gauges"\} (\S+)'
+    )
     return {found[1]: found[2] for line in scrape.splitlines() if (found := gauge.match(line))}
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies, policies
+from eventtide.checkpoint_report import parse_report
 from eventtide.explanation import explained
 from eventtide.query_progress import parse_progress
 from eventtide.windows.key_time import IdleClock, ScopeName
@@ -99,6 +100,22 @@ def test_the_progress_of_the_border_is_read() -> None:
     states = [one.state for source in watermark.inputs for one in source.substreams]
     assert states == ["active", "active", "idle", "idle"]
     assert watermark.late == {"behind_watermark": 4, "window_closed": 9}
+
+
+def test_the_checkpoint_of_the_border_is_read() -> None:
+    """Every key of the file has its place."""
+    tree = read("checkpoint.json")
+    report = parse_report(json.dumps(tree))
+    assert report.watermark == parse_progress(json.dumps(tree["watermark"]))
+    assert (report.orphans, report.orphan_bytes) == (0, 0)
+    assert (report.ledger_entries, report.ledger_bytes) == (
+        tree["ledgerEntries"],
+        tree["ledgerBytes"],
+    )
+    assert report.windows[0].late == {"bad_time": 1, "window_closed": 1}
+    assert (report.continues, report.problems) == (False, ("[LEDGER_UNREADABLE] ...",))
+    assert "[CHECKPOINT_PLAN_CHANGED]" in (report.refusal or "")
+    assert len(tree) == len(fields(report))
 
 
 def test_the_explanation_of_the_border_is_read() -> None:

@@ -6,9 +6,11 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from rich.console import Console
 
@@ -100,8 +102,16 @@ def _session(console: Console, conf: list[str] | None) -> Iterator[SparkSession]
         finally:
             spark.stop()
     except et.EventtideError as error:
-        Console(stderr=True, soft_wrap=True).print(str(error), markup=False, highlight=False)
-        raise typer.Exit(1) from None
+        _fail(str(error))
+    except (PySparkException, Py4JJavaError) as error:  # a file system that is not there, say
+        java = getattr(error, "java_exception", None)
+        _fail(str(error if java is None else java.toString()))
+
+
+def _fail(sentence: str) -> NoReturn:
+    """Say what is wrong, without a trace."""
+    Console(stderr=True, soft_wrap=True).print(sentence, markup=False, highlight=False)
+    raise typer.Exit(1) from None
 
 
 def _quietly(builder: SparkSession.Builder) -> SparkSession:

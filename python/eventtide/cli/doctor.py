@@ -31,7 +31,7 @@ def show(report: CheckpointReport, console: Console) -> None:
     if report.windows:
         console.print(_windows(report))
     if report.blame is not None:
-        console.print(report.blame, markup=False, highlight=False)
+        console.print(report.blame, markup=False, highlight=False, soft_wrap=True)
     _sentences(console, "[bold red]Problem:[/]", report.problems)
     if report.continues is not None:
         answer = "[green]yes[/]" if report.continues else "[bold red]no[/]"
@@ -42,7 +42,7 @@ def show(report: CheckpointReport, console: Console) -> None:
 
 def _sentences(console: Console, label: str, sentences: Iterable[str]) -> None:
     for sentence in sentences:
-        console.print(f"{label} {escape(sentence)}", highlight=False)
+        console.print(f"{label} {escape(sentence)}", highlight=False, soft_wrap=True)
 
 
 def _facts(report: CheckpointReport) -> Table:
@@ -60,7 +60,10 @@ def _lines(report: CheckpointReport) -> Iterable[tuple[str, str]]:
     yield "fingerprint", report.fingerprint
     yield from (("plan", line) for line in report.plan)
     if report.watermark is None:
-        yield "watermark", "not known: it was written by a version that kept no settings"
+        why = (
+            "it cannot be read" if report.problems else "the version that wrote it kept no settings"
+        )
+        yield "watermark", f"not known: {why}"
     else:
         yield (
             "watermark",

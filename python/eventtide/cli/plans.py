@@ -29,19 +29,19 @@ def check_name(name: str | None) -> str | None:
 def load_plan(name: str, spark: SparkSession) -> DataFrame | WindowBuilder:
     """Return what ``module:name`` stands for, looked for from the folder at hand on.
 
+    The module is imported, so that it must start nothing by that.
+
     Raises
     ------
     typer.BadParameter
         There is no such module or name, or it is no plan.
     """
     module, _, attribute = name.partition(":")
-    sys.path.insert(0, "")
+    sys.path.insert(0, "")  # and it stays: a function may import too
     try:
         found = getattr(importlib.import_module(module), attribute)
     except (ModuleNotFoundError, AttributeError) as missing:
         raise typer.BadParameter(f"--plan is {name!r}: {missing}. Allowed is {_ALLOWED}.") from None
-    finally:
-        sys.path.remove("")
     plan = found(spark) if callable(found) else found
     if not isinstance(plan, DataFrame | WindowBuilder):
         kind = type(plan).__name__

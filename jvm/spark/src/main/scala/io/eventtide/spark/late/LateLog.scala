@@ -80,7 +80,9 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, stage: In
   ): Unit = {
     if (log.refuses) throw LateRefusal(Some(eventTimeMicros), judge, reason)
     columns.at(eventTimeMicros, windowsMissed)
-    judge.foreach(watermark => lateBy.add(watermark - eventTimeMicros))
+    if (LateReason.tooLate.contains(reason)) {
+      judge.foreach(watermark => lateBy.add(watermark - eventTimeMicros))
+    }
     put(row, reason)
   }
 

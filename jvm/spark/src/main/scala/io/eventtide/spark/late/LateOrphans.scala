@@ -5,6 +5,9 @@ import java.io.FileNotFoundException
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.query.CheckpointFiles
+
 /** A late file that counts for nothing, and its length in bytes. */
 final case class LateOrphan(path: Path, bytes: Long)
 
@@ -14,6 +17,9 @@ final class LateOrphans(checkpoint: Path, conf: Configuration) {
 
   /** Orphans of committed batches; a batch that may still be running has none yet. */
   def find(): Seq[LateOrphan] = {
+    if (new CheckpointFiles(new Path(root, "offsets"), conf).names.isEmpty) {
+      throw EventtideException("CHECKPOINT_EMPTY", "root" -> root)
+    }
     val index = new LateIndexReader(root, conf)
     index.lastCommitted.fold(Seq.empty[LateOrphan]) { until =>
       val there = folders.flatMap(filesIn).filter(ofBatches(until))

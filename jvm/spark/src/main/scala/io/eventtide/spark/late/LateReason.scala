@@ -13,6 +13,13 @@ sealed abstract class LateReason(val name: String) extends Serializable {
 
 object LateReason {
 
+  /** Those for which there is a watermark that would have been low enough. */
+  val tooLate: Seq[LateReason] = Seq(BehindWatermark, FrameClosed, WindowClosed)
+
+  /** How many of the rows were too late, by the names of reasons. */
+  private[spark] def countTooLate(rows: collection.Map[String, Long]): Long =
+    tooLate.map(reason => rows.getOrElse(reason.name, 0L)).sum
+
   /** What a row is that is late by a rule. */
   def of(rule: LateRule): LateReason = rule match {
     case LateRule.BehindWatermark => BehindWatermark

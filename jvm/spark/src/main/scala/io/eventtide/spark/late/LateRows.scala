@@ -71,7 +71,7 @@ private[spark] final class LateRows private (
     inBatch = LateEntry.sum(late.map(_.rows))
     val reports = logs.valuesIterator.flatMap(_.reports.value).toSeq
     val lateBy = reports.foldLeft(Lateness.None)(_ ++ _.lateBy)
-    last = BatchLateness(reports.map(_.onTime).sum, inBatch.valuesIterator.sum, lateBy)
+    last = BatchLateness(reports.map(_.onTime).sum, LateReason.countTooLate(inBatch), lateBy)
     rowsOnTime += last.onTime
     index.write(batchId, late.sortBy(_.window))
   }

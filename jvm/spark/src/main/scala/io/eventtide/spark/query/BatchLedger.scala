@@ -23,7 +23,7 @@ import io.eventtide.spark.EventtideException
   */
 private[query] final class BatchLedger(root: Path, retain: Int, conf: Configuration) {
   private val files = new CheckpointFiles(new Path(root, "eventtide/ledger"), conf)
-  private var sizes = files.sizes
+  private var sizes = files.sizes.filter { case (name, _) => BatchLedger.Name.matches(name) }
   private var revisions = BatchLedger.revisionsOf(sizes.keys.toSeq)
   private var sinceWhole = BatchLedger.WholeEvery
 

@@ -18,6 +18,7 @@ private[query] final case class BatchRows(
     copy(substreams = substreams.map { case (name, rows) => name -> rows.from(lowest) })
 
   def isEmpty: Boolean = substreams.isEmpty
+  def refused: Long = badTime + future
   def count: Long = substreams.valuesIterator.map(_.count).sum
   def max: Long = substreams.valuesIterator.map(_.max).max
   def min: Long = substreams.valuesIterator.map(_.min).min

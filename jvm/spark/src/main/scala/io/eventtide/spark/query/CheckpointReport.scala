@@ -15,7 +15,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.exec.NextDue
-import io.eventtide.spark.late.{LateCounts, LateIndexReader, LateOrphans, LateWindows}
+import io.eventtide.spark.late.{LateCounts, LateIndexReader, LateOrphans, LateReason, LateWindows}
 import io.eventtide.spark.options.{SettingsText, WatermarkSettings}
 import io.eventtide.spark.plan.WindowAggregate
 
@@ -35,17 +35,19 @@ private[spark] final class CheckpointReport(
   private val planFile = new PlanFile(root, conf)
   private val index = new LateIndexReader(root, conf)
 
-  private lazy val committed = index.lastCommitted
-  private val begun = offsets.lastBatch
+  private val committed = index.lastCommitted
+  private val begun = offsets.lastBatch // after it, so that it is not below
   if (begun.isEmpty) throw EventtideException("CHECKPOINT_EMPTY", "root" -> root)
 
   private lazy val lines = planFile.lines
   private lazy val refusal = plan.flatMap(wanted => Try(refuseOther(wanted)).failed.toOption)
   private lazy val settingsOfSpark = begun.flatMap(sparkSettings)
   private lazy val ledger = Try(readLedger(CheckpointReport.Attempts))
-  private lazy val settings = ledger.toOption.flatMap(readable => settingsOf(readable.entries))
-  private lazy val watermark =
-    for (read <- ledger.toOption; known <- settings) yield reportOn(read, known)
+  private lazy val settings = Try(ledger.toOption.flatMap(read => settingsOf(read.entries)))
+  private lazy val watermark = Try {
+    for (read <- ledger.toOption; known <- settings.get) yield reportOn(read, known)
+  }
+  private lazy val logs = Try(new LateWindows(root, conf).read())
   private lazy val late = Try(index.entries(-1, committed.getOrElse(-1L)))
   private lazy val orphans = Try(new LateOrphans(root, conf).find())
 
@@ -55,22 +57,30 @@ private[spark] final class CheckpointReport(
     node.put("begun", begun.getOrElse(-1L)).put("fingerprint", fingerprint)
     val structure = node.putArray("plan")
     lines.foreach(structure.add)
-    watermark.foreach { report =>
+    watermark.toOption.flatten.foreach { report =>
       val tree = CheckpointReport.mapper.readTree(report.json)
-      node.put("blame", report.blame).set[ObjectNode]("watermark", tree)
+      // whether the run holds that wrote it, nobody knows
+      node.put("blame", report.copy(holding = false).blame).set[ObjectNode]("watermark", tree)
     }
     writeWindows(node)
     writeSizes(node)
     val spark = node.putObject("settings")
     settingsOfSpark.foreach(_.toSeq.sorted.foreach { case (key, value) => spark.put(key, value) })
     val problems = node.putArray("problems")
-    Seq(ledger, late, orphans).flatMap(_.failed.toOption).foreach(e => problems.add(e.getMessage))
+    val failures = Seq(ledger, watermark, logs, late, orphans).flatMap(_.failed.toOption)
+    failures.map(_.getMessage).distinct.foreach(problems.add)
     val advice = node.putArray("advice")
-    CheckpointAdvice(settings.getOrElse(Nil), settingsOfSpark.getOrElse(Map.empty), counts)
+    val inputs = settings.toOption.flatten.getOrElse(Nil)
+    CheckpointAdvice(inputs, settingsOfState.getOrElse(Map.empty), counts)
       .foreach(advice.add)
     plan.foreach(_ => node.put("continues", refusal.isEmpty))
     refusal.foreach(error => node.put("refusal", error.getMessage))
     node.toString
+  }
+
+  private def settingsOfState: Option[Map[String, String]] = {
+    val hasState = new CheckpointFiles(new Path(root, "state"), conf).names.nonEmpty
+    settingsOfSpark.filter(_ => hasState)
   }
 
   private def fingerprint: String = {
@@ -80,7 +90,7 @@ private[spark] final class CheckpointReport(
 
   private def counts = CheckpointCounts(
     onTime = ledger.toOption.fold(0L)(_.entries.last.rowsOnTime),
-    late = rowsLate.valuesIterator.sum,
+    late = LateReason.countTooLate(rowsLate),
     orphans = orphans.getOrElse(Nil).length
   )
 
@@ -90,12 +100,13 @@ private[spark] final class CheckpointReport(
   private def writeWindows(node: ObjectNode): Unit = {
     val array = node.putArray("windows")
     val due = ledger.toOption.fold(Seq.empty[SavedDue])(_.entries.last.due)
-    val logs = new LateWindows(root, conf).read()
     lines.filter(_.startsWith(WindowAggregate.Line)).zipWithIndex.foreach { case (line, window) =>
       val of = array.addObject().put("structure", line)
       val keys = due.lift(window).map(_.next.keys).filter(_ != NextDue.Unknown)
       keys.foreach(of.put("openKeys", _))
-      logs.get(window).foreach(log => of.put("lateLog", log.folder(root).toString))
+      logs.toOption
+        .flatMap(_.get(window))
+        .foreach(log => of.put("lateLog", log.folder(root).toString))
       val rows = of.putObject("late")
       val entries = late.getOrElse(Nil).flatMap(_.windows).filter(_.window == window)
       entries.flatMap(_.rows).groupMapReduce(_._1)(_._2)(_ + _).toSeq.sorted.foreach {
@@ -114,13 +125,11 @@ private[spark] final class CheckpointReport(
 
   private def refuseOther(plan: LogicalPlan): Unit = planFile.refuseOther(PlanFile.linesOf(plan))
 
-  // The query may purge or write anew what is just being read.
+  // The query may write anew what is just being read.
   @tailrec
   private def readLedger(left: Int): ReadLedger = {
-    val retain = 0 // nothing is written, so that nothing is purged
-    val files = new BatchLedger(root, retain, conf)
-    val last = index.lastCommitted.getOrElse(-1L)
-    Try(files.read(last + 1)) match {
+    val files = new BatchLedger(root, retain = 0, conf) // which purges only when it writes
+    Try(files.read(committed.getOrElse(-1L) + 1)) match {
       case Success(entries) => ReadLedger(entries, files.length, files.bytes)
       case Failure(_: EventtideException) if left > 1 => readLedger(left - 1)
       case Failure(error) => throw error
@@ -142,7 +151,7 @@ private[spark] final class CheckpointReport(
     val last = read.entries.last
     WatermarkReport(
       last.batchId,
-      clockMicros = begun.flatMap(timeOf).getOrElse(0L),
+      clockMicros = committed.flatMap(timeOf).getOrElse(0L),
       inputs.ideal,
       inputs.emitted,
       last.held,

@@ -77,8 +77,11 @@ private[query] final class DueWindows(
 
   def hasWindows: Boolean = windows.nonEmpty
 
-  /** How many keys have open windows. */
-  def openKeys: Long = next.map(_.keys).filter(_ != NextDue.Unknown).sum
+  /** How many keys have open windows; None where that is not known yet. */
+  def openKeys: Option[Long] = {
+    val each = next.map(_.keys)
+    Option.when(!each.contains(NextDue.Unknown))(each.sum)
+  }
 
   def save: Seq[SavedDue] =
     next.zip(rules).zip(begins).map { case ((due, by), begun) => SavedDue(due, by, begun) }

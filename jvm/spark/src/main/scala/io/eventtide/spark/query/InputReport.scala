@@ -34,10 +34,14 @@ private[query] final case class InputReport(
   def count: Int = visible.size
   def idle: Int = visible.count(one => InputReport.isIdle(one.activity))
 
-  /** How far the last of those that count is behind the first of all. */
+  /** How far the last of those that count is behind the first of all; None while one that counts has
+    * not been seen. When none counts, nobody is waited for.
+    */
   def spread: Option[Long] = {
-    val counting = visible.filterNot(one => InputReport.isIdle(one.activity)).flatMap(_.top)
-    for (last <- counting.minOption; first <- visible.flatMap(_.top).maxOption) yield first - last
+    val counting = visible.filterNot(one => InputReport.isIdle(one.activity)).map(_.top).toSeq
+    val first = visible.flatMap(_.top).maxOption
+    if (counting.isEmpty) first.map(_ => 0L)
+    else for (last <- counting.min; top <- first) yield top - last
   }
 
   /** The substreams with the lowest watermarks, the lowest first. */

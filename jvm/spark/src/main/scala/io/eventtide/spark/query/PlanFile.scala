@@ -47,9 +47,12 @@ private[spark] final class PlanFile(root: Path, conf: Configuration) {
   }
 
   // Says only the parts that differ.
-  private def refuseOther(stored: Seq[String], current: Seq[String]): Unit = if (
-    stored != current
-  ) {
+  private def refuseOther(stored: Seq[String], now: Seq[String]): Unit = {
+    val current = now.flatMap(_.split("\n")) // a literal in an expression may have lines of its own
+    if (stored != current) refuse(stored, current)
+  }
+
+  private def refuse(stored: Seq[String], current: Seq[String]): Nothing = {
     val pairs = stored.zipAll(current, "nothing", "nothing")
     val (before, now) = pairs.filter { case (one, other) => one != other }.unzip
     throw EventtideException(

@@ -55,6 +55,9 @@ private[query] class QueryWatch(name: String, limits: WatchLimits) extends Loggi
       s"their windows$lag."
   }
 
+  /** Something could not be told. */
+  def failed(by: Throwable): Unit = logWarning(s"What $name has to say could not be told.", by)
+
   protected def warn(text: String): Unit = logWarning(text)
 }
 

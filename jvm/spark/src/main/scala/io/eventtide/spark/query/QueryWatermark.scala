@@ -2,6 +2,8 @@ package io.eventtide.spark.query
 
 import java.util.UUID
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.eventtide.{BatchInfo, RunningQuery}
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStats
@@ -54,13 +56,12 @@ private[spark] final class QueryWatermark(
   private var batch: Option[BatchWatermark] = None
   private var finished: Option[FinishedBatch] = None
 
-  private[query] val metrics = new QueryMetrics(query, this)
+  private[query] val metrics = new QueryMetrics(query)
 
   /** True for the first clock that opens: it ticks for the query. */
   def claimClock(): Boolean = synchronized {
     val first = !claimed
     claimed = true
-    if (first) metrics.register()
     first
   }
 
@@ -123,9 +124,19 @@ private[spark] final class QueryWatermark(
     write(ended.info.batchId, whole = ledger.wantsWhole)
     ticks.reschedule()
     finished = Some(FinishedBatch(ended.info.batchId, now, rows, query.readNothing(isClock)))
-    if (hadRows) watch.ended(report, inputs.ideal, late.lateness)
+    tellOwner(hadRows || rows.values.exists(_.refused > 0))
     stats(rows.values.filterNot(_.isEmpty).toSeq)
   }
+
+  // Nothing that is only told may stop the query.
+  private def tellOwner(hadRows: Boolean): Unit =
+    try {
+      if (hadRows || late.counts.batch.nonEmpty) watch.ended(report, inputs.ideal, late.lateness)
+      publish()
+    } catch { case NonFatal(failure) => watch.failed(failure) }
+
+  private def publish(): Unit =
+    metrics.publish(PublishedNumbers(report, due.openKeys, ledger.bytes))
 
   private def stats(rows: Seq[BatchRows]): EventTimeStats = inputs.emitted match {
     case Some(micros) =>
@@ -176,7 +187,9 @@ private[spark] final class QueryWatermark(
     if (!restored) start(now)
     if (!catchUp.holding) lookAtPartitions(now)
     val batchSince = ticks.batchSince(query.lastPlanned)
-    if (catchUp.look(batchSince, tookAll)) ticks.reschedule()
+    val isOver = catchUp.look(batchSince, tookAll)
+    if (isOver) ticks.reschedule()
+    if (isOver || finished.isEmpty) publish()
   }
 
   private def observe(batchId: Long, now: Long, rows: Map[Int, BatchRows]): Unit = {
@@ -281,13 +294,6 @@ private[spark] final class QueryWatermark(
   }
 
   private def recordOf(batchId: Long) = Recorded(batchId, catchUp.holding, due.begins)
-
-  /** The last batch that ended: another object after each. */
-  private[query] def lastFinished: Option[FinishedBatch] = synchronized(finished)
-
-  private[query] def openKeys: Long = synchronized(due.openKeys)
-
-  private[query] def ledgerBytes: Long = synchronized(ledger.bytes)
 
   /** On the last batch that ended, or on how things stand before there is one. */
   def report: WatermarkReport = synchronized {

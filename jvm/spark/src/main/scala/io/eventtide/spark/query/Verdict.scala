@@ -37,7 +37,7 @@ private[query] object Verdict {
         if (culprit.reason == "backlog") {
           "its partition has rows that were not read yet, so that it cannot be idle"
         } else asIdle(query.idealMicros, without(culprit, source, counting))
-      s"'${culprit.name}'$of ${accusation(culprit, source)}; $remedy."
+      s"${quoted(culprit)}$of ${accusation(culprit, source)}; $remedy."
     }
   }
 
@@ -49,10 +49,16 @@ private[query] object Verdict {
     } else {
       val leader = source.lines.maxBy(_.topMicros)
       val behind = for (top <- culprit.topMicros; highest <- leader.topMicros) yield highest - top
-      val who = behind.filter(_ > 0).map(by => s", ${inWords(by)} behind '${leader.name}'")
+      val who = behind.filter(_ > 0).map(by => s", ${inWords(by)} behind ${quoted(leader)}")
       s"holds the watermark${at(culprit.watermarkMicros)}${who.getOrElse("")}, " +
         s"last seen at ${utc(culprit.sinceMicros)}"
     }
+
+  // A name comes with the rows, and must not begin a line of a log.
+  private def quoted(substream: SubstreamLine): String =
+    substream.name
+      .flatMap(c => if (c.isControl) f"\\u${c.toInt}%04x" else c.toString)
+      .mkString("'", "", "'")
 
   private def asIdle(now: Option[Long], without: Option[Long]): String = without match {
     case None => "marked idle, there would still be none, since others are unknown too"

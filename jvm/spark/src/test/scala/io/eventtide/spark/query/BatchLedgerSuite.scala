@@ -1,6 +1,6 @@
 package io.eventtide.spark.query
 
-import java.io.{ByteArrayInputStream, DataInputStream}
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
 import java.nio.ByteBuffer
 import java.nio.file.Files
 
@@ -9,6 +9,7 @@ import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.spark.EventtideException
+import io.eventtide.spark.exec.NextDue
 
 class BatchLedgerSuite extends AnyFunSuite {
   private val conf = new Configuration()
@@ -62,6 +63,46 @@ class BatchLedgerSuite extends AnyFunSuite {
     assert(restored(open(root), below = 1) == Seq("second"))
     open(root).begin()
     assert(filesIn(root).isEmpty)
+  }
+
+  test("entries of all versions are read") {
+    (1 to 5).foreach { version =>
+      val entry = LedgerEntry.read(3, new DataInputStream(new ByteArrayInputStream(old(version))))
+      assert((entry.after, entry.held, entry.emittedMicros) == ((Some(2L), true, Some(7000L))))
+      assert(entry.inputs.map(new String(_)) == Seq("input") && entry.settings.isEmpty)
+      assert(entry.rowsOnTime == (if (version < 2) 0 else 40))
+      val due = SavedDue(
+        NextDue(60, 70, NextDue.Unknown),
+        if (version < 4) "" else "rules",
+        if (version < 5) "" else "begins"
+      )
+      assert(entry.due == (if (version < 3) Nil else Seq(due)))
+    }
+  }
+
+  /** An entry as an earlier version wrote it. */
+  private def old(version: Int): Array[Byte] = {
+    val bytes = new ByteArrayOutputStream
+    val out = new DataOutputStream(bytes)
+    out.writeInt(0x45544c47)
+    out.writeInt(version)
+    out.writeBoolean(true)
+    out.writeLong(2)
+    out.writeBoolean(true)
+    out.writeBoolean(true)
+    out.writeLong(7000)
+    out.writeInt(1)
+    out.writeInt(5)
+    out.writeBytes("input")
+    if (version >= 2) out.writeLong(40)
+    if (version >= 3) {
+      out.writeInt(1)
+      out.writeLong(60)
+      out.writeLong(70)
+      if (version >= 4) out.writeUTF("rules")
+      if (version >= 5) out.writeUTF("begins")
+    }
+    bytes.toByteArray
   }
 
   test("a ledger that does not end at the batch before is refused, and left as it is") {

@@ -32,6 +32,17 @@ class PlanFileSuite extends AnyFunSuite {
     assert(error.getMessage.contains("'storm', and this query has 'nothing'"))
   }
 
+  test("an expression may have lines of its own") {
+    val root = newRoot()
+    check(root, "with_fixed_lag, by concat_ws(\n, a, b)", "storm")
+    writeOffset(root)
+    check(root, "with_fixed_lag, by concat_ws(\n, a, b)", "storm")
+    assert(
+      refusal(check(root, "with_fixed_lag, by concat_ws(\n, a, c)", "storm")).condition ==
+        "CHECKPOINT_PLAN_CHANGED"
+    )
+  }
+
   test("the plan of a run that ended before its first batch binds nobody") {
     val root = newRoot()
     check(root, "with_fixed_lag")

@@ -39,7 +39,7 @@ final class RunningQuery private (execution: StreamExecution) {
   def isActive: Boolean = execution.isActive
 
   /** The name under which its metrics go. */
-  def metricsName: String = s"eventtide.${Option(execution.name).getOrElse(id.toString)}"
+  def metricsName: String = s"eventtide.${Option(execution.name).getOrElse(id.toString)}.query"
 
   /** What Spark said of the state after the last batch; none before the first. */
   def stateOperators: Seq[StateOperatorProgress] =
