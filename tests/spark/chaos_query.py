@@ -1,7 +1,7 @@
 """A window query in a process of its own, which may be killed at any moment and started again.
 
-``python -m tests.spark.chaos_query FOLDER SEED [--trouble KIND] [--table FORMAT]`` reads the same
-batches each time, goes on where the checkpoint in the folder says, and ends when all are read.
+``python -m tests.spark.chaos_query FOLDER SEED [--trouble KIND]... [--table FORMAT]`` reads the
+same batches each time, goes on where the checkpoint in the folder says, and ends when all are read.
 Streams with odd seeds have lists, which Spark aggregates before the shuffle; those with even seeds
 have numbers, which eventtide does, in generated code. In every third stream keys have time of their
 own, with an even seed those of a site have it together, and late rows go to a handler too. Of six
@@ -33,7 +33,7 @@ from tests.spark.two_hosts import two_hosts
 from tests.spark.window_runs import WITHOUT_CODE, scripted, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from eventtide import WindowBuilder
     from pyspark.sql import Column, DataFrame
@@ -65,7 +65,7 @@ def run(
     spark: SparkSession,
     folder: Path,
     seed: int,
-    trouble: str | None = None,
+    troubles: Sequence[str] = (),
     table: Table = "parquet",
 ) -> None:
     """Read what is left of a stream, to its end."""
@@ -75,11 +75,11 @@ def run(
         settings(spark, WITH_CODE if numbers else WITHOUT_CODE),
         scripted(spark, cut(stream, seed, BATCHES)) as events,
     ):
-        rows = troubled(events, "id", folder, trouble)
+        rows = troubled(events, "id", folder, troubles)
         window = windowed(rows, seed, numbers=numbers)
         if seed % 3 == 0:
             window = window.on_late(lambda late, of: keep(folder, late, of.batch_id))
-        writer = tables.writer(troubled(window.results, "n", folder, trouble), table, folder)
+        writer = tables.writer(troubled(window.results, "n", folder, troubles), table, folder)
         writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
         writer = writer.trigger(availableNow=True)
         et.start(window, writer).awaitTermination()
@@ -186,13 +186,13 @@ def session(address: str) -> SparkSession:
 
 
 @contextmanager
-def master(trouble: str | None, folder: Path) -> Iterator[str]:
-    """Yield the address of a Spark in which the trouble can happen and does not end the query."""
-    if trouble == "slow":
+def master(troubles: Sequence[str], folder: Path) -> Iterator[str]:
+    """Yield the address of a Spark in which the troubles can happen and do not end the query."""
+    if "slow" in troubles:
         with two_hosts(folder) as address:
             yield address
     else:
-        yield "local-cluster[2,1,1024]" if trouble == "lose" else "local[2,4]"
+        yield "local-cluster[2,1,1024]" if troubles else "local[2]"
 
 
 def main() -> None:
@@ -200,7 +200,7 @@ def main() -> None:
     parser = argparse.ArgumentParser("chaos_query", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("seed", type=int)
-    parser.add_argument("--trouble", choices=TROUBLES)
+    parser.add_argument("--trouble", choices=TROUBLES, action="append", default=[])
     parser.add_argument("--table", choices=tables.TABLES, default="parquet")
     options = parser.parse_args()
     with master(options.trouble, options.folder) as address:

@@ -17,7 +17,7 @@ from confluent_kafka.cimpl import NewPartitions, NewTopic
 from tests.spark.jars import BROKER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from concurrent.futures import Future
 
     from pyspark.sql import DataFrame, SparkSession
@@ -63,6 +63,16 @@ class Broker:
         """What clients connect to."""
         return f"127.0.0.1:{self._port}"
 
+    @property
+    def _sender(self) -> dict[str, str | int | bool]:
+        """Settings of producers, which keep the order of a partition and send nothing twice."""
+        return {
+            "bootstrap.servers": self.address,
+            "enable.idempotence": True,
+            "linger.ms": 1,
+            "log_level": 0,
+        }
+
     def start(self) -> Self:
         """Start the process, and wait until it answers."""
         self._process = self._java("kafka.Kafka", str(self._properties))
@@ -99,14 +109,7 @@ class Broker:
 
     def send_all(self, topic: str, values: Sequence[tuple[int, str]]) -> None:
         """Append values, each to its partition, and wait until they are there."""
-        producer = Producer(
-            {
-                "bootstrap.servers": self.address,
-                "enable.idempotence": True,
-                "linger.ms": 1,
-                "log_level": 0,
-            }
-        )
+        producer = Producer(self._sender)
         failed: list[object] = []
         for partition, value in values:
             producer.produce(
@@ -117,6 +120,14 @@ class Broker:
             )
         assert producer.flush(PATIENCE) == 0
         assert not failed
+
+    def send_steadily(self, topic: str, values: Iterable[tuple[int, str]], pause: float) -> None:
+        """Append values one after the other, also while there is no broker for some of the time."""
+        producer = Producer({**self._sender, "retry.backoff.max.ms": 200})
+        for partition, value in values:
+            producer.produce(topic, value.encode(), partition=partition)
+            producer.poll(pause)
+        assert producer.flush(PATIENCE) == 0
 
     def stream(self, spark: SparkSession, topic: str, **options: str | int) -> DataFrame:
         """Return a stream over a topic, or over all whose names fit, from their beginning."""

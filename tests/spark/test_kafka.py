@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -235,3 +236,24 @@ def test_a_broker_that_is_killed_and_comes_back_loses_nothing(
             seen.append(script.watermark)
         assert seen == sorted(seen)
         script.expect([(start, 4) for start in range(0, 50, 10)], late=0, watermark=at(55))
+
+
+def test_a_broker_that_dies_under_load_loses_nothing(
+    spark: SparkSession, broker: Broker, topic: str
+) -> None:
+    """Somebody sends all the time, and the query reads on as soon as it can."""
+    sent = [(second % 2, at(second)) for second in range(900)]
+    with play(counts(LAG), broker.stream(spark, topic)) as script, ThreadPoolExecutor(1) as thread:
+        sending = thread.submit(broker.send_steadily, topic, sent, pause=0.01)
+        seen = []
+        for reached in 100, 400:
+            while script.watermark < at(reached):  # the query reads meanwhile
+                assert not sending.done()
+                seen.append(script.watermark)
+            broker.kill()
+            broker.start()
+        sending.result()
+        settle(script)
+        seen.append(script.watermark)
+        assert seen == sorted(seen)
+        script.expect([(start, 10) for start in range(0, 890, 10)], late=0, watermark=at(898))

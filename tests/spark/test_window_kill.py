@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.spark.chaos import POINTS, Chaos, Outcome, undisturbed
-from tests.spark.troubles import TROUBLES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,13 +46,15 @@ def test_a_driver_that_is_killed_between_its_state_and_its_commit(
     assert chaos.outcome(spark) == quiet
 
 
-@pytest.mark.parametrize("trouble", TROUBLES)
+@pytest.mark.parametrize("troubles", [["fail", "lose"], ["slow"]], ids="-".join)
 def test_a_task_that_is_run_again(
-    spark: SparkSession, tmp_path: Path, quiet: Outcome, trouble: str
+    spark: SparkSession, tmp_path: Path, quiet: Outcome, troubles: list[str]
 ) -> None:
     """Its first attempt fails, is lost with its executor, or is so slow that there are two."""
     chaos = Chaos(tmp_path, SEED)
-    chaos.finish("--trouble", trouble)
-    assert (tmp_path / f"{trouble}-id").exists()
-    assert (tmp_path / f"{trouble}-n").exists()
+    chaos.finish(*(part for trouble in troubles for part in ("--trouble", trouble)))
+    for trouble in troubles:
+        for place in "id", "n":
+            assert (tmp_path / f"{trouble}-{place}").exists()
+            assert (tmp_path / f"{trouble}-{place}-again").exists()
     assert chaos.outcome(spark) == quiet

@@ -4,7 +4,8 @@
 - ``lose``: its executor is killed;
 - ``slow``: it does not get on until Spark has started another attempt beside it.
 
-What has happened has left a file, such as ``fail-id``, the attempt beside a slow one ``again-id``.
+Of several each happens once, one after the other. What has happened has left a file, such as
+``fail-id``, and a later attempt after it one such as ``fail-id-again``.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from pyspark import TaskContext
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import DataFrame
 
-TROUBLES = "fail", "lose", "slow"
-AFTER = "checkpoint/commits/5"
+TROUBLES = {"fail": 5, "lose": 7, "slow": 9}  # after which batch each may happen
 
 SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1",  # so that some rows pass before
@@ -34,30 +36,33 @@ SETTINGS = {
 }
 
 
-def troubled(rows: DataFrame, column: str, folder: Path, trouble: str | None) -> DataFrame:
-    """Let the trouble happen to the tasks that compute a column of whole numbers."""
-    if trouble is None:
+def troubled(rows: DataFrame, column: str, folder: Path, troubles: Sequence[str]) -> DataFrame:
+    """Let the troubles happen to the tasks that compute a column of whole numbers."""
+    if not troubles:
         return rows
-    happens = partial(_same, folder, trouble, column)
+    happens = partial(_same, folder, troubles, column)
     return rows.withColumn(column, F.udf(happens, "long", useArrow=True)(column))
 
 
-def _same(folder: Path, trouble: str, place: str, value: int | None) -> int | None:
+def _same(folder: Path, troubles: Sequence[str], place: str, value: int | None) -> int | None:
     """Return the value, if there is no trouble before."""
     task = TaskContext.get()
     assert task is not None
-    again = folder / f"again-{place}"
-    first = folder / f"{trouble}-{place}"
-    if task.attemptNumber() > 0:
-        again.touch()
-    elif task.partitionId() == 0 and _may_happen(folder, value) and _once(first):
-        _happen(trouble, again)
+    for trouble in troubles:
+        first = folder / f"{trouble}-{place}"
+        again = folder / f"{trouble}-{place}-again"
+        if task.attemptNumber() > 0:
+            if first.exists():
+                again.touch()
+        elif task.partitionId() == 0 and _may_happen(folder, trouble, value) and _once(first):
+            _happen(trouble, again)
     return value
 
 
-def _may_happen(folder: Path, value: int | None) -> bool:
+def _may_happen(folder: Path, trouble: str, value: int | None) -> bool:
     """Tell whether there are late rows and something in the state, and perhaps rows before."""
-    return value is not None and value % 3 == 2 and (folder / AFTER).exists()
+    commit = folder / f"checkpoint/commits/{TROUBLES[trouble]}"
+    return value is not None and value % 3 == 2 and commit.exists()
 
 
 def _happen(trouble: str, again: Path) -> None:

@@ -1,6 +1,7 @@
 package io.eventtide.spark
 
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.{BeforeAndAfterAll, Suite}
 
@@ -19,9 +20,12 @@ trait LocalSession extends BeforeAndAfterAll { this: Suite =>
     .config(files)
     .getOrCreate()
 
+  // The default one starts a dozen processes a batch where Hadoop has no native library.
   private def files: Map[String, Any] = {
-    val manager = SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key
-    if (DirectFiles.areWanted) Map(manager -> classOf[DirectFiles].getName) else Map.empty
+    val manager =
+      if (DirectFiles.areWanted) classOf[DirectFiles]
+      else classOf[FileSystemBasedCheckpointFileManager]
+    Map(SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key -> manager.getName)
   }
 
   /** Works with a setting, which nobody has afterwards. */
