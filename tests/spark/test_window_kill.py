@@ -56,5 +56,4 @@ def test_a_task_that_is_run_again(
     for trouble in troubles:
         for place in "id", "n":
             assert (tmp_path / f"{trouble}-{place}").exists()
-            assert (tmp_path / f"{trouble}-{place}-again").exists()
     assert chaos.outcome(spark) == quiet
