@@ -82,7 +82,10 @@ class Script:
         made = query(self._source.stream())
         self._result = made.results if isinstance(made, WindowBuilder) else made
         start_ms = micros_since_epoch(moment(clock)) // 1000
-        self._folder = tempfile.TemporaryDirectory(prefix="eventtide-script-")
+        # An upload of its state may still be on its way when the query has been stopped.
+        self._folder = tempfile.TemporaryDirectory(
+            prefix="eventtide-script-", ignore_cleanup_errors=True
+        )
         self._checkpoint = checkpoint or self._folder.name
         self._run = _jvm.scripted_query(self._result, output_mode, self._checkpoint, start_ms)
         self._stopped = False
