@@ -55,7 +55,8 @@ class Broker:
             SERVER.format(port=self._port, controller=controller, folder=folder), "utf-8"
         )
         storage = "kafka.tools.StorageTool", "format", "-t", "eventtide-test-broker"
-        self._java(*storage, "-c", str(self._properties)).wait(PATIENCE)
+        formatted = self._java(*storage, "-c", str(self._properties)).wait(PATIENCE)
+        assert formatted == 0, self._output
         self.start()
 
     @property
@@ -78,9 +79,9 @@ class Broker:
         self._process = self._java("kafka.Kafka", str(self._properties))
         until = time.monotonic() + PATIENCE
         while not self._answers():
-            log = (self._folder / "output").read_text("utf-8")
-            assert time.monotonic() < until, log
-            assert self._process.poll() is None, log
+            if time.monotonic() > until or self._process.poll() is not None:
+                self.kill()
+                raise RuntimeError(f"the broker does not answer\n{self._output}")
         return self
 
     def kill(self) -> None:
@@ -121,13 +122,20 @@ class Broker:
         assert producer.flush(PATIENCE) == 0
         assert not failed
 
-    def send_steadily(self, topic: str, values: Iterable[tuple[int, str]], pause: float) -> None:
-        """Append values one after the other, also while there is no broker for some of the time."""
+    def send_steadily(self, topic: str, values: Iterable[tuple[int, str]], pause: float) -> int:
+        """Append values one after the other, also while there is no broker for some of the time.
+
+        Returns how many they were.
+        """
         producer = Producer({**self._sender, "retry.backoff.max.ms": 200})
+        sent = 0
         for partition, value in values:
             producer.produce(topic, value.encode(), partition=partition)
-            producer.poll(pause)
+            producer.poll(0)
+            time.sleep(pause)
+            sent += 1
         assert producer.flush(PATIENCE) == 0
+        return sent
 
     def stream(self, spark: SparkSession, topic: str, **options: str | int) -> DataFrame:
         """Return a stream over a topic, or over all whose names fit, from their beginning."""
@@ -137,9 +145,14 @@ class Broker:
             reader.option("kafka.bootstrap.servers", self.address)
             .option("startingOffsets", "earliest")
             .option("kafka.metadata.max.age.ms", 100)  # to see new partitions and topics at once
+            .option("kafka.fetch.max.wait.ms", 10)  # else half of a second a batch
             .options(**options)
             .load()
         )
+
+    @property
+    def _output(self) -> str:
+        return (self._folder / "output").read_text("utf-8")
 
     def _answers(self) -> bool:
         try:
@@ -151,10 +164,9 @@ class Broker:
 
     def _java(self, *command: str) -> subprocess.Popen[bytes]:
         java = Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
-        options = "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"
         with (self._folder / "output").open("ab") as output:
             return subprocess.Popen(  # noqa: S603
-                [java, *options, "-cp", f"{BROKER}/*", *command],
+                [java, "-Xmx512m", "-cp", f"{BROKER}/*", *command],
                 stdout=output,
                 stderr=output,
                 cwd=self._folder,

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
+import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from itertools import takewhile
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
 from eventtide.testing import Script
+from eventtide.testing.values import moment
 
+from tests.spark.gate import Gate
+from tests.spark.kafka import PATIENCE
 from tests.spark.queries import at, counts, stock, windowed
 
 if TYPE_CHECKING:
@@ -54,6 +62,26 @@ def substreams(script: Script) -> dict[str, tuple[str, str]]:
         one.name.rpartition("/")[2]: (one.state, one.reason)
         for one in progress.inputs[0].substreams
     }
+
+
+def await_steps(script: Script, seconds: int) -> None:
+    """Wait until the watermark has come so much further; the query reads meanwhile."""
+    until = max(moment(script.watermark), moment(at(0))) + timedelta(seconds=seconds)
+    lost = time.monotonic() + PATIENCE
+    while moment(script.watermark) < until:
+        assert time.monotonic() < lost
+        time.sleep(0.01)
+
+
+def assert_never_goes_back(script: Script) -> None:
+    """Compare the watermarks of all batches of all runs, as Spark has written them down."""
+    batches = [file for file in Path(script.checkpoint, "offsets").iterdir() if file.name.isdigit()]
+    written = [
+        json.loads(batch.read_text("utf-8").splitlines()[1])["batchWatermarkMs"]
+        for batch in sorted(batches, key=lambda batch: int(batch.name))
+    ]
+    assert len(set(written)) > 2
+    assert written == sorted(written)
 
 
 def test_a_partition_that_lags_behind_loses_nothing(
@@ -162,11 +190,17 @@ def test_a_partition_whose_rows_are_all_filtered_out_is_not_waited_for(
 def test_two_topics_are_known_from_the_first_trigger_of_a_restart_on(
     spark: SparkSession, broker: Broker, topic: str
 ) -> None:
-    """Also when the batch that was begun last is run again, before Spark asks for data."""
+    """Also when the batch that was begun last is run again, before Spark asks for data.
+
+    Nor is anything idle by the hour that has passed: each has rows that nobody has read.
+    """
 
     def query(_: DataFrame) -> DataFrame:
         streams = [timed(broker.stream(spark, name)) for name in (topic, f"{topic}-too")]
-        both = [et.with_watermark(of, "ts", LAG, idle_timeout="10s") for of in streams]
+        both = [
+            et.with_watermark(of, "ts", LAG, idle_timeout="10s", on_restart="resume")
+            for of in streams
+        ]
         return windowed(both[0].union(both[1]))
 
     broker.create(f"{topic}-too", 1)
@@ -178,9 +212,9 @@ def test_two_topics_are_known_from_the_first_trigger_of_a_restart_on(
         commits = Path(script.checkpoint, "commits")
         last = max(int(file.name) for file in commits.iterdir() if file.name.isdigit())
         commits.joinpath(str(last)).unlink()
-        broker.send_all(topic, [(0, at(15)), (1, at(16))])
+        broker.send_all(topic, [(0, at(15)), (1, at(36))])
         broker.send(f"{topic}-too", 0, at(17))
-        script.restart().expect([(0, 3)], late=0, watermark=at(15))
+        script.restart(clock="+1h").expect([(0, 3)], late=0, watermark=at(15))
 
 
 def test_a_topic_that_is_deleted_is_not_waited_for(spark: SparkSession, broker: Broker) -> None:
@@ -203,6 +237,29 @@ def test_a_topic_that_is_deleted_is_not_waited_for(spark: SparkSession, broker: 
         settle(script).expect([(40, 3)], late=0, watermark=at(55))
 
 
+@pytest.mark.parametrize("available_now", [False, True], ids=["runs on", "runs once"])
+def test_a_topic_that_is_deleted_while_the_query_is_down_is_not_waited_for(
+    spark: SparkSession, broker: Broker, *, available_now: bool
+) -> None:
+    """The restart holds the clock until it has read the others, so that none of them is idle."""
+    prefix = f"gone-{available_now}"
+    for name in "abc":
+        broker.create(f"{prefix}-{name}", 1)
+        broker.send(f"{prefix}-{name}", 0, at(5))
+    rows = broker.stream(spark, f"{prefix}-.*", failOnDataLoss="false", maxOffsetsPerTrigger=2)
+    with play(counts(LAG, idle_timeout="5m"), rows) as script:
+        script.stop()
+        broker.delete(f"{prefix}-a")
+        broker.send(f"{prefix}-b", 0, *map(at, range(100, 140, 5)))
+        script.restart(clock="+1d", available_now=available_now)
+        broker.send(f"{prefix}-c", 0, at(7))
+        if available_now:
+            script.restart()
+        else:
+            settle(script)
+        script.expect([], late=0, watermark=at(7))
+
+
 @pytest.mark.parametrize("limit", [{}, {"maxOffsetsPerTrigger": 7}], ids=["at once", "in parts"])
 def test_a_day_of_backlog_is_read_without_a_late_row(
     spark: SparkSession, broker: Broker, topic: str, limit: dict[str, int]
@@ -221,39 +278,89 @@ def test_a_day_of_backlog_is_read_without_a_late_row(
         script.expect([], late=0, watermark=at(290))
 
 
+def test_rows_that_come_while_a_backlog_is_read_are_waited_for(
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
+) -> None:
+    """The batch of the backlog takes longer than the idle timeout, and ends the hold."""
+    gate = Gate(tmp_path)
+    query = counts(LAG, idle_timeout="5m")
+    broker.send_all(topic, [(0, at(5)), (1, at(5))])
+    with play(lambda rows: query(gate.passed(rows)), broker.stream(spark, topic)) as script:
+        script.stop()
+        broker.send_all(topic, [(0, at(600)), (1, at(20))])
+        gate.close()
+        with ThreadPoolExecutor(1) as thread:
+            restarting = thread.submit(script.restart, clock="+1d")
+            with gate.reached_by(restarting):
+                broker.send_all(topic, [(0, at(620)), (1, at(40))])
+                script._run.set_clock_ms(script._run.now_ms() + 600_000)
+            restarting.result()
+        script.expect([(0, 2), (20, 1)], late=0, watermark=at(40))
+
+
+def test_rows_that_come_while_a_batch_runs_are_waited_for_in_each_stream(
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
+) -> None:
+    """Also of a stream that Spark asks for new rows after the clock."""
+    gate = Gate(tmp_path)
+
+    def query(_: DataFrame) -> DataFrame:
+        streams = [gate.passed(timed(broker.stream(spark, name))) for name in (topic, other)]
+        both = [et.with_watermark(of, "ts", LAG, idle_timeout="5m") for of in streams]
+        return windowed(both[0].union(both[1]))
+
+    other = f"{topic}-too"
+    broker.create(other, 2)
+    for name in topic, other:
+        broker.send_all(name, [(0, at(5)), (1, at(5))])
+    with Script(query, "x int", clock=at(0)) as script:
+        gate.close()
+        broker.send_all(topic, [(0, at(600)), (1, at(600))])
+        with ThreadPoolExecutor(1) as thread:
+            settling = thread.submit(settle, script)
+            with gate.reached_by(settling):
+                broker.send_all(other, [(0, at(620)), (1, at(40))])
+                script._run.set_clock_ms(script._run.now_ms() + 600_000)
+            settling.result()
+        script.expect([(0, 4)], late=0, watermark=at(40))
+
+
 def test_a_broker_that_is_killed_and_comes_back_loses_nothing(
     spark: SparkSession, broker: Broker, topic: str
 ) -> None:
-    """The watermark never goes back either."""
+    """The watermark never goes back either, also when the query is started again."""
     with play(counts(LAG), broker.stream(spark, topic)) as script:
-        seen = []
         for second in range(0, 60, 5):
             if second in {15, 40}:
                 broker.kill()
                 broker.start()
+            if second == 40:
+                script.restart()
             broker.send_all(topic, [(0, at(second)), (1, at(second + 1))])
             settle(script)
-            seen.append(script.watermark)
-        assert seen == sorted(seen)
         script.expect([(start, 4) for start in range(0, 50, 10)], late=0, watermark=at(55))
+        assert_never_goes_back(script)
 
 
 def test_a_broker_that_dies_under_load_loses_nothing(
     spark: SparkSession, broker: Broker, topic: str
 ) -> None:
     """Somebody sends all the time, and the query reads on as soon as it can."""
-    sent = [(second % 2, at(second)) for second in range(900)]
+    enough = Event()
+    seconds = takewhile(lambda _: not enough.is_set(), range(3600))
+    values = ((second % 2, at(second)) for second in seconds)
     with play(counts(LAG), broker.stream(spark, topic)) as script, ThreadPoolExecutor(1) as thread:
-        sending = thread.submit(broker.send_steadily, topic, sent, pause=0.01)
-        seen = []
-        for reached in 100, 400:
-            while script.watermark < at(reached):  # the query reads meanwhile
-                assert not sending.done()
-                seen.append(script.watermark)
-            broker.kill()
-            broker.start()
-        sending.result()
+        sending = thread.submit(broker.send_steadily, topic, values, pause=0.02)
+        try:
+            for _ in range(2):
+                await_steps(script, 50)
+                broker.kill()
+                broker.start()
+            await_steps(script, 50)
+        finally:
+            enough.set()
+        last = sending.result() - 1
         settle(script)
-        seen.append(script.watermark)
-        assert seen == sorted(seen)
-        script.expect([(start, 10) for start in range(0, 890, 10)], late=0, watermark=at(898))
+        full = range(0, (last - 1) // 10 * 10, 10)
+        script.expect([(start, 10) for start in full], late=0, watermark=at(last - 1))
+        assert_never_goes_back(script)

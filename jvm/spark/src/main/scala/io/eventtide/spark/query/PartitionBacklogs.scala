@@ -6,54 +6,68 @@ import scala.jdk.CollectionConverters._
 import scala.util.Try
 
 import com.fasterxml.jackson.databind.ObjectMapper
-import org.apache.spark.sql.connector.read.streaming.{Offset, SupportsAdmissionControl}
+import org.apache.spark.sql.connector.read.streaming.{Offset, ReadLimit, SupportsAdmissionControl}
 import org.apache.spark.sql.eventtide.RunningQuery
 import org.apache.spark.sql.types.{IntegerType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
 import io.eventtide.kernel.watermark.Backlog
 import io.eventtide.spark.exec.SubstreamName
+import io.eventtide.spark.source.ClockStream
 
 /** Which of Kafka's partitions have rows that no batch has read: those whose latest offset, as the
   * source reports it, is above the end of the last batch.
   *
-  * The source reports what it found when Spark last asked it for new data: before the clock is asked,
-  * but for the sources of a query's second watermark, which are known as they were a trigger before.
-  * Only on a query's own thread.
+  * The source reports what it found when Spark last asked it for new data. In a trigger it may be asked
+  * after the clock, so that who goes by it has to ask it himself. Only on a query's own thread.
   */
 private[query] final class PartitionBacklogs(query: RunningQuery, nodeId: UUID) {
+  import PartitionBacklogs.Backlogs
 
-  private lazy val sources = query.streamsBelow(nodeId).collect {
-    case source: SupportsAdmissionControl => source
+  // Above it are only columns and filters, so that there is one.
+  private lazy val source = query.streamsBelow(nodeId).collectFirst {
+    case source: SupportsAdmissionControl if !source.isInstanceOf[ClockStream] => source
   }
 
-  private var seen = Seq.empty[(String, String)]
+  private var seen = Option.empty[(String, String)]
 
   /** Of all partitions that there are, by the names of substreams, if anything is new and the source
     * says it: Spark asks for new data every few milliseconds.
     */
-  def news: Option[Map[String, Backlog]] = {
-    val now = for {
-      source <- sources
-      end <- query.endOffset(source)
-      latest <- reported(source)
-    } yield end -> latest.json
-    val isNew = now.nonEmpty && now != seen
-    seen = now
-    Option.when(isNew)(now.flatMap((PartitionBacklogs.between _).tupled).toMap)
+  def news: Option[Backlogs] = newsBy { (source, _) =>
+    // Kafka's fails in a run in which Spark has not asked it for data yet.
+    Try(source.reportLatestOffset()).getOrElse(null)
   }
 
-  // Kafka's fails in a run in which Spark has not asked it for data yet.
-  private def reported(source: SupportsAdmissionControl): Option[Offset] =
-    Try(source.reportLatestOffset()).toOption.flatMap(Option(_))
+  /** As `news`, of now: the source is asked for it, which is a request to its broker, and fails as
+    * Spark's own request would.
+    */
+  def latestNews: Option[Backlogs] = newsBy { (source, end) =>
+    source.latestOffset(source.deserializeOffset(end), ReadLimit.allAvailable)
+  }
+
+  private def newsBy(latest: (SupportsAdmissionControl, String) => Offset): Option[Backlogs] = {
+    val now = for {
+      from <- source
+      end <- query.endOffset(from)
+      found <- Option(latest(from, end))
+    } yield end -> found.json
+    val isNew = now.nonEmpty && now != seen
+    if (isNew) seen = now
+    now.filter(_ => isNew).map((PartitionBacklogs.between _).tupled)
+  }
 }
 
 private[query] object PartitionBacklogs {
+
+  /** What each partition has left, by the name of its substream. */
+  type Backlogs = Map[String, Backlog]
+
   private val json = new ObjectMapper
   private val name = SubstreamName.of(Seq(StringType, IntegerType))
 
   /** What is between two offsets of Kafka's, `{"topic":{"0":23}}`. A partition that is new begins at 0. */
-  def between(end: String, latest: String): Map[String, Backlog] = {
+  def between(end: String, latest: String): Backlogs = {
     val read = partitions(end)
     partitions(latest).map { case (one, offset) =>
       one -> (if (read.getOrElse(one, 0L) < offset) Backlog.Waiting else Backlog.Empty)

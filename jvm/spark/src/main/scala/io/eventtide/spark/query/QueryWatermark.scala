@@ -8,7 +8,6 @@ import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.eventtide.{BatchInfo, RunningQuery}
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStats
 
-import io.eventtide.kernel.watermark.Backlog
 import io.eventtide.spark.late.{LateLog, LateRows}
 import io.eventtide.spark.options.WindowSettings
 import io.eventtide.spark.source.ClockStream
@@ -35,6 +34,7 @@ private[spark] final class QueryWatermark(
     due: DueWindows,
     watch: QueryWatch
 ) {
+  import PartitionBacklogs.Backlogs
 
   def queryId: UUID = query.id
   def runId: UUID = query.runId
@@ -55,6 +55,7 @@ private[spark] final class QueryWatermark(
   private var recorded: Option[Recorded] = None // of the last entry
   private var batch: Option[BatchWatermark] = None
   private var finished: Option[FinishedBatch] = None
+  private var isPublished = false
 
   private[query] val metrics = new QueryMetrics(query)
 
@@ -128,15 +129,20 @@ private[spark] final class QueryWatermark(
     stats(rows.values.filterNot(_.isEmpty).toSeq)
   }
 
-  // Nothing that is only told may stop the query.
-  private def tellOwner(hadRows: Boolean): Unit =
-    try {
-      if (hadRows || late.counts.batch.nonEmpty) watch.ended(report, inputs.ideal, late.lateness)
-      publish()
-    } catch { case NonFatal(failure) => watch.failed(failure) }
+  private def tellOwner(hadRows: Boolean): Unit = telling {
+    if (hadRows || late.counts.batch.nonEmpty) watch.ended(report, inputs.ideal, late.lateness)
+    publish()
+  }
 
-  private def publish(): Unit =
+  // Nothing that is only told may stop the query.
+  private def telling(tell: => Unit): Unit =
+    try tell
+    catch { case NonFatal(failure) => watch.failed(failure) }
+
+  private def publish(): Unit = {
+    isPublished = true
     metrics.publish(PublishedNumbers(report, due.openKeys, ledger.bytes))
+  }
 
   private def stats(rows: Seq[BatchRows]): EventTimeStats = inputs.emitted match {
     case Some(micros) =>
@@ -151,12 +157,14 @@ private[spark] final class QueryWatermark(
     * Called whenever Spark looks for new data, on idle triggers too. While somebody waits for the
     * query to be quiet, as `processAllAvailable` does, there is a trigger without a tick after each.
     */
-  def tick(): Boolean = synchronized {
+  def tick(): Boolean = {
     val now = query.nowMs * 1000
     look(now)
-    val asks = due.takeOwed() || (mayTick && (isDue(now) && advanceTo(now) || takeOverdue(now)))
-    record()
-    asks
+    synchronized {
+      val asks = due.takeOwed() || (mayTick && (isDue(now) && advanceTo(now) || takeOverdue(now)))
+      record()
+      asks
+    }
   }
 
   /** As `tick`, for a run that reads what there is and ends: one tick, after the data.
@@ -167,13 +175,16 @@ private[spark] final class QueryWatermark(
     * @param nowMs
     *   the clock when the run began; the tick is at that time, or that of the last batch
     */
-  def lastTick(nowMs: Long): Boolean = synchronized {
+  def lastTick(nowMs: Long): Boolean = {
     // The end of that millisecond: what a held batch has skipped, counts no more until it.
     val now = math.max(nowMs * 1000, finished.fold(0L)(_.nowMicros)) + 999
     look(now)
-    val asks = due.takeOwed() || (!lastTicked && isDue(now) && (!dataIsOver || advanceAtLast(now)))
-    record()
-    asks
+    synchronized {
+      val asks =
+        due.takeOwed() || (!lastTicked && isDue(now) && (!dataIsOver || advanceAtLast(now)))
+      record()
+      asks
+    }
   }
 
   private def advanceAtLast(now: Long): Boolean = {
@@ -182,18 +193,28 @@ private[spark] final class QueryWatermark(
     advanceTo(now)
   }
 
-  // Before the next batch is decided on.
+  // Before the next batch is decided on. A broker may take its time, for which no report waits. A
+  // partition that is idle as far as is known may have rows that Spark reads in this very batch.
   private def look(now: Long): Unit = {
+    val asksSources = synchronized {
+      lookAround(now)
+      !catchUp.holding && isDue(now)
+    }
+    val latest = if (asksSources) backlogsBy(_.latestNews) else Map.empty[Int, Backlogs]
+    synchronized(lookAtPartitions(now, latest))
+  }
+
+  private def lookAround(now: Long): Unit = {
     if (!restored) start(now)
-    if (!catchUp.holding) lookAtPartitions(now)
+    if (!catchUp.holding) lookAtPartitions(now, backlogsBy(_.news))
     val batchSince = ticks.batchSince(query.lastPlanned)
     val isOver = catchUp.look(batchSince, tookAll)
     if (isOver) ticks.reschedule()
-    if (isOver || finished.isEmpty) publish()
+    if (isOver || !isPublished) telling(publish())
   }
 
   private def observe(batchId: Long, now: Long, rows: Map[Int, BatchRows]): Unit = {
-    val partitions = newsOfPartitions
+    val partitions = backlogsBy(_.news)
     // What the first run of the batch knew of its sources, nobody knows any more.
     if (isRunAgain(batchId) && partitions.isEmpty) inputs.assumeBacklogs()
     inputs.tell(now, partitions)
@@ -201,15 +222,14 @@ private[spark] final class QueryWatermark(
     inputs.keepOnly(now, partitions)
   }
 
-  private def lookAtPartitions(now: Long): Unit = {
-    val partitions = newsOfPartitions
+  private def lookAtPartitions(now: Long, partitions: Map[Int, Backlogs]): Unit = {
     inputs.tell(now, partitions)
     inputs.keepOnly(now, partitions)
     if (partitions.nonEmpty) ticks.reschedule()
   }
 
-  private def newsOfPartitions: Map[Int, Map[String, Backlog]] =
-    backlogs.flatMap { case (position, of) => of.news.map(position -> _) }
+  private def backlogsBy(news: PartitionBacklogs => Option[Backlogs]): Map[Int, Backlogs] =
+    backlogs.flatMap { case (position, of) => news(of).map(position -> _) }
 
   private def isClock(source: SparkDataStream): Boolean = source.isInstanceOf[ClockStream]
 

@@ -35,7 +35,8 @@ private[query] object Verdict {
       val of = if (query.inputs.length > 1) s" of input ${source.input.position}" else ""
       val remedy =
         if (culprit.reason == "backlog") {
-          "its partition has rows that were not read yet, so that it cannot be idle"
+          "its partition has rows that were not read yet, so that it cannot be idle; where a " +
+            "filter takes all of them, name another substream"
         } else asIdle(query.idealMicros, without(culprit, source, counting))
       s"${quoted(culprit)}$of ${accusation(culprit, source)}; $remedy."
     }

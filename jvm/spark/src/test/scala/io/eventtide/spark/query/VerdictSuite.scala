@@ -71,7 +71,10 @@ class VerdictSuite extends AnyFunSuite {
     val text =
       said(input(0, seen("t/0", Noon), seen("t/1", Noon - Minute, Activity.Backlogged)))
     assert(
-      text.endsWith("; its partition has rows that were not read yet, so that it cannot be idle.")
+      text.endsWith(
+        "; its partition has rows that were not read yet, so that it cannot be idle; where a filter " +
+          "takes all of them, name another substream."
+      )
     )
   }
 
