@@ -9,8 +9,6 @@ import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedChe
 
 /** Checkpoint files as an object store has them: a file appears at its final place when its writer
   * ends, nothing is renamed, and one that is there is replaced only where that is asked for.
-  *
-  * All suites run on it with `EVENTTIDE_CHECKPOINT_FILES=direct`, as CI does on all but the newest Spark.
   */
 final class DirectFiles(root: Path, conf: Configuration)
     extends FileSystemBasedCheckpointFileManager(root, conf) {
@@ -37,8 +35,4 @@ final class DirectFiles(root: Path, conf: Configuration)
 
       override def cancel(): Unit = isOpen = false
     }
-}
-
-object DirectFiles {
-  def areWanted: Boolean = sys.env.get("EVENTTIDE_CHECKPOINT_FILES").contains("direct")
 }

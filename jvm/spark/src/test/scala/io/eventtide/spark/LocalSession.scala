@@ -1,8 +1,6 @@
 package io.eventtide.spark
 
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager
-import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.{BeforeAndAfterAll, Suite}
 
 /** A local session with the extension, for one suite. */
@@ -17,16 +15,8 @@ trait LocalSession extends BeforeAndAfterAll { this: Suite =>
     .config("spark.sql.shuffle.partitions", "2")
     .config("spark.sql.session.timeZone", "UTC")
     .config("spark.sql.codegen.fallback", "false") // code that does not compile is no detail
-    .config(files)
+    .config(CheckpointConf.Key, CheckpointConf.Manager)
     .getOrCreate()
-
-  // The default one starts a dozen processes a batch where Hadoop has no native library.
-  private def files: Map[String, Any] = {
-    val manager =
-      if (DirectFiles.areWanted) classOf[DirectFiles]
-      else classOf[FileSystemBasedCheckpointFileManager]
-    Map(SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key -> manager.getName)
-  }
 
   /** Works with a setting, which nobody has afterwards. */
   protected def withConf[A](key: String, value: String)(work: => A): A = {

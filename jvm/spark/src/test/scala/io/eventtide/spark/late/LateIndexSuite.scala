@@ -6,19 +6,13 @@ import scala.collection.immutable.SortedMap
 import scala.jdk.CollectionConverters._
 import scala.reflect.{ClassTag, classTag}
 
-import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.spark.EventtideException
+import io.eventtide.spark.{CheckpointConf, EventtideException}
 
 class LateIndexSuite extends AnyFunSuite {
-  // Spark's default asks for file modes by child processes where Hadoop's native library is missing.
-  private val manager = "spark.sql.streaming.checkpointFileManagerClass"
-  private val plain = classOf[FileSystemBasedCheckpointFileManager].getName
-  private val conf = new Configuration()
-  conf.set(manager, plain)
+  private val conf = CheckpointConf()
 
   private def newRoot(): Path = new Path(Files.createTempDirectory("late").toUri)
 
@@ -190,9 +184,9 @@ class LateIndexSuite extends AnyFunSuite {
   }
 
   private def managed[M: ClassTag](test: => Unit): Unit = {
-    conf.set(manager, classTag[M].runtimeClass.getName)
+    conf.set(CheckpointConf.Key, classTag[M].runtimeClass.getName)
     try test
-    finally conf.set(manager, plain)
+    finally conf.set(CheckpointConf.Key, CheckpointConf.Manager)
   }
 
   test("on a file system that cannot replace a file it works the same") {

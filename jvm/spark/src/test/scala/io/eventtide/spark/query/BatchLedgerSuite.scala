@@ -4,15 +4,14 @@ import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, Da
 import java.nio.ByteBuffer
 import java.nio.file.Files
 
-import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.spark.EventtideException
 import io.eventtide.spark.exec.NextDue
+import io.eventtide.spark.{CheckpointConf, EventtideException}
 
 class BatchLedgerSuite extends AnyFunSuite {
-  private val conf = new Configuration()
+  private val conf = CheckpointConf()
 
   private def newRoot(): Path = new Path(Files.createTempDirectory("ledger").toUri)
 

@@ -2,18 +2,17 @@ package io.eventtide.spark.query
 
 import java.nio.file.{Files, Paths}
 
-import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.spark.EventtideException
+import io.eventtide.spark.{CheckpointConf, EventtideException}
 
 class PlanFileSuite extends AnyFunSuite {
 
   private def newRoot(): Path = new Path(Files.createTempDirectory("plan").toUri)
 
   private def check(root: Path, inputs: String*): Unit =
-    new PlanFile(root, new Configuration()).check(inputs)
+    new PlanFile(root, CheckpointConf()).check(inputs)
 
   private def writeOffset(root: Path): Unit = {
     val offsets = Files.createDirectories(Paths.get(root.toUri).resolve("offsets"))
