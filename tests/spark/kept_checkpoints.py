@@ -1,0 +1,128 @@
+"""Checkpoints of earlier versions, and the queries that have written them.
+
+``python -m tests.spark.kept_checkpoints FOLDER QUERY...`` writes one of each query, with the
+Eventtide that it finds, as ``FOLDER/QUERY.tar.gz``. So it is run before a format changes.
+"""
+
+from __future__ import annotations
+
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import eventtide as et
+from eventtide import WatermarkPolicies, _jvm
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+from pyspark.sql.types import StructType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pyspark.sql import DataFrame
+
+Batch: TypeAlias = "list[tuple[str, int, str]]"
+
+KEPT = Path(__file__).parents[1] / "border" / "checkpoints"
+SCHEMA = "key string, n long, ts string"
+LAG = WatermarkPolicies.with_fixed_lag("5s")
+
+SETTINGS = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.enabled": "false",
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+}
+
+
+def _batch(number: int) -> Batch:
+    """Return rows of two keys, ten seconds after those before; the last one is late."""
+    seconds = [10 * number + step for step in (0, 2, 3, 5, 8, 9)] + [max(0, 10 * number - 30)]
+    return [
+        ("ab"[second % 2], 100 * number + i, f"2024-01-01 00:{second // 60:02d}:{second % 60:02d}")
+        for i, second in enumerate(seconds)
+    ]
+
+
+BATCHES = [_batch(number) for number in range(10)]
+WRITTEN = 5  # of which a kept checkpoint has these many
+
+
+def _watermarks(events: DataFrame) -> DataFrame:
+    """Count in windows of Spark's own."""
+    timed = et.with_watermark(events, "ts", LAG, substream="key", idle_timeout="1m")
+    return timed.groupBy(F.window("ts", "10 seconds"), "key").agg(F.count("*").alias("n"))
+
+
+def _windows(events: DataFrame) -> DataFrame:
+    window = et.window(events).event_time("ts", LAG).key_by("key").sliding("20s", every="5s")
+    return window.agg(F.count("*").alias("n"), F.max("n").alias("most")).results
+
+
+def _keys(events: DataFrame) -> DataFrame:
+    """Sum in the time of each key."""
+    window = et.window(events).event_time("ts", LAG).key_by("key").watermark_scope("key")
+    window = window.tumbling("10s").idle_timeout("1m", clock="event_time")
+    return window.agg(F.sum("n").alias("total")).results
+
+
+def _storm(events: DataFrame) -> DataFrame:
+    """List rows in windows of so many."""
+    bolt = et.StormWindow().with_window(et.Count(5), et.Count(3)).with_timestamp_field("ts")
+    window = bolt.group_by("key").on(events).agg(F.collect_list("n").alias("ns"))
+    return window.event_time("ts", LAG).results
+
+
+QUERIES: Mapping[str, Callable[[DataFrame], DataFrame]] = {
+    "watermarks": _watermarks,
+    "windows": _windows,
+    "keys": _keys,
+    "storm": _storm,
+}
+
+
+def run(spark: SparkSession, query: str, batches: Sequence[Batch], folder: Path) -> list[str]:
+    """Go on from a folder's checkpoint to the end of the batches, and return what comes out."""
+    schema = cast("StructType", StructType.fromDDL(SCHEMA))
+    script = _jvm.script(spark, schema)
+    results: list[str] = []
+    try:
+        for batch in batches:
+            script.add(spark.createDataFrame(batch, schema))
+        events = script.stream().withColumn("ts", F.to_timestamp("ts"))
+        writer = QUERIES[query](events).writeStream.trigger(availableNow=True)
+        writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
+        writer.foreachBatch(lambda rows, _: results.extend(map(str, rows.collect())))
+        writer.start().awaitTermination()
+    finally:
+        script.close()
+    return sorted(results)
+
+
+def main(folder: Path, queries: Sequence[str]) -> None:
+    """Write the checkpoints of queries."""
+    builder = SparkSession.builder.master("local[2]")
+    for key, value in SETTINGS.items():
+        builder = builder.config(key, value)
+    spark = et.configure(builder).getOrCreate()
+    for query in queries:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+            run(spark, query, BATCHES[:WRITTEN], Path(name))
+            with tarfile.open(folder / f"{query}.tar.gz", "w:gz") as archive:
+                archive.add(Path(name, "checkpoint"), ".", filter=_as_nobody)
+    spark.stop()
+
+
+def _as_nobody(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """Leave out checksums, which Hadoop does without, and who wrote a file, and when."""
+    if member.name.endswith(".crc"):
+        return None
+    member.uid = member.gid = member.mtime = 0
+    member.uname = member.gname = ""
+    return member
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])

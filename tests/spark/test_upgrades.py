@@ -1,0 +1,94 @@
+"""A checkpoint that an earlier version has written goes on, or is refused by name."""
+
+from __future__ import annotations
+
+import tarfile
+from functools import cache
+from typing import TYPE_CHECKING
+
+import eventtide as et
+import pytest
+from pyspark.errors import StreamingQueryException
+
+from tests.spark.kept_checkpoints import BATCHES, KEPT, WRITTEN, run
+from tests.spark.window_runs import WITHOUT_CODE, late_rows, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from tests.spark.window_runs import Rows
+
+GO_ON = ["watermarks-ledger1", "windows-state5", "keys-state5", "storm-ledger5"]
+REFUSED = ["windows-state1", "windows-state2"]
+
+
+def unpacked(name: str, folder: Path) -> Path:
+    """Return the folder of a checkpoint that is kept."""
+    with tarfile.open(KEPT / f"{name}.tar.gz") as archive:
+        archive.extractall(folder / "checkpoint", filter="data")
+    return folder / "checkpoint"
+
+
+def query_of(name: str) -> str:
+    """Return what the query is called that has written it."""
+    return name.partition("-")[0]
+
+
+@pytest.fixture(scope="module")
+def wanted(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], tuple[Rows, Rows]]:
+    """Return what one version alone gives after a checkpoint that is kept, and its late log."""
+
+    @cache
+    def of(query: str) -> tuple[Rows, Rows]:
+        folder = tmp_path_factory.mktemp(query)
+        run(spark, query, BATCHES[:WRITTEN], folder)
+        results = run(spark, query, BATCHES, folder)
+        assert len(results) > 5
+        return results, late(spark, query, folder / "checkpoint")
+
+    return of
+
+
+def late(spark: SparkSession, query: str, checkpoint: Path) -> Rows:
+    """Return the late log, which windows of Spark's own have not."""
+    return [] if query == "watermarks" else late_rows(spark, checkpoint)
+
+
+@pytest.mark.parametrize("name", GO_ON)
+def test_it_goes_on(
+    spark: SparkSession,
+    tmp_path: Path,
+    wanted: Callable[[str], tuple[Rows, Rows]],
+    name: str,
+) -> None:
+    """With what was open then: all comes out that comes out of one version alone."""
+    checkpoint, query = unpacked(name, tmp_path), query_of(name)
+    with settings(spark, WITHOUT_CODE):
+        results = run(spark, query, BATCHES, tmp_path)
+        assert (results, late(spark, query, checkpoint)) == wanted(query)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_it_is_refused_by_name(spark: SparkSession, tmp_path: Path, name: str) -> None:
+    """The state of windows before its format 5, which no release has had."""
+    unpacked(name, tmp_path)
+    with (
+        settings(spark, WITHOUT_CODE),
+        pytest.raises(
+            StreamingQueryException, match=r"STATE_VERSION\] .* version [12]; .* reads 5"
+        ),
+    ):
+        run(spark, query_of(name), BATCHES, tmp_path)
+
+
+@pytest.mark.parametrize("name", GO_ON + REFUSED)
+def test_the_doctor_reads_it(spark: SparkSession, tmp_path: Path, name: str) -> None:
+    """Also where its query is refused."""
+    report = et.read_checkpoint(spark, unpacked(name, tmp_path))
+    assert report.committed >= WRITTEN - 1
+    assert not report.problems
