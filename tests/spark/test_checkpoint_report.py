@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from itertools import takewhile
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING
 
 import eventtide as et
@@ -91,6 +94,28 @@ def test_a_plan_that_can_go_on_and_one_that_cannot(spark: SparkSession) -> None:
     assert other.refusal is not None
     assert "Frame(20000000,0)" in other.refusal
     assert other.watermark == same.watermark  # a plan that does not fit changes nothing
+
+
+def test_a_query_that_commits_all_the_time_is_read_beside_it(spark: SparkSession) -> None:
+    """What is read is of one moment, each later than that before; some of the rows are late."""
+    spark.conf.set("spark.sql.streaming.minBatchesToRetain", "2")  # so that each batch removes one
+    seconds = range(120, 3600, 60)
+    batches = [[(at(second), "a"), (at(second - 90), "a")] for second in seconds]
+    enough = Event()
+    reports: list[et.CheckpointReport] = []
+    with Script(query, EVENTS) as script, ThreadPoolExecutor(1) as thread:
+        script.rows([(at(1), "a")])
+        until = takewhile(lambda _: not enough.is_set(), batches)
+        feeding = thread.submit(lambda: [script.rows(batch) for batch in until])
+        while len({report.committed for report in reports}) < 8 and not feeding.done():
+            reports.append(et.read_checkpoint(spark, script.checkpoint))
+        enough.set()
+        feeding.result()
+    assert [report.problems for report in reports if report.problems] == []
+    assert len({report.committed for report in reports}) == 8
+    seen = [(of.committed, of.windows[0].late.get("window_closed", 0)) for of in reports]
+    assert seen == sorted(seen)
+    assert seen[0][1] < seen[-1][1]
 
 
 def test_a_batch_that_was_begun_and_not_committed_is_told(spark: SparkSession) -> None:

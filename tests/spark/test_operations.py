@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 import eventtide as et
 import pytest
 from eventtide import InvalidArgumentError, WatermarkPolicies
+from eventtide.cli.plans import load_plan
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+from typer import BadParameter
 
 from tests.spark.queries import EVENTS, at
 
@@ -65,10 +67,11 @@ def test_the_doctor_on_a_running_query(tmp_path: Path) -> None:
         script.rows([(at(40), "b")])  # it runs on
         cleaned = run("clean-late", script.checkpoint, folder=tmp_path)
     assert (fits.returncode, fits.stderr) == (0, "")
-    for part in ("with_fixed_lag", "window_closed 1", "can the given plan go on from here: yes"):
-        assert part in fits.stdout.replace("Can the", "can the")
+    for part in ("with_fixed_lag", "window_closed 1", "Open windows: 3", "go on from here: yes"):
+        assert part in fits.stdout
     assert re.search(r"watermark +2024-01-01 00:00:24 UTC", fits.stdout)
     assert other.returncode == 1
+    assert "Open windows" not in other.stdout
     assert "[CHECKPOINT_PLAN_CHANGED]" in other.stdout
     assert cleaned.stdout == "0 late files removed.\n"
 
@@ -90,6 +93,18 @@ def test_the_command_says_what_is_wrong(
     assert answer.returncode == code
     assert said in " ".join(answer.stderr.replace("│", " ").split())
     assert "Traceback" not in answer.stderr
+
+
+def test_a_plan_that_cannot_be_made_is_told_from_one_that_does_not_fit(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the command runs on a machine that does not see what the job reads."""
+    job = JOB.format(size="10s").replace('json(".")', 'json("not-there")')
+    (tmp_path / "far_away.py").write_text(job, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    with pytest.raises(BadParameter, match=r"'far_away:plan', which fails: .*not-there"):
+        load_plan("far_away:plan", spark)
 
 
 @pytest.fixture(scope="module")

@@ -59,9 +59,22 @@ def doctor(
     with _session(console, conf) as spark:
         wanted = None if plan is None else load_plan(plan, spark)
         report = et.read_checkpoint(spark, checkpoint, plan=wanted)
-    said.show(report, console)
+        said.show(report, console)
+        if report.continues and isinstance(wanted, et.WindowBuilder):
+            _count_windows(wanted, report, console)
     if report.problems or report.continues is False:
         raise typer.Exit(1)
+
+
+def _count_windows(window: et.WindowBuilder, report: et.CheckpointReport, console: Console) -> None:
+    """Say how many windows are open, for which all of the state is read."""
+    if window.settings.execution is not None or report.committed < 0:
+        return
+    try:
+        count = f"{et.read_state(window, report.root).count():,}"
+    except (et.EventtideError, PySparkException, Py4JJavaError):
+        count = "not counted, as the state was not there any more. A query that runs removes it."
+    console.print(f"Open windows: {count}", highlight=False)
 
 
 @app.command("clean-late")

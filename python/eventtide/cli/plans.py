@@ -7,11 +7,14 @@ import sys
 from typing import TYPE_CHECKING
 
 import typer
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
 from eventtide.windows.builder import WindowBuilder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import SparkSession
 
 __all__ = ["check_name", "load_plan"]
@@ -34,7 +37,7 @@ def load_plan(name: str, spark: SparkSession) -> DataFrame | WindowBuilder:
     Raises
     ------
     typer.BadParameter
-        There is no such module or name, or it is no plan.
+        There is no such module or name, it is no plan, or the function has failed.
     """
     module, _, attribute = name.partition(":")
     sys.path.insert(0, "")  # and it stays: a function may import too
@@ -42,8 +45,18 @@ def load_plan(name: str, spark: SparkSession) -> DataFrame | WindowBuilder:
         found = getattr(importlib.import_module(module), attribute)
     except (ModuleNotFoundError, AttributeError) as missing:
         raise typer.BadParameter(f"--plan is {name!r}: {missing}. Allowed is {_ALLOWED}.") from None
-    plan = found(spark) if callable(found) else found
+    plan = _made(name, found, spark) if callable(found) else found
     if not isinstance(plan, DataFrame | WindowBuilder):
         kind = type(plan).__name__
         raise typer.BadParameter(f"--plan is {name!r}, of type {kind}. Allowed is {_ALLOWED}.")
     return plan
+
+
+def _made(name: str, function: Callable[[SparkSession], object], spark: SparkSession) -> object:
+    try:
+        return function(spark)
+    except Exception as error:  # noqa: BLE001 - whatever code of the user's raises
+        what = f"{type(error).__name__}: {error}".partition("\n")[0]
+        hint = " What it reads has to be there for this command, too."
+        fix = hint if isinstance(error, AnalysisException) else ""
+        raise typer.BadParameter(f"--plan is {name!r}, which fails: {what}.{fix}") from None
