@@ -1,7 +1,8 @@
 """Reads what the papers claim: Python blocks, timelines, links and file names.
 
 A Python block says on its fence how it is run: ```` ```python ```` without Spark, ```` ```python
-spark ```` with a session, ```` ```python no-run ```` not at all. A timeline is a table with the
+spark ```` with a session, ```` ```python spark-4.1 ```` with one that has Delta and Iceberg,
+```` ```python no-run ```` not at all. A timeline is a table with the
 columns ``rows`` and ``watermark``; it belongs to the block before it.
 """
 

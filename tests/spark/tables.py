@@ -14,28 +14,28 @@ if TYPE_CHECKING:
 
 Table: TypeAlias = Literal["parquet", "delta", "iceberg"]
 TABLES: tuple[Table, ...] = get_args(Table)
-HAS_FORMATS = any("delta-spark" in jar for jar in BESIDE_SPARK)
 
-# As the pages of the two formats say.
-_FORMATS = {
+# As docs/tables.md says; Delta has 50 tasks to find out what a table is, where one will do.
+FORMATS = {
+    "spark.jars": ",".join(BESIDE_SPARK),
+    "spark.databricks.delta.snapshotPartitions": "1",
     "spark.sql.extensions": (
         "io.delta.sql.DeltaSparkSessionExtension,"
         "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
     ),
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-    "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
-    "spark.sql.catalog.ice.type": "hadoop",
+    "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
+    "spark.sql.catalog.lake.type": "hadoop",
 }
-SETTINGS = {"spark.jars": ",".join(BESIDE_SPARK)} | (_FORMATS if HAS_FORMATS else {})
 
 
 def writer(results: DataFrame, table: Table, folder: Path) -> DataStreamWriter:
     """Return a writer of results into the table of a folder."""
     if table == "iceberg":
         spark = results.sparkSession
-        spark.conf.set("spark.sql.catalog.ice.warehouse", str(folder))
+        spark.conf.set("spark.sql.catalog.lake.warehouse", str(folder))
         columns = ", ".join(f"{f.name} {f.dataType.simpleString()}" for f in results.schema)
-        spark.sql(f"CREATE TABLE IF NOT EXISTS ice.results ({columns}) USING iceberg")
+        spark.sql(f"CREATE TABLE IF NOT EXISTS lake.results ({columns}) USING iceberg")
     return results.writeStream.format(table).option("path", str(folder / "results"))
 
 

@@ -41,7 +41,7 @@ def test_a_plain_block_runs_as_it_is_printed(block: Block) -> None:
 def test_every_block_says_how_it_is_run(page: Path) -> None:
     """One that is not run is the exception: a file of the user's, with its name on top."""
     for block in blocks(page):
-        assert block.mark in {"", "spark", "no-run"}, block.name
+        assert block.mark in {"", "spark", "spark-4.1", "no-run"}, block.name
         assert block.mark != "no-run" or block.code.startswith("# "), block.name
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.spark.chaos import Chaos, undisturbed
-from tests.spark.tables import HAS_FORMATS
+from tests.tables.conftest import each_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,15 +14,10 @@ if TYPE_CHECKING:
 
     from tests.spark.tables import Table
 
-SEED = 8
-
-pytestmark = [
-    pytest.mark.smoke,
-    pytest.mark.skipif(not HAS_FORMATS, reason="Delta and Iceberg are published for Spark 4.1"),
-]
+SEED = 7
 
 
-@pytest.mark.parametrize("table", ["delta", "iceberg"])
+@each_table
 def test_a_table_has_each_window_once_though_the_driver_was_killed(
     spark: SparkSession, tmp_path: Path, table: Table
 ) -> None:

@@ -1,0 +1,88 @@
+"""What docs/tables.md says is run as it stands: windows and late rows in tables."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, TypeAlias
+
+import eventtide as et
+from eventtide import WatermarkPolicies
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from tests.pages import ROOT, blocks
+from tests.spark.window_runs import told
+from tests.tables.conftest import each_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from tests.spark.tables import Table
+
+Times: TypeAlias = list[str]
+
+DELTA, ICEBERG, LATE = [b.code for b in blocks(ROOT / "docs/tables.md") if b.mark == "spark-4.1"]
+STATEMENTS: dict[Table, tuple[str, str]] = {
+    "delta": (DELTA, LATE.replace('.toTable("lake.late")', '.format("delta").start("/data/late")')),
+    "iceberg": (ICEBERG, LATE),
+}
+
+# Each is a batch; the last row of the first closes the first minute, and so on.
+BATCHES: list[Times] = [
+    ["12:00:01", "12:00:02", "12:01:30"],
+    ["12:00:03", "12:02:30"],
+    ["12:00:04"],
+]
+
+
+@each_table
+def test_windows_and_late_rows_are_tables(
+    spark: SparkSession, tmp_path: Path, table: Table
+) -> None:
+    """A stream that goes on brings the late rows that are new, and those alone."""
+    spark.conf.set("spark.sql.catalog.lake.warehouse", f"{tmp_path}/lake")
+    (tmp_path / "events").mkdir()
+    for number, times in enumerate(BATCHES):
+        add(tmp_path / "events" / f"{number}.json", times)
+        for statements in STATEMENTS[table]:
+            run(statements, spark, tmp_path)
+        late = et.read_late(spark, tmp_path / "tides").drop("_late_by")
+        assert late.count() == number
+        if number > 0:
+            assert told(read(spark, table, tmp_path, "late")) == told(late)
+    counts = read(spark, table, tmp_path, "counts").select("window.start", "n")
+    assert told(counts.select(F.date_format("start", "HH:mm"), "n")) == [
+        "Row(date_format(start, HH:mm)='12:00', n=2)",
+        "Row(date_format(start, HH:mm)='12:01', n=1)",
+    ]
+
+
+def add(file: Path, times: Times) -> None:
+    """Write the rows of a batch, so that a stream of files sees all of them at once."""
+    rows = [json.dumps({"ts": f"2024-01-01T{time}Z", "device": "a"}) for time in times]
+    file.with_suffix(".part").write_text("\n".join(rows), encoding="utf-8")
+    file.with_suffix(".part").rename(file)
+
+
+def run(code: str, spark: SparkSession, folder: Path) -> None:
+    """Run a block of the page until its query has nothing left to do."""
+    events = spark.readStream.schema("ts timestamp, device string")
+    names = {
+        "et": et,
+        "F": F,
+        "WatermarkPolicies": WatermarkPolicies,
+        "spark": spark,
+        "events": events.json(f"{folder}/events/*.json"),
+    }
+    exec(code.replace("/data/", f"{folder}/"), names)  # noqa: S102 - our own page
+    for query in spark.streams.active:
+        query.processAllAvailable()
+        query.stop()
+
+
+def read(spark: SparkSession, table: Table, folder: Path, name: str) -> DataFrame:
+    """Return what is in a table of the page."""
+    if table == "iceberg":
+        return spark.table(f"lake.{name}")
+    return spark.read.format(table).load(f"{folder}/{name}")
