@@ -22,7 +22,7 @@ def main(arguments: list[str]) -> int:
     jars = ",".join([*BESIDE_SPARK, str(jar_path())])
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"--jars {jars} pyspark-shell"
     with tempfile.TemporaryDirectory(prefix="eventtide-kafka-") as folder:
-        broker = Broker(Path(folder))
+        broker = Broker(Path(folder))  # which ends by itself if it does not start
         try:
             broker.create(TOPIC, len(BANDS))
             others = [one for one in arguments if one != "--kafka"]

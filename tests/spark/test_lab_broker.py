@@ -32,12 +32,15 @@ def test_stock_spark_loses_what_ours_keeps(
     broker.create("flights", len(data.BANDS))
     reports = flights.on_disk(spark, tmp_path)
     topic = lab.Topic(broker.address, "flights")
+    topic.refuse_rows(spark)
     stock, ours = lab.through_kafka(reports, flights, topic, tmp_path, lambda _: None)
     assert stock.sent == ours.sent == sum(map(len, flights.by_hour.values()))
     assert (ours.lost, stock.logged) == (0, 0)
     assert stock.lost > stock.sent / 4
     assert ours.logged < ours.sent / 50
     assert ours.logged > 0
+    with pytest.raises(ValueError, match="has rows, but must be empty"):
+        topic.refuse_rows(spark)
 
 
 @pytest.mark.parametrize("text", ["localhost:9092", "localhost/flights", "localhost:9092/"])

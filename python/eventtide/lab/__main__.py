@@ -66,8 +66,7 @@ def _run(console: Console, out: Path, *, quick: bool, kafka: str | None) -> int:
     try:
         topic = None if kafka is None else broker.Topic.parse(kafka)
     except ValueError as error:
-        sys.stderr.write(f"{error}.\n")
-        return 2
+        return _refuse(error)
     began = time.monotonic()
     out.mkdir(parents=True, exist_ok=True)
     chosen = settings.QUICK if quick else settings.FULL
@@ -78,6 +77,11 @@ def _run(console: Console, out: Path, *, quick: bool, kafka: str | None) -> int:
     # Spark is stopped first; an upload of its state may still be on its way then.
     files = tempfile.TemporaryDirectory(prefix="eventtide-lab-", ignore_cleanup_errors=True)
     with files as name, spark:
+        if topic is not None:
+            try:
+                topic.refuse_rows(spark)
+            except ValueError as error:
+                return _refuse(error)
         folder = Path(name)
         reports = flights.on_disk(spark, folder).cache()
         last = sides[-1]
@@ -107,6 +111,11 @@ def _run(console: Console, out: Path, *, quick: bool, kafka: str | None) -> int:
     path = page.write(out, shown)
     console.print(f"The charts: [bold]{path}[/bold]   ({time.monotonic() - began:.0f} s)")
     return 0
+
+
+def _refuse(error: ValueError) -> int:
+    sys.stderr.write(f"{error}.\n")
+    return 2
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ LAG = "1 hour"
 _REPORT = "ts timestamp, dest string"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
+_CONNECTORS = {"4.1": "4.1.3", "4.2": "4.2.0", "4.3": "4.2.0"}  # as docs/kafka.md says
 
 
 @dataclass(frozen=True)
@@ -56,10 +57,32 @@ class Topic:
             raise ValueError(f"--kafka is {text!r}, but must be HOST:PORT/TOPIC")
         return cls(broker, name)
 
+    def refuse_rows(self, spark: SparkSession) -> None:
+        """Refuse a topic that has been used: all in it is read, and counted.
+
+        Raises
+        ------
+        ValueError
+            There are rows in it.
+        """
+        if not spark.read.format("kafka").options(**self._reading).load().isEmpty():
+            raise ValueError(
+                f"--kafka names the topic {self.name!r}, which has rows, but must be empty:"
+                " name a new one"
+            )
+
+    @property
+    def _reading(self) -> dict[str, str]:
+        return {
+            "kafka.bootstrap.servers": self.broker,
+            "subscribe": self.name,
+            "startingOffsets": "earliest",
+            "kafka.fetch.max.wait.ms": "10",  # else half of a second a batch
+        }
+
     def stream(self, spark: SparkSession) -> DataFrame:
         """Return the reports in the topic, from its beginning."""
-        reader = spark.readStream.format("kafka").option("kafka.bootstrap.servers", self.broker)
-        rows = reader.option("subscribe", self.name).option("startingOffsets", "earliest").load()
+        rows = spark.readStream.format("kafka").options(**self._reading).load()
         report = F.from_json(F.col("value").cast("string"), _REPORT).alias("report")
         return rows.select(report).select("report.*")
 
@@ -99,7 +122,8 @@ def connector() -> dict[str, str]:
     """Return the setting that brings Spark's Kafka connector, unless the command line has it."""
     if "spark-sql-kafka" in os.environ.get("PYSPARK_SUBMIT_ARGS", ""):
         return {}
-    return {"spark.jars.packages": f"{_CONNECTOR}:{pyspark.__version__}"}
+    minor = ".".join(pyspark.__version__.split(".")[:2])
+    return {"spark.jars.packages": f"{_CONNECTOR}:{_CONNECTORS.get(minor, pyspark.__version__)}"}
 
 
 def through_kafka(
@@ -121,7 +145,7 @@ def through_kafka(
     flights : Flights
         The same, hour by hour.
     topic : Topic
-        A topic that nobody else writes to.
+        An empty topic that nobody else writes to.
     folder : Path
         Where the checkpoints go.
     watch : callable
