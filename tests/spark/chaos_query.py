@@ -25,7 +25,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark import tables
-from tests.spark.conftest import FILES
+from tests.spark.conftest import QUICK_FILES
 from tests.spark.events import Disorder, cut
 from tests.spark.troubles import SETTINGS as TROUBLED
 from tests.spark.troubles import TROUBLES, troubled
@@ -40,23 +40,19 @@ if TYPE_CHECKING:
 
     from tests.spark.tables import Table
 
-BATCHES = 16
+BATCHES, EVENTS = 10, 288
 LAG = WatermarkPolicies.with_fixed_lag("3s")  # which goes by rows alone, as often as they are read
 HANDLED = "handled"
-QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for runs of some seconds
 
 WITH_CODE = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
 
 SETTINGS = {
+    **QUICK_FILES,
     **TROUBLED,
-    **tables.SETTINGS,
     "spark.sql.shuffle.partitions": "3",  # in the tests' own session there are two
     "spark.sql.session.timeZone": "UTC",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.extraJavaOptions": QUICK_JVM,
-    "spark.executor.extraJavaOptions": QUICK_JVM,
-    "spark.sql.streaming.checkpointFileManagerClass": FILES,
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }
 
@@ -69,7 +65,7 @@ def run(
     table: Table = "parquet",
 ) -> None:
     """Read what is left of a stream, to its end."""
-    stream = Disorder(seed, late_by=40, gap=0.5).events(BATCHES * 18)
+    stream = Disorder(seed, late_by=40, gap=0.5).events(EVENTS)
     numbers = seed % 2 == 0
     with (
         settings(spark, WITH_CODE if numbers else WITHOUT_CODE),
@@ -175,10 +171,10 @@ def keep(folder: Path, late: DataFrame, batch: int) -> None:
     part.rename(folder / HANDLED / str(batch))
 
 
-def session(address: str) -> SparkSession:
-    """Return a session for short runs."""
+def session(address: str, table: Table = "parquet") -> SparkSession:
+    """Return a session for short runs which write such a table."""
     builder = SparkSession.builder.master(address)
-    for key, value in SETTINGS.items():
+    for key, value in (SETTINGS if table == "parquet" else SETTINGS | tables.FORMATS).items():
         builder = builder.config(key, value)
     spark = et.configure(builder).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
@@ -204,7 +200,7 @@ def main() -> None:
     parser.add_argument("--table", choices=tables.TABLES, default="parquet")
     options = parser.parse_args()
     with master(options.trouble, options.folder) as address:
-        spark = session(address)
+        spark = session(address, options.table)
         run(spark, options.folder, options.seed, options.trouble, options.table)
         spark.stop()
 

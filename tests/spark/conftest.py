@@ -10,40 +10,47 @@ import eventtide as et
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.spark import tables
+from tests.spark.jars import BESIDE_SPARK, LOCAL_FILES
 from tests.spark.kafka import Broker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 
-# Spark's default asks for file modes and links by child processes, some thirty a batch, where
-# Hadoop's native library is missing.
-FILES = (
-    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-)
+# Where Hadoop's native library is missing, it asks for modes and links by child processes: some
+# thirty a batch for Spark's default checkpoint files, and two for each other file.
+QUICK_FILES = {
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+    "spark.hadoop.fs.file.impl": "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem",
+    "spark.driver.extraClassPath": LOCAL_FILES,
+    "spark.executor.extraClassPath": LOCAL_FILES,
+}
 
-# Most of the code of a query runs a few times only. What is compiled stays: the default is a cache
-# that these tests fill, over and over.
-QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -Xmn600m"
+# For each JVM that these tests start: most of the code of a query runs a few times only.
+os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+# What is compiled stays: the default is a cache that these tests fill, over and over.
+LONG_LIVED_JVM = "-XX:ReservedCodeCacheSize=256m -Xmn600m"
 
 
-def new_session() -> SparkSession:
-    """Return a local session with Eventtide's jar and extension."""
+def new_session(others: Mapping[str, str] | None = None) -> SparkSession:
+    """Return a local session with Eventtide's jar and extension, and other settings."""
     builder = (
         SparkSession.builder.master("local[2]")
         .appName("eventtide-tests")
         .config("spark.driver.memory", "2g")
-        .config("spark.driver.extraJavaOptions", QUICK_JVM)
+        .config("spark.driver.extraJavaOptions", LONG_LIVED_JVM)
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.codegen.fallback", "false")  # code that does not compile is no detail
         .config("spark.ui.enabled", "false")
         .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
-        .config("spark.sql.streaming.checkpointFileManagerClass", FILES)
         .config("spark.sql.streaming.forceDeleteTempCheckpointLocation", "true")
+        .config("spark.jars", ",".join(BESIDE_SPARK))
     )
-    for key, value in tables.SETTINGS.items():
+    for key, value in (QUICK_FILES | dict(others or {})).items():
         builder = builder.config(key, value)
     session = et.configure(builder).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")

@@ -14,13 +14,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-SEED = 7
-
-
-@pytest.fixture(scope="module")
-def quiet(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
-    """Return what comes out when nothing happens."""
-    return without_trouble(spark, tmp_path_factory.mktemp("quiet"), SEED)
+IN_TIME_OF_THE_QUERY, WITH_CODE, IN_TIME_OF_KEYS = 7, 8, 9  # seeds: see `chaos_query`
 
 
 def without_trouble(spark: SparkSession, folder: Path, seed: int) -> Outcome:
@@ -38,22 +32,30 @@ def test_a_driver_that_is_killed_between_its_state_and_its_commit(
 
     With aggregation in generated code. `dev/chaos` kills anywhere, and more often.
     """
-    quiet = without_trouble(spark, tmp_path / "quiet", SEED + 1)
-    chaos = Chaos(tmp_path / "killed", SEED + 1)
+    quiet = without_trouble(spark, tmp_path / "quiet", WITH_CODE)
+    chaos = Chaos(tmp_path / "killed", WITH_CODE)
     for done, missing in pairwise(POINTS):
         assert chaos.kill_between(done, missing)
     chaos.finish()
     assert chaos.outcome(spark) == quiet
 
 
-@pytest.mark.parametrize("troubles", [["fail", "lose"], ["slow"]], ids="-".join)
+@pytest.mark.parametrize(
+    ("seed", "troubles", "marks"),
+    [
+        (IN_TIME_OF_THE_QUERY, ["fail", "lose"], ["fail-{}", "lose-{}"]),
+        (IN_TIME_OF_KEYS, ["slow"], ["slow-{}", "slow-{}-twin"]),
+    ],
+    ids=["fails, is lost", "is slow"],
+)
 def test_a_task_that_is_run_again(
-    spark: SparkSession, tmp_path: Path, quiet: Outcome, troubles: list[str]
+    spark: SparkSession, tmp_path: Path, seed: int, troubles: list[str], marks: list[str]
 ) -> None:
     """Its first attempt fails, is lost with its executor, or is so slow that there are two."""
-    chaos = Chaos(tmp_path, SEED)
+    quiet = without_trouble(spark, tmp_path / "quiet", seed)
+    chaos = Chaos(tmp_path / "troubled", seed)
     chaos.finish(*(part for trouble in troubles for part in ("--trouble", trouble)))
-    for trouble in troubles:
-        for place in "id", "n":
-            assert (tmp_path / f"{trouble}-{place}").exists()
+    for place in "id", "n":
+        for mark in marks:
+            assert (tmp_path / "troubled" / mark.format(place)).exists()
     assert chaos.outcome(spark) == quiet

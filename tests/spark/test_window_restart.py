@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
+from pyspark.errors import SparkRuntimeException, StreamingQueryException
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.checkpoints import INDEX, LATE, LEDGER, LOST, STATE, set_back
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from eventtide import WindowBuilder
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 LAG = WatermarkPolicies.with_fixed_lag("3s")
 BATCHES = cut(Disorder(seed=3, late_by=40, gap=0.8).events(100), seed=3, batches=5)
@@ -135,6 +137,26 @@ def test_more_partitions_in_the_session_change_nothing(spark: SparkSession, tmp_
     assert results == run.to_the_end(same)
     assert late_rows(spark, more) == late_rows(spark, same)
     assert len(list((more / "state").glob("*/[0-9]"))) == 2
+
+
+@pytest.mark.skipif(
+    not hasattr(SparkSession, "_streamingCheckpointManager"), reason="from Spark 4.2 on"
+)
+def test_spark_refuses_to_repartition_the_state(spark: SparkSession, tmp_path: Path) -> None:
+    """As that of all operators but its own; without the batch that it began, all goes on."""
+    tried, same = tmp_path / "tried", tmp_path / "same"
+    for checkpoint in tried, same:
+        WindowRun(spark, sliding, BATCHES[:3]).to_the_end(checkpoint)
+    with pytest.raises(SparkRuntimeException, match="STDS_FAILED_TO_READ_STATE_SCHEMA"):
+        spark._streamingCheckpointManager.repartition(str(tried), 7)
+    run = WindowRun(spark, sliding, BATCHES)
+    with pytest.raises(StreamingQueryException, match="UNFINISHED_REPARTITION"):
+        run.to_the_end(tried)
+    begun = max(int(file.name) for file in (tried / "offsets").iterdir() if file.name.isdigit())
+    (tried / "offsets" / str(begun)).unlink()
+    (tried / "offsets" / f".{begun}.crc").unlink()
+    assert run.to_the_end(tried) == run.to_the_end(same)
+    assert late_rows(spark, tried) == late_rows(spark, same)
 
 
 TIMINGS = re.compile(r"pane_timing='(\w+)'").findall

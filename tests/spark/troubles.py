@@ -5,7 +5,7 @@
 - ``slow``: it does not get on until Spark has started another attempt beside it.
 
 Of several each happens once, one after the other. What has happened has left a file, such as
-``fail-id``, and a later attempt after it one such as ``fail-id-again``.
+``slow-id``, and the attempt beside a slow one ``slow-id-twin``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-TROUBLES = {"fail": 5, "lose": 7, "slow": 9}  # after which batch each may happen
+TROUBLES = {"fail": 3, "lose": 4, "slow": 5}  # after which batch each may happen
 
 SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1",  # so that some rows pass before
@@ -48,14 +48,13 @@ def _same(folder: Path, troubles: Sequence[str], place: str, value: int | None) 
     """Return the value, if there is no trouble before."""
     task = TaskContext.get()
     assert task is not None
-    for trouble in troubles:
+    for trouble in troubles if task.partitionId() == 0 else ():
         first = folder / f"{trouble}-{place}"
-        again = folder / f"{trouble}-{place}-again"
-        if task.attemptNumber() > 0:
-            if first.exists():
-                again.touch()
-        elif task.partitionId() == 0 and _may_happen(folder, trouble, value) and _once(first):
-            _happen(trouble, again)
+        twin = folder / f"{trouble}-{place}-twin"
+        if task.attemptNumber() == 0 and _may_happen(folder, trouble, value) and _once(first):
+            _happen(trouble, twin)
+        elif trouble == "slow" and task.attemptNumber() > 0 and first.exists():
+            twin.touch()
     return value
 
 
@@ -65,12 +64,12 @@ def _may_happen(folder: Path, trouble: str, value: int | None) -> bool:
     return value is not None and value % 3 == 2 and commit.exists()
 
 
-def _happen(trouble: str, again: Path) -> None:
+def _happen(trouble: str, twin: Path) -> None:
     if trouble == "fail":
         raise RuntimeError("the first attempt fails")
     if trouble == "lose":
         os.kill(_executor(), signal.SIGKILL)
-    while trouble == "slow" and not again.exists():
+    while trouble == "slow" and not twin.exists():
         time.sleep(0.02)
 
 

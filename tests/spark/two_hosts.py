@@ -26,11 +26,11 @@ def two_hosts(folder: Path) -> Iterator[str]:
         port = free.getsockname()[1]
     address = f"spark://{_HOSTS[0]}:{port}"
     processes = [_start("master.Master", _HOSTS[0], "--port", str(port))]
-    wait_for(port)
-    for host in _HOSTS:
-        size = "--cores", "1", "--memory", "1g", "--work-dir", str(folder / host)
-        processes.append(_start("worker.Worker", host, *size, address))
     try:
+        wait_for(port)
+        for host in _HOSTS:
+            size = "--cores", "1", "--memory", "1g", "--work-dir", str(folder / host)
+            processes.append(_start("worker.Worker", host, *size, address))
         yield address
     finally:
         for process in processes:
