@@ -19,7 +19,7 @@ EVENTS = "ts timestamp, key string"
 def at(second: float) -> str:
     """Return the time so many seconds into 2024."""
     minutes, seconds = divmod(second, 60)
-    return f"2024-01-01 00:{int(minutes):02d}:{seconds:09.6f}"
+    return f"2024-01-01 {int(minutes) // 60:02d}:{int(minutes) % 60:02d}:{seconds:09.6f}"
 
 
 def counts(policy: WatermarkPolicy, **options: Any) -> Callable[[DataFrame], DataFrame]:

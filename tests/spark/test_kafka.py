@@ -7,7 +7,7 @@ import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from itertools import takewhile
+from itertools import count, takewhile
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -69,7 +69,7 @@ def await_steps(script: Script, seconds: int) -> None:
     until = max(moment(script.watermark), moment(at(0))) + timedelta(seconds=seconds)
     lost = time.monotonic() + PATIENCE
     while moment(script.watermark) < until:
-        assert time.monotonic() < lost
+        assert time.monotonic() < lost, f"the watermark stays at {script.watermark}"
         time.sleep(0.01)
 
 
@@ -260,6 +260,20 @@ def test_a_topic_that_is_deleted_while_the_query_is_down_is_not_waited_for(
         script.expect([], late=0, watermark=at(7))
 
 
+def test_a_run_without_rows_does_not_wait_for_a_topic_that_is_gone(
+    spark: SparkSession, broker: Broker
+) -> None:
+    """As of a job that runs every hour; nothing but the missing topic is new."""
+    for name, second in ("none-new-a", 5), ("none-new-b", 25):
+        broker.create(name, 1)
+        broker.send(name, 0, at(second))
+    rows = broker.stream(spark, "none-new-.*", failOnDataLoss="false")
+    with play(counts(LAG), rows) as script:
+        script.stop()
+        broker.delete("none-new-a")
+        script.restart(available_now=True).expect([(0, 1)])
+
+
 @pytest.mark.parametrize("limit", [{}, {"maxOffsetsPerTrigger": 7}], ids=["at once", "in parts"])
 def test_a_day_of_backlog_is_read_without_a_late_row(
     spark: SparkSession, broker: Broker, topic: str, limit: dict[str, int]
@@ -329,6 +343,7 @@ def test_a_broker_that_is_killed_and_comes_back_loses_nothing(
     spark: SparkSession, broker: Broker, topic: str
 ) -> None:
     """The watermark never goes back either, also when the query is started again."""
+    spark.conf.set("spark.sql.streaming.minBatchesToRetain", "10000")
     with play(counts(LAG), broker.stream(spark, topic)) as script:
         for second in range(0, 60, 5):
             if second in {15, 40}:
@@ -346,14 +361,16 @@ def test_a_broker_that_dies_under_load_loses_nothing(
     spark: SparkSession, broker: Broker, topic: str
 ) -> None:
     """Somebody sends all the time, and the query reads on as soon as it can."""
+    spark.conf.set("spark.sql.streaming.minBatchesToRetain", "10000")
     enough = Event()
-    seconds = takewhile(lambda _: not enough.is_set(), range(3600))
+    seconds = takewhile(lambda _: not enough.is_set(), count())
     values = ((second % 2, at(second)) for second in seconds)
     with play(counts(LAG), broker.stream(spark, topic)) as script, ThreadPoolExecutor(1) as thread:
         sending = thread.submit(broker.send_steadily, topic, values, pause=0.02)
         try:
             for _ in range(2):
                 await_steps(script, 50)
+                assert not sending.done()
                 broker.kill()
                 broker.start()
             await_steps(script, 50)

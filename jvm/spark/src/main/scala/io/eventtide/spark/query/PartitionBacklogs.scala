@@ -42,20 +42,30 @@ private[query] final class PartitionBacklogs(query: RunningQuery, nodeId: UUID) 
   /** As `news`, of now: the source is asked for it, which is a request to its broker, and fails as
     * Spark's own request would.
     */
-  def latestNews: Option[Backlogs] = newsBy { (source, end) =>
+  def latestNews: Option[Backlogs] = newsBy(ask)
+
+  /** As `latestNews`, also if nothing is new. */
+  def latest: Option[Backlogs] = offsets(ask).map((PartitionBacklogs.between _).tupled)
+
+  private def ask(source: SupportsAdmissionControl, end: String): Offset =
     source.latestOffset(source.deserializeOffset(end), ReadLimit.allAvailable)
-  }
 
   private def newsBy(latest: (SupportsAdmissionControl, String) => Offset): Option[Backlogs] = {
-    val now = for {
-      from <- source
-      end <- query.endOffset(from)
-      found <- Option(latest(from, end))
-    } yield end -> found.json
+    val now = offsets(latest)
     val isNew = now.nonEmpty && now != seen
     if (isNew) seen = now
     now.filter(_ => isNew).map((PartitionBacklogs.between _).tupled)
   }
+
+  // The end of what was read, and the latest.
+  private def offsets(
+      latest: (SupportsAdmissionControl, String) => Offset
+  ): Option[(String, String)] =
+    for {
+      from <- source
+      end <- query.endOffset(from)
+      found <- Option(latest(from, end))
+    } yield end -> found.json
 }
 
 private[query] object PartitionBacklogs {

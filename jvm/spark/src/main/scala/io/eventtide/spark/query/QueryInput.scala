@@ -56,10 +56,10 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     })
   }
 
-  /** Takes out partitions that the source has had, and has no more: nobody can wait for them. */
+  /** Takes out partitions that the source has not, or has no more: nobody can wait for them. */
   def keepOnly(now: Long, partitions: Set[String]): Unit = {
     val gone = substreams.report.filter { one =>
-      one.backlog != Backlog.Unknown && (!partitions(one.name) || isOfNoUse(one))
+      if (partitions(one.name)) isOfNoUse(one) else !isAwaited(one)
     }
     gone.foreach(one => substreams.indexOf(one.name).foreach(substreams.remove(_, now)))
     if (gone.nonEmpty && substreams.size == 0) {
@@ -67,6 +67,11 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
       substreams.declare(QueryInput.standIn(1), now): Unit
     }
   }
+
+  // There has never been such a partition, and one is expected.
+  private def isAwaited(one: SubstreamReport): Boolean =
+    one.backlog == Backlog.Unknown &&
+      (QueryInput.isStandIn(one.name) || settings.expected.contains(one.name))
 
   // It was waited for, and of all that it had nothing came here; nor does it ever become idle.
   private def isOfNoUse(one: SubstreamReport): Boolean =
@@ -161,4 +166,6 @@ private[query] object QueryInput {
   private val StandIn = "\\expected "
 
   private[query] def standIn(number: Int): String = s"$StandIn$number"
+
+  private def isStandIn(name: String): Boolean = name.startsWith(StandIn)
 }

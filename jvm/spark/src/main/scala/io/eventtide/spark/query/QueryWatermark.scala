@@ -179,6 +179,7 @@ private[spark] final class QueryWatermark(
     // The end of that millisecond: what a held batch has skipped, counts no more until it.
     val now = math.max(nowMs * 1000, finished.fold(0L)(_.nowMicros)) + 999
     look(now)
+    if (synchronized(catchUp.holding && finished.isEmpty)) forgetGone()
     synchronized {
       val asks =
         due.takeOwed() || (!lastTicked && isDue(now) && (!dataIsOver || advanceAtLast(now)))
@@ -202,6 +203,15 @@ private[spark] final class QueryWatermark(
     }
     val latest = if (asksSources) backlogsBy(_.latestNews) else Map.empty[Int, Backlogs]
     synchronized(lookAtPartitions(now, latest))
+  }
+
+  // There may be no batch that sees it. That the clock moves, does not count by this.
+  private def forgetGone(): Unit = {
+    val latest = backlogsBy(_.latest)
+    synchronized {
+      inputs.keepOnly(Long.MinValue, latest)
+      if (latest.nonEmpty) ticks.reschedule()
+    }
   }
 
   private def lookAround(now: Long): Unit = {

@@ -1,0 +1,56 @@
+package io.eventtide.spark.query
+
+import java.util.UUID
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.eventtide.kernel.watermark.{Backlog, TimeExtremes}
+import io.eventtide.spark.options.{OptionsCodec, SubstreamLabel}
+
+final class QueryInputSuite extends AnyFunSuite {
+  private val FixedLag = Map("policy" -> "with_fixed_lag", "lag" -> "PT0S")
+
+  private def begun(options: (String, String)*): QueryInput = {
+    val settings = OptionsCodec.watermark(FixedLag ++ options, SubstreamLabel.Kafka)
+    val input = new QueryInput(new UUID(0, 0), settings)
+    input.begin(0)
+    input
+  }
+
+  private def rows(times: (String, Long)*): BatchRows = {
+    val seen = times.map { case (name, time) =>
+      val of = new TimeExtremes
+      of.add(time)
+      name -> of
+    }
+    BatchRows(seen.toMap, badTime = 0, future = 0)
+  }
+
+  test(
+    "a partition that is gone is not waited for, also when a batch has rows of it all the same"
+  ) {
+    val input = begun()
+    input.tell(0, Map("t/0" -> Backlog.Empty))
+    input.observe(1, rows("t/0" -> 70, "gone/0" -> 20), credited = true)
+    assert(input.emitted.contains(20L))
+    input.keepOnly(1, Set("t/0"))
+    input.observe(2, rows("t/0" -> 90), credited = true)
+    assert(input.emitted.contains(90L))
+  }
+
+  test("one that is expected by its name is waited for, though there is none yet") {
+    val input = begun("expected.0" -> "t/0", "expected.1" -> "t/1")
+    input.tell(0, Map("t/0" -> Backlog.Empty))
+    input.observe(1, rows("t/0" -> 70), credited = true)
+    input.keepOnly(1, Set("t/0"))
+    assert(input.emitted.isEmpty)
+  }
+
+  test("as many as are expected are waited for, though there are fewer yet") {
+    val input = begun("expected" -> "2")
+    input.tell(0, Map("t/0" -> Backlog.Empty))
+    input.observe(1, rows("t/0" -> 70), credited = true)
+    input.keepOnly(1, Set("t/0"))
+    assert(input.emitted.isEmpty)
+  }
+}
