@@ -1,7 +1,8 @@
 """Checkpoints of earlier versions, and the queries that have written them.
 
-``python -m tests.spark.kept_checkpoints FOLDER QUERY...`` writes one of each query, with the
-Eventtide that it finds, as ``FOLDER/QUERY.tar.gz``. So it is run before a format changes.
+``python -m tests.spark.kept_checkpoints FOLDER NAME...`` writes one for each name, such as
+``windows-state6`` for the query ``windows``, with the Eventtide that it finds, as
+``FOLDER/NAME.tar.gz``. So it is run before a format changes.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ SETTINGS = {
 
 
 def _batch(number: int) -> Batch:
-    """Return rows of two keys, ten seconds after those before; the last one is late."""
+    """Return rows of two keys, ten seconds after those before; the last one lags far behind."""
     seconds = [10 * number + step for step in (0, 2, 3, 5, 8, 9)] + [max(0, 10 * number - 30)]
     return [
         ("ab"[second % 2], 100 * number + i, f"2024-01-01 00:{second // 60:02d}:{second % 60:02d}")
@@ -56,9 +57,14 @@ def _watermarks(events: DataFrame) -> DataFrame:
     return timed.groupBy(F.window("ts", "10 seconds"), "key").agg(F.count("*").alias("n"))
 
 
-def _windows(events: DataFrame) -> DataFrame:
+def windows_of(events: DataFrame) -> et.WindowBuilder:
+    """Return windows that slide."""
     window = et.window(events).event_time("ts", LAG).key_by("key").sliding("20s", every="5s")
-    return window.agg(F.count("*").alias("n"), F.max("n").alias("most")).results
+    return window.agg(F.count("*").alias("n"), F.max("n").alias("most"))
+
+
+def _windows(events: DataFrame) -> DataFrame:
+    return windows_of(events).results
 
 
 def _keys(events: DataFrame) -> DataFrame:
@@ -83,6 +89,11 @@ QUERIES: Mapping[str, Callable[[DataFrame], DataFrame]] = {
 }
 
 
+def query_of(name: str) -> str:
+    """Return what the query is called that has written a kept checkpoint."""
+    return name.partition("-")[0]
+
+
 def run(spark: SparkSession, query: str, batches: Sequence[Batch], folder: Path) -> list[str]:
     """Go on from a folder's checkpoint to the end of the batches, and return what comes out."""
     schema = cast("StructType", StructType.fromDDL(SCHEMA))
@@ -101,17 +112,17 @@ def run(spark: SparkSession, query: str, batches: Sequence[Batch], folder: Path)
     return sorted(results)
 
 
-def main(folder: Path, queries: Sequence[str]) -> None:
-    """Write the checkpoints of queries."""
+def main(folder: Path, names: Sequence[str]) -> None:
+    """Write checkpoints."""
     builder = SparkSession.builder.master("local[2]")
     for key, value in SETTINGS.items():
         builder = builder.config(key, value)
     spark = et.configure(builder).getOrCreate()
-    for query in queries:
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
-            run(spark, query, BATCHES[:WRITTEN], Path(name))
-            with tarfile.open(folder / f"{query}.tar.gz", "w:gz") as archive:
-                archive.add(Path(name, "checkpoint"), ".", filter=_as_nobody)
+    for name in names:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as written:
+            run(spark, query_of(name), BATCHES[:WRITTEN], Path(written))
+            with tarfile.open(folder / f"{name}.tar.gz", "w:gz") as archive:
+                archive.add(Path(written, "checkpoint"), ".", filter=_as_nobody)
     spark.stop()
 
 

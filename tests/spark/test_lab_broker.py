@@ -43,6 +43,13 @@ def test_stock_spark_loses_what_ours_keeps(
         topic.refuse_rows(spark)
 
 
+def test_a_topic_that_is_not_there_is_refused(spark: SparkSession, broker: Broker) -> None:
+    """Before anything is replayed, with what Kafka says."""
+    topic = lab.Topic(broker.address, "no-flights")
+    with pytest.raises(ValueError, match=r"'no-flights' at .* cannot be .*UnknownTopicOrPart"):
+        topic.refuse_rows(spark)
+
+
 @pytest.mark.parametrize("text", ["localhost:9092", "localhost/flights", "localhost:9092/"])
 def test_an_address_of_another_form_is_refused(text: str) -> None:
     """With the form that is allowed."""

@@ -62,7 +62,8 @@ def test_the_doctor_on_a_running_query(tmp_path: Path) -> None:
     (tmp_path / "other.py").write_text(JOB.format(size="20s"), encoding="utf-8")
     with Script(windowed, EVENTS) as script:
         script.rows(ROWS).rows([(at(2), "a")])
-        fits = run("doctor", script.checkpoint, "--plan", "job:plan", folder=tmp_path)
+        counting = ("--plan", "job:plan", "--count-windows")
+        fits = run("doctor", script.checkpoint, *counting, folder=tmp_path)
         other = run("doctor", script.checkpoint, "--plan", "other:plan", folder=tmp_path)
         script.rows([(at(40), "b")])  # it runs on
         cleaned = run("clean-late", script.checkpoint, folder=tmp_path)
@@ -83,6 +84,7 @@ def test_the_doctor_on_a_running_query(tmp_path: Path) -> None:
         (("doctor", "s3a://bucket/checkpoint"), 1, "S3AFileSystem not found"),
         (("doctor", "nowhere", "--conf", "endpoint"), 2, "Allowed is key=value"),
         (("doctor", "nowhere", "--plan", "job"), 2, "Allowed is module:name"),
+        (("doctor", "nowhere", "--count-windows"), 2, "needs a --plan that is a window"),
     ],
 )
 def test_the_command_says_what_is_wrong(
@@ -95,15 +97,19 @@ def test_the_command_says_what_is_wrong(
     assert "Traceback" not in answer.stderr
 
 
+@pytest.mark.parametrize(
+    ("folder", "said"), [("not-there", "not-there"), ("s3a://bucket/events", "S3AFileSystem")]
+)
 def test_a_plan_that_cannot_be_made_is_told_from_one_that_does_not_fit(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, said: str
 ) -> None:
     """As where the command runs on a machine that does not see what the job reads."""
-    job = JOB.format(size="10s").replace('json(".")', 'json("not-there")')
+    job = JOB.format(size="10s").replace('json(".")', f'json("{folder}")')
     (tmp_path / "far_away.py").write_text(job, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    with pytest.raises(BadParameter, match=r"'far_away:plan', which fails: .*not-there"):
+    monkeypatch.delitem(sys.modules, "far_away", raising=False)
+    with pytest.raises(BadParameter, match=f"'far_away:plan', which fails: .*{said}"):
         load_plan("far_away:plan", spark)
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import tarfile
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
+from eventtide.cli.doctor import open_windows
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import StreamingQueryException
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
-from tests.spark.kept_checkpoints import BATCHES, KEPT, WRITTEN, run
+from tests.spark.kept_checkpoints import BATCHES, KEPT, SCHEMA, WRITTEN, query_of, run, windows_of
 from tests.spark.window_runs import WITHOUT_CODE, late_rows, settings
 
 if TYPE_CHECKING:
@@ -21,8 +25,8 @@ if TYPE_CHECKING:
 
     from tests.spark.window_runs import Rows
 
-GO_ON = ["watermarks-ledger1", "windows-state5", "keys-state5", "storm-ledger5"]
 REFUSED = ["windows-state1", "windows-state2"]
+GO_ON = sorted({file.name.partition(".")[0] for file in KEPT.glob("*.tar.gz")} - set(REFUSED))
 
 
 def unpacked(name: str, folder: Path) -> Path:
@@ -30,11 +34,6 @@ def unpacked(name: str, folder: Path) -> Path:
     with tarfile.open(KEPT / f"{name}.tar.gz") as archive:
         archive.extractall(folder / "checkpoint", filter="data")
     return folder / "checkpoint"
-
-
-def query_of(name: str) -> str:
-    """Return what the query is called that has written it."""
-    return name.partition("-")[0]
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +67,7 @@ def test_it_goes_on(
 ) -> None:
     """With what was open then: all comes out that comes out of one version alone."""
     checkpoint, query = unpacked(name, tmp_path), query_of(name)
+    assert bool(late(spark, query, checkpoint)) == (query in {"keys", "storm"})
     with settings(spark, WITHOUT_CODE):
         results = run(spark, query, BATCHES, tmp_path)
         assert (results, late(spark, query, checkpoint)) == wanted(query)
@@ -92,3 +92,13 @@ def test_the_doctor_reads_it(spark: SparkSession, tmp_path: Path, name: str) -> 
     report = et.read_checkpoint(spark, unpacked(name, tmp_path))
     assert report.committed >= WRITTEN - 1
     assert not report.problems
+
+
+def test_the_doctor_says_that_state_cannot_be_counted(spark: SparkSession, tmp_path: Path) -> None:
+    """Why, unless its query has removed the state by going on."""
+    report = et.read_checkpoint(spark, unpacked("windows-state1", tmp_path))
+    window = windows_of(spark.createDataFrame([], SCHEMA).withColumn("ts", F.to_timestamp("ts")))
+    with pytest.raises(Py4JJavaError, match="STATE_VERSION"):
+        open_windows(window, report, spark)
+    before = replace(report, committed=report.committed - 1)
+    assert "the query has gone on" in open_windows(window, before, spark)

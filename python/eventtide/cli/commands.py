@@ -6,7 +6,7 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn, cast
 
 import typer
 from py4j.protocol import Py4JJavaError
@@ -17,7 +17,7 @@ from rich.console import Console
 import eventtide as et
 from eventtide._stderr import stderr_to
 from eventtide.cli import doctor as said
-from eventtide.cli.plans import check_name, load_plan
+from eventtide.cli.plans import check_name, load_plan, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +37,8 @@ _Conf = Annotated[
     typer.Option("--conf", help="key=value for Spark, such as what an object store needs."),
 ]
 
+_WHOSE_WINDOWS = "--count-windows needs a --plan that is a window of et.window."
+
 
 @app.command()
 def doctor(
@@ -49,6 +51,14 @@ def doctor(
             " one: says whether it can go on from the checkpoint.",
         ),
     ] = None,
+    *,
+    count_windows: Annotated[
+        bool,
+        typer.Option(
+            "--count-windows",
+            help="Count the open windows of --plan, for which it reads all state.",
+        ),
+    ] = False,
     conf: _Conf = None,
 ) -> None:
     """Say what a checkpoint holds. It reads only, and the query may run.
@@ -56,25 +66,19 @@ def doctor(
     Ends with 1 when something cannot be read, or the plan cannot go on.
     """
     console = Console()
+    if count_windows and plan is None:
+        raise typer.BadParameter(_WHOSE_WINDOWS)
     with _session(console, conf) as spark:
         wanted = None if plan is None else load_plan(plan, spark)
+        if count_windows and not isinstance(wanted, et.WindowBuilder):
+            raise typer.BadParameter(_WHOSE_WINDOWS)
         report = et.read_checkpoint(spark, checkpoint, plan=wanted)
         said.show(report, console)
-        if report.continues and isinstance(wanted, et.WindowBuilder):
-            _count_windows(wanted, report, console)
+        if count_windows and report.continues and report.committed >= 0:
+            count = said.open_windows(cast("et.WindowBuilder", wanted), report, spark)
+            console.print(f"Open windows: {count}", highlight=False)
     if report.problems or report.continues is False:
         raise typer.Exit(1)
-
-
-def _count_windows(window: et.WindowBuilder, report: et.CheckpointReport, console: Console) -> None:
-    """Say how many windows are open, for which all of the state is read."""
-    if window.settings.execution is not None or report.committed < 0:
-        return
-    try:
-        count = f"{et.read_state(window, report.root).count():,}"
-    except (et.EventtideError, PySparkException, Py4JJavaError):
-        count = "not counted, as the state was not there any more. A query that runs removes it."
-    console.print(f"Open windows: {count}", highlight=False)
 
 
 @app.command("clean-late")
@@ -117,8 +121,7 @@ def _session(console: Console, conf: list[str] | None) -> Iterator[SparkSession]
     except et.EventtideError as error:
         _fail(str(error))
     except (PySparkException, Py4JJavaError) as error:  # a file system that is not there, say
-        java = getattr(error, "java_exception", None)
-        _fail(str(error if java is None else java.toString()))
+        _fail(text_of(error))
 
 
 def _fail(sentence: str) -> NoReturn:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from rich.markup import escape
 from rich.table import Table
+
+import eventtide as et
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
+    from pyspark.sql import SparkSession
     from rich.console import Console
 
     from eventtide.checkpoint_report import CheckpointReport
     from eventtide.query_progress import InputWatermark
 
-__all__ = ["show"]
+__all__ = ["open_windows", "show"]
 
 _MOST_SUBSTREAMS = 20
 
@@ -38,6 +43,16 @@ def show(report: CheckpointReport, console: Console) -> None:
         console.print(f"Can the given plan go on from here: {answer}")
         _sentences(console, " ", [report.refusal] if report.refusal else [])
     _sentences(console, "[yellow]Advice:[/]", report.advice)
+
+
+def open_windows(window: et.WindowBuilder, report: et.CheckpointReport, spark: SparkSession) -> str:
+    """Return how many there are; that a query goes on meanwhile and removes state is no failure."""
+    try:
+        return f"{et.read_state(window, report.root).count():,}"
+    except (et.EventtideError, PySparkException, Py4JJavaError):
+        if et.read_checkpoint(spark, report.root).committed == report.committed:
+            raise
+        return "not counted, as the query has gone on and the state is not there any more"
 
 
 def _sentences(console: Console, label: str, sentences: Iterable[str]) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-__all__ = ["check_name", "load_plan"]
+__all__ = ["check_name", "load_plan", "text_of"]
 
 _ALLOWED = "module:name of a DataFrame, a window, or a function of the session that returns one"
 
@@ -27,6 +27,12 @@ def check_name(name: str | None) -> str | None:
     if name is not None and not all(name.partition(":")):
         raise typer.BadParameter(f"{name!r} is none. Allowed is {_ALLOWED}.")
     return name
+
+
+def text_of(error: Exception) -> str:
+    """Return what an error says; one of the JVM says more than the call that it ended."""
+    java = getattr(error, "java_exception", None)
+    return str(error) if java is None else str(java.toString())
 
 
 def load_plan(name: str, spark: SparkSession) -> DataFrame | WindowBuilder:
@@ -56,7 +62,7 @@ def _made(name: str, function: Callable[[SparkSession], object], spark: SparkSes
     try:
         return function(spark)
     except Exception as error:  # noqa: BLE001 - whatever code of the user's raises
-        what = f"{type(error).__name__}: {error}".partition("\n")[0]
+        what = f"{type(error).__name__}: {text_of(error)}".partition("\n")[0]
         hint = " What it reads has to be there for this command, too."
         fix = hint if isinstance(error, AnalysisException) else ""
         raise typer.BadParameter(f"--plan is {name!r}, which fails: {what}.{fix}") from None

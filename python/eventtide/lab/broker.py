@@ -12,6 +12,8 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
 import pyspark
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 import eventtide as et
@@ -63,9 +65,19 @@ class Topic:
         Raises
         ------
         ValueError
-            There are rows in it.
+            There are rows in it, or it cannot be read.
         """
-        if not spark.read.format("kafka").options(**self._reading).load().isEmpty():
+        reader = spark.read.format("kafka").options(**self._reading)
+        for timeout in "kafka.request.timeout.ms", "kafka.default.api.timeout.ms":
+            reader = reader.option(timeout, "10000")
+        try:
+            is_empty = reader.load().isEmpty()
+        except (PySparkException, Py4JJavaError) as error:
+            raise ValueError(
+                f"--kafka names the topic {self.name!r} at {self.broker}, which cannot be read:"
+                f" {str(getattr(error, 'java_exception', error)).splitlines()[0]}"
+            ) from error
+        if not is_empty:
             raise ValueError(
                 f"--kafka names the topic {self.name!r}, which has rows, but must be empty:"
                 " name a new one"
