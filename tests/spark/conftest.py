@@ -10,7 +10,7 @@ import eventtide as et
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.spark.jars import BESIDE_SPARK, LOCAL_FILES
+from tests.spark.jars import ASKED_MOST, BESIDE_SPARK, LOCAL_FILES
 from tests.spark.kafka import Broker
 
 if TYPE_CHECKING:
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 
 # Where Hadoop's native library is missing, it asks for modes and links by child processes: some
-# thirty a batch for Spark's default checkpoint files, and two for each other file.
+# thirty a batch for Spark's default checkpoint files, and two for each other file. And a class is
+# looked up in all of Spark's jars in their order, so that a few come first.
 QUICK_FILES = {
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
     "spark.hadoop.fs.file.impl": "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem",
-    "spark.driver.extraClassPath": LOCAL_FILES,
+    "spark.driver.extraClassPath": ":".join([LOCAL_FILES, *ASKED_MOST]),
     "spark.executor.extraClassPath": LOCAL_FILES,
 }
 

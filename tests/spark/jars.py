@@ -12,5 +12,11 @@ _MINOR = ".".join(pyspark.__version__.split(".")[:2])
 BROKER = _JARS / "kafka"
 LOCAL_FILES = str(_JARS / "local-files" / "*")
 
+_SPARK = Path(pyspark.__file__).parent / "jars"
+ASKED_MOST = [
+    str(jar) for name in ("core", "catalyst", "sql") for jar in _SPARK.glob(f"spark-{name}_*")
+]
+"""Those of Spark in which it looks up the classes of closures, each time anew."""
+
 BESIDE_SPARK = sorted(str(jar) for jar in (_JARS / f"spark-{_MINOR}").glob("*.jar"))
 """Kafka's connector, and on Spark 4.1 the table formats."""
