@@ -45,6 +45,9 @@ val sparkSettings = Seq(
     Attributed.blankSeq(sparkVersion.unmanagedJars((ThisBuild / baseDirectory).value))
 )
 
+// what runs at a time, of tests in JVMs of their own too
+Global / concurrentRestrictions := Seq(Tags.limitAll(2), Tags.limit(Tags.ForkedTestGroup, 2))
+
 lazy val kernel = (project in file("jvm/kernel"))
   .settings(
     compilerSettings,
@@ -82,6 +85,14 @@ lazy val spark = (project in file("jvm/spark"))
       "-Dspark.ui.enabled=false",
       s"-Dspark.sql.warehouse.dir=${target.value / "spark-warehouse"}"
     ),
+    // in two JVMs, as a query leaves a core idle much of the time
+    Test / testGrouping := {
+      val jvm = Tests.SubProcess((Test / forkOptions).value)
+      val suites = (Test / definedTests).value.sortBy(_.name).zipWithIndex
+      suites.groupBy(_._2 % 2).toSeq.map { case (half, tests) =>
+        Tests.Group(s"half $half", tests.map(_._1), jvm)
+      }
+    },
     // one jar holds plugin and kernel; it is written where the wheel takes it from
     Compile / packageBin / mappings ++= (kernel / Compile / packageBin / mappings).value,
     Compile / packageBin / artifactPath :=
