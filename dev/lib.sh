@@ -104,12 +104,12 @@ need_launcher() {
 # What tests run beside Spark, such as a Kafka broker: .build/test-jars.
 need_test_jars() {
   local hash
-  hash=$(sha <project/test-jars.xml)
+  hash=$(sha <tests/jars.xml)
   if fresh .build/test-jars/.stamp "$hash"; then return; fi
   need_venv "$(default_spark)"
   say "fetching the jars that tests run beside Spark"
   rm -rf .build/test-jars
-  ivy -ivy project/test-jars.xml \
+  ivy -ivy tests/jars.xml \
     -retrieve '.build/test-jars/[conf]/[artifact]-[revision].[ext]' >.build/test-jars.log
   echo "$hash" >.build/test-jars/.stamp
 }

@@ -26,9 +26,7 @@ __all__ = [
 
 InputState: TypeAlias = Literal["active", "idle", "unknown"]
 SubstreamState: TypeAlias = Literal["active", "idle", "expected"]
-SubstreamReason: TypeAlias = Literal[
-    "rows", "backlog", "timeout", "caught up", "never seen", "held"
-]
+SubstreamReason: TypeAlias = Literal["rows", "backlog", "timeout", "caught up", "never seen"]
 
 
 @dataclass(frozen=True)
@@ -49,10 +47,11 @@ class SubstreamProgress:
         How far its top is behind the highest top of the same input.
     state : {"active", "idle", "expected"}
         Whether it counts: an idle one does not, one that is expected and not yet seen does.
-    reason : {"rows", "backlog", "timeout", "caught up", "never seen", "held"}
+    reason : {"rows", "backlog", "timeout", "caught up", "never seen"}
         Why it is in that state: ``"backlog"`` has rows in its Kafka partition that no batch has
         read, ``"caught up"`` is silent though all of its partition was read, ``"timeout"`` is
-        silent, and nobody knows why.
+        silent, and nobody knows why. What a partition has left is as Spark's source said when it
+        was last asked, which may be after the batch.
     since : datetime
         Since when, by the clock: its last row, its idle deadline if it is idle, its declaration if
         it has no row yet.
@@ -213,7 +212,7 @@ def parse_progress(text: str) -> QueryWatermark:
                 "substreams": [
                   {"name": "text", "top": us|null, "watermark": us|null,
                    "state": "active|idle|expected",
-                   "reason": "rows|backlog|timeout|caught up|never seen|held",
+                   "reason": "rows|backlog|timeout|caught up|never seen",
                    "since": us, "rows": 0, "rowsTotal": 0}]}]}
 
         With ``expected=3``, each substream not yet seen has an entry too, named ``"3 of 3"``.

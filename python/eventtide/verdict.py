@@ -40,7 +40,7 @@ def blame(query: StreamingQuery) -> str:
     Notes
     -----
     A running query logs the sentence by itself when its watermark has not moved for 100 batches
-    with rows, or as many as ``spark.eventtide.warn.stuckBatches`` says.
+    with rows and five minutes, or what ``spark.eventtide.warn.stuckBatches`` and ``.stuckFor`` say.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The jars that tests run beside Spark; `dev/test` fetches what project/test-jars.xml says."""
+"""The jars that tests run beside Spark; `dev/test` fetches what tests/jars.xml says."""
 
 from __future__ import annotations
 

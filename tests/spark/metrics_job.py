@@ -24,6 +24,7 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.streaming.metricsEnabled": "true",
     "spark.eventtide.warn.stuckBatches": "3",
+    "spark.eventtide.warn.stuckFor": "0s",
     "spark.metrics.conf.*.sink.prometheusServlet.class": (
         "org.apache.spark.metrics.sink.PrometheusServlet"
     ),

@@ -96,6 +96,26 @@ def test_a_plan_that_can_go_on_and_one_that_cannot(spark: SparkSession) -> None:
     assert other.watermark == same.watermark  # a plan that does not fit changes nothing
 
 
+def test_a_plan_whose_late_rows_are_others_or_go_elsewhere_cannot_go_on(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """A column with another type, and another folder; a column more is no reason."""
+    kept = f"{tmp_path}/kept"
+    with Script(lambda rows: windowed(rows).late_to(kept).results, f"{EVENTS}, n int") as script:
+        script.rows([(*row, 1) for row in ROWS])
+
+        def refusal(columns: str, folder: str = kept) -> str:
+            rows = spark.readStream.schema(f"{EVENTS}, {columns}").json(script.checkpoint)
+            plan = windowed(rows).late_to(folder)
+            report = et.read_checkpoint(spark, script.checkpoint, plan=plan)
+            assert report.continues == (report.refusal is None)
+            return report.refusal or ""
+
+        assert refusal("n int") == refusal("n int, m int") == ""
+        assert "[LATE_LOG_CHANGED]" in refusal("n string")
+        assert f"{tmp_path}/other" in refusal("n int", f"{tmp_path}/other")
+
+
 def test_a_query_that_commits_all_the_time_is_read_beside_it(spark: SparkSession) -> None:
     """What is read is of one moment, each later than that before; some of the rows are late."""
     spark.conf.set("spark.sql.streaming.minBatchesToRetain", "2")  # so that each batch removes one

@@ -237,6 +237,31 @@ def test_a_topic_that_is_deleted_is_not_waited_for(spark: SparkSession, broker: 
         settle(script).expect([(40, 3)], late=0, watermark=at(55))
 
 
+def test_a_stream_whose_topics_are_all_gone_holds_nobody_back(
+    spark: SparkSession, broker: Broker, topic: str
+) -> None:
+    """Its source has no offsets then; the other stream goes on, until there is a topic again."""
+
+    def query(_: DataFrame) -> DataFrame:
+        patterned = broker.stream(spark, "all-gone-.*", failOnDataLoss="false")
+        streams = [timed(patterned), timed(broker.stream(spark, topic))]
+        both = [et.with_watermark(of, "ts", LAG) for of in streams]
+        return windowed(both[0].union(both[1]))
+
+    broker.create("all-gone-a", 1)
+    broker.send("all-gone-a", 0, at(5))
+    broker.send_all(topic, [(0, at(45)), (1, at(45))])
+    with Script(query, "x int", clock=at(0)) as script:
+        settle(script).expect([], watermark=at(5))
+        broker.delete("all-gone-a")
+        broker.send_all(topic, [(0, at(46)), (1, at(46))])
+        settle(script).expect([(0, 1)], late=0, watermark=at(46))
+        broker.create("all-gone-b", 1)
+        broker.send("all-gone-b", 0, at(57))
+        broker.send_all(topic, [(0, at(78)), (1, at(78))])
+        settle(script).expect([(40, 4)], late=0, watermark=at(57))
+
+
 @pytest.mark.parametrize("available_now", [False, True], ids=["runs on", "runs once"])
 def test_a_topic_that_is_deleted_while_the_query_is_down_is_not_waited_for(
     spark: SparkSession, broker: Broker, *, available_now: bool

@@ -29,6 +29,12 @@ object Status {
 /** Whether a substream counts, and why. */
 sealed abstract class Activity(val name: String, val why: String) {
   override def toString: String = name
+
+  /** Left out, so that nobody waits for it. */
+  def isIdle: Boolean = this match {
+    case Activity.Silent | Activity.CaughtUp | Activity.NeverSeen => true
+    case Activity.Active | Activity.Backlogged | Activity.Expected => false
+  }
 }
 
 object Activity {

@@ -271,7 +271,7 @@ object SubstreamsLawsSuite {
     }
     def emitted: Option[Long] = substreams.emitted
     def watermarks: Seq[(String, Option[Long], Boolean)] =
-      substreams.report.map(one => (one.name, one.watermark, one.activity.name == "idle"))
+      substreams.report.map(one => (one.name, one.watermark, one.activity.isIdle))
 
     def restart(whole: Saved, changes: Seq[Saved]): Quick = {
       val restored = new Quick(setup)

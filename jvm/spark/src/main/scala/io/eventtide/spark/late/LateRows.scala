@@ -4,6 +4,7 @@ import java.util.UUID
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.RunningQuery
 
@@ -100,11 +101,8 @@ private[spark] object LateRows {
     *   so many batches Spark can be set back
     */
   def open(query: RunningQuery, root: Path, retain: Int, conf: Configuration): LateRows = {
-    val nodes = query.analyzedPlan
-      .collect { case node: FindsLateRows => node }
-      .distinctBy(_.lateNode)
-      .toIndexedSeq
-    val logs = nodes.map(node => logOf(node, query.id, conf))
+    val nodes = nodesOf(query.analyzedPlan)
+    val logs = nodes.map(logOf(_, query.id, conf))
     if (nodes.nonEmpty) begin(root, conf, logs)
     val outputs = nodes.zip(logs).map { case (node, log) =>
       val folder = log.map(found => LateFolder(found.folder(root), found))
@@ -113,7 +111,33 @@ private[spark] object LateRows {
     new LateRows(query.session, outputs, new LateIndex(root, retain, conf))
   }
 
-  private def logOf(node: FindsLateRows, query: UUID, conf: Configuration): Option[LateWindow] =
+  /** Refuses a plan whose late rows cannot go on in the logs of a checkpoint; reads only.
+    *
+    * @param query
+    *   the id of the checkpoint's query
+    */
+  def refuseOther(
+      plan: LogicalPlan,
+      query: => UUID,
+      root: Path,
+      conf: Configuration
+  ): Unit = {
+    val known = new LateWindows(root, conf).read()
+    for {
+      (node, window) <- nodesOf(plan).zipWithIndex
+      before <- known.get(window)
+      next <- logOf(node, query, conf)
+    } before.merge(root, window, next)
+  }
+
+  private def nodesOf(plan: LogicalPlan): IndexedSeq[FindsLateRows] =
+    plan.collect { case node: FindsLateRows => node }.distinctBy(_.lateNode).toIndexedSeq
+
+  private def logOf(
+      node: FindsLateRows,
+      query: => UUID,
+      conf: Configuration
+  ): Option[LateWindow] =
     Option.when(node.lateSettings.mode == LateMode.Log) {
       val to = node.lateSettings.to.map(folder => new Path(folder, query.toString))
       val absolute = to.map(path => path.getFileSystem(conf).makeQualified(path).toString)

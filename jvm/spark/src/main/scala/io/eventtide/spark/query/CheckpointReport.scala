@@ -2,6 +2,7 @@ package io.eventtide.spark.query
 
 import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
+import java.util.UUID
 
 import scala.annotation.tailrec
 import scala.jdk.CollectionConverters._
@@ -15,7 +16,14 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.exec.NextDue
-import io.eventtide.spark.late.{LateCounts, LateIndexReader, LateOrphans, LateReason, LateWindows}
+import io.eventtide.spark.late.{
+  LateCounts,
+  LateIndexReader,
+  LateOrphans,
+  LateReason,
+  LateRows,
+  LateWindows
+}
 import io.eventtide.spark.options.{SettingsText, WatermarkSettings}
 import io.eventtide.spark.plan.WindowAggregate
 
@@ -123,7 +131,15 @@ private[spark] final class CheckpointReport(
     }
   }
 
-  private def refuseOther(plan: LogicalPlan): Unit = planFile.refuseOther(PlanFile.linesOf(plan))
+  private def refuseOther(plan: LogicalPlan): Unit = {
+    planFile.refuseOther(PlanFile.linesOf(plan))
+    LateRows.refuseOther(plan, queryId, root, conf)
+  }
+
+  private def queryId: UUID = {
+    val metadata = new CheckpointFiles(root, conf).read("metadata")(_.readAllBytes())
+    UUID.fromString(CheckpointReport.mapper.readTree(metadata).required("id").asText)
+  }
 
   // The query may write anew what is just being read.
   @tailrec
@@ -145,7 +161,7 @@ private[spark] final class CheckpointReport(
 
   private def reportOn(read: ReadLedger, settings: Seq[WatermarkSettings]): WatermarkReport = {
     val inputs = new QueryInputs(
-      settings.map(of => new QueryInput(new java.util.UUID(0, 0), of)).toIndexedSeq
+      settings.map(of => new QueryInput(new UUID(0, 0), of)).toIndexedSeq
     )
     inputs.restore(read.entries)
     val last = read.entries.last

@@ -32,13 +32,13 @@ private[query] final case class InputReport(
   }
 
   def count: Int = visible.size
-  def idle: Int = visible.count(one => InputReport.isIdle(one.activity))
+  def idle: Int = visible.count(_.activity.isIdle)
 
   /** How far the last of those that count is behind the first of all; None while one that counts has
     * not been seen. When none counts, nobody is waited for.
     */
   def spread: Option[Long] = {
-    val counting = visible.filterNot(one => InputReport.isIdle(one.activity)).map(_.top).toSeq
+    val counting = visible.filterNot(_.activity.isIdle).map(_.top).toSeq
     val first = visible.flatMap(_.top).maxOption
     if (counting.isEmpty) first.map(_ => 0L)
     else for (last <- counting.min; top <- first) yield top - last
@@ -72,8 +72,7 @@ private[query] final case class InputReport(
     names.getOrElse(of.name, of.name),
     of.top,
     of.watermark,
-    of.activity.name,
-    InputReport.reasonOf(of.activity),
+    of.activity,
     of.since,
     rows.substreams.get(of.name).fold(0L)(_.count),
     of.rows
@@ -90,23 +89,10 @@ private object InputReport {
       (1 to count).map(i => QueryInput.standIn(i) -> s"$i of $count").toMap
     }
 
-  private def isIdle(activity: Activity): Boolean = activity match {
-    case Activity.Silent | Activity.CaughtUp | Activity.NeverSeen => true
-    case Activity.Active | Activity.Backlogged | Activity.Expected => false
-  }
-
   private def stateOf(status: Status): String = status match {
     case Status.Value => "active"
     case Status.Unknown => "unknown"
     case Status.Idle => "idle"
-  }
-
-  private def reasonOf(activity: Activity): String = activity match {
-    case Activity.Active => "rows"
-    case Activity.Backlogged => "backlog"
-    case Activity.Silent => "timeout"
-    case Activity.CaughtUp => "caught up"
-    case Activity.Expected | Activity.NeverSeen => "never seen"
   }
 }
 
@@ -115,21 +101,29 @@ private[query] final case class SubstreamLine(
     name: String,
     topMicros: Option[Long],
     watermarkMicros: Option[Long],
-    state: String,
-    reason: String,
+    activity: Activity,
     sinceMicros: Long,
     rows: Long,
     rowsTotal: Long
 ) {
 
   def write(node: ObjectNode): Unit = {
-    node.put("name", name).put("state", state).put("reason", reason).put("since", sinceMicros)
+    node.put("name", name).put("state", activity.name).put("reason", reason)
+    node.put("since", sinceMicros)
     node.put("rows", rows).put("rowsTotal", rowsTotal)
     WatermarkReport.putTime(node, "top", topMicros)
     WatermarkReport.putTime(node, "watermark", watermarkMicros)
   }
 
+  private def reason: String = activity match {
+    case Activity.Active => "rows"
+    case Activity.Backlogged => "backlog"
+    case Activity.Silent => "timeout"
+    case Activity.CaughtUp => "caught up"
+    case Activity.Expected | Activity.NeverSeen => "never seen"
+  }
+
   def text: String =
     s"top ${WatermarkReport.text(topMicros)}, watermark ${WatermarkReport.text(watermarkMicros)}, " +
-      s"$state ($reason) since ${WatermarkReport.text(Some(sinceMicros))}, $rows rows"
+      s"$activity ($reason) since ${WatermarkReport.text(Some(sinceMicros))}, $rows rows"
 }

@@ -36,7 +36,7 @@ private[query] final class PartitionBacklogs(query: RunningQuery, nodeId: UUID) 
     */
   def news: Option[Backlogs] = newsBy { (source, _) =>
     // Kafka's fails in a run in which Spark has not asked it for data yet.
-    Try(source.reportLatestOffset()).getOrElse(null)
+    Try(source.reportLatestOffset()).toOption.flatMap(PartitionBacklogs.text(source, _))
   }
 
   /** As `news`, of now: the source is asked for it, which is a request to its broker, and fails as
@@ -47,10 +47,14 @@ private[query] final class PartitionBacklogs(query: RunningQuery, nodeId: UUID) 
   /** As `latestNews`, also if nothing is new. */
   def latest: Option[Backlogs] = offsets(ask).map((PartitionBacklogs.between _).tupled)
 
-  private def ask(source: SupportsAdmissionControl, end: String): Offset =
-    source.latestOffset(source.deserializeOffset(end), ReadLimit.allAvailable)
+  private def ask(source: SupportsAdmissionControl, end: String): Option[String] = {
+    val latest = source.latestOffset(source.deserializeOffset(end), ReadLimit.allAvailable)
+    PartitionBacklogs.text(source, latest)
+  }
 
-  private def newsBy(latest: (SupportsAdmissionControl, String) => Offset): Option[Backlogs] = {
+  private def newsBy(
+      latest: (SupportsAdmissionControl, String) => Option[String]
+  ): Option[Backlogs] = {
     val now = offsets(latest)
     val isNew = now.nonEmpty && now != seen
     if (isNew) seen = now
@@ -59,13 +63,13 @@ private[query] final class PartitionBacklogs(query: RunningQuery, nodeId: UUID) 
 
   // The end of what was read, and the latest.
   private def offsets(
-      latest: (SupportsAdmissionControl, String) => Offset
+      latest: (SupportsAdmissionControl, String) => Option[String]
   ): Option[(String, String)] =
     for {
       from <- source
       end <- query.endOffset(from)
-      found <- Option(latest(from, end))
-    } yield end -> found.json
+      found <- latest(from, end)
+    } yield end -> found
 }
 
 private[query] object PartitionBacklogs {
@@ -75,6 +79,15 @@ private[query] object PartitionBacklogs {
 
   private val json = new ObjectMapper
   private val name = SubstreamName.of(Seq(StringType, IntegerType))
+
+  // No offset is how Spark's own source says that there are no partitions, as when all topics of a
+  // pattern are gone. Another of that name may mean that it has nothing to say.
+  private def text(source: SupportsAdmissionControl, latest: Offset): Option[String] =
+    Option(latest)
+      .map(_.json)
+      .orElse(Option.when(source.getClass.getName.startsWith(SparksOwn))("{}"))
+
+  private val SparksOwn = "org.apache.spark.sql.kafka010."
 
   /** What is between two offsets of Kafka's, `{"topic":{"0":23}}`. A partition that is new begins at 0. */
   def between(end: String, latest: String): Backlogs = {

@@ -56,13 +56,15 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     })
   }
 
-  /** Takes out partitions that the source has not, or has no more: nobody can wait for them. */
+  /** Takes out partitions that the source has not, or has no more: nobody can wait for them. When it
+    * has none at all, the whole is idle until there is one.
+    */
   def keepOnly(now: Long, partitions: Set[String]): Unit = {
     val gone = substreams.report.filter { one =>
       if (partitions(one.name)) isOfNoUse(one) else !isAwaited(one)
     }
     gone.foreach(one => substreams.indexOf(one.name).foreach(substreams.remove(_, now)))
-    if (gone.nonEmpty && substreams.size == 0) {
+    if (gone.nonEmpty && substreams.size == 0 && partitions.nonEmpty) {
       firstLeft = 0
       substreams.declare(QueryInput.standIn(1), now): Unit
     }

@@ -1,6 +1,9 @@
 package io.eventtide.spark.query
 
+import scala.util.Try
+
 import org.apache.spark.internal.Logging
+import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.sql.internal.SQLConf
 
 import io.eventtide.spark.EventtideException
@@ -8,7 +11,8 @@ import io.eventtide.spark.late.{BatchLateness, Lateness}
 
 /** Looks at a query's batches, and says in the driver's log what its owner would want to know.
   *
-  *   - A watermark that stands still while rows arrive: who holds it back, once until it moves.
+  *   - A watermark that stands still while rows arrive, for many batches and for long: who holds it
+  *     back, once until it moves.
   *   - Rows of which too many come too late: what lag would have kept them, once until there are fewer.
   *
   * Batches without rows do not count. What the policies say is looked at, since a throttle may well let
@@ -20,14 +24,32 @@ import io.eventtide.spark.late.{BatchLateness, Lateness}
 private[query] class QueryWatch(name: String, limits: WatchLimits) extends Logging {
   private var ideal = Option.empty[Long]
   private var still = 0
+  private var stillSince = Long.MaxValue
+  private var isStuck = false
   private var span = RowsOfSpan.None
   private var isLate = false
 
-  /** A batch with rows has ended. */
-  def ended(report: => WatermarkReport, ideal: Option[Long], late: BatchLateness): Unit = {
-    if (ideal != this.ideal) still = 0 else still += 1
+  /** A batch with rows has ended, whose own time is `nowMicros`. */
+  def ended(
+      nowMicros: Long,
+      report: => WatermarkReport,
+      ideal: Option[Long],
+      late: BatchLateness
+  ): Unit = {
+    if (ideal != this.ideal || stillSince > nowMicros) begin(nowMicros) else still += 1
     this.ideal = ideal
-    if (still == limits.stuckBatches) warn(stuck(report))
+    val was = isStuck
+    isStuck = still >= limits.stuckBatches && nowMicros - stillSince >= limits.stuckMicros
+    if (isStuck && !was) warn(stuck(report, nowMicros))
+    count(late)
+  }
+
+  private def begin(nowMicros: Long): Unit = {
+    still = 0
+    stillSince = nowMicros
+  }
+
+  private def count(late: BatchLateness): Unit = {
     span = span.and(late)
     if (span.batches == limits.stuckBatches) {
       val was = isLate
@@ -37,9 +59,9 @@ private[query] class QueryWatch(name: String, limits: WatchLimits) extends Loggi
     }
   }
 
-  private def stuck(report: WatermarkReport): String =
-    s"The watermark of $name has not moved for ${limits.stuckBatches} batches with rows. " +
-      report.blame
+  private def stuck(report: WatermarkReport, nowMicros: Long): String =
+    s"The watermark of $name has not moved for $still batches with rows, which is " +
+      s"${Verdict.inWords(nowMicros - stillSince)}. ${report.blame}"
 
   private def lateness(span: RowsOfSpan): String = {
     val percent = f"${span.share * 100}%.1f".replaceAll("\\.0$", "")
@@ -88,19 +110,29 @@ private object RowsOfSpan {
   * @param stuckBatches
   *   after so many batches with rows in which the watermark has not moved; also how many batches
   *   the share of late rows is taken over
+  * @param stuckMicros
+  *   not before it has stood still for so long, by the batches' own times
   * @param lateShare
   *   when a larger part of the rows is too late; from 0 to 1
   */
-private[query] final case class WatchLimits(stuckBatches: Int, lateShare: Double)
+private[query] final case class WatchLimits(
+    stuckBatches: Int,
+    stuckMicros: Long,
+    lateShare: Double
+)
 
 private[query] object WatchLimits {
   val StuckBatches = "spark.eventtide.warn.stuckBatches"
+  val StuckFor = "spark.eventtide.warn.stuckFor"
   val LateShare = "spark.eventtide.warn.lateShare"
 
   /** What the session says when the query starts. */
   def of(conf: SQLConf): WatchLimits = WatchLimits(
     setting(conf, StuckBatches, "100", "a whole number of one or more")(text =>
       text.toIntOption.filter(_ >= 1)
+    ),
+    setting(conf, StuckFor, "5m", "a time in Spark's form, such as 90s or 5m")(text =>
+      Try(JavaUtils.timeStringAsSec(text)).toOption.filter(_ >= 0).map(_ * 1000000L)
     ),
     setting(conf, LateShare, "0.01", "a number from 0 to 1")(text =>
       text.toDoubleOption.filter(share => share >= 0 && share <= 1)

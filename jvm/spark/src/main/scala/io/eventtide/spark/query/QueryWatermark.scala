@@ -125,12 +125,13 @@ private[spark] final class QueryWatermark(
     write(ended.info.batchId, whole = ledger.wantsWhole)
     ticks.reschedule()
     finished = Some(FinishedBatch(ended.info.batchId, now, rows, query.readNothing(isClock)))
-    tellOwner(hadRows || rows.values.exists(_.refused > 0))
+    tellOwner(now, hadRows || rows.values.exists(_.refused > 0))
     stats(rows.values.filterNot(_.isEmpty).toSeq)
   }
 
-  private def tellOwner(hadRows: Boolean): Unit = telling {
-    if (hadRows || late.counts.batch.nonEmpty) watch.ended(report, inputs.ideal, late.lateness)
+  private def tellOwner(now: Long, hadRows: Boolean): Unit = telling {
+    if (hadRows || late.counts.batch.nonEmpty)
+      watch.ended(now, report, inputs.ideal, late.lateness)
     publish()
   }
 

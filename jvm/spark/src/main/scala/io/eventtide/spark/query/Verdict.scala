@@ -4,6 +4,8 @@ import java.time.format.{DateTimeFormatter, DateTimeFormatterBuilder}
 import java.time.temporal.{ChronoField, ChronoUnit}
 import java.time.{Instant, ZoneOffset}
 
+import io.eventtide.kernel.watermark.Activity
+
 /** Who holds a query's watermark back, since when, and what would help: one sentence.
   *
   * The one to blame is, of the input with the lowest watermark, the substream with the lowest; one
@@ -34,7 +36,7 @@ private[query] object Verdict {
     } else {
       val of = if (query.inputs.length > 1) s" of input ${source.input.position}" else ""
       val remedy =
-        if (culprit.reason == "backlog") {
+        if (culprit.activity == Activity.Backlogged) {
           "its partition has rows that were not read yet, so that it cannot be idle; where a " +
             "filter takes all of them, name another substream"
         } else asIdle(query.idealMicros, without(culprit, source, counting))
@@ -45,7 +47,7 @@ private[query] object Verdict {
   private def accusation(culprit: SubstreamLine, source: Accused): String =
     if (culprit.watermarkMicros.isEmpty) {
       val seen =
-        if (culprit.state == "expected") "has not been seen" else "has no watermark yet"
+        if (culprit.activity == Activity.Expected) "has not been seen" else "has no watermark yet"
       s"$seen since ${utc(culprit.sinceMicros)}, so there is no watermark"
     } else {
       val leader = source.lines.maxBy(_.topMicros)
@@ -111,6 +113,6 @@ private[query] object Verdict {
     .toFormatter
 
   private final case class Accused(input: InputReport, lines: Seq[SubstreamLine]) {
-    val counting: Seq[SubstreamLine] = lines.filter(_.state != "idle")
+    val counting: Seq[SubstreamLine] = lines.filterNot(_.activity.isIdle)
   }
 }

@@ -53,4 +53,22 @@ final class QueryInputSuite extends AnyFunSuite {
     input.keepOnly(1, Set("t/0"))
     assert(input.emitted.isEmpty)
   }
+
+  test("when all partitions are gone nobody is waited for, until there is one again") {
+    val input = begun()
+    input.tell(0, Map("a/0" -> Backlog.Empty, "b/0" -> Backlog.Waiting))
+    input.observe(1, rows("a/0" -> 70, "b/0" -> 20), credited = true)
+    input.keepOnly(1, Set.empty)
+    assert(input.isIdle && input.emitted.contains(70L))
+    input.tell(2, Map("c/0" -> Backlog.Waiting))
+    assert(!input.isIdle)
+    input.observe(2, rows("c/0" -> 30), credited = true)
+    assert(!input.isIdle && input.emitted.contains(70L))
+  }
+
+  test("an input that has never had a partition is waited for") {
+    val input = begun()
+    input.keepOnly(1, Set.empty)
+    assert(!input.isIdle)
+  }
 }

@@ -10,12 +10,16 @@ import io.eventtide.spark.late.{BatchLateness, LatenessCounter}
 
 class QueryWatchSuite extends AnyFunSuite {
 
-  private class Watched extends QueryWatch("query 'q'", WatchLimits(3, 0.1)) {
+  private class Watched extends QueryWatch("query 'q'", WatchLimits(3, 60000000, 0.1)) {
     val said: mutable.Buffer[String] = mutable.Buffer.empty
     override protected def warn(text: String): Unit = said += text
 
-    def batch(ideal: Long, late: BatchLateness = BatchLateness.None): Unit =
-      ended(WatermarkReport.beforeFirstBatch(0), Some(ideal), late)
+    private var nowMicros = 0L
+
+    def batch(ideal: Long, late: BatchLateness = BatchLateness.None, took: Int = 20): Unit = {
+      nowMicros += took * 1000000L
+      ended(nowMicros, WatermarkReport.beforeFirstBatch(0), Some(ideal), late)
+    }
   }
 
   private def late(rows: Int, onTime: Int, by: Long*): BatchLateness =
@@ -36,11 +40,23 @@ class QueryWatchSuite extends AnyFunSuite {
     Seq(5L, 5L, 5L, 5L, 5L).foreach(watch.batch(_))
     assert(
       watch.said.toSeq == Seq(
-        "The watermark of query 'q' has not moved for 3 batches with rows. " +
+        "The watermark of query 'q' has not moved for 3 batches with rows, which is 1m. " +
           WatermarkReport.beforeFirstBatch(0).blame
       )
     )
     Seq(6L, 6L, 6L, 6L).foreach(watch.batch(_))
+    assert(watch.said.length == 2)
+  }
+
+  test("many short batches are not enough, nor are a few long ones") {
+    val watch = new Watched
+    (1 to 60).foreach(_ => watch.batch(5, took = 1))
+    assert(watch.said.isEmpty)
+    watch.batch(5, took = 1)
+    assert(watch.said.length == 1)
+    Seq(6L, 6L, 6L).foreach(watch.batch(_, took = 3600))
+    assert(watch.said.length == 1)
+    watch.batch(6, took = 3600)
     assert(watch.said.length == 2)
   }
 
@@ -66,12 +82,20 @@ class QueryWatchSuite extends AnyFunSuite {
 
   test("settings come from the session, and what is none of them is refused") {
     val conf = new SQLConf
-    assert(WatchLimits.of(conf) == WatchLimits(100, 0.01))
+    assert(WatchLimits.of(conf) == WatchLimits(100, 300000000, 0.01))
     conf.setConfString(WatchLimits.StuckBatches, "7")
+    conf.setConfString(WatchLimits.StuckFor, "90s")
     conf.setConfString(WatchLimits.LateShare, "1")
-    assert(WatchLimits.of(conf) == WatchLimits(7, 1))
-    Seq("0", "many").foreach { text =>
-      conf.setConfString(WatchLimits.StuckBatches, text)
+    assert(WatchLimits.of(conf) == WatchLimits(7, 90000000, 1))
+    val wrong = Seq(
+      WatchLimits.LateShare -> "1.5",
+      WatchLimits.StuckFor -> "soon",
+      WatchLimits.StuckFor -> "-1s",
+      WatchLimits.StuckBatches -> "0",
+      WatchLimits.StuckBatches -> "many"
+    )
+    wrong.foreach { case (setting, text) =>
+      conf.setConfString(setting, text)
       val refusal = intercept[EventtideException](WatchLimits.of(conf))
       assert(refusal.condition == "INVALID_SETTING" && refusal.getMessage.contains(s"'$text'"))
     }

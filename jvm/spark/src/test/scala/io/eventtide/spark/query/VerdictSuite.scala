@@ -24,7 +24,7 @@ class VerdictSuite extends AnyFunSuite {
     new SubstreamReport(name, None, None, None, 0, Activity.Expected, Noon)
 
   private def input(position: Int, substreams: SubstreamReport*): InputReport = {
-    val counting = substreams.filterNot(_.activity.name == "idle").map(_.watermark)
+    val counting = substreams.filterNot(_.activity.isIdle).map(_.watermark)
     val ideal = counting.minOption.flatten
     InputReport(
       position,
