@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING
 import eventtide as et
 import pytest
 from eventtide.cli.doctor import open_windows
-from py4j.protocol import Py4JJavaError
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
-from tests.spark.kept_checkpoints import BATCHES, KEPT, SCHEMA, WRITTEN, query_of, run, windows_of
+from tests.spark.kept_checkpoints import (
+    BATCHES,
+    KEPT,
+    QUERIES,
+    SCHEMA,
+    WRITTEN,
+    query_of,
+    run,
+    windows_of,
+)
 from tests.spark.window_runs import WITHOUT_CODE, late_rows, settings
 
 if TYPE_CHECKING:
@@ -80,7 +88,7 @@ def test_it_is_refused_by_name(spark: SparkSession, tmp_path: Path, name: str) -
     with (
         settings(spark, WITHOUT_CODE),
         pytest.raises(
-            StreamingQueryException, match=r"STATE_VERSION\] .* version [12]; .* reads 5"
+            StreamingQueryException, match=r"STATE_VERSION\] .* version 4 or below; .* reads 5"
         ),
     ):
         run(spark, query_of(name), BATCHES, tmp_path)
@@ -88,17 +96,21 @@ def test_it_is_refused_by_name(spark: SparkSession, tmp_path: Path, name: str) -
 
 @pytest.mark.parametrize("name", GO_ON + REFUSED)
 def test_the_doctor_reads_it(spark: SparkSession, tmp_path: Path, name: str) -> None:
-    """Also where its query is refused."""
-    report = et.read_checkpoint(spark, unpacked(name, tmp_path))
+    """Also where its query is refused, which it says."""
+    rows = spark.readStream.schema(SCHEMA).json(str(tmp_path)).withColumn("ts", F.to_timestamp("ts"))
+    plan = QUERIES[query_of(name)](rows)
+    report = et.read_checkpoint(spark, unpacked(name, tmp_path), plan=plan)
     assert report.committed >= WRITTEN - 1
-    assert not report.problems
+    assert report.watermark is not None
+    assert report.continues == (name not in REFUSED)
+    assert [text[:15] for text in report.problems] == ["[STATE_VERSION]"] * (name in REFUSED)
 
 
 def test_the_doctor_says_that_state_cannot_be_counted(spark: SparkSession, tmp_path: Path) -> None:
     """Why, unless its query has removed the state by going on."""
     report = et.read_checkpoint(spark, unpacked("windows-state1", tmp_path))
     window = windows_of(spark.createDataFrame([], SCHEMA).withColumn("ts", F.to_timestamp("ts")))
-    with pytest.raises(Py4JJavaError, match="STATE_VERSION"):
+    with pytest.raises(et.CheckpointError, match="STATE_VERSION"):
         open_windows(window, report, spark)
     before = replace(report, committed=report.committed - 1)
     assert "the query has gone on" in open_windows(window, before, spark)

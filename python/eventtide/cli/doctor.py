@@ -48,7 +48,8 @@ def show(report: CheckpointReport, console: Console) -> None:
 def open_windows(window: et.WindowBuilder, report: et.CheckpointReport, spark: SparkSession) -> str:
     """Return how many there are; that a query goes on meanwhile and removes state is no failure."""
     try:
-        return f"{et.read_state(window, report.root).count():,}"
+        with et.named_errors():
+            return f"{et.read_state(window, report.root).count():,}"
     except (et.EventtideError, PySparkException, Py4JJavaError):
         if et.read_checkpoint(spark, report.root).committed == report.committed:
             raise

@@ -37,6 +37,8 @@ final case class LimitingLagAndDelay(
 
   override def movesWithClock: Boolean = true
 
+  override def measuresSilence: Boolean = true
+
   def create(): WatermarkPolicy = new LagAndDelayPolicy(lag, maxDelay, samples)
 }
 

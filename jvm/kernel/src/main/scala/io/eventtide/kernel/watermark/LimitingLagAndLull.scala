@@ -29,6 +29,8 @@ final case class LimitingLagAndLull(override val lag: Long, maxLull: Long) exten
 
   override def movesWithClock: Boolean = true
 
+  override def measuresSilence: Boolean = true
+
   def create(): WatermarkPolicy = new LagAndLullPolicy(lag, maxLull)
 }
 

@@ -25,6 +25,9 @@ trait PolicySpec extends Serializable {
   /** Whether the watermark can move without rows. */
   def movesWithClock: Boolean = children.exists(_.movesWithClock)
 
+  /** Whether it measures how long ago rows came, which says nothing while others wait to be read. */
+  def measuresSilence: Boolean = children.exists(_.measuresSilence)
+
   /** Whether the lowest time of a batch matters. */
   def usesLowest: Boolean = children.exists(_.usesLowest)
 

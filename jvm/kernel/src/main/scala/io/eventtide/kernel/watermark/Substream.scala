@@ -68,6 +68,17 @@ private[watermark] final class Substream(
     isNew
   }
 
+  /** Whether no tick moves it, as its source has more of it: only where its policy measures silence. */
+  def isPaused(measuresSilence: Boolean): Boolean = measuresSilence && unread == Backlog.Waiting
+
+  /** Waits for it anew, from this clock value on. */
+  def restart(now: Long): Unit = {
+    idle = false
+    quiet = now
+    skipped = 0
+    touched = true
+  }
+
   def reached(target: Long): Boolean = hasWatermark && current >= target
 
   /** Rows below this cannot take it to `target` and need not be told before someone looks.

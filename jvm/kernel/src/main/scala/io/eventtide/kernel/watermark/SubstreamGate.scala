@@ -13,7 +13,8 @@ import java.io.DataOutput
 private[watermark] final class SubstreamGate(
     table: SubstreamTable,
     throttle: Throttle,
-    timeout: Option[Long]
+    timeout: Option[Long],
+    pauses: Boolean
 ) {
   private val combination = new Combination
   private var target = Long.MinValue // the ideal that is worth offering
@@ -98,7 +99,10 @@ private[watermark] final class SubstreamGate(
     val all = new Deadlines
     all.addLeft(Option.when(table.left.known && table.left.value >= ideal)(clock))
     table.iterator.foreach { substream =>
-      val due = if (substream.reached(ideal)) Some(clock) else substream.policy.dueAt(ideal)
+      val due =
+        if (substream.reached(ideal)) Some(clock)
+        else if (substream.isPaused(pauses)) None
+        else substream.policy.dueAt(ideal)
       all.add(due, timeout.map(substream.idleAt).filter(_ < Long.MaxValue))
     }
     all

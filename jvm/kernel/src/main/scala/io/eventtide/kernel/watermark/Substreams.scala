@@ -19,9 +19,11 @@ import io.eventtide.kernel.time.Clamped
   *     highest time among them; after a tick there is no such cap.
   *   - '''Units:''' event times and the clock share one unit, the one of the policy's parameters.
   *   - '''Edges:''' a substream is idle from `last row + timeout` on, inclusive, and left out; one with a
-  *     backlog never is, as its rows may only not have been read. When the last active one goes
-  *     idle, the highest watermark that any ever had is released. Without substreams the whole is
-  *     idle. A declared one holds the others back until it is seen or idle.
+  *     backlog never is, as its rows may only not have been read. Nor does a policy that measures
+  *     silence move one with a backlog: no tick does, and the time until its next batch counts for
+  *     nothing if it has a backlog then too. When the last active one goes idle, the highest
+  *     watermark that any ever had is released. Without substreams the whole is idle. A declared
+  *     one holds the others back until it is seen or idle.
   *   - '''Restart:''' format 1. `saveWhole`, then `saveChanged` as often as wanted; ticks change no
   *     substream's record unless the cap was at work. Time passed to `skip` counts for nothing.
   *   - '''Source:''' Jet's `EventTimeMapper`.
@@ -41,11 +43,13 @@ final class Substreams(
   private val timeout = idleTimeout.getOrElse(Long.MaxValue)
   private val postponed = new PostponedRows
   private val table = new SubstreamTable(() => spec.create(), postponed)
-  private val gate = new SubstreamGate(table, ThrottleSpec.chain(throttles), idleTimeout)
+  private val pauses = spec.measuresSilence
+  private val gate = new SubstreamGate(table, ThrottleSpec.chain(throttles), idleTimeout, pauses)
   private var started = false
   private var clock = Long.MinValue // before it has `started` every clock value is later
   private var nextIdle = Long.MaxValue // no substream becomes idle before this
   private var anyBehind = false
+  private var anyPaused = false
   private var wakeAt = Long.MinValue // until then the clock changes nothing
 
   def size: Int = table.size
@@ -76,7 +80,7 @@ final class Substreams(
     if (rows.isEmpty) tick(now)
     else {
       val cap = rows.iterator.map(_.maxTs).max
-      advance(now)
+      advanceByRows(now)
       rows.foreach { of =>
         table(of.index).observe(clock, of, cap)
         table(of.index).idle = false
@@ -103,19 +107,32 @@ final class Substreams(
     val told = of.filter { case (index, backlog) => table(index).tell(backlog) }
     if (told.nonEmpty) {
       if (started) told.foreach { case (index, _) => judge(table(index)) }
+      anyPaused = table.iterator.exists(_.isPaused(pauses))
       gate.aim()
       wakeAt = Long.MinValue
     }
   }
 
-  /** Gives a substream another name: one that was expected is seen, and now has its own. */
-  def rename(index: Int, name: String): Unit = table.rename(index, name)
+  /** Gives a substream another name: one that was expected is known, and now has its own. If it was
+    * not waited for any more, it is waited for anew.
+    */
+  def rename(index: Int, name: String, now: Long): Unit = {
+    table.rename(index, name)
+    if (table(index).idle) {
+      table(index).restart(Math.max(clock, now))
+      gate.aim()
+      wakeAt = Long.MinValue
+    }
+  }
 
-  /** Takes a substream out, which shifts the higher indexes down; true when `emitted` moved. */
-  def remove(index: Int, now: Long): Boolean = {
+  /** Takes a substream out, which shifts the higher indexes down; true when `emitted` moved.
+    *
+    * @param cap the highest time of the rows that came at this clock value, if there were any
+    */
+  def remove(index: Int, now: Long, cap: Long = Long.MaxValue): Boolean = {
     advance(now)
     table.remove(index)
-    look(Long.MaxValue)
+    look(cap)
   }
 
   /** What is emitted is known elsewhere to be at least this; if so, it was emitted at `now`. */
@@ -151,6 +168,12 @@ final class Substreams(
     */
   def nextDue: Option[Long] = gate.nextDue(clock).filter(due => due > clock || wakeAt <= clock)
 
+  /** Whether a substream would become idle by this clock value, had it no row until then. */
+  def mayIdle(now: Long): Boolean =
+    idleTimeout.exists(timeout =>
+      table.iterator.exists(one => !one.idle && now >= one.idleAt(timeout))
+    )
+
   /** The clock value at which, without more rows, the whole is idle. */
   def idleAt: Option[Long] = gate.idleAt(clock)
 
@@ -180,6 +203,13 @@ final class Substreams(
     wakeAt = Long.MinValue
   }
 
+  // The time that passed until rows came does not count where there are more to be read.
+  private def advanceByRows(now: Long): Unit = {
+    val from = clock
+    advance(now)
+    if (anyPaused) table.iterator.filter(_.isPaused(pauses)).foreach(_.skip(from, clock))
+  }
+
   private def advance(now: Long): Unit = {
     clock = Math.max(clock, now)
     started = true
@@ -195,7 +225,7 @@ final class Substreams(
   }
 
   private def observeAndLook(now: Long, substream: Substream, ts: Long): Boolean = {
-    advance(now)
+    advanceByRows(now)
     substream.observe(clock, ts, ts)
     substream.idle = false
     look(ts)
@@ -205,13 +235,15 @@ final class Substreams(
   private def look(cap: Long): Boolean = {
     nextIdle = Long.MaxValue
     anyBehind = false
+    anyPaused = false
     var i = 0
     while (i < table.size) { lookAt(table(i), cap); i += 1 }
     offer()
   }
 
   private def lookAt(substream: Substream, cap: Long): Unit = {
-    if (clockwork) {
+    if (substream.isPaused(pauses)) anyPaused = true
+    else if (clockwork) {
       substream.follow(clock, cap)
       anyBehind |= substream.behind
     }
@@ -229,12 +261,12 @@ final class Substreams(
 
   /** The earliest clock value at which the clock alone can change something. */
   private def nextLook: Long =
-    if (anyBehind) clock
+    if (anyBehind || anyPaused) clock
     else if (clockwork) Clamped.add(clock, 1)
     else Math.min(nextIdle, gate.offerAgainAt(clock))
 
   private def revive(substream: Substream): Unit = {
-    substream.catchUp(clock)
+    if (substream.isPaused(pauses)) anyPaused = true else substream.catchUp(clock)
     judge(substream)
   }
 

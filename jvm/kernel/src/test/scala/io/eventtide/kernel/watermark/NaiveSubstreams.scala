@@ -26,13 +26,16 @@ final class NaiveSubstreams(
     observeBatch(now, Seq(SubstreamRows(index, ts, ts, 1)))
 
   def observeBatch(now: Long, rows: Seq[SubstreamRows]): Unit = {
+    val from = clock
     clock = Math.max(clock, now)
+    if (rows.nonEmpty) all.filter(isPaused).foreach(skip(_, from))
     rows.foreach { of =>
       all(of.index).policy.observe(clock, of.maxTs, of.minTs)
       all(of.index).quietSince = Math.max(all(of.index).quietSince, clock)
       all(of.index).idle = false
     }
-    combine(rows.map(_.maxTs).maxOption.getOrElse(Long.MaxValue))
+    val fresh = rows.map(of => all(of.index))
+    combine(rows.map(_.maxTs).maxOption.getOrElse(Long.MaxValue), fresh)
   }
 
   def tick(now: Long): Unit = observeBatch(now, Nil)
@@ -40,10 +43,12 @@ final class NaiveSubstreams(
   def skip(now: Long): Unit = {
     val from = clock
     clock = Math.max(clock, now)
-    all.foreach { one =>
-      one.policy.skip(clock)
-      one.quietSince += Math.max(0, clock - Math.max(from, one.quietSince))
-    }
+    all.foreach(skip(_, from))
+  }
+
+  private def skip(one: One, from: Long): Unit = {
+    one.policy.skip(clock)
+    one.quietSince += Math.max(0, clock - Math.max(from, one.quietSince))
   }
 
   def backlog(index: Int, of: Backlog): Unit = if (all(index).backlog != of) {
@@ -54,7 +59,7 @@ final class NaiveSubstreams(
   def remove(index: Int, now: Long): Unit = {
     clock = Math.max(clock, now)
     all.remove(index): Unit
-    combine(Long.MaxValue)
+    combine(Long.MaxValue, Nil)
   }
 
   def emitted: Option[Long] = Option.when(throttle.known)(throttle.emitted)
@@ -62,8 +67,12 @@ final class NaiveSubstreams(
   def watermarks: Seq[(String, Option[Long], Boolean)] =
     all.toSeq.map(one => (one.name, one.watermark, one.idle))
 
-  private def combine(cap: Long): Unit = {
-    all.foreach(settle(_, cap))
+  private def combine(cap: Long, fresh: Seq[One]): Unit = {
+    all.foreach(one => settle(one, cap, moves = fresh.contains(one) || !isPaused(one)))
+    offer()
+  }
+
+  private def offer(): Unit = {
     val active = all.filterNot(_.idle)
     val ideal =
       if (active.isEmpty) highest
@@ -72,15 +81,18 @@ final class NaiveSubstreams(
     ideal.foreach(throttle.offer(clock, _): Unit)
   }
 
-  private def settle(one: One, cap: Long): Unit = {
-    one.policy.tick(clock)
-    if (one.policy.known) {
+  private def settle(one: One, cap: Long, moves: Boolean): Unit = {
+    if (moves) one.policy.tick(clock)
+    if (moves && one.policy.known) {
       val next = Math.min(one.policy.watermark, cap)
       one.watermark = Some(one.watermark.fold(next)(Math.max(_, next)))
     }
     highest = (highest ++ one.watermark).maxOption
     if (isSilent(one)) one.idle = true
   }
+
+  private def isPaused(one: One): Boolean =
+    spec.measuresSilence && one.backlog == Backlog.Waiting
 
   private def isSilent(one: One): Boolean =
     one.backlog != Backlog.Waiting && idleTimeout.exists(clock - one.quietSince >= _)

@@ -45,7 +45,7 @@ final class SubstreamsSuite extends AnyFunSuite {
   test("a renamed substream keeps its place, its watermark and its idle clock") {
     val two = withNames(new Substreams(lag, idleTimeout = Some(10)), "1 of 2", "2 of 2")
     val whole = Saved.by(two.saveWhole)
-    two.rename(0, "north")
+    two.rename(0, "north", 0)
     assert(two.indexOf("north") == Some(0) && two.indexOf("1 of 2").isEmpty)
     assert(!two.observe(1, 0, 7)) // the other one still holds back
     val again = new Substreams(lag, idleTimeout = Some(10))
@@ -56,7 +56,7 @@ final class SubstreamsSuite extends AnyFunSuite {
 
   test("a name is given once") {
     val two = withNames(new Substreams(lag), "a", "b")
-    intercept[InvalidArgument](two.rename(0, "b"))
+    intercept[InvalidArgument](two.rename(0, "b", 0))
   }
 
   test("a declared substream holds back until it is seen or idle") {
@@ -90,6 +90,51 @@ final class SubstreamsSuite extends AnyFunSuite {
     two.backlogs(Seq(1 -> Backlog.Waiting))
     assert(!two.observe(1001, 0, 200) && two.emitted == Some(100))
     assert(two.ideal == Some(50) && two.status == Status.Value)
+  }
+
+  test("silence is not measured while a source has rows to be read") {
+    val lull = new Substreams(LimitingLagAndLull(lag = 5, maxLull = 10))
+    val one = withNames(lull, "a")
+    one.observeBatch(0, Seq(SubstreamRows(0, 100, 100, 1))): Unit
+    one.backlogs(Seq(0 -> Backlog.Waiting))
+    assert(!one.tick(50) && one.emitted == Some(95) && one.dueAt(96).isEmpty)
+    // a batch that has not taken all of it
+    one.observeBatch(60, Seq(SubstreamRows(0, 99, 99, 1))): Unit
+    assert(one.emitted == Some(95))
+    one.backlogs(Seq(0 -> Backlog.Empty))
+    assert(one.dueAt(96) == Some(71) && !one.tick(70) && one.tick(71) && one.emitted == Some(96))
+    // rows that came since, and are all in the next batch
+    one.backlogs(Seq(0 -> Backlog.Waiting))
+    assert(!one.tick(80))
+    one.backlogs(Seq(0 -> Backlog.Empty))
+    one.observeBatch(90, Seq(SubstreamRows(0, 120, 100, 2))): Unit
+    assert(one.emitted == Some(115))
+  }
+
+  test("a policy that goes by the clock itself moves also while rows wait to be read") {
+    val one = withNames(new Substreams(LimitingRealTimeLag(5)), "a")
+    one.observeBatch(10, Seq(SubstreamRows(0, 9, 9, 1))): Unit
+    one.backlogs(Seq(0 -> Backlog.Waiting))
+    assert(one.tick(50) && one.emitted == Some(45))
+  }
+
+  test("one that was not waited for any more is waited for anew under a name of its own") {
+    val two = withNames(new Substreams(lag, idleTimeout = Some(10)), "?", "b")
+    two.observe(0, 1, 50): Unit
+    two.tick(20): Unit
+    assert(two.emitted == Some(50))
+    two.rename(0, "a", 25)
+    two.observe(26, 1, 70): Unit
+    assert(two.emitted == Some(50) && two.report.head.activity == Activity.Expected)
+    two.tick(35): Unit
+    assert(two.report.head.activity == Activity.NeverSeen)
+  }
+
+  test("taking one out after rows lets no other beyond them") {
+    val two = withNames(new Substreams(LimitingRealTimeLag(0)), "a", "b")
+    two.observeBatch(100, Seq(SubstreamRows(0, 7, 7, 1), SubstreamRows(1, 3, 3, 1))): Unit
+    two.remove(1, 100, cap = 7): Unit
+    assert(two.emitted == Some(7))
   }
 
   test("what sources say of a backlog is saved with the substream") {

@@ -48,7 +48,7 @@ private[spark] final class CheckpointReport(
   if (begun.isEmpty) throw EventtideException("CHECKPOINT_EMPTY", "root" -> root)
 
   private lazy val lines = planFile.lines
-  private lazy val refusal = plan.flatMap(wanted => Try(refuseOther(wanted)).failed.toOption)
+  private lazy val refusal = plan.flatMap(wanted => refused(refuseOther(wanted)))
   private lazy val settingsOfSpark = begun.flatMap(sparkSettings)
   private lazy val ledger = Try(readLedger(CheckpointReport.Attempts))
   private lazy val settings = Try(ledger.toOption.flatMap(read => settingsOf(read.entries)))
@@ -58,6 +58,10 @@ private[spark] final class CheckpointReport(
   private lazy val logs = Try(new LateWindows(root, conf).read())
   private lazy val late = Try(index.entries(-1, committed.getOrElse(-1L)))
   private lazy val orphans = Try(new LateOrphans(root, conf).find())
+  private lazy val state = Try(ledger.foreach(read => checkState(read.entries.last)))
+
+  // What any query would be refused for, whatever its plan.
+  private lazy val unreadable = Seq(state, ledger, logs).flatMap(_.failed.toOption)
 
   def json: String = {
     val node = CheckpointReport.mapper.createObjectNode()
@@ -75,14 +79,15 @@ private[spark] final class CheckpointReport(
     val spark = node.putObject("settings")
     settingsOfSpark.foreach(_.toSeq.sorted.foreach { case (key, value) => spark.put(key, value) })
     val problems = node.putArray("problems")
-    val failures = Seq(ledger, watermark, logs, late, orphans).flatMap(_.failed.toOption)
+    val failures = unreadable ++ Seq(watermark, late, orphans).flatMap(_.failed.toOption)
     failures.map(_.getMessage).distinct.foreach(problems.add)
     val advice = node.putArray("advice")
     val inputs = settings.toOption.flatten.getOrElse(Nil)
     CheckpointAdvice(inputs, settingsOfState.getOrElse(Map.empty), counts)
       .foreach(advice.add)
-    plan.foreach(_ => node.put("continues", refusal.isEmpty))
-    refusal.foreach(error => node.put("refusal", error.getMessage))
+    val reason = plan.flatMap(_ => refusal.orElse(unreadable.headOption))
+    plan.foreach(_ => node.put("continues", reason.isEmpty))
+    reason.foreach(error => node.put("refusal", error.getMessage))
     node.toString
   }
 
@@ -135,6 +140,15 @@ private[spark] final class CheckpointReport(
     planFile.refuseOther(PlanFile.linesOf(plan))
     LateRows.refuseOther(plan, queryId, root, conf)
   }
+
+  private def refused(check: => Unit): Option[EventtideException] =
+    try {
+      check
+      None
+    } catch { case refusal: EventtideException => Some(refusal) }
+
+  private def checkState(last: LedgerEntry): Unit =
+    if (lines.exists(_.startsWith(WindowAggregate.Line))) last.checkState()
 
   private def queryId: UUID = {
     val metadata = new CheckpointFiles(root, conf).read("metadata")(_.readAllBytes())

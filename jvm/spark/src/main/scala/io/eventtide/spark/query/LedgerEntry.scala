@@ -5,6 +5,7 @@ import java.io.{DataInputStream, DataOutputStream, EOFException}
 import io.eventtide.kernel.SavedText
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.exec.NextDue
+import io.eventtide.spark.state.FrameStore
 
 /** What is durable of a query's policies after one batch; after batch -1, what it begins with.
   *
@@ -23,6 +24,8 @@ import io.eventtide.spark.exec.NextDue
   * @param settings
   *   how each input was asked for, by position, for whoever reads the entry without the query; only
   *   in a whole one
+  * @param stateFormat
+  *   of the state of windows; 0 for one that is too old to be written down
   */
 private[query] final case class LedgerEntry(
     batchId: Long,
@@ -32,8 +35,15 @@ private[query] final case class LedgerEntry(
     inputs: Seq[Array[Byte]],
     rowsOnTime: Long = 0,
     due: Seq[SavedDue] = Nil,
-    settings: Seq[String] = Nil
+    settings: Seq[String] = Nil,
+    stateFormat: Int = FrameStore.Version
 ) {
+
+  /** Refuses state of windows in a format that is not known. */
+  def checkState(): Unit = if (stateFormat != FrameStore.Version) {
+    val found = if (stateFormat == 0) "4 or below" else s"$stateFormat"
+    throw EventtideException("STATE_VERSION", "found" -> found, "known" -> FrameStore.Version)
+  }
 
   def write(out: DataOutputStream): Unit = {
     out.writeInt(LedgerEntry.Magic)
@@ -57,6 +67,7 @@ private[query] final case class LedgerEntry(
     }
     out.writeInt(settings.length)
     settings.foreach(SavedText.write(out, _))
+    out.writeInt(stateFormat)
   }
 
   private def writeOption(out: DataOutputStream, value: Option[Long]): Unit = {
@@ -72,7 +83,7 @@ private[query] object LedgerEntry {
   final class Foreign extends RuntimeException
 
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
-  private val Version = 6
+  private val Version = 7
 
   def read(batchId: Long, in: DataInputStream): LedgerEntry = {
     if (in.readInt() != Magic) {
@@ -95,9 +106,13 @@ private[query] object LedgerEntry {
       inputs = Seq.fill(in.readInt())(readBytes(in)),
       rowsOnTime = if (version < 2) 0 else in.readLong(),
       due = if (version < 3) Nil else Seq.fill(in.readInt())(readDue(in, version)),
-      settings = if (version < 6) Nil else Seq.fill(in.readInt())(SavedText.read(in))
+      settings = if (version < 6) Nil else Seq.fill(in.readInt())(SavedText.read(in)),
+      stateFormat = if (version < 7) stateBeside(version) else in.readInt()
     )
   }
+
+  // Of those that did not write it: with version 4 came format 5.
+  private def stateBeside(version: Int): Int = if (version < 4) 0 else 5
 
   private def readDue(in: DataInputStream, version: Int): SavedDue = {
     val (end, clockMicros) = (in.readLong(), in.readLong())

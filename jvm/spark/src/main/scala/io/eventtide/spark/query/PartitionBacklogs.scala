@@ -47,6 +47,12 @@ private[query] final class PartitionBacklogs(query: RunningQuery, nodeId: UUID) 
   /** As `latestNews`, also if nothing is new. */
   def latest: Option[Backlogs] = offsets(ask).map((PartitionBacklogs.between _).tupled)
 
+  /** All partitions of what was read last: nobody knows that any is read to its end. */
+  def assumed: Option[Backlogs] =
+    source
+      .flatMap(query.endOffset)
+      .map(PartitionBacklogs.partitions(_).keySet.map(_ -> Backlog.Waiting).toMap)
+
   private def ask(source: SupportsAdmissionControl, end: String): Option[String] = {
     val latest = source.latestOffset(source.deserializeOffset(end), ReadLimit.allAvailable)
     PartitionBacklogs.text(source, latest)
@@ -105,4 +111,24 @@ private[query] object PartitionBacklogs {
       partition.getValue.asLong
     read.toMap
   }
+}
+
+/** Those of all inputs whose substreams are partitions of their source, by position. */
+private[query] final class SourceBacklogs(query: RunningQuery, nodes: Map[Int, UUID]) {
+  import PartitionBacklogs.Backlogs
+
+  private val sources = nodes.map { case (position, nodeId) =>
+    position -> new PartitionBacklogs(query, nodeId)
+  }
+
+  def news: Map[Int, Backlogs] = by(_.news)
+
+  def latestNews: Map[Int, Backlogs] = by(_.latestNews)
+
+  def latest: Map[Int, Backlogs] = by(_.latest)
+
+  def assumed: Map[Int, Backlogs] = by(_.assumed)
+
+  private def by(of: PartitionBacklogs => Option[Backlogs]): Map[Int, Backlogs] =
+    sources.flatMap { case (position, source) => of(source).map(position -> _) }
 }

@@ -3,7 +3,7 @@ package io.eventtide.spark.query
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
 import java.util.UUID
 
-import io.eventtide.kernel.watermark.{Backlog, Status, SubstreamReport}
+import io.eventtide.kernel.watermark.{Activity, Backlog, Status, SubstreamReport}
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.exec.SubstreamName
 import io.eventtide.spark.options.WatermarkSettings
@@ -18,6 +18,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   private var substreams = settings.newSubstreams()
   private lazy val standIns = (1 to settings.expectedCount.getOrElse(1)).map(QueryInput.standIn)
   private var firstLeft = 0
+  private var isDeserted = false // its source has no partitions any more
   private var badTime = 0L
   private var future = 0L
 
@@ -56,19 +57,31 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     })
   }
 
-  /** Takes out partitions that the source has not, or has no more: nobody can wait for them. When it
-    * has none at all, the whole is idle until there is one.
+  /** Takes out partitions that the source has not, or has no more: nobody can wait for them.
+    *
+    * When it has none at all, as those of a pattern that fits no topic, they stay, as somebody may have
+    * forbidden to see them, and are waited for no more: the whole is idle until there is one.
+    *
+    * @param rows
+    *   what came at this clock value
     */
-  def keepOnly(now: Long, partitions: Set[String]): Unit = {
-    val gone = substreams.report.filter { one =>
-      if (partitions(one.name)) isOfNoUse(one) else !isAwaited(one)
-    }
-    gone.foreach(one => substreams.indexOf(one.name).foreach(substreams.remove(_, now)))
-    if (gone.nonEmpty && substreams.size == 0 && partitions.nonEmpty) {
+  def keepOnly(now: Long, partitions: Set[String], rows: BatchRows = BatchRows.Empty): Unit = {
+    val reports = substreams.report
+    isDeserted = partitions.isEmpty && !reports.exists(isAwaited)
+    if (partitions.nonEmpty) takeOut(now, rows, reports.filter(isGone(_, partitions)))
+  }
+
+  private def takeOut(now: Long, rows: BatchRows, gone: Seq[SubstreamReport]): Unit = {
+    val cap = if (rows.isEmpty) Long.MaxValue else rows.max
+    gone.foreach(one => substreams.indexOf(one.name).foreach(substreams.remove(_, now, cap)))
+    if (gone.nonEmpty && substreams.size == 0) {
       firstLeft = 0
       substreams.declare(QueryInput.standIn(1), now): Unit
     }
   }
+
+  private def isGone(one: SubstreamReport, partitions: Set[String]): Boolean =
+    if (partitions(one.name)) isOfNoUse(one) else !isAwaited(one)
 
   // There has never been such a partition, and one is expected.
   private def isAwaited(one: SubstreamReport): Boolean =
@@ -80,11 +93,17 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     one.rows == 0 && one.backlog == Backlog.Empty && settings.idleTimeoutMicros.isEmpty &&
       settings.expected.isEmpty && settings.expectedCount.isEmpty
 
-  /** Nobody can say what its partitions have left: none of them becomes idle by that. */
-  def assumeBacklogs(): Unit =
+  /** Nobody can say what its partitions have left: none of them becomes idle by that.
+    *
+    * @param partitions
+    *   those that were read before, which may not be known here
+    */
+  def assumeBacklogs(now: Long, partitions: Map[String, Backlog]): Unit = {
+    tell(now, partitions)
     substreams.backlogs(substreams.report.filter(_.backlog != Backlog.Unknown).flatMap { one =>
       substreams.indexOf(one.name).map(_ -> Backlog.Waiting)
     })
+  }
 
   /** Counts the rows of a batch that were refused. */
   def refuse(rows: BatchRows): Unit = {
@@ -104,7 +123,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
 
   private def declare(name: String, now: Long): Int = standIn match {
     case Some(index) =>
-      substreams.rename(index, name)
+      substreams.rename(index, name, now)
       index
     case None if substreams.size >= settings.maxSubstreams =>
       throw EventtideException("TOO_MANY_SUBSTREAMS", "max" -> settings.maxSubstreams)
@@ -124,12 +143,16 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     val later = new QueryInput(nodeId, settings)
     later.substreams = substreams.copy()
     later.substreams.tick(now)
+    later.isDeserted = isDeserted
     later
   }
 
   def raise(micros: Long, now: Long): Unit = substreams.raise(micros, now)
 
-  def isIdle: Boolean = substreams.status == Status.Idle
+  def isIdle: Boolean = isDeserted || substreams.status == Status.Idle
+
+  /** Whether one that counts would be idle at `now`, had it no row until then. */
+  def mayIdle(now: Long): Boolean = substreams.mayIdle(now)
 
   def emitted: Option[Long] = substreams.emitted
 
@@ -137,7 +160,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
 
   /** From when on this input is at `target`, and from when on it is idle, without rows. */
   def deadline(target: Long): (Option[Long], Option[Long]) =
-    (substreams.dueAt(target), substreams.idleAt)
+    (substreams.dueAt(target), if (isDeserted) Some(Long.MinValue) else substreams.idleAt)
 
   /** The saved state: whole, or what changed since it was last saved. */
   def save(whole: Boolean): Array[Byte] = {
@@ -152,12 +175,13 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   def report(position: Int, rows: BatchRows): InputReport = InputReport(
     position,
     settings,
-    substreams.status,
+    if (isIdle) Status.Idle else substreams.status,
     ideal,
     emitted,
     badTime,
     future,
-    substreams.report,
+    if (isDeserted) substreams.report.map(_.copy(activity = Activity.CaughtUp))
+    else substreams.report,
     rows
   )
 }

@@ -40,11 +40,21 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
     backlogs.foreach { case (position, of) => inputs(position).tell(now, of) }
 
   /** Until the sources say what their partitions have left. */
-  def assumeBacklogs(): Unit = ofPartitions.keys.foreach(inputs(_).assumeBacklogs())
+  def assumeBacklogs(now: Long, partitions: Map[Int, Map[String, Backlog]]): Unit =
+    partitions.foreach { case (position, of) => inputs(position).assumeBacklogs(now, of) }
+
+  /** Whether a partition would be idle at `now`, had it no row until then. */
+  def mayIdle(now: Long): Boolean = ofPartitions.keys.exists(inputs(_).mayIdle(now))
 
   /** Takes out partitions that are gone, after `tell` and the rows of the batch. */
-  def keepOnly(now: Long, partitions: Map[Int, Map[String, Backlog]]): Unit =
-    partitions.foreach { case (position, of) => inputs(position).keepOnly(now, of.keySet) }
+  def keepOnly(
+      now: Long,
+      partitions: Map[Int, Map[String, Backlog]],
+      rows: Map[Int, BatchRows] = Map.empty
+  ): Unit =
+    partitions.foreach { case (position, of) =>
+      inputs(position).keepOnly(now, of.keySet, rows.getOrElse(position, BatchRows.Empty))
+    }
 
   /** Counts the rows of a batch that were refused, by position. */
   def refuse(rows: Map[Int, BatchRows]): Unit =

@@ -2,6 +2,7 @@ package io.eventtide.spark.query
 
 import java.util.UUID
 
+import scala.util.Try
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.connector.read.streaming.SparkDataStream
@@ -44,9 +45,7 @@ private[spark] final class QueryWatermark(
 
   private val catchUp = new CatchUp(inputs.holdOnRestart)
   private val ticks = new TickSchedule
-  private val backlogs = inputs.ofPartitions.map { case (position, nodeId) =>
-    position -> new PartitionBacklogs(query, nodeId)
-  }
+  private val backlogs = new SourceBacklogs(query, inputs.ofPartitions)
   private var claimed = false
   private var lastTicked = false
   private var restored = false
@@ -110,13 +109,31 @@ private[spark] final class QueryWatermark(
   /** Ends a batch: credits its rows and its time, writes what has to be there before it is
     * committed, and says the watermark.
     */
-  private[query] def finish(ended: BatchWatermark): EventTimeStats = synchronized {
+  private[query] def finish(ended: BatchWatermark): EventTimeStats = {
+    val left = leftAfter(ended)
+    synchronized(finish(ended, left))
+  }
+
+  // What sources have left after a batch; None where one cannot say. Where that decides whether a
+  // partition is idle they are asked once more, under no lock: what they have said is older than the
+  // batch's own time. What they said to the first run of a batch, nobody knows any more.
+  private def leftAfter(ended: BatchWatermark): Option[Map[Int, Backlogs]] = {
+    val asks = synchronized {
+      isRunAgain(ended.info.batchId) || (!catchUp.holding && inputs.mayIdle(ended.nowMicros))
+    }
+    if (asks) Try(backlogs.latest).toOption else Some(backlogs.news)
+  }
+
+  private def finish(
+      ended: BatchWatermark,
+      left: Option[Map[Int, Backlogs]]
+  ): EventTimeStats = {
     val rows = inputs.onTime(ended.rows(inputs.positions), ended.lowestOnTime)
     val now = ended.nowMicros
     if (ended.info.watermarkMs > 0) inputs.raise(ended.watermarkMicros, now)
     val hadRows = rows.values.exists(!_.isEmpty)
     inputs.refuse(rows)
-    if (hadRows || !catchUp.holding) observe(ended.info.batchId, now, rows)
+    if (hadRows || !catchUp.holding) observe(now, rows, left)
     if (hadRows) inputs.emit(now)
     late.finish(ended.info.batchId, ended.lateLogs)
     val isAgain = isRunAgain(ended.info.batchId)
@@ -180,7 +197,7 @@ private[spark] final class QueryWatermark(
     // The end of that millisecond: what a held batch has skipped, counts no more until it.
     val now = math.max(nowMs * 1000, finished.fold(0L)(_.nowMicros)) + 999
     look(now)
-    if (synchronized(catchUp.holding && finished.isEmpty)) forgetGone()
+    if (synchronized(catchUp.holding && finished.isEmpty)) forgetGone(now)
     synchronized {
       val asks =
         due.takeOwed() || (!lastTicked && isDue(now) && (!dataIsOver || advanceAtLast(now)))
@@ -202,14 +219,15 @@ private[spark] final class QueryWatermark(
       lookAround(now)
       !catchUp.holding && isDue(now)
     }
-    val latest = if (asksSources) backlogsBy(_.latestNews) else Map.empty[Int, Backlogs]
+    val latest = if (asksSources) backlogs.latestNews else Map.empty[Int, Backlogs]
     synchronized(lookAtPartitions(now, latest))
   }
 
   // There may be no batch that sees it. That the clock moves, does not count by this.
-  private def forgetGone(): Unit = {
-    val latest = backlogsBy(_.latest)
+  private def forgetGone(now: Long): Unit = {
+    val latest = backlogs.latest
     synchronized {
+      inputs.tell(now, latest)
       inputs.keepOnly(Long.MinValue, latest)
       if (latest.nonEmpty) ticks.reschedule()
     }
@@ -217,20 +235,24 @@ private[spark] final class QueryWatermark(
 
   private def lookAround(now: Long): Unit = {
     if (!restored) start(now)
-    if (!catchUp.holding) lookAtPartitions(now, backlogsBy(_.news))
+    if (!catchUp.holding) lookAtPartitions(now, backlogs.news)
     val batchSince = ticks.batchSince(query.lastPlanned)
     val isOver = catchUp.look(batchSince, tookAll)
     if (isOver) ticks.reschedule()
     if (isOver || !isPublished) telling(publish())
   }
 
-  private def observe(batchId: Long, now: Long, rows: Map[Int, BatchRows]): Unit = {
-    val partitions = backlogsBy(_.news)
-    // What the first run of the batch knew of its sources, nobody knows any more.
-    if (isRunAgain(batchId) && partitions.isEmpty) inputs.assumeBacklogs()
-    inputs.tell(now, partitions)
+  private def observe(
+      now: Long,
+      rows: Map[Int, BatchRows],
+      left: Option[Map[Int, Backlogs]]
+  ): Unit = {
+    left match {
+      case Some(partitions) => inputs.tell(now, partitions)
+      case None => inputs.assumeBacklogs(now, backlogs.assumed)
+    }
     inputs.observe(now, rows, credited = !catchUp.holding)
-    inputs.keepOnly(now, partitions)
+    inputs.keepOnly(now, left.getOrElse(Map.empty), rows)
   }
 
   private def lookAtPartitions(now: Long, partitions: Map[Int, Backlogs]): Unit = {
@@ -238,9 +260,6 @@ private[spark] final class QueryWatermark(
     inputs.keepOnly(now, partitions)
     if (partitions.nonEmpty) ticks.reschedule()
   }
-
-  private def backlogsBy(news: PartitionBacklogs => Option[Backlogs]): Map[Int, Backlogs] =
-    backlogs.flatMap { case (position, of) => news(of).map(position -> _) }
 
   private def isClock(source: SparkDataStream): Boolean = source.isInstanceOf[ClockStream]
 
@@ -293,6 +312,7 @@ private[spark] final class QueryWatermark(
 
   private def restore(next: Long): Unit = {
     val entries = ledger.restore(below = next)
+    if (due.hasWindows) entries.last.checkState()
     late.restore(below = next, entries.last.rowsOnTime)
     inputs.restore(entries)
     due.restore(entries.last.due, query.watermarkMs)

@@ -319,7 +319,7 @@ private[spark] object FrameStore {
   }
 
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
-  private[state] val Version = 5
+  val Version = 5
 
   /** Refuses state in a format that is not known. */
   private[state] def checkVersion(found: Int): Unit =

@@ -7,6 +7,7 @@ import java.nio.file.Files
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.eventtide.kernel.SavedText
 import io.eventtide.spark.exec.NextDue
 import io.eventtide.spark.{CheckpointConf, EventtideException}
 
@@ -65,13 +66,15 @@ class BatchLedgerSuite extends AnyFunSuite {
   }
 
   test("entries of all versions are read") {
-    (1 to 5).foreach { version =>
+    (1 to 6).foreach { version =>
       val entry = LedgerEntry.read(3, new DataInputStream(new ByteArrayInputStream(old(version))))
       assert((entry.after, entry.held, entry.emittedMicros) == ((Some(2L), true, Some(7000L))))
-      assert(entry.inputs.map(new String(_)) == Seq("input") && entry.settings.isEmpty)
+      assert(entry.inputs.map(new String(_)) == Seq("input"))
+      assert(entry.settings == (if (version < 6) Nil else Seq("settings")))
+      assert(entry.stateFormat == (if (version < 4) 0 else 5))
       assert(entry.rowsOnTime == (if (version < 2) 0 else 40))
       val due = SavedDue(
-        NextDue(60, 70, NextDue.Unknown),
+        NextDue(60, 70, if (version < 6) NextDue.Unknown else 80),
         if (version < 4) "" else "rules",
         if (version < 5) "" else "begins"
       )
@@ -100,6 +103,11 @@ class BatchLedgerSuite extends AnyFunSuite {
       out.writeLong(70)
       if (version >= 4) out.writeUTF("rules")
       if (version >= 5) out.writeUTF("begins")
+    }
+    if (version >= 6) {
+      out.writeLong(80)
+      out.writeInt(1)
+      SavedText.write(out, "settings")
     }
     bytes.toByteArray
   }

@@ -59,11 +59,33 @@ final class QueryInputSuite extends AnyFunSuite {
     input.tell(0, Map("a/0" -> Backlog.Empty, "b/0" -> Backlog.Waiting))
     input.observe(1, rows("a/0" -> 70, "b/0" -> 20), credited = true)
     input.keepOnly(1, Set.empty)
-    assert(input.isIdle && input.emitted.contains(70L))
+    assert(input.isIdle && input.emitted.contains(20L)) // they may only be hidden
+    assert(input.at(3).isIdle && input.deadline(30) == ((None, Some(Long.MinValue))))
     input.tell(2, Map("c/0" -> Backlog.Waiting))
-    assert(!input.isIdle)
     input.observe(2, rows("c/0" -> 30), credited = true)
-    assert(!input.isIdle && input.emitted.contains(70L))
+    input.keepOnly(2, Set("c/0"))
+    assert(!input.isIdle && input.emitted.contains(30L))
+  }
+
+  test("partitions of a batch that is run again are waited for, whatever else is known") {
+    val input = begun()
+    input.assumeBacklogs(1, Map("t/0" -> Backlog.Waiting, "t/1" -> Backlog.Waiting))
+    input.observe(1, rows("t/0" -> 45), credited = true)
+    assert(input.emitted.isEmpty)
+  }
+
+  test("a partition that is taken out after rows lets no other beyond them") {
+    val settings =
+      OptionsCodec.watermark(
+        Map("policy" -> "limiting_real_time_lag", "lag" -> "PT0S"),
+        SubstreamLabel.Kafka
+      )
+    val input = new QueryInput(new UUID(0, 0), settings)
+    input.begin(0)
+    val batch = rows("t/0" -> 70, "gone/0" -> 20)
+    input.observe(100, batch, credited = true)
+    input.keepOnly(100, Set("t/0"), batch)
+    assert(input.emitted.contains(70L))
   }
 
   test("an input that has never had a partition is waited for") {
