@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from eventtide.testing import Script
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.datasource import InputPartition
 
 PATIENCE = 60  # seconds: far more than needed, on any machine
 
@@ -23,6 +25,7 @@ class Gate:
     """An open gate, known to all processes by files in a folder."""
 
     def __init__(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
         self._closed = folder / "closed"
         self._reached = folder / "reached"
 
@@ -53,3 +56,37 @@ class Gate:
             return True
 
         return rows.where(F.udf(waits, "boolean", useArrow=False)("ts"))
+
+    def stream(self, spark: SparkSession) -> DataFrame:
+        """Return a stream without rows, which does not say so before the gate is open."""
+        closed, reached = self._closed, self._reached
+
+        class Reader(DataSourceStreamReader):  # in here, so that workers get it by value
+            def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
+                return {"rows": 0}
+
+            def latestOffset(self, *_: object) -> dict[str, int]:  # noqa: N802 - Spark's name
+                while closed.exists():
+                    reached.touch()
+                    time.sleep(0.01)
+                return {"rows": 0}
+
+            def partitions(self, start: object, end: object) -> list[InputPartition]:  # noqa: ARG002
+                return []
+
+            def read(self, partition: InputPartition) -> Iterator[tuple[object, ...]]:  # noqa: ARG002
+                return iter(())
+
+        class Source(DataSource):
+            @classmethod
+            def name(cls) -> str:
+                return "gate"
+
+            def schema(self) -> str:
+                return "ts timestamp"
+
+            def streamReader(self, schema: object) -> Reader:  # noqa: ARG002, N802 - Spark's name
+                return Reader()
+
+        spark.dataSource.register(Source)
+        return spark.readStream.format("gate").load()

@@ -92,16 +92,25 @@ class Broker:
     def create(self, topic: str, partitions: int) -> None:
         """Make a topic."""
         _done(self._admin.create_topics([NewTopic(topic, partitions, 1)]))
+        self._await_partitions(topic, partitions)
 
     def widen(self, topic: str, partitions: int) -> None:
         """Give a topic more partitions, so many in all."""
         _done(self._admin.create_partitions([NewPartitions(topic, partitions)]))
+        self._await_partitions(topic, partitions)
 
     def delete(self, topic: str) -> None:
         """Delete a topic, and wait until it is not listed any more."""
         _done(self._admin.delete_topics([topic]))
+        self._await_partitions(topic, 0)
+
+    def _await_partitions(self, topic: str, count: int) -> None:
+        """Wait until a topic is listed with so many partitions: what is new comes later."""
         until = time.monotonic() + PATIENCE
-        while topic in self._admin.list_topics(timeout=PATIENCE).topics:
+        while True:
+            listed = self._admin.list_topics(timeout=PATIENCE).topics.get(topic)
+            if (0 if listed is None else len(listed.partitions)) == count:
+                return
             assert time.monotonic() < until
 
     def send(self, topic: str, partition: int, *values: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
-from itertools import takewhile
+from itertools import count, takewhile
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.pages import ROOT
+from tests.spark.checkpoints import files, set_back
 from tests.spark.queries import EVENTS, at, counts, stock
 
 if TYPE_CHECKING:
@@ -119,8 +120,7 @@ def test_a_plan_whose_late_rows_are_others_or_go_elsewhere_cannot_go_on(
 def test_a_query_that_commits_all_the_time_is_read_beside_it(spark: SparkSession) -> None:
     """What is read is of one moment, each later than that before; some of the rows are late."""
     spark.conf.set("spark.sql.streaming.minBatchesToRetain", "2")  # so that each batch removes one
-    seconds = range(120, 3600, 60)
-    batches = [[(at(second), "a"), (at(second - 90), "a")] for second in seconds]
+    batches = ([(at(second), "a"), (at(second - 90), "a")] for second in count(120, 60))
     enough = Event()
     reports: list[et.CheckpointReport] = []
     with Script(query, EVENTS) as script, ThreadPoolExecutor(1) as thread:
@@ -143,10 +143,11 @@ def test_a_batch_that_was_begun_and_not_committed_is_told(spark: SparkSession) -
     with Script(query, EVENTS) as script:
         script.rows(ROWS)
         script.stop()
-        last = max(Path(script.checkpoint, "commits").glob("[0-9]*"), key=lambda p: int(p.name))
-        last.unlink()
-        report = et.read_checkpoint(spark, script.checkpoint)
-    assert (report.committed, report.begun) == (int(last.name) - 1, int(last.name))
+        checkpoint = Path(script.checkpoint)
+        last = max(files(checkpoint, "commits").values())
+        set_back(checkpoint, last, ())
+        report = et.read_checkpoint(spark, checkpoint)
+    assert (report.committed, report.begun) == (last - 1, last)
     assert report.problems == ()
 
 

@@ -18,6 +18,7 @@ from eventtide import WatermarkPolicies
 from eventtide.testing import Script
 from eventtide.testing.values import moment
 
+from tests.spark.checkpoints import LEDGER, files, set_back
 from tests.spark.gate import Gate
 from tests.spark.kafka import PATIENCE
 from tests.spark.queries import at, counts, stock, windowed
@@ -127,6 +128,7 @@ def test_a_silent_partition_is_idle_once_all_of_it_was_read(
             assert substreams(script) == {"0": ("active", "rows"), "1": ("idle", reason)}
 
 
+@pytest.mark.smoke
 def test_a_partition_with_a_backlog_is_not_idle(
     spark: SparkSession, broker: Broker, topic: str
 ) -> None:
@@ -143,6 +145,38 @@ def test_a_partition_with_a_backlog_is_not_idle(
         script.expect([], late=0, watermark=at(6))
         broker.send(topic, 1, at(31))
         settle(script).expect([(0, 3)], late=0, watermark=at(31))
+
+
+def test_rows_that_wait_to_be_read_are_a_backlog(
+    spark: SparkSession, broker: Broker, topic: str
+) -> None:
+    """As behind a least number for each trigger; progress says so while no batch runs."""
+    rows = broker.stream(spark, topic, minOffsetsPerTrigger=10, maxTriggerDelay="1h")
+    broker.send_all(topic, [(0, at(45)), (1, at(2))])
+    with play(counts(LAG, idle_timeout="10s"), rows) as script:
+        settle(script).expect([], watermark=at(2))
+        broker.send(topic, 1, at(3))
+        settle(script).clock("+10s").expect([], watermark=at(2))
+        assert substreams(script)["1"] == ("active", "backlog")
+
+
+def test_a_lull_does_not_go_on_while_rows_wait_to_be_read(
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
+) -> None:
+    """A burst, and a batch with a part of it that takes longer than the lull."""
+    gate = Gate(tmp_path)
+    query = counts(WatermarkPolicies.limiting_lag_and_lull("0s", "30s"))
+    rows = broker.stream(spark, topic, maxOffsetsPerTrigger=1)
+    broker.send(topic, 0, at(1))
+    with play(lambda rows: query(gate.passed(rows)), rows) as script, ThreadPoolExecutor(1) as pool:
+        settle(script).expect([], watermark=at(1))
+        gate.close()
+        broker.send(topic, 0, *map(at, (2, 3, 4, 5, 12)))
+        settling = pool.submit(settle, script)
+        with gate.reached_by(settling):
+            script._run.set_clock_ms(script._run.now_ms() + 60_000)
+        settling.result()
+        script.expect([(0, 5)], late=0)
 
 
 def test_a_partition_that_has_never_delivered_is_waited_for_until_it_is_idle(
@@ -187,6 +221,22 @@ def test_a_partition_whose_rows_are_all_filtered_out_is_not_waited_for(
         script.expect([(0, 1), (20, 1)], late=0, watermark=at(45))
 
 
+def test_a_batch_that_is_run_again_waits_for_partitions_that_were_new_in_it(
+    spark: SparkSession, broker: Broker, topic: str
+) -> None:
+    """No entry of the ledger has them; the first run has waited for them too."""
+    broker.send(topic, 0, at(45))
+    with play(counts(LAG, idle_timeout="10m"), broker.stream(spark, topic)) as script:
+        settle(script).expect([], watermark="1970-01-01")
+        script.stop()
+        set_back(Path(script.checkpoint), 0, (LEDGER,))
+        script.restart()
+        for partition, second in (0, 60), (1, 2), (1, 55):
+            broker.send(topic, partition, at(second))
+            settle(script)
+        script.expect([(0, 1), (40, 1)], late=0, watermark=at(55))
+
+
 def test_two_topics_are_known_from_the_first_trigger_of_a_restart_on(
     spark: SparkSession, broker: Broker, topic: str
 ) -> None:
@@ -209,14 +259,14 @@ def test_two_topics_are_known_from_the_first_trigger_of_a_restart_on(
     with Script(query, "x int", clock=at(0)) as script:
         settle(script).expect([], watermark=at(5))
         script.stop()
-        commits = Path(script.checkpoint, "commits")
-        last = max(int(file.name) for file in commits.iterdir() if file.name.isdigit())
-        commits.joinpath(str(last)).unlink()
+        checkpoint = Path(script.checkpoint)
+        set_back(checkpoint, max(files(checkpoint, "commits").values()), ())
         broker.send_all(topic, [(0, at(15)), (1, at(36))])
         broker.send(f"{topic}-too", 0, at(17))
         script.restart(clock="+1h").expect([(0, 3)], late=0, watermark=at(15))
 
 
+@pytest.mark.smoke
 def test_a_topic_that_is_deleted_is_not_waited_for(spark: SparkSession, broker: Broker) -> None:
     """Topics come and go; nobody has to wait for an idle timeout then."""
     for name in "come-and-go-a", "come-and-go-b":
@@ -258,6 +308,7 @@ def test_a_stream_whose_topics_are_all_gone_holds_nobody_back(
         settle(script).expect([(0, 1)], late=0, watermark=at(46))
         broker.create("all-gone-b", 1)
         broker.send("all-gone-b", 0, at(57))
+        settle(script)
         broker.send_all(topic, [(0, at(78)), (1, at(78))])
         settle(script).expect([(40, 4)], late=0, watermark=at(57))
 
@@ -362,6 +413,38 @@ def test_rows_that_come_while_a_batch_runs_are_waited_for_in_each_stream(
                 script._run.set_clock_ms(script._run.now_ms() + 600_000)
             settling.result()
         script.expect([(0, 4)], late=0, watermark=at(40))
+
+
+def test_rows_that_come_while_another_source_is_asked_are_waited_for(
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
+) -> None:
+    """A batch's own time is when all have answered; what Kafka said may be old by then."""
+    rows, source = Gate(tmp_path / "rows"), Gate(tmp_path / "source")
+
+    def query(_: DataFrame) -> DataFrame:
+        streams = [rows.passed(timed(broker.stream(spark, topic))), source.stream(spark)]
+        both = [et.with_watermark(of, "ts", LAG, idle_timeout="5m") for of in streams]
+        return windowed(both[0].union(both[1]))
+
+    broker.send_all(topic, [(0, at(5)), (1, at(5))])
+    with Script(query, "x int", clock=at(0)) as script, ThreadPoolExecutor(1) as thread:
+        script.clock("+4m")
+        broker.send_all(topic, [(0, at(6)), (1, at(6))])
+        settle(script)
+        rows.close()
+        broker.send(topic, 0, at(7))
+        settling = thread.submit(settle, script)
+        with rows.reached_by(settling):
+            source.close()
+            broker.send(topic, 0, at(600))
+        with source.reached_by(settling):
+            broker.send(topic, 1, at(20))
+            script._run.set_clock_ms(script._run.now_ms() + 360_000)
+        settling.result()
+        broker.send_all(topic, [(1, at(21)), (0, at(610))])
+        settle(script)
+        broker.send(topic, 1, at(40))
+        settle(script).expect([(0, 5), (20, 2)], late=0, watermark=at(40))
 
 
 def test_a_broker_that_is_killed_and_comes_back_loses_nothing(

@@ -97,7 +97,9 @@ def test_it_is_refused_by_name(spark: SparkSession, tmp_path: Path, name: str) -
 @pytest.mark.parametrize("name", GO_ON + REFUSED)
 def test_the_doctor_reads_it(spark: SparkSession, tmp_path: Path, name: str) -> None:
     """Also where its query is refused, which it says."""
-    rows = spark.readStream.schema(SCHEMA).json(str(tmp_path)).withColumn("ts", F.to_timestamp("ts"))
+    rows = (
+        spark.readStream.schema(SCHEMA).json(str(tmp_path)).withColumn("ts", F.to_timestamp("ts"))
+    )
     plan = QUERIES[query_of(name)](rows)
     report = et.read_checkpoint(spark, unpacked(name, tmp_path), plan=plan)
     assert report.committed >= WRITTEN - 1
