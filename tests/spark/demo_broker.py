@@ -19,13 +19,14 @@ TOPIC = "flights"
 
 def main(arguments: list[str]) -> int:
     """Start a broker, and run the demonstration with it."""
+    others = [one for one in arguments if one != "--kafka"]
+    lab.parser().parse_args(others)  # what is wrong is said before anything starts
     jars = ",".join([*BESIDE_SPARK, str(jar_path())])
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"--jars {jars} pyspark-shell"
     with tempfile.TemporaryDirectory(prefix="eventtide-kafka-") as folder:
         broker = Broker(Path(folder))  # which ends by itself if it does not start
         try:
             broker.create(TOPIC, len(BANDS))
-            others = [one for one in arguments if one != "--kafka"]
             return lab.main([*others, "--kafka", f"{broker.address}/{TOPIC}"])
         finally:
             broker.kill()

@@ -7,6 +7,8 @@ from pathlib import Path
 import pyspark
 
 _JARS = Path(__file__).parents[2] / ".build/test-jars"
+if not _JARS.is_dir():
+    raise FileNotFoundError(f"{_JARS} is missing; dev/test fetches it, as dev/chaos does")
 _MINOR = ".".join(pyspark.__version__.split(".")[:2])
 
 BROKER = _JARS / "kafka"

@@ -9,15 +9,14 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, NoReturn, cast
 
 import typer
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from rich.console import Console
 
 import eventtide as et
+from eventtide._jvm import JVM_ERRORS, text_of
 from eventtide._stderr import stderr_to
 from eventtide.cli import doctor as said
-from eventtide.cli.plans import check_name, load_plan, text_of
+from eventtide.cli.plans import check_name, load_plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,7 +119,7 @@ def _session(console: Console, conf: list[str] | None) -> Iterator[SparkSession]
             spark.stop()
     except et.EventtideError as error:
         _fail(str(error))
-    except (PySparkException, Py4JJavaError) as error:  # a file system that is not there, say
+    except JVM_ERRORS as error:  # a file system that is not there, say
         _fail(text_of(error))
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
 from rich.markup import escape
 from rich.table import Table
 
 import eventtide as et
+from eventtide._jvm import JVM_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,7 +49,7 @@ def open_windows(window: et.WindowBuilder, report: et.CheckpointReport, spark: S
     try:
         with et.named_errors():
             return f"{et.read_state(window, report.root).count():,}"
-    except (et.EventtideError, PySparkException, Py4JJavaError):
+    except (et.EventtideError, *JVM_ERRORS):
         if et.read_checkpoint(spark, report.root).committed == report.committed:
             raise
         return "not counted, as the query has gone on and the state is not there any more"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
+import traceback
 from typing import TYPE_CHECKING
 
 import typer
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
+from eventtide._jvm import text_of
 from eventtide.windows.builder import WindowBuilder
 
 if TYPE_CHECKING:
@@ -17,22 +20,16 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-__all__ = ["check_name", "load_plan", "text_of"]
+__all__ = ["check_name", "load_plan"]
 
 _ALLOWED = "module:name of a DataFrame, a window, or a function of the session that returns one"
 
 
 def check_name(name: str | None) -> str | None:
     """Return the name of a plan, if it has the form of one."""
-    if name is not None and not all(name.partition(":")):
+    if name is not None and re.fullmatch(r"\w+(\.\w+)*:\w+", name) is None:
         raise typer.BadParameter(f"{name!r} is none. Allowed is {_ALLOWED}.")
     return name
-
-
-def text_of(error: Exception) -> str:
-    """Return what an error says; one of the JVM says more than the call that it ended."""
-    java = getattr(error, "java_exception", None)
-    return str(error) if java is None else str(java.toString())
 
 
 def load_plan(name: str, spark: SparkSession) -> DataFrame | WindowBuilder:
@@ -48,9 +45,15 @@ def load_plan(name: str, spark: SparkSession) -> DataFrame | WindowBuilder:
     module, _, attribute = name.partition(":")
     sys.path.insert(0, "")  # and it stays: a function may import too
     try:
-        found = getattr(importlib.import_module(module), attribute)
-    except (ModuleNotFoundError, AttributeError) as missing:
+        imported = importlib.import_module(module)
+    except ModuleNotFoundError as missing:
         raise typer.BadParameter(f"--plan is {name!r}: {missing}. Allowed is {_ALLOWED}.") from None
+    except Exception as error:  # noqa: BLE001 - whatever code of the user's raises
+        raise _failed(name, "whose module fails when it is imported", error) from None
+    if not hasattr(imported, attribute):
+        there = f"--plan is {name!r}, but {module} has no {attribute!r}"
+        raise typer.BadParameter(f"{there}. Allowed is {_ALLOWED}.")
+    found = getattr(imported, attribute)
     plan = _made(name, found, spark) if callable(found) else found
     if not isinstance(plan, DataFrame | WindowBuilder):
         kind = type(plan).__name__
@@ -62,7 +65,20 @@ def _made(name: str, function: Callable[[SparkSession], object], spark: SparkSes
     try:
         return function(spark)
     except Exception as error:  # noqa: BLE001 - whatever code of the user's raises
-        what = f"{type(error).__name__}: {text_of(error)}".partition("\n")[0]
-        hint = " What it reads has to be there for this command, too."
-        fix = hint if isinstance(error, AnalysisException) else ""
-        raise typer.BadParameter(f"--plan is {name!r}, which fails: {what}.{fix}") from None
+        raise _failed(name, "which fails", error) from None
+
+
+def _failed(name: str, what: str, error: Exception) -> typer.BadParameter:
+    """Return the refusal of a plan by what code of the user's has raised, and where."""
+    said = f"{type(error).__name__}: {text_of(error)}".partition("\n")[0]
+    own = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_own(frame.filename)]
+    where = f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
+    hint = " What it reads has to be there for this command, too."
+    fix = hint if isinstance(error, AnalysisException) else ""
+    return typer.BadParameter(f"--plan is {name!r}, {what}: {said}{where}.{fix}")
+
+
+def _is_own(file: str) -> bool:
+    """Tell whether a file is the user's, and of no library."""
+    libraries = ("site-packages", "dist-packages", "importlib", "<frozen")
+    return not any(part in file for part in libraries)

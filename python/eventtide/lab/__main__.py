@@ -22,7 +22,7 @@ _DAYS, _QUICK_DAYS = 3, 1
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demonstration and return the exit status."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     try:
         from rich.console import Console  # noqa: PLC0415 - an extra, which may be missing
 
@@ -34,18 +34,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("python -m eventtide.lab", description=__doc__)
-    parser.add_argument(
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the command line."""
+    reader = argparse.ArgumentParser("python -m eventtide.lab", description=__doc__)
+    reader.add_argument(
         "--quick", action="store_true", help="one day in place of three, and fewer settings"
     )
-    parser.add_argument("--out", default="demo/out", help="where the page goes: %(default)s")
-    parser.add_argument(
+    reader.add_argument("--out", default="demo/out", help="where the page goes: %(default)s")
+    reader.add_argument(
         "--kafka",
         metavar="HOST:PORT/TOPIC",
         help="send the flights through a topic of six partitions, and compare that too",
     )
-    return parser
+    return reader
 
 
 def _run(console: Console, out: Path, *, quick: bool, kafka: str | None) -> int:

@@ -12,8 +12,6 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
 import pyspark
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 import eventtide as et
@@ -72,10 +70,10 @@ class Topic:
             reader = reader.option(timeout, "10000")
         try:
             is_empty = reader.load().isEmpty()
-        except (PySparkException, Py4JJavaError) as error:
+        except _jvm.JVM_ERRORS as error:
             raise ValueError(
                 f"--kafka names the topic {self.name!r} at {self.broker}, which cannot be read:"
-                f" {str(getattr(error, 'java_exception', error)).splitlines()[0]}"
+                f" {_jvm.text_of(error).splitlines()[0]}"
             ) from error
         if not is_empty:
             raise ValueError(

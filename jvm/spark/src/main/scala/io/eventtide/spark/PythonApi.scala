@@ -23,7 +23,7 @@ import io.eventtide.spark.query.{CheckpointReport, QueryWatermarks, WatermarkRep
 import io.eventtide.spark.source.{Script, ScriptSource}
 import io.eventtide.spark.testing.KernelRun
 
-/** What Python calls, with Java types only; `_jvm.py` is its one caller. */
+/** What Python calls, with Java types only; `_jvm` is its one caller. */
 object PythonApi {
 
   def version(): String = BuildInfo.version

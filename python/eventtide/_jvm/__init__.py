@@ -1,4 +1,4 @@
-"""The door to the JVM: the only module that touches py4j and PySpark's private attributes.
+"""The door to the JVM: the only package that touches py4j and PySpark's private attributes.
 
 Java types cross it (text, numbers, ``java.util`` lists and maps, ``Dataset``), to and from
 ``io.eventtide.spark.PythonApi``. `Any` ends here. Before anything crosses, the session is checked,
@@ -9,28 +9,32 @@ a jar that came too late is ignored, and an extension that is missing is only lo
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from py4j.java_gateway import JavaPackage
-from py4j.protocol import Py4JJavaError
 from pyspark import SparkConf, SparkContext
-from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.streaming.query import StreamingQuery
 
+from eventtide._jvm.failures import EXCEPTION, JVM_ERRORS, named_errors, text_of
+from eventtide._jvm.handles import KernelRunHandle, ScriptedQueryHandle, ScriptHandle
 from eventtide._version import __version__, jar_name, supported_minor
-from eventtide.errors import SetupError, from_jvm
+from eventtide.errors import SetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pyspark.sql import Column
     from pyspark.sql.streaming.readwriter import DataStreamWriter
     from pyspark.sql.types import StructType
 
 __all__ = [
+    "EXCEPTION",
+    "JVM_ERRORS",
+    "KernelRunHandle",
+    "ScriptHandle",
+    "ScriptedQueryHandle",
     "await_late_log",
     "blame",
     "checkpoint_json",
@@ -50,15 +54,13 @@ __all__ = [
     "scripted_query",
     "start_with_late",
     "stream_late",
+    "text_of",
     "window",
     "with_ingestion_time",
     "with_watermark",
 ]
 
 EXTENSION = "io.eventtide.spark.EventtideExtensions"
-# Final, and an IllegalArgumentException: of those PySpark keeps the Java object wherever it reports
-# them, also in query.exception(), where it keeps only the text of classes that it does not know.
-EXCEPTION = "io.eventtide.spark.EventtideException"
 
 _Query = TypeVar("_Query", bound=StreamingQuery)
 
@@ -225,97 +227,6 @@ def kernel_run(results: DataFrame) -> KernelRunHandle:
         return KernelRunHandle(_api(results).kernelRun(results._jdf))
 
 
-class KernelRunHandle:
-    """A window on the kernel alone; times are microseconds since the epoch, answers are JSON."""
-
-    def __init__(self, java: Any) -> None:
-        """Wrap `io.eventtide` 's ``KernelRun``."""
-        self._java = java
-
-    def batch(self, now: int, rows: Sequence[tuple[int, str, str, int]]) -> str:
-        """Take rows: of each its number, the names of its key and of its group, and its time."""
-        columns = map(list, zip(*rows, strict=True)) if rows else ([], [], [], [])
-        return str(self._java.batch(now, *columns))
-
-    def tick(self, now: int) -> str:
-        """Move the clock."""
-        return str(self._java.tick(now))
-
-
-class ScriptHandle:
-    """The rows of a scripted source, kept in the JVM."""
-
-    def __init__(self, api: Any, session: SparkSession, schema: StructType) -> None:
-        """Make a script whose rows have this schema."""
-        self._api = api
-        self._session = session
-        self._java = api.script(session._jsparkSession.parseDataType(schema.json()))
-
-    def stream(self) -> DataFrame:
-        """Return the stream that reads the script."""
-        java = self._api.readScript(self._session._jsparkSession, self._java)
-        return DataFrame(java, self._session)
-
-    def add(self, rows: DataFrame) -> None:
-        """Let the source have these rows, as one batch."""
-        self._java.add(rows._jdf)
-
-    def close(self) -> None:
-        """Let go of the rows."""
-        self._java.close()
-
-
-class ScriptedQueryHandle:
-    """A scripted query in the JVM; times are milliseconds since the epoch."""
-
-    def __init__(self, java: Any, session: SparkSession) -> None:
-        """Wrap `io.eventtide` 's ``ScriptedQuery``."""
-        self._java = java
-        self._session = session
-
-    def start(self, *, available_now: bool) -> None:
-        """Start a run from the checkpoint."""
-        with named_errors():
-            self._java.start(available_now)
-
-    def stop(self) -> None:
-        """Stop the run, if there is one."""
-        self._java.stop()
-
-    def settle(self) -> None:
-        """Wait until the query has nothing left to do at the clock's present time."""
-        with named_errors():
-            self._java.settle()
-
-    def query(self) -> StreamingQuery:
-        """Return the run as PySpark sees it."""
-        return StreamingQuery(self._java.query())
-
-    def now_ms(self) -> int:
-        """Return what the clock shows."""
-        return int(self._java.nowMs())
-
-    def set_clock_ms(self, now_ms: int) -> None:
-        """Set what the clock shows."""
-        self._java.setClock(now_ms)
-
-    def watermark_ms(self) -> int:
-        """Return the watermark for the next batch, 0 before there is one."""
-        return int(self._java.watermarkMs())
-
-    def last_batch_id(self) -> int:
-        """Return the id of the run's last batch, -1 before there is one."""
-        return int(self._java.lastBatchId())
-
-    def new_results(self) -> DataFrame:
-        """Return the rows that came out since the last call."""
-        return DataFrame(self._java.newResults(), self._session)
-
-    def newly_dropped(self) -> int:
-        """Return how many rows Spark's operators dropped as late since the last call."""
-        return int(self._java.newlyDropped())
-
-
 def _java(columns: Sequence[str | Column]) -> list[Any]:
     """Return the Java columns of columns and names."""
     return [(F.col(column) if isinstance(column, str) else column)._jc for column in columns]
@@ -341,45 +252,6 @@ def running_settings() -> dict[str, str] | None:
 def has_jar() -> bool:
     """Tell whether the running JVM has eventtide's classes."""
     return _find_api() is not None
-
-
-@contextmanager
-def named_errors() -> Iterator[None]:
-    """Raise eventtide's errors of the JVM as their Python classes; leave all others alone.
-
-    .. versionadded:: 0.1
-
-    What eventtide's own functions raise is named already. A query runs in a thread of its own, so
-    that what stops it reaches Python as Spark's ``StreamingQueryException``; this finds the cause.
-
-    Raises
-    ------
-    EventtideError
-        In place of an exception that one of eventtide's own caused: `CheckpointError`,
-        `RefusedDataError` and the like.
-
-    Examples
-    --------
-    >>> import eventtide as et
-    >>> with et.named_errors():  # doctest: +SKIP
-    ...     query.awaitTermination()
-    """
-    try:
-        yield
-    except (Py4JJavaError, CapturedException) as error:
-        java = _java_exception(error)
-        while java is not None and java.getClass().getName() != EXCEPTION:
-            java = java.getCause()
-        if java is None:
-            raise
-        raise from_jvm(java.getErrorClass(), java.getMessage()) from None
-
-
-def _java_exception(error: Any) -> Any:
-    """Return the Java exception behind a Python one; PySpark keeps it in one of three places."""
-    while isinstance(error, CapturedException) and error._origin is None:
-        error = error._cause
-    return getattr(error, "java_exception", None) or getattr(error, "_origin", None)
 
 
 def _api(thing: DataFrame | StreamingQuery | SparkSession) -> Any:

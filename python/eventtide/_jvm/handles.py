@@ -1,0 +1,109 @@
+"""What the test kit holds of the JVM: scripts, scripted queries, windows on the kernel alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+from eventtide._jvm.failures import named_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
+
+__all__ = ["KernelRunHandle", "ScriptHandle", "ScriptedQueryHandle"]
+
+
+class KernelRunHandle:
+    """A window on the kernel alone; times are microseconds since the epoch, answers are JSON."""
+
+    def __init__(self, java: Any) -> None:
+        """Wrap `io.eventtide` 's ``KernelRun``."""
+        self._java = java
+
+    def batch(self, now: int, rows: Sequence[tuple[int, str, str, int]]) -> str:
+        """Take rows: of each its number, the names of its key and of its group, and its time."""
+        columns = map(list, zip(*rows, strict=True)) if rows else ([], [], [], [])
+        return str(self._java.batch(now, *columns))
+
+    def tick(self, now: int) -> str:
+        """Move the clock."""
+        return str(self._java.tick(now))
+
+
+class ScriptHandle:
+    """The rows of a scripted source, kept in the JVM."""
+
+    def __init__(self, api: Any, session: SparkSession, schema: StructType) -> None:
+        """Make a script whose rows have this schema."""
+        self._api = api
+        self._session = session
+        self._java = api.script(session._jsparkSession.parseDataType(schema.json()))
+
+    def stream(self) -> DataFrame:
+        """Return the stream that reads the script."""
+        java = self._api.readScript(self._session._jsparkSession, self._java)
+        return DataFrame(java, self._session)
+
+    def add(self, rows: DataFrame) -> None:
+        """Let the source have these rows, as one batch."""
+        self._java.add(rows._jdf)
+
+    def close(self) -> None:
+        """Let go of the rows."""
+        self._java.close()
+
+
+class ScriptedQueryHandle:
+    """A scripted query in the JVM; times are milliseconds since the epoch."""
+
+    def __init__(self, java: Any, session: SparkSession) -> None:
+        """Wrap `io.eventtide` 's ``ScriptedQuery``."""
+        self._java = java
+        self._session = session
+
+    def start(self, *, available_now: bool) -> None:
+        """Start a run from the checkpoint."""
+        with named_errors():
+            self._java.start(available_now)
+
+    def stop(self) -> None:
+        """Stop the run, if there is one."""
+        self._java.stop()
+
+    def settle(self) -> None:
+        """Wait until the query has nothing left to do at the clock's present time."""
+        with named_errors():
+            self._java.settle()
+
+    def query(self) -> StreamingQuery:
+        """Return the run as PySpark sees it."""
+        return StreamingQuery(self._java.query())
+
+    def now_ms(self) -> int:
+        """Return what the clock shows."""
+        return int(self._java.nowMs())
+
+    def set_clock_ms(self, now_ms: int) -> None:
+        """Set what the clock shows."""
+        self._java.setClock(now_ms)
+
+    def watermark_ms(self) -> int:
+        """Return the watermark for the next batch, 0 before there is one."""
+        return int(self._java.watermarkMs())
+
+    def last_batch_id(self) -> int:
+        """Return the id of the run's last batch, -1 before there is one."""
+        return int(self._java.lastBatchId())
+
+    def new_results(self) -> DataFrame:
+        """Return the rows that came out since the last call."""
+        return DataFrame(self._java.newResults(), self._session)
+
+    def newly_dropped(self) -> int:
+        """Return how many rows Spark's operators dropped as late since the last call."""
+        return int(self._java.newlyDropped())
