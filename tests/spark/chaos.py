@@ -125,6 +125,10 @@ class Chaos:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait(PATIENCE)
 
+    def said(self, words: str) -> int:
+        """Return in how many lines of all runs so far these words are."""
+        return sum(words in line for line in self._log.read_text("utf-8", "replace").splitlines())
+
     @property
     def _log(self) -> Path:
         return self.folder / "log"

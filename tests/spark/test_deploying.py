@@ -9,9 +9,12 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import ExitStack, contextmanager
+import time
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import eventtide as et
 import pyspark
@@ -48,7 +51,7 @@ def running(command: str, variables: Mapping[str, str], folder: Path) -> Iterato
         yield
     finally:
         os.killpg(process.pid, signal.SIGTERM)
-        process.wait()
+        process.wait(60)
 
 
 def test_the_commands_of_the_page_run_a_job_on_a_cluster(
@@ -56,12 +59,14 @@ def test_the_commands_of_the_page_run_a_job_on_a_cluster(
 ) -> None:
     """Windows, late rows and state come from executors of two workers; a second run goes on."""
     data = tmp_path / "data"
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    with ExitStack() as sockets:
+        free = [sockets.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(2)]
+        port, page = (each.getsockname()[1] for each in free)
     variables = {
         **{name: value for name, value in os.environ.items() if not name.startswith("PYSPARK")},
         "SPARK_HOME": str(SPARK_HOME),
         "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_MASTER_WEBUI_PORT": str(page),
         "SPARK_WORKER_CORES": "1",
         "SPARK_WORKER_MEMORY": "1g",
         "SPARK_WORKER_DIR": str(tmp_path / "work"),
@@ -79,6 +84,7 @@ def test_the_commands_of_the_page_run_a_job_on_a_cluster(
         wait_for(port)
         for name in ("one", "two"):
             cluster.enter_context(running(worker, variables, tmp_path / name))
+        wait_for_workers(page, 2)
         write(data, 1, [("12:00:07", "a"), ("12:00:30", "b"), ("12:01:20", "a")])
         submit(job, variables, tmp_path)
         write(data, 2, [("12:00:10", "a"), ("12:01:40", "b"), ("12:02:30", "a")])
@@ -97,6 +103,18 @@ def test_the_commands_of_the_page_run_a_job_on_a_cluster(
     executors = list((tmp_path / "work").glob("app-*/*/stderr"))
     assert len(executors) == 4, executors  # two runs on two workers
     assert all("eventtide-spark" in path.read_text(errors="replace") for path in executors)
+
+
+def wait_for_workers(page: int, count: int) -> None:
+    """Wait until the master's web page shows so many workers."""
+    wait_for(page)
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        with suppress(HTTPError), urlopen(f"http://127.0.0.1:{page}/json/") as answer:
+            if json.load(answer)["aliveworkers"] == count:
+                return
+        time.sleep(0.1)
+    raise TimeoutError("the workers do not come")
 
 
 def write(data: Path, number: int, events: list[tuple[str, str]]) -> None:

@@ -53,6 +53,7 @@ def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
         cwd=folder,
         env=environment,
         check=False,
+        timeout=300,
     )
 
 
@@ -66,7 +67,14 @@ def test_the_doctor_on_a_running_query(tmp_path: Path) -> None:
         fits = run("doctor", script.checkpoint, *counting, folder=tmp_path)
         other = run("doctor", script.checkpoint, "--plan", "other:plan", folder=tmp_path)
         script.rows([(at(40), "b")])  # it runs on
+        [kept] = Path(script.checkpoint, "late").glob("*.parquet")
+        orphan = kept.with_name(kept.name.replace("-", "-9", 1))
+        orphan.write_bytes(b"left")
+        found = run("clean-late", script.checkpoint, "--dry-run", folder=tmp_path)
+        assert orphan.exists()
         cleaned = run("clean-late", script.checkpoint, folder=tmp_path)
+        assert kept.exists()
+        assert not orphan.exists()
     assert (fits.returncode, fits.stderr) == (0, "")
     for part in ("with_fixed_lag", "window_closed 1", "Open windows: 3", "go on from here: yes"):
         assert part in fits.stdout
@@ -74,7 +82,9 @@ def test_the_doctor_on_a_running_query(tmp_path: Path) -> None:
     assert other.returncode == 1
     assert "Open windows" not in other.stdout
     assert "[CHECKPOINT_PLAN_CHANGED]" in other.stdout
-    assert cleaned.stdout == "0 late files removed.\n"
+    assert orphan.name in found.stdout
+    assert found.stdout.endswith("1 late file would be removed.\n")
+    assert cleaned.stdout.endswith("1 late file removed.\n")
 
 
 @pytest.mark.parametrize(
@@ -84,6 +94,7 @@ def test_the_doctor_on_a_running_query(tmp_path: Path) -> None:
         (("doctor", "s3a://bucket/checkpoint"), 1, "S3AFileSystem not found"),
         (("doctor", "nowhere", "--conf", "endpoint"), 2, "Allowed is key=value"),
         (("doctor", "nowhere", "--plan", "job"), 2, "Allowed is module:name"),
+        (("doctor", "nowhere", "--plan", "./job:plan"), 2, "Allowed is module:name"),
         (("doctor", "nowhere", "--count-windows"), 2, "needs a --plan that is a window"),
     ],
 )
@@ -95,6 +106,29 @@ def test_the_command_says_what_is_wrong(
     assert answer.returncode == code
     assert said in " ".join(answer.stderr.replace("│", " ").split())
     assert "Traceback" not in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import sys\nfolder = sys.argv[99]\n", "is imported: IndexError.*job.py, line 2"),
+        ("def plan(spark:\n", "is imported: SyntaxError"),
+        ("import os\nos.no_such_name\n", "is imported: AttributeError.*line 2"),
+        ("import no_such_module\n", "No module named 'no_such_module'"),
+        ("plans = 1\n", "has no 'plan'"),
+        ("def plan(spark):\n    return spark.no_such\n", "which fails: .*job.py, line 2"),
+    ],
+)
+def test_whatever_the_module_of_a_plan_raises_is_said_with_its_place(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, said: str
+) -> None:
+    """A deployment must not take it for a plan that does not fit."""
+    (tmp_path / "broken_job.py").write_text(code, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "broken_job", raising=False)
+    with pytest.raises(BadParameter, match=f"(?s)'broken_job:plan', .*{said}|: {said}"):
+        load_plan("broken_job:plan", spark)
 
 
 @pytest.mark.parametrize(
@@ -117,9 +151,11 @@ def test_a_plan_that_cannot_be_made_is_told_from_one_that_does_not_fit(
 def job() -> subprocess.CompletedProcess[str]:
     """Run the job beside this file in a process of its own."""
     path = Path(__file__).with_name("metrics_job.py")
-    return subprocess.run(  # noqa: S603 - our own job
-        [sys.executable, str(path)], capture_output=True, text=True, check=True
+    done = subprocess.run(  # noqa: S603 - our own job
+        [sys.executable, str(path)], capture_output=True, text=True, check=False, timeout=300
     )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done
 
 
 def test_the_numbers_of_a_query_are_where_prometheus_looks_for_them(

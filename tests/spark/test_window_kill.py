@@ -58,4 +58,5 @@ def test_a_task_that_is_run_again(
     for place in "id", "n":
         for mark in marks:
             assert (tmp_path / "troubled" / mark.format(place)).exists()
+    assert bool(chaos.said("Lost executor")) == ("lose" in troubles)
     assert chaos.outcome(spark) == quiet

@@ -96,7 +96,8 @@ def clean_late(
     for file in files:
         console.print(file, soft_wrap=True, markup=False, highlight=False)
     done = "would be removed" if dry_run else "removed"
-    console.print(f"{len(files)} late files {done}.", highlight=False)
+    what = "late file" if len(files) == 1 else "late files"
+    console.print(f"{len(files)} {what} {done}.", highlight=False)
 
 
 @contextmanager

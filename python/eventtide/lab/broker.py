@@ -6,7 +6,9 @@ others by nature. Stock Spark has one watermark for all; here each partition has
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
@@ -38,7 +40,7 @@ _CONNECTORS = {"4.1": "4.1.3", "4.2": "4.2.0", "4.3": "4.2.0"}  # as docs/kafka.
 
 @dataclass(frozen=True)
 class Topic:
-    """Where the reports go: ``HOST:PORT/TOPIC``, a topic with six partitions or more."""
+    """Where the reports go: ``HOST:PORT/TOPIC``, a topic with six partitions."""
 
     broker: str
     name: str
@@ -52,27 +54,30 @@ class Topic:
         ValueError
             It has another form.
         """
-        broker, slash, name = text.partition("/")
-        if not slash or not name or ":" not in broker:
+        found = re.fullmatch(r"([^/:]+:\d+)/([\w.-]+)", text)
+        if found is None:
             raise ValueError(f"--kafka is {text!r}, but must be HOST:PORT/TOPIC")
-        return cls(broker, name)
+        return cls(*found.groups())
 
     def refuse_rows(self, spark: SparkSession) -> None:
-        """Refuse a topic that has been used: all in it is read, and counted.
+        """Refuse a topic that has been used, as all in it is read and counted, or is too small.
 
         Raises
         ------
         ValueError
-            There are rows in it, or it cannot be read.
+            There are rows in it, or one of six partitions cannot be read.
         """
+        earliest = {str(partition): -2 for partition in range(len(BANDS))}  # which names them all
         reader = spark.read.format("kafka").options(**self._reading)
+        reader = reader.option("startingOffsets", json.dumps({self.name: earliest}))
         for timeout in "kafka.request.timeout.ms", "kafka.default.api.timeout.ms":
             reader = reader.option(timeout, "10000")
         try:
             is_empty = reader.load().isEmpty()
         except _jvm.JVM_ERRORS as error:
             raise ValueError(
-                f"--kafka names the topic {self.name!r} at {self.broker}, which cannot be read:"
+                f"--kafka names the topic {self.name!r} at {self.broker}, of which"
+                f" {len(BANDS)} partitions cannot be read:"
                 f" {_jvm.text_of(error).splitlines()[0]}"
             ) from error
         if not is_empty:

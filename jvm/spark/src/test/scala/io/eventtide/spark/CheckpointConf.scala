@@ -13,9 +13,14 @@ object CheckpointConf {
   val Key: String = SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key
 
   val Manager: String = {
-    val direct = sys.env.get("EVENTTIDE_CHECKPOINT_FILES").contains("direct")
-    val manager =
-      if (direct) classOf[DirectFiles] else classOf[FileSystemBasedCheckpointFileManager]
+    val manager = sys.env.getOrElse("EVENTTIDE_CHECKPOINT_FILES", "renamed") match {
+      case "renamed" => classOf[FileSystemBasedCheckpointFileManager]
+      case "direct" => classOf[DirectFiles]
+      case other =>
+        throw new IllegalArgumentException(
+          s"EVENTTIDE_CHECKPOINT_FILES is $other, but must be renamed or direct"
+        )
+    }
     manager.getName
   }
 

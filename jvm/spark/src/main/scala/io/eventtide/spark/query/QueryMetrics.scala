@@ -7,29 +7,30 @@ import org.apache.spark.sql.streaming.StateOperatorProgress
 import io.eventtide.spark.late.LateReason
 
 /** A query's numbers for Spark's metric system, as `spark.sql.streaming.metricsEnabled` wants them.
+  * Those of windows are there where the query has such.
   *
   * One that is not known, as the watermark before the first row, is not a number (NaN). They are as of
   * the last batch, so that nobody who asks waits for the query; the lag behind the clock is as of now.
   */
-private[query] final class QueryMetrics(query: RunningQuery) {
+private[query] final class QueryMetrics(query: RunningQuery, hasWindows: Boolean) {
   @volatile private var last = PublishedNumbers.None
-  private var asked = false
   private var isThere = false
 
-  private val source = new MetricsSource(query.metricsName, ofWatermark ++ ofRows ++ ofState)
+  private val source = {
+    val ofWindows = if (hasWindows) ofRows else Nil
+    new MetricsSource(query.metricsName, ofWatermark ++ ofRefused ++ ofWindows ++ ofState)
+  }
 
-  /** Takes new numbers, if anybody wants them; the first ones bring them into the metric system. */
+  /** Takes new numbers, if anybody wants them; the first ones bring them into the metric system, once
+    * the query has opened its sources, so that its end removes them.
+    */
   def publish(numbers: => PublishedNumbers): Unit = {
-    if (!asked) register()
+    if (!isThere) isThere = isWanted && source.register()
     if (isThere) last = numbers
   }
 
-  // Once the query has opened its sources, so that its end removes it.
-  private def register(): Unit = {
-    asked = true
-    isThere = query.session.sessionState.conf.getConf(SQLConf.STREAMING_METRICS_ENABLED) && source
-      .register()
-  }
+  private def isWanted: Boolean =
+    query.session.sessionState.conf.getConf(SQLConf.STREAMING_METRICS_ENABLED)
 
   def remove(): Unit = if (isThere) source.remove()
 
@@ -47,19 +48,18 @@ private[query] final class QueryMetrics(query: RunningQuery) {
     if (each.isEmpty || each.contains(None)) Double.NaN else each.flatten.max.toDouble
   }
 
-  private def ofRows: Seq[(String, () => Double)] = {
-    val late =
-      LateReason.tooLate.map(reason => s"rowsLate-${reason.name}" -> (() => rowsLate(reason)))
-    late ++ Seq(
-      "rowsLate-future" -> { () =>
-        rowsLate(LateReason.Future) + last.report.inputs.map(_.future).sum
-      },
-      "rowsLate-bad_time" -> { () =>
-        rowsLate(LateReason.BadTime) + last.report.inputs.map(_.badTime).sum
-      },
-      "rows-onTime" -> (() => last.report.late.onTime.toDouble)
-    )
-  }
+  private def ofRefused: Seq[(String, () => Double)] = Seq(
+    "rowsLate-future" -> { () =>
+      rowsLate(LateReason.Future) + last.report.inputs.map(_.future).sum
+    },
+    "rowsLate-bad_time" -> { () =>
+      rowsLate(LateReason.BadTime) + last.report.inputs.map(_.badTime).sum
+    }
+  )
+
+  private def ofRows: Seq[(String, () => Double)] =
+    LateReason.tooLate.map(reason => s"rowsLate-${reason.name}" -> (() => rowsLate(reason))) :+
+      ("rows-onTime" -> (() => last.report.late.onTime.toDouble))
 
   private def rowsLate(reason: LateReason): Double =
     last.report.late.total.getOrElse(reason.name, 0L).toDouble

@@ -56,7 +56,7 @@ private[spark] final class QueryWatermark(
   private var finished: Option[FinishedBatch] = None
   private var isPublished = false
 
-  private[query] val metrics = new QueryMetrics(query)
+  private[query] val metrics = new QueryMetrics(query, due.hasWindows)
 
   /** True for the first clock that opens: it ticks for the query. */
   def claimClock(): Boolean = synchronized {

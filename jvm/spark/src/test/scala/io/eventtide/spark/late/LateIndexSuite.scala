@@ -9,7 +9,7 @@ import scala.reflect.{ClassTag, classTag}
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.spark.{CheckpointConf, EventtideException}
+import io.eventtide.spark.{CheckpointConf, DirectFiles, EventtideException}
 
 class LateIndexSuite extends AnyFunSuite {
   private val conf = CheckpointConf()
@@ -190,7 +190,7 @@ class LateIndexSuite extends AnyFunSuite {
   }
 
   test("on a file system that cannot replace a file it works the same") {
-    managed[WriteOnce] {
+    managed[DirectFiles] {
       val root = newRoot()
       write(open(root, below = 0), 0L to 11L: _*)
       write(open(root, below = 10), 10L to 20L: _*)

@@ -10,7 +10,7 @@ import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.spark.{EventtideException, LocalSession}
+import io.eventtide.spark.{DirectFiles, EventtideException, LocalSession}
 
 class LateQuerySuite extends AnyFunSuite with LocalSession {
   private val log = LateSettings(LateMode.Log, None)
@@ -111,7 +111,7 @@ class LateQuerySuite extends AnyFunSuite with LocalSession {
   }
 
   test("a query whose checkpoint can neither rename nor replace has its late rows once") {
-    withConf("spark.sql.streaming.checkpointFileManagerClass", classOf[WriteOnce].getName) {
+    withConf("spark.sql.streaming.checkpointFileManagerClass", classOf[DirectFiles].getName) {
       val query = newQuery()
       running(query) { _ => query.feed(10); query.feed(5) }
       query.uncommit(1)

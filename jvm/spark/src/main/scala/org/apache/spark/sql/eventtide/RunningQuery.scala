@@ -38,8 +38,9 @@ final class RunningQuery private (execution: StreamExecution) {
   def runId: UUID = execution.runId
   def isActive: Boolean = execution.isActive
 
-  /** The name under which its metrics go. */
-  def metricsName: String = s"eventtide.${Option(execution.name).getOrElse(id.toString)}.query"
+  /** The name under which its metrics go: that of no other query begins with it. */
+  def metricsName: String =
+    s"eventtide.${Option(execution.name).getOrElse(id.toString).replace('.', '_')}.query"
 
   /** What Spark said of the state after the last batch; none before the first. */
   def stateOperators: Seq[StateOperatorProgress] =
