@@ -171,9 +171,9 @@ def test_orphans_are_found_and_cleaned(spark: SparkSession) -> None:
 
 
 def test_what_cannot_be_read_is_a_problem_and_the_rest_is_shown(spark: SparkSession) -> None:
-    """A ledger that is damaged."""
+    """A ledger that is damaged; nobody knows then which part of the rows was late."""
     with Script(query, EVENTS) as script:
-        script.rows(ROWS)
+        script.rows(ROWS).rows([(at(2), "a")])
         script.stop()
         for entry in Path(script.checkpoint, "eventtide", "ledger").iterdir():
             entry.unlink()
@@ -181,6 +181,8 @@ def test_what_cannot_be_read_is_a_problem_and_the_rest_is_shown(spark: SparkSess
     assert report.watermark is None
     [problem] = report.problems
     assert "[LEDGER_GAP]" in problem
+    assert report.windows[0].late == {"window_closed": 1}
+    assert not any("too late" in advice for advice in report.advice)
     assert report.windows[0].open_keys is None
     assert report.fingerprint
 

@@ -70,8 +70,8 @@ def test_the_commands_of_the_page_run_a_job_on_a_cluster(
         "SPARK_WORKER_CORES": "1",
         "SPARK_WORKER_MEMORY": "1g",
         "SPARK_WORKER_DIR": str(tmp_path / "work"),
-        "MASTER": "127.0.0.1",
-        "PORT": str(port),
+        "MASTER_HOST": "127.0.0.1",
+        "MASTER_PORT": str(port),
         "JOB_ENV": sys.prefix,
         "DATA": str(data),
     }

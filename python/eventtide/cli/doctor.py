@@ -85,8 +85,9 @@ def _lines(report: CheckpointReport) -> Iterable[tuple[str, str]]:
             f"{_time(report.watermark.emitted)}, ideal {_time(report.watermark.ideal)}",
         )
         yield "rows on time", f"{report.watermark.on_time:,}"
-        refused = f"{report.watermark.bad_time:,} without a time, {report.watermark.future:,} ahead"
-        yield "rows refused", refused
+        if report.watermark.bad_time or report.watermark.future:
+            refused = f"{report.watermark.bad_time:,} without a time"
+            yield "rows refused", f"{refused}, {report.watermark.future:,} ahead"
     yield "late orphans", f"{report.orphans:,} files, {_bytes(report.orphan_bytes)}"
     if report.ledger_bytes is not None:
         yield "ledger", f"{report.ledger_entries:,} entries, {_bytes(report.ledger_bytes)}"

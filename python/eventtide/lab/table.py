@@ -202,8 +202,9 @@ def lull_table(moments: Sequence[Moment]) -> Table:
 
 
 KAFKA_TEXT = (
-    "[bold]Through Kafka[/bold]: the same flights, a partition for each distance band, windows and"
-    " lag of an hour. Stock Spark has one watermark for all partitions, eventtide one for each."
+    "[bold]Through Kafka[/bold]: the same flights and those of the next day, while the last of them"
+    " land; a partition for each distance band, windows and lag of an hour. Stock Spark has one"
+    " watermark for all partitions, eventtide one for each."
 )
 
 

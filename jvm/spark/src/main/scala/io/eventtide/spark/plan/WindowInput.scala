@@ -82,7 +82,11 @@ private[spark] object WindowInput {
       throw EventtideException(
         "NO_WATERMARK",
         "column" -> eventTime.getOrElse("(none named)"),
-        "marked" -> plan.output.filter(isMarked).map(_.name).mkString(", ")
+        "marked" -> plan.output
+          .filter(isMarked)
+          .map(_.name)
+          .reduceOption(_ + ", " + _)
+          .getOrElse("none")
       )
     }
     over(stream.sparkSession, takeOver(plan, stream.sparkSession), column)

@@ -4,8 +4,8 @@ import org.apache.spark.sql.internal.SQLConf
 
 import io.eventtide.spark.options.WatermarkSettings
 
-/** What became of rows, and what lies about. */
-private[query] final case class CheckpointCounts(onTime: Long, late: Long, orphans: Int)
+/** What became of rows, where that is known, and what lies about. */
+private[query] final case class CheckpointCounts(onTime: Option[Long], late: Long, orphans: Int)
 
 /** Which settings of a query are unwise, and what to do: a sentence each. */
 private[query] object CheckpointAdvice {
@@ -53,15 +53,20 @@ private[query] object CheckpointAdvice {
   ).flatten
 
   private def ofCounts(counts: CheckpointCounts): Seq[String] = Seq(
-    Option.when(counts.late > ManyLate * (counts.late + counts.onTime))(
-      f"${100.0 * counts.late / (counts.late + counts.onTime)}%.1f %% of the rows came too late " +
-        "for their windows. The query's log says which lag would have kept them."
-    ),
+    shareLate(counts).filter(_ > ManyLate).map { share =>
+      f"${100 * share}%.1f %% of the rows came too late for their windows. The query's log says " +
+        "which lag would have kept them."
+    },
     Option.when(counts.orphans > 0)(
       s"${counts.orphans} late files count for nothing, since the attempts that wrote them failed " +
         "or came second. eventtide clean-late removes them."
     )
   ).flatten
+
+  private def shareLate(counts: CheckpointCounts): Option[Double] =
+    counts.onTime.filter(_ => counts.late > 0).map { onTime =>
+      counts.late.toDouble / (counts.late + onTime)
+    }
 
   private val ManyPartitions = 100
   private val ManyLate = 0.01

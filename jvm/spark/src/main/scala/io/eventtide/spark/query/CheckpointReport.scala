@@ -102,7 +102,7 @@ private[spark] final class CheckpointReport(
   }
 
   private def counts = CheckpointCounts(
-    onTime = ledger.toOption.fold(0L)(_.entries.last.rowsOnTime),
+    onTime = ledger.toOption.map(_.entries.last.rowsOnTime),
     late = LateReason.countTooLate(rowsLate),
     orphans = orphans.getOrElse(Nil).length
   )

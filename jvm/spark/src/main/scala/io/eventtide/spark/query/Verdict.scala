@@ -16,8 +16,8 @@ private[query] object Verdict {
   def of(query: WatermarkReport): String = {
     val inputs = query.inputs.map(input => Accused(input, input.lines))
     val counting = inputs.filter(_.counting.nonEmpty)
-    if (query.holding) {
-      s"The restart holds the watermark${at(query.emittedMicros)} until the sources have caught " +
+    if (query.holding && query.inputs.exists(_.settings.movesWithClock)) {
+      s"The start holds the watermark${at(query.emittedMicros)} until the sources have caught " +
         "up; with on_restart='resume' the clock would move it at once."
     } else if (inputs.forall(_.lines.isEmpty)) {
       "Nobody holds the watermark back: no row has been seen yet, so there is none."

@@ -133,13 +133,19 @@ class VerdictSuite extends AnyFunSuite {
     )
   }
 
-  test("a restart that holds is to blame before any substream") {
-    val held = report(input(0, seen("a", Noon))).copy(holding = true)
+  test("a start that holds the clock is to blame before any substream, where a clock moves it") {
+    val withTimeout = OptionsCodec.watermark(
+      Map("policy" -> "with_fixed_lag", "lag" -> "PT1M", "idle_timeout" -> "PT5M"),
+      SubstreamLabel.named("name")
+    )
+    val byRows = input(0, seen("a", Noon))
+    val held = report(byRows.copy(settings = withTimeout)).copy(holding = true)
     assert(
       held.copy(emittedMicros = Some(Noon - 9 * Minute)).blame ==
-        "The restart holds the watermark at 2026-01-01 11:51:00 UTC until the sources have caught " +
+        "The start holds the watermark at 2026-01-01 11:51:00 UTC until the sources have caught " +
         "up; with on_restart='resume' the clock would move it at once."
     )
+    assert(report(byRows).copy(holding = true).blame == report(byRows).blame)
   }
 
   test("lengths of time in words") {
