@@ -1,11 +1,14 @@
 """Disturbs window queries, and compares what comes out with runs that nobody disturbs.
 
-``python -m tests.spark.chaos [KILLS] [--seed SEED]``, which `dev/chaos` calls, kills at random.
+``python -m tests.spark.chaos [KILLS] [--seed SEED] [--executors] [--out FILE]``, which `dev/chaos`
+calls, kills at random: the whole of a query, which is started again, or executors of a cluster,
+while their query goes on.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import signal
 import subprocess
@@ -87,6 +90,26 @@ class Chaos:
             self._remove_if_refused()
         return killed
 
+    def lose_executors(self, random: Random, most: int) -> int:
+        """Run to the end on a cluster, and kill -9 up to so many executors at random.
+
+        Returns how many Spark has lost.
+        """
+        killed, at = 0, random.randrange(1, STEPS)
+        with self._running("--cluster") as process:
+            until = time.monotonic() + PATIENCE
+            while process.poll() is None:
+                assert time.monotonic() < until, "the query does not get on"
+                executors = _executors(process.pid)
+                if killed < most and executors and self._files() >= at:
+                    with suppress(ProcessLookupError):
+                        os.kill(random.choice(executors), signal.SIGKILL)
+                        killed += 1
+                    at = self._files() + random.randrange(1, STEPS)
+                time.sleep(0.02)
+            self._ended(process.returncode)
+        return self.said("Lost executor")
+
     def _remove_if_refused(self) -> None:
         """Do what Spark asks for when it is killed while it writes the first offsets of all."""
         offsets = list(self.folder.glob("checkpoint/offsets/*"))
@@ -154,25 +177,39 @@ def _number(file: Path) -> int:
     return int(name) if name.isdigit() else -1
 
 
+def _executors(group: int) -> list[int]:
+    """Return the executors among the processes of a group."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            line = (process / "cmdline").read_bytes()
+            if b"CoarseGrainedExecutorBackend" in line and os.getpgid(int(process.name)) == group:
+                found.append(int(process.name))
+    return found
+
+
 def undisturbed(spark: SparkSession, folder: Path, seed: int) -> Outcome:
     """Return what comes out of a stream when nothing happens."""
     chaos_query.run(spark, folder, seed)
     return Chaos(folder, seed).outcome(spark)
 
 
-def campaign(spark: SparkSession, seed: int, kills: int) -> tuple[int, bool]:
-    """Kill the query of a stream up to so many times, until it is at its end.
+def campaign(spark: SparkSession, seed: int, kills: int, *, executors: bool) -> tuple[int, bool]:
+    """Kill the query of a stream, or its executors, up to so many times, until it is at its end.
 
-    Returns how often it was killed, and whether all came out as it should.
+    Returns how often something was killed, and whether all came out as it should.
     """
     random = Random(seed)  # noqa: S311 - test data
     with tempfile.TemporaryDirectory(prefix="eventtide-chaos-") as name:
         wanted = undisturbed(spark, Path(name) / "quiet", seed)
         chaos = Chaos(Path(name) / "killed", seed)
         killed = 0
-        while killed < kills and chaos.kill_at_random(random):
-            killed += 1
-        chaos.finish()
+        if executors:
+            killed = chaos.lose_executors(random, kills)
+        else:
+            while killed < kills and chaos.kill_at_random(random):
+                killed += 1
+            chaos.finish()
         return killed, chaos.outcome(spark) == wanted
 
 
@@ -181,15 +218,36 @@ def main() -> int:
     parser = argparse.ArgumentParser("chaos", description=__doc__)
     parser.add_argument("kills", type=int, nargs="?", default=100)
     parser.add_argument("--seed", type=int, default=1, help="of the first stream")
+    parser.add_argument("--executors", action="store_true", help="kill those of a local cluster")
+    parser.add_argument("--out", type=Path, help="keep the figures in this file of JSON")
     options = parser.parse_args()
     spark = chaos_query.session("local[2]")
-    total, wrong, seed = 0, 0, options.seed
+    total, wrong, seed, began = 0, 0, options.seed, time.monotonic()
     while total < options.kills:
-        killed, same = campaign(spark, seed, options.kills - total)
+        left = options.kills - total
+        killed, same = campaign(spark, seed, left, executors=options.executors)
         say(f"stream {seed}: {killed} kills, {'as without' if same else 'DIFFERENT'}")
         total, wrong, seed = total + killed, wrong + (not same), seed + 1
     say(f"{total} kills, {wrong} streams with another outcome")
+    if options.out is not None:
+        what = "executors" if options.executors else "drivers"
+        figures = {
+            "kills": total,
+            "streams": seed - options.seed,
+            "first_seed": options.seed,
+            "streams_with_another_outcome": wrong,
+            "minutes": round((time.monotonic() - began) / 60, 1),
+            "cores": os.cpu_count(),
+            "spark": spark.version,
+        }
+        keep_figures(options.out, {what: figures})
     return 1 if wrong else 0
+
+
+def keep_figures(file: Path, figures: dict[str, dict[str, object]]) -> None:
+    """Write figures into a file, beside those of another kind that are there."""
+    kept = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    file.write_text(json.dumps(kept | figures, indent=2) + "\n", "utf-8")
 
 
 def say(text: str) -> None:

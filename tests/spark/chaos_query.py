@@ -1,14 +1,14 @@
 """A window query in a process of its own, which may be killed at any moment and started again.
 
-``python -m tests.spark.chaos_query FOLDER SEED [--trouble KIND]... [--table FORMAT]`` reads the
-same batches each time, goes on where the checkpoint in the folder says, and ends when all are read.
-Streams with odd seeds have lists, which Spark aggregates before the shuffle; those with even seeds
-have numbers, which eventtide does, in generated code. In every third stream keys have time of their
-own, with an even seed those of a site have it together, and late rows go to a handler too. Of six
-streams one has sessions, and one windows that count; of twelve one hands the rows of its windows to
-a function, and one has Storm's windows of so many rows. The results go through Spark's file sink,
-or into a table of another format. Spark's file source would not do: killed between its own log and
-the query's, it gives two batches as one.
+``python -m tests.spark.chaos_query FOLDER SEED [--trouble KIND]... [--cluster] [--table FORMAT]``
+reads the same batches each time, goes on where the checkpoint in the folder says, and ends when all
+are read. Streams with odd seeds have lists, which Spark aggregates before the shuffle; those with
+even seeds have numbers, which eventtide does, in generated code. In every third stream keys have
+time of their own, with an even seed those of a site have it together, and late rows go to a handler
+too. Of six streams one has sessions, and one windows that count; of twelve one hands the rows of
+its windows to a function, and one has Storm's windows of so many rows. The results go through
+Spark's file sink, or into a table of another format. Spark's file source would not do: killed
+between its own log and the query's, it gives two batches as one.
 """
 
 from __future__ import annotations
@@ -44,11 +44,19 @@ BATCHES, EVENTS = 10, 288
 LAG = WatermarkPolicies.with_fixed_lag("3s")  # which goes by rows alone, as often as they are read
 HANDLED = "handled"
 
+# However often executors are killed.
+PATIENT = {
+    "spark.deploy.maxExecutorRetries": "-1",
+    "spark.task.maxFailures": "100",
+    "spark.stage.maxConsecutiveAttempts": "100",
+}
+
 WITH_CODE = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
 
 SETTINGS = {
     **QUICK_FILES,
     **TROUBLED,
+    **PATIENT,
     "spark.sql.shuffle.partitions": "3",  # in the tests' own session there are two
     "spark.sql.session.timeZone": "UTC",
     "spark.ui.enabled": "false",
@@ -182,13 +190,13 @@ def session(address: str, table: Table = "parquet") -> SparkSession:
 
 
 @contextmanager
-def master(troubles: Sequence[str], folder: Path) -> Iterator[str]:
+def master(troubles: Sequence[str], folder: Path, *, cluster: bool) -> Iterator[str]:
     """Yield the address of a Spark in which the troubles can happen and do not end the query."""
     if "slow" in troubles:
         with two_hosts(folder) as address:
             yield address
     else:
-        yield "local-cluster[2,1,1024]" if troubles else "local[2]"
+        yield "local-cluster[2,1,1024]" if troubles or cluster else "local[2]"
 
 
 def main() -> None:
@@ -197,9 +205,10 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("seed", type=int)
     parser.add_argument("--trouble", choices=TROUBLES, action="append", default=[])
+    parser.add_argument("--cluster", action="store_true", help="with executors of their own")
     parser.add_argument("--table", choices=tables.TABLES, default="parquet")
     options = parser.parse_args()
-    with master(options.trouble, options.folder) as address:
+    with master(options.trouble, options.folder, cluster=options.cluster) as address:
         spark = session(address, options.table)
         run(spark, options.folder, options.seed, options.trouble, options.table)
         spark.stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,14 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     broker = Broker(tmp_path_factory.mktemp("kafka"))
     yield broker
     broker.kill()
+
+
+@pytest.fixture
+def topic(broker: Broker, request: pytest.FixtureRequest) -> str:
+    """Return a topic of the test's own, with two partitions."""
+    name = re.sub(r"\W+", "-", request.node.name)
+    broker.create(name, 2)
+    return name
 
 
 @pytest.fixture

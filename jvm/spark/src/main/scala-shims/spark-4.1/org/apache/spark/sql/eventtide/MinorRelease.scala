@@ -31,7 +31,8 @@ object MinorRelease {
 
   /** The entries of a family that is in the order of its first columns, whole numbers, from an entry on.
     *
-    * A scan begins at the first entry there is, and steps over those before `start`.
+    * A scan begins at the first entry there is, or of the group where the first column tells groups,
+    * and steps over those before `start`.
     */
   def entriesFrom(
       store: StateStore,
@@ -39,7 +40,8 @@ object MinorRelease {
       numbers: Int,
       family: String
   ): StateStoreIterator[UnsafeRowPair] = {
-    val all = store.iterator(family)
+    val inGroup = start.filter(_ => numbers > 1).flatMap(GroupScan(store, _, family))
+    val all = inGroup.getOrElse(store.iterator(family))
     def isBefore(entry: UnsafeRow, start: UnsafeRow): Boolean = {
       val differs = (0 until numbers).find(i => entry.getLong(i) != start.getLong(i))
       differs.exists(i => entry.getLong(i) < start.getLong(i))
