@@ -23,8 +23,17 @@ private[query] object Verdict {
       "Nobody holds the watermark back: no row has been seen yet, so there is none."
     } else if (counting.isEmpty) {
       s"Nobody holds the watermark back${at(query.idealMicros)}: every substream is idle."
-    } else accuse(query, counting)
+    } else accuse(query, counting) + throttled(query)
   }
+
+  // What policies say, and what Spark was told, may be a step apart.
+  private def throttled(query: WatermarkReport): String = {
+    val told =
+      for (said <- query.idealMicros; out <- query.emittedMicros if out < wholeMs(said)) yield out
+    told.fold("")(out => s" A throttle has let ${utc(out)} through so far.")
+  }
+
+  private def wholeMs(micros: Long): Long = Math.floorDiv(micros, 1000L) * 1000L
 
   private def accuse(query: WatermarkReport, counting: Seq[Accused]): String = {
     val source = counting.minBy(_.input.idealMicros)
@@ -33,6 +42,9 @@ private[query] object Verdict {
     if (badTime + future > 0 && source.lines.forall(_.topMicros.isEmpty)) {
       s"There is no watermark, since no row could be used: $badTime had no event time that Spark " +
         s"can show, $future were too far ahead of the clock."
+    } else if (source.counting.length > 1 && source.counting.forall(isBeside(culprit))) {
+      s"No substream is behind the others: all hold the watermark${at(culprit.watermarkMicros)}, " +
+        s"last seen at ${utc(source.counting.map(_.sinceMicros).max)}."
     } else {
       val of = if (query.inputs.length > 1) s" of input ${source.input.position}" else ""
       val remedy =
@@ -43,6 +55,9 @@ private[query] object Verdict {
       s"${quoted(culprit)}$of ${accusation(culprit, source)}; $remedy."
     }
   }
+
+  private def isBeside(one: SubstreamLine)(other: SubstreamLine): Boolean =
+    one.watermarkMicros.isDefined && one.watermarkMicros == other.watermarkMicros
 
   private def accusation(culprit: SubstreamLine, source: Accused): String =
     if (culprit.watermarkMicros.isEmpty) {

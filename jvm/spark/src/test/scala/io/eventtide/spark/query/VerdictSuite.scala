@@ -55,6 +55,17 @@ class VerdictSuite extends AnyFunSuite {
     )
   }
 
+  test("when none is behind the others, all hold it; a throttle is named") {
+    val equal = report(input(0, seen("a", Noon), seen("b", Noon)))
+    assert(
+      equal.blame == "No substream is behind the others: all hold the watermark at " +
+        "2026-01-01 11:59:00 UTC, last seen at 2026-01-01 12:00:00 UTC."
+    )
+    val throttled = equal.copy(emittedMicros = Some(Noon - 2 * Minute))
+    val note = " A throttle has let 2026-01-01 11:58:00 UTC through so far."
+    assert(throttled.blame == equal.blame + note)
+  }
+
   test("one that is expected and not seen is to blame first") {
     assert(
       said(input(0, seen("a", Noon), unseen("b"))) ==

@@ -2,8 +2,8 @@ package org.apache.spark.sql.eventtide
 
 import java.util.concurrent.ConcurrentHashMap
 
-import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
 import org.apache.spark.sql.execution.streaming.state.{
   RocksDBKeyStateEncoder,
   RocksDBStateStoreProvider,
