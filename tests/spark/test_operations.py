@@ -6,20 +6,25 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import eventtide as et
 import pytest
 from eventtide import InvalidArgumentError, WatermarkPolicies
+from eventtide.cli import commands
 from eventtide.cli.plans import load_plan
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from typer import BadParameter
+from typer.testing import CliRunner
 
 from tests.spark.queries import EVENTS, at
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from pyspark.sql import DataFrame, SparkSession
 
 LAG = WatermarkPolicies.with_fixed_lag("2s")
@@ -57,31 +62,56 @@ def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_doctor_on_a_running_query(tmp_path: Path) -> None:
-    """What it holds; whether a plan fits; 1 when it does not; a sentence for a wrong folder."""
+@pytest.fixture
+def here(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Any]:
+    """Return what runs the command in this process, to save the start of another."""
+
+    @contextmanager
+    def session(*_: object) -> Iterator[SparkSession]:
+        yield spark
+
+    monkeypatch.setattr(commands, "_session", session)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: CliRunner().invoke(commands.app, arguments)
+
+
+def test_the_doctor_on_a_running_query(tmp_path: Path, here: Callable[..., Any]) -> None:
+    """What it holds; whether a plan fits; 1 when it does not."""
     (tmp_path / "job.py").write_text(JOB.format(size="10s"), encoding="utf-8")
-    (tmp_path / "other.py").write_text(JOB.format(size="20s"), encoding="utf-8")
+    (tmp_path / "other_job.py").write_text(JOB.format(size="20s"), encoding="utf-8")
     with Script(windowed, EVENTS) as script:
         script.rows(ROWS).rows([(at(2), "a")])
         counting = ("--plan", "job:plan", "--count-windows")
         fits = run("doctor", script.checkpoint, *counting, folder=tmp_path)
-        other = run("doctor", script.checkpoint, "--plan", "other:plan", folder=tmp_path)
+        other = here("doctor", script.checkpoint, "--plan", "other_job:plan")
         script.rows([(at(40), "b")])  # it runs on
-        [kept] = Path(script.checkpoint, "late").glob("*.parquet")
-        orphan = kept.with_name(kept.name.replace("-", "-9", 1))
-        orphan.write_bytes(b"left")
-        found = run("clean-late", script.checkpoint, "--dry-run", folder=tmp_path)
-        assert orphan.exists()
-        cleaned = run("clean-late", script.checkpoint, folder=tmp_path)
-        assert kept.exists()
-        assert not orphan.exists()
     assert (fits.returncode, fits.stderr) == (0, "")
     for part in ("with_fixed_lag", "window_closed 1", "Open windows: 3", "go on from here: yes"):
         assert part in fits.stdout
     assert re.search(r"watermark +2024-01-01 00:00:24 UTC", fits.stdout)
-    assert other.returncode == 1
+    assert other.exit_code == 1
     assert "Open windows" not in other.stdout
     assert "[CHECKPOINT_PLAN_CHANGED]" in other.stdout
+
+
+def test_late_files_that_count_for_nothing_are_named_and_removed(
+    here: Callable[..., Any],
+) -> None:
+    """A dry run removes nothing, and what counts stays."""
+    with Script(windowed, EVENTS) as script:
+        script.rows(ROWS).rows([(at(2), "a")])
+        [kept] = Path(script.checkpoint, "late").glob("*.parquet")
+        orphan = kept.with_name(kept.name.replace("-", "-9", 1))
+        orphan.write_bytes(b"left")
+        found = here("clean-late", script.checkpoint, "--dry-run")
+        assert orphan.exists()
+        cleaned = here("clean-late", script.checkpoint)
+        assert kept.exists()
+        assert not orphan.exists()
     assert orphan.name in found.stdout
     assert found.stdout.endswith("1 late file would be removed.\n")
     assert cleaned.stdout.endswith("1 late file removed.\n")
