@@ -27,6 +27,15 @@ def pytest_sessionstart() -> None:
         raise pytest.UsageError("The tests run on the installed wheel: start them with dev/test.")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let both of two processes begin with tests that take long: each gets a half of the list."""
+    long = [item for item in items if item.get_closest_marker("long")]
+    others = [item for item in items if not item.get_closest_marker("long")]
+    half = (len(items) + 1) // 2 - len(long[::2])
+    items[:] = [*long[::2], *others[:half], *long[1::2], *others[half:]]
+
+
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
     """Say how many golden cases came out of queries; tests name them by the fixture `golden`."""
     played: dict[str, set[str]] = {"passed": set(), "failed": set()}

@@ -18,6 +18,7 @@ from urllib.request import urlopen
 
 import eventtide as et
 import pyspark
+import pytest
 
 from tests.pages import ROOT, blocks
 from tests.spark.two_hosts import wait_for
@@ -54,6 +55,7 @@ def running(command: str, variables: Mapping[str, str], folder: Path) -> Iterato
         process.wait(60)
 
 
+@pytest.mark.long
 def test_the_commands_of_the_page_run_a_job_on_a_cluster(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -25,6 +25,7 @@ def without_trouble(spark: SparkSession, folder: Path, seed: int) -> Outcome:
     return results, late
 
 
+@pytest.mark.long
 def test_a_driver_that_is_killed_between_its_state_and_its_commit(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -40,6 +41,7 @@ def test_a_driver_that_is_killed_between_its_state_and_its_commit(
     assert chaos.outcome(spark) == quiet
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("seed", "troubles", "marks"),
     [

@@ -49,9 +49,9 @@ class ScriptHandle:
         java = self._api.readScript(self._session._jsparkSession, self._java)
         return DataFrame(java, self._session)
 
-    def add(self, rows: DataFrame) -> None:
-        """Let the source have these rows, as one batch."""
-        self._java.add(rows._jdf)
+    def add(self, *batches: DataFrame) -> None:
+        """Let the source have these rows, each DataFrame as one batch, and all at once."""
+        self._java.add([rows._jdf for rows in batches])
 
     def close(self) -> None:
         """Let go of the rows."""

@@ -132,12 +132,14 @@ class Script:
 
     def waiting(self, *batches: Sequence[RowLike], partitions: int = 1) -> Self:
         """Let the source have more rows without waiting for the query, which may be stopped."""
-        for batch in batches:
-            rows = [storable(row, self._schema) for row in batch]
-            made = self._spark.createDataFrame(rows, self._schema)
-            # as they were written: a shuffle for one partition costs more than most batches
-            self._source.add(made.coalesce(1) if partitions == 1 else made.repartition(partitions))
+        self._source.add(*(self._made(batch, partitions) for batch in batches))
         return self
+
+    def _made(self, batch: Sequence[RowLike], partitions: int) -> DataFrame:
+        rows = [storable(row, self._schema) for row in batch]
+        made = self._spark.createDataFrame(rows, self._schema)
+        # as they were written: a shuffle for one partition costs more than most batches
+        return made.coalesce(1) if partitions == 1 else made.repartition(partitions)
 
     def clock(self, to: str | datetime) -> Self:
         """Set the clock to a time, or move it by a duration: ``"+5s"``, ``"-1m"``."""

@@ -4,6 +4,7 @@ import java.util.concurrent.ConcurrentHashMap
 import java.util.{EnumSet, Map => JMap, UUID}
 
 import scala.collection.mutable
+import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.DataFrame
@@ -39,13 +40,19 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 final class Script private (val id: String, val schema: StructType) {
   private val batches = mutable.ArrayBuffer.empty[Seq[Array[InternalRow]]]
 
-  def add(rows: DataFrame): Unit = {
-    val added = rows.queryExecution.toRdd
+  def add(rows: DataFrame): Unit = add(java.util.List.of(rows))
+
+  /** Adds several at once, so that no query runs between them. */
+  def add(rows: java.util.List[DataFrame]): Unit = {
+    val added = rows.asScala.map(rowsOf)
+    synchronized(batches ++= added)
+  }
+
+  private def rowsOf(rows: DataFrame): Seq[Array[InternalRow]] =
+    rows.queryExecution.toRdd
       .mapPartitions(partition => Iterator(partition.map(_.copy()).toArray))
       .collect()
       .toSeq
-    synchronized(batches += added)
-  }
 
   /** Lets go of the rows. */
   def close(): Unit = Script.forget(id)
