@@ -17,6 +17,7 @@ from tests.spark.kafka_runs import LAG, play, settle, substreams, timed
 from tests.spark.queries import at, counts, windowed
 
 if TYPE_CHECKING:
+    from eventtide import WatermarkPolicy
     from pyspark.sql import DataFrame, SparkSession
 
     from tests.spark.kafka import Broker
@@ -183,20 +184,34 @@ def test_rows_that_come_while_a_batch_runs_are_waited_for_in_each_stream(
         script.expect([(0, 4)], late=0, watermark=at(40))
 
 
+@pytest.mark.parametrize(
+    "silence",
+    [
+        (LAG, "5m", "+4m"),
+        (WatermarkPolicies.limiting_lag_and_lull("0s", "30s"), None, "+0s"),
+    ],
+    ids=["idle", "lull"],
+)
 def test_rows_that_come_while_another_source_is_asked_are_waited_for(
-    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
+    spark: SparkSession,
+    broker: Broker,
+    topic: str,
+    tmp_path: Path,
+    silence: tuple[WatermarkPolicy, str | None, str],
 ) -> None:
     """A batch's own time is when all have answered; what Kafka said may be old by then."""
     rows, source = Gate(tmp_path / "rows"), Gate(tmp_path / "source")
+    policy, idle_timeout, before = silence
 
     def query(_: DataFrame) -> DataFrame:
-        streams = [rows.passed(timed(broker.stream(spark, topic))), source.stream(spark)]
-        both = [et.with_watermark(of, "ts", LAG, idle_timeout="5m") for of in streams]
-        return windowed(both[0].union(both[1]))
+        events = rows.passed(timed(broker.stream(spark, topic)))
+        ours = et.with_watermark(events, "ts", policy, idle_timeout=idle_timeout)
+        other = et.with_watermark(source.stream(spark), "ts", LAG, idle_timeout="5m")
+        return windowed(ours.union(other))
 
     broker.send_all(topic, [(0, at(5)), (1, at(5))])
     with Script(query, "x int", clock=at(0)) as script, ThreadPoolExecutor(1) as thread:
-        script.clock("+4m")
+        script.clock(before)
         broker.send_all(topic, [(0, at(6)), (1, at(6))])
         settle(script)
         rows.close()

@@ -27,7 +27,7 @@ _ALLOWED = "module:name of a DataFrame, a window, or a function of the session t
 
 def check_name(name: str | None) -> str | None:
     """Return the name of a plan, if it has the form of one."""
-    if name is not None and re.fullmatch(r"\w+(\.\w+)*:\w+", name) is None:
+    if name is not None and re.fullmatch(r"[\w-]+(\.[\w-]+)*:\w+", name) is None:
         raise typer.BadParameter(f"{name!r} names no plan. Allowed is {_ALLOWED}.")
     return name
 

@@ -71,6 +71,11 @@ private[watermark] final class Substream(
   /** Whether no tick moves it, as its source has more of it: only where its policy measures silence. */
   def isPaused(measuresSilence: Boolean): Boolean = measuresSilence && unread == Backlog.Waiting
 
+  /** Whether the clock alone would move its policy by then, as far as it is known. */
+  def wouldMove(now: Long): Boolean =
+    hasWatermark && unread != Backlog.Waiting &&
+      policy.dueAt(Clamped.add(current, 1)).exists(_ <= now)
+
   /** Waits for it anew, from this clock value on. */
   def restart(now: Long): Unit = {
     idle = false

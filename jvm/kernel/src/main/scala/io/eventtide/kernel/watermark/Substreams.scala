@@ -168,11 +168,10 @@ final class Substreams(
     */
   def nextDue: Option[Long] = gate.nextDue(clock).filter(due => due > clock || wakeAt <= clock)
 
-  /** Whether a substream would become idle by this clock value, had it no row until then. */
-  def mayIdle(now: Long): Boolean =
-    idleTimeout.exists(timeout =>
-      table.iterator.exists(one => !one.idle && now >= one.idleAt(timeout))
-    )
+  /** Whether silence until this clock value would make a substream idle, or move its watermark. */
+  def isSilenceUpTo(now: Long): Boolean = table.iterator.exists { one =>
+    !one.idle && (idleTimeout.exists(now >= one.idleAt(_)) || pauses && one.wouldMove(now))
+  }
 
   /** The clock value at which, without more rows, the whole is idle. */
   def idleAt: Option[Long] = gate.idleAt(clock)

@@ -48,7 +48,7 @@ private[spark] final class CheckpointReport(
   if (begun.isEmpty) throw EventtideException("CHECKPOINT_EMPTY", "root" -> root)
 
   private lazy val lines = planFile.lines
-  private lazy val refusal = plan.flatMap(wanted => refused(refuseOther(wanted)))
+  private lazy val refusal = plan.flatMap(wanted => Try(refuseOther(wanted)).failed.toOption)
   private lazy val settingsOfSpark = begun.flatMap(sparkSettings)
   private lazy val ledger = Try(readLedger(CheckpointReport.Attempts))
   private lazy val settings = Try(ledger.toOption.flatMap(read => settingsOf(read.entries)))
@@ -140,12 +140,6 @@ private[spark] final class CheckpointReport(
     planFile.refuseOther(PlanFile.linesOf(plan))
     LateRows.refuseOther(plan, queryId, root, conf)
   }
-
-  private def refused(check: => Unit): Option[EventtideException] =
-    try {
-      check
-      None
-    } catch { case refusal: EventtideException => Some(refusal) }
 
   private def checkState(last: LedgerEntry): Unit =
     if (lines.exists(_.startsWith(WindowAggregate.Line))) last.checkState()

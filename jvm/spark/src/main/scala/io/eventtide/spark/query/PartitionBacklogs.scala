@@ -47,6 +47,9 @@ private[query] final class PartitionBacklogs(query: RunningQuery, nodeId: UUID) 
   /** As `latestNews`, also if nothing is new. */
   def latest: Option[Backlogs] = offsets(ask).map((PartitionBacklogs.between _).tupled)
 
+  /** What was said is not counted on: it is news again when the source says the same. */
+  def forget(): Unit = seen = None
+
   /** All partitions of what was read last: nobody knows that any is read to its end. */
   def assumed: Option[Backlogs] =
     source
@@ -127,7 +130,11 @@ private[query] final class SourceBacklogs(query: RunningQuery, nodes: Map[Int, U
 
   def latest: Map[Int, Backlogs] = by(_.latest)
 
-  def assumed: Map[Int, Backlogs] = by(_.assumed)
+  /** What can be assumed where a source could not answer, until they all speak again. */
+  def assumed: Map[Int, Backlogs] = {
+    sources.values.foreach(_.forget())
+    by(_.assumed)
+  }
 
   private def by(of: PartitionBacklogs => Option[Backlogs]): Map[Int, Backlogs] =
     sources.flatMap { case (position, source) => of(source).map(position -> _) }

@@ -99,6 +99,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     *   those that were read before, which may not be known here
     */
   def assumeBacklogs(now: Long, partitions: Map[String, Backlog]): Unit = {
+    isDeserted = false
     tell(now, partitions)
     substreams.backlogs(substreams.report.filter(_.backlog != Backlog.Unknown).flatMap { one =>
       substreams.indexOf(one.name).map(_ -> Backlog.Waiting)
@@ -114,6 +115,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   /** Takes the rows of a batch; the time until `now` counts too, unless it is not `credited`. */
   def observe(now: Long, rows: BatchRows, credited: Boolean): Unit = {
     if (!credited) substreams.skip(now)
+    if (!rows.isEmpty) isDeserted = false
     val seen = rows.substreams.map { case (name, times) => times.of(indexOf(name, now)) }
     substreams.observeBatch(now, seen)
   }
@@ -151,8 +153,8 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
 
   def isIdle: Boolean = isDeserted || substreams.status == Status.Idle
 
-  /** Whether one that counts would be idle at `now`, had it no row until then. */
-  def mayIdle(now: Long): Boolean = substreams.mayIdle(now)
+  /** Whether silence until `now` would make one idle, or move its watermark. */
+  def isSilenceUpTo(now: Long): Boolean = substreams.isSilenceUpTo(now)
 
   def emitted: Option[Long] = substreams.emitted
 

@@ -43,8 +43,8 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   def assumeBacklogs(now: Long, partitions: Map[Int, Map[String, Backlog]]): Unit =
     partitions.foreach { case (position, of) => inputs(position).assumeBacklogs(now, of) }
 
-  /** Whether a partition would be idle at `now`, had it no row until then. */
-  def mayIdle(now: Long): Boolean = ofPartitions.keys.exists(inputs(_).mayIdle(now))
+  /** Whether the silence of a partition until `now` would decide something. */
+  def isSilenceUpTo(now: Long): Boolean = ofPartitions.keys.exists(inputs(_).isSilenceUpTo(now))
 
   /** Takes out partitions that are gone, after `tell` and the rows of the batch. */
   def keepOnly(

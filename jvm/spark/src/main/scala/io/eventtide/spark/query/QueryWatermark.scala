@@ -110,25 +110,28 @@ private[spark] final class QueryWatermark(
     * committed, and says the watermark.
     */
   private[query] def finish(ended: BatchWatermark): EventTimeStats = {
-    val left = leftAfter(ended)
-    synchronized(finish(ended, left))
+    val rows = synchronized(inputs.onTime(ended.rows(inputs.positions), ended.lowestOnTime))
+    val counts = rows.values.exists(!_.isEmpty) || synchronized(!catchUp.holding)
+    val left = if (counts) leftAfter(ended) else Some(Map.empty[Int, Backlogs])
+    synchronized(finish(ended, rows, left))
   }
 
-  // What sources have left after a batch; None where one cannot say. Where that decides whether a
-  // partition is idle they are asked once more, under no lock: what they have said is older than the
-  // batch's own time. What they said to the first run of a batch, nobody knows any more.
+  // What sources have left after a batch; None where one cannot say. Where silence decides something
+  // they are asked once more, while reports may be had: what they have said is older than the batch's
+  // own time. What they said to the first run of a batch, nobody knows any more.
   private def leftAfter(ended: BatchWatermark): Option[Map[Int, Backlogs]] = {
     val asks = synchronized {
-      isRunAgain(ended.info.batchId) || (!catchUp.holding && inputs.mayIdle(ended.nowMicros))
+      isRunAgain(ended.info.batchId) ||
+      (!catchUp.holding && inputs.isSilenceUpTo(ended.nowMicros))
     }
     if (asks) Try(backlogs.latest).toOption else Some(backlogs.news)
   }
 
   private def finish(
       ended: BatchWatermark,
+      rows: Map[Int, BatchRows],
       left: Option[Map[Int, Backlogs]]
   ): EventTimeStats = {
-    val rows = inputs.onTime(ended.rows(inputs.positions), ended.lowestOnTime)
     val now = ended.nowMicros
     if (ended.info.watermarkMs > 0) inputs.raise(ended.watermarkMicros, now)
     val hadRows = rows.values.exists(!_.isEmpty)

@@ -29,8 +29,12 @@ private[query] object Verdict {
   // What policies say, and what Spark was told, may be a step apart.
   private def throttled(query: WatermarkReport): String = {
     val told =
-      for (said <- query.idealMicros; out <- query.emittedMicros if out < wholeMs(said)) yield out
-    told.fold("")(out => s" A throttle has let ${utc(out)} through so far.")
+      for {
+        said <- query.idealMicros
+        out <- query.emittedMicros
+        if out < wholeMs(said) && query.inputs.exists(_.settings.isThrottled)
+      } yield s" A throttle has let ${utc(out)} through so far."
+    told.getOrElse("")
   }
 
   private def wholeMs(micros: Long): Long = Math.floorDiv(micros, 1000L) * 1000L

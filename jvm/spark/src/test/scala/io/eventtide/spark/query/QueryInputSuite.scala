@@ -88,6 +88,19 @@ final class QueryInputSuite extends AnyFunSuite {
     assert(input.emitted.contains(70L))
   }
 
+  test("when nobody can say what is left, all wait until somebody can, and none is deserted") {
+    val input = begun("idle_timeout" -> "PT10S")
+    val known = Map("a/0" -> Backlog.Empty)
+    input.tell(0, known)
+    input.observe(1, rows("a/0" -> 70), credited = true)
+    input.keepOnly(1, Set.empty)
+    input.assumeBacklogs(20000000, known.map(_._1 -> Backlog.Waiting))
+    input.observe(20000000, BatchRows.Empty, credited = true)
+    assert(!input.isIdle)
+    input.tell(20000000, known)
+    assert(input.isSilenceUpTo(20000000) || input.isIdle)
+  }
+
   test("an input that has never had a partition is waited for") {
     val input = begun()
     input.keepOnly(1, Set.empty)

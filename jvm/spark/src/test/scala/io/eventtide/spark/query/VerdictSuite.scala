@@ -2,7 +2,7 @@ package io.eventtide.spark.query
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.kernel.watermark.{Activity, Status, SubstreamReport}
+import io.eventtide.kernel.watermark.{Activity, Status, SubstreamReport, ThrottleByFrame}
 import io.eventtide.spark.late.LateCounts
 import io.eventtide.spark.options.{OptionsCodec, SubstreamLabel}
 
@@ -61,7 +61,10 @@ class VerdictSuite extends AnyFunSuite {
       equal.blame == "No substream is behind the others: all hold the watermark at " +
         "2026-01-01 11:59:00 UTC, last seen at 2026-01-01 12:00:00 UTC."
     )
-    val throttled = equal.copy(emittedMicros = Some(Noon - 2 * Minute))
+    val behind = equal.copy(emittedMicros = Some(Noon - 2 * Minute))
+    assert(behind.blame == equal.blame)
+    val byMinute = settings.copy(throttles = Seq(ThrottleByFrame(Minute)))
+    val throttled = behind.copy(inputs = behind.inputs.map(_.copy(settings = byMinute)))
     val note = " A throttle has let 2026-01-01 11:58:00 UTC through so far."
     assert(throttled.blame == equal.blame + note)
   }
