@@ -63,9 +63,15 @@ def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def here(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Any]:
+def at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder that is the one at hand, in which modules of plans are looked for."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    return tmp_path
+
+
+@pytest.fixture
+def here(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """Return what runs the command in this process, to save the start of another."""
 
     @contextmanager
@@ -73,20 +79,18 @@ def here(
         yield spark
 
     monkeypatch.setattr(commands, "_session", session)
-    monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.chdir(tmp_path)
     return lambda *arguments: CliRunner().invoke(commands.app, arguments)
 
 
-def test_the_doctor_on_a_running_query(tmp_path: Path, here: Callable[..., Any]) -> None:
+def test_the_doctor_on_a_running_query(at_hand: Path, here: Callable[..., Any]) -> None:
     """What it holds; whether a plan fits; 1 when it does not."""
-    (tmp_path / "job.py").write_text(JOB.format(size="10s"), encoding="utf-8")
-    (tmp_path / "other_job.py").write_text(JOB.format(size="20s"), encoding="utf-8")
+    (at_hand / "job.py").write_text(JOB.format(size="10s"), encoding="utf-8")
+    (at_hand / "other_job.py").write_text(JOB.format(size="20s"), encoding="utf-8")
     with Script(windowed, EVENTS) as script:
         script.rows(ROWS).rows([(at(2), "a")])
         counting = ("--plan", "job:plan", "--count-windows")
-        fits = run("doctor", script.checkpoint, *counting, folder=tmp_path)
+        fits = run("doctor", script.checkpoint, *counting, folder=at_hand)
         other = here("doctor", script.checkpoint, "--plan", "other_job:plan")
         script.rows([(at(40), "b")])  # it runs on
     assert (fits.returncode, fits.stderr) == (0, "")
@@ -150,12 +154,10 @@ def test_the_command_says_what_is_wrong(
     ],
 )
 def test_whatever_the_module_of_a_plan_raises_is_said_with_its_place(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, said: str
+    spark: SparkSession, at_hand: Path, monkeypatch: pytest.MonkeyPatch, code: str, said: str
 ) -> None:
     """A deployment must not take it for a plan that does not fit."""
-    (tmp_path / "broken_job.py").write_text(code, encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
+    (at_hand / "broken_job.py").write_text(code, encoding="utf-8")
     monkeypatch.delitem(sys.modules, "broken_job", raising=False)
     with pytest.raises(BadParameter, match=f"(?s)'broken_job:plan', .*{said}|: {said}"):
         load_plan("broken_job:plan", spark)
@@ -165,13 +167,11 @@ def test_whatever_the_module_of_a_plan_raises_is_said_with_its_place(
     ("folder", "said"), [("not-there", "not-there"), ("s3a://bucket/events", "S3AFileSystem")]
 )
 def test_a_plan_that_cannot_be_made_is_told_from_one_that_does_not_fit(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, said: str
+    spark: SparkSession, at_hand: Path, monkeypatch: pytest.MonkeyPatch, folder: str, said: str
 ) -> None:
     """As where the command runs on a machine that does not see what the job reads."""
     job = JOB.format(size="10s").replace('json(".")', f'json("{folder}")')
-    (tmp_path / "far_away.py").write_text(job, encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
+    (at_hand / "far_away.py").write_text(job, encoding="utf-8")
     monkeypatch.delitem(sys.modules, "far_away", raising=False)
     with pytest.raises(BadParameter, match=f"'far_away:plan', which fails: .*{said}"):
         load_plan("far_away:plan", spark)

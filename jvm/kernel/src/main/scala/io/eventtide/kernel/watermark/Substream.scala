@@ -13,11 +13,13 @@ import io.eventtide.kernel.time.Clamped
   *   - '''Restart:''' a record is saved when `touched`; see `Substreams`.
   *
   * @param quietFrom the clock when it was declared
+  * @param measuresSilence whether the policy does
   */
 private[watermark] final class Substream(
     private var ownName: String,
     val policy: WatermarkPolicy,
-    quietFrom: Long
+    quietFrom: Long,
+    measuresSilence: Boolean
 ) {
   private var hasWatermark = false
   // the two maxima start where every value is at least as high: a row then needs no branch
@@ -68,12 +70,12 @@ private[watermark] final class Substream(
     isNew
   }
 
-  /** Whether no tick moves it, as its source has more of it: only where its policy measures silence. */
-  def isPaused(measuresSilence: Boolean): Boolean = measuresSilence && unread == Backlog.Waiting
+  /** Whether no tick moves it, as its source has more of it and its policy measures silence. */
+  def isPaused: Boolean = measuresSilence && unread == Backlog.Waiting
 
-  /** Whether the clock alone would move its policy by then, as far as it is known. */
-  def wouldMove(now: Long): Boolean =
-    hasWatermark && unread != Backlog.Waiting &&
+  /** Whether silence until then would move its policy. */
+  def isMovedBySilence(now: Long): Boolean =
+    measuresSilence && hasWatermark && unread != Backlog.Waiting &&
       policy.dueAt(Clamped.add(current, 1)).exists(_ <= now)
 
   /** Waits for it anew, from this clock value on. */

@@ -13,8 +13,7 @@ import java.io.DataOutput
 private[watermark] final class SubstreamGate(
     table: SubstreamTable,
     throttle: Throttle,
-    timeout: Option[Long],
-    pauses: Boolean
+    timeout: Option[Long]
 ) {
   private val combination = new Combination
   private var target = Long.MinValue // the ideal that is worth offering
@@ -101,7 +100,7 @@ private[watermark] final class SubstreamGate(
     table.iterator.foreach { substream =>
       val due =
         if (substream.reached(ideal)) Some(clock)
-        else if (substream.isPaused(pauses)) None
+        else if (substream.isPaused) None
         else substream.policy.dueAt(ideal)
       all.add(due, timeout.map(substream.idleAt).filter(_ < Long.MaxValue))
     }

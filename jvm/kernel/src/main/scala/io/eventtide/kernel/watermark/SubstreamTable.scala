@@ -17,7 +17,7 @@ import io.eventtide.kernel.SavedText
   *   - '''Restart:''' saved whole, or only what was touched or removed since the last save.
   */
 private[watermark] final class SubstreamTable(
-    create: () => WatermarkPolicy,
+    spec: PolicySpec,
     postponed: PostponedRows
 ) {
   private var members = new Array[Substream](16)
@@ -47,7 +47,7 @@ private[watermark] final class SubstreamTable(
   def append(name: String, quietFrom: Long): Int = {
     if (indexes.contains(name)) throw new InvalidArgument("substream", name, "declared once")
     if (used == members.length) grow()
-    members(used) = new Substream(name, create(), quietFrom)
+    members(used) = newSubstream(name, quietFrom)
     postponed.begin(used)
     indexes(name) = used
     used += 1
@@ -108,6 +108,9 @@ private[watermark] final class SubstreamTable(
     postponed.told(index)
   }
 
+  private def newSubstream(name: String, quietFrom: Long) =
+    new Substream(name, spec.create(), quietFrom, spec.measuresSilence)
+
   private def grow(): Unit = {
     members = Arrays.copyOf(members, used * 2)
     postponed.resize(used * 2)
@@ -122,7 +125,7 @@ private[watermark] final class SubstreamTable(
   private def read(in: DataInput): Unit = {
     val name = SavedText.read(in)
     val index = indexOf(name).getOrElse(append(name, 0))
-    members(index) = new Substream(name, create(), 0)
+    members(index) = newSubstream(name, 0)
     postponed.begin(index)
     members(index).restore(in)
     members(index).touched = false

@@ -42,9 +42,8 @@ final class Substreams(
   private val clockwork = spec.movesWithClock
   private val timeout = idleTimeout.getOrElse(Long.MaxValue)
   private val postponed = new PostponedRows
-  private val table = new SubstreamTable(() => spec.create(), postponed)
-  private val pauses = spec.measuresSilence
-  private val gate = new SubstreamGate(table, ThrottleSpec.chain(throttles), idleTimeout, pauses)
+  private val table = new SubstreamTable(spec, postponed)
+  private val gate = new SubstreamGate(table, ThrottleSpec.chain(throttles), idleTimeout)
   private var started = false
   private var clock = Long.MinValue // before it has `started` every clock value is later
   private var nextIdle = Long.MaxValue // no substream becomes idle before this
@@ -107,7 +106,7 @@ final class Substreams(
     val told = of.filter { case (index, backlog) => table(index).tell(backlog) }
     if (told.nonEmpty) {
       if (started) told.foreach { case (index, _) => judge(table(index)) }
-      anyPaused = table.iterator.exists(_.isPaused(pauses))
+      anyPaused = table.iterator.exists(_.isPaused)
       gate.aim()
       wakeAt = Long.MinValue
     }
@@ -170,7 +169,7 @@ final class Substreams(
 
   /** Whether silence until this clock value would make a substream idle, or move its watermark. */
   def isSilenceUpTo(now: Long): Boolean = table.iterator.exists { one =>
-    !one.idle && (idleTimeout.exists(now >= one.idleAt(_)) || pauses && one.wouldMove(now))
+    !one.idle && (idleTimeout.exists(now >= one.idleAt(_)) || one.isMovedBySilence(now))
   }
 
   /** The clock value at which, without more rows, the whole is idle. */
@@ -206,7 +205,7 @@ final class Substreams(
   private def advanceByRows(now: Long): Unit = {
     val from = clock
     advance(now)
-    if (anyPaused) table.iterator.filter(_.isPaused(pauses)).foreach(_.skip(from, clock))
+    if (anyPaused) table.iterator.filter(_.isPaused).foreach(_.skip(from, clock))
   }
 
   private def advance(now: Long): Unit = {
@@ -241,7 +240,7 @@ final class Substreams(
   }
 
   private def lookAt(substream: Substream, cap: Long): Unit = {
-    if (substream.isPaused(pauses)) anyPaused = true
+    if (substream.isPaused) anyPaused = true
     else if (clockwork) {
       substream.follow(clock, cap)
       anyBehind |= substream.behind
@@ -265,7 +264,7 @@ final class Substreams(
     else Math.min(nextIdle, gate.offerAgainAt(clock))
 
   private def revive(substream: Substream): Unit = {
-    if (substream.isPaused(pauses)) anyPaused = true else substream.catchUp(clock)
+    if (substream.isPaused) anyPaused = true else substream.catchUp(clock)
     judge(substream)
   }
 

@@ -111,9 +111,16 @@ private[spark] final class QueryWatermark(
     */
   private[query] def finish(ended: BatchWatermark): EventTimeStats = {
     val rows = synchronized(inputs.onTime(ended.rows(inputs.positions), ended.lowestOnTime))
-    val counts = rows.values.exists(!_.isEmpty) || synchronized(!catchUp.holding)
-    val left = if (counts) leftAfter(ended) else Some(Map.empty[Int, Backlogs])
-    synchronized(finish(ended, rows, left))
+    val hadRows = rows.values.exists(!_.isEmpty)
+    val counts = hadRows || synchronized(!catchUp.holding)
+    val left = if (counts) leftAfter(ended) else None
+    synchronized {
+      if (ended.info.watermarkMs > 0) inputs.raise(ended.watermarkMicros, ended.nowMicros)
+      inputs.refuse(rows)
+      if (counts) observe(ended.nowMicros, rows, left)
+      if (hadRows) inputs.emit(ended.nowMicros)
+      end(ended, rows, hadRows)
+    }
   }
 
   // What sources have left after a batch; None where one cannot say. Where silence decides something
@@ -127,17 +134,12 @@ private[spark] final class QueryWatermark(
     if (asks) Try(backlogs.latest).toOption else Some(backlogs.news)
   }
 
-  private def finish(
+  private def end(
       ended: BatchWatermark,
       rows: Map[Int, BatchRows],
-      left: Option[Map[Int, Backlogs]]
+      hadRows: Boolean
   ): EventTimeStats = {
     val now = ended.nowMicros
-    if (ended.info.watermarkMs > 0) inputs.raise(ended.watermarkMicros, now)
-    val hadRows = rows.values.exists(!_.isEmpty)
-    inputs.refuse(rows)
-    if (hadRows || !catchUp.holding) observe(now, rows, left)
-    if (hadRows) inputs.emit(now)
     late.finish(ended.info.batchId, ended.lateLogs)
     val isAgain = isRunAgain(ended.info.batchId)
     due.take(ended.nextDue, isAgain)
