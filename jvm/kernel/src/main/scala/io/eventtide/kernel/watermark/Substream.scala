@@ -8,8 +8,9 @@ import io.eventtide.kernel.time.Clamped
 /** One substream: its policy, the watermark it has after the cap, and its signs of life.
   *
   *   - '''Guarantee:''' the watermark never goes back, whatever the policy or the cap says.
-  *   - '''Edges:''' `behind` means that the cap holds the watermark below the policy's; only then
-  *     is it not what ticking the policy gives, and the record has to be saved again.
+  *   - '''Edges:''' `behind` means that the cap holds the watermark below the policy's, or that a
+  *     pause did; only then is it not what ticking the policy gives, and the record has to be
+  *     saved again.
   *   - '''Restart:''' a record is saved when `touched`; see `Substreams`.
   *
   * @param quietFrom the clock when it was declared
@@ -65,6 +66,7 @@ private[watermark] final class Substream(
   /** Its source says what it has more of it; true when that is new. */
   def tell(backlog: Backlog): Boolean = {
     val isNew = backlog != unread
+    isBehind |= isPaused && isNew // the ticks of the pause did not reach its policy
     unread = backlog
     touched |= isNew
     isNew

@@ -111,6 +111,21 @@ final class SubstreamsSuite extends AnyFunSuite {
     assert(one.emitted == Some(115))
   }
 
+  test("ticks of a pause are not made up for by a restart, as rows may come first") {
+    def lull = new Substreams(LimitingLagAndLull(lag = 5, maxLull = 10))
+    val one = withNames(lull, "a")
+    one.observeBatch(0, Seq(SubstreamRows(0, 100, 100, 1))): Unit
+    one.backlogs(Seq(0 -> Backlog.Waiting))
+    val whole = Saved.by(one.saveWhole)
+    one.tick(50): Unit
+    one.backlogs(Seq(0 -> Backlog.Empty))
+    val again = lull
+    again.restore(whole.input, Seq(Saved.by(one.saveChanged).input))
+    Seq(one, again).foreach(_.observeBatch(51, Seq(SubstreamRows(0, 101, 101, 1))): Unit)
+    assert(one.emitted == Some(101) && again.emitted == one.emitted)
+    assert(again.report == one.report)
+  }
+
   test("a policy that goes by the clock itself moves also while rows wait to be read") {
     val one = withNames(new Substreams(LimitingRealTimeLag(5)), "a")
     one.observeBatch(10, Seq(SubstreamRows(0, 9, 9, 1))): Unit
