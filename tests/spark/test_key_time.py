@@ -337,7 +337,7 @@ def test_columns_that_tell_no_groups(
         _ = window.results
 
 
-@pytest.mark.long
+@pytest.mark.chaos
 def test_a_driver_that_is_killed(spark: SparkSession, tmp_path: Path) -> None:
     """With results written and no commit; late rows come to their handler too.
 

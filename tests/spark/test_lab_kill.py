@@ -74,7 +74,7 @@ def table(spark: SparkSession, folder: Path) -> Table:
     return sorted(tuple(row) for row in rows)
 
 
-@pytest.mark.long
+@pytest.mark.chaos
 def test_a_replay_that_is_killed_gives_the_same_results(
     spark: SparkSession, tmp_path: Path
 ) -> None:
