@@ -61,7 +61,7 @@ def scripted(spark: SparkSession, batches: Batches) -> Iterator[DataFrame]:
     try:
         for batch in batches:
             rows = [storable(row, schema) for row in batch]
-            script.add(spark.createDataFrame(rows, schema))
+            script.add(rows, partitions=2)
         yield script.stream()
     finally:
         script.close()

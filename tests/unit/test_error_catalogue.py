@@ -67,7 +67,7 @@ RAISED_IN_THE_JVM = {
     "CheckpointError",
     "RefusedDataError",
 }
-RAISED_BY_A_HANDLER = {"LateHandlerError"}  # in tests/spark/test_late_handler.py
+RAISED_BY_A_HANDLER = {"LateHandlerError"}  # in tests/spark/late_handler/test_failures.py
 
 
 def test_the_catalogue_is_complete() -> None:

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.streaming.query import StreamingQuery
 
 from eventtide._jvm.failures import EXCEPTION, JVM_ERRORS, named_errors, text_of
-from eventtide._jvm.handles import KernelRunHandle, ScriptedQueryHandle, ScriptHandle
+from eventtide._jvm.handles import KernelRunHandle, ScriptedQueryHandle, ScriptHandle, pickled
 from eventtide._version import __version__, jar_name, supported_minor
 from eventtide.errors import SetupError
 
@@ -45,6 +45,7 @@ __all__ = [
     "has_jar",
     "is_connect",
     "late_window",
+    "local_rows",
     "named_errors",
     "progress_json",
     "read_late",
@@ -211,6 +212,15 @@ def explain_json(df: DataFrame) -> str:
 def script(session: SparkSession, schema: StructType) -> ScriptHandle:
     """Return a script without rows, for the test kit."""
     return ScriptHandle(_api(session), session, schema)
+
+
+def local_rows(
+    session: SparkSession, rows: Sequence[tuple[Any, ...]], schema: StructType
+) -> DataFrame:
+    """Return rows as ``createDataFrame`` does, but without a Python worker, for the test kit."""
+    java_schema = session._jsparkSession.parseDataType(schema.json())
+    java = _api(session).localRows(session._jsparkSession, pickled(rows, schema), java_schema)
+    return DataFrame(java, session)
 
 
 def scripted_query(

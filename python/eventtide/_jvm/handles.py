@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.types import _make_type_verifier
 
 from eventtide._jvm.failures import named_errors
 
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import StructType
 
-__all__ = ["KernelRunHandle", "ScriptHandle", "ScriptedQueryHandle"]
+__all__ = ["KernelRunHandle", "ScriptHandle", "ScriptedQueryHandle", "pickled"]
+
+_NEWEST_THAT_SPARK_READS = 5  # of pickle's protocols
 
 
 class KernelRunHandle:
@@ -42,6 +46,7 @@ class ScriptHandle:
         """Make a script whose rows have this schema."""
         self._api = api
         self._session = session
+        self._schema = schema
         self._java = api.script(session._jsparkSession.parseDataType(schema.json()))
 
     def stream(self) -> DataFrame:
@@ -49,9 +54,13 @@ class ScriptHandle:
         java = self._api.readScript(self._session._jsparkSession, self._java)
         return DataFrame(java, self._session)
 
-    def add(self, *batches: DataFrame) -> None:
-        """Let the source have these rows, each DataFrame as one batch, and all at once."""
-        self._java.add([rows._jdf for rows in batches])
+    def add(self, *batches: Sequence[tuple[Any, ...]], partitions: int = 1) -> None:
+        """Let the source have rows, each list as one batch over so many partitions, all at once."""
+        self._java.add([pickled(rows, self._schema) for rows in batches], partitions)
+
+    def add_frame(self, rows: DataFrame) -> None:
+        """Let the source have a batch that is in partitions as the DataFrame is."""
+        self._java.add(rows._jdf)
 
     def close(self) -> None:
         """Let go of the rows."""
@@ -107,3 +116,11 @@ class ScriptedQueryHandle:
     def newly_dropped(self) -> int:
         """Return how many rows Spark's operators dropped as late since the last call."""
         return int(self._java.newlyDropped())
+
+
+def pickled(rows: Sequence[tuple[Any, ...]], schema: StructType) -> bytes:
+    """Return rows for ``PickledRows`` of the JVM, whose types are checked as PySpark does."""
+    check = _make_type_verifier(schema)
+    for row in rows:
+        check(row)
+    return pickle.dumps([schema.toInternal(row) for row in rows], _NEWEST_THAT_SPARK_READS)

@@ -52,7 +52,7 @@ def run(
     try:
         for hour, landed in flights.by_hour.items():
             if landed:
-                script.add(feed(reports, hour))
+                script.add_frame(feed(reports, hour))
         query = (
             counts(script.stream(), setting)
             .writeStream.format("parquet")

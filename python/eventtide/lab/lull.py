@@ -78,7 +78,7 @@ def lull(spark: SparkSession, folder: Path) -> list[Moment]:
                 query.set_clock_ms(_millis(clock))
             if rows:
                 times = [(_TEN + timedelta(minutes=m),) for m in rows]
-                script.add(spark.createDataFrame(times, _SCHEMA))
+                script.add(times)
             sides = [_side(query) for query in queries]
             moments.append(Moment(clock, len(rows), *sides))
     finally:

@@ -112,7 +112,7 @@ def replay(
             for lane in lanes:
                 lane.strike()
             if landed:
-                script.add(feed(reports, hour))
+                script.add_frame(feed(reports, hour))
             for lane in lanes:
                 lane.settle(hour, landed)
             watch(traces)

@@ -134,7 +134,7 @@ class KernelScript:
 
     def _frame(self, rows: list[tuple[Any, ...]]) -> DataFrame:
         schema = StructType([*self._schema.fields, StructField(_NUMBER, IntegerType())])
-        return self._spark.createDataFrame(rows, schema)
+        return _jvm.local_rows(self._spark, rows, schema)
 
     def _compare(self, panes: list[dict[str, Any]], late: list[int]) -> None:
         schema = self._script.result.schema
@@ -155,7 +155,7 @@ class KernelScript:
         window = self._window(self._frame(self._rows))
         keys = schema.names[1 : 1 + len(window.settings.key_by)]
         pairs = [(pane, row) for pane, one in enumerate(panes) for row in one["rows"]]
-        chosen = self._spark.createDataFrame(pairs, f"_pane int, {_NUMBER} int")
+        chosen = _jvm.local_rows(self._spark, pairs, row_type(f"_pane int, {_NUMBER} int"))
         firsts = [
             F.first(key).alias(name) for key, name in zip(window.settings.key_by, keys, strict=True)
         ]

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import StructType
 
 from eventtide import _jvm
+from eventtide._arguments import count
 from eventtide.durations import micros
 from eventtide.errors import InvalidArgumentError, sentence
 from eventtide.testing.difference import difference
@@ -124,7 +125,14 @@ class Script:
         batches
             Rows as dicts or tuples; times as text or datetimes, without a zone in UTC.
         partitions : int
-            How many partitions each batch is spread over.
+            How many partitions the rows of each batch are spread over, one by one in turn.
+
+        Raises
+        ------
+        InvalidArgumentError
+            A row that has other columns, or no partitions.
+        PySparkTypeError, PySparkValueError
+            From Spark, for a value that is not of its column's type.
         """
         self.waiting(*batches, partitions=partitions)
         self._settle("rows")
@@ -132,14 +140,9 @@ class Script:
 
     def waiting(self, *batches: Sequence[RowLike], partitions: int = 1) -> Self:
         """Let the source have more rows without waiting for the query, which may be stopped."""
-        self._source.add(*(self._made(batch, partitions) for batch in batches))
+        made = [[storable(row, self._schema) for row in batch] for batch in batches]
+        self._source.add(*made, partitions=int(count("partitions", partitions)))
         return self
-
-    def _made(self, batch: Sequence[RowLike], partitions: int) -> DataFrame:
-        rows = [storable(row, self._schema) for row in batch]
-        made = self._spark.createDataFrame(rows, self._schema)
-        # as they were written: a shuffle for one partition costs more than most batches
-        return made.coalesce(1) if partitions == 1 else made.repartition(partitions)
 
     def clock(self, to: str | datetime) -> Self:
         """Set the clock to a time, or move it by a duration: ``"+5s"``, ``"-1m"``."""

@@ -21,7 +21,7 @@ import io.eventtide.spark.plan.{
 }
 import io.eventtide.spark.query.{CheckpointReport, QueryWatermarks, WatermarkReport}
 import io.eventtide.spark.source.{Script, ScriptSource}
-import io.eventtide.spark.testing.KernelRun
+import io.eventtide.spark.testing.{KernelRun, PickledRows}
 
 /** What Python calls, with Java types only; `_jvm` is its one caller. */
 object PythonApi {
@@ -155,6 +155,10 @@ object PythonApi {
   /** The stream that reads a script. */
   def readScript(session: SparkSession, script: Script): DataFrame =
     session.readStream.format(classOf[ScriptSource].getName).option("script", script.id).load()
+
+  /** Rows of the test kit, as Python has pickled them. */
+  def localRows(session: SparkSession, pickled: Array[Byte], schema: StructType): DataFrame =
+    PickledRows.dataFrame(asClassic(session), pickled, schema)
 
   /** A query under a scripted clock, not yet started. */
   def scriptedQuery(

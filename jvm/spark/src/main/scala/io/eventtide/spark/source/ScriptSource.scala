@@ -1,7 +1,7 @@
 package io.eventtide.spark.source
 
 import java.util.concurrent.ConcurrentHashMap
-import java.util.{EnumSet, Map => JMap, UUID}
+import java.util.{EnumSet, List => JList, Map => JMap, UUID}
 
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
@@ -32,27 +32,35 @@ import org.apache.spark.sql.connector.read.{
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
+import io.eventtide.spark.testing.PickledRows
+
 /** The rows that a script feeds to a query, kept on the driver so that any run can read them again.
   *
-  * Each addition is one micro-batch, also when several wait; each is read as one partition for every
-  * partition of the DataFrame that was added.
+  * Each addition is one micro-batch, also when several wait.
   */
 final class Script private (val id: String, val schema: StructType) {
   private val batches = mutable.ArrayBuffer.empty[Seq[Array[InternalRow]]]
 
-  def add(rows: DataFrame): Unit = add(java.util.List.of(rows))
-
-  /** Adds several at once, so that no query runs between them. */
-  def add(rows: java.util.List[DataFrame]): Unit = {
-    val added = rows.asScala.map(rowsOf)
-    synchronized(batches ++= added)
-  }
-
-  private def rowsOf(rows: DataFrame): Seq[Array[InternalRow]] =
-    rows.queryExecution.toRdd
+  /** Adds a batch that is read as one partition for every partition of the DataFrame. */
+  def add(rows: DataFrame): Unit = {
+    val added = rows.queryExecution.toRdd
       .mapPartitions(partition => Iterator(partition.map(_.copy()).toArray))
       .collect()
-      .toSeq
+    synchronized(batches += added.toSeq)
+  }
+
+  /** Adds a batch for each list of rows, all at once, so that no query runs between them.
+    *
+    * @param partitions
+    *   over which the rows of each batch are spread in turn
+    */
+  def add(pickled: JList[Array[Byte]], partitions: Int): Unit = {
+    val added = pickled.asScala.map { batch =>
+      val rows = PickledRows.read(batch, schema).toArray
+      (0 until partitions).map(n => Array.range(n, rows.length, partitions).map(rows))
+    }
+    synchronized(batches ++= added)
+  }
 
   /** Lets go of the rows. */
   def close(): Unit = Script.forget(id)
