@@ -112,7 +112,11 @@ def wait_for_workers(page: int, count: int) -> None:
     wait_for(page)
     until = time.monotonic() + 60
     while time.monotonic() < until:
-        with suppress(HTTPError), urlopen(f"http://127.0.0.1:{page}/json/") as answer:
+        # while the master begins, this page is missing, or is another one
+        with (
+            suppress(HTTPError, json.JSONDecodeError),
+            urlopen(f"http://127.0.0.1:{page}/json/") as answer,
+        ):
             if json.load(answer)["aliveworkers"] == count:
                 return
         time.sleep(0.1)

@@ -7,10 +7,12 @@ import json
 import re
 import subprocess
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies, WatermarkPolicy
+from eventtide.lab.broker import CONNECTOR, CONNECTORS
 from eventtide.storm.config import KEYS
 from eventtide.windows.closing import Closing
 from eventtide.windows.framing import Framing
@@ -139,6 +141,19 @@ def test_error_conditions_that_a_page_names_are_in_the_catalogue() -> None:
         for quote in quotes(page):
             condition, _, text = quote.partition("] ")
             assert text == catalogue[condition.strip("[")]["message"], page.name
+
+
+def test_jars_that_are_named_are_those_that_tests_run_with() -> None:
+    """On the pages for Kafka and for tables, and by the demo."""
+    jars = ET.parse(ROOT / "tests" / "jars.xml").findall("dependencies/dependency")  # noqa: S314 - our own
+    tested = {f"{jar.get('org')}:{jar.get('name')}:{jar.get('rev')}" for jar in jars}
+    named = re.findall(r"[\w.-]+:[\w.-]+_2\.13:[\d.]+\d", prose(ROOT / "docs" / "tables.md"))
+    assert len(named) == 2
+    assert set(named) <= tested
+    kafka = prose(ROOT / "docs" / "kafka.md")
+    for minor, version in CONNECTORS.items():
+        assert f"{CONNECTOR}:{version}" in tested, minor
+        assert f":{version}`" in kafka, minor
 
 
 def quotes(page: Path) -> list[str]:

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
     from eventtide.lab.data import Flights
 
-__all__ = ["LAG", "Carried", "Topic", "connector", "through_kafka"]
+__all__ = ["CONNECTOR", "CONNECTORS", "LAG", "Carried", "Topic", "connector", "through_kafka"]
 
 LAG = "1 hour"
 _REPORT = "ts timestamp, dest string"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
-_CONNECTORS = {"4.1": "4.1.3", "4.2": "4.2.0", "4.3": "4.2.0"}  # as docs/kafka.md says
+CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
+CONNECTORS = {"4.1": "4.1.3", "4.2": "4.2.0", "4.3": "4.2.0"}  # as docs/kafka.md says
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def connector() -> dict[str, str]:
     if "spark-sql-kafka" in os.environ.get("PYSPARK_SUBMIT_ARGS", ""):
         return {}
     minor = ".".join(pyspark.__version__.split(".")[:2])
-    return {"spark.jars.packages": f"{_CONNECTOR}:{_CONNECTORS.get(minor, pyspark.__version__)}"}
+    return {"spark.jars.packages": f"{CONNECTOR}:{CONNECTORS.get(minor, pyspark.__version__)}"}
 
 
 def through_kafka(
