@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 
     from tests.spark.kafka import Broker
 
+# Spark asks for a topic while it is being deleted, now and then. Kafka's client says that there is
+# none only when its time is up, of which it has a minute.
+DELETED: dict[str, str | int] = {
+    "failOnDataLoss": "false",
+    "kafka.request.timeout.ms": 3000,
+    "kafka.default.api.timeout.ms": 3000,
+}
+
 
 def test_a_partition_that_lags_behind_loses_nothing(
     spark: SparkSession, broker: Broker, topic: str
@@ -146,7 +154,7 @@ def test_a_topic_that_is_deleted_is_not_waited_for(spark: SparkSession, broker: 
     for name in "come-and-go-a", "come-and-go-b":
         broker.create(name, 1)
         broker.send(name, 0, at(5))
-    rows = broker.stream(spark, "come-and-go-.*", failOnDataLoss="false")
+    rows = broker.stream(spark, "come-and-go-.*", **DELETED)
     with play(counts(LAG), rows) as script:
         broker.send("come-and-go-a", 0, at(45))
         settle(script).expect([], watermark=at(5))
@@ -167,7 +175,7 @@ def test_a_stream_whose_topics_are_all_gone_holds_nobody_back(
     """Its source has no offsets then; the other stream goes on, until there is a topic again."""
 
     def query(_: DataFrame) -> DataFrame:
-        patterned = broker.stream(spark, "all-gone-.*", failOnDataLoss="false")
+        patterned = broker.stream(spark, "all-gone-.*", **DELETED)
         streams = [timed(patterned), timed(broker.stream(spark, topic))]
         both = [et.with_watermark(of, "ts", LAG) for of in streams]
         return windowed(both[0].union(both[1]))
@@ -196,7 +204,7 @@ def test_a_topic_that_is_deleted_while_the_query_is_down_is_not_waited_for(
     for name in "abc":
         broker.create(f"{prefix}-{name}", 1)
         broker.send(f"{prefix}-{name}", 0, at(5))
-    rows = broker.stream(spark, f"{prefix}-.*", failOnDataLoss="false", maxOffsetsPerTrigger=2)
+    rows = broker.stream(spark, f"{prefix}-.*", **DELETED, maxOffsetsPerTrigger=2)
     with play(counts(LAG, idle_timeout="5m"), rows) as script:
         script.stop()
         broker.delete(f"{prefix}-a")
@@ -217,7 +225,7 @@ def test_a_run_without_rows_does_not_wait_for_a_topic_that_is_gone(
     for name, second in ("none-new-a", 5), ("none-new-b", 25):
         broker.create(name, 1)
         broker.send(name, 0, at(second))
-    rows = broker.stream(spark, "none-new-.*", failOnDataLoss="false")
+    rows = broker.stream(spark, "none-new-.*", **DELETED)
     with play(counts(LAG), rows) as script:
         script.stop()
         broker.delete("none-new-a")
