@@ -101,7 +101,7 @@ def run(spark: SparkSession, query: str, batches: Sequence[Batch], folder: Path)
     results: list[str] = []
     try:
         for batch in batches:
-            script.add(batch)
+            script.add(batch, partitions=2)
         events = script.stream().withColumn("ts", F.to_timestamp("ts"))
         writer = QUERIES[query](events).writeStream.trigger(availableNow=True)
         writer = writer.option("checkpointLocation", str(folder / "checkpoint"))

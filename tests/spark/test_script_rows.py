@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import eventtide as et
 import pytest
 from eventtide import _jvm
 from eventtide.testing import Script
 from pyspark.errors import PySparkTypeError, PySparkValueError
+from pyspark.sql import Row
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.window_runs import row_type
@@ -38,9 +39,13 @@ VALUES = [
     ("map<string,timestamp>", {"noon": NOON, "none": None}),
     ("struct<a: int, b: struct<c: date>>", (1, (date(2024, 2, 29),))),
     ("array<struct<a: int>>", [(1,), None]),
+    ("struct<a: int, b: int>", {"a": 1}),
+    ("struct<a: int, b: date>", Row(a=1, b=date(2024, 2, 29))),
+    ("string collate UNICODE_CI", "Tide"),
 ]
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(("kind", "value"), VALUES, ids=[kind for kind, _ in VALUES])
 def test_a_value_is_what_pyspark_makes_of_it(spark: SparkSession, kind: str, value: object) -> None:
     """In a batch and in a stream, beside a null."""
@@ -59,6 +64,7 @@ def numbered(events: DataFrame) -> DataFrame:
     return events.select(F.spark_partition_id().alias("partition"), "n")
 
 
+@pytest.mark.smoke
 def test_rows_are_spread_in_turn_and_each_list_is_a_batch() -> None:
     """Also where there are fewer rows than partitions, or none."""
     with Script(numbered, "n int") as script:
@@ -68,7 +74,7 @@ def test_rows_are_spread_in_turn_and_each_list_is_a_batch() -> None:
 
 
 @pytest.mark.parametrize("partitions", [0, -1, "two"])
-def test_a_number_of_partitions_that_is_none_is_refused(partitions: int) -> None:
+def test_a_number_of_partitions_that_is_none_is_refused(partitions: Any) -> None:
     """Before the source has a row."""
     with Script(numbered, "n int") as script:
         with pytest.raises(et.InvalidArgumentError, match="partitions"):

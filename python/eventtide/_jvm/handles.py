@@ -119,7 +119,7 @@ class ScriptedQueryHandle:
 
 
 def pickled(rows: Sequence[tuple[Any, ...]], schema: StructType) -> bytes:
-    """Return rows for ``PickledRows`` of the JVM, whose types are checked as PySpark does."""
+    """Check rows as PySpark does, and return them for the JVM's ``PickledRows``."""
     check = _make_type_verifier(schema)
     for row in rows:
         check(row)

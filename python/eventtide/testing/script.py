@@ -130,9 +130,11 @@ class Script:
         Raises
         ------
         InvalidArgumentError
-            A row that has other columns, or no partitions.
+            A row that has other columns, or a number of partitions below 1.
+        ArgumentTypeError
+            A number of partitions that is none.
         PySparkTypeError, PySparkValueError
-            From Spark, for a value that is not of its column's type.
+            And others from Spark, for a value that its column cannot hold.
         """
         self.waiting(*batches, partitions=partitions)
         self._settle("rows")

@@ -90,7 +90,7 @@ class Feed:
                 else [(at(batch), "on time")]
             )
             stored = [storable(row, self._schema) for row in rows]
-            self._source.add(stored)
+            self._source.add(stored, partitions=2)
 
     def close(self) -> None:
         """Let go of the rows."""

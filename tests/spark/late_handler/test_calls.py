@@ -48,7 +48,7 @@ def test_rows_of_several_reasons_are_counted_by_each(feed: Feed, writes: Writes)
     """In one call, the reasons by name."""
     calls = Calls()
     window = tens(feed.events.withColumn("ts", F.expr("if(key = 'b', null, ts)"))).on_late(calls)
-    feed.add("abab", "b")
+    feed.add("aabb", "b")  # both in each of two tasks
     with started(window, writes(window)) as query:
         query.processAllAvailable()
     assert [reasons for _, _, reasons in calls.made] == [{"bad_time": 2, LATE: 2}, {"bad_time": 1}]

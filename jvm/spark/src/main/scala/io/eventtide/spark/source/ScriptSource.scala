@@ -36,7 +36,7 @@ import io.eventtide.spark.testing.PickledRows
 
 /** The rows that a script feeds to a query, kept on the driver so that any run can read them again.
   *
-  * Each addition is one micro-batch, also when several wait.
+  * Each batch that is added is one micro-batch, also when several wait.
   */
 final class Script private (val id: String, val schema: StructType) {
   private val batches = mutable.ArrayBuffer.empty[Seq[Array[InternalRow]]]
