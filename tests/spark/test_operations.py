@@ -14,13 +14,14 @@ import eventtide as et
 import pytest
 from eventtide import InvalidArgumentError, WatermarkPolicies
 from eventtide.cli import commands
+from eventtide.cli.__main__ import main
 from eventtide.cli.plans import load_plan
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from typer import BadParameter
 from typer.testing import CliRunner
 
-from tests.spark.queries import EVENTS, at
+from tests.spark.queries import EVENTS, at, counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -97,9 +98,31 @@ def test_the_doctor_on_a_running_query(at_hand: Path, here: Callable[..., Any]) 
     for part in ("with_fixed_lag", "window_closed 1", "Open windows: 3", "go on from here: yes"):
         assert part in fits.stdout
     assert re.search(r"watermark +2024-01-01 00:00:24 UTC", fits.stdout)
+    assert re.search(r"rows on time +\d", fits.stdout)
     assert other.exit_code == 1
     assert "Open windows" not in other.stdout
     assert "[CHECKPOINT_PLAN_CHANGED]" in other.stdout
+
+
+def test_rows_on_time_are_no_number_where_nobody_counts_them(here: Callable[..., Any]) -> None:
+    """In Spark's own windows; a zero would look as if all were late."""
+    with Script(counts(LAG), EVENTS) as script:
+        script.rows(ROWS)
+        told = here("doctor", script.checkpoint).stdout
+    assert "fingerprint" in told
+    assert "rows on time" not in told
+
+
+def test_a_package_that_is_missing_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the extra that has it, and not as if something were wrong with a checkpoint."""
+    monkeypatch.setitem(sys.modules, "typer", None)
+    monkeypatch.delitem(sys.modules, commands.__name__)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "needs typer: pip install 'eventtide[cli]'" in capsys.readouterr().err
 
 
 def test_late_files_that_count_for_nothing_are_named_and_removed(

@@ -14,7 +14,8 @@ def main() -> None:
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.partition(".")[0] == "eventtide":
             raise
-        sys.exit(f"The command needs {missing.name}: pip install 'eventtide[cli]'")
+        sys.stderr.write(f"The command needs {missing.name}: pip install 'eventtide[cli]'\n")
+        sys.exit(2)  # 1 would say something of the checkpoint
     app()
 
 

@@ -84,7 +84,8 @@ def _lines(report: CheckpointReport) -> Iterable[tuple[str, str]]:
             "watermark",
             f"{_time(report.watermark.emitted)}, ideal {_time(report.watermark.ideal)}",
         )
-        yield "rows on time", f"{report.watermark.on_time:,}"
+        if report.windows:  # nobody counts them for Spark's own operators
+            yield "rows on time", f"{report.watermark.on_time:,}"
         if report.watermark.bad_time or report.watermark.future:
             refused = f"{report.watermark.bad_time:,} without a time"
             yield "rows refused", f"{refused}, {report.watermark.future:,} ahead"
