@@ -11,13 +11,13 @@ import sys
 import tarfile
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 import eventtide as et
 from eventtide import WatermarkPolicies, _jvm
+from eventtide.testing.script import row_type
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
-from pyspark.sql.types import StructType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -96,7 +96,7 @@ def query_of(name: str) -> str:
 
 def run(spark: SparkSession, query: str, batches: Sequence[Batch], folder: Path) -> list[str]:
     """Go on from a folder's checkpoint to the end of the batches, and return what comes out."""
-    schema = cast("StructType", StructType.fromDDL(SCHEMA))
+    schema = row_type(SCHEMA)
     script = _jvm.script(spark, schema)
     results: list[str] = []
     try:

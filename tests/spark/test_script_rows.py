@@ -10,11 +10,10 @@ import eventtide as et
 import pytest
 from eventtide import _jvm
 from eventtide.testing import Script
+from eventtide.testing.script import row_type
 from pyspark.errors import PySparkTypeError, PySparkValueError
 from pyspark.sql import Row
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
-
-from tests.spark.window_runs import row_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

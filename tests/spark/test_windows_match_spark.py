@@ -13,6 +13,7 @@ import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
 from eventtide.testing import Script
+from eventtide.testing.script import row_type
 from eventtide.testing.values import storable
 from hypothesis import Phase, given
 from hypothesis import settings as hypothesis_settings
@@ -22,7 +23,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.events import SCHEMA, Disorder, cut, exact, merged
 from tests.spark.queries import at
-from tests.spark.window_runs import WITHOUT_CODE, row_type, settings
+from tests.spark.window_runs import WITHOUT_CODE, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import eventtide as et
 from eventtide import _jvm
+from eventtide.testing.script import row_type
 from eventtide.testing.values import storable
-from pyspark.sql.types import StructType
 
 from tests.spark.checkpoints import LOST, set_back
 from tests.spark.events import SCHEMA
@@ -46,11 +46,6 @@ def settings(spark: SparkSession, changes: Mapping[str, str | int]) -> Iterator[
     finally:
         for key, old in before.items():
             spark.conf.unset(key) if old is None else spark.conf.set(key, old)
-
-
-def row_type(ddl: str) -> StructType:
-    """Return the type of rows of these columns."""
-    return cast("StructType", StructType.fromDDL(ddl))
 
 
 @contextmanager

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import eventtide as et
 import pytest
 from eventtide import (
@@ -41,8 +39,6 @@ emitter:
 """
 
 T, D, A, U = ArgumentTypeError, InvalidDurationError, InvalidArgumentError, UnknownColumnError
-COUNT = "aggregateDefinition: {builder: [{type: count}]}"
-DELAYED = "eventTimeExtractor: ts, delayWindowClose: 5s"
 ONCE = ("each key once", "leave one out")
 NO_YAML = ("one document of keys and values", "quotes around")
 JAVA = "org.voltdb.stream.plugin.window.api.WindowTrigger#onUpdate"
@@ -353,84 +349,3 @@ def test_what_is_no_frame_is_not_blamed_on_the_document() -> None:
     """It has no line."""
     with pytest.raises(T, match=r"^df='events' has type str"):
         et.from_yaml(PAGE, "events")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("text", "error", "message"),
-    [
-        ("", A, "^text='' is empty"),
-        (7, T, "^text=7 has type int"),
-        ("nowhere.yaml", A, "^text='nowhere.yaml' cannot be read: .*No such file"),
-        ("version: 1", A, r"^line 1: has no window\. Allowed: one window, tumbling-time-window"),
-        ("- a\n- b", T, "^line 1: .'a', 'b'. has type list"),
-        ("a: 1\n---\nb: 2", A, "^line 2: cannot be read as YAML"),
-        ("a: &x [1]\nb: *x", A, "^line 2: an alias is not followed"),
-        ("a: " + "[" * 100_000, A, "^line 1: cannot be read as YAML"),
-        ("a: \0", A, "^line 1: cannot be read as YAML"),
-        ("session-window: 5", T, "^line 1, session-window: 5 has type int. Allowed: a mapping"),
-        (
-            f"session-window:\n  {COUNT}",
-            A,
-            "^line 1, timeConfig.idleTimeout: is missing: .*gap of a session-window",
-        ),
-        (
-            "tumbling-count-window:\n  windowSpan: 9\n  aggregateDefinition: {builder: []}",
-            A,
-            "^line 3, aggregateDefinition: is missing.*one aggregate or more",
-        ),
-        (
-            f"tumbling-count-window:\n  windowSpan: 9\n  {COUNT}\n  timeConfig: {{{DELAYED}}}",
-            A,
-            "^line 4, timeConfig.delayWindowClose: '5s' is of time, and a tumbling-count-window",
-        ),
-    ],
-    ids=lambda case: str(case)[:20],
-)
-def test_a_text_that_is_no_such_document_is_refused(
-    text: Any, error: type[EventtideError], message: str
-) -> None:
-    """With the same three parts."""
-    with pytest.raises(error, match=message) as caught:
-        et.from_yaml(text, FRAME)
-    assert type(caught.value) is error
-    assert " Allowed: " in str(caught.value)
-    assert " Try: " in str(caught.value)
-
-
-NESTED = """\
-tumbling-time-window:
-  windowSpan: 1h
-  aggregateDefinition:
-    builder:
-    - type: count
-  triggers:
-  - trigger: atWindowEnd
-"""
-
-
-@pytest.mark.parametrize(
-    ("after", "stray", "place"),
-    [
-        ("  windowSpan: 1h", "  emitter: x", "line 3, emitter"),
-        (
-            "    - type: count",
-            "      builder: x",
-            r"line 6, aggregateDefinition.builder\[0\].builder",
-        ),
-        ("  - trigger: atWindowEnd", "    triggers: x", r"line 8, triggers\[0\].triggers"),
-    ],
-)
-def test_a_key_that_is_known_elsewhere_is_told_where_it_stands(
-    after: str, stray: str, place: str
-) -> None:
-    """Not where it would be right."""
-    with pytest.raises(et.InvalidArgumentError, match=f"^{place}: "):
-        et.Windows.from_yaml(NESTED.replace(after, f"{after}\n{stray}"))
-
-
-def test_a_key_of_the_time_config_is_told_where_it_belongs() -> None:
-    """A level further down."""
-    text = NESTED.replace("  windowSpan: 1h", "  windowSpan: 1h\n  idleTimeout: 5m")
-    wanted = "^line 3, idleTimeout: has no place here.* Try: idleTimeout below timeConfig"
-    with pytest.raises(et.InvalidArgumentError, match=wanted):
-        et.Windows.from_yaml(text)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import eventtide as et
 from eventtide import WatermarkPolicies, _jvm
+from eventtide.testing.script import row_type
 from eventtide.testing.values import storable
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.queries import EVENTS, at
-from tests.spark.window_runs import row_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
