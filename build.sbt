@@ -74,7 +74,14 @@ lazy val spark = (project in file("jvm/spark"))
       ((Compile / sourceDirectory).value ** "*.scala").get(),
     Compile / resourceGenerators += Def.task {
       val file = (Compile / resourceManaged).value / "eventtide.properties"
-      IO.write(file, s"version=${version.value}\nsparkMinor=${sparkVersion.minor}\n")
+      val minors = SparkVersions.all.map(_.minor).mkString(", ")
+      val lines =
+        Seq(
+          s"version=${version.value}",
+          s"sparkMinor=${sparkVersion.minor}",
+          s"sparkMinors=$minors"
+        )
+      IO.writeLines(file, lines)
       Seq(file)
     }.taskValue,
     Test / javaOptions ++= SparkJvm.options ++ Seq(
@@ -133,6 +140,18 @@ lazy val rivals = (project in file("benchmarks/spark"))
     // the encoders of case classes are found by it
     libraryDependencies += "org.scala-lang" % "scala-reflect" % scalaVersion.value % Provided,
     // where benchmarks/turns.py takes it from
+    Compile / packageBin / artifactPath :=
+      (ThisBuild / baseDirectory).value / ".build" / s"${name.value}.jar"
+  )
+
+// for the tests: a file system in which calls go wrong, a file manager and a source beside it
+lazy val chaos = (project in file("jvm/chaos"))
+  .settings(
+    compilerSettings,
+    sparkSettings,
+    name := s"eventtide-chaos-${sparkVersion.minor}",
+    target := baseDirectory.value / "target" / s"spark-${sparkVersion.minor}",
+    // where tests/chaos takes it from
     Compile / packageBin / artifactPath :=
       (ThisBuild / baseDirectory).value / ".build" / s"${name.value}.jar"
   )

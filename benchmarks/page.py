@@ -26,6 +26,8 @@ ORDER = (
     "state",
     "watermark",
     "policies",
+    "substreams",
+    "recovery",
 )
 
 # What is said once for a file: the same in all of its records.

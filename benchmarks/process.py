@@ -52,6 +52,17 @@ def cpu_seconds() -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def driver_cpu_seconds() -> float:
+    """Return the CPU time so far of the threads that run queries, without that of their tasks."""
+    bean = _java().management.ManagementFactory.getThreadMXBean()
+    threads = [
+        each.getThreadId()
+        for each in bean.dumpAllThreads(False, False)  # noqa: FBT003 - locks of neither kind
+        if each.getThreadName().startswith("stream execution thread")
+    ]
+    return sum(int(bean.getThreadCpuTime(thread)) for thread in threads) / 1e9
+
+
 def memory() -> Memory:
     """Return what is held now, as far as garbage can be collected."""
     java = _java()

@@ -17,9 +17,11 @@ import bench_memory
 import bench_peers
 import bench_policies
 import bench_profile
+import bench_recovery
 import bench_soak
 import bench_state
 import bench_storm
+import bench_substreams
 import bench_watermark
 import bench_windows
 from figures import machine
@@ -39,9 +41,11 @@ BENCHES: dict[str, Callable[..., Iterable[Figure]]] = {
     "peers": bench_peers.run,
     "policies": bench_policies.run,
     "profile": bench_profile.run,
+    "recovery": bench_recovery.run,
     "soak": bench_soak.run,
     "state": bench_state.run,
     "storm": bench_storm.run,
+    "substreams": bench_substreams.run,
     "watermark": bench_watermark.run,
     "windows": bench_windows.run,
 }

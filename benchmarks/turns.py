@@ -69,10 +69,11 @@ class Measured:
 
 
 @contextmanager
-def session(master: str = "local[2]", java: str = "") -> Iterator[SparkSession]:
+def session(master: str = "local[2]", java: str = "", memory: str = "4g") -> Iterator[SparkSession]:
     """Yield a session, with options of its JVM; nothing of it or of its files is left after."""
     with tempfile.TemporaryDirectory() as folder:
-        spark = et.configure(_builder(folder, master, java)).getOrCreate()
+        builder = _builder(folder, master, java).config("spark.driver.memory", memory)
+        spark = et.configure(builder).getOrCreate()
         application = spark.sparkContext.applicationId
         try:
             yield spark
@@ -87,7 +88,6 @@ def _builder(folder: str, master: str, java: str) -> SparkSession.Builder:
         SparkSession.builder.master(master)
         .appName("eventtide-benchmarks")
         .config("spark.jars", str(RIVALS))
-        .config("spark.driver.memory", "4g")
         .config("spark.executor.memory", "4g")
         .config("spark.driver.extraJavaOptions", java)
         .config("spark.sql.shuffle.partitions", "2")
@@ -152,10 +152,10 @@ def take_turn(query: DataFrame, batches: int, into: Measured, skipped: int = SKI
     """Run a query for so many batches after the first ones, and keep what they took."""
     running = query.writeStream.format("noop").outputMode("append").start()
     try:
-        _wait(running, skipped)
+        wait(running, skipped)
         cpu, began = cpu_seconds(), time.time()
         first = _done(running)
-        _wait(running, first + batches)
+        wait(running, first + batches)
         into.cpu += cpu_seconds() - cpu
         into.span = (began, time.time())
         last = _done(running)
@@ -180,7 +180,8 @@ def _total(progress: StreamingQueryProgress, metric: str) -> int:
     return sum(int(each.get(f"rocksdb{metric}", 0)) for each in metrics)
 
 
-def _wait(query: StreamingQuery, batches: int) -> None:
+def wait(query: StreamingQuery, batches: int) -> None:
+    """Wait until so many batches have ended; raise what the query failed with."""
     while _done(query) < batches:
         failure = query.exception()
         if failure is not None:

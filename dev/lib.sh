@@ -125,6 +125,16 @@ need_jars() {
   echo "$hash" >python/eventtide/jars/.stamp
 }
 
+# need_chaos_jar SPARK: the file system in which calls go wrong, for the tests.
+need_chaos_jar() {
+  local hash minor=${1%.*}
+  hash=$(cat <(echo "$1") <(digest build.sbt project/*.* jvm/chaos/src) | sha)
+  if fresh ".build/chaos-$minor.stamp" "$hash"; then return; fi
+  say "building the file system of tests/chaos for Spark $1"
+  dev/sbt "-Dspark.version=$1" chaos/package >&2
+  echo "$hash" >".build/chaos-$minor.stamp"
+}
+
 # The wheel, with both jars in it; sets `wheel`.
 need_wheel() {
   local hash

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.jvms import threads
+
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from _pytest.terminal import TerminalReporter
 
 SOURCES = Path(__file__).parents[1] / "python"
@@ -36,14 +41,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items[:] = [*long[::2], *others[:half], *long[1::2], *others[half:]]
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    call: pytest.CallInfo[None],
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Say what the JVMs of a test that waited too long were waiting for."""
+    report = yield
+    if call.excinfo is not None and str(call.excinfo.value).startswith("Timeout"):
+        for process, shown in threads(os.getpid()):
+            report.sections.append((f"threads of JVM {process}", shown))
+    return report
+
+
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
     """Say how many golden cases came out of queries; tests name them by the fixture `golden`."""
-    played: dict[str, set[str]] = {"passed": set(), "failed": set()}
+    played: dict[str, set[str]] = {"passed": set(), "failed": set(), "skipped": set()}
     for outcome, cases in played.items():
         for report in terminalreporter.stats.get(outcome, []):
             cases |= {str(case) for name, case in report.user_properties if name == "golden"}
-    failed = played["failed"]
-    if followed := played["passed"] - failed:
+    failed, waiting = played["failed"], played["skipped"]
+    if followed := played["passed"] - failed - waiting:
         terminalreporter.write_line(
-            f"golden: on queries {len(followed)} followed, {len(failed)} failed"
+            f"golden: on queries {len(followed)} followed, {len(waiting)} waiting, "
+            f"{len(failed)} failed"
         )

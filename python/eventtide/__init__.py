@@ -14,14 +14,16 @@ from eventtide._jvm import named_errors
 from eventtide._version import SUPPORTED_SPARK, __version__
 from eventtide.checkpoint_report import (
     CheckpointReport,
+    LateKept,
+    LateReader,
     WindowReport,
-    clean_late,
     read_checkpoint,
 )
 from eventtide.durations import Duration
 from eventtide.errors import (
     ArgumentTypeError,
     CheckpointError,
+    ClockError,
     ColumnTypeError,
     DuplicateWatermarkError,
     EventtideError,
@@ -36,6 +38,12 @@ from eventtide.errors import (
 )
 from eventtide.explanation import explain
 from eventtide.late import read_late
+from eventtide.late_files import (
+    LateCompaction,
+    clean_late,
+    compact_late,
+    forget_late_reader,
+)
 from eventtide.policies import PunctuationPolicies, WatermarkPolicies, WatermarkPolicy
 from eventtide.query_progress import (
     InputWatermark,
@@ -56,6 +64,7 @@ __all__ = [
     "ArgumentTypeError",
     "CheckpointError",
     "CheckpointReport",
+    "ClockError",
     "ColumnTypeError",
     "Count",
     "DuplicateWatermarkError",
@@ -64,8 +73,11 @@ __all__ = [
     "InputWatermark",
     "InvalidArgumentError",
     "InvalidDurationError",
+    "LateCompaction",
     "LateContext",
     "LateHandlerError",
+    "LateKept",
+    "LateReader",
     "PunctuationPolicies",
     "QueryWatermark",
     "RefusedDataError",
@@ -88,8 +100,10 @@ __all__ = [
     "__version__",
     "blame",
     "clean_late",
+    "compact_late",
     "configure",
     "explain",
+    "forget_late_reader",
     "from_yaml",
     "jar_path",
     "named_errors",

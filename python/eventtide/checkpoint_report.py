@@ -1,9 +1,10 @@
-"""What a checkpoint holds, whether its query runs or not, and its late files that count no more."""
+"""What a checkpoint holds, whether its query runs or not."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, SparkSession
@@ -11,16 +12,24 @@ from pyspark.sql import DataFrame, SparkSession
 from eventtide import _jvm
 from eventtide._arguments import of_type
 from eventtide._checkpoints import checkpoint_location
-from eventtide.query_progress import QueryWatermark, progress_of
+from eventtide.query_progress import QueryWatermark, progress_of, time_of
 from eventtide.windows.builder import WindowBuilder
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from pathlib import Path
     from typing import Any
 
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["CheckpointReport", "WindowReport", "clean_late", "parse_report", "read_checkpoint"]
+__all__ = [
+    "CheckpointReport",
+    "LateKept",
+    "LateReader",
+    "WindowReport",
+    "parse_report",
+    "read_checkpoint",
+]
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,48 @@ class WindowReport:
 
 
 @dataclass(frozen=True)
+class LateKept:
+    """Which late rows a checkpoint still has.
+
+    .. versionadded:: 0.1
+
+    Attributes
+    ----------
+    batch_id : int
+        The first batch whose late rows are there.
+    time : datetime
+        When it was run, by its own time.
+    keep : timedelta or None
+        For how long rows are kept, as the last run had it; None for ever.
+    """
+
+    batch_id: int
+    time: datetime
+    keep: timedelta | None
+
+
+@dataclass(frozen=True)
+class LateReader:
+    """A stream over the late rows of a checkpoint, or its handler.
+
+    .. versionadded:: 0.1
+
+    Attributes
+    ----------
+    id : str
+        The id of the query that reads, and the number of its source; `forget_late_reader` takes it.
+    name : str
+        Which query that is.
+    batch_id : int
+        The batch up to which it has read for certain; -1 for none.
+    """
+
+    id: str
+    name: str
+    batch_id: int
+
+
+@dataclass(frozen=True)
 class CheckpointReport:
     """What a checkpoint holds.
 
@@ -67,9 +118,13 @@ class CheckpointReport:
         As `progress` after the last committed batch, with no rows in ``rows``; None where the
         checkpoint is of a version that did not write it down, and no fitting plan was given.
     blame : str or None
-        Who holds the watermark back, as `blame`.
+        Who holds the watermark back, as `blame`; with the plan also which window closes next.
     windows : tuple of WindowReport
         One for each window of the plan.
+    late_kept : LateKept or None
+        Which late rows are still there; None without any.
+    late_readers : tuple of LateReader
+        Who reads the late rows as a stream, or has done so: for them they are kept.
     orphans, orphan_bytes : int
         Late files that count for nothing, which `clean_late` removes.
     ledger_entries, ledger_bytes : int or None
@@ -95,6 +150,8 @@ class CheckpointReport:
     watermark: QueryWatermark | None
     blame: str | None
     windows: tuple[WindowReport, ...]
+    late_kept: LateKept | None
+    late_readers: tuple[LateReader, ...]
     orphans: int
     orphan_bytes: int
     ledger_entries: int | None
@@ -144,56 +201,12 @@ def read_checkpoint(
     "'sensor-7' holds the watermark at 2026-01-01 12:00:00 UTC, 14m behind 'sensor-1', since ..."
     """
     fix = "et.read_checkpoint(spark, '/data/checkpoint')"
-    _session(spark, fix)
+    if not _jvm.is_connect(spark):
+        of_type("spark", spark, SparkSession, "a SparkSession", fix)
     wanted = plan.results if isinstance(plan, WindowBuilder) else plan
     if wanted is not None:
         of_type("plan", wanted, DataFrame, "a Spark DataFrame or a window", f"{fix[:-1]}, plan=df)")
     return parse_report(_jvm.checkpoint_json(spark, checkpoint_location(of, fix), wanted))
-
-
-def clean_late(
-    spark: SparkSession, of: str | Path | StreamingQuery, *, dry_run: bool = False
-) -> list[str]:
-    """Remove late files that count for nothing, and return which they were.
-
-    .. versionadded:: 0.1
-
-    Parameters
-    ----------
-    spark : SparkSession
-        The session to work in; it need not be the one of the query.
-    of : str, Path or StreamingQuery
-        The query's checkpoint location, or the query itself, running or stopped.
-    dry_run : bool
-        Whether to leave them.
-
-    Returns
-    -------
-    list of str
-        The paths of files that tasks wrote which failed or came second. No reader sees them: what
-        counts is in the index. Those of a batch that is not committed are left alone.
-
-    Raises
-    ------
-    CheckpointError
-        The index of the late log cannot be read.
-    SetupError
-        The session has no eventtide, or not this version of it.
-
-    Examples
-    --------
-    >>> import eventtide as et
-    >>> et.clean_late(spark, "/data/checkpoint", dry_run=True)  # doctest: +SKIP
-    ['file:/data/checkpoint/late/17-0-5d2c0a9be1f3.c000.snappy.parquet']
-    """
-    fix = "et.clean_late(spark, '/data/checkpoint')"
-    _session(spark, fix)
-    return _jvm.clean_late(spark, checkpoint_location(of, fix), dry_run=dry_run)
-
-
-def _session(spark: SparkSession, fix: str) -> None:
-    if not _jvm.is_connect(spark):
-        of_type("spark", spark, SparkSession, "a SparkSession", fix)
 
 
 def parse_report(text: str) -> CheckpointReport:
@@ -209,6 +222,8 @@ def parse_report(text: str) -> CheckpointReport:
         watermark=None if watermark is None else progress_of(watermark),
         blame=tree.get("blame"),
         windows=tuple(map(_window, tree["windows"])),
+        late_kept=_kept(tree["lateKept"]),
+        late_readers=tuple(map(_reader, tree["lateReaders"])),
         orphans=tree["orphans"],
         orphan_bytes=tree["orphanBytes"],
         ledger_entries=tree.get("ledgerEntries"),
@@ -219,6 +234,18 @@ def parse_report(text: str) -> CheckpointReport:
         continues=tree.get("continues"),
         refusal=tree.get("refusal"),
     )
+
+
+def _kept(tree: dict[str, Any] | None) -> LateKept | None:
+    if tree is None:
+        return None
+    keep = tree.get("forMicros")
+    length = None if keep is None else timedelta(microseconds=keep)
+    return LateKept(tree["from"], time_of(tree["clock"]), length)
+
+
+def _reader(tree: dict[str, Any]) -> LateReader:
+    return LateReader(tree["id"], tree["name"], tree["batchId"])
 
 
 def _window(tree: dict[str, Any]) -> WindowReport:

@@ -9,6 +9,7 @@
     +-- UnsupportedPlanError      the query cannot be right (also RuntimeError)
     |   +-- DuplicateWatermarkError   it has two watermarks on one stream
     +-- CheckpointError           the checkpoint does not fit the query (also RuntimeError)
+    +-- ClockError                the machine's clock went too far by itself (also RuntimeError)
     +-- RefusedDataError          the rows broke a limit that the query set (also RuntimeError)
     +-- LateHandlerError          a handler of late rows has failed (also RuntimeError)
     +-- SetupError                the session cannot run eventtide (also RuntimeError)
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArgumentTypeError",
     "CheckpointError",
+    "ClockError",
     "ColumnTypeError",
     "DuplicateWatermarkError",
     "EventtideError",
@@ -49,7 +51,16 @@ class EventtideError(Exception):
     """Base of every error that eventtide raises.
 
     .. versionadded:: 0.1
+
+    Attributes
+    ----------
+    condition : str or None
+        What is wrong in one word, such as ``"CHECKPOINT_PLAN_CHANGED"``, where the JVM half found
+        it. Spark's listeners have it too, and so has ``getCondition()`` of the error that PySpark
+        raises outside of `named_errors`.
     """
+
+    condition: str | None = None
 
 
 class InvalidArgumentError(EventtideError, ValueError):
@@ -108,6 +119,15 @@ class CheckpointError(EventtideError, RuntimeError):
     """
 
 
+class ClockError(EventtideError, RuntimeError):
+    """The machine's clock went forward by itself, further than ``max_clock_step`` allows.
+
+    .. versionadded:: 0.1
+
+    What the query has is right: once the clock is, a start goes on.
+    """
+
+
 class RefusedDataError(EventtideError, RuntimeError):
     """The rows broke a limit that the query set, such as ``max_substreams``.
 
@@ -147,7 +167,7 @@ def _tree(root: type[EventtideError]) -> Iterator[type[EventtideError]]:
 BY_NAME: Mapping[str, type[EventtideError]] = MappingProxyType(
     {error.__name__: error for error in _tree(EventtideError)}
 )
-"""The names that ``EventtideException.getErrorClass()`` may return in the JVM."""
+"""The names that ``EventtideException.pythonClass()`` may return in the JVM."""
 
 
 def from_jvm(error_class: str, message: str) -> EventtideError:

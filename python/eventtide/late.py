@@ -8,12 +8,13 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from eventtide import _jvm
-from eventtide._arguments import of_type
+from eventtide._arguments import choice, of_type
 from eventtide._checkpoints import checkpoint_location
 from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Literal
 
     from pyspark.sql import DataFrame
 
@@ -21,7 +22,11 @@ __all__ = ["late_stream", "read_late"]
 
 
 def read_late(
-    spark: SparkSession, of: str | Path | StreamingQuery, *, window: int | None = None
+    spark: SparkSession,
+    of: str | Path | StreamingQuery,
+    *,
+    window: int | None = None,
+    missing: Literal["fail", "skip"] = "fail",
 ) -> DataFrame:
     """Return the late rows of a query, as many as there are now.
 
@@ -35,6 +40,9 @@ def read_late(
         The query's checkpoint location, or the query itself, running or stopped.
     window : int, optional
         Which of the query's windows, counted from 0. Not needed where there is one.
+    missing : {"fail", "skip"}
+        What to do when a part of the log is missing: refuse to read it, with what is missing, or
+        read what there is.
 
     Returns
     -------
@@ -45,9 +53,11 @@ def read_late(
     Raises
     ------
     CheckpointError
-        There is no late log in the checkpoint, or its index cannot be read.
+        There is no late log in the checkpoint, or a part of it is missing: entries of its index, or
+        late files, which are looked at when the rows are read.
     InvalidArgumentError
-        The query has several windows and none is chosen, or one that is not there.
+        The query has several windows and none is chosen, or one that is not there; or `missing` is
+        neither of the two.
     SetupError
         The session has no eventtide, or not this version of it.
 
@@ -65,7 +75,9 @@ def read_late(
     fix = "et.read_late(spark, '/data/checkpoint')"
     if not _jvm.is_connect(spark):
         of_type("spark", spark, SparkSession, "a SparkSession", fix)
-    return _jvm.read_late(spark, _options(of, window, fix))
+    choice("missing", missing, ("fail", "skip"))
+    options = _options(of, window, fix)
+    return _jvm.read_late(spark, options if missing == "fail" else {**options, "missing": missing})
 
 
 def late_stream(of: str | Path | StreamingQuery, *, window: int | None = None) -> DataFrame:

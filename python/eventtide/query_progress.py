@@ -87,7 +87,13 @@ class InputWatermark:
     state : {"active", "idle", "unknown"}
         Idle when all of its substreams are.
     substreams : tuple of SubstreamProgress
-        In the order in which they were first seen.
+        In the order in which they were first seen; of more than 10 000 only as many, those that
+        count and are furthest behind, and the one that is ahead of all.
+    substream_count, max_substreams : int
+        How many there are, with those that are expected, and how many there may be.
+    limit_reached_in : timedelta or None
+        From 80 % of that number on, when there will be as many at the present rate; None below,
+        or while they do not become more.
     """
 
     position: int
@@ -96,6 +102,9 @@ class InputWatermark:
     emitted: datetime | None
     state: InputState
     substreams: tuple[SubstreamProgress, ...]
+    substream_count: int = 0
+    max_substreams: int = 0
+    limit_reached_in: timedelta | None = None
 
 
 @dataclass(frozen=True)
@@ -125,6 +134,11 @@ class QueryWatermark:
         Rows that came too late for their windows so far, by reason, as in `read_late`.
     inputs : tuple of InputWatermark
         One for each watermark in the plan.
+    clock_steps : int
+        How often the machine's clock was set back, by more than a second, below the last batch.
+    clock_corrected_by : timedelta
+        By how much in all. What was measured before, such as the silence of a substream, was kept
+        and went on from the corrected time.
     """
 
     batch_id: int
@@ -137,6 +151,8 @@ class QueryWatermark:
     on_time: int
     late: dict[str, int]
     inputs: tuple[InputWatermark, ...]
+    clock_steps: int = 0
+    clock_corrected_by: timedelta = timedelta(0)
 
 
 def progress(query: StreamingQuery) -> QueryWatermark:
@@ -205,10 +221,12 @@ def parse_progress(text: str) -> QueryWatermark:
 
             {"batchId": 7, "clock": us, "ideal": us|null, "emitted": us|null,
              "holding": false, "badTime": 0, "future": 0, "onTime": 0,
+             "clockSteps": 0, "clockCorrectedBy": us,
              "late": {"frame_closed": {"rows": 0, "rowsTotal": 0}},
              "inputs": [
                {"position": 0, "policy": "text", "ideal": us|null, "emitted": us|null,
                 "state": "active|idle|unknown",
+                "substreamCount": 1, "maxSubstreams": 100000, "limitReachedIn": us|null,
                 "substreams": [
                   {"name": "text", "top": us|null, "watermark": us|null,
                    "state": "active|idle|expected",
@@ -230,7 +248,7 @@ def progress_of(tree: dict[str, Any]) -> QueryWatermark:
     """Return the progress of a tree as `parse_progress` reads it."""
     return QueryWatermark(
         batch_id=tree["batchId"],
-        clock=_time(tree["clock"]),
+        clock=time_of(tree["clock"]),
         ideal=_time_or_none(tree["ideal"]),
         emitted=_time_or_none(tree["emitted"]),
         holding=tree["holding"],
@@ -239,12 +257,15 @@ def progress_of(tree: dict[str, Any]) -> QueryWatermark:
         on_time=tree["onTime"],
         late={reason: rows["rowsTotal"] for reason, rows in tree["late"].items()},
         inputs=tuple(map(_input, tree["inputs"])),
+        clock_steps=tree["clockSteps"],
+        clock_corrected_by=timedelta(microseconds=tree["clockCorrectedBy"]),
     )
 
 
 def _input(tree: dict[str, Any]) -> InputWatermark:
     tops = [s["top"] for s in tree["substreams"] if s["top"] is not None]
     leader = max(tops, default=None)
+    limit = tree["limitReachedIn"]
     return InputWatermark(
         position=tree["position"],
         policy=tree["policy"],
@@ -252,6 +273,9 @@ def _input(tree: dict[str, Any]) -> InputWatermark:
         emitted=_time_or_none(tree["emitted"]),
         state=tree["state"],
         substreams=tuple(_substream(s, leader) for s in tree["substreams"]),
+        substream_count=tree["substreamCount"],
+        max_substreams=tree["maxSubstreams"],
+        limit_reached_in=None if limit is None else timedelta(microseconds=limit),
     )
 
 
@@ -265,7 +289,7 @@ def _substream(tree: dict[str, Any], leader: int | None) -> SubstreamProgress:
         lag_behind_leader=behind,
         state=tree["state"],
         reason=tree["reason"],
-        since=_time(tree["since"]),
+        since=time_of(tree["since"]),
         rows=tree["rows"],
         rows_total=tree["rowsTotal"],
     )
@@ -276,7 +300,7 @@ _FIRST = datetime.min.replace(tzinfo=timezone.utc)
 _LAST = datetime.max.replace(tzinfo=timezone.utc)
 
 
-def _time(micros: int) -> datetime:
+def time_of(micros: int) -> datetime:
     try:
         return _EPOCH + timedelta(microseconds=micros)
     except OverflowError:
@@ -284,4 +308,4 @@ def _time(micros: int) -> datetime:
 
 
 def _time_or_none(micros: int | None) -> datetime | None:
-    return None if micros is None else _time(micros)
+    return None if micros is None else time_of(micros)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import sys
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
@@ -25,7 +26,10 @@ __all__ = ["configure", "jar_path"]
 
 EXTENSIONS = "spark.sql.extensions"
 JARS = "spark.jars"
+MASTER = "spark.master"
+PYTHON = "spark.pyspark.python"
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
+STATE_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 # Why spark.jars: it puts the jar on the driver's class path when PySpark starts the JVM and takes
@@ -35,7 +39,7 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
 
 
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
-    """Put eventtide's jar, its extension and the RocksDB state store into a session builder.
+    """Put eventtide's jar, its extension and the state store to use into a session builder.
 
     .. versionadded:: 0.1
 
@@ -48,8 +52,9 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     -------
     SparkSession.Builder
         The same builder. Jars and extensions that you set, on the builder, in
-        ``PYSPARK_SUBMIT_ARGS`` or in ``spark-defaults.conf``, are kept beside eventtide's; so is
-        your state store. Nothing else is set.
+        ``PYSPARK_SUBMIT_ARGS`` or in ``spark-defaults.conf``, are kept beside eventtide's; so are
+        your state store and its format. Under a local master ``spark.pyspark.python`` and
+        ``PYSPARK_PYTHON`` name the Python that runs, unless one is set. Nothing else is set.
 
     Raises
     ------
@@ -63,7 +68,16 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     -----
     A running JVM takes no more jars: Spark accepts ``spark.jars`` then, and ignores it. Under
     ``spark-submit`` the JVM runs before Python, so give the jar with ``--jars``; `jar_path` tells
-    where it is. The RocksDB state store is Spark's own.
+    where it is.
+
+    The state store is Spark's own: RocksDB, with state in the second of Spark's formats
+    (``spark.sql.streaming.stateStore.checkpointFormatVersion``), in which two drivers on one
+    checkpoint never write the same file. In a session with a state store that is not RocksDB the
+    format stays. A checkpoint that was begun in the first format goes on in it with Spark 4.3.
+    Spark 4.1 refuses it: set the format to 1 for a session that goes on with such queries.
+
+    Where no Python is named, Spark's workers are the ``python3`` of the path, which may lack the
+    packages of the one that runs.
 
     Examples
     --------
@@ -87,6 +101,11 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     builder.config(EXTENSIONS, _appended(settings, EXTENSIONS, _jvm.EXTENSION))
     if STATE_STORE not in settings:
         builder.config(STATE_STORE, ROCKSDB)
+    if STATE_FORMAT not in settings and "RocksDB" in str(settings.get(STATE_STORE, ROCKSDB)):
+        builder.config(STATE_FORMAT, "2")
+    if _is_local(settings) and PYTHON not in settings and "PYSPARK_PYTHON" not in os.environ:
+        builder.config(PYTHON, sys.executable)
+        os.environ["PYSPARK_PYTHON"] = sys.executable  # all that a session in this process reads
     return builder
 
 
@@ -132,6 +151,11 @@ def _check(builder: SparkSession.Builder) -> None:
         )
 
 
+def _is_local(settings: Mapping[str, object]) -> bool:
+    """Tell whether Python workers run on this machine: so they do where no master is named."""
+    return str(settings.get(MASTER) or os.environ.get("MASTER") or "local").startswith("local")
+
+
 def _appended(settings: Mapping[str, object], key: str, entry: str) -> str:
     """Return a comma-separated setting with `entry` in it, once, behind what is there."""
     entries = [part.strip() for part in str(settings.get(key) or "").split(",") if part.strip()]
@@ -149,6 +173,8 @@ def _startup_settings() -> dict[str, str]:
         if option == "--jars":
             _check_jars(value)
             settings[JARS] = value
+        elif option == "--master":
+            settings[MASTER] = value
         elif option in {"--conf", "-c"} and "=" in value:
             settings |= _properties([value])
             if value.startswith(f"{JARS}="):

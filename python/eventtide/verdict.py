@@ -1,4 +1,4 @@
-"""Who holds a watermark back, in one sentence."""
+"""Who holds a watermark back, and what closes next."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["blame"]
 
 
 def blame(query: StreamingQuery) -> str:
-    """Say in one sentence who holds a query's watermark back, since when, and what would help.
+    """Say who holds a query's watermark back, since when, what would help, and what closes next.
 
     .. versionadded:: 0.1
 
@@ -26,9 +26,11 @@ def blame(query: StreamingQuery) -> str:
     Returns
     -------
     str
-        One sentence, with what would happen if the one to blame were marked idle. The one to
-        blame is, of the input with the lowest watermark, the substream with the lowest; one whose
-        watermark is unknown is lower than any other.
+        A sentence with what would happen if the one to blame were marked idle. The one to blame
+        is, of the input with the lowest watermark, the substream with the lowest; one whose
+        watermark is unknown is lower than any other. Where the clock moves the watermark without
+        rows, nobody is to blame. A second sentence says which window of `window` closes next, and
+        in how long by the clock, or at which watermark.
 
     Raises
     ------
@@ -41,6 +43,11 @@ def blame(query: StreamingQuery) -> str:
     -----
     A running query logs the sentence by itself when its watermark has not moved for 100 batches
     with rows and five minutes, or what ``spark.eventtide.warn.stuckBatches`` and ``.stuckFor`` say.
+
+    Where each key has a watermark of its own, under ``watermark_scope("key")``, that of the query
+    closes nothing: the keys with the lowest watermarks are named, and the window that is due next.
+    What is said of a key is so after the last batch. Of the keys only those are looked at that had
+    a turn since the query was started, in which its first batch gives all a turn.
 
     Examples
     --------

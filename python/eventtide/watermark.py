@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from pyspark.sql import DataFrame
 
@@ -17,6 +17,7 @@ from eventtide.policies import WatermarkPolicy, WithIngestionTime
 __all__ = [
     "MAX_SUBSTREAMS",
     "OnRestart",
+    "SubstreamTtl",
     "watermark_options",
     "with_ingestion_time",
     "with_watermark",
@@ -25,11 +26,16 @@ __all__ = [
 OnRestart: TypeAlias = Literal["hold_until_caught_up", "resume"]
 """Whether the clock may move the watermark before a restarted query has read its backlog."""
 
+SubstreamTtl: TypeAlias = Duration | Literal["never"]
+"""After how long a substream that is idle is forgotten."""
+
+_NEVER: Final = "never"
+
 MAX_SUBSTREAMS = 100_000
 """More substreams than this stop a query, unless it says otherwise."""
 
 
-def with_watermark(  # noqa: PLR0913 - the last five are keywords with a default each
+def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a default each
     df: DataFrame,
     event_time: str,
     policy: WatermarkPolicy,
@@ -38,6 +44,8 @@ def with_watermark(  # noqa: PLR0913 - the last five are keywords with a default
     idle_timeout: Duration | None = None,
     expected: int | Iterable[str] | None = None,
     max_substreams: int = MAX_SUBSTREAMS,
+    substream_ttl: SubstreamTtl | None = None,
+    max_clock_step: Duration | None = None,
     on_restart: OnRestart = "hold_until_caught_up",
 ) -> DataFrame:
     """Give a DataFrame a watermark that a policy computes, one instance for each substream.
@@ -62,7 +70,18 @@ def with_watermark(  # noqa: PLR0913 - the last five are keywords with a default
         How many substreams there are, or their names, each at least one. Those not yet seen hold
         the watermark back. By default a substream does not exist before its first row.
     max_substreams : int
-        At least one. More substreams than this stop the query, to protect the driver.
+        At least one. More substreams than this stop the query, to protect the driver. From 80 % on
+        the log, `progress` and the doctor say when there will be as many.
+    substream_ttl : str, timedelta or "never", optional
+        At least `idle_timeout`, which it needs. A substream that has been idle is forgotten this
+        long after its last row, or up to a sixteenth later. If it comes again, it is a new one. By
+        default 7 days where there is an idle timeout; never for Kafka's partitions, which are
+        forgotten when they are gone.
+    max_clock_step : str or timedelta, optional
+        Positive. When the machine's clock goes forward by this much more than time has passed, a
+        query whose policy follows the clock ends with `ClockError` before it writes anything; any
+        other query warns. By default the session's ``spark.eventtide.maxClockStep``, 5 minutes
+        unless set.
     on_restart : {"hold_until_caught_up", "resume"}
         Whether a clock-driven watermark waits, after a restart, until the sources have no backlog,
         so that no row is late only because the query was down.
@@ -70,8 +89,10 @@ def with_watermark(  # noqa: PLR0913 - the last five are keywords with a default
     Returns
     -------
     DataFrame
-        The same columns and types. The watermark is the lowest over the substreams that are not
-        idle; everything in Spark that uses a watermark uses this one.
+        The same columns and types; of a nested event time also the field itself, as a last column
+        under its own name, since Spark has watermarks on columns only. The watermark is the lowest
+        over the substreams that are not idle; everything in Spark that uses a watermark uses this
+        one.
 
     Raises
     ------
@@ -89,6 +110,7 @@ def with_watermark(  # noqa: PLR0913 - the last five are keywords with a default
     A watermark W means that no more rows with a time below W are expected; it never goes back and
     survives a restart. Null event times never stop a query: they are counted as ``badTime``.
     Nested fields (``"meta.ts"``) and metadata columns (``"_metadata..."``) are looked up by Spark.
+    A window takes a nested event time without a column more: ``event_time("meta.ts", policy)``.
 
     Examples
     --------
@@ -106,6 +128,8 @@ def with_watermark(  # noqa: PLR0913 - the last five are keywords with a default
         idle_timeout=idle_timeout,
         expected=expected,
         max_substreams=max_substreams,
+        substream_ttl=substream_ttl,
+        max_clock_step=max_clock_step,
         on_restart=on_restart,
     )
     parts = substream_parts(substream)
@@ -116,12 +140,14 @@ def with_watermark(  # noqa: PLR0913 - the last five are keywords with a default
     return _jvm.with_watermark(df, event_time, parts, options)
 
 
-def watermark_options(
+def watermark_options(  # noqa: PLR0913 - as with_watermark
     policy: WatermarkPolicy,
     *,
     idle_timeout: Duration | None,
     expected: int | Iterable[str] | None,
     max_substreams: int,
+    substream_ttl: SubstreamTtl | None,
+    max_clock_step: Duration | None,
     on_restart: OnRestart,
 ) -> dict[str, str]:
     """Return what `with_watermark` was told, checked, as the flat map that the JVM reads."""
@@ -131,6 +157,8 @@ def watermark_options(
         **_idle_option(idle_timeout),
         **_expected_options(expected),
         "max_substreams": count("max_substreams", max_substreams, "100_000"),
+        **_ttl_option(substream_ttl),
+        **_step_option(max_clock_step),
         "on_restart": choice("on_restart", on_restart, get_args(OnRestart)),
     }
 
@@ -204,6 +232,20 @@ def _idle_option(idle_timeout: Duration | None) -> dict[str, str]:
     if idle_timeout is None:
         return {}
     return {"idle_timeout": to_iso("idle_timeout", idle_timeout, positive=True)}
+
+
+def _ttl_option(ttl: SubstreamTtl | None) -> dict[str, str]:
+    if ttl is None:
+        return {}
+    if ttl == _NEVER:
+        return {"substream_ttl": _NEVER}
+    return {"substream_ttl": to_iso("substream_ttl", ttl, positive=True)}
+
+
+def _step_option(step: Duration | None) -> dict[str, str]:
+    if step is None:
+        return {}
+    return {"max_clock_step": to_iso("max_clock_step", step, positive=True)}
 
 
 def _expected_options(expected: int | Iterable[str] | None) -> dict[str, str]:

@@ -159,6 +159,11 @@ class Broker:
             .load()
         )
 
+    def batch(self, spark: SparkSession, topic: str) -> DataFrame:
+        """Return what a topic has, read once."""
+        reader = spark.read.format("kafka").option("subscribe", topic)
+        return reader.option("kafka.bootstrap.servers", self.address).load()
+
     @property
     def _output(self) -> str:
         return (self._folder / "output").read_text("utf-8")

@@ -13,8 +13,10 @@ import eventtide as et
 from eventtide import Count, StormWindow, TupleWindow, WatermarkPolicies
 from eventtide.testing import Script
 
+from tests.spark.golden_words import OF_EVERY_CASE, unknown, unknown_of_steps
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -28,17 +30,97 @@ SHOWN = (
 Case = dict[str, Any]
 
 
+EXTENT = ({"ms": int}, {"count": int})
+OUTCOME: dict[str, Any] = {
+    "watermarks?": [{"step": int, "value": (int, None)}],
+    "windows?": [
+        {
+            "step": int,
+            "start": (int, None),
+            "end": int,
+            "ids": [str],
+            "new?": [str],
+            "expired?": [str],
+        }
+    ],
+    "late?": [{"step?": int, "id": str}],
+    "pending?": [str],
+    "in_no_window?": [str],
+}
+CONFIGS: dict[str, Any] = {
+    "steps": {
+        "length": EXTENT,
+        "slide": EXTENT,
+        "lag_ms": int,
+        "streams": [str],
+        "time?": "event",
+        "bounds?": "(start,end]",
+        "scan_lag_ms?": object,
+    },
+    "property": (
+        {"length_slide_counts": [[int]]},
+        {"length_slide_seconds": [[int]], "lag_ms": int},
+    ),
+    "error": (
+        {"length_or_slide": [int]},
+        {"late_stream": str, "timestamp": None},
+        {"timestamp": str},
+        {"timestamp": [str]},
+    ),
+}
+EXPECTED = {"steps": OUTCOME, "property": {"property": str}, "error": {"error": str}}
+STEPS: dict[str, Any] = {
+    "event": {"id": str, "stream": str, "ts": int},
+    "add": {"id": str, "ts": int},
+    "watermark": {"ts": int},
+    "tick": {},
+}
+
+
 def cases(kind: str) -> list[Case]:
     """Return the cases that are played step by step, those of a property, or those of an error."""
-    found: list[Case] = []
-    for path in sorted(FOLDER.glob("*.json")):
-        for case in json.loads(path.read_text())["cases"]:
-            if case.get("subject") != "storm":
-                continue
-            of = next((name for name in ("error", "property") if name in case["expect"]), "steps")
-            if of == kind:
-                found.append(case)
-    return found
+    return [
+        case
+        for path in sorted(FOLDER.glob("*.json"))
+        for case in json.loads(path.read_text())["cases"]
+        if case.get("subject") == "storm" and kind_of(case) == kind
+    ]
+
+
+def kind_of(case: Case) -> str:
+    """Return how a case is played."""
+    expect = case.get("expect")
+    words = expect if isinstance(expect, dict) else {}
+    return next((name for name in ("error", "property") if name in words), "steps")
+
+
+def unknown_words(case: Case) -> str | None:
+    """Return what of a case is unknown here."""
+    kind = kind_of(case)
+    form = OF_EVERY_CASE | {
+        "config": CONFIGS[kind],
+        "expect": EXPECTED[kind],
+        "expect_documented?": OUTCOME,
+    }
+    return (
+        unknown("case", case, form)
+        or unknown_of_steps(case, STEPS)
+        or next(filter(None, map(unknown_of_step(case), expected_steps(case))), None)
+    )
+
+
+def expected_steps(case: Case) -> list[int]:
+    """Return the steps of which something is said."""
+    said = [case["expect"], case.get("expect_documented", {})]
+    return [
+        one["step"] for of in said for name in ("watermarks", "windows") for one in of.get(name, [])
+    ]
+
+
+def unknown_of_step(case: Case) -> Callable[[int], str | None]:
+    """Return what says why nothing comes of a step: it is none that tells a watermark."""
+    told = {n for n, step in enumerate(case["steps"]) if step["op"] in {"tick", "watermark"}}
+    return lambda step: None if step in told else f"expect: step {step} tells no watermark"
 
 
 @dataclass(frozen=True)

@@ -55,8 +55,8 @@ def test_a_running_query_shows_all_of_it_and_nothing_is_written(spark: SparkSess
         running = et.progress(script.streaming_query)
         blame = et.blame(script.streaming_query)
     assert report.committed == report.begun == running.batch_id
-    assert report.plan[0] == "with_fixed_lag, by key"
-    assert report.plan[1].startswith("window tumbling")
+    assert report.plan[0] == "input 0: policy=with_fixed_lag, substream=key"
+    assert report.plan[1].startswith("window 0: kind=tumbling, size=10s, ")
     assert report.watermark is not None
     assert (report.watermark.emitted, report.watermark.ideal) == (running.emitted, running.ideal)
     assert report.watermark.late == running.late == {"bad_time": 1, "window_closed": 1}
@@ -65,7 +65,8 @@ def test_a_running_query_shows_all_of_it_and_nothing_is_written(spark: SparkSess
     assert [(one.name, one.top, one.rows_total) for one in shown.substreams] == [
         (one.name, one.top, one.rows_total) for one in source.substreams
     ]
-    assert report.blame == blame
+    assert report.blame is not None
+    assert blame.startswith(report.blame)  # a query knows too which window closes next
     [window] = report.windows
     assert (window.open_keys, window.late) == (3, {"bad_time": 1, "window_closed": 1})
     assert window.late_log is not None
@@ -76,6 +77,31 @@ def test_a_running_query_shows_all_of_it_and_nothing_is_written(spark: SparkSess
     assert (report.problems, report.continues, report.refusal) == ((), None, None)
     [advice] = report.advice
     assert advice.startswith("16.7 % of the rows came too late")
+
+
+def test_blame_says_which_window_closes_next_where_the_plan_is_known(spark: SparkSession) -> None:
+    """The checkpoint alone has numbers."""
+    with Script(query, EVENTS) as script:
+        script.rows(ROWS)
+        report = et.read_checkpoint(spark, script.checkpoint, plan=script.result)
+    assert (report.blame or "").endswith(
+        " Next to close is window [2024-01-01 00:00:20, 2024-01-01 00:00:30) UTC, when the "
+        "watermark reaches 2024-01-01 00:00:30 UTC."
+    )
+
+
+def test_blame_does_not_accuse_by_a_watermark_that_closes_no_window(spark: SparkSession) -> None:
+    """Each key has one of its own, which the checkpoint says by itself."""
+
+    def by_key(events: DataFrame) -> et.WindowBuilder:
+        window = et.window(events).event_time("ts", LAG).watermark_scope("key")
+        return window.key_by("key").tumbling("10s").agg(F.count("*").alias("n"))
+
+    with Script(by_key, EVENTS) as script:
+        script.rows(ROWS)
+        blame = et.read_checkpoint(spark, script.checkpoint).blame
+    expected = "Each key has a watermark of its own; that of the query closes no window."
+    assert blame == expected
 
 
 def test_a_plan_that_can_go_on_and_one_that_cannot(spark: SparkSession) -> None:
@@ -93,7 +119,7 @@ def test_a_plan_that_can_go_on_and_one_that_cannot(spark: SparkSession) -> None:
     assert json.loads(said).keys() == border.keys()
     assert other.continues is False
     assert other.refusal is not None
-    assert "Frame(20000000,0)" in other.refusal
+    assert ": size: 10s in the checkpoint, 20s in this query. " in other.refusal
     assert other.watermark == same.watermark  # a plan that does not fit changes nothing
 
 

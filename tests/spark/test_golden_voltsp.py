@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.spark.volt_cases import Emitted, Group, groups, played, readings, shared
+from tests.spark import golden_words
+from tests.spark.volt_cases import (
+    Emitted,
+    Group,
+    groups,
+    played,
+    readings,
+    shared,
+    unknown_words,
+    waiting,
+)
 from tests.spark.window_runs import WITHOUT_CODE, settings
 
 if TYPE_CHECKING:
@@ -26,6 +36,14 @@ def test_a_query_does_what_the_case_says(
         golden(case["id"])
     with settings(spark, WITHOUT_CODE):
         compare(group, played(spark, group))
+
+
+@pytest.mark.parametrize("case", waiting(), ids=lambda case: str(case.get("id")))
+def test_a_case_with_unknown_words_waits(
+    golden: Callable[[str], None], case: dict[str, Any]
+) -> None:
+    """It says for what."""
+    golden_words.play(golden, case, unknown_words(case))
 
 
 @pytest.mark.parametrize("group", shared(), ids=str)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import eventtide as et
 import pytest
 from eventtide.testing import Script
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.kafka_runs import LAG, TIMED, play, settle, substreams, timed
 from tests.spark.queries import at, counts, stock, windowed
@@ -15,6 +16,7 @@ from tests.spark.test_golden_field import CASES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from eventtide import WindowBuilder
     from pyspark.sql import DataFrame, SparkSession
 
     from tests.spark.kafka import Broker
@@ -46,6 +48,26 @@ def test_a_partition_that_lags_behind_loses_nothing(
             settle(ours)
         theirs.expect([(0, 1), (40, 1), (60, 1)], late=2)
         ours.expect([(0, 2)], late=0, watermark=at(31))
+
+
+def test_the_late_log_knows_partitions_that_were_projected_away(
+    spark: SparkSession, broker: Broker, topic: str
+) -> None:
+    """The job keeps the time alone; topic and partition are no columns of the log either."""
+
+    def tens(rows: DataFrame) -> WindowBuilder:
+        return et.window(rows).event_time("ts", LAG).tumbling("10s").agg(F.count("*").alias("n"))
+
+    with play(tens, broker.stream(spark, topic)) as script:
+        broker.send_all(topic, [(0, at(2)), (1, at(3))])
+        settle(script)
+        broker.send_all(topic, [(0, at(45)), (1, at(40))])
+        settle(script)
+        broker.send_all(topic, [(0, at(46)), (1, at(2))])
+        settle(script)
+        late = et.read_late(spark, script.checkpoint)
+        assert late.columns[:2] == ["ts", "_substream"]
+        assert [row._substream for row in late.collect()] == [f"{topic}/1"]
 
 
 def test_a_silent_partition_is_idle_once_all_of_it_was_read(

@@ -102,6 +102,7 @@ def test_the_doctor_on_a_running_query(at_hand: Path, here: Callable[..., Any]) 
     assert other.exit_code == 1
     assert "Open windows" not in other.stdout
     assert "[CHECKPOINT_PLAN_CHANGED]" in other.stdout
+    assert "size: 10s in the checkpoint, 20s in this query" in other.stdout
 
 
 def test_rows_on_time_are_no_number_where_nobody_counts_them(here: Callable[..., Any]) -> None:
@@ -137,17 +138,20 @@ def test_late_files_that_count_for_nothing_are_named_and_removed(
         found = here("clean-late", script.checkpoint, "--dry-run")
         assert orphan.exists()
         cleaned = here("clean-late", script.checkpoint)
+        compacted = here("compact-late", script.checkpoint, "--late-to", "/data/late")
         assert kept.exists()
         assert not orphan.exists()
     assert orphan.name in found.stdout
     assert found.stdout.endswith("1 late file would be removed.\n")
     assert cleaned.stdout.endswith("1 late file removed.\n")
+    assert compacted.stdout.endswith("0 late files of 0 batches are 0 now.\n")
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
         (("clean-late", "nowhere"), 1, "[CHECKPOINT_EMPTY] There is no checkpoint"),
+        (("compact-late", "nowhere"), 1, "[CHECKPOINT_EMPTY] There is no checkpoint"),
         (("doctor", "s3a://bucket/checkpoint"), 1, "S3AFileSystem not found"),
         (("doctor", "nowhere", "--conf", "endpoint"), 2, "Allowed is key=value"),
         (("doctor", "nowhere", "--plan", "job"), 2, "Allowed is module:name"),

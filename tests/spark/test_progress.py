@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import eventtide as et
 import pytest
@@ -14,6 +14,9 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from tests.spark.queries import EVENTS, at, counts
 
 if TYPE_CHECKING:
+    from eventtide import WatermarkPolicy
+    from eventtide.testing.script import Query
+    from eventtide.windows import WindowBuilder
     from pyspark.sql import DataFrame, SparkSession
 
 POLICY = WatermarkPolicies.with_fixed_lag("2s").throttle_by_frame("10s")
@@ -91,6 +94,100 @@ def test_blame_names_who_holds_the_watermark_back() -> None:
         sentence = et.blame(script.streaming_query)
     assert "'slow'" in sentence
     assert "00:00:45" in sentence
+
+
+def counted(policy: WatermarkPolicy, scope: str = "global", **options: Any) -> Query:
+    """Count by key in windows of ten seconds of Eventtide's own."""
+
+    def query(events: DataFrame) -> WindowBuilder:
+        window = et.window(events).event_time("ts", policy, **options).watermark_scope(scope)
+        return window.key_by("key").tumbling("10s").agg(F.count("*").alias("n"))
+
+    return query
+
+
+def test_blame_names_the_keys_that_are_furthest_behind_where_each_has_a_watermark() -> None:
+    """The query's own closes nothing; one that is silent is still known after other batches."""
+    policy = WatermarkPolicies.with_fixed_lag("2s")
+    with Script(counted(policy, "key"), EVENTS) as script:
+        assert "Each key has a watermark of its own" in et.blame(script.streaming_query)
+        script.rows([(at(47), "fast"), (at(27), "slow"), (at(58), "first")])
+        script.rows([(at(59), "fast")]).rows([(at(60), "first")])
+        sentence = et.blame(script.streaming_query)
+        restarted = et.blame(script.restart().rows([(at(59), "fast")]).streaming_query)
+    assert sentence == (
+        "Each key has a watermark of its own; that of the query closes no window. Furthest behind: "
+        "'slow' at 2024-01-01 00:00:25 UTC, 'fast' at 2024-01-01 00:00:57 UTC, 'first' at "
+        "2024-01-01 00:00:58 UTC. Next to close is window [2024-01-01 00:00:20, "
+        "2024-01-01 00:00:30) UTC of 'slow', when its watermark reaches 2024-01-01 00:00:30 UTC."
+    )
+    assert "'slow' at 2024-01-01 00:00:25 UTC" in restarted
+
+
+def test_blame_names_the_groups_of_keys_that_are_furthest_behind() -> None:
+    """Each with the next window of any of its keys; one without rows stays known."""
+
+    def grouped(events: DataFrame) -> WindowBuilder:
+        parts = events.withColumn("site", F.substring("key", 1, 1))
+        window = et.window(parts).event_time("ts", WatermarkPolicies.with_fixed_lag("2s"))
+        by_site = window.key_by("site", "key").watermark_scope("site")
+        return by_site.tumbling("10s").agg(F.count("*").alias("n"))
+
+    with Script(grouped, EVENTS) as script:
+        script.rows([(at(47), "a1"), (at(27), "b1"), (at(25), "b2"), (at(58), "c1")])
+        script.rows([(at(59), "a1"), (at(59), "a2")])
+        sentence = et.blame(script.streaming_query)
+        restarted = et.blame(script.restart().rows([(at(59), "a1")]).streaming_query)
+    assert sentence == (
+        "Each group of keys has a watermark of its own; that of the query closes no window. "
+        "Furthest behind: 'b' at 2024-01-01 00:00:25 UTC, 'c' at 2024-01-01 00:00:56 UTC, 'a' at "
+        "2024-01-01 00:00:57 UTC. Next to close is window [2024-01-01 00:00:20, "
+        "2024-01-01 00:00:30) UTC of 'b', when its watermark reaches 2024-01-01 00:00:30 UTC."
+    )
+    assert "'b' at 2024-01-01 00:00:25 UTC" in restarted
+
+
+def test_blame_forgets_a_key_whose_windows_have_closed() -> None:
+    """It is not behind any more, whatever its watermark."""
+    with Script(counted(WatermarkPolicies.with_fixed_lag("0s"), "key"), EVENTS) as script:
+        script.rows([(at(5), "a"), (at(50), "b")]).rows([(at(70), "a")])
+        sentence = et.blame(script.streaming_query)
+    assert "Furthest behind: 'b' at 2024-01-01 00:00:50 UTC, 'a'" in sentence
+
+
+def test_blame_accuses_nobody_in_a_lull() -> None:
+    """The clock moves the watermark; which window it closes, and in how long."""
+    policy = WatermarkPolicies.limiting_lag_and_lull("0s", "10s")
+    with Script(counted(policy), EVENTS) as script:
+        script.rows([(at(5), "a")]).rows([(at(6), "a")]).clock("+5s")
+        sentence = et.blame(script.streaming_query)
+    assert sentence == (
+        "No rows for 5s: the clock moves the watermark, which is at 2024-01-01 00:00:06 UTC. Next "
+        "to close is window [2024-01-01 00:00:00, 2024-01-01 00:00:10) UTC, in 9s by the clock, "
+        "without rows."
+    )
+
+
+def test_blame_says_what_closes_next_where_only_rows_can_close_it() -> None:
+    """The watermark at which it does."""
+    with Script(counted(WatermarkPolicies.with_fixed_lag("2s")), EVENTS) as script:
+        script.rows([(at(5), "a")])
+        sentence = et.blame(script.streaming_query)
+    assert sentence.endswith(
+        "Next to close is window [2024-01-01 00:00:00, 2024-01-01 00:00:10) UTC, when the "
+        "watermark reaches 2024-01-01 00:00:10 UTC."
+    )
+
+
+def test_a_start_does_not_hold_a_watermark_that_only_rows_move() -> None:
+    """Though an idle timeout goes by the clock."""
+    policy = WatermarkPolicies.with_fixed_lag("2s")
+    with Script(counted(policy, substream="key", idle_timeout="1m"), EVENTS) as script:
+        script.rows([(at(5), "a"), (at(6), "b")])
+        script.stop().waiting([(at(7), "a")])
+        script.restart()
+        sentence = et.blame(script.streaming_query)
+    assert "The start holds" not in sentence
 
 
 def test_a_stopped_query_can_still_be_asked() -> None:

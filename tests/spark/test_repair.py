@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from eventtide import WindowBuilder
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 Row: TypeAlias = tuple[float | None, str | None, float]
 
@@ -96,6 +96,7 @@ def test_a_value_that_stays_the_same_is_unchanged(spark: SparkSession) -> None:
         et.window(accepted)
         .event_time("ts")
         .sliding("10s", every="5s")
+        .late_rule("frame_closed")
         .agg(F.max("amount").alias("top"))
     )
     late = rows(spark, [(3, "a", 0.5)])
@@ -112,6 +113,96 @@ def test_without_late_rows_nothing_changes(spark: SparkSession) -> None:
     assert told(same.drop("changed")) == told(written(accepted))
     new = et.repair(written(none), accepted, averages(accepted), source=accepted)
     assert told(new) == {(*row, "new") for row in told(written(accepted))}
+
+
+def test_columns_come_in_the_order_of_the_results(spark: SparkSession) -> None:
+    """However a table has them; values stay in their columns."""
+    accepted, late, every = (
+        rows(spark, *parts) for parts in ([ACCEPTED], [LATE], [ACCEPTED, LATE])
+    )
+    order = ["n", "`mean.amount`", "user", "window"]
+    turned = written(accepted).select(*order)
+    mended = et.repair(turned, late, averages(accepted), source=every)
+    assert mended.columns == ["n", "mean.amount", "user", "window", "changed"]
+    assert told(mended.select("window", "user", "`mean.amount`", "n")) == told(written(every))
+
+
+def sessions(events: DataFrame) -> WindowBuilder:
+    """Return sessions of each user, with all of their amounts."""
+    values = F.sort_array(F.collect_list("amount")).alias("amounts")
+    return et.window(events).event_time("ts").key_by("user").session("5s").agg(values)
+
+
+def test_late_rows_make_sessions_anew(spark: SparkSession) -> None:
+    """One joins two sessions, one makes one longer, one begins one earlier, one is alone."""
+    accepted = rows(
+        spark, [(10, "a", 1.0), (18, "a", 2.0), (10, "b", 3.0), (10, "c", 4.0), (50, "a", 5.0)]
+    )
+    more: list[Row] = [(14, "a", 7.0), (13, "b", 8.0), (8, "c", 9.0), (30, "d", 1.0)]
+    late = rows(spark, more)
+    every = accepted.union(late)
+    mended = et.repair(sessions(accepted).results, late, sessions(accepted), source=every)
+    assert told(mended.select("window", "user", F.size("amounts"), "changed")) == {
+        (10, "a", 3, "corrected"),
+        (10, "b", 2, "corrected"),
+        (8, "c", 2, "corrected"),
+        (30, "d", 1, "new"),
+        (50, "a", 1, "unchanged"),
+    }
+    assert sorted(mended.drop("changed").collect()) == sorted(sessions(every).results.collect())
+
+
+def test_a_session_that_a_row_joined_to_a_closed_one_is_mended(spark: SparkSession) -> None:
+    """The row was not late, since the other session was open, and the first had come out."""
+    closed, opened = rows(spark, [(10, "a", 1.0)]), rows(spark, [(14, "a", 2.0), (18, "a", 3.0)])
+    results = sessions(closed).results.union(sessions(opened).results)
+    every = closed.union(opened)
+    mended = et.repair(results, rows(spark, []), sessions(closed), source=every)
+    assert [(row.amounts, row.changed) for row in mended.collect()] == [([1, 2, 3], "corrected")]
+
+
+UNORDERED = {
+    "map": "map('n', count(*), 'm', sum(amount))",
+    "variant": "parse_json(to_json(named_struct('n', count(*))))",
+    "interval": "make_interval(0, 0, 0, cast(count(*) as int))",
+    "deep": "array(named_struct('a', map(count(*), parse_json('[]')), 'b', cast(null as void)))",
+}
+
+
+def with_maps(events: DataFrame) -> WindowBuilder:
+    """Return a window with a key and values of types that have no order."""
+    values = (F.expr(text).alias(name) for name, text in UNORDERED.items())
+    key = F.expr("map('user', user, 'is', 'one')").alias("who")
+    return et.window(events).event_time("ts").key_by(key, "user").tumbling("10s").agg(*values)
+
+
+def test_types_without_an_order_are_mended(spark: SparkSession) -> None:
+    """As keys and as values, within arrays and structs too; equal ones are unchanged."""
+    accepted = rows(spark, [(1, "a", 1.0), (2, "b", 1.0), (11, "a", 2.0), (12, None, 3.0)])
+    late = rows(spark, [(3, "b", 1.0), (13, None, 1.0), (14, "c", 1.0)])
+    every = accepted.union(late)
+    window = with_maps(accepted)
+    mended = et.repair(window.results, late, window, source=every)
+    assert told(mended.select("window", "user", "map.n", "changed")) == {
+        (0, "a", 1, "unchanged"),
+        (0, "b", 2, "corrected"),
+        (10, "a", 1, "unchanged"),
+        (10, None, 2, "corrected"),
+        (10, "c", 1, "new"),
+    }
+    assert texts(mended.drop("changed")) == texts(with_maps(every).results)
+    same = et.repair(window.results, accepted, window, source=accepted)
+    assert {row.changed for row in same.select("changed").collect()} == {"unchanged"}
+
+
+def texts(answer: DataFrame) -> set[str]:
+    """Return rows as text, since Python has no intervals."""
+    return {str(row) for row in answer.select(*map(as_text, answer.columns)).collect()}
+
+
+def as_text(column: str) -> Column:
+    """Return a column as text."""
+    return F.col(column).cast("string")
 
 
 def test_results_must_be_the_final_rows(spark: SparkSession) -> None:

@@ -215,6 +215,59 @@ def test_the_ledger_keeps_what_it_needs() -> None:
     assert [line.rows_total for line in after] == [9, 9, 8]
 
 
+FIXED = WatermarkPolicies.with_fixed_lag("2s")
+BY_FRAME = FIXED.throttle_by_frame("10s")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "watermarks"),
+    [
+        # what was emitted, what is once the run has begun, after 24 and after 27
+        (FIXED, BY_FRAME, (16, 16, 20, 20)),
+        (BY_FRAME, FIXED, (10, 16, 22, 25)),
+        (BY_FRAME, FIXED.throttle_by_min_step("13s"), (10, 10, 10, 25)),
+        (BY_FRAME, BY_FRAME.throttle_by_min_step("20s"), (10, 10, 10, 10)),
+        (BY_FRAME, FIXED.throttle_by_frame("4s"), (10, 16, 20, 24)),
+    ],
+)
+def test_a_throttle_may_be_added_changed_and_taken_away(
+    spark: SparkSession,
+    tmp_path: Path,
+    before: WatermarkPolicy,
+    after: WatermarkPolicy,
+    watermarks: tuple[int, ...],
+) -> None:
+    """The watermark stays what it was, and goes on by the new one."""
+    folder = str(tmp_path)
+    emitted, begun, *moved = map(at, watermarks)
+    with Script(counts(before), EVENTS, session=spark, checkpoint=folder) as script:
+        script.rows([(at(18), "")]).expect(watermark=emitted)
+    plan = counts(after)(spark.readStream.schema(EVENTS).json(folder))
+    assert et.read_checkpoint(spark, folder, plan=plan).continues
+    with Script(counts(after), EVENTS, session=spark, checkpoint=folder) as script:
+        script.rows([(at(18), "read by the run before")]).expect(watermark=begun)
+        script.rows([(at(24), "")]).expect(watermark=moved[0])
+        script.rows([(at(27), "")]).expect(watermark=moved[1])
+
+
+@pytest.mark.parametrize("lost", [("commits",), ("commits", "eventtide/ledger")])
+def test_a_batch_that_is_run_again_goes_by_the_throttle_that_it_was_begun_with(
+    spark: SparkSession, tmp_path: Path, lost: tuple[str, ...]
+) -> None:
+    """And the batch after it by the one of its own run."""
+    folder = str(tmp_path)
+    with Script(counts(BY_FRAME), EVENTS, session=spark, checkpoint=folder) as script:
+        script.rows([(at(18), "")]).rows([(at(29), "")]).expect(watermark=at(20)).stop()
+        last = last_of(script, "commits")
+        for name in lost:
+            forget(script, name, last)
+        wanted = committed_watermarks(script)
+    with Script(counts(FIXED), EVENTS, session=spark, checkpoint=folder) as script:
+        script.rows([(at(18), "")], [(at(29), "")], [(at(33), "")])
+        assert committed_watermarks(script)[: len(wanted)] == wanted
+        script.expect(watermark=at(31))
+
+
 def test_another_plan_is_refused_before_anything_is_written() -> None:
     """Kinds and substreams must stay; the message names both plans."""
     with Script(counts(LULL), EVENTS) as script:

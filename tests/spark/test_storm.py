@@ -286,8 +286,8 @@ def test_a_checkpoint_is_that_of_one_bolt(spark: SparkSession, tmp_path: Path) -
     folder = str(tmp_path)
     bolt = bolt_of(5000, Count(3))
     others = [
-        (executed(bolt_of(5000, Count(4))), "every 4 rows"),
-        (merged(bolt), "rows handed out"),
+        (executed(bolt_of(5000, Count(4))), "slide: 3 rows in the checkpoint, 4 rows"),
+        (merged(bolt), "result: rows in the checkpoint, none"),
         (lambda df: executed(bolt)(df.withColumn("more", F.lit(1))), "more INT"),
     ]
     with settings(spark, WITHOUT_CODE):

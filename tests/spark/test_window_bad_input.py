@@ -195,13 +195,15 @@ def test_only_rows_are_appended(rate: DataFrame, mode: str) -> None:
 
 
 def test_a_store_without_order_is_refused(rate: DataFrame, spark: SparkSession) -> None:
-    """With the setting that mends it."""
+    """With the setting that mends it, and by name: `et.start` has started the query."""
     provider = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
     window = tens(rate).agg(n())
     with settings(spark, {"spark.sql.streaming.stateStore.providerClass": provider}):
         query = et.start(window, window.results.writeStream.format("noop"))
-        with pytest.raises(et.SetupError, match="RocksDBStateStoreProvider"), et.named_errors():
+        with pytest.raises(et.SetupError, match="RocksDBStateStoreProvider"):
             query.processAllAvailable()
+        with pytest.raises(et.SetupError, match="RocksDBStateStoreProvider"):
+            query.awaitTermination()
 
 
 @pytest.mark.parametrize("condition", ["false", "text > 'z'"])

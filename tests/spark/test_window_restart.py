@@ -169,21 +169,33 @@ def by_site(events: DataFrame) -> WindowBuilder:
 
 
 CHANGED = {
-    "size": lambda window: window.sliding("8s", every="4s"),
-    "slide": lambda window: window.sliding("12s", every="6s"),
-    "kind": lambda window: window.cumulate("12s", step="4s"),
-    "offset": lambda window: window.offset("1s"),
-    "aggregate": lambda window: window.agg(F.sum("amount").alias("n")),
-    "one more aggregate": lambda window: window.agg(F.count("*").alias("n"), F.max("amount")),
-    "key": lambda window: window.key_by("user"),
-    "another type of key": lambda window: window.key_by(F.col("site").cast("long").alias("site")),
-    "one more key": lambda window: window.key_by("site", "user"),
-    "profile": lambda window: window.profile("storm"),
-    "late rule": lambda window: window.late_rule("frame_closed"),
-    "delay": lambda window: window.delay("1s"),
-    "rows one by one": lambda window: window.idle_timeout("5m"),
-    "triggers": lambda window: window.emit("at_window_end"),
-    "policy": lambda window: window.event_time("ts", WatermarkPolicies.max_event_time()),
+    "size: 12s|8s": lambda window: window.sliding("8s", every="4s"),
+    "slide: 4s|6s": lambda window: window.sliding("12s", every="6s"),
+    "kind: sliding|cumulate & slide: 4s|none & step: none|4s": lambda window: window.cumulate(
+        "12s", step="4s"
+    ),
+    "offset: none|1s": lambda window: window.offset("1s"),
+    "agg: count(1) of INT|sum(amount) of INT": lambda window: window.agg(
+        F.sum("amount").alias("n")
+    ),
+    "agg: count(1) of INT|count(1) of INT; max(amount) of INT": lambda window: window.agg(
+        F.count("*").alias("n"), F.max("amount")
+    ),
+    "key_by: site INT|user STRING": lambda window: window.key_by("user"),
+    "key_by: site INT|CAST(site AS BIGINT) BIGINT": lambda window: window.key_by(
+        F.col("site").cast("long").alias("site")
+    ),
+    "key_by: site INT|site INT, user STRING": lambda window: window.key_by("site", "user"),
+    "bounds: [start, end)|(start, end] & late_rule: window_closed|behind_watermark": (
+        lambda window: window.profile("storm")
+    ),
+    "late_rule: window_closed|frame_closed": lambda window: window.late_rule("frame_closed"),
+    "delay: none|1s": lambda window: window.delay("1s"),
+    "emit, idle_timeout or watermark_scope: none|given": lambda window: window.idle_timeout("5m"),
+    "results: one row a window|panes": lambda window: window.early(rows=2),
+    "policy: with_fixed_lag|max_event_time": lambda window: window.event_time(
+        "ts", WatermarkPolicies.max_event_time()
+    ),
 }
 
 
@@ -204,11 +216,13 @@ def contents(checkpoint: Path) -> dict[str, bytes]:
 def test_a_changed_window_is_refused_before_anything_is_written(
     spark: SparkSession, written: Path, change: str
 ) -> None:
-    """What its state depends on; the message says what differs."""
+    """What its state depends on; the message says what differs, and nothing else."""
     before = contents(written)
     run = WindowRun(spark, lambda events: CHANGED[change](by_site(events)), BATCHES)
-    with pytest.raises(et.CheckpointError, match="CHECKPOINT_PLAN_CHANGED"):
+    with pytest.raises(et.CheckpointError, match="CHECKPOINT_PLAN_CHANGED") as refused:
         run.to_the_end(written)
+    said = change.replace("|", " in the checkpoint, ").replace(" & ", " in this query; ")
+    assert f"{written}: {said} in this query. " in str(refused.value)
     assert contents(written) == before
 
 

@@ -15,6 +15,8 @@ from eventtide import TimeConfig, TimeSource, WatermarkPolicies, WatermarkStrate
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from tests.spark.golden_words import OF_EVERY_CASE, unknown, unknown_of_steps
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -23,6 +25,47 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ROWS = "id string, key string, ts timestamp"
+PANE = {"key": str, "start": int, "end": int, "ids": [str], "reason?": "idle"}
+EXPECTED = [
+    {  # a query says nothing of watermarks of keys, and what is open nobody sees
+        "step": int,
+        "watermark?": (int, None),
+        "effective?": (int, None),
+        "watermarks?": dict,
+        "open?": [PANE],
+        "emitted?": [PANE],
+        "late?": [str],
+    }
+]
+IN_ORDER = {"bounds?": "[start,end)"}
+CASE = OF_EVERY_CASE | {
+    "config": {
+        "window": (
+            {"type": "tumbling", "span_ms": int, **IN_ORDER},
+            {"type": "sliding", "span_ms": int, "slide_ms": int, **IN_ORDER},
+            {
+                "type": "session",
+                "gap_ms": int,
+                "max_duration_ms?": int,
+                "bounds?": "[first,last+gap)",
+            },
+            {"type": "tumbling_count", "max_events": int, "bounds?": object},
+        ),
+        "time_config": {
+            "time_source": ("EVENT_TIME", "PROCESSING_TIME"),
+            "watermark_strategy?": ("MIN_EVENT_TIME", "MAX_EVENT_TIME"),
+            "delay_window_close_ms?": int,
+            "lateness_rule?": ("window_closed", "behind_watermark", "frame_closed"),
+            "idle_timeout_ms?": int,
+            "idle_timeout_clock?": ("EVENT_TIME", "PROCESSING_TIME"),
+        },
+    },
+    "expect": EXPECTED,
+    "expect_alternative?": {"late_events_count_in_min?": EXPECTED},
+    "published_effective?": object,
+}
+ROW = {"id": str, "key": str, "ts?": int, "arrival?": int}
+STEPS = {"batch": {"events": [ROW]}, "heartbeat": {"now": int}}
 START = datetime(2024, 1, 1, tzinfo=timezone.utc)  # where the cases have 0; any window begins there
 FOLDER = Path(os.environ.get("EVENTTIDE_GOLDEN", "tests/golden"))
 
@@ -43,17 +86,40 @@ class Group:
         return f"{self.cases[0]['id']}-and-{more}-more" if more else f"{self.cases[0]['id']}"
 
 
+def all_cases() -> list[dict[str, Any]]:
+    """Return all cases."""
+    cases = [
+        case
+        for path in sorted(FOLDER.glob("*.json"))
+        for case in json.loads(path.read_text())["cases"]
+    ]
+    return [case for case in cases if case.get("subject") == "voltsp"]
+
+
+def unknown_words(case: dict[str, Any]) -> str | None:
+    """Return what of a case is unknown here."""
+    known = unknown("case", case, CASE) or unknown_of_steps(case, STEPS)
+    if known is not None:
+        return known
+    all_expected = [case["expect"], *case.get("expect_alternative", {}).values()]
+    steps = {one["step"] for expected in all_expected for one in expected}
+    gone = sorted(steps - set(range(len(case["steps"]))))
+    return f"expect: no step {gone[0]}" if gone else None
+
+
+def waiting() -> list[dict[str, Any]]:
+    """Return the cases of which something is unknown here."""
+    return [case for case in all_cases() if unknown_words(case) is not None]
+
+
 def groups() -> list[Group]:
-    """Return all cases; those with a clock, or with time over all keys, are alone."""
+    """Return the known cases; those with a clock, or with time over all keys, are alone."""
     found: dict[str, Group] = {}
-    for path in sorted(FOLDER.glob("*.json")):
-        for case in json.loads(path.read_text())["cases"]:
-            if case.get("subject") != "voltsp":
-                continue
-            times = case["config"]["time_config"]
-            alone = "idle_timeout_ms" in times or times["time_source"] == "PROCESSING_TIME"
-            same = json.dumps(case["config"], sort_keys=True) + (case["id"] if alone else "")
-            found.setdefault(same, Group(case["config"])).cases.append(case)
+    for case in (one for one in all_cases() if unknown_words(one) is None):
+        times = case["config"]["time_config"]
+        alone = "idle_timeout_ms" in times or times["time_source"] == "PROCESSING_TIME"
+        same = json.dumps(case["config"], sort_keys=True) + (case["id"] if alone else "")
+        found.setdefault(same, Group(case["config"])).cases.append(case)
     return list(found.values())
 
 

@@ -185,5 +185,6 @@ def mistakes(events: DataFrame) -> None:
     et.window(events).late("drop")  # type: ignore[arg-type]
     et.window(events).profile("beam")  # type: ignore[arg-type]
     et.window(events).agg("n")  # type: ignore[arg-type]
-    et.start(events, events.writeStream)  # type: ignore[arg-type]
+    et.start("events", events.writeStream)  # type: ignore[arg-type]
+    et.start(events, events.writeStream, drain="yes")  # type: ignore[arg-type]
     et.repair(events, events, et.window(events))  # type: ignore[call-arg]

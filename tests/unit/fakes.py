@@ -145,6 +145,7 @@ class JavaError:
 
     def __init__(self, name: str, cause: JavaError | None = None, error_class: str = "") -> None:
         self.name, self.cause, self.error_class = name, cause, error_class
+        self.suppressed: list[JavaError] = []
 
     def getClass(self) -> Any:  # noqa: N802 - Java's name
         """Return its class, as far as its name."""
@@ -154,9 +155,17 @@ class JavaError:
         """Return its cause."""
         return self.cause
 
-    def getErrorClass(self) -> str:  # noqa: N802 - the JVM's name
+    def getSuppressed(self) -> list[JavaError]:  # noqa: N802 - Java's name
+        """Return what is told beside it."""
+        return self.suppressed
+
+    def pythonClass(self) -> str:  # noqa: N802 - the JVM's name
         """Return the name of the Python class."""
         return self.error_class
+
+    def getCondition(self) -> str:  # noqa: N802 - the JVM's name
+        """Return the name in the catalogue."""
+        return "INVALID_DURATION"
 
     def getMessage(self) -> str:  # noqa: N802 - Java's name
         """Return the finished message."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -39,6 +40,24 @@ def test_a_policy_crosses_as_the_border_says(case: dict[str, Any]) -> None:
     policy = eval(case["written"], {"WatermarkPolicies": WatermarkPolicies})  # noqa: S307
     assert repr(policy) == case["written"]
     assert policy.to_options() == case["options"]
+
+
+@pytest.mark.parametrize("case", read("watermark_options.json"), ids=lambda case: case["written"])
+@pytest.mark.usefixtures("columns")
+def test_a_watermark_crosses_as_the_border_says(
+    case: dict[str, Any], door: FakeDoor, frame: FakeFrame
+) -> None:
+    """The same arguments, the same map."""
+    policy = eval(f"WatermarkPolicies.{case['written']}", {"WatermarkPolicies": WatermarkPolicies})  # noqa: S307
+    et.with_watermark(frame, "ts", policy, substream="device", **case["arguments"])
+    assert door.calls[-1][-1] == case["options"]
+
+
+def test_the_border_has_every_option_of_a_watermark() -> None:
+    """Whoever adds one adds a case, which says in what form it is saved."""
+    given = {name for case in read("watermark_options.json") for name in case["arguments"]}
+    told = set(signature(et.with_watermark).parameters) - {"df", "event_time", "policy"}
+    assert given == told - {"substream"}
 
 
 @pytest.mark.parametrize("case", read("window_options.json"), ids=lambda case: case["written"])
@@ -115,6 +134,8 @@ def test_the_checkpoint_of_the_border_is_read() -> None:
     assert report.windows[0].late == {"bad_time": 1, "window_closed": 1}
     assert (report.continues, report.problems) == (False, ("[LEDGER_UNREADABLE] ...",))
     assert "[CHECKPOINT_PLAN_CHANGED]" in (report.refusal or "")
+    assert "size: 10s in the checkpoint, 20s in this query" in (report.refusal or "")
+    assert report.plan[1] == f"window 0: {report.windows[0].structure}"
     assert len(tree) == len(fields(report))
 
 

@@ -65,6 +65,7 @@ RAISED_IN_THE_JVM = {
     "UnsupportedPlanError",
     "DuplicateWatermarkError",
     "CheckpointError",
+    "ClockError",
     "RefusedDataError",
 }
 RAISED_BY_A_HANDLER = {"LateHandlerError"}  # in tests/spark/late_handler/test_failures.py

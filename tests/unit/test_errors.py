@@ -21,6 +21,7 @@ from eventtide.errors import BY_NAME, EventtideError, from_jvm, sentence
         ("UnsupportedPlanError", RuntimeError),
         ("DuplicateWatermarkError", RuntimeError),
         ("CheckpointError", RuntimeError),
+        ("ClockError", RuntimeError),
         ("RefusedDataError", RuntimeError),
         ("LateHandlerError", RuntimeError),
         ("SetupError", RuntimeError),

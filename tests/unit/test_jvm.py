@@ -144,6 +144,14 @@ def test_our_error_is_found_in_what_a_query_reports() -> None:
         raise Captured(None)
 
 
+def test_an_error_of_sparks_has_ours_beside_it() -> None:
+    """Where the JVM could only say so beside what Spark has ended a query by."""
+    conflict = JavaError("org.apache.spark.SparkException")
+    conflict.suppressed = [JavaError("java.io.IOException"), ours("CheckpointError")]
+    with pytest.raises(CheckpointError), named_errors():
+        raise raised(JavaError("java.lang.RuntimeException", conflict))
+
+
 def test_other_errors_are_left_alone(door: FakeDoor, frame: FakeFrame) -> None:
     """What is not ours is Spark's, stack trace and all."""
     error = raised(JavaError("java.lang.NullPointerException"))

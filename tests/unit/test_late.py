@@ -6,11 +6,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from eventtide import ArgumentTypeError, CheckpointError, InvalidArgumentError, read_late
+from eventtide import (
+    ArgumentTypeError,
+    CheckpointError,
+    InvalidArgumentError,
+    LateCompaction,
+    clean_late,
+    compact_late,
+    forget_late_reader,
+    read_late,
+)
 
 from tests.unit.fakes import FakeSession, WrappedFrame, ours, raised
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql.streaming.query import StreamingQuery
 
     from tests.unit.fakes import FakeDoor
@@ -42,6 +53,57 @@ def test_one_of_several_windows_is_chosen_by_its_number(door: FakeDoor) -> None:
     """As text, like every option."""
     read_late(SESSION, "/data/checkpoint", window=1)
     assert door.calls[0][2] == {"checkpoint": "/data/checkpoint", "window": "1"}
+
+
+def test_what_there_is_of_a_log_is_asked_for(door: FakeDoor) -> None:
+    """Only where it is: the JVM refuses otherwise."""
+    read_late(SESSION, "/data/checkpoint", missing="skip")
+    assert door.calls[0][2] == {"checkpoint": "/data/checkpoint", "missing": "skip"}
+    with pytest.raises(InvalidArgumentError, match=r"missing='drop' is unknown.*'fail', 'skip'"):
+        read_late(SESSION, "/data/checkpoint", missing="drop")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("late_to", "crosses"),
+    [((), []), ("/a", ["/a"]), (Path("/a"), ["/a"]), (["/a", Path("/b")], ["/a", "/b"])],
+)
+def test_folders_to_clean_cross_as_text(
+    door: FakeDoor, late_to: str | Path | list[str | Path], crosses: list[str]
+) -> None:
+    """None unless they are named."""
+    door.answer = []
+    assert clean_late(SESSION, "/data/checkpoint", late_to=late_to) == []
+    assert door.calls == [("cleanLate", "the java session", "/data/checkpoint", False, crosses)]
+
+
+def test_a_compaction_says_what_it_has_done(door: FakeDoor) -> None:
+    """How many batches, and files before and after."""
+    door.answer = [20, 40, 2]
+    done = compact_late(SESSION, "/data/checkpoint", late_to="/a")
+    assert done == LateCompaction(batches=20, files_before=40, files_after=2)
+    assert door.calls == [("compactLate", "the java session", "/data/checkpoint", ["/a"])]
+
+
+def test_a_reader_is_forgotten_by_its_id(door: FakeDoor) -> None:
+    """A text, and nothing else."""
+    forget_late_reader(SESSION, "/data/checkpoint", "a-0")
+    assert door.calls == [("forgetLateReader", "the java session", "/data/checkpoint", "a-0")]
+    with pytest.raises(ArgumentTypeError, match=r"reader=7 .*the id of a reader"):
+        forget_late_reader(SESSION, "/data/checkpoint", 7)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("action", [clean_late, compact_late])
+@pytest.mark.parametrize(
+    ("late_to", "error"),
+    [(7, ArgumentTypeError), ([7], ArgumentTypeError), ("", InvalidArgumentError)],
+)
+def test_a_folder_to_clean_is_a_path(
+    door: FakeDoor, action: Callable[..., object], late_to: Any, error: type[Exception]
+) -> None:
+    """With what is allowed."""
+    with pytest.raises(error, match=r"late_to=.*Allowed: the path of a folder"):
+        action(SESSION, "/data/checkpoint", late_to=late_to)
+    assert door.calls == []
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,12 @@ def test_jar_holds_kernel_and_plugin_and_knows_its_version(wheel: Distribution, 
     assert any(name.startswith("io/eventtide/kernel/") for name in names)
     assert any(name.startswith("io/eventtide/spark/") for name in names)
     assert not any(name.startswith("scala/") for name in names)
-    assert properties.split() == [f"version={wheel.version}", f"sparkMinor={minor}"]
+    minors = ", ".join(sorted(name.split("-")[2].split("_")[0] for name in jars(wheel)))
+    assert properties.splitlines() == [
+        f"version={wheel.version}",
+        f"sparkMinor={minor}",
+        f"sparkMinors={minors}",
+    ]
 
 
 def test_dev_group_repeats_every_extra(pyproject: dict[str, Any]) -> None:

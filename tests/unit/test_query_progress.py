@@ -46,6 +46,9 @@ def source(*substreams: dict[str, Any], **changes: Any) -> dict[str, Any]:
         "ideal": ideal,
         "emitted": ideal,
         "state": "active" if counting else "idle",
+        "substreamCount": len(substreams),
+        "maxSubstreams": 100_000,
+        "limitReachedIn": None,
         "substreams": list(substreams),
         **changes,
     }
@@ -64,6 +67,8 @@ def answer(*inputs: dict[str, Any], **changes: Any) -> str:
         "badTime": 2,
         "future": 3,
         "onTime": 40,
+        "clockSteps": 1,
+        "clockCorrectedBy": 2_000_000,
         "late": {},
         "inputs": list(inputs),
         **changes,

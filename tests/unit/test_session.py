@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING
 
 import pyspark
@@ -14,7 +16,7 @@ from eventtide import (
     configure,
     jar_path,
 )
-from eventtide.session import EXTENSIONS, JARS, ROCKSDB, STATE_STORE
+from eventtide.session import EXTENSIONS, JARS, PYTHON, ROCKSDB, STATE_FORMAT, STATE_STORE
 from pyspark.sql import SparkSession
 
 if TYPE_CHECKING:
@@ -29,7 +31,10 @@ def jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(pyspark, "__version__", "4.3.0")
     monkeypatch.setattr("eventtide.session.files", lambda _: tmp_path)
     monkeypatch.setattr("eventtide._jvm.running_settings", lambda: None)
-    for name in ("PYSPARK_SUBMIT_ARGS", "SPARK_REMOTE", "SPARK_API_MODE", "SPARK_HOME"):
+    for name in ("SUBMIT_ARGS", "PYTHON"):
+        monkeypatch.setenv(f"PYSPARK_{name}", "")  # so that what a test sets goes with it
+        monkeypatch.delenv(f"PYSPARK_{name}")
+    for name in ("SPARK_REMOTE", "SPARK_API_MODE", "SPARK_HOME", "MASTER"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     path = tmp_path / "jars" / f"eventtide-spark-4.3_2.13-{__version__}.jar"
@@ -47,9 +52,44 @@ def configured(**settings: str) -> dict[str, str]:
     return builder._options
 
 
-def test_three_settings_are_made_and_no_more(jar: str) -> None:
-    """The jar, the extension, the state store."""
-    assert configured() == {JARS: jar, EXTENSIONS: EXTENSION, STATE_STORE: ROCKSDB}
+def test_five_settings_are_made_and_no_more(jar: str) -> None:
+    """The jar, the extension, the state store and its format, and the Python of local workers."""
+    assert configured() == {
+        JARS: jar,
+        EXTENSIONS: EXTENSION,
+        STATE_STORE: ROCKSDB,
+        STATE_FORMAT: "2",
+        PYTHON: sys.executable,
+    }
+    assert os.environ["PYSPARK_PYTHON"] == sys.executable
+
+
+@pytest.mark.usefixtures("jar")
+def test_the_format_of_the_state_is_the_users_or_fits_the_store() -> None:
+    """Spark's store in memory knows the first format only."""
+    builder = SparkSession.Builder().config(STATE_STORE, ROCKSDB)
+    assert configure(builder)._options[STATE_FORMAT] == "2"
+    builder = SparkSession.Builder().config(STATE_FORMAT, "1")
+    assert configure(builder)._options[STATE_FORMAT] == "1"
+
+
+@pytest.mark.usefixtures("jar")
+def test_a_python_that_was_chosen_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the setting or by the variable."""
+    assert configured(spark__pyspark__python="/other/python")[PYTHON] == "/other/python"
+    assert "PYSPARK_PYTHON" not in os.environ
+    monkeypatch.setenv("PYSPARK_PYTHON", "/another/python")
+    assert PYTHON not in configured()
+
+
+@pytest.mark.usefixtures("jar")
+def test_a_cluster_keeps_its_own_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The path of this machine's may not be there."""
+    assert PYTHON not in configured(spark__master="yarn")
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--master k8s://host pyspark-shell")
+    assert PYTHON not in configured()
+    assert "PYSPARK_PYTHON" not in os.environ
+    assert configured(spark__master="local-cluster[2,1,1024]")[PYTHON] == sys.executable
 
 
 def test_what_the_user_set_on_the_builder_is_kept(jar: str) -> None:
@@ -63,6 +103,7 @@ def test_what_the_user_set_on_the_builder_is_kept(jar: str) -> None:
         JARS: f"a.jar,b.jar,{jar}",
         EXTENSIONS: f"x.Y,{EXTENSION}",
         STATE_STORE: "my.Store",
+        PYTHON: sys.executable,
     }
 
 
@@ -84,7 +125,11 @@ def test_what_spark_would_start_with_is_kept(
         encoding="utf-8",
     )
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--conf spark.sql.extensions=z.W pyspark-shell")
-    assert configured() == {JARS: f"a.jar,{jar}", EXTENSIONS: f"z.W,{EXTENSION}"}
+    assert configured() == {
+        JARS: f"a.jar,{jar}",
+        EXTENSIONS: f"z.W,{EXTENSION}",
+        PYTHON: sys.executable,
+    }
 
 
 @pytest.mark.parametrize("option", ["--jars ", "--conf spark.jars="])
@@ -104,7 +149,12 @@ def test_a_running_jvm_with_the_jar_keeps_its_jars(monkeypatch: pytest.MonkeyPat
     """Under spark-submit, or after a session was stopped: the class path is fixed."""
     monkeypatch.setattr("eventtide._jvm.running_settings", lambda: {EXTENSIONS: "x.Y"})
     monkeypatch.setattr("eventtide._jvm.has_jar", lambda: True)
-    assert configured() == {EXTENSIONS: f"x.Y,{EXTENSION}", STATE_STORE: ROCKSDB}
+    assert configured() == {
+        EXTENSIONS: f"x.Y,{EXTENSION}",
+        STATE_STORE: ROCKSDB,
+        STATE_FORMAT: "2",
+        PYTHON: sys.executable,
+    }
 
 
 def test_jars_of_a_later_session_have_ours(jar: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,6 +122,7 @@ CALLS: list[Callable[[WindowBuilder], WindowBuilder]] = [
     lambda w: w.early(rows=10),
     lambda w: w.updates(),
     lambda w: w.late_to("/data/late"),
+    lambda w: w.late_retention("90d"),
     lambda w: w.agg(N),
 ]
 
@@ -257,11 +258,20 @@ class Writer(DataStreamWriter):
         return SimpleNamespace(name="a query")
 
 
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Find the window in what each writer writes, and start the writer without a JVM."""
+    monkeypatch.setattr("eventtide._jvm.late_window", lambda *_: 0)
+    monkeypatch.setattr("eventtide._jvm.start", lambda writer, *_, **__: writer.start())
+
+
+@pytest.mark.usefixtures("door", "started")
 def test_a_window_is_started_with_its_writer(frame: FakeFrame) -> None:
-    """For now as the writer itself does."""
+    """As the writer itself does."""
     assert et.start(minute(frame), Writer()).name == "a query"
 
 
+@pytest.mark.usefixtures("door", "started")
 def test_what_stops_a_start_has_its_name(frame: FakeFrame) -> None:
     """Errors of the JVM half become Python's."""
     wrapped = raised(JavaError("java.lang.RuntimeException", ours("CheckpointError")))
@@ -271,7 +281,7 @@ def test_what_stops_a_start_has_its_name(frame: FakeFrame) -> None:
 
 def test_start_wants_a_window_and_a_writer(frame: FakeFrame) -> None:
     """A query that runs already is no writer."""
-    with pytest.raises(et.ArgumentTypeError, match=r"^window=.*has type FakeFrame"):
-        et.start(frame, Writer())  # type: ignore[arg-type]
+    with pytest.raises(et.ArgumentTypeError, match=r"^window=.*has type str"):
+        et.start("counts", Writer())  # type: ignore[arg-type]
     with pytest.raises(et.ArgumentTypeError, match=r"^writer=.*has type SimpleNamespace.*et.start"):
         et.start(minute(frame), SimpleNamespace())  # type: ignore[arg-type]

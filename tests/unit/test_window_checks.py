@@ -93,6 +93,7 @@ AT_ONCE: list[tuple[Callable[[Any], object], type[EventtideError], str]] = [
     (lambda w: w.max_rows_per_batch(0), InvalidArgumentError, "^max_rows_per_batch=0 is out of"),
     (lambda w: w.max_rows_per_batch("1"), ArgumentTypeError, "^max_rows_per_batch='1' has type"),
     (lambda w: w.heartbeat("0s"), InvalidDurationError, "^heartbeat='0s' is zero"),
+    (lambda w: w.late_retention("0s"), InvalidDurationError, "^late_retention='0s' is zero"),
     (lambda w: w.on_late("handle"), ArgumentTypeError, "^on_late='handle' has type str.*fn.df"),
     (lambda w: w.on_late(print, on_error="go"), InvalidArgumentError, "^on_error='go' is unknown"),
     (lambda w: w.emit(), InvalidArgumentError, r"^emit=\(\) is empty.*Try: \.emit\(WindowTrigger"),
@@ -224,6 +225,11 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
         "^late_to='/data/late' is a place",
     ),
     (
+        lambda w: w.late("count").late_retention("90d"),
+        InvalidArgumentError,
+        "^late_retention='90d' is how long late rows are kept, and late='count' keeps none",
+    ),
+    (
         lambda w: w.late("count").on_late(print),
         InvalidArgumentError,
         r"^on_late=<built-in function print> takes late rows from the log.*late='count'",
@@ -287,6 +293,7 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
             "late_rule": lambda w: w.processing_time().late_rule("frame_closed"),
             "late": lambda w: w.processing_time().late("log"),
             "late_to": lambda w: w.processing_time().late_to("/data/late"),
+            "late_retention": lambda w: w.processing_time().late_retention("90d"),
             "on_late": lambda w: w.processing_time().on_late(print),
         }.items()
     ),

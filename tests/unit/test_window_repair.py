@@ -38,6 +38,21 @@ WINDOW = et.window(STREAM).event_time("ts").key_by("device").tumbling("1m").agg(
             InvalidArgumentError,
             "^kind=None is missing",
         ),
+        (
+            {"window": WINDOW.by_count(10)},
+            InvalidArgumentError,
+            "^window=.* is none of which it is known.*Allowed: tumbling, sliding or cumulate",
+        ),
+        (
+            {"window": WINDOW.sliding("1m", every="10s")},
+            InvalidArgumentError,
+            r"^window=.* may have lost rows that are in no late log.*late_rule\('frame_closed'\)",
+        ),
+        (
+            {"window": WINDOW.sliding("1m", every="10s").profile("flink")},
+            InvalidArgumentError,
+            "^window=.* may have lost rows",
+        ),
         ({"source": FakeFrame("device")}, et.UnknownColumnError, "^event_time='ts' is no column"),
     ],
 )

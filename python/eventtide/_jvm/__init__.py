@@ -40,8 +40,10 @@ __all__ = [
     "checkpoint_json",
     "checkpoint_of",
     "clean_late",
+    "compact_late",
     "explain_json",
     "follow_late",
+    "forget_late_reader",
     "has_jar",
     "is_connect",
     "late_window",
@@ -53,12 +55,13 @@ __all__ = [
     "running_settings",
     "script",
     "scripted_query",
-    "start_with_late",
+    "start",
     "stream_late",
     "text_of",
     "window",
     "with_ingestion_time",
     "with_watermark",
+    "writes",
 ]
 
 EXTENSION = "io.eventtide.spark.EventtideExtensions"
@@ -148,11 +151,32 @@ def checkpoint_json(session: SparkSession, checkpoint: str, plan: DataFrame | No
         return str(api.checkpointJson(session._jsparkSession, checkpoint, wanted))
 
 
-def clean_late(session: SparkSession, checkpoint: str, *, dry_run: bool) -> list[str]:
+def clean_late(
+    session: SparkSession, checkpoint: str, late_to: Sequence[str], *, dry_run: bool
+) -> list[str]:
     """Remove late files that count for nothing, and return their paths."""
     api = _api(session)
     with named_errors():
-        return list(map(str, api.cleanLate(session._jsparkSession, checkpoint, dry_run)))
+        found = api.cleanLate(session._jsparkSession, checkpoint, dry_run, list(late_to))
+        return list(map(str, found))
+
+
+def compact_late(
+    session: SparkSession, checkpoint: str, late_to: Sequence[str]
+) -> tuple[int, int, int]:
+    """Make large late files of small ones; how many batches, files before and files after."""
+    api = _api(session)
+    with named_errors():
+        done = api.compactLate(session._jsparkSession, checkpoint, list(late_to))
+        batches, before, after = map(int, done)
+    return batches, before, after
+
+
+def forget_late_reader(session: SparkSession, checkpoint: str, reader: str) -> None:
+    """Remove what a checkpoint knows of a stream over its late rows."""
+    api = _api(session)
+    with named_errors():
+        api.forgetLateReader(session._jsparkSession, checkpoint, reader)
 
 
 def checkpoint_of(query: StreamingQuery) -> str:
@@ -181,14 +205,27 @@ def late_window(results: DataFrame, writer: DataStreamWriter) -> int | None:
     return None if position < 0 else position
 
 
+def writes(writer: DataStreamWriter, df: DataFrame) -> bool:
+    """Return whether a writer was made of this very DataFrame."""
+    return writer._df is df
+
+
 def await_late_log(query: StreamingQuery) -> None:
     """Wait until a query that has been started has a late log, or has ended."""
     _api(query).awaitLateLog(query._jsq)
 
 
-def start_with_late(writer: DataStreamWriter, kind: Callable[[Any], _Query]) -> _Query:
-    """Start a query, as one of this kind, that a companion follows until `release_late`."""
-    return kind(_api(writer._df).startWithLate(writer._jwrite))
+def start(
+    writer: DataStreamWriter,
+    kind: Callable[[Any], _Query],
+    *,
+    followed: bool = False,
+    drain: bool = False,
+) -> _Query:
+    """Start a query, as one of this kind, that a companion may follow until `release_late`."""
+    if followed or drain:
+        return kind(_api(writer._df).start(writer._jwrite, followed, drain))
+    return kind(writer.start()._jsq)
 
 
 def follow_late(session: SparkSession, query: StreamingQuery, window: int) -> DataFrame | None:
@@ -198,7 +235,7 @@ def follow_late(session: SparkSession, query: StreamingQuery, window: int) -> Da
 
 
 def release_late(query: StreamingQuery, *, failed: bool) -> None:
-    """End what `start_with_late` began, once the companion is over."""
+    """End what `start` began, once the companion is over."""
     _api(query).releaseLate(_java_session(query), query._jsq, failed)
 
 
@@ -227,8 +264,9 @@ def scripted_query(
     df: DataFrame, output_mode: str, checkpoint: str, start_ms: int
 ) -> ScriptedQueryHandle:
     """Return a query under a scripted clock, not yet started."""
-    java = _api(df).scriptedQuery(df._jdf, output_mode, checkpoint, start_ms)
-    return ScriptedQueryHandle(java, df.sparkSession)
+    api = _api(df)
+    java = api.scriptedQuery(df._jdf, output_mode, checkpoint, start_ms)
+    return ScriptedQueryHandle(java, df.sparkSession, api)
 
 
 def kernel_run(results: DataFrame) -> KernelRunHandle:

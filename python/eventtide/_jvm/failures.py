@@ -54,12 +54,24 @@ def named_errors() -> Iterator[None]:
     try:
         yield
     except (Py4JJavaError, CapturedException) as error:
-        java = _java_exception(error)
-        while java is not None and java.getClass().getName() != EXCEPTION:
-            java = java.getCause()
+        java = next(filter(_is_ours, _told_by(_java_exception(error))), None)
         if java is None:
             raise
-        raise from_jvm(java.getErrorClass(), java.getMessage()) from None
+        named = from_jvm(java.pythonClass(), java.getMessage())
+        named.condition = java.getCondition()
+        raise named from None
+
+
+def _is_ours(java: Any) -> bool:
+    return bool(java.getClass().getName() == EXCEPTION)
+
+
+def _told_by(java: Any) -> Iterator[Any]:
+    """Return a Java exception with its causes, and what eventtide has put beside each."""
+    while java is not None:
+        yield java
+        yield from java.getSuppressed()
+        java = java.getCause()
 
 
 def _java_exception(error: Any) -> Any:

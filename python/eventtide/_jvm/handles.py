@@ -70,15 +70,21 @@ class ScriptHandle:
 class ScriptedQueryHandle:
     """A scripted query in the JVM; times are milliseconds since the epoch."""
 
-    def __init__(self, java: Any, session: SparkSession) -> None:
+    def __init__(self, java: Any, session: SparkSession, api: Any) -> None:
         """Wrap `io.eventtide` 's ``ScriptedQuery``."""
         self._java = java
         self._session = session
+        self._api = api
 
     def start(self, *, available_now: bool) -> None:
         """Start a run from the checkpoint."""
         with named_errors():
             self._java.start(available_now)
+
+    def drain(self) -> None:
+        """Start a run that reads what there is, closes every window, and ends."""
+        with named_errors():
+            self._api.drainScripted(self._java)
 
     def stop(self) -> None:
         """Stop the run, if there is one."""
@@ -101,6 +107,10 @@ class ScriptedQueryHandle:
         """Set what the clock shows."""
         self._java.setClock(now_ms)
 
+    def jump_clock_ms(self, now_ms: int) -> None:
+        """Set what the clock shows, though no time passes."""
+        self._java.jumpClock(now_ms)
+
     def watermark_ms(self) -> int:
         """Return the watermark for the next batch, 0 before there is one."""
         return int(self._java.watermarkMs())
@@ -114,7 +124,7 @@ class ScriptedQueryHandle:
         return DataFrame(self._java.newResults(), self._session)
 
     def newly_dropped(self) -> int:
-        """Return how many rows Spark's operators dropped as late since the last call."""
+        """Return how many late rows Spark's progress has counted since the last call."""
         return int(self._java.newlyDropped())
 
 

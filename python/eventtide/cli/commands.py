@@ -35,6 +35,13 @@ _Conf = Annotated[
     list[str] | None,
     typer.Option("--conf", help="key=value for Spark, such as what an object store needs."),
 ]
+_LateTo = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="The folder outside the checkpoint that the query's late_to names: without it nothing"
+        " is removed there.",
+    ),
+]
 
 _WHOSE_WINDOWS = "--count-windows needs a --plan that is a window of et.window."
 
@@ -87,17 +94,50 @@ def clean_late(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say which files, and leave them.")
     ] = False,
+    late_to: _LateTo = None,
     conf: _Conf = None,
 ) -> None:
-    """Remove late files that count for nothing: what failed attempts left."""
+    """Remove late files that count for nothing: what failed attempts left.
+
+    Ends with 1, and removes nothing, when the late log has lost a part.
+    """
     console = Console()
     with _session(console, conf) as spark:
-        files = et.clean_late(spark, checkpoint, dry_run=dry_run)
+        files = et.clean_late(spark, checkpoint, late_to=late_to or (), dry_run=dry_run)
     for file in files:
         console.print(file, soft_wrap=True, markup=False, highlight=False)
     done = "would be removed" if dry_run else "removed"
     what = "late file" if len(files) == 1 else "late files"
     console.print(f"{len(files)} {what} {done}.", highlight=False)
+
+
+@app.command("compact-late")
+def compact_late(checkpoint: _Checkpoint, *, late_to: _LateTo = None, conf: _Conf = None) -> None:
+    """Put the late rows of old batches into few large files; the query may run.
+
+    What was replaced is removed by the next run, or by clean-late: somebody may be reading it.
+    """
+    console = Console()
+    with _session(console, conf) as spark:
+        done = et.compact_late(spark, checkpoint, late_to=late_to or ())
+    before, after = f"{done.files_before:,}", f"{done.files_after:,}"
+    console.print(
+        f"{before} late files of {done.batches:,} batches are {after} now.", highlight=False
+    )
+
+
+@app.command("forget-late-reader")
+def forget_late_reader(
+    checkpoint: _Checkpoint,
+    reader: Annotated[str, typer.Argument(help="A reader of its late rows, as doctor names it.")],
+    *,
+    conf: _Conf = None,
+) -> None:
+    """Let the late log wait no longer for a stream or a handler that will not come back."""
+    console = Console()
+    with _session(console, conf) as spark:
+        et.forget_late_reader(spark, checkpoint, reader)
+    console.print("Late rows are kept for that reader no more.", highlight=False)
 
 
 @contextmanager

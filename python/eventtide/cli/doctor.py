@@ -89,10 +89,23 @@ def _lines(report: CheckpointReport) -> Iterable[tuple[str, str]]:
         if report.watermark.bad_time or report.watermark.future:
             refused = f"{report.watermark.bad_time:,} without a time"
             yield "rows refused", f"{refused}, {report.watermark.future:,} ahead"
+    yield from _late_rows(report)
     yield "late orphans", f"{report.orphans:,} files, {_bytes(report.orphan_bytes)}"
     if report.ledger_bytes is not None:
         yield "ledger", f"{report.ledger_entries:,} entries, {_bytes(report.ledger_bytes)}"
     yield "partitions", report.settings.get("spark.sql.shuffle.partitions", "not known")
+
+
+def _late_rows(report: CheckpointReport) -> Iterable[tuple[str, str]]:
+    kept = report.late_kept
+    if kept is not None:
+        length = "ever" if kept.keep is None else f"{kept.keep.total_seconds() / 86400:g} days"
+        yield "late rows kept", f"for {length}; from batch {kept.batch_id} of {_time(kept.time)} on"
+    for reader in report.late_readers:
+        read = f"up to batch {reader.batch_id}" if reader.batch_id >= 0 else "nothing yet"
+        holds = kept is not None and reader.batch_id < kept.batch_id
+        ends = ", and holds back what is too old" if holds else ""
+        yield "late reader", f"{reader.id}, {reader.name}: has read {read}{ends}"
 
 
 def _substreams(source: InputWatermark) -> Table:

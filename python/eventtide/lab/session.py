@@ -18,6 +18,8 @@ __all__ = ["SETTINGS", "start", "state_store"]
 
 _STREAMING = "org.apache.spark.sql.execution.streaming"
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+_ORDERED = {_PROVIDER: f"{_STREAMING}.state.RocksDBStateStoreProvider", _FORMAT: "2"}
 
 # A micro-batch of fifty rows is all overhead, and these make it small, for every query alike. The
 # default checkpoint files cost some thirty child processes a batch on a machine without Hadoop's
@@ -36,6 +38,7 @@ SETTINGS = {
         f"{_STREAMING}.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
     _PROVIDER: f"{_STREAMING}.state.HDFSBackedStateStoreProvider",
+    _FORMAT: "1",
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.driver.extraJavaOptions": (
         "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=192m -XX:+UseSerialGC"
@@ -60,9 +63,14 @@ def state_store(spark: SparkSession, *, ordered: bool) -> Iterator[None]:
 
     A query keeps the settings that the session had when it was started.
     """
-    if ordered:
-        spark.conf.set(_PROVIDER, f"{_STREAMING}.state.RocksDBStateStoreProvider")
+    default = {key: SETTINGS[key] for key in _ORDERED}
+    _set(spark, _ORDERED if ordered else default)
     try:
         yield
     finally:
-        spark.conf.set(_PROVIDER, SETTINGS[_PROVIDER])
+        _set(spark, default)
+
+
+def _set(spark: SparkSession, settings: Mapping[str, str]) -> None:
+    for key, value in settings.items():
+        spark.conf.set(key, value)

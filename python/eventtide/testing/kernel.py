@@ -16,6 +16,7 @@ from eventtide.late import read_late
 from eventtide.testing.difference import difference
 from eventtide.testing.script import Script, micros_since_epoch, row_type
 from eventtide.testing.values import RowLike, moment, readable_row, storable
+from eventtide.windows.unframed import Counted
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -122,9 +123,11 @@ class KernelScript:
         key = _name(window.settings.key_by)
         group = _name(() if scope is None else scope.columns)
         judged = window.df.select(_NUMBER, key, group, self._time(window)).collect()
-        timed = sorted((row for row in judged if row[3] is not None), key=lambda row: row[0])
-        answer = json.loads(self._kernel.batch(self._now(), [tuple(row) for row in timed]))
-        return answer["results"], [row[0] for row in judged if row[3] is None] + answer["late"]
+        needs_time = not isinstance(window.settings.shape, Counted)
+        late = [row[0] for row in judged if needs_time and row[3] is None]
+        taken = sorted((row for row in judged if row[0] not in late), key=lambda row: row[0])
+        answer = json.loads(self._kernel.batch(self._now(), [tuple(row) for row in taken]))
+        return answer["results"], late + answer["late"]
 
     def _time(self, window: WindowBuilder) -> Column:
         time = window.settings.event_time

@@ -146,9 +146,21 @@ class Script:
         self._source.add(*made, partitions=int(count("partitions", partitions)))
         return self
 
-    def clock(self, to: str | datetime) -> Self:
-        """Set the clock to a time, or move it by a duration: ``"+5s"``, ``"-1m"``."""
-        self._run.set_clock_ms(micros_since_epoch(self._time(to)) // 1000)
+    def clock(self, to: str | datetime, *, jumps: bool = False) -> Self:
+        """Set the clock to a time, or move it by a duration: ``"+5s"``, ``"-1m"``.
+
+        Parameters
+        ----------
+        to : str or datetime
+            What it shows from now on.
+        jumps : bool
+            Whether it is set wrongly, or right again, so that no time passes.
+        """
+        now_ms = micros_since_epoch(self._time(to)) // 1000
+        if jumps:
+            self._run.jump_clock_ms(now_ms)
+        else:
+            self._run.set_clock_ms(now_ms)
         self._settle("clock")
         return self
 
@@ -171,7 +183,13 @@ class Script:
         self._stopped = True
         return self
 
-    def restart(self, *, clock: str | datetime | None = None, available_now: bool = False) -> Self:
+    def restart(
+        self,
+        *,
+        clock: str | datetime | None = None,
+        available_now: bool = False,
+        drain: bool = False,
+    ) -> Self:
         """Stop the query if it runs, and start it again from its checkpoint.
 
         Parameters
@@ -180,14 +198,20 @@ class Script:
             What the clock shows by then, as for `clock`.
         available_now : bool
             Read what there is and end, as ``trigger(availableNow=True)`` does.
+        drain : bool
+            Do so, and close every window after the last row, as ``et.start(..., drain=True)``.
         """
         self._run.stop()
         if clock is not None:
             self._run.set_clock_ms(micros_since_epoch(self._time(clock)) // 1000)
-        self._run.start(available_now=available_now)
-        self._stopped = available_now
-        if available_now:
-            self._run.query().awaitTermination()
+        if drain:
+            self._run.drain()
+        else:
+            self._run.start(available_now=available_now)
+        self._stopped = available_now or drain
+        if self._stopped:
+            with _jvm.named_errors():
+                self._run.query().awaitTermination()
         else:
             self._run.settle()
         return self
@@ -210,7 +234,8 @@ class Script:
         results : list of rows, optional
             All rows that the query has put out since, in any order.
         late : int, optional
-            How many rows Spark's operators have dropped as late since.
+            How many late rows Spark's progress has counted since: of a window from `et.window` its
+            rows that came too late, of Spark's own operators what they dropped.
         watermark : str or datetime, optional
             The watermark for the next batch.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, get_args
 from pyspark.sql import Column
 
 from eventtide._arguments import choice, of_type
+from eventtide.durations import to_iso
 from eventtide.errors import InvalidArgumentError, sentence
 from eventtide.windows.base import Described
 from eventtide.windows.handlers import LateHandler
@@ -86,6 +87,25 @@ class Closing(Described):
         """
         of_type("late_to", path, str, "the path of a folder", ".late_to('s3://bucket/late')")
         return self._with(late_to=path)
+
+    def late_retention(self, keep: Duration) -> Self:
+        """Keep late rows for so long, by default for ever.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        keep : str or timedelta
+            Positive, by the times of the query's batches: rows of a batch that is longer ago go.
+
+        Notes
+        -----
+        Rows that a handler or a stream over ``eventtide-late`` has not read stay until it has; see
+        `forget_late_reader`. Of several windows in a query all must have one, and the longest
+        counts.
+        """
+        to_iso("late_retention", keep, positive=True)
+        return self._with(late_retention=keep)
 
     def on_late(self, handler: Handler, *, on_error: OnError = "fail") -> Self:
         """Call a function with the late rows of each batch that has some.

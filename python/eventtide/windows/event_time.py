@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from eventtide._columns import Substream
     from eventtide.durations import Duration
     from eventtide.policies import WatermarkPolicy
-    from eventtide.watermark import OnRestart
+    from eventtide.watermark import OnRestart, SubstreamTtl
 
 __all__ = ["EventTime"]
 
@@ -40,6 +40,8 @@ class EventTime:
     idle_timeout: Duration | None = None
     expected: int | Iterable[str] | None = None
     max_substreams: int = MAX_SUBSTREAMS
+    substream_ttl: SubstreamTtl | None = None
+    max_clock_step: Duration | None = None
     on_restart: OnRestart = "hold_until_caught_up"
 
     def __post_init__(self) -> None:
@@ -62,6 +64,8 @@ class EventTime:
             idle_timeout=self.idle_timeout,
             expected=self.expected,
             max_substreams=self.max_substreams,
+            substream_ttl=self.substream_ttl,
+            max_clock_step=self.max_clock_step,
             on_restart=self.on_restart,
         )
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from eventtide._columns import Substream
     from eventtide.durations import Duration
     from eventtide.policies import WatermarkPolicy
-    from eventtide.watermark import OnRestart
+    from eventtide.watermark import OnRestart, SubstreamTtl
     from eventtide.windows.sizes import Size
     from eventtide.windows.unframed import Touching
 
@@ -43,6 +43,8 @@ class Framing(Described):
         idle_timeout: Duration | None = None,
         expected: int | Iterable[str] | None = None,
         max_substreams: int = MAX_SUBSTREAMS,
+        substream_ttl: SubstreamTtl | None = None,
+        max_clock_step: Duration | None = None,
         on_restart: OnRestart = "hold_until_caught_up",
     ) -> Self:
         """Name the event time and, with a policy, give the rows a watermark.
@@ -54,15 +56,16 @@ class Framing(Described):
         Parameters
         ----------
         column : str
-            A column of type TIMESTAMP or TIMESTAMP_NTZ.
+            A column of type TIMESTAMP or TIMESTAMP_NTZ, or a field of a struct (``"meta.ts"``).
         policy : WatermarkPolicy, optional
             From `WatermarkPolicies`. Leave it out where the DataFrame has a watermark, or is a
             batch, which needs none.
-        substream, idle_timeout, expected, max_substreams, on_restart
+        substream, idle_timeout, expected, max_substreams, substream_ttl, max_clock_step, on_restart
             As for `with_watermark`; they need a policy.
         """
-        options = (substream, idle_timeout, expected, max_substreams, on_restart)
-        return self._with(event_time=EventTime(column, policy, *options))
+        sizes = (idle_timeout, expected, max_substreams, substream_ttl)
+        others = (max_clock_step, on_restart)
+        return self._with(event_time=EventTime(column, policy, substream, *sizes, *others))
 
     def key_by(self, *columns: str | Column) -> Self:
         """Keep a window for each value of these columns; without this, one for all rows.

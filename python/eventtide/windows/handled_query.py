@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyspark.sql.streaming.query import StreamingQuery
+from eventtide.windows.named_query import NamedQuery
 
 if TYPE_CHECKING:
     from pyspark.errors import StreamingQueryException
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["HandledQuery"]
 
 
-class HandledQuery(StreamingQuery):
+class HandledQuery(NamedQuery):
     """A query and its companion as one: over when both are, and failed when one has.
 
     What Spark itself says of the query, such as its progress, is that of the query alone.

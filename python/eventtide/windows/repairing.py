@@ -12,19 +12,19 @@ from eventtide._arguments import of_type
 from eventtide._columns import listed
 from eventtide.errors import InvalidArgumentError, refused, sentence
 from eventtide.windows.builder import WindowBuilder
+from eventtide.windows.corrections import CHANGED, Corrections
 from eventtide.windows.event_time import EventTime
+from eventtide.windows.profiles import PROFILES
 from eventtide.windows.shapes import Framed
 from eventtide.windows.unframed import Session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyspark.sql import Column
+    from eventtide.windows.settings import Settings
 
 __all__ = ["repair"]
 
-CHANGED = "changed"
-_OF = "of"
 _FIX = "et.repair(results, late, window, source=rows)"
 
 
@@ -42,7 +42,8 @@ def repair(
     Parameters
     ----------
     results : DataFrame
-        A batch: the final rows as the query has written them, ``window``, keys and aggregates.
+        A batch: the final rows as the query has written them, ``window``, keys and aggregates, in
+        any order.
     late : DataFrame
         A batch of late rows, with the columns of the window's input.
     window : WindowBuilder
@@ -53,22 +54,33 @@ def repair(
     Returns
     -------
     DataFrame
-        The columns of `results`, and ``changed``: ``"corrected"`` where a value differs,
-        ``"new"`` for a window that had no result, ``"unchanged"`` for all others.
+        The columns of `results`, in their order, and ``changed``: ``"corrected"`` where a value
+        differs, ``"new"`` for a window that had no result, ``"unchanged"`` for all others.
 
     Raises
     ------
     ArgumentTypeError, InvalidArgumentError, UnknownColumnError
-        An argument is something else, is a stream, or has other columns than the window.
+        An argument is something else, is a stream, or has other columns than the window; or the
+        window cannot be mended: one of a number of rows, or a sliding one under
+        ``"window_closed"``.
 
     Notes
     -----
     An ordinary batch job, which starts when the answer is used. Repair windows that are closed: one
     that still is open counts as new. A row that was refused, being from the future or without a
     time, is counted if it is in `source`. Sums of floating-point numbers may differ in their last
-    digits, and are corrected then. A window without rows in `source` is kept as it was. So is one
-    that missed a row of the sliding window rule ``"window_closed"``, which is not late while any of
-    its windows is open; with ``late_rule("frame_closed")`` there is no such row.
+    digits, and are corrected then. A window without rows in `source` is kept as it was.
+
+    A corrected session replaces all results of its key that it overlaps: late rows make sessions
+    longer, and one of several. Sessions that a row has joined while one of them was open are
+    corrected too. `source` must have all rows of a session, those of its neighbours included that
+    late rows join to it.
+
+    Every window that `source` has rows of is computed again where late rows alone do not tell which
+    ones are wrong: of ``cumulate`` under ``"window_closed"``, where a row may miss the shorter
+    windows and be in the longer ones, and of sessions with a maximum, whose ends depend on the
+    order of rows. A row of a sliding window may do the same, and as such windows overlap for ever,
+    that is refused: use ``late_rule("frame_closed")``.
 
     Examples
     --------
@@ -79,25 +91,44 @@ def repair(
     for name, rows in {"results": results, "late": late, "source": source}.items():
         _check_batch(name, rows)
     final = _final(window)
-    recomputed = final.over(source).results
-    columns = recomputed.columns
-    _check_columns(results, columns)
-    of = _struct(columns[: 1 + len(window.settings.key_by)], _OF)  # a struct: null keys are equal
-    touched = final.agg(F.count("*").alias("rows")).over(late).results.select(of)
-    new = recomputed.select(of, _struct(columns, "new")).join(touched, _OF, "left_semi")
-    both = results.select(of, _struct(columns, "old")).join(new, _OF, "full_outer")
-    return both.select(F.coalesce("new", "old").alias("row"), _changed()).select("row.*", CHANGED)
+    new = final.over(source).results
+    _check_columns(results, new.columns)
+    spans = _without_maximum(final).agg(F.count("*").alias("_eventtide_rows"))
+    is_session = isinstance(final.settings.shape, Session)
+    return Corrections(
+        old=results,
+        new=new,
+        late=spans.over(late).results,
+        chains=spans.over(source).results if is_session else None,
+        keys=new.columns[1 : 1 + len(window.settings.key_by)],
+        takes_all=_takes_all(final.settings),
+    ).corrected()
 
 
-def _struct(columns: Sequence[str], name: str) -> Column:
-    quoted = ("`" + column.replace("`", "``") + "`" for column in columns)
-    return F.struct(*map(F.col, quoted)).alias(name)
+def _without_maximum(window: WindowBuilder) -> WindowBuilder:
+    shape = window.settings.shape
+    if not isinstance(shape, Session):
+        return window
+    return replace(
+        window, settings=replace(window.settings, shape=replace(shape, maximum_duration=None))
+    )
 
 
-def _changed() -> Column:
-    old, new = F.col("old"), F.col("new")
-    same = new.isNull() | new.eqNullSafe(old)
-    return F.when(old.isNull(), "new").when(same, "unchanged").otherwise("corrected").alias(CHANGED)
+def _takes_all(settings: Settings) -> bool:
+    """Return whether late rows alone do not tell which results are wrong."""
+    shape = settings.shape
+    if isinstance(shape, Session):
+        return shape.maximum_duration is not None
+    return _may_miss_some(settings)
+
+
+def _may_miss_some(settings: Settings) -> bool:
+    """Return whether a row that is not late may miss some of its windows, being in others."""
+    shape = settings.shape
+    if not isinstance(shape, Framed) or shape.frames == 1:
+        return False
+    rule = settings.late_rule or PROFILES[settings.profile or shape.profile].late
+    return rule not in {"behind_watermark", "frame_closed"}
 
 
 def _final(window: WindowBuilder) -> WindowBuilder:
@@ -113,6 +144,7 @@ def _final(window: WindowBuilder) -> WindowBuilder:
         problem = "is none of which it is known, by its time alone, which windows a late row missed"
         allowed = "tumbling, sliding or cumulate windows, and sessions"
         raise refused("window", window, problem, allowed=allowed, fix="windows of time")
+    _check_late_rule(window)
     plain = replace(
         window.settings,
         event_time=EventTime(time.column),
@@ -132,6 +164,18 @@ def _final(window: WindowBuilder) -> WindowBuilder:
     return replace(window, settings=plain)
 
 
+def _check_late_rule(window: WindowBuilder) -> None:
+    shape = window.settings.shape
+    if isinstance(shape, Framed) and shape.kind == "sliding" and _may_miss_some(window.settings):
+        problem = (
+            "may have lost rows that are in no late log: a row that finds only some of its windows"
+            " closed is in the others"
+        )
+        allowed = "sliding windows under late_rule('frame_closed') or late_rule('behind_watermark')"
+        fix = "the batch query over all rows, window.over(source).results"
+        raise refused("window", window, problem, allowed=allowed, fix=fix)
+
+
 def _check_batch(name: str, rows: DataFrame) -> None:
     of_type(name, rows, DataFrame, "a batch DataFrame", _FIX)
     if rows.isStreaming:
@@ -145,7 +189,7 @@ def _check_columns(results: DataFrame, columns: Sequence[str]) -> None:
         problem, allowed = "is a column of the window already", "another name for it"
         fix = "F.count('*').alias('changes')"
         raise InvalidArgumentError(sentence("alias", CHANGED, problem, allowed=allowed, fix=fix))
-    if set(results.columns) != set(columns):
+    if sorted(results.columns) != sorted(columns):
         allowed = f"the final rows of the window, with the columns {listed(columns)}"
         fix = f"results.select({', '.join(map(repr, columns[:3]))}, ...)"
         if "pane_index" in results.columns:

@@ -73,6 +73,10 @@ def _check_late_rows(settings: Settings) -> None:
         problem = f"is a place for late rows, and late={settings.late!r} keeps none"
         allowed = "late_to with late='log'"
         raise refused("late_to", settings.late_to, problem, allowed=allowed, fix=".late('log')")
+    if settings.late_retention is not None:
+        problem = f"is how long late rows are kept, and late={settings.late!r} keeps none"
+        allowed, fix = "late_retention with late='log'", ".late('log')"
+        raise refused("late_retention", settings.late_retention, problem, allowed=allowed, fix=fix)
     if settings.on_late is not None:
         problem = f"takes late rows from the log, and late={settings.late!r} keeps none"
         allowed, fix = "on_late with late='log'", ".late('log')"

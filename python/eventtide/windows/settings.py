@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Early", "Settings"]
 
-_LENGTHS = ("offset", "delay", "allowed_lateness", "key_ttl", "heartbeat")
+_LENGTHS = ("offset", "delay", "allowed_lateness", "key_ttl", "heartbeat", "late_retention")
 _TEXTS = ("time_zone", "profile", "late_rule", "late", "late_to")
 
 
@@ -103,6 +103,7 @@ class Settings:
     max_rows_per_batch: int | None = None
     late: LateAction | None = None
     late_to: str | None = None
+    late_retention: Duration | None = None
     on_late: LateHandler | None = None
     early: Early | None = None
     updates: bool = False
@@ -135,6 +136,8 @@ class Settings:
             options["max_rows_per_batch"] = str(self.max_rows_per_batch)
         if self.watermark_scope is not None:
             options["scope"] = self.watermark_scope.name
+        if self.on_late is not None:
+            options["on_late"] = "true"
         if self.origin is not None:
             options["origin"] = instant(read_origin(self.origin), self.time_zone)
         for one in (self.idle_timeout, self.early, self.execution, *self.emit):

@@ -12,7 +12,15 @@ if TYPE_CHECKING:
 
 __all__ = ["check_time"]
 
-_OF_EVENT_TIME = ("delay", "allowed_lateness", "late_rule", "late", "late_to", "on_late")
+_OF_EVENT_TIME = (
+    "delay",
+    "allowed_lateness",
+    "late_rule",
+    "late",
+    "late_to",
+    "late_retention",
+    "on_late",
+)
 
 
 def check_time(settings: Settings) -> None:

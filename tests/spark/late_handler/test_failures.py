@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
+from pyspark.errors import IllegalArgumentException
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.late_handler.calls import Calls, log, started, tens
 
@@ -88,16 +90,48 @@ def test_a_writer_of_something_else_is_refused(feed: Feed, writes: Writes) -> No
         et.start(window, writes(tens(feed.events)))
 
 
+def test_a_writer_of_something_else_is_refused_without_a_handler(feed: Feed) -> None:
+    """It would start another query than the one that was meant."""
+    for other in (tens(feed.events).results, feed.events):
+        with pytest.raises(et.InvalidArgumentError, match=r"^writer=.* results of this window"):
+            et.start(tens(feed.events), other.writeStream.format("noop"))
+    assert feed.events.sparkSession.streams.active == []
+
+
+def test_a_writer_that_calls_no_handler_is_refused(feed: Feed, writes: Writes) -> None:
+    """Before the query starts, also where PySpark raises it."""
+    writer = writes(tens(feed.events).on_late(print))
+    with pytest.raises(IllegalArgumentException, match=r"et\.start") as plain:
+        writer.start()
+    assert plain.value.getCondition() == "HANDLER_NOT_CALLED"
+    with pytest.raises(et.UnsupportedPlanError) as named, et.named_errors():
+        writer.start()
+    assert named.value.condition == "HANDLER_NOT_CALLED"
+    assert feed.events.sparkSession.streams.active == []
+
+
+def test_two_windows_with_a_handler_each_are_refused(feed: Feed, writes: Writes) -> None:
+    """Only one of them would be called."""
+    below = tens(feed.events).on_late(print)
+    above = et.window(below.results).event_time("window").tumbling("20s")
+    above = above.agg(F.count("*").alias("windows")).on_late(print)
+    with pytest.raises(et.UnsupportedPlanError, match="2 windows with a handler"):
+        et.start(above, writes(above))
+
+
 def test_a_query_that_cannot_begin_says_why(feed: Feed, writes: Writes, tmp_path: Path) -> None:
     """As without a handler, which is not called."""
     window = tens(feed.events)
     with started(window, writes(window)) as query:
         query.processAllAvailable()
     (tmp_path / "checkpoint" / "eventtide" / "plan").unlink()
+    query = et.start(window, writes(window))
+    with pytest.raises(et.CheckpointError):
+        query.awaitTermination()
     window = window.on_late(print)
     query = et.start(window, writes(window))
-    with pytest.raises(et.CheckpointError), et.named_errors():
-        query.awaitTermination()
+    with pytest.raises(et.CheckpointError):
+        query.processAllAvailable()
 
 
 def test_a_log_that_cannot_be_read_stops_the_query(

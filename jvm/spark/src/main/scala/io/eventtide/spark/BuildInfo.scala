@@ -17,4 +17,7 @@ private[spark] object BuildInfo {
 
   /** The Spark minor that the jar was compiled against, such as "4.3". */
   val sparkMinor: String = properties.getProperty("sparkMinor")
+
+  /** The Spark minors for which there are jars, such as "4.2, 4.3". */
+  val sparkMinors: String = properties.getProperty("sparkMinors")
 }

@@ -170,6 +170,19 @@ final class WatermarkOptions private (val substream: Seq[Column], val values: Ma
   /** Fails the query when there are more; 100 000 by default. */
   def maxSubstreams(most: Int): WatermarkOptions = set("max_substreams", most.toString)
 
+  /** A substream that has been idle is forgotten so long after its last row: at least the idle timeout.
+    * By default 7 days where there is an idle timeout.
+    */
+  def substreamTtl(ttl: Duration): WatermarkOptions = set("substream_ttl", ttl.toString)
+
+  /** No substream is forgotten, however long it is idle. */
+  def keepSubstreams: WatermarkOptions = set("substream_ttl", "never")
+
+  /** How far the clock may go forward by itself, more than time passes, before the query of a policy that
+    * follows it ends; 5 minutes by default, or what the session says.
+    */
+  def maxClockStep(most: Duration): WatermarkOptions = set("max_clock_step", most.toString)
+
   /** After a restart the clock counts at once, also while the sources have a backlog. */
   def resumeOnRestart: WatermarkOptions = set("on_restart", "resume")
 

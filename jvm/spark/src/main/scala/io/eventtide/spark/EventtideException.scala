@@ -1,6 +1,12 @@
 package io.eventtide.spark
 
+import java.util.{Map => JMap}
+
+import scala.jdk.CollectionConverters._
+import scala.util.matching.Regex
+
 import com.fasterxml.jackson.databind.ObjectMapper
+import org.apache.spark.SparkThrowable
 
 /** An error that says what is wrong, the value, what is allowed and how to mend it.
   *
@@ -8,13 +14,24 @@ import com.fasterxml.jackson.databind.ObjectMapper
   * only, and the facade could not find the class again.
   *
   * @param condition
-  *   its name in the catalogue `errors.json`, where the message stands
+  *   its name in the catalogue `errors.json`, where the message stands; Spark's listeners and
+  *   PySpark's `getCondition` show it
   */
 final class EventtideException(val condition: String, parameters: Map[String, String])
-    extends IllegalArgumentException(ErrorCatalogue.message(condition, parameters)) {
+    extends IllegalArgumentException(ErrorCatalogue.message(condition, parameters))
+    with SparkThrowable {
 
   /** The class that the Python facade raises for it. */
-  def getErrorClass: String = ErrorCatalogue.pythonClass(condition)
+  def pythonClass: String = ErrorCatalogue.pythonClass(condition)
+
+  override def getCondition: String = condition
+
+  override def getErrorClass: String = condition
+
+  override def getMessageParameters: JMap[String, String] = parameters.asJava
+
+  // The catalogue has none, and Spark's own does not know the condition.
+  override def getSqlState: String = null
 }
 
 object EventtideException {
@@ -35,11 +52,17 @@ private[spark] object ErrorCatalogue {
 
   def message(condition: String, parameters: Map[String, String]): String = {
     val template = entries.get(condition).get("message").asText
-    val filled = parameters.foldLeft(template) { case (text, (key, value)) =>
-      text.replace(s"<$key>", value)
-    }
-    s"[$condition] $filled"
+    s"[$condition] ${filled(template, parameters)}"
   }
+
+  // Once: a value, such as the name of a column, may look like a parameter.
+  private def filled(template: String, parameters: Map[String, String]): String =
+    Place.replaceAllIn(
+      template,
+      place => Regex.quoteReplacement(parameters.getOrElse(place.group(1), place.matched))
+    )
+
+  private val Place = "<(\\w+)>".r
 
   def pythonClass(condition: String): String = entries.get(condition).get("python").asText
 }

@@ -4,6 +4,8 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.classic.SparkSession
 
 import io.eventtide.spark.plan.{
+  BegunGuards,
+  Drain,
   EventtideStrategy,
   FillIngestionTime,
   KeepCheckpoint,
@@ -17,9 +19,11 @@ import io.eventtide.spark.plan.{
   * {{{
   *   analyser        StartCheck, among the hints, which alone come before Spark's own check
   *                   KeepCheckpoint, once the query's checkpoint has been decided on
+  *                   Drain, where the query shall close all windows at its end
   *   analysed plan   ... PolicyWatermark - WithClock(data, clock source) ...
   *   optimizer       RemoveClock: the clock leaves the batch's plan, the watermark node stays
   *                   FillIngestionTime, after the rules that move expressions about
+  *                   BegunGuards, for a batch that is run again
   *   planner         EventtideStrategy: PolicyWatermark -> PolicyWatermarkExec, before Spark's own
   *   batch's end     Spark's WatermarkTracker asks the node, the node asks the query's policies
   * }}}
@@ -28,8 +32,10 @@ final class EventtideExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectHintResolutionRule(_ => StartCheck)
     extensions.injectPostHocResolutionRule(_ => KeepCheckpoint)
+    extensions.injectPostHocResolutionRule(_ => Drain)
     extensions.injectOptimizerRule(_ => RemoveClock)
     extensions.injectPreCBORule(session => FillIngestionTime(session.asInstanceOf[SparkSession]))
+    extensions.injectPreCBORule(session => BegunGuards(session.asInstanceOf[SparkSession]))
     extensions.injectPlannerStrategy(session =>
       EventtideStrategy(session.asInstanceOf[SparkSession])
     )

@@ -11,8 +11,9 @@ import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{Column, DataFrame, Row, SparkSession}
 
-import io.eventtide.spark.late.{LateCompanion, LateOrphans, LateSource}
+import io.eventtide.spark.late.{LateCompaction, LateCompanion, LateOrphans, LateReaders, LateSource}
 import io.eventtide.spark.plan.{
+  Drain,
   PlanExplanation,
   SessionChecks,
   WatermarkBuilder,
@@ -113,14 +114,27 @@ object PythonApi {
   /** Waits until a query that has been started has a late log, or has ended. */
   def awaitLateLog(query: StreamingQuery): Unit = LateCompanion.await(query): Unit
 
-  /** Starts a query that a companion follows until `releaseLate`. */
-  def startWithLate(writer: DataStreamWriter[Row]): StreamingQuery = LateCompanion.start(writer)
+  /** Starts a query.
+    *
+    * @param isFollowed
+    *   whether a companion follows it until `releaseLate`
+    * @param drains
+    *   whether it closes every window after its last row
+    */
+  def start(
+      writer: DataStreamWriter[Row],
+      isFollowed: Boolean,
+      drains: Boolean
+  ): StreamingQuery = {
+    def started = if (isFollowed) LateCompanion.start(writer) else writer.start()
+    if (drains) Drain.during(started) else started
+  }
 
   /** The stream of a window's late rows for a companion; null if the query ended before it began. */
   def followLate(session: SparkSession, query: StreamingQuery, window: Int): DataFrame =
     LateCompanion.follow(asClassic(session), query, window).orNull
 
-  /** Ends what `startWithLate` began, once the companion is over. */
+  /** Ends what `start` began, once the companion is over. */
   def releaseLate(session: SparkSession, query: StreamingQuery, failed: Boolean): Unit =
     LateCompanion.release(asClassic(session), query, failed)
 
@@ -135,12 +149,36 @@ object PythonApi {
     new CheckpointReport(new Path(checkpoint), conf, analyzed).json
   }
 
-  /** Late files of a checkpoint that count for nothing; they are deleted, unless it is a dry run. */
-  def cleanLate(session: SparkSession, checkpoint: String, dryRun: Boolean): JList[String] = {
+  /** Late files of a checkpoint that count for nothing; they are deleted, unless it is a dry run.
+    *
+    * @param lateTo
+    *   the folders outside the checkpoint in which that is allowed
+    */
+  def cleanLate(
+      session: SparkSession,
+      checkpoint: String,
+      dryRun: Boolean,
+      lateTo: JList[String]
+  ): JList[String] = {
     val conf = asClassic(session).sessionState.newHadoopConf()
     val orphans = new LateOrphans(new Path(checkpoint), conf)
-    val found = if (dryRun) orphans.find() else orphans.clean()
+    val found = if (dryRun) orphans.find() else orphans.clean(lateTo.asScala.toSeq)
     found.map(_.path.toString).asJava
+  }
+
+  /** Makes large late files of small ones; how many batches, files before and files after. */
+  def compactLate(session: SparkSession, checkpoint: String, lateTo: JList[String]): JList[Int] = {
+    val compaction =
+      new LateCompaction(asClassic(session), new Path(checkpoint), LateCompaction.Every)
+    val done = compaction.run(lateTo.asScala.toSeq)
+    Seq(done.batches, done.filesBefore, done.filesAfter).asJava
+  }
+
+  /** Lets a late log wait no longer for a stream that reads it. */
+  def forgetLateReader(session: SparkSession, checkpoint: String, reader: String): Unit = {
+    val conf = asClassic(session).sessionState.newHadoopConf()
+    val path = new Path(checkpoint)
+    new LateReaders(path.getFileSystem(conf).makeQualified(path), conf).forget(reader)
   }
 
   /** Where a query, running or stopped, has its checkpoint. */
@@ -168,6 +206,9 @@ object PythonApi {
       startMs: Long
   ): ScriptedQuery =
     new ScriptedQuery(asClassic(result), outputMode, checkpoint, startMs)
+
+  /** Starts a scripted query that reads what there is, closes every window, and ends. */
+  def drainScripted(query: ScriptedQuery): Unit = Drain.during(query.start(availableNow = true))
 
   /** The last window of a plan on the kernel alone. */
   def kernelRun(results: DataFrame): KernelRun = KernelRun.of(asClassic(results))

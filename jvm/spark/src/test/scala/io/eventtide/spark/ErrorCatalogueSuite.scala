@@ -21,6 +21,15 @@ class ErrorCatalogueSuite extends AnyFunSuite {
     val error = EventtideException("UNKNOWN_COLUMN", "column" -> "tz", "available" -> "ts, user")
     assert(error.getMessage.startsWith("[UNKNOWN_COLUMN] There is no column 'tz'; "))
     assert(error.getMessage.contains("the stream has ts, user."))
-    assert(error.getErrorClass == "UnknownColumnError")
+    assert(error.pythonClass == "UnknownColumnError")
+    assert(error.getCondition == "UNKNOWN_COLUMN" && error.getErrorClass == "UNKNOWN_COLUMN")
+    assert(error.getMessageParameters.get("column") == "tz" && error.getSqlState == null)
+  }
+
+  test("what stands in a parameter is nobody's place") {
+    val error =
+      EventtideException("UNKNOWN_COLUMN", "column" -> "<available>", "available" -> "$1, <column>")
+    assert(error.getMessage.contains("no column '<available>'; "))
+    assert(error.getMessage.contains("the stream has $1, <column>."))
   }
 }

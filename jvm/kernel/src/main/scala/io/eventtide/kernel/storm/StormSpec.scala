@@ -2,6 +2,7 @@ package io.eventtide.kernel.storm
 
 import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.time.{Clamped, Frame}
+import io.eventtide.kernel.window.TimeRange
 
 /** How long a window is, or how far it slides: a time, or so many rows. */
 sealed trait Extent
@@ -28,6 +29,26 @@ object Extent {
   *   - '''Source:''' Storm's `BaseWindowedBolt.withWindow`.
   */
 final case class StormSpec(length: Extent, slide: Extent) {
+
+  /** The times of rows whose windows are inside a range as a whole. */
+  def within(range: TimeRange): TimeRange = slide match {
+    case Extent.Time(far) => endingAt(Frame(far), range)
+    case _: Extent.Rows => range.copy(lowest = Clamped.add(range.lowest, time))
+  }
+
+  private def endingAt(ends: Frame, range: TimeRange): TimeRange = {
+    val firstEnd = Clamped.add(range.lowest, time)
+    val endBehind = ends.higher(range.highest)
+    TimeRange(
+      Math.max(range.lowest, Clamped.add(ends.floor(Clamped.subtract(firstEnd, 1)), 1)),
+      Math.min(ends.floor(range.highest), Clamped.subtract(endBehind, time))
+    )
+  }
+
+  private def time: Long = length match {
+    case Extent.Time(time) => time
+    case _: Extent.Rows => 0
+  }
 
   /** In how many windows a row of that time is, where that is known by its time. */
   def windowsOf(ts: Long): Option[Int] = (length, slide) match {

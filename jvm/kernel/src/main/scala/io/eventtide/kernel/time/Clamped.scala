@@ -24,12 +24,5 @@ object Clamped {
     if (Math.multiplyHigh(a, b) == (low >> 63)) low else endOf(a)
   }
 
-  /** `clock` moved on by `a`, then by `b`, both zero or more; none when no clock gets there. */
-  def later(clock: Long, a: Long, b: Long): Option[Long] = {
-    val by = a + b
-    val reached = clock + by
-    if (by < 0 || reached < clock) None else Some(reached)
-  }
-
   private def endOf(sign: Long): Long = if (sign < 0) Long.MinValue else Long.MaxValue
 }

@@ -33,7 +33,7 @@ private[watermark] final class BatchExtreme(highest: Boolean) extends WatermarkP
 
   override def firstRowFor(target: Long): Long = target
 
-  def dueAt(target: Long): Option[Long] = WatermarkPolicy.onlyByRows(this, target)
+  def dueAt(target: Long): Long = WatermarkPolicy.onlyByRows(this, target)
 
   def save(out: DataOutput): Unit = {
     StateVersion.write(out, 1)

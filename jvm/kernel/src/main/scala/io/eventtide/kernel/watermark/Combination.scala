@@ -22,13 +22,17 @@ private[watermark] final class Combination {
     highest = if (left.known) left.value else Long.MinValue
   }
 
-  def add(substream: Substream): Unit = {
-    if (!substream.idle) activeOnes += 1
-    if (substream.known) {
-      if (!substream.idle) lowest = Math.min(lowest, substream.watermark)
+  def add(substream: Substream): Unit =
+    add(substream.idle, substream.known, substream.watermark)
+
+  /** Adds one by what is to be known of it; its watermark is unread while it is not `known`. */
+  def add(idle: Boolean, known: Boolean, watermark: Long): Unit = {
+    if (!idle) activeOnes += 1
+    if (known) {
+      if (!idle) lowest = Math.min(lowest, watermark)
       any = true
-      highest = Math.max(highest, substream.watermark)
-    } else if (!substream.idle) complete = false
+      highest = Math.max(highest, watermark)
+    } else if (!idle) complete = false
   }
 
   def active: Int = activeOnes

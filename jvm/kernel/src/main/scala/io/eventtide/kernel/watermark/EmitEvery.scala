@@ -15,8 +15,9 @@ import io.eventtide.kernel.time.Frame
   *   - '''Source:''' Storm's `withWatermarkInterval`.
   *
   * @param interval time between two timer instants, more than zero
+  * @param phase where its instants are between the multiples of the interval
   */
-final case class EmitEvery(interval: Long) extends ThrottleSpec {
+final case class EmitEvery(interval: Long, phase: Long = 0) extends ThrottleSpec {
   EmitEvery.Interval.check(interval)
 
   def name: String = EmitEvery.name
@@ -25,7 +26,10 @@ final case class EmitEvery(interval: Long) extends ThrottleSpec {
 
   override def timed: Boolean = true
 
-  def create(): Throttle = new IntervalThrottle(interval)
+  override def forClockAhead(by: Long): ThrottleSpec =
+    EmitEvery(interval, Math.floorMod(Clamped.add(phase, Math.floorMod(by, interval)), interval))
+
+  def create(): Throttle = new IntervalThrottle(Frame(interval, phase))
 }
 
 object EmitEvery extends ThrottleReader {
@@ -49,8 +53,7 @@ object EmitEvery extends ThrottleReader {
   *     then; looked at less often than the interval, every second look emits.
   *   - '''Restart:''' format 1 of `Emission`, then waiting, instant.
   */
-private[watermark] final class IntervalThrottle(interval: Long) extends Emission {
-  private val timer = Frame(interval)
+private[watermark] final class IntervalThrottle(timer: Frame) extends Emission {
   private var waiting = false // a higher ideal has come and waits for `instant`
   private var instant = Long.MinValue // nothing is emitted before it
 
@@ -76,7 +79,7 @@ private[watermark] final class IntervalThrottle(interval: Long) extends Emission
 
   override protected def restoreMore(in: DataInput): Unit = {
     waiting = in.readBoolean()
-    instant = in.readLong()
+    instant = timer.ceiling(in.readLong()) // the timer may have other instants by now
   }
 
   override protected def raised(now: Long): Unit = nextAfter(now)

@@ -61,12 +61,21 @@ private[watermark] final class History(maxDelay: Long, slots: Int) {
   /** The value `maxDelay` ago; read it only when `released`. */
   def value: Long = values(indexOf(answered))
 
+  /** Whether there would be one if the clock moved to `now`. */
+  def releasedAt(now: Long): Boolean = {
+    val slot = answeredAt(now)
+    slot >= 0 && filled(indexOf(slot))
+  }
+
+  /** What it would be then; read it only when `releasedAt`. */
+  def valueAt(now: Long): Long = values(indexOf(answeredAt(now)))
+
   /** The clock value at which the answer is at `target` or above, if samples never went back. */
-  def dueAt(target: Long): Option[Long] = {
+  def dueAt(target: Long): Long = {
     var slot = Math.max(0, newest - slots)
     while (slot <= newest && !reaches(slot, target)) slot += 1
-    if (slot > newest) None
-    else Clamped.later(Clamped.add(origin, slot * width), slots * width, 0)
+    if (slot > newest) WatermarkPolicy.Never
+    else Clamped.add(Clamped.add(origin, slot * width), slots * width)
   }
 
   def now: Long = clock.now
@@ -104,11 +113,17 @@ private[watermark] final class History(maxDelay: Long, slots: Int) {
     newest = Math.max(newest, slot)
   }
 
-  private def present: Long =
-    Math.min(Clamped.subtract(clock.now, origin) / width, Long.MaxValue - ring)
+  private def present: Long = slotOf(clock.now)
+
+  private def slotOf(time: Long): Long =
+    Math.min(Clamped.subtract(time, origin) / width, Long.MaxValue - ring)
 
   /** The slot that is answered: `slots` ago, or the newest one when nothing came since. */
   private def answered: Long = if (clock.started) Math.min(present - slots, newest) else -1
+
+  // Before the first call there is nothing to answer with, whenever that is.
+  private def answeredAt(now: Long): Long =
+    if (clock.started) Math.min(slotOf(Math.max(now, clock.now)) - slots, newest) else -1
 
   private def reaches(slot: Long, target: Long): Boolean =
     filled(indexOf(slot)) && values(indexOf(slot)) >= target

@@ -97,12 +97,15 @@ private[watermark] final class LagAndDelayPolicy(lag: Long, maxDelay: Long, samp
 
   def observe(now: Long, maxTs: Long, minTs: Long): Unit = observe(now, maxTs)
 
+  override def watermarkAt(now: Long): Long =
+    if (history.releasedAt(now)) Math.max(current, history.valueAt(now)) else current
+
   override def firstRowFor(target: Long): Long = Clamped.add(target, lag)
 
-  def dueAt(target: Long): Option[Long] =
-    if (seen && current >= target) Some(history.now)
+  def dueAt(target: Long): Long =
+    if (seen && current >= target) history.now
     else if (seen && top >= target) history.dueAt(target)
-    else None
+    else WatermarkPolicy.Never
 
   def save(out: DataOutput): Unit = {
     StateVersion.write(out, 1)

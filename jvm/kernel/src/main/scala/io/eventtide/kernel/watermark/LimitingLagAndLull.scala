@@ -78,14 +78,17 @@ private[watermark] final class LagAndLullPolicy(lag: Long, maxLull: Long) extend
 
   def observe(now: Long, maxTs: Long, minTs: Long): Unit = observe(now, maxTs)
 
+  override def watermarkAt(now: Long): Long = if (clock.moves(now)) at(now, maxLull) else current
+
   override def firstRowFor(target: Long): Long = Clamped.add(target, lag)
 
-  def dueAt(target: Long): Option[Long] =
-    if (!seen) None
-    else if (current >= target) Some(clock.now)
+  def dueAt(target: Long): Long =
+    if (!seen) WatermarkPolicy.Never
+    else if (current >= target) clock.now
     else {
       val missing = target - byData
-      if (missing < 0) None else Clamped.later(since, maxLull, missing)
+      if (missing < 0) WatermarkPolicy.Never
+      else Clamped.add(Clamped.add(since, maxLull), missing)
     }
 
   def save(out: DataOutput): Unit = {

@@ -26,6 +26,8 @@ final case class LimitingRealTimeLag(override val lag: Long) extends PolicySpec 
 
   override def movesWithClock: Boolean = true
 
+  override def forClockAhead(by: Long): PolicySpec = LimitingRealTimeLag(Clamped.add(lag, by))
+
   def create(): WatermarkPolicy = new RealTimeLagPolicy(lag)
 }
 
@@ -62,11 +64,17 @@ private[watermark] final class RealTimeLagPolicy(lag: Long) extends WatermarkPol
 
   def observe(now: Long, maxTs: Long, minTs: Long): Unit = tick(now)
 
+  override def knownAt(now: Long): Boolean = known || clock.moves(now)
+
+  override def watermarkAt(now: Long): Long =
+    Math.max(floor, Clamped.subtract(if (clock.moves(now)) now else clock.counting, lag))
+
   override def firstRowFor(target: Long): Long = Long.MaxValue // no row does
 
-  def dueAt(target: Long): Option[Long] =
-    if (known && watermark >= target) Some(clock.now)
-    else firstAt(target).flatMap(due => if (clock.started) afterNow(due) else Some(due))
+  def dueAt(target: Long): Long =
+    if (known && watermark >= target) clock.now
+    else if (clock.started) afterNow(firstAt(target))
+    else firstAt(target)
 
   def save(out: DataOutput): Unit = {
     StateVersion.write(out, 1)
@@ -85,10 +93,9 @@ private[watermark] final class RealTimeLagPolicy(lag: Long) extends WatermarkPol
   }
 
   /** The clock value at which `target` is the lag behind it; a clamped target is there at once. */
-  private def firstAt(target: Long): Option[Long] =
-    if (target <= floor) Some(Long.MinValue) else Clamped.later(target, lag, 0)
+  private def firstAt(target: Long): Long =
+    if (target <= floor) Long.MinValue else Clamped.add(target, lag)
 
   /** A clock value that has not been told yet: what was skipped up to does not count. */
-  private def afterNow(due: Long): Option[Long] =
-    if (due > clock.now) Some(due) else Clamped.later(clock.now, 1, 0)
+  private def afterNow(due: Long): Long = Math.max(due, Clamped.add(clock.now, 1))
 }

@@ -1,5 +1,7 @@
 package io.eventtide.kernel.watermark
 
+import io.eventtide.kernel.time.Clamped
+
 /** Stays at most one lag behind the highest event time and at most another behind the clock.
   *
   *   - '''Guarantee:''' the higher of the two limits; neither takes the other back.
@@ -25,6 +27,9 @@ final case class LimitingTimestampAndWallClockLag(timestampLag: Long, wallClockL
   override def lag: Long = timestampLag
 
   override def movesWithClock: Boolean = true
+
+  override def forClockAhead(by: Long): PolicySpec =
+    copy(wallClockLag = Clamped.add(wallClockLag, by))
 
   def create(): WatermarkPolicy = new MaxOfPolicy(
     Array(new FixedLagPolicy(timestampLag), new RealTimeLagPolicy(wallClockLag))

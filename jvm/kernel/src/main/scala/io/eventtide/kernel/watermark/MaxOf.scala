@@ -15,6 +15,8 @@ final case class MaxOf(override val children: Seq[PolicySpec]) extends PolicySpe
 
   def name: String = MaxOf.name
 
+  override def forClockAhead(by: Long): PolicySpec = MaxOf(children.map(_.forClockAhead(by)))
+
   def create(): WatermarkPolicy = new MaxOfPolicy(CombinedPolicy.create(children))
 }
 
@@ -50,6 +52,27 @@ private[watermark] final class MaxOfPolicy(inside: Array[WatermarkPolicy])
     highest
   }
 
+  override def knownAt(now: Long): Boolean = {
+    var i = 0
+    while (i < inside.length && !inside(i).knownAt(now)) i += 1
+    i < inside.length
+  }
+
+  override def watermarkAt(now: Long): Long = {
+    var highest = Long.MinValue
+    var i = 0
+    while (i < inside.length) {
+      if (inside(i).knownAt(now)) highest = Math.max(highest, inside(i).watermarkAt(now))
+      i += 1
+    }
+    highest
+  }
+
   /** When the first one is there. */
-  def dueAt(target: Long): Option[Long] = inside.flatMap(_.dueAt(target)).minOption
+  def dueAt(target: Long): Long = {
+    var first = WatermarkPolicy.Never
+    var i = 0
+    while (i < inside.length) { first = Math.min(first, inside(i).dueAt(target)); i += 1 }
+    first
+  }
 }

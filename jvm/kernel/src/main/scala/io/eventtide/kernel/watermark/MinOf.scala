@@ -15,6 +15,8 @@ final case class MinOf(override val children: Seq[PolicySpec]) extends PolicySpe
 
   def name: String = MinOf.name
 
+  override def forClockAhead(by: Long): PolicySpec = MinOf(children.map(_.forClockAhead(by)))
+
   def create(): WatermarkPolicy = new MinOfPolicy(CombinedPolicy.create(children))
 }
 
@@ -47,9 +49,24 @@ private[watermark] final class MinOfPolicy(inside: Array[WatermarkPolicy])
     lowest
   }
 
+  override def knownAt(now: Long): Boolean = {
+    var i = 0
+    while (i < inside.length && inside(i).knownAt(now)) i += 1
+    i == inside.length
+  }
+
+  override def watermarkAt(now: Long): Long = {
+    var lowest = inside(0).watermarkAt(now)
+    var i = 1
+    while (i < inside.length) { lowest = Math.min(lowest, inside(i).watermarkAt(now)); i += 1 }
+    lowest
+  }
+
   /** When the last one is there. */
-  def dueAt(target: Long): Option[Long] = {
-    val dues = inside.map(_.dueAt(target))
-    if (dues.contains(None)) None else dues.flatten.maxOption
+  def dueAt(target: Long): Long = {
+    var last = Long.MinValue
+    var i = 0
+    while (i < inside.length) { last = Math.max(last, inside(i).dueAt(target)); i += 1 }
+    last
   }
 }

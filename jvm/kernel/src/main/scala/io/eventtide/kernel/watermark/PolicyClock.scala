@@ -29,6 +29,9 @@ private[watermark] final class PolicyClock {
   /** The highest value that counted; read it only when `credited`. */
   def counting: Long = counted
 
+  /** Whether `tick` would move it. */
+  def moves(to: Long): Boolean = !hasStarted || to > highest
+
   /** Moves the clock; true when it did. */
   def tick(to: Long): Boolean = {
     val moves = move(to)
@@ -57,8 +60,8 @@ private[watermark] final class PolicyClock {
   }
 
   private def move(to: Long): Boolean = {
-    val moves = !hasStarted || to > highest
-    if (moves) { hasStarted = true; highest = to }
-    moves
+    val moved = moves(to)
+    if (moved) { hasStarted = true; highest = to }
+    moved
   }
 }

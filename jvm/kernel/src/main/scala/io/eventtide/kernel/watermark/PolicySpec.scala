@@ -37,6 +37,11 @@ trait PolicySpec extends Serializable {
   /** Whether it makes sense only over substreams that are declared before their first row. */
   def needsDeclaredSubstreams: Boolean = children.exists(_.needsDeclaredSubstreams)
 
+  /** The same for a clock that is so far ahead of the time that rows have: what goes by the clock's
+    * own time stays behind it by as much more, durations are what they are.
+    */
+  def forClockAhead(by: Long): PolicySpec = this
+
   def create(): WatermarkPolicy
 
   /** Kinds and nesting without parameters: what saved state must match. */

@@ -9,10 +9,11 @@ import java.util.Arrays
   * cache lines and calls nobody.
   *
   *   - '''Guarantee:''' the order of the rows does not matter to whom they are told later; allocates
-  *     only in `resize`.
+  *     only in `reach`.
   *   - '''Units:''' times are event times, `last` is a clock value.
   *   - '''Edges:''' an index starts with `Long.MinValue` as its `wake`: no row is noted. So it is
-  *     with one that is not in use, and who is told of its row refuses it.
+  *     with one that is not in use, and who is told of its row refuses it. There is room from the first
+  *     `reach` on: who tells rows by batches needs none.
   *   - '''Restart:''' nothing to save: rows are told before their substream is read.
   */
 private[watermark] final class PostponedRows {
@@ -40,7 +41,7 @@ private[watermark] final class PostponedRows {
   }
 
   /** How many rows are noted; read the other two only when there is one. */
-  def count(index: Int): Long = cells(index * Width + Rows)
+  def count(index: Int): Long = if (index < wakes.length) cells(index * Width + Rows) else 0
 
   def top(index: Int): Long = tops(index)
 
@@ -54,7 +55,7 @@ private[watermark] final class PostponedRows {
   }
 
   /** Makes room for so many substreams. */
-  def resize(capacity: Int): Unit = {
+  def reach(capacity: Int): Unit = if (capacity > wakes.length) {
     val before = wakes.length
     cells = Arrays.copyOf(cells, capacity * Width)
     wakes = Arrays.copyOf(wakes, capacity)
@@ -63,13 +64,14 @@ private[watermark] final class PostponedRows {
   }
 
   /** Begins a new substream. */
-  def begin(index: Int): Unit = {
+  def begin(index: Int): Unit = if (wakes.length > 0) {
+    if (index >= wakes.length) reach(index * 2)
     wakes(index) = Long.MinValue
     told(index)
   }
 
   /** Takes one out of `used`, which shifts the higher indexes down by one. */
-  def remove(index: Int, used: Int): Unit = {
+  def remove(index: Int, used: Int): Unit = if (wakes.length > 0) {
     shift(cells, index * Width, Width, used * Width)
     shift(wakes, index, 1, used)
     shift(tops, index, 1, used)

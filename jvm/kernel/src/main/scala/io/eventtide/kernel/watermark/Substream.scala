@@ -3,24 +3,28 @@ package io.eventtide.kernel.watermark
 import java.io.DataInput
 import java.io.DataOutput
 
+import scala.collection.mutable
+
 import io.eventtide.kernel.time.Clamped
 
 /** One substream: its policy, the watermark it has after the cap, and its signs of life.
   *
   *   - '''Guarantee:''' the watermark never goes back, whatever the policy or the cap says.
   *   - '''Edges:''' `behind` means that the cap holds the watermark below the policy's, or that a
-  *     pause did; only then is it not what ticking the policy gives, and the record has to be
-  *     saved again.
-  *   - '''Restart:''' a record is saved when `touched`; see `Substreams`.
+  *     pause did; only then is it not what ticking the policy gives.
+  *   - '''Restart:''' a record is saved when `touched`, by what happens to it alone; what happens to
+  *     all is in `SharedSteps`.
   *
   * @param quietFrom the clock when it was declared
   * @param measuresSilence whether the policy does
+  * @param changed where it notes itself when it is touched
   */
 private[watermark] final class Substream(
     private var ownName: String,
     val policy: WatermarkPolicy,
     quietFrom: Long,
-    measuresSilence: Boolean
+    measuresSilence: Boolean,
+    changed: mutable.Buffer[Substream]
 ) {
   private var hasWatermark = false
   // the two maxima start where every value is at least as high: a row then needs no branch
@@ -30,6 +34,7 @@ private[watermark] final class Substream(
   private var quiet = quietFrom // the clock at the last row, or when it was declared
   private var skipped = 0L // how much of the time since `quiet` does not count
   private var isBehind = true // also before its policy was first asked
+  private var isAsked = false // its policy, which may remember when it first was
   private var unread: Backlog = Backlog.Unknown
 
   /** Left out of the minimum. */
@@ -38,14 +43,27 @@ private[watermark] final class Substream(
   /** Active, and below the next target: kept by `Substreams`. */
   var holds: Boolean = true
 
+  /** How many of the `SharedSteps` its record has; only read while all are restored. */
+  var stepsBefore: Int = 0
+
+  private var isTouched = false
+
   /** Has to be saved. */
-  var touched: Boolean = true
+  def touched: Boolean = isTouched
+
+  def touch(): Unit = if (!isTouched) {
+    isTouched = true
+    changed += this
+  }
+
+  /** Is saved, or needs not be any more. */
+  def settle(): Unit = isTouched = false
 
   def name: String = ownName
 
   def rename(to: String): Unit = {
     ownName = to
-    touched = true
+    touch()
   }
 
   def known: Boolean = hasWatermark
@@ -68,7 +86,7 @@ private[watermark] final class Substream(
     val isNew = backlog != unread
     isBehind |= isPaused && isNew // the ticks of the pause did not reach its policy
     unread = backlog
-    touched |= isNew
+    if (isNew) touch()
     isNew
   }
 
@@ -78,14 +96,14 @@ private[watermark] final class Substream(
   /** Whether silence until then would move its policy. */
   def isMovedBySilence(now: Long): Boolean =
     measuresSilence && hasWatermark && unread != Backlog.Waiting &&
-      policy.dueAt(Clamped.add(current, 1)).exists(_ <= now)
+      policy.dueAt(Clamped.add(current, 1)) <= now
 
   /** Waits for it anew, from this clock value on. */
   def restart(now: Long): Unit = {
     idle = false
     quiet = now
     skipped = 0
-    touched = true
+    touch()
   }
 
   def reached(target: Long): Boolean = hasWatermark && current >= target
@@ -128,27 +146,38 @@ private[watermark] final class Substream(
     comeUp(cap)
   }
 
-  /** The clock moves; the watermark comes up to the policy's, but not above `cap`. */
-  def follow(now: Long, cap: Long): Unit = {
+  /** The clock moves; the watermark comes up to the policy's, but not above `cap`. No tick moves one
+    * that is paused.
+    */
+  def look(now: Long, cap: Long): Unit = if (!isPaused) {
+    ask()
     policy.tick(now)
     comeUp(cap)
-    val wasBehind = isBehind
     isBehind = policy.known && current < policy.watermark
-    touched = touched || wasBehind || isBehind
+  }
+
+  /** Whether it would have a watermark if the clock moved to `now`. */
+  def knownAt(now: Long): Boolean = hasWatermark || !isPaused && policy.knownAt(now)
+
+  /** What that would be; read it only when `knownAt`. */
+  def watermarkAt(now: Long): Long = {
+    val followed =
+      if (isPaused || !policy.knownAt(now)) Long.MinValue else policy.watermarkAt(now)
+    if (hasWatermark) Math.max(current, followed) else followed
   }
 
   /** The clock moves from `from` to `to`, and that time does not count. */
   def skip(from: Long, to: Long): Unit = {
+    ask()
     policy.skip(to)
     skipped = Clamped.add(skipped, Math.max(0, Clamped.subtract(to, Math.max(from, quiet))))
-    touched = true
   }
 
   /** The watermark is known elsewhere to be at least this. */
   def raise(to: Long): Unit = {
     current = Math.max(current, to)
     hasWatermark = true
-    touched = true
+    touch()
   }
 
   /** After a restore: brings the watermark to where ticks since the record was saved brought it. */
@@ -158,7 +187,7 @@ private[watermark] final class Substream(
   }
 
   def save(out: DataOutput): Unit = {
-    out.writeByte((if (hasWatermark) 1 else 0) | (if (isBehind) 2 else 0) | unread.code << 2)
+    out.writeByte(flags)
     out.writeLong(current)
     out.writeLong(topSeen)
     out.writeLong(rowsSeen)
@@ -167,11 +196,15 @@ private[watermark] final class Substream(
     policy.save(out)
   }
 
+  private def flags: Int = (if (hasWatermark) 1 else 0) | (if (isBehind) 2 else 0) |
+    (if (isAsked) 4 else 0) | unread.code << 3
+
   def restore(in: DataInput): Unit = {
     val flags = in.readUnsignedByte()
     hasWatermark = (flags & 1) != 0
     isBehind = (flags & 2) != 0
-    unread = Backlog.of(flags >> 2)
+    isAsked = (flags & 4) != 0
+    unread = Backlog.of(flags >> 3)
     current = in.readLong()
     topSeen = in.readLong()
     rowsSeen = in.readLong()
@@ -180,12 +213,18 @@ private[watermark] final class Substream(
     policy.restore(in)
   }
 
+  private def ask(): Unit = if (!isAsked) {
+    isAsked = true
+    touch()
+  }
+
   private def live(now: Long, ts: Long, rows: Long): Unit = {
     topSeen = Math.max(topSeen, ts)
     rowsSeen += rows
     quiet = Math.max(quiet, now) // it may have been declared at a later clock value
     if (skipped != 0) skipped = 0 // a test that is always the same is cheaper than a store
-    if (!touched) touched = true
+    touch()
+    if (!isAsked) isAsked = true
   }
 
   private def comeUp(cap: Long): Unit = if (policy.known) {

@@ -13,7 +13,7 @@ import io.eventtide.kernel.SavedText
 /** The substreams by index and by name.
   *
   *   - '''Guarantee:''' indexes are dense and in the order of declaration; names are unique.
-  *   - '''Edges:''' removing one shifts the higher indexes down by one.
+  *   - '''Edges:''' removing some shifts the higher indexes down.
   *   - '''Restart:''' saved whole, or only what was touched or removed since the last save.
   */
 private[watermark] final class SubstreamTable(
@@ -22,8 +22,8 @@ private[watermark] final class SubstreamTable(
 ) {
   private var members = new Array[Substream](16)
   private var used = 0
-  postponed.resize(members.length)
   private val indexes = mutable.HashMap.empty[String, Int]
+  private val changed = mutable.ArrayBuffer.empty[Substream] // those touched since the last save
   private val removed = mutable.LinkedHashSet.empty[String] // since the last save
 
   /** The highest watermark of those that were removed. */
@@ -38,6 +38,9 @@ private[watermark] final class SubstreamTable(
     substream
   }
 
+  /** Makes room for rows to be postponed. */
+  def postpone(): Unit = postponed.reach(members.length)
+
   /** Lets rows of a substream be postponed that cannot bring it to `target`. */
   def wakeAt(index: Int, target: Long): Unit =
     postponed.wake(index, members(index).firstRowFor(target))
@@ -49,6 +52,7 @@ private[watermark] final class SubstreamTable(
     if (used == members.length) grow()
     members(used) = newSubstream(name, quietFrom)
     postponed.begin(used)
+    members(used).touch()
     indexes(name) = used
     used += 1
     used - 1
@@ -63,7 +67,34 @@ private[watermark] final class SubstreamTable(
     members(used) = null // let go of it
     indexes.remove(gone.name)
     for (i <- index until used) indexes(members(i).name) = i
+    gone.settle()
     removed += gone.name
+  }
+
+  /** Takes out all that a condition holds for, in one pass; the others keep their order. */
+  def removeAll(isGone: Substream => Boolean): Unit = {
+    iterator.filter(isGone).foreach { one =>
+      if (one.known) { val _ = left.raise(one.watermark) }
+      one.settle()
+      removed += one.name
+    }
+    drop(isGone)
+  }
+
+  // All rows have been told by then, so that nothing is postponed.
+  private def drop(isGone: Substream => Boolean): Unit = {
+    var kept = 0
+    for (i <- 0 until used) {
+      val one = members(i)
+      if (isGone(one)) indexes.remove(one.name)
+      else {
+        if (kept < i) { members(kept) = one; indexes(one.name) = kept }
+        kept += 1
+      }
+      postponed.begin(i)
+    }
+    for (i <- kept until used) members(i) = null // let go of them
+    used = kept
   }
 
   /** Gives a substream another name; the record under the old one goes with the next save. */
@@ -79,28 +110,45 @@ private[watermark] final class SubstreamTable(
 
   /** Saves, and notes that all is saved. */
   def save(out: DataOutput, whole: Boolean): Unit = {
+    tellPostponed()
     write(out, whole)
-    iterator.foreach(_.touched = false)
+    settle()
+  }
+
+  private def tellPostponed(): Unit =
+    for (i <- 0 until used if postponed.count(i) > 0) tell(i, members(i))
+
+  private def settle(): Unit = {
+    changed.foreach(_.settle())
+    changed.clear()
     removed.clear()
   }
 
-  def write(out: DataOutput, whole: Boolean): Unit = {
+  private def write(out: DataOutput, whole: Boolean): Unit = {
     left.save(out)
     val gone = if (whole) Nil else removed.toSeq
     out.writeInt(gone.size)
     gone.foreach(SavedText.write(out, _))
-    out.writeInt(iterator.count(whole || _.touched))
-    iterator.filter(whole || _.touched).foreach(write(out, _))
+    if (whole) {
+      out.writeInt(used)
+      for (i <- 0 until used) write(out, members(i))
+    } else {
+      out.writeInt(changed.count(_.touched))
+      changed.foreach(one => if (one.touched) write(out, one))
+    }
   }
 
-  /** Takes over a whole record, or on top of that a later change. */
-  def restore(in: DataInput): Unit = {
+  /** Takes over a whole record, or on top of that a later change, before which there were so many of
+    * the `SharedSteps`.
+    */
+  def restore(in: DataInput, stepsBefore: Int): Unit = {
     val savedLeft = new Highest
     savedLeft.restore(in)
-    for (_ <- 0 until in.readInt()) indexOf(SavedText.read(in)).foreach(remove)
-    for (_ <- 0 until in.readInt()) read(in)
+    val gone = Set.fill(in.readInt())(SavedText.read(in))
+    if (gone.nonEmpty) drop(one => gone(one.name)) // `left` knows of their watermarks
+    for (_ <- 0 until in.readInt()) read(in).stepsBefore = stepsBefore
     if (savedLeft.known) { val _ = left.raise(savedLeft.value) }
-    removed.clear()
+    settle()
   }
 
   private def tell(index: Int, substream: Substream): Unit = {
@@ -109,12 +157,9 @@ private[watermark] final class SubstreamTable(
   }
 
   private def newSubstream(name: String, quietFrom: Long) =
-    new Substream(name, spec.create(), quietFrom, spec.measuresSilence)
+    new Substream(name, spec.create(), quietFrom, spec.measuresSilence, changed)
 
-  private def grow(): Unit = {
-    members = Arrays.copyOf(members, used * 2)
-    postponed.resize(used * 2)
-  }
+  private def grow(): Unit = members = Arrays.copyOf(members, used * 2)
 
   private def write(out: DataOutput, substream: Substream): Unit = {
     SavedText.write(out, substream.name)
@@ -122,12 +167,12 @@ private[watermark] final class SubstreamTable(
   }
 
   /** A record replaces what is there under its name, in its place. */
-  private def read(in: DataInput): Unit = {
+  private def read(in: DataInput): Substream = {
     val name = SavedText.read(in)
     val index = indexOf(name).getOrElse(append(name, 0))
     members(index) = newSubstream(name, 0)
     postponed.begin(index)
     members(index).restore(in)
-    members(index).touched = false
+    members(index)
   }
 }

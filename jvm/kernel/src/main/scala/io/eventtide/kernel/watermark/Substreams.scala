@@ -1,16 +1,15 @@
 package io.eventtide.kernel.watermark
 
-import java.io.ByteArrayInputStream
-import java.io.ByteArrayOutputStream
 import java.io.DataInput
-import java.io.DataInputStream
 import java.io.DataOutput
-import java.io.DataOutputStream
 
 import io.eventtide.kernel.IncompatibleState
+import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.SavedText
 import io.eventtide.kernel.StateVersion
+import io.eventtide.kernel.UnknownStateVersion
 import io.eventtide.kernel.time.Clamped
+import io.eventtide.kernel.time.Frame
 
 /** One watermark for many substreams: each has a policy of its own, the lowest active one counts.
   *
@@ -24,29 +23,43 @@ import io.eventtide.kernel.time.Clamped
   *     nothing if it has a backlog then too. When the last active one goes idle, the highest
   *     watermark that any ever had is released. Without substreams the whole is idle. A declared
   *     one holds the others back until it is seen or idle.
-  *   - '''Restart:''' format 1. `saveWhole`, then `saveChanged` as often as wanted; ticks change no
-  *     substream's record unless the cap was at work. Time passed to `skip` counts for nothing.
+  *   - '''Restart:''' format 3. `saveWhole`, then `saveChanged` as often as wanted, which has the
+  *     substreams that had rows; what the clock does to all is saved once. Time passed to `skip`
+  *     counts for nothing. Other throttles go on from what was emitted.
   *   - '''Source:''' Jet's `EventTimeMapper`.
   *
   * @param spec the policy, of which every substream gets an instance
   * @param throttles applied in order to the combined watermark
   * @param idleTimeout after this long without a row a substream is left out; more than zero
+  * @param grain only multiples of it are emitted; one or more
+  * @param ttl after this long without a row a substream that is idle is forgotten, at the end of a
+  *   batch or tick; at least the idle timeout
   */
 final class Substreams(
     spec: PolicySpec,
     throttles: Seq[ThrottleSpec] = Nil,
-    idleTimeout: Option[Long] = None
+    idleTimeout: Option[Long] = None,
+    grain: Long = 1,
+    ttl: Option[Long] = None
 ) {
   idleTimeout.foreach(Substreams.IdleTimeout.check)
+  ttl.filter(most => idleTimeout.forall(_ > most)).foreach { most =>
+    val least =
+      idleTimeout.fold("given beside an idle timeout")(at => s"at least the idle timeout $at")
+    throw new InvalidArgument(Substreams.Ttl.name, most, least)
+  }
 
   private val clockwork = spec.movesWithClock
+  private val forgetting = Frame(Math.max(1, ttl.getOrElse(1L) / 16))
   private val timeout = idleTimeout.getOrElse(Long.MaxValue)
   private val postponed = new PostponedRows
   private val table = new SubstreamTable(spec, postponed)
-  private val gate = new SubstreamGate(table, ThrottleSpec.chain(throttles), idleTimeout)
+  private val steps = new SharedSteps
+  private val gate = new SubstreamGate(table, ThrottleSpec.chain(throttles, grain), timeout)
   private var started = false
   private var clock = Long.MinValue // before it has `started` every clock value is later
   private var nextIdle = Long.MaxValue // no substream becomes idle before this
+  private var nextGone = Long.MaxValue // and none is forgotten before this
   private var anyBehind = false
   private var anyPaused = false
   private var wakeAt = Long.MinValue // until then the clock changes nothing
@@ -69,6 +82,7 @@ final class Substreams(
     val at = Math.max(clock, now)
     if (at >= wakeAt) observeAndLook(at, table(index), ts)
     else {
+      gate.watch()
       if (at != clock) clock = at
       !postponed.note(at, index, ts) && observeNow(at, index, ts)
     }
@@ -84,13 +98,17 @@ final class Substreams(
         table(of.index).observe(clock, of, cap)
         table(of.index).idle = false
       }
-      look(cap)
+      val moved = look(cap)
+      forget()
+      moved
     }
 
   /** The clock moves; true when `emitted` did. */
   def tick(now: Long): Boolean = {
     advance(now)
-    clock >= wakeAt && look(Long.MaxValue)
+    val moved = clock >= wakeAt && look(Long.MaxValue)
+    forget()
+    moved
   }
 
   /** The clock moves, and the time that passed counts for nothing: the query was down. */
@@ -98,7 +116,8 @@ final class Substreams(
     val from = clock // the lowest before any call: then all since its declaration is skipped
     advance(now)
     table.iterator.foreach(_.skip(from, clock))
-    wakeAt = Long.MinValue
+    steps.skipped(from, clock)
+    disturb()
   }
 
   /** What sources say of rows that are to be read; it counts from the next rows or tick on. */
@@ -107,8 +126,7 @@ final class Substreams(
     if (told.nonEmpty) {
       if (started) told.foreach { case (index, _) => judge(table(index)) }
       anyPaused = table.iterator.exists(_.isPaused)
-      gate.aim()
-      wakeAt = Long.MinValue
+      disturb()
     }
   }
 
@@ -119,8 +137,7 @@ final class Substreams(
     table.rename(index, name)
     if (table(index).idle) {
       table(index).restart(Math.max(clock, now))
-      gate.aim()
-      wakeAt = Long.MinValue
+      disturb()
     }
   }
 
@@ -141,7 +158,7 @@ final class Substreams(
   def adopt(index: Int, watermark: Long): Unit = {
     table(index).raise(watermark)
     if (table.iterator.forall(_.known)) gate.raise(table.iterator.map(_.watermark).min, clock)
-    else gate.aim()
+    gate.disturb()
   }
 
   def status: Status =
@@ -175,17 +192,29 @@ final class Substreams(
   /** The clock value at which, without more rows, the whole is idle. */
   def idleAt: Option[Long] = gate.idleAt(clock)
 
+  /** All in numbers, and reports of so many at most.
+    *
+    * @param hidden the name of one that is none
+    */
+  def summary(most: Int, hidden: Option[String] = None): SubstreamSummary =
+    SubstreamSummary.of(table, idleTimeout, hidden, most)
+
   def report: Seq[SubstreamReport] = table.iterator.map(SubstreamReport.of(_, idleTimeout)).toSeq
 
-  /** The same substreams once more, to look ahead; what the copy does leaves this one alone. */
-  def copy(): Substreams = {
-    val bytes = new ByteArrayOutputStream
-    val out = new DataOutputStream(bytes)
-    saveCommon(out)
-    table.write(out, whole = true)
-    val copied = new Substreams(spec, throttles, idleTimeout)
-    copied.restore(new DataInputStream(new ByteArrayInputStream(bytes.toByteArray)))
-    copied
+  /** How a tick at this clock value would leave all this, which stays as it is. */
+  def lookAhead(now: Long): LookedAhead = {
+    val at = Math.max(clock, now)
+    val ahead = new Combination
+    ahead.clear(table.left)
+    var i = 0
+    while (i < table.size) {
+      val one = table(i)
+      val idle = one.idle || idleTimeout.isDefined && at >= one.idleAt(timeout)
+      if (clockwork) ahead.add(idle, one.knownAt(at), one.watermarkAt(at))
+      else ahead.add(idle, one.known, one.watermark)
+      i += 1
+    }
+    LookedAhead(ahead.active == 0, gate.emittedBy(at, ahead, ThrottleSpec.chain(throttles, grain)))
   }
 
   def saveWhole(out: DataOutput): Unit = save(out, whole = true)
@@ -195,9 +224,16 @@ final class Substreams(
 
   /** Takes over a whole record and the changes after it, in order; only for a new instance. */
   def restore(whole: DataInput, changes: Seq[DataInput] = Nil): Unit = {
-    (whole +: changes).foreach(read)
+    val since = new SharedSteps
+    (whole +: changes).foreach(read(_, since))
+    since.redo(table)
+    steps.clear()
     if (started) table.iterator.foreach(revive)
-    gate.aim()
+    disturb()
+  }
+
+  private def disturb(): Unit = {
+    gate.disturb()
     wakeAt = Long.MinValue
   }
 
@@ -205,7 +241,10 @@ final class Substreams(
   private def advanceByRows(now: Long): Unit = {
     val from = clock
     advance(now)
-    if (anyPaused) table.iterator.filter(_.isPaused).foreach(_.skip(from, clock))
+    if (anyPaused) table.iterator.filter(_.isPaused).foreach { one =>
+      one.skip(from, clock)
+      one.touch()
+    }
   }
 
   private def advance(now: Long): Unit = {
@@ -232,24 +271,47 @@ final class Substreams(
   /** Applies the clock to every substream, then offers what they have in common. */
   private def look(cap: Long): Boolean = {
     nextIdle = Long.MaxValue
+    nextGone = Long.MaxValue
     anyBehind = false
     anyPaused = false
+    if (clockwork) steps.looked(clock, cap)
+    gate.begin()
     var i = 0
-    while (i < table.size) { lookAt(table(i), cap); i += 1 }
-    offer()
+    while (i < table.size) {
+      val substream = table(i)
+      lookAt(substream, cap)
+      gate.add(substream)
+      i += 1
+    }
+    val moved = gate.offerAdded(clock)
+    wakeAt = nextLook
+    moved
   }
 
   private def lookAt(substream: Substream, cap: Long): Unit = {
     if (substream.isPaused) anyPaused = true
     else if (clockwork) {
-      substream.follow(clock, cap)
+      substream.look(clock, cap)
       anyBehind |= substream.behind
     }
     if (idleTimeout.isDefined && !substream.idle) {
       val deadline = substream.idleAt(timeout)
       if (clock >= deadline) substream.idle = true else nextIdle = Math.min(nextIdle, deadline)
     }
+    if (substream.idle && ttl.isDefined) nextGone = Math.min(nextGone, forgottenAt(substream))
   }
+
+  // One that is idle holds nothing back. What its watermark was still counts when all are idle, but
+  // the clock moves it no more.
+  private def forget(): Unit = if (nextGone < Long.MaxValue && clock >= nextGone) {
+    table.removeAll(one => one.idle && clock >= forgottenAt(one))
+    nextGone = table.iterator.filter(_.idle).map(forgottenAt).minOption.getOrElse(Long.MaxValue)
+    gate.disturb()
+  }
+
+  // In steps, so that it is not looked for all the time. One that was never seen is waited for.
+  private def forgottenAt(one: Substream): Long =
+    if (one.rows == 0) Long.MaxValue else forgetting.ceiling(one.idleAt(ttl.get))
 
   private def offer(): Boolean = {
     val moved = gate.offer(clock)
@@ -271,35 +333,44 @@ final class Substreams(
   private def judge(substream: Substream): Unit =
     substream.idle = idleTimeout.exists(clock >= substream.idleAt(_))
 
-  private def structure: String = (spec.structure +: throttles.map(_.name)).mkString(", ")
+  private def throttleNames: String = throttles.map(_.name).mkString(", ")
 
   private def save(out: DataOutput, whole: Boolean): Unit = {
-    saveCommon(out)
-    table.save(out, whole)
-  }
-
-  private def saveCommon(out: DataOutput): Unit = {
-    StateVersion.write(out, 1)
-    SavedText.write(out, structure)
+    if (whole) steps.clear() // which counts for those that were saved before
+    StateVersion.write(out, Substreams.Version)
+    SavedText.write(out, spec.structure)
+    SavedText.write(out, throttleNames)
     out.writeBoolean(started)
     out.writeLong(clock)
     gate.save(out)
+    steps.save(out)
+    table.save(out, whole)
+    steps.clear()
   }
 
-  private def read(in: DataInput): Unit = {
-    StateVersion.read(in, "substreams", newest = 1)
+  private def read(in: DataInput, since: SharedSteps): Unit = {
+    val version = StateVersion.read(in, "substreams", Substreams.Version)
+    if (version < Substreams.Version)
+      throw new UnknownStateVersion("substreams", version, Substreams.Version)
     val saved = SavedText.read(in)
-    if (saved != structure) throw new IncompatibleState("substreams", saved, structure)
+    if (saved != spec.structure) throw new IncompatibleState("substreams", saved, spec.structure)
+    val hasSameThrottles = SavedText.read(in) == throttleNames
     started = in.readBoolean()
     clock = in.readLong()
-    gate.restore(in)
-    table.restore(in)
+    gate.restore(in, hasSameThrottles, clock)
+    since.read(in)
+    table.restore(in, since.count)
   }
 }
 
 object Substreams {
+  private val Version = 3
 
   /** The option of the same name, for codecs and tables. */
   val IdleTimeout: Param =
     Param.positive("idle_timeout", "after this long without a row a substream is left out")
+
+  /** The option of the same name. */
+  val Ttl: Param =
+    Param.positive("substream_ttl", "after this long without a row a substream is forgotten")
 }

@@ -8,7 +8,8 @@ import io.eventtide.kernel.InvalidArgument
   *   - '''Units:''' parameters are in the unit of the times that the instance will see.
   *   - '''Edges:''' several in a row apply in order, each to what the one before lets through; but
   *     a timer comes first wherever it stands, so that what waits for it is the ideal itself.
-  *   - '''Restart:''' saved state fits while the names are the same; parameters may change.
+  *   - '''Restart:''' saved state fits while the names are the same; parameters may change. Under
+  *     other names `Substreams` goes on from what was emitted.
   *   - '''Source:''' as `PolicySpec`.
   */
 trait ThrottleSpec extends Serializable {
@@ -22,6 +23,9 @@ trait ThrottleSpec extends Serializable {
   /** Whether the clock decides when it emits. */
   def timed: Boolean = false
 
+  /** The same for a clock that is so far ahead of the time that people see. */
+  def forClockAhead(by: Long): ThrottleSpec = this
+
   def create(): Throttle
 
   final override def toString: String =
@@ -32,11 +36,16 @@ trait ThrottleSpec extends Serializable {
 
 object ThrottleSpec {
 
-  /** Makes one throttle of several; none lets everything through, two timers are refused. */
-  def chain(specs: Seq[ThrottleSpec]): Throttle = {
+  /** Makes one throttle of several; none lets everything through, two timers are refused.
+    *
+    * @param grain only multiples of it are emitted; a timer sees no others, as it may be told that
+    *   one was emitted elsewhere
+    */
+  def chain(specs: Seq[ThrottleSpec], grain: Long = 1): Throttle = {
     val (timers, others) = specs.partition(_.timed)
     if (timers.size > 1) throw new InvalidArgument("timers", timers.mkString(", "), "one at most")
-    timers ++ others match {
+    val whole = if (grain > 1) Seq(ThrottleByFrame(grain)) else Nil
+    whole ++ timers ++ others match {
       case Seq() => new Unthrottled
       case Seq(one) => one.create()
       case more => new ThrottleChain(more.map(_.create()).toArray)

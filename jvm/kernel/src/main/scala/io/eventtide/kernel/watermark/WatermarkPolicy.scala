@@ -6,7 +6,7 @@ import java.io.DataOutput
 /** Decides, for one substream, up to which time no more events are expected.
   *
   *   - '''Guarantee:''' the watermark never goes back, not even after a restart with other
-  *     parameters. Nothing here allocates but `dueAt`.
+  *     parameters. Nothing here allocates.
   *   - '''Units:''' event times and the clock share one unit wherever a policy compares them.
   *   - '''Edges:''' before it is `known` there is no watermark, and `watermark` must not be read.
   *     The clock never runs back: an older `now` counts as the highest one seen.
@@ -34,6 +34,12 @@ trait WatermarkPolicy {
   /** No more events below this are expected; read it only when `known`. */
   def watermark: Long
 
+  /** Whether there would be one if the clock moved to `now`; that it would, changes nothing. */
+  def knownAt(now: Long): Boolean = known
+
+  /** What it would be then; read it only when `knownAt`. */
+  def watermarkAt(now: Long): Long = watermark
+
   /** The lowest event time of a row that may take the watermark to `target` at this clock value.
     *
     * Rows below it may be told late, before the clock moves, in one call by their highest time: the
@@ -43,9 +49,9 @@ trait WatermarkPolicy {
 
   /** The earliest clock value at which, without more rows, the watermark is at `target` or above.
     *
-    * A clock value that has passed means that it is there already, none that it never will be.
+    * A clock value that has passed means that it is there already, `Never` that it never will be.
     */
-  def dueAt(target: Long): Option[Long]
+  def dueAt(target: Long): Long
 
   def save(out: DataOutput): Unit
 
@@ -56,9 +62,12 @@ trait WatermarkPolicy {
 object WatermarkPolicy {
 
   /** A clock value that has passed, whatever the clock: for policies that have none. */
-  private[watermark] val Already: Option[Long] = Some(Long.MinValue)
+  private[watermark] val Already: Long = Long.MinValue
+
+  /** The clock value at which nothing is due. */
+  private[kernel] val Never: Long = Long.MaxValue
 
   /** The answer of `dueAt` where only rows can move the watermark. */
-  private[watermark] def onlyByRows(policy: WatermarkPolicy, target: Long): Option[Long] =
-    if (policy.known && policy.watermark >= target) Already else None
+  private[watermark] def onlyByRows(policy: WatermarkPolicy, target: Long): Long =
+    if (policy.known && policy.watermark >= target) Already else Never
 }

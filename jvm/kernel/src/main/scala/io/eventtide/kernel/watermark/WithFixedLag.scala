@@ -66,7 +66,7 @@ private[watermark] final class FixedLagPolicy(lag: Long) extends WatermarkPolicy
 
   override def firstRowFor(target: Long): Long = Clamped.add(target, lag)
 
-  def dueAt(target: Long): Option[Long] = WatermarkPolicy.onlyByRows(this, target)
+  def dueAt(target: Long): Long = WatermarkPolicy.onlyByRows(this, target)
 
   def save(out: DataOutput): Unit = {
     StateVersion.write(out, 1)

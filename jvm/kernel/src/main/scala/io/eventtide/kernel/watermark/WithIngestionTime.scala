@@ -1,5 +1,7 @@
 package io.eventtide.kernel.watermark
 
+import io.eventtide.kernel.time.Clamped
+
 /** For rows that are stamped with the clock when they are read: the watermark is the clock.
   *
   *   - '''Guarantee:''' a row stamped with the `now` it is observed at is never late.
@@ -8,13 +10,17 @@ package io.eventtide.kernel.watermark
   *     that is read again after a crash has the same time.
   *   - '''Restart:''' as `LimitingRealTimeLag`.
   *   - '''Source:''' Jet 4.3 `withIngestionTimestamps`.
+  *
+  * @param ahead how far the clock is ahead of the time that rows are stamped with
   */
-final case class WithIngestionTime() extends PolicySpec {
+final case class WithIngestionTime(ahead: Long = 0) extends PolicySpec {
   def name: String = WithIngestionTime.name
 
   override def movesWithClock: Boolean = true
 
-  def create(): WatermarkPolicy = new RealTimeLagPolicy(0)
+  override def forClockAhead(by: Long): PolicySpec = WithIngestionTime(Clamped.add(ahead, by))
+
+  def create(): WatermarkPolicy = new RealTimeLagPolicy(ahead)
 }
 
 object WithIngestionTime extends PolicyReader {

@@ -1,7 +1,6 @@
 package io.eventtide.kernel.window
 
 import io.eventtide.kernel.StateVersion
-import io.eventtide.kernel.time.Clamped
 
 /** The frames of one key, and its windows as they fall due.
   *
@@ -105,7 +104,7 @@ final class FrameRing private (
 
   private def closeUpTo(boundary: Long): Unit = {
     closedAt = boundary
-    closedFrames.evict(shape.start(Clamped.add(boundary, 1)))
+    closedFrames.evict(shape.startAfter(boundary))
   }
 
   def write(out: ByteSink): Unit = {

@@ -30,8 +30,10 @@ trait KeyTime {
   /** The batch has no more rows for the key, and the clock shows `now`. */
   def advance(now: Long): Unit
 
-  /** The first clock value at which, without rows, it is at `target`; None for never. */
-  def dueAt(target: Long): Option[Long]
+  /** The first clock value at which, without rows, it is at `target`; `OpenWindows.Never` if
+    * it never is.
+    */
+  def dueAt(target: Long): Long
 
   def write(out: ByteSink): Unit
 
@@ -56,7 +58,7 @@ final class SharedTime extends KeyTime {
   def accept(lowest: Long, highest: Long): Unit = ()
   def refuse(lowest: Long, highest: Long): Unit = ()
   def advance(now: Long): Unit = current = after
-  def dueAt(target: Long): Option[Long] = None
+  def dueAt(target: Long): Long = OpenWindows.Never
   def write(out: ByteSink): Unit = ()
   def read(in: ByteSource): Unit = begin()
 }
@@ -114,7 +116,7 @@ final class OwnTime(spec: PolicySpec, credited: Boolean, latest: Long = Long.Max
     forget()
   }
 
-  def dueAt(target: Long): Option[Long] = policy.dueAt(target)
+  def dueAt(target: Long): Long = policy.dueAt(target)
 
   private val bytes = new SavedBytes
 

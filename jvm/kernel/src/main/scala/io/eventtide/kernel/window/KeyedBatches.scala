@@ -67,7 +67,14 @@ final class KeyedBatches[K](
     rows.filter(late.contains)
   }
 
-  private def take(row: Row[K], now: Long): Boolean = {
+  private def take(row: Row[K], now: Long): Boolean =
+    if (row.hasTime) judge(row, now)
+    else {
+      key.addWithoutTime(now, row.buffer)
+      true
+    }
+
+  private def judge(row: Row[K], now: Long): Boolean = {
     val onTime = key.add(row.ts, row.highest, row.count, now, row.buffer)
     for (time <- groupOf(row.key).map(_.time) ++ Some(overall))
       if (onTime) time.accept(row.ts, row.highest) else time.refuse(row.ts, row.highest)
@@ -165,11 +172,21 @@ object KeyedBatches {
     * @param ts the lowest of their times
     * @param highest of their times
     * @param count how many they are
+    * @param hasTime whether they have one, without which they are only for windows that need none
     */
-  final case class Row[K](key: K, ts: Long, highest: Long, count: Long, buffer: Int)
+  final case class Row[K](
+      key: K,
+      ts: Long,
+      highest: Long,
+      count: Long,
+      buffer: Int,
+      hasTime: Boolean = true
+  )
 
   object Row {
     def apply[K](key: K, ts: Long, buffer: Int): Row[K] = Row(key, ts, ts, 1, buffer)
+
+    def withoutTime[K](key: K, buffer: Int): Row[K] = Row(key, 0, 0, 1, buffer, hasTime = false)
   }
 
   /** A result, whose rows are in `buffer`.

@@ -30,7 +30,7 @@ object LateRule {
   /** A row is late when every window that it belongs to is closed. Source: Flink, VoltSP, Spark. */
   case object WindowClosed extends LateRule("window_closed") {
     def lateBelow(watermark: Long, grid: FrameGrid, shape: WindowShape): Long =
-      grid.start(shape.start(Clamped.add(grid.index(watermark), 1)))
+      grid.start(shape.startAfter(grid.index(watermark)))
   }
 
   val all: Seq[LateRule] = Seq(BehindWatermark, FrameClosed, WindowClosed)

@@ -108,7 +108,7 @@ final class PanedRing(
   private def runOver(from: Long, until: Long): Unit = {
     overlay.clear()
     other.begin(from)
-    history.foreach(shape.start(Clamped.add(from, 1)), until)((frame, buffer) =>
+    history.foreach(shape.startAfter(from), until)((frame, buffer) =>
       other.add(frame, buffer): Unit
     )
     running = other

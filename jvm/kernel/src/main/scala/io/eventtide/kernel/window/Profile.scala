@@ -65,8 +65,12 @@ object Profile {
   )
 
   /** Storm itself closes a window at its end, and then loses rows that are equal to both. */
-  val storm: Profile =
-    Profile("storm", bounds = Bounds.EndIncluded, lateRule = LateRule.BehindWatermark)
+  val storm: Profile = Profile(
+    "storm",
+    bounds = Bounds.EndIncluded,
+    lateRule = LateRule.BehindWatermark,
+    everyStep = true
+  )
 
   val voltsp: Profile = Profile("voltsp", delays = true, everyStep = true)
 

@@ -41,6 +41,10 @@ final case class SessionSpec(
   /** Whether a session may have both rows. */
   def spans(first: Long, last: Long): Boolean = Clamped.subtract(last, first) < longest
 
+  /** The times of rows whose sessions are inside a range as a whole, from start to end and delay. */
+  def within(range: TimeRange): TimeRange =
+    range.copy(highest = Clamped.subtract(Clamped.subtract(range.highest, delay), gap))
+
   /** Sessions that end at this time or before are closed. */
   def closed(watermark: Long): Long = Clamped.subtract(watermark, waits)
 

@@ -59,6 +59,7 @@ final class TimedWindows(
 
   private var lastSign = Long.MinValue // of life
   private var reached = Long.MinValue // by the clock that silence is measured by
+  private var isAlive = false // by a row that says no time
   private var isSilent = false
   private var isShown = false
   private var phase: PaneTiming = PaneTiming.OnTime
@@ -79,6 +80,7 @@ final class TimedWindows(
   }
 
   private def open(): Unit = {
+    isAlive = false
     isSilent = false
     isShown = false
     phase = PaneTiming.OnTime
@@ -117,6 +119,17 @@ final class TimedWindows(
     onTime
   }
 
+  /** Adds a row that has no time, to windows for which times do not matter. It moves no watermark, and
+    * where silence is measured by events it is a sign of life at the time that they have come to.
+    *
+    * @param now the clock
+    */
+  def addWithoutTime(now: Long, buffer: Int): Unit = {
+    if (silence.byEvents) isAlive = true else lastSign = math.max(lastSign, now)
+    windows.add(TimedWindows.NoTime, buffer): Unit
+    if (givesEarly) states.foreach(_.add(windows.mark, windows.apart, 1))
+  }
+
   /** All has been given; the key has more rows, which count as of another batch. */
   def again(): Unit = open()
 
@@ -130,6 +143,8 @@ final class TimedWindows(
     time.advance(now)
     if (givesEarly) states.foreach(_.close(now))
     reached = if (silence.byEvents) overall.getOrElse(Long.MinValue) else now
+    if (isAlive) lastSign = math.max(lastSign, reached)
+    isAlive = false
     isSilent = (credited || silence.byEvents) && silence.timeout.exists(reached >= since(_))
   }
 
@@ -225,8 +240,11 @@ final class TimedWindows(
   def isDone: Boolean =
     windows.isEmpty && (lastSign == Long.MinValue || silence.forgets(lastSign, reached))
 
+  /** The watermark of the key at which its next window closes. */
+  def closesAt: Long = windows.due
+
   /** The shared watermark at which a window closes without rows. */
-  def due: Long = if (time.isShared) windows.due else OpenWindows.Never
+  def due: Long = if (time.isShared) closesAt else OpenWindows.Never
 
   /** The watermark over all keys at which there is something to do since the key is silent. */
   def dueBySilence: Long = if (silence.byEvents) silentAt else OpenWindows.Never
@@ -238,8 +256,7 @@ final class TimedWindows(
       ofSilence,
       states.foldLeft(OpenWindows.Never)((at, state) => math.min(at, state.deadline))
     )
-    if (windows.isEmpty) all
-    else math.min(all, time.dueAt(windows.due).getOrElse(OpenWindows.Never))
+    if (windows.isEmpty) all else math.min(all, time.dueAt(windows.due))
   }
 
   private def silentAt: Long =
@@ -267,5 +284,6 @@ final class TimedWindows(
 }
 
 private object TimedWindows {
+  private val NoTime = 0L // of which nothing is made
   private val Version = 1
 }

@@ -1,6 +1,7 @@
 package io.eventtide.kernel.window
 
 import io.eventtide.kernel.InvalidArgument
+import io.eventtide.kernel.time.Clamped
 
 /** When the windows of a key give results; several triggers give theirs beside each other.
   *
@@ -65,7 +66,7 @@ private[window] final class TriggerState(trigger: Trigger) {
   /** All rows of the batch are here. */
   def close(now: Long): Unit = {
     if (!changed.isEmpty && dueAt == OpenWindows.Never)
-      trigger.every.foreach(every => dueAt = now + every)
+      trigger.every.foreach(every => dueAt = Clamped.add(now, every))
     gives = !changed.isEmpty && (trigger.onUpdate || trigger.onCondition || dueAt <= now ||
       trigger.rows.exists(rows >= _))
   }

@@ -18,6 +18,9 @@ sealed trait WindowShape {
   /** The first frame of the window that ends at `end`. */
   def start(end: Long): Long
 
+  /** The first frame of the window that ends next after `boundary`, which may be the last number. */
+  def startAfter(boundary: Long): Long
+
   /** The end of the last window that `frame` is in. */
   def lastEnd(frame: Long): Long
 
@@ -40,6 +43,7 @@ final case class Sliding(frames: Int) extends WindowShape {
   WindowShape.checkFrames(frames)
 
   def start(end: Long): Long = Clamped.subtract(end, frames.toLong)
+  def startAfter(boundary: Long): Long = Clamped.subtract(boundary, frames - 1L)
   def lastEnd(frame: Long): Long = Clamped.add(frame, frames.toLong)
 }
 
@@ -53,10 +57,8 @@ final case class Cumulating(frames: Int, phase: Int = 0) extends WindowShape {
   if (phase < 0 || phase >= frames)
     throw new InvalidArgument("phase", phase, s"zero or more and below $frames")
 
-  def start(end: Long): Long = {
-    val last = Clamped.subtract(end, 1)
-    Clamped.subtract(last, before(last))
-  }
+  def start(end: Long): Long = startAfter(Clamped.subtract(end, 1))
+  def startAfter(boundary: Long): Long = Clamped.subtract(boundary, before(boundary))
 
   def lastEnd(frame: Long): Long = Clamped.add(frame, frames - before(frame))
 

@@ -1,7 +1,7 @@
 package io.eventtide.kernel.window
 
 import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.time.FrameGrid
+import io.eventtide.kernel.time.{Clamped, FrameGrid}
 
 /** Which windows there are, and by which rules they take rows and close.
   *
@@ -35,6 +35,22 @@ final case class WindowSpec(
   def lateBelow(watermark: Long): Long = closing.lateBelow(watermark, frames, shape)
 
   def isLate(ts: Long, watermark: Long): Boolean = ts < lateBelow(watermark)
+
+  /** The times of rows whose windows are inside a range as a whole, from start to end and delay. */
+  def within(range: TimeRange): TimeRange = {
+    val (first, behind) = (frames.index(range.lowest), frames.index(range.highest) + 1)
+    val from = TimeRange.first(first, behind)(startOfFirst(_) >= range.lowest)
+    val until = TimeRange.first(first, behind)(endOfLast(_) > range.highest)
+    TimeRange(
+      Math.max(range.lowest, frames.start(from)),
+      Math.min(range.highest, Clamped.subtract(frames.start(until), 1))
+    )
+  }
+
+  private def startOfFirst(frame: Long): Long = grid.start(shape.startAfter(frame))
+
+  private def endOfLast(frame: Long): Long =
+    Clamped.add(grid.start(shape.lastEnd(frame)), delay)
 
   /** How many windows hold a row of that time. */
   def windowsOf(ts: Long): Int = shape.windowsOf(frames.index(ts))

@@ -2,37 +2,34 @@ package io.eventtide.kernel.golden
 
 import scala.collection.mutable
 
+import io.eventtide.kernel.golden.Form._
 import io.eventtide.kernel.watermark.WithIngestionTime
 import io.eventtide.kernel.window._
 
 /** Sessions of the wider field: watermarks are given, or follow rows as in Kafka. */
 final class FieldSessionsPlayer(config: GoldenArgs) extends GoldenPlayer {
-  if (config.inside("window").get("kind") != "session")
-    throw new GoldenWaiting("no sessions whose rows say their gaps yet")
-  if (config.has("lateness") && config.get("lateness") != 0L)
-    throw new GoldenWaiting("no allowed lateness of sessions yet")
-
   private val rowsMoveTime = config.has("grace")
   private val sessions = new GoldenSessions(FieldSessions.spec(config))
   private var top = Long.MinValue
 
   def step(op: String, args: GoldenArgs): Any = op match {
-    case "event" => event(args.text("key"), args.long("ts"), args)
-    case "watermark" => sessions.advance(args.long("at")).map(outputs)
+    case "event" => event(args)
+    case "generate" => FieldScript.generated(args).toList.flatMap(event)
+    case "watermark" =>
+      val closed =
+        if (args.get("at") == "MAX") sessions.finish() else sessions.advance(args.long("at"))
+      closed.map(FieldWindows.output(config, _))
     case "snapshot_restore" => sessions.restart(); Nil
+    case "eof" => sessions.finish().map(FieldWindows.output(config, _))
     case other => throw new UnknownStep(other)
   }
 
-  private def event(key: String, ts: Long, row: GoldenArgs): List[Any] = {
+  private def event(row: GoldenArgs): List[Any] = {
+    val (key, ts) = (row.text("key"), row.long("ts"))
     val taken = sessions.observe(key, ts, row)
-    val late = if (taken) Nil else List(Map("late" -> Map[String, Any]("key" -> key, "ts" -> ts)))
+    val late = if (taken) Nil else List(FieldWindows.late(key, ts))
     top = math.max(top, ts)
-    late ++ (if (rowsMoveTime) sessions.advance(top).map(outputs) else Nil)
-  }
-
-  private def outputs(pane: GoldenPane): Any = {
-    val value = if (config.get("agg") == "count") pane.rows.length.toLong else pane.sum("value")
-    Map[String, Any]("key" -> pane.key, "value" -> value, "window" -> List(pane.start, pane.end))
+    late ++ (if (rowsMoveTime) sessions.advance(top).map(FieldWindows.output(config, _)) else Nil)
   }
 }
 
@@ -59,7 +56,16 @@ object FieldSessions {
 object SessionBoundary {
   private val counts = Seq("one_session" -> 1, "two_sessions" -> 2)
 
+  private val words: Vocabulary = Vocabulary(
+    fields("window" -> fields("kind" -> oneOf("session"), "gap" -> number)),
+    answer = remark
+  )("event" -> fields("key" -> text, "ts" -> number, "value" -> number))
+
+  private val atEnd =
+    fields("one_session" -> anyObject, "two_sessions" -> anyObject, "warning" -> remark)
+
   def play(golden: GoldenCase): Unit = {
+    words.checkFlat(golden, fields("final" -> atEnd), ofStep = Set.empty)
     val expected = GoldenFiles.fieldsOf(golden.fields("final"))
     for {
       (name, count) <- counts
@@ -93,6 +99,10 @@ final class FieldByClockPlayer(config: GoldenArgs, deducts: Boolean) extends Gol
     case "clock" =>
       clock = args.long("to")
       closed(engine.tick(clock)(_))
+    case "clock_advance" =>
+      clock += args.long("by")
+      closed(engine.tick(clock)(_))
+    case "eof" => closed(engine.open(_))
     case "event" =>
       rows += args
       val row = KeyedBatches.Row(args.text("key"), clock, buffers.of(rows.length - 1))
@@ -103,12 +113,8 @@ final class FieldByClockPlayer(config: GoldenArgs, deducts: Boolean) extends Gol
   private def closed(run: (KeyedBatches.Pane[String] => Unit) => Unit): List[Any] = {
     val all = List.newBuilder[Any]
     run { pane =>
-      val value = buffers(pane.buffer).map(rows(_).long("value")).sum
-      all += Map[String, Any](
-        "key" -> pane.key,
-        "value" -> value,
-        "window" -> List(pane.start, pane.end)
-      )
+      val inside = buffers(pane.buffer).sorted.map(rows(_)).toList
+      all += FieldWindows.output(config, GoldenPane(pane.key, pane.start, pane.end, inside))
     }
     all.result()
   }

@@ -1,15 +1,14 @@
 package io.eventtide.kernel.golden
 
-import java.math.BigDecimal
+import java.math.{BigDecimal, MathContext}
 
 import scala.collection.mutable
 
+import io.eventtide.kernel.golden.Form._
 import io.eventtide.kernel.window._
 
 /** Time windows of the wider field: watermarks are given, or follow rows as in Kafka and Quix. */
 final class FieldWindowsPlayer(config: GoldenArgs, deducts: Boolean) extends GoldenPlayer {
-  FieldWindows.check(config)
-
   private val spec = FieldWindows.spec(config)
   private val windows = new GoldenWindows(spec, deducts)
   private val rowsMoveTime = config.has("grace")
@@ -22,6 +21,7 @@ final class FieldWindowsPlayer(config: GoldenArgs, deducts: Boolean) extends Gol
 
   def step(op: String, args: GoldenArgs): Any = op match {
     case "event" => event(args)
+    case "generate" => FieldScript.generated(args).toList.flatMap(event)
     case "watermark" => outputs(advance(args))
     case "snapshot_restore" => windows.restart(); Nil
     case "eof" => outputs(windows.finish())
@@ -34,7 +34,7 @@ final class FieldWindowsPlayer(config: GoldenArgs, deducts: Boolean) extends Gol
     missed += windowsMissed(key, ts)
     val taken = windows.observe(key, ts, args)
     if (!taken) dropped += 1
-    val late = if (taken) Nil else List(Map("late" -> Map[String, Any]("key" -> key, "ts" -> ts)))
+    val late = if (taken) Nil else List(FieldWindows.late(key, ts))
     late ++ (if (rowsMoveTime) follow(key, ts) else Nil)
   }
 
@@ -56,39 +56,156 @@ final class FieldWindowsPlayer(config: GoldenArgs, deducts: Boolean) extends Gol
     if (args.get("at") == "MAX") windows.finish() else windows.advance(args.long("at"))
 
   private def outputs(panes: List[GoldenPane]): List[Any] = {
-    val all = panes.map { pane =>
-      Map("key" -> pane.key, "value" -> value(pane), "window" -> List(pane.start, pane.end))
-    }
+    val all = panes.map(FieldWindows.output(config, _))
     closed ++= all
     all
   }
 
-  private def value(pane: GoldenPane): Any = config.get("agg") match {
+  private def atTheEnd: Map[String, Any] = Map[String, Any](
+    "dropped" -> dropped,
+    "dropped_row_window_pairs" -> missed,
+    "on_window_close_output" -> closed.toList,
+    "kept_windows" -> windows.open.map(pane => List(pane.start, pane.end))
+  ) ++ latenessAtTheEnd
+
+  private def latenessAtTheEnd: Map[String, Any] =
+    if (lateness.isEmpty) Map.empty
+    else {
+      val rows = new BigDecimal(lateness.length)
+      val mean = new BigDecimal(lateness.sum).divide(rows, MathContext.DECIMAL128)
+      Map("max_lateness" -> lateness.max, "avg_lateness" -> mean)
+    }
+}
+
+/** The same with an allowed lateness: a row that is late gives its windows anew. */
+final class FieldPanesPlayer(config: GoldenArgs, deducts: Boolean) extends GoldenPlayer {
+  private val discards = config.get("accumulation") == "discarding"
+  private val windows =
+    new GoldenPanes(FieldWindows.spec(config), config.long("lateness"), discards, deducts)
+
+  def step(op: String, args: GoldenArgs): Any = op match {
+    case "event" => event(args)
+    case "generate" => FieldScript.generated(args).toList.flatMap(event)
+    case "watermark" =>
+      val panes =
+        if (args.get("at") == "MAX") windows.finish() else windows.advance(args.long("at"))
+      panes.map(FieldWindows.output(config, _))
+    case "snapshot_restore" => windows.restart(); Nil
+    case "eof" => windows.finish().map(FieldWindows.output(config, _))
+    case other => throw new UnknownStep(other)
+  }
+
+  private def event(args: GoldenArgs): List[Any] = {
+    val (key, ts) = (args.text("key"), args.long("ts"))
+    windows.observe(key, ts, args) match {
+      case Some(panes) => panes.map(FieldWindows.output(config, _))
+      case None => List(FieldWindows.late(key, ts))
+    }
+  }
+}
+
+object FieldWindows {
+
+  private val row = fields("key" -> text, "ts" -> number, "value" -> number)
+
+  /** Steps that every window of the field knows. */
+  private val steps = Seq(
+    "event" -> row,
+    FieldScript.generate,
+    "snapshot_restore" -> fields(),
+    "eof" -> fields()
+  )
+
+  private val watermark = "watermark" -> fields("at" -> number)
+  private val clock = "clock" -> fields("to" -> number)
+  private val clockAdvance = "clock_advance" -> fields("by" -> number)
+
+  private val window = listOf(number)
+
+  private val answer: Form = either(
+    fields("key" -> text, "value" -> either(number, text), "window" -> window),
+    fields("late" -> fields("key" -> text, "ts" -> number))
+  )
+
+  private val frames = fields(
+    "kind" -> oneOf("tumbling", "sliding"),
+    "size" -> number,
+    "slide" -> number.optional,
+    "offset" -> number.optional
+  )
+
+  /** Settings that go with every kind of windows. */
+  val common: Fields = fields(
+    "agg" -> oneOf("sum", "count", "concat").optional,
+    "emit" -> oneOf("on_window_close").optional,
+    "unit" -> remark
+  )
+
+  private val byEvents = fields(
+    "grace" -> number.optional,
+    "time" -> oneOf("stream time of the partition", "stream time").optional,
+    "trigger" -> oneOf("event_time").optional,
+    "accumulation" -> oneOf("accumulating", "discarding").optional, // one result has all rows
+    "variants" -> listOf(oneOf("scope=key", "scope=partition")).optional
+  )
+
+  val words: Vocabulary = Vocabulary(
+    common ++ byEvents ++ fields("window" -> frames, "lateness" -> oneOf(0L).optional),
+    answer
+  )(steps :+ watermark: _*)
+
+  val ofPanes: Vocabulary = Vocabulary(
+    common ++ fields(
+      "window" -> frames,
+      "lateness" -> number,
+      "trigger" -> oneOf("event_time").optional,
+      "accumulation" -> oneOf("accumulating", "discarding").optional
+    ),
+    answer
+  )(steps :+ watermark: _*)
+
+  val ofSessions: Vocabulary = Vocabulary(
+    common ++ byEvents ++ fields(
+      "window" -> fields(
+        "kind" -> oneOf("session"),
+        "gap" -> number,
+        "touching_merges" -> flag.optional,
+        "bounds" -> remark // of what a system names; deviations.txt lists who names it otherwise
+      ),
+      "lateness" -> oneOf(0L).optional
+    ) - "variants",
+    answer
+  )(steps :+ watermark: _*)
+
+  val byClock: Vocabulary = Vocabulary(
+    common ++ fields(
+      "window" -> (frames ++ fields("time" -> oneOf("processing"))),
+      "lateness" -> oneOf(0L).optional,
+      "trigger" -> oneOf("processing_time").optional
+    ),
+    answer
+  )("event" -> row, clock, clockAdvance, "eof" -> fields())
+
+  val atEnd: Fields = fields(
+    "dropped" -> number.optional,
+    "dropped_row_window_pairs" -> number.optional,
+    "max_lateness" -> number.optional,
+    "avg_lateness" -> decimal.optional,
+    "on_window_close_output" -> listOf(answer).optional,
+    "kept_windows" -> listOf(window).optional
+  )
+
+  def output(config: GoldenArgs, pane: GoldenPane): Map[String, Any] =
+    Map("key" -> pane.key, "value" -> value(config, pane), "window" -> List(pane.start, pane.end))
+
+  private def value(config: GoldenArgs, pane: GoldenPane): Any = config.get("agg") match {
     case "count" => pane.rows.length.toLong
     case "concat" => pane.rows.map(_.long("ts")).mkString("+")
     case _ => pane.sum("value")
   }
 
-  private def atTheEnd: Map[String, Any] = Map(
-    "dropped" -> dropped,
-    "dropped_row_window_pairs" -> missed,
-    "max_lateness" -> lateness.max,
-    "avg_lateness" -> new BigDecimal(lateness.sum).divide(new BigDecimal(lateness.length)),
-    "on_window_close_output" -> closed.toList,
-    "kept_windows" -> windows.open.map(pane => List(pane.start, pane.end))
-  )
-}
-
-object FieldWindows {
-
-  /** What the engine has not learnt yet; the case waits for it. */
-  def check(config: GoldenArgs): Unit = {
-    def waits(what: String): Nothing = throw new GoldenWaiting(s"no $what yet")
-    val window = config.inside("window")
-    if (window.get("kind") == "global") waits("triggers")
-    if (config.get("trigger").isInstanceOf[Map[_, _]]) waits("early panes")
-    if (config.has("lateness") && config.get("lateness") != 0L) waits("allowed lateness")
-  }
+  def late(key: String, ts: Long): Map[String, Any] =
+    Map("late" -> Map[String, Any]("key" -> key, "ts" -> ts))
 
   def spec(config: GoldenArgs): WindowSpec = {
     val window = config.inside("window")

@@ -11,15 +11,24 @@ import com.fasterxml.jackson.databind.ObjectMapper
 
 /** Golden cases as plain values: whole numbers are 64-bit, objects are maps. */
 final case class GoldenCase(file: String, fields: Map[String, Any]) {
-  val id: String = fields("id").toString
+  val id: String = fields.get("id").fold("a case without an id")(String.valueOf)
 
-  /** What decides who plays it: the subject, or in the field file the family. */
-  val subject: String = fields.getOrElse("subject", s"field.${fields("family")}").toString
+  /** What decides which player plays it: the subject, or in the field file the family. */
+  val subject: String = fields
+    .get("subject")
+    .map(String.valueOf)
+    .orElse(fields.get("family").map(family => s"field.$family"))
+    .getOrElse("none")
 
-  def config: Map[String, Any] = GoldenFiles.fieldsOf(fields.getOrElse("config", Map.empty))
+  def config: Map[String, Any] = fields.get("config") match {
+    case Some(map: Map[_, _]) => GoldenFiles.fieldsOf(map)
+    case _ => Map.empty // a vocabulary refuses what is no object
+  }
 
-  def steps: Seq[Map[String, Any]] =
-    fields("steps").asInstanceOf[Seq[Any]].map(GoldenFiles.fieldsOf)
+  def steps: Seq[Map[String, Any]] = fields.get("steps") match {
+    case Some(all: List[_]) => all.collect { case one: Map[_, _] => GoldenFiles.fieldsOf(one) }
+    case _ => Nil
+  }
 }
 
 /** Finds and reads golden files: those of the repository, or of the folder in EVENTTIDE_GOLDEN. */
@@ -34,8 +43,20 @@ object GoldenFiles {
     Files.list(folder).iterator.asScala.filter(_.toString.endsWith(".json")).toSeq.sorted
 
   def cases(file: Path): Seq[GoldenCase] = {
-    val cases = fieldsOf(valueOf(new ObjectMapper().readTree(file.toFile)))("cases")
-    cases.asInstanceOf[Seq[Any]].map(one => GoldenCase(file.getFileName.toString, fieldsOf(one)))
+    val name = file.getFileName.toString
+    def unread(what: String): GoldenCase = GoldenCase(name, Map("id" -> s"$what of $name"))
+    valueOf(new ObjectMapper().readTree(file.toFile)) match {
+      case map: Map[_, _] =>
+        fieldsOf(map).get("cases") match {
+          case Some(all: List[_]) =>
+            all.zipWithIndex.map {
+              case (one: Map[_, _], _) => GoldenCase(name, fieldsOf(one))
+              case (_, at) => unread(s"case $at")
+            }
+          case _ => Seq(unread("the cases"))
+        }
+      case _ => Seq(unread("the cases"))
+    }
   }
 
   /** Cases that are not followed on purpose, with the reason; they count in every folder. */

@@ -42,8 +42,8 @@ object GoldenUnknown {
 /** A case that is not followed: the answer, or its absence, is not the expected one. */
 final class GoldenMismatch(message: String) extends Exception(message)
 
-/** A case that no piece can play yet. */
+/** A case that cannot be played: it says something that its player does not know. */
 final class GoldenWaiting(val reason: String) extends Exception(reason)
 
-/** A step that the player of its subject does not know: never skipped. */
-final class UnknownStep(op: String) extends Exception(s"unknown step: $op")
+/** A step that is in the vocabulary of a player, but not in its code: a fault of the runner. */
+final class UnknownStep(op: String) extends Exception(s"a step without code: $op")

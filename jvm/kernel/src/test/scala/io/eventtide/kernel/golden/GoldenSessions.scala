@@ -26,7 +26,13 @@ final class GoldenSessions(spec: SessionSpec) {
 
   def finish(): List[GoldenPane] = panes(_.nextOfAll())
 
-  def restart(): Unit = sessions.mapValuesInPlace { (_, before) =>
+  def restart(): Unit = sessions.mapValuesInPlace((_, before) => copyOf(before)): Unit
+
+  /** What is open, which stays so. */
+  def open: List[GoldenPane] =
+    sessions.toList.flatMap { case (key, own) => panes(key, copyOf(own), _.nextOfAll()) }
+
+  private def copyOf(before: Sessions): Sessions = {
     val sink = new ByteSink
     before.write(sink)
     val source = new ByteSource
@@ -34,7 +40,7 @@ final class GoldenSessions(spec: SessionSpec) {
     val after = fresh()
     after.read(source)
     after
-  }: Unit
+  }
 
   private def fresh(): Sessions = {
     val made = new Sessions(spec, buffers)
@@ -42,34 +48,51 @@ final class GoldenSessions(spec: SessionSpec) {
     made
   }
 
-  private def panes(next: Sessions => Boolean): List[GoldenPane] = {
-    val all = List.newBuilder[GoldenPane]
-    sessions.foreach { case (key, own) =>
-      while (next(own)) {
+  private def panes(next: Sessions => Boolean): List[GoldenPane] =
+    sessions.toList.flatMap { case (key, own) => panes(key, own, next) }
+
+  private def panes(key: String, own: Sessions, next: Sessions => Boolean): List[GoldenPane] =
+    Iterator
+      .continually(next(own))
+      .takeWhile(identity)
+      .map { _ =>
         val inside = buffers(own.result).sorted.map(rows(_)).toList
-        all += GoldenPane(key, own.start, own.end, inside)
+        GoldenPane(key, own.start, own.end, inside)
       }
-    }
-    all.result()
-  }
+      .toList
 }
 
 /** `session_window`: Jet's, whose windows come in no order. */
 final class JetSessionsPlayer(config: GoldenArgs) extends GoldenPlayer {
   private val spec = SessionSpec(config.long("session_timeout"), profile = Profile.jet)
   private val sessions = new GoldenSessions(spec)
+  private val early = new EarlyClock(config)
 
   def step(op: String, args: GoldenArgs): Any = op match {
     case "event" =>
       sessions.observe(args.text("key"), args.long("ts"), args): Unit
       Nil
     case "wm" =>
-      val closed = sessions.advance(args.long("ts")).map(outputs)
+      val closed = sessions.advance(args.long("ts")).map(JetWindows.output)
       closed :+ List[Any]("wm", args.long("ts"))
-    case "complete" => sessions.finish().map(outputs)
+    case "complete" => sessions.finish().map(JetWindows.output)
+    case "sleep" => early.sleep(args.long("ms"))
+    case "early_tick" => early.results(sessions.open)
     case other => throw new UnknownStep(other)
   }
+}
 
-  private def outputs(pane: GoldenPane): List[Any] =
-    List("win", pane.start, pane.end, pane.key, pane.sum("value"))
+object JetSessionsPlayer {
+  import Form._
+
+  val words: Vocabulary = Vocabulary(
+    fields("session_timeout" -> number) ++ JetWindows.informs ++ EarlyClock.words,
+    answer = JetWindows.outputs
+  )(
+    Seq(
+      "event" -> fields("ts" -> number, "key" -> text, "value" -> number),
+      "wm" -> fields("ts" -> number),
+      "complete" -> fields()
+    ) ++ EarlyClock.steps: _*
+  )
 }

@@ -10,7 +10,7 @@ final class ThrottlePlayer(kind: String, config: GoldenArgs) extends GoldenPlaye
     case "policy_frame" =>
       ThrottleByFrame(config.long("frame_size"), config.longOr("frame_offset", 0)).create()
     case "policy_min_step" => ThrottleByMinStep(config.long("min_step")).create()
-    case other => throw new GoldenMismatch(s"unknown throttle: $other")
+    case other => throw new GoldenWaiting(s"no throttle $other")
   }
   private var inner = GoldenUnknown.number
 
@@ -23,8 +23,23 @@ final class ThrottlePlayer(kind: String, config: GoldenArgs) extends GoldenPlaye
   }
 }
 
+object ThrottlePlayer {
+  import Form._
+
+  def words(kind: String): Vocabulary = Vocabulary(
+    kind match {
+      case "policy_frame" => fields("frame_size" -> number, "frame_offset" -> number.optional)
+      case "policy_min_step" => fields("min_step" -> number)
+      case other => throw new GoldenWaiting(s"no throttle $other")
+    },
+    answer = number
+  )("inner" -> fields("value" -> number), "report" -> fields(), "tick" -> fields())
+}
+
 /** `frames`: windows or frames, and what becomes of them. */
 final class FramePlayer(config: GoldenArgs) extends GoldenPlayer {
+  FramePlayer.check(config)
+
   private val before: SlidingWindow =
     if (config.has("tumbling")) SlidingWindow.tumbling(config.long("tumbling"))
     else if (config.has("window_size"))
@@ -59,6 +74,41 @@ final class FramePlayer(config: GoldenArgs) extends GoldenPlayer {
   }
 }
 
+object FramePlayer {
+  import Form._
+
+  private val props = Seq(
+    "frame_size",
+    "frame_offset",
+    "frame_offset_before",
+    "window_size",
+    "frames_per_window"
+  )
+  private val numbers =
+    Seq("tumbling", "window_size", "slide_by", "frame_size", "frames_per_window", "frame_offset")
+
+  val words: Vocabulary = Vocabulary(
+    fields(numbers.map(_ -> number.optional): _*) ++ fields(
+      "then" -> either(oneOf("to_tumbling_by_frame"), fields("with_offset" -> number)).optional
+    ),
+    answer = either(number, fields(props.map(_ -> number.optional): _*))
+  )("floor" -> fields("ts" -> number), "higher" -> fields("ts" -> number), "props" -> fields())
+
+  /** The settings of which windows are made, each with those that go with it. */
+  private val makings =
+    Seq(
+      Set("tumbling"),
+      Set("window_size", "slide_by"),
+      Set("frame_size", "frames_per_window", "frame_offset")
+    )
+
+  def check(config: GoldenArgs): Unit = {
+    val made = config.values.keySet - "then"
+    val known = makings.exists(making => made.contains(making.head) && made.subsetOf(making))
+    if (!known) throw new GoldenWaiting(s"no frames of ${made.toSeq.sorted.mkString(", ")}")
+  }
+}
+
 /** `watermark_coalescer`: watermarks, idleness and the end of several inputs. */
 final class CoalescerPlayer(config: GoldenArgs) extends GoldenPlayer {
   private val coalescer = new Coalescer(config.int("queues"))
@@ -75,4 +125,21 @@ final class CoalescerPlayer(config: GoldenArgs) extends GoldenPlayer {
   }
 
   private def released(rose: Boolean): Long = GoldenUnknown(coalescer.coalesced.filter(_ => rose))
+}
+
+object CoalescerPlayer {
+  import Form._
+
+  private val queue = fields("queue" -> number)
+
+  val words: Vocabulary =
+    Vocabulary(fields("queues" -> number, "no_new_wm" -> remark), either(number, flag))(
+      "wm" -> fields("queue" -> number, "ts" -> number),
+      "idle" -> queue,
+      "done" -> queue,
+      "event" -> queue,
+      "top" -> fields(),
+      "coalesced" -> fields(),
+      "idle_message_pending" -> fields()
+    )
 }

@@ -57,3 +57,36 @@ final class MapperPlayer(config: GoldenArgs) extends GoldenPlayer {
     watermark ++ marker
   }
 }
+
+object MapperPlayer {
+  import Form._
+
+  private val output =
+    either(tagged("wm", number), tagged("item", either(number, name).orNull), tagged("idle"))
+  private val time = number.orNull.optional
+
+  def words(golden: GoldenCase): Vocabulary = Vocabulary(
+    fields(
+      "policy" -> (fields("kind" -> text) ++ parameters(golden)),
+      "idle_timeout_ms" -> number.optional,
+      "throttling_frame_size" -> number,
+      "throttling_frame_offset" -> number.optional,
+      "timestamp_fn" -> either(text).orNull.optional
+    ),
+    answer = either(number, listOf(output))
+  )(
+    "add_partitions" -> fields("count" -> number, "now_ms" -> number),
+    "event" -> fields("now_ms" -> number, "partition" -> number, "ts" -> time, "native_ts" -> time),
+    "idle" -> fields("now_ms" -> number),
+    "remove_partition" -> fields("partition" -> number, "now_ms" -> number),
+    "restore" -> fields("partition" -> number, "wm" -> number),
+    "saved_watermark" -> fields("partition" -> number)
+  )
+
+  private def parameters(golden: GoldenCase): Fields = {
+    val policy = golden.config.getOrElse("policy", null)
+    anyObject.check("config: policy", policy)
+    val kind = GoldenFiles.fieldsOf(policy).get("kind")
+    PolicyPlayer.parametersOf(kind.fold("without a kind")(String.valueOf))
+  }
+}

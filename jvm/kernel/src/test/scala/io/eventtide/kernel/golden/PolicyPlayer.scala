@@ -19,8 +19,38 @@ object GoldenPolicies {
       LimitingTimestampAndWallClockLag(config.long("timestamp_lag"), config.long("wall_clock_lag"))
     case "real_time_lag" => LimitingRealTimeLag(config.long("lag"))
     case "constant" => Constant(config.long("value"))
-    case other => throw new GoldenMismatch(s"unknown policy: $other")
+    case other => throw new GoldenWaiting(s"no policy $other")
   }
+}
+
+object PolicyPlayer {
+  import Form._
+
+  private val parameters: Map[String, Fields] = Map(
+    "fixed_lag" -> fields("lag" -> number),
+    "lag_and_delay" -> fields(
+      "lag" -> number,
+      "max_delay_ns" -> number,
+      "stored_samples" -> number.optional
+    ),
+    "lag_and_lull" -> fields("lag" -> number, "max_lull_ms" -> number),
+    "timestamp_and_wall_clock_lag" -> fields("timestamp_lag" -> number, "wall_clock_lag" -> number),
+    "real_time_lag" -> fields("lag" -> number),
+    "constant" -> fields("value" -> number)
+  )
+
+  /** The parameters of a policy, as the files name it. */
+  def parametersOf(kind: String): Fields =
+    parameters.getOrElse(kind, throw new GoldenWaiting(s"no policy $kind"))
+
+  def words(kind: String): Vocabulary = Vocabulary(
+    parametersOf(kind) ++ fields("initial_clock_ns" -> number.optional),
+    answer = number
+  )(
+    "clock" -> fields("ns" -> number.optional, "ms" -> number.optional),
+    "event" -> fields("ts" -> number),
+    "tick" -> fields()
+  )
 }
 
 /** `policy.*`: a clock, rows and ticks. */
@@ -29,10 +59,16 @@ final class PolicyPlayer(kind: String, config: GoldenArgs) extends GoldenPlayer 
   private var now = inUnit(config.longOr("initial_clock_ns", 0))
 
   def step(op: String, args: GoldenArgs): Any = op match {
-    case "clock" => now = if (args.has("ns")) inUnit(args.long("ns")) else args.long("ms")
+    case "clock" => now = clockOf(args)
     case "event" => policy.observe(now, args.long("ts")); answer
     case "tick" => policy.tick(now); answer
     case other => throw new UnknownStep(other)
+  }
+
+  private def clockOf(args: GoldenArgs): Long = (args.has("ns"), args.has("ms")) match {
+    case (true, false) => inUnit(args.long("ns"))
+    case (false, true) => args.long("ms")
+    case _ => throw new GoldenWaiting("clock: not one of ns and ms")
   }
 
   private def answer: Long = GoldenUnknown(policy.known, policy.watermark)
@@ -55,7 +91,7 @@ final case class Constant(value: Long) extends PolicySpec {
     def observe(now: Long, maxTs: Long, minTs: Long): Unit = ()
     def known: Boolean = true
     def watermark: Long = value
-    def dueAt(target: Long): Option[Long] = Option.when(target <= value)(Long.MinValue)
+    def dueAt(target: Long): Long = if (target <= value) Long.MinValue else Long.MaxValue
     def save(out: java.io.DataOutput): Unit = ()
     def restore(in: java.io.DataInput): Unit = ()
   }

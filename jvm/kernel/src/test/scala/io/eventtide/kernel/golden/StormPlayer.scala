@@ -11,6 +11,7 @@ object StormScript {
 
   /** Plays a case by the engine over rows and, where length and slide are times, over frames too. */
   def play(golden: GoldenCase): Unit = {
+    StormWords.check(golden)
     val config = GoldenArgs(golden.config)
     val expect = GoldenArgs(GoldenFiles.fieldsOf(golden.fields("expect")))
     if (expect.has("error")) refused(config)

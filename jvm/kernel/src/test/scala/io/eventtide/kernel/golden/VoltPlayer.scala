@@ -8,6 +8,7 @@ import io.eventtide.kernel.window._
 /** `voltsp`: what is expected of each step stands in a list of its own. */
 object VoltScript {
   def play(golden: GoldenCase, deducts: Boolean): Unit = {
+    VoltWords.check(golden)
     compare(golden, new VoltPlayer(GoldenArgs(golden.config), deducts), golden.fields("expect"))
     golden.fields.get("expect_alternative").map(GoldenFiles.fieldsOf).foreach { readings =>
       readings.foreach { case (reading, expected) =>
@@ -118,7 +119,7 @@ object VoltPlayer {
       case _ =>
         reading.fold[PolicySpec](MinEventTime()) {
           case "late_events_count_in_min" => MinEventTimeOfAll()
-          case other => throw new GoldenMismatch(s"unknown reading: $other")
+          case other => throw new GoldenWaiting(s"unknown reading: $other")
         }
     }
     val timeout = Option.when(times.has("idle_timeout_ms"))(times.long("idle_timeout_ms"))
@@ -148,7 +149,7 @@ object VoltPlayer {
       case "tumbling_count" =>
         val spec = CountSpec(window.int("max_events"), window.int("max_events"))
         new CountWindows(spec, GoldenWindows.ring(spec.shape, buffers, deducts))
-      case other => throw new GoldenMismatch(s"unknown windows: $other")
+      case other => throw new GoldenWaiting(s"no windows $other")
     }
   }
 }

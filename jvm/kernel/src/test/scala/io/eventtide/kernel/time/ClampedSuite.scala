@@ -22,11 +22,4 @@ final class ClampedSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(Clamped.subtract(Long.MinValue, 1) == Long.MinValue)
     assert(Clamped.subtract(0, Long.MinValue) == Long.MaxValue)
   }
-
-  test("a later clock value is none when no clock gets there") {
-    assert(Clamped.later(10, 1, 2) == Some(13))
-    assert(Clamped.later(Long.MaxValue - 3, 1, 2) == Some(Long.MaxValue))
-    assert(Clamped.later(Long.MaxValue - 2, 1, 2).isEmpty)
-    assert(Clamped.later(-10, Long.MaxValue, 1).isEmpty)
-  }
 }

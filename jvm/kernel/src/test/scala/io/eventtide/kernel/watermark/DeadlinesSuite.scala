@@ -5,6 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 final class DeadlinesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  import WatermarkPolicy.Never
 
   private val clock = Gen.option(Gen.choose(0L, 12L))
 
@@ -40,17 +41,17 @@ final class DeadlinesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("what a member that has left reached is released once all are idle") {
     val deadlines = new Deadlines
-    deadlines.add(None, Some(9))
-    deadlines.addLeft(Some(2))
+    deadlines.add(Never, 9)
+    deadlines.addLeft(2)
     assert(deadlines.earliest == Some(9))
   }
 
   test("all are idle when the last one is") {
     val deadlines = new Deadlines
-    deadlines.add(None, Some(9))
-    deadlines.add(None, Some(4))
+    deadlines.add(Never, 9)
+    deadlines.add(Never, 4)
     assert(deadlines.idle == Some(9))
-    deadlines.add(Some(1), None)
+    deadlines.add(1, Never)
     assert(deadlines.idle.isEmpty)
   }
 }

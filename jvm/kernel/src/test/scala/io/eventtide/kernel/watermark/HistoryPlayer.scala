@@ -1,9 +1,11 @@
 package io.eventtide.kernel.watermark
 
+import io.eventtide.kernel.golden.Form._
 import io.eventtide.kernel.golden.GoldenArgs
 import io.eventtide.kernel.golden.GoldenPlayer
 import io.eventtide.kernel.golden.GoldenUnknown
 import io.eventtide.kernel.golden.UnknownStep
+import io.eventtide.kernel.golden.Vocabulary
 
 /** `history.ring`: samples on a grid of the clock. */
 final class HistoryPlayer(config: GoldenArgs) extends GoldenPlayer {
@@ -18,4 +20,11 @@ final class HistoryPlayer(config: GoldenArgs) extends GoldenPlayer {
 
   private def sample(now: Long, value: Long): Unit =
     if (value == GoldenUnknown.number) history.sampleUnknown(now) else history.sample(now, value)
+}
+
+object HistoryPlayer {
+  val words: Vocabulary =
+    Vocabulary(fields("max_delay" -> number, "stored_samples" -> number), answer = number)(
+      "sample" -> fields("now" -> number, "value" -> number)
+    )
 }

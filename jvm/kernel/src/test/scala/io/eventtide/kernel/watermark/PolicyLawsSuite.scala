@@ -51,6 +51,48 @@ final class PolicyLawsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("looking ahead says what a tick would bring, and changes nothing") {
+    forAll(policies, events, Gen.choose(-5L, 60L)) { (spec, events, pause) =>
+      val live = played(spec, events)
+      val ticked = copy(spec, live)
+      val later = live.now + pause
+      val before = Saved.by(live.policy.save).bytes.toSeq
+      val ahead = Option.when(live.policy.knownAt(later))(live.policy.watermarkAt(later))
+      ticked.policy.tick(later)
+      assert(ahead == ticked.watermark)
+      assert(Saved.by(live.policy.save).bytes.toSeq == before)
+    }
+  }
+
+  test("a policy for a clock that is ahead says the same by that clock") {
+    forAll(policies, events, Gen.choose(0L, 100L)) { (spec, events, ahead) =>
+      val one = new Played(spec.create())
+      val other = new Played(spec.forClockAhead(ahead).create(), start = ahead)
+      events.foreach { event =>
+        Seq(one, other).foreach(_.play(event))
+        assert(other.watermark == one.watermark)
+      }
+    }
+  }
+
+  test(
+    "a policy whose clock comes to be ahead keeps its watermark, and the time that it measured"
+  ) {
+    forAll(policies, timers, events, events) { (any, timer, before, after) =>
+      val live = played(any, before)
+      val restored = any.forClockAhead(50).create()
+      Saved.by(live.policy.save).into(restored.restore)
+      assert(new Played(restored).watermark == live.watermark)
+      assert(timer.forClockAhead(50) == timer)
+      val later = new Played(restored, live.now)
+      after.foldLeft(live.watermark) { (highest, event) =>
+        later.play(event)
+        assert(highest.forall(value => later.watermark.exists(_ >= value)))
+        later.watermark
+      }
+    }
+  }
+
   test("a restored policy behaves as the saved one") {
     forAll(policies, events, events) { (spec, before, after) =>
       val live = played(spec, before)
@@ -106,11 +148,11 @@ final class PolicyLawsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         one.watermark.exists(_ >= target)
       }
       live.policy.dueAt(target) match {
-        case None => assert(!reachedAt(clock + 1000000))
-        case Some(due) if events.isEmpty =>
+        case WatermarkPolicy.Never => assert(!reachedAt(clock + 1000000))
+        case due if events.isEmpty =>
           assert(reachedAt(due) && (due < -100 || !reachedAt(due - 1)))
-        case Some(due) if due <= clock => assert(live.watermark.exists(_ >= target))
-        case Some(due) => assert(reachedAt(due) && !reachedAt(due - 1))
+        case due if due <= clock => assert(live.watermark.exists(_ >= target))
+        case due => assert(reachedAt(due) && !reachedAt(due - 1))
       }
     }
   }
@@ -132,7 +174,8 @@ final class PolicyLawsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val before = live.policy.dueAt(target)
       val clock = highestClock(events :+ Tick(100))
       live.policy.skip(clock + down)
-      val expected = before.map(due => if (due <= clock) clock + down else due + down)
+      val expected =
+        if (before == WatermarkPolicy.Never) before else Math.max(before, clock) + down
       assert(live.policy.dueAt(target) == expected)
     }
   }

@@ -53,6 +53,91 @@ final class SubstreamsLawsSuite extends AnyFunSuite with ScalaCheckPropertyCheck
     }
   }
 
+  test("under other throttles the watermark never goes back, and follows the ideal by them") {
+    forAll(setups, Generators.freeThrottles, Gen.listOf(actions), actions) {
+      (setup, others, before, after) =>
+        val live = new Quick(setup)
+        val whole = Saved.by(live.substreams.saveWhole)
+        val changes = before.map { actions =>
+          actions.foreach(live.play)
+          Saved.by(live.substreams.saveChanged)
+        }
+        val restored = live.restart(whole, changes, setup.copy(throttles = others))
+        assert(restored.emitted == live.emitted)
+        val throttle = ThrottleSpec.chain(others)
+        live.emitted.foreach(throttle.raise(_, live.clock))
+        if (others.map(_.name) != setup.throttles.map(_.name)) after.foreach { action =>
+          val looks = isLookedAt(action, restored.substreams.size)
+          restored.play(action)
+          if (looks) restored.substreams.ideal.foreach(throttle.offer(restored.clock, _): Unit)
+          assert(
+            restored.emitted == Option.when(throttle.known)(throttle.emitted),
+            s"after $action"
+          )
+        }
+    }
+  }
+
+  private val churn = Gen.listOf(Gen.zip(Gen.choose(0L, 9L), Gen.listOf(Generators.time)))
+
+  test("substreams that come once and are forgotten leave what is emitted as it is") {
+    forAll(setups, Gen.choose(0L, 20L), churn) { (setup, more, batches) =>
+      val Setup(spec, throttles, timeout) =
+        setup.copy(idleTimeout = Some(setup.idleTimeout.getOrElse(3L)))
+      val ttl = timeout.get + more
+      val (all, few) = (
+        new Substreams(spec, throttles, timeout),
+        new Substreams(spec, throttles, timeout, ttl = Some(ttl))
+      )
+      val restored = new Substreams(spec, throttles, timeout, ttl = Some(ttl))
+      val whole = Saved.by(few.saveWhole)
+      val changes = batches.scanLeft((0L, whole)) { case ((before, _), (pause, times)) =>
+        val now = before + pause
+        val names = times.indices.map(i => s"$now-$i-${times.length}")
+        Seq(all, few).foreach { of =>
+          val rows = names.zip(times).map { case (name, ts) =>
+            SubstreamRows(of.indexOf(name).getOrElse(of.declare(name, now)), ts, ts, 1)
+          }
+          of.observeBatch(now, rows)
+        }
+        if (!spec.movesWithClock) assert(few.emitted == all.emitted)
+        assert(few.report.forall(one => one.lastRow.forall(_ + ttl + ttl / 16 + 1 > now)))
+        (now, Saved.by(few.saveChanged))
+      }
+      restored.restore(whole.input, changes.tail.map(_._2.input))
+      assert(
+        (restored.emitted, restored.ideal, restored.report) == (few.emitted, few.ideal, few.report)
+      )
+    }
+  }
+
+  test("looking ahead says what a tick would bring, and changes nothing") {
+    forAll(setups, actions, Gen.choose(-5L, 60L)) { (setup, actions, pause) =>
+      val live = new Quick(setup)
+      actions.foreach(live.play)
+      val before = seen(live)
+      val ahead = live.substreams.lookAhead(live.clock + pause)
+      assert(seen(live) == before)
+      val one = live.restart(Saved.by(live.substreams.saveWhole), Nil)
+      one.substreams.tick(live.clock + pause): Unit
+      assert(ahead == LookedAhead(one.substreams.status == Status.Idle, one.emitted))
+    }
+  }
+
+  test("what the clock does is saved once for all, and not by substream") {
+    forAll(Generators.policies, actions, Gen.nonEmptyListOf(Gen.choose(0L, 20L))) {
+      (spec, actions, pauses) =>
+        val live = new Quick(Setup(spec, Nil, Some(5)))
+        (List.fill(40)(Declare(0)) ++ actions :+ TickAll(0)).foreach(live.play)
+        val whole = Saved.by(live.substreams.saveWhole)
+        pauses.foreach(pause => live.play(TickAll(pause)))
+        val change = Saved.by(live.substreams.saveChanged)
+        val empty = Saved.by(live.substreams.saveChanged)
+        assert(change.bytes.size - empty.bytes.size <= 2 * 17)
+        assert(seen(live.restart(whole, Seq(change))) == seen(live))
+    }
+  }
+
   test("due is the earliest clock value at which the target is emitted without rows") {
     forAll(setups, actions, Gen.choose(-60L, 90L)) { (setup, actions, target) =>
       val live = new Quick(setup)
@@ -201,6 +286,13 @@ object SubstreamsLawsSuite {
 
   val actions: Gen[List[Action]] = Gen.listOf(action)
 
+  /** Whether a call offers the ideal that there is after it. */
+  private def isLookedAt(action: Action, size: Int): Boolean = action match {
+    case _: Declare | _: SkipAll => false
+    case _: Told => size == 0
+    case _ => true
+  }
+
   /** What a user can see. */
   private def seen(one: Quick): Any = (
     one.emitted,
@@ -273,8 +365,8 @@ object SubstreamsLawsSuite {
     def watermarks: Seq[(String, Option[Long], Boolean)] =
       substreams.report.map(one => (one.name, one.watermark, one.activity.isIdle))
 
-    def restart(whole: Saved, changes: Seq[Saved]): Quick = {
-      val restored = new Quick(setup)
+    def restart(whole: Saved, changes: Seq[Saved], by: Setup = setup): Quick = {
+      val restored = new Quick(by)
       restored.substreams.restore(whole.input, changes.map(_.input))
       restored.carryOver(this)
       restored

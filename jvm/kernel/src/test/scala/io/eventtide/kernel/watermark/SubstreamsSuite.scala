@@ -31,14 +31,13 @@ final class SubstreamsSuite extends AnyFunSuite {
     assert(one.status == Status.Value && one.emitted == Some(5))
   }
 
-  test("a copy looks ahead and leaves the original alone") {
+  test("looking ahead leaves what is there alone") {
     val live = withNames(new Substreams(LimitingLagAndLull(0, 5)), "a")
     live.observe(0, 0, 10): Unit
-    val ahead = live.copy()
-    assert(ahead.tick(8) && ahead.emitted == Some(13))
+    assert(live.lookAhead(8) == LookedAhead(isIdle = false, Some(13)))
     assert(live.emitted == Some(10))
     val again = new Substreams(LimitingLagAndLull(0, 5))
-    Saved.by(live.saveChanged).into(again.restore(_)) // the copy has not taken what is to be saved
+    Saved.by(live.saveChanged).into(again.restore(_)) // it has not taken what is to be saved
     assert(again.emitted == Some(10) && again.size == 1)
   }
 
@@ -305,6 +304,40 @@ final class SubstreamsSuite extends AnyFunSuite {
     )
   }
 
+  test("a summary of more than can be listed has those that count and are last, and the first") {
+    val five = withNames(
+      new Substreams(WithFixedLag(2), idleTimeout = Some(10)),
+      "idle",
+      "b",
+      "c",
+      "d",
+      "leader"
+    )
+    five.observe(0, 0, 1): Unit
+    five.observeBatch(
+      12,
+      Seq(7, 5, 6, 9).zip(1 to 4).map { case (top, i) =>
+        SubstreamRows(i, top.toLong, top.toLong, 1)
+      }
+    ): Unit
+    val three = five.summary(most = 3)
+    assert(three.listed.map(_.name) == Seq("c", "d", "leader"))
+    assert((three.count, three.idle, three.spread) == ((5, 1, Some(4))))
+    assert(five.summary(most = 5).listed == five.report)
+    assert(
+      five.summary(most = 5, hidden = Some("b")).listed.map(_.name) == Seq(
+        "idle",
+        "c",
+        "d",
+        "leader"
+      )
+    )
+    five.declare("unseen", 12): Unit
+    assert(five.summary(most = 1).spread.isEmpty)
+    five.tick(30): Unit
+    assert(five.summary(most = 1).spread == Some(0))
+  }
+
   test("a change record holds only substreams that had rows, however the clock moves") {
     val many =
       withNames(new Substreams(LimitingLagAndLull(0, 5)), (0 until 1000).map(_.toString): _*)
@@ -335,15 +368,42 @@ final class SubstreamsSuite extends AnyFunSuite {
     assert(after.emitted == Some(35))
   }
 
-  test("state of other policies or throttles, or of an unknown version, is refused by name") {
+  test("a throttle that is added or taken away goes on from what was emitted") {
+    val (none, frames) = (Nil, Seq(ThrottleByFrame(10)))
+    def restart(from: Seq[ThrottleSpec], to: Seq[ThrottleSpec]): Substreams = {
+      val before = withNames(new Substreams(lag, from), "a")
+      before.observe(0, 0, 39): Unit
+      val after = new Substreams(lag, to)
+      Saved.by(before.saveWhole).into(after.restore(_))
+      after
+    }
+    val added = restart(none, frames)
+    assert(added.emitted == Some(39) && added.ideal == Some(39))
+    assert(!added.observe(0, 0, 39))
+    assert(added.observe(0, 0, 40) && added.emitted == Some(40))
+    val removed = restart(frames, none)
+    assert(removed.emitted == Some(30))
+    assert(removed.tick(0) && removed.emitted == Some(39))
+    val timed = restart(frames, Seq(EmitEvery(10)))
+    assert(timed.emitted == Some(30))
+    assert(!timed.observe(9, 0, 50) && timed.tick(10) && timed.emitted == Some(50))
+  }
+
+  test("what has emitted nothing yet has emitted nothing under another throttle") {
+    val after = new Substreams(lag, Seq(ThrottleByFrame(10)))
+    Saved.by(withNames(new Substreams(lag), "a").saveWhole).into(after.restore(_))
+    assert(after.emitted.isEmpty)
+    assert(after.observe(0, 0, 3) && after.emitted == Some(0))
+  }
+
+  test("state of other policies, or of an unknown version, is refused by name") {
     val saved = Saved.by(withNames(new Substreams(lag, Seq(ThrottleByFrame(10))), "a").saveWhole)
     val refusal = intercept[IncompatibleState](new Substreams(Storm(0)).restore(saved.input))
     assert(
-      refusal.getMessage == "state of substreams was saved by with_fixed_lag, " +
-        "throttle_by_frame, but this is storm"
+      refusal.getMessage == "state of substreams was saved by with_fixed_lag, but this is storm"
     )
     intercept[UnknownStateVersion] {
-      new Substreams(lag, Seq(ThrottleByFrame(10))).restore(saved.withVersion(2).input)
+      new Substreams(lag, Seq(ThrottleByFrame(10))).restore(saved.withVersion(4).input)
     }
   }
 

@@ -71,6 +71,26 @@ final class ThrottleSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(throttle.offer(40, 4))
   }
 
+  test("a timer does not wait for a part of what can be emitted") {
+    val timer = ThrottleSpec.chain(Seq(EmitEvery(10)), grain = 5)
+    assert(timer.offer(0, 12) && emitted(timer) == Some(10))
+    timer.raise(10, 0) // as somebody knows it who has whole steps
+    assert(!timer.offer(3, 13) && timer.dueFrom(12) == 20)
+    assert(!timer.offer(21, 14) && !timer.offer(24, 16) && timer.offer(30, 16))
+    assert(emitted(timer) == Some(15))
+  }
+
+  test("the instants of a timer are where the clock of people has them") {
+    val ahead = EmitEvery(10).forClockAhead(23).forClockAhead(4)
+    assert(ahead == EmitEvery(10, phase = 7) && ahead.parameters == EmitEvery(10).parameters)
+    val timer = ahead.create()
+    assert(!timer.offer(10, 1) && timer.dueFrom(10) == 17 && timer.offer(17, 1))
+    val before = EmitEvery(10).create()
+    assert(before.offer(0, 1) && !before.offer(3, 2))
+    Saved.by(before.save).into(timer.restore)
+    assert(!timer.offer(10, 2) && timer.offer(17, 2))
+  }
+
   test("a timer that nobody looked at in time emits at the first look after it") {
     val throttle = EmitEvery(10).create()
     assert(!throttle.offer(3, 1))

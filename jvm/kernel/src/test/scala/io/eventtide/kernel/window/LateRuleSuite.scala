@@ -28,6 +28,12 @@ final class LateRuleSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(rows) { row => assert(row.isLate(LateRule.WindowClosed) == row.open.isEmpty) }
   }
 
+  test("a row is late when its last window ends at the highest watermark there is") {
+    val row = Row(Long.MaxValue - 40, Long.MaxValue, delay = 0, Frame(1), Sliding(40))
+    assert(row.open.isEmpty)
+    assert(row.isLate(LateRule.WindowClosed))
+  }
+
   test("under frame_closed a row is late when its frame has ended by the watermark") {
     forAll(rows) { row =>
       assert(row.isLate(LateRule.FrameClosed) == (row.endOf(row.frame + 1) <= row.effective))

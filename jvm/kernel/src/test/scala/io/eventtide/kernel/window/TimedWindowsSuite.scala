@@ -98,6 +98,38 @@ final class TimedWindowsSuite extends AnyFunSuite {
     assert(close(windows, 500) == 1)
   }
 
+  private def counted(silence: Silence): TimedWindows = {
+    val made = new TimedWindows(
+      new CountWindows(CountSpec(2, 2), newRing()),
+      new OwnTime(MaxEventTime(), credited = true),
+      silence
+    )
+    made.begin()
+    made
+  }
+
+  test("a row without a time counts, and moves no watermark") {
+    val windows = counted(Silence(None, keep = 100))
+    windows.addWithoutTime(now = 50, buffers.of(1))
+    assert(close(windows, 50) == 0)
+    assert(windows.watermark.isEmpty)
+    windows.add(3, now = 50, buffers.of(2))
+    assert(close(windows, 50) == 1)
+    assert(windows.watermark.contains(3L))
+  }
+
+  test("a row without a time is a sign of life, at the watermark where silence is told by events") {
+    val byClock = counted(Silence(Some(7), keep = 100))
+    byClock.addWithoutTime(now = 50, buffers.of(1))
+    assert(close(byClock, 50) == 0 && byClock.deadline == 57)
+    val byEvents = counted(Silence(Some(7), keep = 100, byEvents = true))
+    byEvents.addWithoutTime(now = 50, buffers.of(1))
+    byEvents.close(50, overall = Some(30))
+    assert(!byEvents.next() && byEvents.dueBySilence == 37)
+    byEvents.close(51, overall = Some(37))
+    assert(byEvents.next())
+  }
+
   test("silence that is no time is refused") {
     assertThrows[InvalidArgument](Silence(Some(0), keep = 1))
     assertThrows[InvalidArgument](Silence(None, keep = -1))

@@ -23,6 +23,7 @@ final class WindowShapeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("a window starts where its list of frames does, clamped once") {
     forAll(shapes, numbers) { (shape, end) =>
       assert(shape.start(end) == clamp(first(shape, BigInt(end))))
+      assert(shape.startAfter(end) == clamp(first(shape, BigInt(end) + 1)))
     }
   }
 

@@ -2,7 +2,13 @@ package io.eventtide.spark.exec
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, SortOrder, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  AttributeSet,
+  Expression,
+  SortOrder,
+  UnsafeRow
+}
 import org.apache.spark.sql.catalyst.plans.physical.{
   AllTuples,
   ClusteredDistribution,
@@ -14,8 +20,13 @@ import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
 import io.eventtide.kernel.window.BlockArchive
 
-/** As `WindowExec`, on a batch: every window gives its row, and there is no state. */
-final case class BatchWindowExec(plan: WindowPlan, child: SparkPlan) extends UnaryExecNode {
+/** As `WindowExec`, on a batch: every window gives its row, and there is no state.
+  *
+  * @param queries
+  *   the subqueries of the plan, which Spark runs before this
+  */
+final case class BatchWindowExec(plan: WindowPlan, queries: Seq[Expression], child: SparkPlan)
+    extends UnaryExecNode {
   override def output: Seq[Attribute] = plan.output
 
   override def producedAttributes: AttributeSet = AttributeSet(output)
@@ -32,7 +43,7 @@ final case class BatchWindowExec(plan: WindowPlan, child: SparkPlan) extends Una
     Map("numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"))
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val window = plan
+    val window = plan.withValues(SubqueryValues.of(queries))
     val outputRows = longMetric("numOutputRows")
     child.execute().mapPartitions { rows =>
       if (window.rows.isDefined) new BatchKeyRows(window, rows, outputRows)

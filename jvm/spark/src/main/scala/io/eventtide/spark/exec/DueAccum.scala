@@ -7,8 +7,15 @@ import io.eventtide.spark.options.WindowSettings
   *
   * @param keys
   *   how many keys have open windows, or `Unknown`
+  * @param lagging
+  *   keys with watermarks of their own that are far behind; the ledger does not keep them
   */
-private[spark] final case class NextDue(end: Long, clockMicros: Long, keys: Long) {
+private[spark] final case class NextDue(
+    end: Long,
+    clockMicros: Long,
+    keys: Long,
+    lagging: Seq[LaggingKey] = Nil
+) {
 
   /** Whether a watermark closes that window, of these settings. */
   def isClosed(watermark: Option[Long], settings: WindowSettings): Boolean =
@@ -28,7 +35,8 @@ private[spark] object NextDue {
     NextDue(
       math.min(one.end, other.end),
       math.min(one.clockMicros, other.clockMicros),
-      one.keys + other.keys
+      one.keys + other.keys,
+      (one.lagging ++ other.lagging).sortBy(_.watermark).take(LaggingKeys.Most)
     )
   }
 }

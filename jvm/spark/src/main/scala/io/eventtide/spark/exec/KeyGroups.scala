@@ -21,7 +21,8 @@ private[exec] final class KeyGroups private (
     batch: KeyedBatch,
     policy: PolicySpec,
     groups: GroupStore,
-    bounds: PartitionBounds
+    bounds: PartitionBounds,
+    lagging: Option[LaggingKeys]
 ) extends Iterator[UnsafeRow] {
 
   /** The watermark of the group at hand, for its keys. */
@@ -108,9 +109,10 @@ private[exec] final class KeyGroups private (
 
   private def leave(): Unit = {
     groups.save(own.write)
+    if (groups.key != null) lagging.foreach(_.offer(groups.key, own.watermark, groups.index.head))
     if (policy.movesWithClock && ended.contains(groups.id)) {
       val end = groups.index.head
-      if (end != NextDue.Never) own.dueAt(end).foreach(at => firstDue = math.min(firstDue, at))
+      if (end != NextDue.Never) firstDue = math.min(firstDue, own.dueAt(end))
     }
   }
 
@@ -120,6 +122,10 @@ private[exec] final class KeyGroups private (
   def finish(): Unit = {
     if (bounds.wantAll) while (turnToOther()) ()
     leave()
+    lagging.toSeq.flatMap(_.unseen).foreach { known =>
+      begin(groups.open(known))
+      leave()
+    }
     close()
     if (others != null) others.close()
   }
@@ -128,10 +134,15 @@ private[exec] final class KeyGroups private (
 private[exec] object KeyGroups {
 
   /** Those of a partition; None where keys have no watermark in groups. */
-  def apply(task: WindowTask, state: FrameStore, bounds: PartitionBounds): Option[KeyGroups] =
+  def apply(
+      task: WindowTask,
+      state: FrameStore,
+      bounds: PartitionBounds,
+      lagging: Option[LaggingKeys] = None
+  ): Option[KeyGroups] =
     for {
       batch <- task.keyed
       policy <- task.plan.settings.byKey.flatMap(_.policy)
       groups <- state.groups
-    } yield new KeyGroups(task, batch, policy, groups, bounds)
+    } yield new KeyGroups(task, batch, policy, groups, bounds, lagging)
 }

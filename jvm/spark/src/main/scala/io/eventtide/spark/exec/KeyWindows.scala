@@ -45,6 +45,9 @@ private[exec] trait KeyWindows {
   /** The end of the window with which this key is next due; `FrameRing.Never` if with none. */
   def due: Long
 
+  /** The watermark of the key at which its next window closes; `FrameRing.Never` where it has none. */
+  def closesAt: Long = FrameRing.Never
+
   /** The end with which it is due by the watermark of its group; `FrameRing.Never` if with none. */
   def dueInGroup: Long = FrameRing.Never
 

@@ -1,33 +1,40 @@
 package io.eventtide.spark.exec
 
-import scala.collection.mutable
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.execution.ExternalAppendOnlyUnsafeRowArray
+import org.apache.spark.sql.internal.SQLConf
 
 /** Rows that come sorted by a number of their keys, with those of each key together.
   *
   * Of different keys with one number, of which there are hardly any, the first goes on, and the rows
-  * of the others are set aside until the number is through.
+  * of the others wait until the number is through. Then each pass over the waiting rows gives those
+  * of one key. Waiting rows spill to disk, so that a hot key may be among them.
   *
   * @param numberOf
   *   by which they are sorted
   * @param keyOf
   *   the key, good until the next is asked for
+  * @param newRows
+  *   makes room for waiting rows; not called where no two keys share a number
   */
 private[exec] final class KeysTogether(
     input: Iterator[InternalRow],
     numberOf: InternalRow => Long,
-    keyOf: InternalRow => UnsafeRow
+    keyOf: InternalRow => UnsafeRow,
+    newRows: () => ExternalAppendOnlyUnsafeRowArray
 ) extends FoundAhead[InternalRow] {
   private var row: InternalRow = _
   private var rowKey: UnsafeRow = _
   private var number = 0L
   private var key: UnsafeRow = _ // null before the first row
-  private val aside = mutable.LinkedHashMap.empty[UnsafeRow, mutable.ArrayBuffer[InternalRow]]
+  private var ahead: InternalRow = _ // of the next number, while rows wait; else null
 
-  /** What goes first now: rows that were set aside, then the one that came when they were through. */
-  private var before: Iterator[InternalRow] = Iterator.empty
+  private lazy val rooms = Array.fill(2)(newRows()) // one to read from, one to write to
+  private var writes = 0
+  private var waits = false
+  private var pass: Iterator[InternalRow] = Iterator.empty
+  private var isFirst = false // of a pass, whose key is the next
 
   protected def current: InternalRow = row
 
@@ -35,65 +42,98 @@ private[exec] final class KeysTogether(
   def keyOfRow: UnsafeRow = rowKey
 
   protected def advance(): Boolean = {
-    var found = takeBefore()
-    while (!found && input.hasNext) found = judge(input.next())
-    if (!found && aside.nonEmpty) {
-      before = setAside()
-      found = takeBefore()
+    var found = false
+    var more = true
+    while (!found && more) {
+      if (pass.hasNext) found = judgeWaiting(pass.next())
+      else if (ahead == null && input.hasNext) found = judge(input.next())
+      else if (waits) beginPass()
+      else if (ahead != null) found = beginAhead()
+      else more = false
     }
     found
   }
 
-  private def takeBefore(): Boolean = {
-    val found = before.hasNext
-    if (found) {
-      row = before.next()
-      rowKey = keyOf(row)
-    }
-    found
-  }
-
-  /** Whether a row that comes, or one that has waited for it, is the next. */
+  /** Whether a row that comes is the next. */
   private def judge(next: InternalRow): Boolean = {
     val nextKey = keyOf(next)
-    if (key != null && nextKey == key) turnTo(next)
+    if (key != null && nextKey == key) give(next)
     else {
       val nextNumber = numberOf(next)
-      if (key == null || nextNumber != number) begin(next, nextKey, nextNumber)
+      if (key != null && nextNumber == number) await(next)
+      else if (!waits) begin(next, nextKey, nextNumber)
       else {
-        val rows = aside.getOrElseUpdate(nextKey.copy(), mutable.ArrayBuffer.empty)
-        rows += next.copy()
+        ahead = next
         false
       }
     }
   }
 
-  private def turnTo(next: InternalRow): Boolean = {
+  /** Whether a row that has waited is the next. */
+  private def judgeWaiting(next: InternalRow): Boolean = {
+    val nextKey = keyOf(next)
+    if (isFirst) {
+      isFirst = false
+      key.copyFrom(nextKey)
+      give(next)
+    } else if (nextKey == key) give(next)
+    else await(next)
+  }
+
+  private def give(next: InternalRow): Boolean = {
     row = next
     rowKey = key
     true
   }
 
+  private def await(next: InternalRow): Boolean = {
+    rooms(writes).add(next.asInstanceOf[UnsafeRow])
+    waits = true
+    false
+  }
+
   private def begin(next: InternalRow, nextKey: UnsafeRow, nextNumber: Long): Boolean = {
     number = nextNumber
     if (key == null) key = nextKey.copy() else key.copyFrom(nextKey)
-    if (aside.nonEmpty) before = setAside() ++ Iterator(next)
-    takeBefore() || turnTo(next)
+    give(next)
   }
 
-  private def setAside(): Iterator[InternalRow] = {
-    val rows = aside.values.toSeq.flatten
-    aside.clear()
-    rows.iterator
+  private def beginPass(): Unit = {
+    val reads = writes
+    writes = 1 - writes
+    rooms(writes).clear()
+    pass = rooms(reads).generateIterator()
+    isFirst = true
+    waits = false
+  }
+
+  private def beginAhead(): Boolean = {
+    pass = Iterator.empty
+    rooms.foreach(_.clear())
+    val next = ahead
+    ahead = null
+    begin(next, keyOf(next), numberOf(next))
   }
 }
 
 private[exec] object KeysTogether {
 
+  /** How many waiting rows are kept as objects, before they are in pages that spill. */
+  private val RowsAtHand = 4096
+  private val BytesAtHand = 4L << 20
+
   /** Rows that begin with their keys, sorted by `KeyOrder`. */
   def apply(rows: Iterator[InternalRow], keys: Seq[Attribute]): KeysTogether = {
     val number = UnsafeProjection.create(Seq(KeyOrder(keys)), keys)
     val key = RowFrames.projection(keys, 0)
-    new KeysTogether(rows, row => number(row).getLong(0), key(_))
+    new KeysTogether(rows, row => number(row).getLong(0), key(_), () => spilling(SQLConf.get))
   }
+
+  private def spilling(conf: SQLConf): ExternalAppendOnlyUnsafeRowArray =
+    new ExternalAppendOnlyUnsafeRowArray(
+      RowsAtHand,
+      BytesAtHand,
+      conf.windowExecBufferSpillThreshold,
+      conf.windowExecBufferSpillSizeThreshold
+    )
 }

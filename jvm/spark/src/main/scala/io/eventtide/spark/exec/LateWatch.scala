@@ -2,6 +2,7 @@ package io.eventtide.spark.exec
 
 import org.apache.spark.sql.catalyst.InternalRow
 
+import io.eventtide.kernel.window.TimeRange
 import io.eventtide.spark.late.{LateLog, LateReason, PartitionLate}
 import io.eventtide.spark.options.WindowSettings
 import io.eventtide.spark.query.WindowBatch
@@ -45,8 +46,10 @@ private[exec] object LateWatch {
 final class PartitionOnTime private[exec] (watch: LateWatch, log: PartitionLate) {
 
   /** Event times from `earliest` to `latest` are on time. */
-  val earliest: Long = math.max(watch.below, PartitionWatch.MinMicros)
-  val latest: Long = math.min(watch.latest, PartitionWatch.MaxMicros)
+  val earliest: Long = math.max(watch.below, watch.settings.times.lowest)
+  val latest: Long = math.min(watch.latest, watch.settings.times.highest)
+
+  private val TimeRange(first, last) = watch.settings.times
 
   private val spec = watch.settings.spec
 
@@ -56,7 +59,7 @@ final class PartitionOnTime private[exec] (watch: LateWatch, log: PartitionLate)
   def pass(micros: Long): Unit = log.pass(micros)
 
   def add(row: InternalRow, missing: Boolean, micros: Long): Unit =
-    if (missing || micros < PartitionWatch.MinMicros || micros > PartitionWatch.MaxMicros)
+    if (missing || micros < first || micros > last)
       log.addWithoutTime(row)
     else {
       val reason = if (micros > latest) LateReason.Future else lateReason

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeRow}
 import org.apache.spark.unsafe.types.UTF8String
 
+import io.eventtide.kernel.time.Clamped
 import io.eventtide.kernel.window.{
   ByteSink,
   ByteSource,
@@ -75,7 +76,7 @@ private[exec] final class PaneRows(
 
   def close(): Unit = {
     if (ring.hasChanged && dueAt == FrameRing.Never)
-      panes.earlyEveryMicros.foreach(every => dueAt = task.nowMicros + every)
+      panes.earlyEveryMicros.foreach(every => dueAt = Clamped.add(task.nowMicros, every))
     early.isDue = ring.hasChanged && (panes.hasCondition || byClock || byRows)
     if (early.isDue) {
       rowsSince = 0

@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeP
 
 import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.options.WatermarkSettings
+import io.eventtide.spark.options.{EventTimes, WatermarkSettings}
 
 /** How to watch the rows of one batch: made on the driver, opened by each task.
   *
@@ -96,9 +96,8 @@ private[exec] object PartitionWatch {
   /** It stays in the stream and counts for nothing. */
   val Stays = 2
 
-  /** The times that Spark can show: years 1 to 9999. */
-  val MinMicros: Long = -62135596800000000L
-  val MaxMicros: Long = 253402300799999999L
+  val MinMicros: Long = EventTimes.All.lowest
+  val MaxMicros: Long = EventTimes.All.highest
 
   private def fromTheFuture(time: Long, latest: Long): EventtideException =
     EventtideException("ROW_FROM_THE_FUTURE", "time" -> at(time), "limit" -> at(latest))

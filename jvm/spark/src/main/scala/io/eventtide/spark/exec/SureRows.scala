@@ -15,6 +15,8 @@ import io.eventtide.spark.query.WindowBatch
   *   that of a row's key, over the row
   * @param timeAt
   *   which column is the time
+  * @param earliest
+  *   rows before it have no time that counts
   * @param latest
   *   rows after it are from the future, or have no time that counts
   * @param bounds
@@ -23,12 +25,13 @@ import io.eventtide.spark.query.WindowBatch
 private[spark] final case class SureRows(
     place: KeyPlace,
     timeAt: Int,
+    earliest: Long,
     latest: Long,
     bounds: Option[Broadcast[Array[Long]]]
 ) {
   def open(frames: PartialFrames, sureRows: SQLMetric): SureRowsOfTask = {
     val known = bounds.getOrElse(throw new IllegalStateException("no batch of a streaming query"))
-    new SureRowsOfTask(new KeyBounds(known.value), latest, frames, sureRows)
+    new SureRowsOfTask(new KeyBounds(known.value), earliest, latest, frames, sureRows)
   }
 }
 
@@ -47,7 +50,8 @@ private[spark] object SureRows {
     SureRows(
       KeyBounds.place(plan.together, batch.fold(1)(_.stateInfo.numPartitions)).over(input),
       timeAt = plan.keys.length,
-      latest.fold(PartitionWatch.MaxMicros)(math.min(_, PartitionWatch.MaxMicros)),
+      plan.settings.times.lowest,
+      latest.fold(plan.settings.times.highest)(math.min(_, plan.settings.times.highest)),
       batch.map(_.bounds)
     )
   }
@@ -60,6 +64,7 @@ private[spark] object SureRows {
   */
 final class SureRowsOfTask private[exec] (
     bounds: KeyBounds,
+    earliest: Long,
     latest: Long,
     frames: PartialFrames,
     sureRows: SQLMetric
@@ -72,7 +77,7 @@ final class SureRowsOfTask private[exec] (
 
   /** Whether a row is to be aggregated, with the bound of its key in that place. */
   def takes(micros: Long, partition: Int, hash: Int): Boolean = {
-    val isSure = gains && micros >= PartitionWatch.MinMicros && micros <= latest &&
+    val isSure = gains && micros >= earliest && micros <= latest &&
       micros >= bounds.of(partition, hash)
     if (isSure) {
       sureRows.add(1)

@@ -70,7 +70,9 @@ private[spark] final case class RowPlan(
 /** One batch for an operator that judges rows by their keys; times in microseconds.
   *
   * @param now
-  *   the batch's timestamp
+  *   the batch's time by the query's clock
+  * @param ahead
+  *   how far that is ahead of the batch's timestamp, which is the time that rows may have
   * @param before
   *   the query's watermark by which rows are late; None while there is none
   * @param after
@@ -86,19 +88,22 @@ private[spark] final case class RowPlan(
   */
 private[exec] final case class KeyedBatch(
     now: Long,
+    ahead: Long,
     before: Option[Long],
     after: Option[Long],
     isCredited: Boolean,
     log: Option[LateLog],
     endsAll: Boolean,
     isShown: Boolean = false
-)
+) {
+  def timestamp: Long = now - ahead
+}
 
 private[exec] object KeyedBatch {
 
   /** Where all rows have been seen, or nothing is kept of what is given. */
   val ThatEndsAll: KeyedBatch =
-    KeyedBatch(now = 0, None, None, isCredited = false, log = None, endsAll = true)
+    KeyedBatch(now = 0, ahead = 0, None, None, isCredited = false, log = None, endsAll = true)
 }
 
 /** The windows of one key in its own time, over rows that come one by one.
@@ -117,6 +122,7 @@ private[exec] final class TimedRows(
     groups: Option[KeyGroups] = None
 ) extends KeyWindows {
   private val settings = plan.settings
+  private val times = settings.times
   private val key = new TimedWindows(
     newWindows,
     time,
@@ -153,12 +159,19 @@ private[exec] final class TimedRows(
     if (rows.isAggregated) addFrame(rows.frame, rows.buffer) else addRow(rows.frame, rows.buffer)
 
   private def addRow(micros: Long, row: UnsafeRow): Unit =
-    if (late.isEmpty) take(micros, row): Unit
+    if (settings.counts && !KeyedLate.hasTime(micros, row, plan.keys.length, times))
+      addWithoutTime(row)
+    else if (late.isEmpty) take(micros, row): Unit
     else if (!late.get.refuses(micros, row)) {
       if (take(micros, row)) late.get.pass(micros, rows = 1)
       else if (key.judgesTogether) aside.add(row)
       else late.get.add(micros, row)
     }
+
+  private def addWithoutTime(row: UnsafeRow): Unit = {
+    key.addWithoutTime(batch.now, buffers.input(row))
+    late.foreach(_.passWithoutTime())
+  }
 
   private def judgeAgain(row: UnsafeRow): Unit = {
     val micros = row.getLong(plan.keys.length)
@@ -220,6 +233,7 @@ private[exec] final class TimedRows(
   def deadline: Long = key.deadline
   def write(out: ByteSink): Unit = key.write(out)
   override def watermark: Option[Long] = key.watermark
+  override def closesAt: Long = key.closesAt
 }
 
 private object TimedRows {

@@ -5,10 +5,11 @@ import java.util.UUID
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning}
 import org.apache.spark.sql.execution.streaming.operators.stateful.{
   StateStoreWriter,
+  StatefulOperatorCustomMetric,
   StatefulOperatorPartitioning,
   StatefulOperatorStateInfo
 }
@@ -19,6 +20,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreColFamilySchema
 }
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.streaming.StateOperatorProgress
 
 import io.eventtide.spark.query.WindowBatch
 import io.eventtide.spark.state.FrameStoreRDD
@@ -33,15 +35,19 @@ import io.eventtide.spark.state.FrameStoreRDD
   *   `SureFramesExec` does
   * @param batch
   *   the batch it is planned for; None in a plan that will not run as a streaming batch
+  * @param queries
+  *   the subqueries of the plan, which Spark runs before this
   */
 final case class WindowExec(
-    plan: WindowPlan,
+    @transient plan: WindowPlan,
     @transient batch: Option[WindowBatch],
     isPacked: Boolean,
+    queries: Seq[Expression],
     child: SparkPlan
 ) extends UnaryExecNode
     with StateStoreWriter {
-  override def output: Seq[Attribute] = plan.output
+  // A value, since Spark's operators of Python functions ask for it in the tasks.
+  override val output: Seq[Attribute] = plan.output
 
   override def producedAttributes: AttributeSet = AttributeSet(output)
 
@@ -112,6 +118,18 @@ final case class WindowExec(
     batch.exists(running => running.countsEveryStep && isStep(running))
   }
 
+  override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] =
+    WindowProgress.metrics
+
+  // The driver knows which reports of tasks count; a sum over tasks would count a stage that ran twice.
+  override def getProgress(): StateOperatorProgress = {
+    batch.foreach { running =>
+      val counted = WindowProgress(running.lateLog.reports.value, due.value.values)
+      counted.values.foreach { case (name, value) => longMetric(name).set(value) }
+    }
+    super.getProgress()
+  }
+
   @transient private lazy val bounds: BoundsAccum = {
     val accumulator = new BoundsAccum
     sparkContext.register(accumulator) // without a name, by which Spark would keep what it brings
@@ -123,15 +141,16 @@ final case class WindowExec(
     val running = batch.getOrElse(throw new IllegalStateException("no batch of a streaming query"))
     running.watch(due, bounds)
     val task = WindowTask(
-      plan,
+      plan.withValues(SubqueryValues.of(queries)),
       families,
       running.batchId,
-      running.nowMicros,
+      running.clockMicros,
       before = ClosedUpTo(running.lateMicros, plan.settings),
       after = ClosedUpTo(running.closingMicros, plan.settings),
       isPacked,
       plan.rows.map(_ => keyed(running)),
       Option.when(plan.settings.hasOwnTime && isPacked)(running.bounds),
+      running.lagging,
       getStateInfo.numPartitions
     )
     val taskMetrics = metricsOfTask
@@ -141,12 +160,13 @@ final case class WindowExec(
   }
 
   private def keyed(running: WindowBatch) = KeyedBatch(
-    running.nowMicros,
+    running.clockMicros,
+    running.aheadMicros,
     running.lateMicros,
     running.closingMicros,
     running.isCredited,
     Some(running.lateLog),
-    endsAll = false
+    running.endsAll
   )
 
   private def metricsOfTask = new WindowMetrics(

@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Expression,
   JoinedRow,
   NamedExpression,
+  ScalarSubquery,
   SortOrder,
   SpecificInternalRow,
   UnsafeProjection,
@@ -50,6 +51,23 @@ private[spark] final case class WindowPlan(
 ) {
   def output: Seq[Attribute] = result.columns.map(_.toAttribute)
 
+  /** The subqueries beside the aggregates, whose values are those of the batch. */
+  def subqueries: Seq[Expression] = (condition ++ result.columns).toSeq.flatMap(_.collect {
+    case query: ScalarSubquery => query
+  })
+
+  /** The same with these in place of the subqueries, in their order. */
+  def withValues(values: Seq[Expression]): WindowPlan = {
+    val remaining = values.iterator
+    def valued[E <: Expression](value: E): E =
+      value.transformDown { case _: ScalarSubquery => remaining.next() }.asInstanceOf[E]
+    if (values.isEmpty) this
+    else {
+      val ofCondition = condition.map(valued)
+      copy(condition = ofCondition, result = result.copy(columns = result.columns.map(valued)))
+    }
+  }
+
   /** The order in which the rows of a key come together, its frames one after the other. */
   def order: Seq[SortOrder] = (keys :+ frame).map(SortOrder(_, Ascending))
 
@@ -70,8 +88,8 @@ private[spark] final case class WindowPlan(
 
   /** A watermark by a policy, in a batch. */
   private[exec] def timeBy(policy: PolicySpec, batch: KeyedBatch): OwnTime = {
-    val latest = rows.flatMap(_.clamp).fold(Long.MaxValue)(_.limit(batch.now))
-    new OwnTime(policy, batch.isCredited, latest)
+    val latest = rows.flatMap(_.clamp).fold(Long.MaxValue)(_.limit(batch.timestamp))
+    new OwnTime(policy.forClockAhead(batch.ahead), batch.isCredited, latest)
   }
 
   def newCalls: AggregateCalls = new AggregateCalls(functions, counts, rows.map(_.columns))

@@ -29,15 +29,19 @@ private[exec] final class WindowRows(
   private val calls = task.plan.newCalls
   private val buffers = task.plan.newBuffers(calls)
   private val bounds = task.openBounds(store.id.partitionId, state)
-  private val groups = KeyGroups(task, state, bounds)
+  private val lagging = Option.when(task.plan.settings.hasOwnTime) {
+    new LaggingKeys(task.plan.together, task.lagging.getOrElse(store.id.partitionId, Nil))
+  }
+  private val groups = KeyGroups(task, state, bounds, lagging)
   private val windows = KeyWindows(task, state, calls, buffers, groups)
   private val rows = task.read(input, calls)
   private val seen = new SeenKeys
   private val due = new DueKeys(state.byEnd, task.closing, seen)
+  private val closesAll = task.endsAll || state.hasOtherRules
   // All keys, in the first batch of a run, where it is not known what they are due by, or which bounds
-  // they have; those of groups are seen to by `groups`.
+  // they have; those of groups are seen to by `groups`. And in the last batch of all.
   private val visitsAll =
-    state.keyCount > 0 && (state.hasOtherRules || bounds.wantAll && groups.isEmpty)
+    state.keyCount > 0 && (closesAll || bounds.wantAll && groups.isEmpty)
   private val others =
     if (visitsAll) state.allKeys else new StateStoreIterator[UnsafeRowPair](Iterator.empty)
   private val overdue = new DueKeys(state.byClock, task.nowMicros, seen)
@@ -88,7 +92,7 @@ private[exec] final class WindowRows(
   }
 
   private def addRows(): Unit = {
-    var left = windows.rowsAtOnce
+    var left = if (task.endsAll) Int.MaxValue else windows.rowsAtOnce
     while (left > 0 && rows.isSameKey) {
       windows.add(rows)
       rows.advance()
@@ -107,11 +111,12 @@ private[exec] final class WindowRows(
   private def takeOther(other: UnsafeRowPair): Unit =
     if (!seen.contains(state.idOf(other.value))) {
       openKey(other.key.copy())
-      if (state.hasOtherRules) close() else leaveAsRead()
+      if (closesAll) close() else leaveAsRead()
     }
 
   private def leaveAsRead(): Unit = {
     raiseBound()
+    compare()
     key = null
   }
 
@@ -138,6 +143,7 @@ private[exec] final class WindowRows(
       if (!mayStay) save()
       done += 1
     }
+    compare()
     key = null
   }
 
@@ -151,7 +157,22 @@ private[exec] final class WindowRows(
     counts.updated += 1
   }
 
+  private def compare(): Unit =
+    if (groups.isEmpty) lagging.foreach(_.offer(key, windows.watermark, windows.closesAt))
+
+  // Those that had no turn may have been forgotten, but are as they were if they have not.
+  private def lookAtLagging(): Unit = lagging.filter(_ => groups.isEmpty).foreach { keys =>
+    keys.unseen.foreach { known =>
+      buffers.reset()
+      if (state.open(known)) {
+        state.read(in => windows.read(in))
+        keys.offer(known, windows.watermark, windows.closesAt)
+      }
+    }
+  }
+
   private def commit(): Unit = {
+    lookAtLagging()
     due.close()
     overdue.close()
     others.close()
@@ -161,7 +182,8 @@ private[exec] final class WindowRows(
     val ofKeys = facts.deadlines.firstAfter(task.nowMicros)
     val byClock = groups.fold(ofKeys)(groups => math.min(ofKeys, groups.deadline))
     val deadline = if (task.hasDeadlines) byClock else NextDue.Never
-    metrics.commit(store, counts, NextDue(end, deadline, facts.keys), bounds.report)
+    val next = NextDue(end, deadline, facts.keys, lagging.fold(Seq.empty[LaggingKey])(_.result))
+    metrics.commit(store, counts, next, bounds.report)
     committed = true
   }
 

@@ -12,7 +12,7 @@ import io.eventtide.spark.state.{AggregateCalls, FrameFamilies, FrameStore, Wind
 /** What the tasks of one batch have to do.
   *
   * @param nowMicros
-  *   the batch's timestamp
+  *   the batch's time by the query's clock
   * @param before
   *   what was closed before this batch
   * @param after
@@ -23,6 +23,8 @@ import io.eventtide.spark.state.{AggregateCalls, FrameFamilies, FrameStore, Wind
   *   what is to be known where rows are judged by their keys
   * @param bounds
   *   those of the batch, where keys have watermarks of their own that raise them
+  * @param lagging
+  *   keys that were far behind after the batch before, by partition
   * @param partitions
   *   of the state
   */
@@ -36,6 +38,7 @@ private[exec] final case class WindowTask(
     isPacked: Boolean = false,
     keyed: Option[KeyedBatch] = None,
     bounds: Option[Broadcast[Array[Long]]] = None,
+    lagging: Map[Int, Seq[Array[Byte]]] = Map.empty,
     partitions: Int = 1
 ) {
 
@@ -52,6 +55,9 @@ private[exec] final case class WindowTask(
   def last: Long = after.last
 
   def closes: Boolean = closing > passed
+
+  /** Whether every window closes, whatever its time, and also of keys that are not due by any. */
+  def endsAll: Boolean = keyed.exists(_.endsAll)
 
   def hasDeadlines: Boolean = plan.settings.hasDeadlines
 

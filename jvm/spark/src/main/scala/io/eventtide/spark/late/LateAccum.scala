@@ -6,13 +6,6 @@ import scala.collection.mutable
 
 import org.apache.spark.util.AccumulatorV2
 
-/** A file that counts.
-  *
-  * @param bytes
-  *   its length, so that nobody has to ask the file system
-  */
-final case class LateFileName(name: String, bytes: Long)
-
 /** What one partition of one batch had to say about its rows, the late ones above all.
   *
   * @param stage

@@ -1,7 +1,5 @@
 package io.eventtide.spark.late
 
-import java.util.UUID
-
 import scala.util.Try
 
 import org.apache.hadoop.fs.Path
@@ -25,11 +23,16 @@ private[late] final class LateFiles private (
 ) extends Serializable {
 
   /** Begins a file with a name that no other attempt of the task has. */
-  def create(batchId: Long, partition: Int): LateFile = {
+  def create(batchId: Long, partition: Int): LateFile =
+    create(LateFileName.ofTask(batchId, partition, _))
+
+  /** Begins one with rows of several batches. */
+  def createPart(batches: BatchRange, part: Int): LateFile =
+    create(LateFileName.ofCompaction(batches, part, _))
+
+  private def create(name: String => String): LateFile = {
     val context = new TaskAttemptContextImpl(conf.value.value, new TaskAttemptID())
-    val random = UUID.randomUUID().toString.takeRight(12)
-    val name = s"$batchId-$partition-$random${writers.getFileExtension(context)}"
-    val path = new Path(folder, name)
+    val path = new Path(folder, name(writers.getFileExtension(context)))
     new LateFile(path, context, writers.newInstance(path.toString, schema, context))
   }
 }
@@ -45,14 +48,6 @@ private[late] object LateFiles {
     val conf = new SerializableConfiguration(job.getConfiguration)
     new LateFiles(folder.toString, schema, session.sparkContext.broadcast(conf), writers)
   }
-
-  /** The batch that a late file belongs to, by its name. */
-  def batchOf(name: String): Option[Long] = name match {
-    case Name(batch) => batch.toLongOption
-    case _ => None
-  }
-
-  private val Name = "(\\d+)-\\d+-[0-9a-f]{12}[.a-z0-9]*\\.parquet".r
 }
 
 /** One file of late rows, at its final path from the beginning: it counts once an index names it. */

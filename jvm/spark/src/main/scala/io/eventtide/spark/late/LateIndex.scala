@@ -7,10 +7,14 @@ import org.apache.hadoop.fs.Path
   *
   *   - '''Guarantee:''' an entry is written before Spark commits its batch, whole or not at all. It
   *     counts once the batch is committed, and is never purged.
-  *   - '''Restart:''' entries of batches that will run again go, and are written anew.
-  *   - A hundred entries, all older than what Spark can still run again, become one file, and a
-  *     hundred of these one more. A file goes only when the one with its lines is there, and none is
-  *     written twice.
+  *   - '''Revisions:''' a batch that is run again has an entry of its own, `<batch>.<revision>`; the
+  *     highest counts. Lower ones go once Spark has committed the batch: until then another run may
+  *     be about to commit it. The late rows of all revisions are the same, and so is whether they are
+  *     kept or only counted, which runs may choose otherwise.
+  *   - '''Restart:''' goes on from the entries below the batch to run, and deletes nothing.
+  *   - Ten entries, all older than what Spark can still run again, become one file, ten of these one
+  *     more, and so on up to ten thousand entries. A batch pays for ten small files at the most. A
+  *     file goes only when the one with its lines is there, and none is written twice.
   *
   * It is the query's side; `LateIndexReader` is what anybody else sees of it.
   */
@@ -21,55 +25,88 @@ private[spark] final class LateIndex(
     foldEvery: Int = LateIndex.FoldEvery
 ) {
   private val files = new LateIndexFiles(root, conf)
-  private var (present, replaced) = LateIndexFile.sort(files.names)
-  private var last = Option.empty[Long]
-  private var counted = LateEntry.NoRows
+  private var present = Vector.empty[LateIndexFile] // of committed batches, in order
+  private var replaced = Vector.empty[LateIndexFile]
+  private var begun = Map.empty[Long, Int] // the highest revision of a batch that may run again
+  private var newest = Option.empty[LateEntry]
 
-  /** Rows by reason since the checkpoint began. */
-  def total: Map[String, Long] = counted
+  /** The last entry. */
+  def last: Option[LateEntry] = newest
 
-  /** Forgets the batches from `below` on, and goes on from those before. */
+  /** What there is up to the last batch. */
+  def totals: LateTotals = newest.fold(LateTotals.None)(_.totals)
+
+  /** Goes on from the batches before `below`. */
   def restore(below: Long): Unit = {
-    replaced.foreach(files.delete)
-    replaced = Vector.empty
-    val (again, kept) = present.partition(_.first >= below)
+    val (current, old) = LateIndexFile.sort(files.names)
+    val (again, kept) = current.partition(_.first >= below)
     kept.filter(_.last >= below).foreach { file =>
       files.unreadable(file.name, s"batch $below is to run again, for which it is too old")
     }
-    again.foreach(files.delete)
+    begun = again.map(file => file.first -> file.revision).toMap
+    replaced = old
     present = kept
-    val newest = kept.lastOption.map(files.entries(_).last)
-    last = newest.map(_.batchId)
-    counted = newest.fold(LateEntry.NoRows)(_.total)
+    newest = kept.lastOption.map(file => files.entry(file, files.heads(file).last))
   }
 
-  /** Writes the late rows of a batch, if there are any. */
-  def write(batchId: Long, windows: Seq[LateOfWindow]): Unit = {
-    val late = windows.filter(_.rows.nonEmpty)
-    if (late.nonEmpty) {
-      val total = LateEntry.sum(counted +: late.map(_.rows))
-      val file = LateIndexFile.batch(batchId)
-      files.write(file, Seq(LateEntry(batchId, last, total, late).json))
+  /** Writes the late rows of a batch, if there are any, or were when it was run before. */
+  def write(batchId: Long, atMicros: Long, windows: Seq[LateOfWindow]): Unit = {
+    clear(batchId)
+    val before = begun.get(batchId)
+    val earlier =
+      before.toSeq.flatMap(revision => files.entries(LateIndexFile.batch(batchId, revision)))
+    val late = windows.filter(_.rows.nonEmpty).map(window => asWritten(window, earlier))
+    if (late.nonEmpty || before.isDefined) {
+      val total = LateEntry.sum(totals.rows +: late.map(_.rows))
+      val file = LateIndexFile.batch(batchId, before.fold(0)(_ + 1))
+      val entry = LateEntry(batchId, newest.map(_.batchId), atMicros, total, late)
+      files.write(file, Seq(entry.json))
+      replaced ++= before.map(LateIndexFile.batch(batchId, _))
       present :+= file
-      last = Some(batchId)
-      counted = total
-      (0 until LateIndex.Levels).foreach(fold(_, batchId - retain))
+      newest = Some(entry)
+      fold(batchId - retain)
     }
   }
 
-  // Spark commits a batch before it begins the next, and may be set back by `retain` batches.
-  private def fold(level: Int, below: Long): Unit = {
-    val old = present.filter(file => file.level == level && file.last < below)
-    if (old.length >= foldEvery) {
-      val whole = LateIndexFile.fold(old)
-      files.write(whole, old.flatMap(files.lines))
-      old.foreach(files.delete)
-      present = (whole +: present.diff(old)).sortBy(_.first)
-    }
+  /** Goes on without batches that a retention has forgotten. */
+  def forget(batches: LateEntry): Unit = {
+    val (current, old) = LateIndexFile.sort(files.names)
+    replaced = (replaced ++ old.filter(_.last <= batches.batchId)).distinctBy(_.name)
+    val first = batches.batchId + 1
+    val kept = present.filter(_.last >= first).map(of => of.copy(first = math.max(of.first, first)))
+    present = current.filter(_.isForgotten) ++ kept
+  }
+
+  // Another run may have kept these rows, or only counted them, and may be about to commit that.
+  private def asWritten(window: LateOfWindow, earlier: Seq[LateEntry]): LateOfWindow = earlier
+    .flatMap(_.windows)
+    .find(other => other.window == window.window && other.files.isEmpty != window.files.isEmpty)
+    .getOrElse(window)
+
+  // Spark commits a batch before it begins the next.
+  private def clear(below: Long): Unit = {
+    val (gone, kept) = replaced.partition(_.last < below)
+    gone.foreach(files.delete)
+    replaced = kept
+  }
+
+  // Spark may be set back by `retain` batches. The lowest level comes first, so that files of one
+  // level lie side by side.
+  private def fold(below: Long): Unit = {
+    val old = present.filter(_.last < below)
+    val byLevel = (0 until LateIndex.Levels).map(level => old.filter(_.level == level))
+    byLevel.find(_.length >= foldEvery).foreach(found => fold(found.take(foldEvery)))
+  }
+
+  private def fold(old: Seq[LateIndexFile]): Unit = {
+    val whole = LateIndexFile.fold(old)
+    files.write(whole, old.flatMap(files.lines))
+    old.foreach(files.delete)
+    present = (whole +: present.diff(old)).sortBy(_.first)
   }
 }
 
 private[late] object LateIndex {
-  private val FoldEvery = 100
-  private val Levels = 2
+  private val FoldEvery = 10
+  private val Levels = 4
 }

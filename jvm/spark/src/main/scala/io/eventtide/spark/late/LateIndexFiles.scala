@@ -36,13 +36,24 @@ private[late] final class LateIndexFiles(root: Path, conf: Configuration) {
   }
 
   @throws[FileNotFoundException]
-  def entries(file: LateIndexFile): Seq[LateEntry] = {
+  def entries(file: LateIndexFile): Seq[LateEntry] = heads(file).map(entry(file, _))
+
+  /** What the lines of a file begin with: much less work than all that they say. */
+  @throws[FileNotFoundException]
+  def heads(file: LateIndexFile): Seq[LateLine] = {
     val text = lines(file)
-    try text.map(LateEntry.read)
-    catch {
-      case NonFatal(_) => unreadable(file.name, "one of its lines is not as Eventtide writes it")
-    }
+    reading(file)(text.map(LateLine(_)))
   }
+
+  def entry(file: LateIndexFile, line: LateLine): LateEntry = reading(file)(line.entry)
+
+  private def reading[A](file: LateIndexFile)(read: => A): A =
+    try read
+    catch {
+      case foreign: LateEntry.Foreign => unreadable(file.name, foreign.getMessage)
+      case NonFatal(_) =>
+        unreadable(file.name, "one of its lines is not as Eventtide writes it")
+    }
 
   def unreadable(name: String, reason: String): Nothing =
     throw EventtideException(

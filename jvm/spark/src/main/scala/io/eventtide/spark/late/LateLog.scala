@@ -3,6 +3,8 @@ package io.eventtide.spark.late
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 
+import io.eventtide.kernel.window.TimeRange
+
 /** Where the tasks of one node put the late rows of one batch.
   *
   * @param watermarkMicros
@@ -45,6 +47,8 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, stage: In
   private var judge = log.watermarkMicros
   private var file = Option.empty[LateFile] // begun by the first row
   private var isOpen = true
+  private var earliest = Long.MaxValue // of the late rows that have a time
+  private var latest = Long.MinValue
 
   private var onTime = 0L
   private var lowest = Long.MaxValue
@@ -80,6 +84,8 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, stage: In
   ): Unit = {
     if (log.refuses) throw LateRefusal(Some(eventTimeMicros), judge, reason)
     columns.at(eventTimeMicros, windowsMissed)
+    earliest = math.min(earliest, eventTimeMicros)
+    latest = math.max(latest, eventTimeMicros)
     if (LateReason.tooLate.contains(reason)) {
       judge.foreach(watermark => lateBy.add(watermark - eventTimeMicros))
     }
@@ -103,10 +109,13 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, stage: In
   def close(): Unit = if (isOpen) {
     isOpen = false
     if (rows.nonEmpty || onTime > 0) {
-      val written = file.map(f => LateFileName(f.name, f.close()))
+      val written = file.map(f => LateFileName(f.name, f.close(), times))
       log.reports.add(LateReport(partition, stage, written, rows, onTime, lowest, lateBy.counted))
     }
   }
+
+  private def times: Option[TimeRange] =
+    Option.when(earliest <= latest)(TimeRange(earliest, latest))
 
   /** The task has failed: what it wrote does not count. */
   private[late] def discard(): Unit = {

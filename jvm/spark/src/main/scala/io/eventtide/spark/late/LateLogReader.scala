@@ -2,6 +2,7 @@ package io.eventtide.spark.late
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.spark.sql.eventtide.RunningQuery
 import org.apache.spark.sql.types.StructType
 
 import io.eventtide.spark.EventtideException
@@ -30,12 +31,56 @@ private[spark] final class LateLogReader(
   /** The batch at which so many batches above `after` end, which is `until` at the most. */
   def upTo(after: Long, until: Long, batches: Int): Long = index.upTo(after, until, batches)
 
-  /** The files of the batches above `after`, up to and with `until`. */
-  def files(after: Long, until: Long): Seq[FileStatus] =
-    index.entries(after, until).flatMap(_.filesOf(window)).map(status)
+  /** Where a query writes down how far it has read this log.
+    *
+    * @param source
+    *   what Spark gives the source of it, a folder in the checkpoint of that query
+    */
+  def mark(reader: RunningQuery, source: String): LateMark =
+    new LateMark(new LateReaders(root, conf), reader.id, reader.label, source)
 
-  /** All that there is now. */
-  def files(): Seq[FileStatus] = lastLate.fold(Seq.empty[FileStatus])(files(-1, _))
+  /** The files of the batches above `after`, up to and with `until`. */
+  def files(after: Long, until: Long, missing: LateMissing): Seq[FileStatus] =
+    files(after, until, LateSelection.All, missing)
+
+  /** Those of all that there is now, as far as they can have such rows. */
+  def files(selection: LateSelection, missing: LateMissing): Seq[FileStatus] = {
+    if (missing == LateMissing.Fail) refuseUnbalanced()
+    lastLate.fold(Seq.empty[FileStatus])(files(-1, _, selection, missing))
+  }
+
+  /** Refuses to go on after a batch where others have been forgotten since, which nobody has read. */
+  def refuseForgotten(after: Long): Unit = {
+    val forgotten = index.forgotten
+    if (after >= 0 && after < forgotten) {
+      throw EventtideException(
+        "LATE_ROWS_FORGOTTEN",
+        "root" -> root,
+        "read" -> after,
+        "forgotten" -> forgotten
+      )
+    }
+  }
+
+  /** Refuses a log whose index has less or more than the ledger says. */
+  def refuseUnbalanced(): Unit = index.refuseUnbalanced()
+
+  private def files(
+      after: Long,
+      until: Long,
+      selection: LateSelection,
+      missing: LateMissing
+  ): Seq[FileStatus] = {
+    val entries = missing match {
+      case LateMissing.Fail => index.entries(after, until, selection)
+      case LateMissing.Skip => index.readable(after, until, selection)
+    }
+    val named = entries.flatMap(_.filesOf(window)).filter(selection.takes).distinctBy(_.name)
+    val damaged = new LateFilesCheck(folder, conf).damaged(named)
+    if (missing == LateMissing.Fail) LateFilesCheck.refuse(root, damaged)
+    val left = damaged.map(_.file.name).toSet
+    named.filterNot(file => left(file.name)).map(status)
+  }
 
   // The index has the length, so that the file system need not be asked for each.
   private def status(file: LateFileName): FileStatus = {

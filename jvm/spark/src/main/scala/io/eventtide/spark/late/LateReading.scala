@@ -8,24 +8,37 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import io.eventtide.spark.options.Options
 
-/** How a stream reads a late log.
+/** How a late log is read; the first two are for streams.
   *
   * @param most
   *   so many batches of the query at a time, at the most; all there are if there is none
   * @param query
   *   the query that writes the log, where it may be running in this driver
+  * @param missing
+  *   what to do when a part of the log is missing
   */
-private[late] final case class LateReading(most: Option[Int], query: Option[UUID])
+private[late] final case class LateReading(
+    most: Option[Int],
+    query: Option[UUID],
+    missing: LateMissing
+)
 
 private[late] object LateReading {
   val Most = "maxBatchesPerTrigger"
   val Query = "query"
+  val Missing = "missing"
 
-  def apply(options: CaseInsensitiveStringMap): LateReading =
+  def apply(options: CaseInsensitiveStringMap): LateReading = {
+    val texts = Seq(Most, Missing).flatMap(name => Option(options.get(name)).map(name -> _))
+    val checked = new Options(texts.toMap)
     LateReading(
-      Option(options.get(Most)).flatMap(text => new Options(Map(Most -> text)).count(Most, 1)),
-      Option(options.get(Query)).map(UUID.fromString)
+      checked.count(Most, 1),
+      Option(options.get(Query)).map(UUID.fromString),
+      checked
+        .choice(Missing, LateMissing.all.map(way => way.name -> way))
+        .getOrElse(LateMissing.Fail)
     )
+  }
 }
 
 /** Whether a query has committed something, without a look at its checkpoint while it runs. */

@@ -13,6 +13,9 @@ sealed abstract class LateReason(val name: String) extends Serializable {
 
 object LateReason {
 
+  /** Every reason there is. */
+  val all: Seq[LateReason] = Seq(BehindWatermark, FrameClosed, WindowClosed, Future, BadTime)
+
   /** Those for which there is a watermark that would have been low enough. */
   val tooLate: Seq[LateReason] = Seq(BehindWatermark, FrameClosed, WindowClosed)
 

@@ -14,13 +14,16 @@ import org.apache.spark.sql.connector.read.{
   SupportsPushDownRequiredColumns,
   SupportsReportStatistics
 }
+import org.apache.spark.sql.eventtide.RunningQuery
 import org.apache.spark.sql.execution.datasources.v2.parquet.{ParquetScan, ParquetScanBuilder}
 import org.apache.spark.sql.execution.datasources.{PartitionSpec, PartitioningAwareFileIndex}
 import org.apache.spark.sql.internal.connector.SupportsPushDownCatalystFilters
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-/** Reads a late log with Spark's own Parquet reader, columns and filters pushed down to it. */
+/** Reads a late log with Spark's own Parquet reader, columns and filters pushed down to it, and
+  * filters to the index before.
+  */
 private final class LateScanBuilder(
     session: SparkSession,
     log: LateLogReader,
@@ -28,9 +31,10 @@ private final class LateScanBuilder(
 ) extends SupportsPushDownRequiredColumns
     with SupportsPushDownCatalystFilters {
 
+  private var selection = LateSelection.All
   private val parquet = new ParquetScanBuilder(
     session,
-    new LateFileIndex(session, log.files()),
+    new LateFileIndex(session, log.files(selection, reading.missing)),
     log.schema,
     log.schema,
     CaseInsensitiveStringMap.empty
@@ -38,7 +42,10 @@ private final class LateScanBuilder(
 
   override def pruneColumns(required: StructType): Unit = parquet.pruneColumns(required)
 
-  override def pushFilters(filters: Seq[Expression]): Seq[Expression] = parquet.pushFilters(filters)
+  override def pushFilters(filters: Seq[Expression]): Seq[Expression] = {
+    selection = new LateSelection(filters)
+    parquet.pushFilters(filters)
+  }
 
   override def pushedFilters: Array[Predicate] = parquet.pushedFilters
 
@@ -65,6 +72,7 @@ private final class LateScan(
     new LateStream(
       log,
       reading,
+      RunningQuery.current(session).map(log.mark(_, checkpointLocation)),
       files => parquet.copy(fileIndex = new LateFileIndex(session, files))
     )
 }

@@ -6,9 +6,12 @@ import org.apache.parquet.schema.TypeUtil
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.execution.datasources.parquet.SparkToParquetSchemaConverter
 import org.apache.spark.sql.types.{
+  ArrayType,
+  DataType,
   DayTimeIntervalType,
   IntegerType,
   LongType,
+  MapType,
   MetadataBuilder,
   StringType,
   StructField,
@@ -35,6 +38,7 @@ private[spark] object LateSchema {
   /** The whole schema, or a refusal of what the log cannot hold. */
   def of(row: StructType): StructType = {
     refuseNames(row)
+    row.foreach(column => refuseFields(column.name, column.dataType))
     row.fields.find(!isStorable(_)).foreach { field =>
       throw EventtideException(
         "LATE_COLUMN_TYPE",
@@ -57,6 +61,21 @@ private[spark] object LateSchema {
         "added" -> Added.fieldNames.mkString(", ")
       )
     }
+  }
+
+  // Parquet has no two fields of one name, and a reader tells those that differ by case not apart.
+  private def refuseFields(path: String, kind: DataType): Unit = kind match {
+    case struct: StructType =>
+      val names = struct.fieldNames
+      names.find(name => names.count(_.equalsIgnoreCase(name)) > 1).foreach { name =>
+        throw EventtideException("LATE_FIELD_NAME", "column" -> path, "field" -> name)
+      }
+      struct.foreach(field => refuseFields(s"$path.${field.name}", field.dataType))
+    case ArrayType(element, _) => refuseFields(s"$path.element", element)
+    case MapType(key, value, _) =>
+      refuseFields(s"$path.key", key)
+      refuseFields(s"$path.value", value)
+    case _ => ()
   }
 
   private def isStorable(field: StructField): Boolean =

@@ -22,5 +22,14 @@ object LateMode {
   * @param to
   *   the folder that late logs share, in which each query has one of its own; the checkpoint's
   *   `late` if there is none
+  * @param hasHandler
+  *   whether a function is to be called with them, which only a companion of the query does
+  * @param keepMicros
+  *   how long the log keeps them; for ever if there is none
   */
-final case class LateSettings(mode: LateMode, to: Option[String])
+final case class LateSettings(
+    mode: LateMode,
+    to: Option[String],
+    hasHandler: Boolean = false,
+    keepMicros: Option[Long] = None
+)

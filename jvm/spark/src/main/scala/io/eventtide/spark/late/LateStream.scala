@@ -8,7 +8,11 @@ import org.apache.spark.sql.connector.read.streaming.{
   SupportsTriggerAvailableNow
 }
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReaderFactory}
-import org.apache.spark.sql.execution.datasources.v2.parquet.ParquetScan
+import org.apache.spark.sql.execution.datasources.FilePartition
+import org.apache.spark.sql.execution.datasources.v2.parquet.{
+  ParquetPartitionReaderFactory,
+  ParquetScan
+}
 
 /** The last batch that was read, or -1. */
 private final case class LateOffset(batchId: Long) extends Offset {
@@ -19,25 +23,35 @@ private final case class LateOffset(batchId: Long) extends Offset {
 private final class LateStream(
     log: LateLogReader,
     reading: LateReading,
+    mark: Option[LateMark],
     scan: Seq[FileStatus] => ParquetScan
 ) extends MicroBatchStream
     with SupportsTriggerAvailableNow {
 
   private val query = reading.query.map(new QueryCommits(_))
   private var known = Option.empty[Long]
+  private var isChecked = false
   private var end = Option.empty[Option[Long]] // of a run that reads what there is and ends
 
-  override def prepareForTriggerAvailableNow(): Unit = end = Some(log.lastLate)
+  override def prepareForTriggerAvailableNow(): Unit = end = Some(lastLate())
 
   override def latestOffset(start: Offset, limit: ReadLimit): Offset = {
     val read = batchOf(start)
+    mark.foreach(_.begin(read))
     end.getOrElse(newest()).map(last => LateOffset(next(read, math.max(last, read)))).orNull
   }
 
   // Spark asks a hundred times a second, and the log is in a file system.
   private def newest(): Option[Long] = {
-    if (query.forall(_.hasNew())) known = log.lastLate
+    if (query.forall(_.hasNew())) known = lastLate()
     known
+  }
+
+  // Once: that the end of the log is missing, would be noticed only by what comes after it.
+  private def lastLate(): Option[Long] = {
+    if (!isChecked && reading.missing == LateMissing.Fail) log.refuseUnbalanced()
+    isChecked = true
+    log.lastLate
   }
 
   private def next(read: Long, last: Long): Long =
@@ -50,12 +64,27 @@ private final class LateStream(
 
   override def deserializeOffset(json: String): Offset = LateOffset(json.toLong)
 
-  override def planInputPartitions(start: Offset, end: Offset): Array[InputPartition] =
-    scan(log.files(batchOf(start), batchOf(end))).planInputPartitions()
+  override def planInputPartitions(start: Offset, end: Offset): Array[InputPartition] = {
+    val (after, until) = (batchOf(start), batchOf(end))
+    if (reading.missing == LateMissing.Fail) log.refuseForgotten(after)
+    val files = log.files(after, until, reading.missing)
+    val range = BatchRange(after + 1, until)
+    val hasOthers = files.flatMap(file => LateFileName.batches(file.getPath.getName)).exists {
+      !_.isWithin(range)
+    }
+    scan(files).planInputPartitions().map {
+      case of: FilePartition if hasOthers => LatePartition(of, after, until)
+      case of => of
+    }
+  }
 
-  override def createReaderFactory(): PartitionReaderFactory = scan(Nil).createReaderFactory()
+  override def createReaderFactory(): PartitionReaderFactory =
+    scan(Nil).createReaderFactory() match {
+      case parquet: ParquetPartitionReaderFactory => new LateReaderFactory(parquet)
+      case other => other
+    }
 
-  override def commit(end: Offset): Unit = ()
+  override def commit(end: Offset): Unit = mark.foreach(_.reached(batchOf(end)))
 
   override def stop(): Unit = ()
 

@@ -16,8 +16,14 @@ import io.eventtide.spark.query.CheckpointFiles
   *
   * @param to
   *   the folder of its files; the checkpoint's `late` if there is none, wherever the checkpoint is
+  * @param keepMicros
+  *   how long rows are kept, as the last run had it; for ever if there is none
   */
-private[spark] final case class LateWindow(to: Option[String], schema: StructType) {
+private[spark] final case class LateWindow(
+    to: Option[String],
+    schema: StructType,
+    keepMicros: Option[Long] = None
+) {
 
   def folder(root: Path): Path = to.fold(new Path(root, "late"))(new Path(_))
 
@@ -33,7 +39,7 @@ private[spark] final case class LateWindow(to: Option[String], schema: StructTyp
         "current" -> next.text(root)
       )
     }
-    LateWindow(to, LateSchema.withAdded(StructType(row ++ added)))
+    LateWindow(to, LateSchema.withAdded(StructType(row ++ added)), next.keepMicros)
   }
 
   private def find(field: StructField): Option[DataType] =
@@ -57,10 +63,18 @@ private[spark] final class LateWindows(root: Path, conf: Configuration) {
   def read(): Map[Int, LateWindow] =
     newest(files.names).map { case (window, revision) => window -> read(window, revision) }
 
-  /** Begins the logs of a checkpoint without batches. */
+  /** Begins the logs of a checkpoint without batches. A run that has none yet may have begun others,
+    * or the same: it may not have ended.
+    */
   def begin(logs: Map[Int, LateWindow]): Unit = {
-    files.names.filter(LateWindows.Name.matches).foreach(files.delete)
-    logs.foreach { case (window, log) => write(window, 0, log) }
+    val there = newest(files.names)
+    for ((window, revision) <- there if !logs.contains(window)) {
+      (0 to revision).map(LateWindows.name(window, _)).foreach(files.delete)
+    }
+    for ((window, log) <- logs) {
+      val known = there.get(window)
+      if (!known.exists(read(window, _) == log)) write(window, known.fold(0)(_ + 1), log)
+    }
   }
 
   /** Goes on with the logs of a run before. */
@@ -85,7 +99,8 @@ private[spark] final class LateWindows(root: Path, conf: Configuration) {
       val node = LateWindows.mapper.readTree(bytes)
       require(node.required("version").asInt == LateWindows.Version)
       val schema = DataType.fromJson(node.required("schema").asText).asInstanceOf[StructType]
-      LateWindow(Option(node.get("to")).map(_.asText), schema)
+      val keep = Option(node.get("keepMicros")).map(_.asLong)
+      LateWindow(Option(node.get("to")).map(_.asText), schema, keep)
     } catch {
       case NonFatal(_) =>
         new LateIndexFiles(root, conf).unreadable(name, "it is not as this Eventtide writes it")
@@ -95,6 +110,7 @@ private[spark] final class LateWindows(root: Path, conf: Configuration) {
   private def write(window: Int, revision: Int, log: LateWindow): Unit = {
     val node = LateWindows.mapper.createObjectNode().put("version", LateWindows.Version)
     log.to.foreach(node.put("to", _))
+    log.keepMicros.foreach(node.put("keepMicros", _))
     node.put("schema", log.schema.json)
     files.write(LateWindows.name(window, revision))(_.write(node.toString.getBytes(UTF_8))): Unit
   }

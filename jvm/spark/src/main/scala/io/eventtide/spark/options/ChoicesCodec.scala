@@ -34,6 +34,9 @@ private[options] object ChoicesCodec {
     )
   }
 
+  /** Whose watermark closes the window: that of the query ("global"), of a key or of a group of keys. */
+  def scope(written: String): String = values(written).getOrElse("scope", "global")
+
   // Where rows come one by one there is state for early results, or there is none: if they were by a
   // condition only, those of now are given, since nobody knows the condition.
   private def by(

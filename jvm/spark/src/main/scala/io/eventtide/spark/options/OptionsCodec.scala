@@ -7,6 +7,7 @@ import io.eventtide.kernel.watermark.{
   ParamKind,
   Policies,
   PolicySpec,
+  Substreams,
   ThrottleSpec,
   Throttles,
   WithIngestionTime
@@ -20,7 +21,8 @@ import io.eventtide.spark.EventtideException
   *   policy=min_of  of.0.policy=with_fixed_lag  of.0.lag=PT5S    policies inside, numbered
   *   decorators.0=throttle_by_frame  decorators.0.size=PT1S      in the order of application
   *   decorators.1=guard_future  decorators.1.max_ahead=PT1H  decorators.1.on=late
-  *   idle_timeout  expected (a count)  expected.0 (names)  max_substreams  on_restart
+  *   idle_timeout  expected (a count)  expected.0 (names)  max_substreams  substream_ttl
+  *   max_clock_step  on_restart
   * }}}
   *
   * Durations are ISO 8601 and become microseconds. Policies and throttles describe their own
@@ -28,6 +30,8 @@ import io.eventtide.spark.EventtideException
   */
 private[spark] object OptionsCodec {
   private val MaxSubstreams = 100000
+
+  private val Never = "never"
 
   // Spark's watermark is in whole milliseconds: a smaller frame or step could not be told apart.
   private val SmallestStep = 1000L
@@ -73,18 +77,31 @@ private[spark] object OptionsCodec {
       options.count("expected", 1),
       options.count("max_substreams", 1).getOrElse(MaxSubstreams),
       options.choice("on_restart", RestartModes).getOrElse(true),
-      substreams
+      substreams,
+      ttl = ttl(options),
+      maxClockStepMicros = options.duration("max_clock_step", 1)
     )
     options.refuseUnread()
     if (guards.length > 1) throw EventtideException("DUPLICATE_GUARD")
     if (!made.hasSubstreams && (names.nonEmpty || made.expectedCount.exists(_ > 1))) {
       throw EventtideException("EXPECTED_WITHOUT_SUBSTREAM")
     }
+    if (made.areOfKafka && made.ttlMicros.isDefined) {
+      throw new InvalidArgument(
+        Substreams.Ttl.name,
+        PolicyTree.duration(made.ttlMicros.get),
+        "left out: a partition of Kafka's is forgotten when its topic has it no more"
+      )
+    }
     if (policy.needsDeclaredSubstreams && names.isEmpty) {
       throw EventtideException("UNDECLARED_SUBSTREAMS", "policy" -> policy.name)
     }
     made
   }
+
+  private def ttl(options: Options): Option[SubstreamTtl] =
+    if (options.get(Substreams.Ttl.name).contains(Never)) Some(SubstreamTtl.Never)
+    else options.duration(Substreams.Ttl.name, 1).map(SubstreamTtl.After)
 
   /** The options of a watermark, as `watermark` reads them. */
   private[options] def write(settings: WatermarkSettings): Map[String, String] = {
@@ -101,6 +118,11 @@ private[spark] object OptionsCodec {
       "idle_timeout" -> settings.idleTimeoutMicros.map(PolicyTree.duration),
       "expected" -> settings.expectedCount.map(_.toString),
       "max_substreams" -> Some(settings.maxSubstreams.toString),
+      Substreams.Ttl.name -> settings.ttl.map {
+        case SubstreamTtl.After(micros) => PolicyTree.duration(micros)
+        case SubstreamTtl.Never => Never
+      },
+      "max_clock_step" -> settings.maxClockStepMicros.map(PolicyTree.duration),
       "on_restart" -> RestartModes.find(_._2 == settings.holdsOnRestart).map(_._1)
     ).collect { case (option, Some(value)) => option -> value }
     val names = settings.expected.zipWithIndex.map { case (name, i) => s"expected.$i" -> name }

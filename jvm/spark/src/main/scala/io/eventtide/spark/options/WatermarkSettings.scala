@@ -16,6 +16,10 @@ import io.eventtide.kernel.watermark.{FutureGuard, PolicySpec, Substreams, Throt
   *   what the rows are told apart by
   * @param keepsRefused
   *   whether rows that do not count for the watermark stay in the stream
+  * @param ttl
+  *   when a substream that is idle is forgotten; None where that was not said
+  * @param maxClockStepMicros
+  *   how far the clock may go forward by itself; None for what the session says
   */
 final case class WatermarkSettings(
     policy: PolicySpec,
@@ -27,7 +31,9 @@ final case class WatermarkSettings(
     maxSubstreams: Int,
     holdsOnRestart: Boolean,
     substreams: SubstreamLabel,
-    keepsRefused: Boolean = false
+    keepsRefused: Boolean = false,
+    ttl: Option[SubstreamTtl] = None,
+    maxClockStepMicros: Option[Long] = None
 ) {
 
   /** Whether the rows are told apart at all. */
@@ -39,10 +45,42 @@ final case class WatermarkSettings(
   def isThrottled: Boolean = throttles.nonEmpty
 
   /** What saved state depends on: a checkpoint of another structure is refused. */
-  def structure: String =
-    (policy.structure +: throttles.map(_.name) :+ s"by ${substreams.text}").mkString(", ")
+  def structure: Structure = Structure(
+    "policy" -> policy.structure,
+    Seq("substream" -> substreams.text)
+  )
 
-  def newSubstreams(): Substreams = new Substreams(policy, throttles, idleTimeoutMicros)
+  /** @param aheadMicros
+    *   how far the clock that they are told is ahead of the machine's
+    */
+  def newSubstreams(aheadMicros: Long = 0): Substreams = new Substreams(
+    policy.forClockAhead(aheadMicros),
+    throttles.map(_.forClockAhead(aheadMicros)),
+    idleTimeoutMicros,
+    WatermarkSettings.Grain,
+    ttlMicros
+  )
+
+  /** When a substream that is idle is forgotten; None for never. */
+  def ttlMicros: Option[Long] = ttl match {
+    case Some(SubstreamTtl.After(micros)) => Some(micros)
+    case Some(SubstreamTtl.Never) => None
+    case None if !hasSubstreams || areOfKafka => None
+    case None => idleTimeoutMicros.map(math.max(_, SubstreamTtl.DefaultMicros))
+  }
+
+  /** Whether they are the partitions of a source that says which it has. */
+  def areOfKafka: Boolean = substreams == SubstreamLabel.Kafka
+
+  /** Whether substreams may come without end though nobody has said so. */
+  def growsUnasked: Boolean = hasSubstreams && !areOfKafka && ttl.isEmpty && ttlMicros.isEmpty
+
+}
+
+object WatermarkSettings {
+
+  /** Spark's watermark is in whole milliseconds. */
+  private val Grain = 1000L
 }
 
 /** What the rows of a stream are told apart by.

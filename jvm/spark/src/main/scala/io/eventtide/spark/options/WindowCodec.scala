@@ -149,6 +149,11 @@ private[spark] object WindowCodec {
 
   private def late(options: Options): LateSettings = {
     val mode = options.choice("late", LateMode.all.map(mode => mode.name -> mode))
-    LateSettings(mode.getOrElse(LateMode.Log), options.get("late_to"))
+    LateSettings(
+      mode.getOrElse(LateMode.Log),
+      options.get("late_to"),
+      isOn(options, "on_late"),
+      options.duration("late_retention", 1)
+    )
   }
 }

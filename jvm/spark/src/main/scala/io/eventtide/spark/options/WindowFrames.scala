@@ -2,6 +2,7 @@ package io.eventtide.spark.options
 
 import java.time.temporal.ChronoUnit
 import java.time.{Duration, Instant, LocalDate, LocalDateTime, Period, ZoneId, ZoneOffset}
+import java.util.Locale
 
 import scala.util.Try
 
@@ -13,7 +14,7 @@ import io.eventtide.spark.EventtideException
 /** Which frames a window is made of, and how many of them. */
 private[options] final case class WindowFrames(grid: FrameGrid, shape: WindowShape)
 
-/** Reads sizes and where windows start: fixed lengths, or days and months in a time zone. */
+/** Reads and writes sizes and where windows start: fixed lengths, or days and months in a time zone. */
 private[options] object WindowFrames {
 
   // Spark's watermark is in whole milliseconds: a shorter frame could not be told from the next.
@@ -42,6 +43,33 @@ private[options] object WindowFrames {
     )
     val phase = Math.floorDiv(start, step).toInt
     WindowFrames(Frame(step, Math.floorMod(start, step)), shape(kind, frames, phase))
+  }
+
+  /** The options that make these frames, as a user would write them. */
+  def write(kind: String, frames: WindowFrames): Seq[(String, String)] = {
+    val count = frames.shape.frames.toLong
+    frames.grid match {
+      case Frame(step, offset) =>
+        val start = frames.shape match {
+          case Cumulating(_, phase) => phase * step + offset
+          case _: Sliding => offset
+        }
+        sizes(kind, Durations.inWords(count * step), Durations.inWords(step)) ++
+          Structure.length("offset", start)
+      case CalendarGrid(step, unit, zone, origin) =>
+        sizes(kind, inUnits(count * step, unit), inUnits(step.toLong, unit)) ++
+          Seq("time_zone" -> zone.getId, "origin" -> origin.toLocalDate.toString) ++
+          Structure.length("offset", origin.toLocalTime.toNanoOfDay / 1000)
+      case other => throw new IllegalStateException(s"no options: $other")
+    }
+  }
+
+  private def sizes(kind: String, size: String, step: String): Seq[(String, String)] =
+    ("size" -> size) +: piece(kind).map(_ -> step).toSeq
+
+  private def inUnits(count: Long, unit: ChronoUnit): String = {
+    val name = unit.toString.toLowerCase(Locale.ROOT).stripSuffix("s")
+    if (count == 1) s"1 $name" else s"$count ${name}s"
   }
 
   // A column without a zone already shows what clocks show: its days all have 24 hours.

@@ -16,6 +16,7 @@ import io.eventtide.kernel.window.{
   SessionSpec,
   Sessions,
   Silence,
+  TimeRange,
   WindowShape,
   WindowSpec
 }
@@ -26,6 +27,9 @@ sealed trait WindowKind {
   /** How many windows a row of that time is in, where that is known. */
   def windowsOf(ts: Long): Option[Int]
 
+  /** The times of rows whose windows Spark can show: others are refused. */
+  def times: TimeRange
+
   /** Which end of a window belongs to it, for people. */
   def bounds: String
 
@@ -34,14 +38,18 @@ sealed trait WindowKind {
 
   def lateRule: LateRule
 
-  /** The rules that were named; None where there are none to choose. */
-  def profile: Option[Profile]
+  /** Whether a step of the watermark that closes nothing makes rows late that come after it. */
+  def everyStep: Boolean
 
   /** The lowest event time of results that are still to come at a watermark. */
   def resultsFrom(watermark: Long): Long
 
-  /** What saved state depends on. */
-  def structure: String
+  /** What saved state depends on.
+    *
+    * @param kind
+    *   what the user calls it
+    */
+  def structure(kind: String): Seq[(String, String)]
 }
 
 object WindowKind {
@@ -58,37 +66,36 @@ object WindowKind {
       new FrameWindows(spec, ring(spec.shape, buffers, deducts))
 
     def windowsOf(ts: Long): Option[Int] = Some(spec.windowsOf(ts))
+    def times: TimeRange = spec.within(EventTimes.All)
     def delay: Long = spec.delay
     def lateRule: LateRule = spec.profile.lateRule
-    def profile: Option[Profile] = Some(spec.profile)
+    def everyStep: Boolean = spec.profile.everyStep
     def bounds: String = spec.profile.bounds.name
 
     // No later than the last instant of the first window that is still to close.
     def resultsFrom(watermark: Long): Long =
       math.min(watermark, spec.grid.start(spec.closed(watermark) + 1) - 1)
 
-    def structure: String = {
-      val WindowSpec(grid, shape, profile, _) = spec
-      s"$shape, $grid, ${profile.bounds.name}, late ${profile.lateRule.name}"
-    }
+    def structure(kind: String): Seq[(String, String)] =
+      WindowFrames.write(kind, WindowFrames(spec.grid, spec.shape)) ++ rules(bounds, lateRule)
   }
 
   final case class BySession(spec: SessionSpec) extends Merged {
     def open(buffers: Buffers, deducts: Boolean): OpenWindows = new Sessions(spec, buffers)
 
     def windowsOf(ts: Long): Option[Int] = Some(1)
+    def times: TimeRange = spec.within(EventTimes.All)
     def delay: Long = spec.delay
     def lateRule: LateRule = spec.profile.session.lateRule
-    def profile: Option[Profile] = Some(spec.profile)
+    def everyStep: Boolean = spec.profile.everyStep
     def bounds: String = "[first, last + gap)"
     def resultsFrom(watermark: Long): Long = math.min(watermark, spec.closed(watermark))
 
-    def structure: String = {
-      val cap = spec.maximum.map(most => s", at most ${PolicyTree.duration(most)}")
-      val rules = spec.profile.session
-      val touching = if (rules.touchingMerges) "one" else "two"
-      s"gap ${PolicyTree.duration(spec.gap)}${cap.mkString}, $touching where they touch, " +
-        s"late ${rules.lateRule.name}"
+    def structure(kind: String): Seq[(String, String)] = {
+      val touching = if (spec.profile.session.touchingMerges) "merge" else "separate"
+      Seq("gap" -> Durations.inWords(spec.gap)) ++
+        spec.maximum.map(most => "maximum_duration" -> Durations.inWords(most)) ++
+        Seq("touching" -> touching, "late_rule" -> lateRule.name)
     }
   }
 
@@ -97,13 +104,15 @@ object WindowKind {
       new CountWindows(spec, ring(spec.shape, buffers, deducts))
 
     def windowsOf(ts: Long): Option[Int] = None
+    def times: TimeRange = EventTimes.All
     def delay: Long = 0
     def lateRule: LateRule = LateRule.WindowClosed // no row is late
-    def profile: Option[Profile] = None
+    def everyStep: Boolean = false
     def bounds: String = "rows by number"
     def resultsFrom(watermark: Long): Long = watermark
 
-    def structure: String = s"${spec.size} rows every ${spec.slide}"
+    def structure(kind: String): Seq[(String, String)] =
+      Seq("rows" -> spec.size.toString, "every" -> spec.slide.toString)
   }
 
   /** Windows of rows that are kept one by one.
@@ -134,26 +143,28 @@ object WindowKind {
     def slidesInTime: Boolean = spec.slide.isInstanceOf[Extent.Time]
 
     def windowsOf(ts: Long): Option[Int] = spec.windowsOf(ts)
+    def times: TimeRange = spec.within(EventTimes.All)
     def bounds: String = Profile.storm.bounds.name
     def delay: Long = 0
     def lateRule: LateRule = Profile.storm.lateRule
-    def profile: Option[Profile] = None // there is none to choose
+    def everyStep: Boolean = Profile.storm.everyStep
 
     // A window that is still to come ends at the watermark or after it.
     def resultsFrom(watermark: Long): Long = watermark - 1
 
-    def structure: String = {
-      val result =
-        (if (isOfIngestion) ", in time of ingestion" else "") +
-          (if (handsOut) ", rows handed out" else "")
-      s"${text(spec.length)} every ${text(spec.slide)}, $bounds, late ${lateRule.name}$result"
-    }
+    def structure(kind: String): Seq[(String, String)] =
+      Seq("length" -> text(spec.length), "slide" -> text(spec.slide)) ++ rules(bounds, lateRule) ++
+        Option.when(isOfIngestion)("processing_time" -> "true") ++
+        Option.when(handsOut)("result" -> "rows")
 
     private def text(extent: Extent): String = extent match {
-      case Extent.Time(micros) => PolicyTree.duration(micros)
+      case Extent.Time(micros) => Durations.inWords(micros)
       case Extent.Rows(count) => s"$count rows"
     }
   }
+
+  private def rules(bounds: String, lateRule: LateRule): Seq[(String, String)] =
+    Seq("bounds" -> bounds, "late_rule" -> lateRule.name)
 
   private def ring(shape: WindowShape, buffers: Buffers, deducts: Boolean): FrameRing =
     FrameRing(shape, buffers, deducts, BlockArchive.None, blockSize = Int.MaxValue)
@@ -189,7 +200,7 @@ final case class KeyTimeSettings(
   def rules: String = KeyTimeCodec.write(this).mkString(" ")
 
   /** What saved state depends on: when a key was last seen is known by one clock. */
-  def structure: String = policy.fold("") { own =>
-    s", each ${if (isOfGroup) "group" else "key"} by ${own.structure}"
-  } + (if (silence.byEvents) ", silent by event time" else "")
+  def structure: Seq[(String, String)] = policy.toSeq.flatMap { own =>
+    Seq("watermark_scope" -> (if (isOfGroup) "group" else "key"), "policy" -> own.structure)
+  } ++ Option.when(silence.byEvents)("clock of idle_timeout" -> "event_time")
 }

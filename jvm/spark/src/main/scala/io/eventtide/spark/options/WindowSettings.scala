@@ -1,6 +1,6 @@
 package io.eventtide.spark.options
 
-import io.eventtide.kernel.window.{FrameRing, Trigger, WindowSpec}
+import io.eventtide.kernel.window.{FrameRing, TimeRange, Trigger, WindowSpec}
 import io.eventtide.spark.late.LateSettings
 
 /** One kind of windows as a user asked for it, validated. Times are in microseconds.
@@ -75,6 +75,9 @@ final case class WindowSettings(
   /** As `spec`, but for when windows give their result on time. */
   lazy val onTime: WindowSpec = spec.copy(delay = delay)
 
+  /** The times of rows whose windows Spark can show: others are refused. */
+  lazy val times: TimeRange = windows.times
+
   /** How long after its end a window gives its result on time. */
   def delay: Long = windows.delay - latenessMicros
 
@@ -119,37 +122,48 @@ final case class WindowSettings(
   def closesAt(due: Long): Long =
     if (takesRows || due == FrameRing.Never) due else onTime.closesAt(due)
 
-  /** Whether a step of the watermark that closes nothing makes rows late that come after it. */
-  def countsEveryStep: Boolean = !hasOwnTime && windows.profile.exists(_.everyStep)
+  /** Whether the query's watermark makes rows late by each of its steps, as windows may want it. */
+  def countsEveryStep: Boolean = !hasOwnTime && windows.everyStep
 
   /** As `closedUpTo`, for what can change no more. */
   def closedForGood(watermark: Long): Long =
     if (takesRows) watermark else spec.closed(watermark)
 
   /** What saved state depends on: a checkpoint of another structure is refused. */
-  def structure: String =
-    s"$kind ${windows.structure}, delay ${PolicyTree.duration(delay)}, " +
-      s"lateness ${PolicyTree.duration(latenessMicros)}" +
-      byKey.fold("")(_.structure) + panes.fold("")(_.structure) + byRow + triggerStructure
+  def structure: Structure = Structure(
+    "kind" -> kind,
+    windows.structure(kind),
+    Structure.length("delay", delay),
+    Structure.length("allowed_lateness", latenessMicros),
+    byKey.toSeq.flatMap(_.structure),
+    Seq("results" -> panes.fold("one row a window")(_ => "panes")),
+    Option.when(panes.exists(_.discards))("discarding" -> "true"),
+    byRow,
+    triggerStructure
+  )
 
   // Windows of time are kept in another form where their rows come one by one.
-  private def byRow: String = windows match {
-    case _: WindowKind.ByTime if takesRows => ", row by row"
-    case _ => ""
-  }
+  private def byRow: Option[(String, String)] =
+    Option.when(takesTimes && takesRows)(WindowSettings.ByRow -> "given")
 
   // What is kept of a key depends on which triggers there are, not on their numbers.
-  private def triggerStructure: String =
-    if (takesRows && triggers.exists(_.trigger.givesEarly))
-      s", by ${triggers.map(_.structure).mkString(" and ")}"
-    else ""
+  private def triggerStructure: Option[(String, String)] =
+    Option.when(takesRows && triggers.exists(_.trigger.givesEarly)) {
+      if (emitted.isEmpty) "early" -> "given" else "emit" -> emitted.map(_.name).mkString(", ")
+    }
+}
+
+object WindowSettings {
+
+  /** Whose watermark closes the windows of `choices`: "global", "key" or "group". */
+  def scope(choices: String): String = ChoicesCodec.scope(choices)
+
+  /** What makes the rows of windows of time come to their key one by one. */
+  private val ByRow = "emit, idle_timeout or watermark_scope"
 }
 
 /** A trigger by the name that its results have. */
-final case class NamedTrigger(name: String, trigger: Trigger) {
-  private[options] def structure: String =
-    if (trigger.givesEarly) s"$name early" else name
-}
+final case class NamedTrigger(name: String, trigger: Trigger)
 
 /** What a window gives besides one row when it closes.
   *
@@ -177,8 +191,4 @@ final case class PaneSettings(
   /** The same as one trigger. */
   def trigger: Trigger =
     Trigger(atEnd = true, every = earlyEveryMicros, rows = earlyRows, onCondition = hasCondition)
-
-  // Early panes may be asked for otherwise from run to run, but not at one time with, at one without.
-  private[options] def structure: String =
-    s", panes${if (discards) " of what is new" else ""}"
 }

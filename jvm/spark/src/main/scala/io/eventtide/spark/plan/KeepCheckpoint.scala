@@ -21,6 +21,9 @@ private[spark] object KeepCheckpoint extends Rule[LogicalPlan] {
     case _ => plan
   }
 
+  /** Whether this thread starts a query that a companion follows. */
+  def isFollowed: Boolean = starting.get != null
+
   /** Starts a query; and whether its checkpoint is temporary, and now its starter's to remove. */
   def during[A](start: => A): (A, Boolean) = {
     val kept = new Start

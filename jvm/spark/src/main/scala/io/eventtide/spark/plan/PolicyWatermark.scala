@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
 import org.apache.spark.unsafe.types.CalendarInterval
 
+import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.options.WatermarkSettings
 
 /** A watermark node whose value comes from a policy over substreams.
@@ -33,6 +34,16 @@ final class PolicyWatermark(
     case column @ Alias(IngestionTime(), _) => column.exprId == eventTime.exprId
     case _ => false
   })
+
+  /** The same under another guard against the future. */
+  def by(guard: Option[FutureGuard]): PolicyWatermark = new PolicyWatermark(
+    nodeId,
+    eventTime,
+    delay,
+    child,
+    substream,
+    settings.copy(guard = guard)
+  )
 
   override def productArity: Int = 6
 

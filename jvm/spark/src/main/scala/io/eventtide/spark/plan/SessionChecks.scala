@@ -39,12 +39,14 @@ private[spark] object SessionChecks {
       throw EventtideException("ALLOW_MULTIPLE_OFF", "setting" -> setting.key)
   }
 
-  private def rightSpark(): Unit =
-    if (minor(SPARK_VERSION) != BuildInfo.sparkMinor) {
+  /** Refuses a Spark that this jar was not compiled against. */
+  private[plan] def rightSpark(version: String = SPARK_VERSION): Unit =
+    if (minor(version) != BuildInfo.sparkMinor) {
       throw EventtideException(
         "WRONG_SPARK_VERSION",
         "built" -> BuildInfo.sparkMinor,
-        "running" -> minor(SPARK_VERSION)
+        "running" -> minor(version),
+        "supported" -> BuildInfo.sparkMinors
       )
     }
 

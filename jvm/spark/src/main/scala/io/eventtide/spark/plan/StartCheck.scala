@@ -7,6 +7,7 @@ import org.apache.spark.sql.execution.streaming.{ContinuousTrigger, RealTimeTrig
 import org.apache.spark.sql.streaming.{OutputMode, Trigger}
 
 import io.eventtide.spark.EventtideException
+import io.eventtide.spark.late.FindsLateRows
 
 /** Refuses a query whose trigger or output mode cannot work, before it is started.
   *
@@ -16,10 +17,12 @@ object StartCheck extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan match {
       case start: WriteToStreamStatement =>
+        Drain.check(start)
         if (start.inputQuery.exists(_.isInstanceOf[WithClock])) checkTrigger(start.trigger)
         if (start.inputQuery.exists(_.isInstanceOf[WindowAggregate])) checkMode(start.outputMode)
         checkPanes(start.inputQuery)
         checkTwice(start.inputQuery)
+        checkHandlers(start.inputQuery)
       case _ => ()
     }
     plan
@@ -51,6 +54,16 @@ object StartCheck extends Rule[LogicalPlan] {
   private def checkTwice(query: LogicalPlan): Unit = {
     val windows = query.collect { case window: WindowAggregate => window.nodeId }
     if (windows.distinct.length < windows.length) throw EventtideException("WINDOW_TWICE")
+  }
+
+  // A companion calls the handler of one window; without it, nothing calls any.
+  private def checkHandlers(query: LogicalPlan): Unit = {
+    val handled = query.collect {
+      case window: FindsLateRows if window.lateSettings.hasHandler => window.lateNode
+    }.distinct
+    if (handled.nonEmpty && !KeepCheckpoint.isFollowed)
+      throw EventtideException("HANDLER_NOT_CALLED")
+    if (handled.length > 1) throw EventtideException("HANDLER_TWICE", "count" -> handled.length)
   }
 
   private def givesPanes(node: LogicalPlan): Boolean = node match {

@@ -23,39 +23,41 @@ private[spark] object WatermarkBuilder {
       substream: Seq[Column],
       options: Map[String, String]
   ): DataFrame = {
-    val (column, choice, settings) = checked(stream, eventTime, substream, options)
-    if (stream.isStreaming) build(stream, column, choice, settings) else stream
+    SessionChecks.installed(stream.sparkSession)
+    val time = TimeColumn.shown(stream, eventTime)
+    val (choice, settings) = checked(time, eventTime, substream, options)
+    if (stream.isStreaming) build(time, choice, settings) else time.rows
   }
 
   /** As `withWatermark` on a stream, but rows without a usable time, and those that `guard_future`
     * refuses, stay in it: the window above takes them out.
     */
   def underWindow(
-      stream: DataFrame,
+      time: TimeColumn,
       eventTime: String,
       substream: Seq[Column],
       options: Map[String, String]
   ): (DataFrame, WatermarkSettings) = {
-    val (column, choice, settings) = checked(stream, eventTime, substream, options)
+    val (choice, settings) = checked(time, eventTime, substream, options)
     val keeping = settings.copy(keepsRefused = true)
-    (build(stream, column, choice, keeping), keeping)
+    (build(time, choice, keeping), keeping)
   }
 
   private def checked(
-      stream: DataFrame,
+      time: TimeColumn,
       eventTime: String,
       substream: Seq[Column],
       options: Map[String, String]
-  ): (Attribute, SubstreamChoice, WatermarkSettings) = {
-    SessionChecks.installed(stream.sparkSession)
+  ): (SubstreamChoice, WatermarkSettings) = {
+    TimeColumn.checkType(time.column, eventTime)
+    val stream = time.rows
     val plan = stream.queryExecution.analyzed
-    val column = timeColumn(stream, eventTime)
     val choice =
       if (substream.isEmpty) SubstreamChoice.default(plan)
       else SubstreamChoice.named(stream, substream)
     val settings = OptionsCodec.watermark(options, choice.label)
     PlanChecks.noWatermarkYet(plan, eventTime)
-    (column, choice, settings)
+    (choice, settings)
   }
 
   /** Adds the time at which each batch is made, and a watermark on it that is never behind a row. */
@@ -75,7 +77,8 @@ private[spark] object WatermarkBuilder {
     else {
       val column = Alias(IngestionTime(), into)()
       val timed = Project(plan.output :+ column, plan)
-      build(stream, column.toAttribute, SubstreamChoice(Nil, SubstreamLabel.Whole, timed), settings)
+      val time = TimeColumn(stream, column.toAttribute)
+      build(time, SubstreamChoice(Nil, SubstreamLabel.Whole, timed), settings)
     }
   }
 
@@ -92,11 +95,11 @@ private[spark] object WatermarkBuilder {
   }
 
   private def build(
-      stream: DataFrame,
-      column: Attribute,
+      time: TimeColumn,
       choice: SubstreamChoice,
       settings: WatermarkSettings
   ): DataFrame = {
+    val TimeColumn(stream, column) = time
     val session = stream.sparkSession
     val data = WithClock(choice.plan, clock(session, choice.plan))
     val watermark = PolicyWatermark(column, data, choice.keys, settings)
@@ -122,11 +125,5 @@ private[spark] object WatermarkBuilder {
     val theirs = stream.queryExecution.analyzed.outputSet + column
     val kept = watermark.output.filter(theirs.contains)
     if (kept.length == watermark.output.length) watermark else Project(kept, watermark)
-  }
-
-  private def timeColumn(stream: DataFrame, name: String): Attribute = {
-    val column = TimeColumn.named(stream, name)
-    TimeColumn.checkType(column, name)
-    column
   }
 }

@@ -16,7 +16,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.util.toPrettySQL
 
-import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.options.{Structure, WindowSettings}
 
 /** Makes windows of what its child, an aggregation of Spark's by keys and frame, has for each frame.
   *
@@ -46,7 +46,7 @@ final case class WindowAggregate(
 ) extends UnaryNode {
 
   /** What saved state depends on: a checkpoint of another structure is refused. */
-  def structure: String = {
+  def structure: Structure = {
     val Aggregate(grouping, columns, _, _) = child: @unchecked
     val asked = grouping.init.map(asWritten)
     val keys = asked.map(key => s"${toPrettySQL(key)} ${key.dataType.sql}")
@@ -57,11 +57,12 @@ final case class WindowAggregate(
       val types = call.aggregateFunction.children.map(_.dataType.sql)
       s"${toPrettySQL(call)} of ${types.mkString(", ")}"
     }
-    s"${WindowAggregate.Line}${settings.structure}, on ${eventTime.mkString}, by (${keys.mkString(", ")}), " +
-      groups
-        .fold("")(columns => s"in groups by ($columns), ") +
-      calls.distinct.mkString("(", "; ", ")") +
-      (if (settings.storm.isDefined) stored.mkString(", rows of (", ", ", ")") else "")
+    settings.structure ++
+      eventTime.map("event_time" -> _) ++
+      Option.when(keys.nonEmpty)("key_by" -> keys.mkString(", ")) ++
+      groups.map("group" -> _) ++
+      Option.when(calls.nonEmpty)("agg" -> calls.distinct.mkString("; ")) ++
+      Option.when(settings.storm.isDefined)("columns" -> stored.mkString(", "))
   }
 
   private def eventTime: Option[String] =
@@ -109,12 +110,6 @@ final case class WindowAggregate(
 
   override protected def withNewChildInternal(newChild: LogicalPlan): WindowAggregate =
     copy(child = newChild)
-}
-
-private[spark] object WindowAggregate {
-
-  /** How the line of a window begins in the plan of a checkpoint. */
-  val Line = "window "
 }
 
 /** Columns of the aggregation that are no results.

@@ -6,9 +6,12 @@ import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count}
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
+  And,
   Attribute,
   AttributeReference,
   Expression,
+  GreaterThanOrEqual,
+  LessThanOrEqual,
   Literal,
   PreciseTimestampConversion,
   PythonUDF,
@@ -17,6 +20,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical.{
   Aggregate,
   EventTimeWatermark,
+  Filter,
   LogicalPlan,
   Project
 }
@@ -102,17 +106,24 @@ private[spark] object WindowBuilder {
     val WindowInput(stream, eventTime, _, _) = input
     val id = UUID.randomUUID()
     val plan = stream.queryExecution.analyzed
+    val seen = input.seen
     val asked =
-      if (settings.handsOut) HandedOut.keys(stream, keys)
-      else WindowChecks.aggregation(stream, keys, aggregates)
+      if (settings.handsOut) HandedOut.keys(seen, keys)
+      else WindowChecks.aggregation(seen, keys, aggregates)
     val shared = CollatedKeys.shared(asked, settings.hasPanes || settings.handsOut)
     val keyed = if (settings.handsOut) HandedOut.withOwnKeys(shared) else shared
-    val groups = Option.when(settings.hasGroups)(KeyGroupColumns(stream, keyed, scope))
+    val groups = Option.when(settings.hasGroups)(KeyGroupColumns(seen, keyed, scope))
     val grouped = groups.fold(keyed)(_.aggregate)
+    val condition = when.map(WindowCondition(seen, keys, aggregates, _))
+    val subqueries = SubqueryColumns.of(grouped, condition)
+    val logs = stream.isStreaming && settings.late.mode == LateMode.Log
+    val rowsIn = subqueries.below(if (logs) CarriedSubstream.in(plan) else plan)
+    val names = asked.groupingExpressions.map(subqueries.overRows)
     val onTime =
-      if (stream.isStreaming) onTimeRows(id, input, asked.groupingExpressions, settings) else plan
+      if (stream.isStreaming) onTimeRows(id, input, rowsIn, names, settings)
+      else if (settings.counts) rowsIn
+      else inTime(rowsIn, eventTime, settings)
     val frame = if (settings.takesRows) micros(eventTime) else frameOf(eventTime, settings)
-    val condition = when.map(WindowCondition(stream, keys, aggregates, _))
     // Also where no panes are asked for by rows, which another run of the query may do.
     val rows = Option.when(settings.panes.isDefined && !settings.takesRows)(rowCount)
     val logged = onTime match {
@@ -120,16 +131,19 @@ private[spark] object WindowBuilder {
       case _ => None
     }
     val stored = settings.storm.map { storm =>
-      if (storm.handsOut) input.columns else columnsOf(keyed.aggregateExpressions)
+      if (storm.handsOut) input.columns else columnsOf(subqueries.in(keyed).aggregateExpressions)
     }
     val kept = logged.map(keptAs("_eventtide_kept", _, KeptColumns.OfLateRows)) ++
       groups.map(of => keptAs("_eventtide_group", of.columns, KeptColumns.OfGroups)) ++
       stored.map(keptAs("_eventtide_row", _, KeptColumns.OfRows))
     val computed = groups.fold(Seq.empty[Alias])(_.computed)
     val framed = Project((onTime.output :+ frame) ++ computed, onTime)
+    val computing = subqueries.in(
+      grouped.copy(aggregateExpressions = grouped.aggregateExpressions ++ condition)
+    )
     val aggregate = Aggregate(
-      grouped.groupingExpressions :+ frame.toAttribute,
-      (grouped.aggregateExpressions ++ condition ++ rows ++ kept) :+ frame.toAttribute,
+      computing.groupingExpressions :+ frame.toAttribute,
+      (computing.aggregateExpressions ++ rows ++ kept) :+ frame.toAttribute,
       framed
     )
     val node = WindowAggregate(
@@ -149,6 +163,13 @@ private[spark] object WindowBuilder {
       aggregate
     )
     Plans.dataFrame(stream.sparkSession, WindowChecks.results(node))
+  }
+
+  // Those that a stream refuses.
+  private def inTime(plan: LogicalPlan, time: Attribute, settings: WindowSettings): LogicalPlan = {
+    def at(micros: Long) = Literal(micros, time.dataType)
+    val (lowest, highest) = (at(settings.times.lowest), at(settings.times.highest))
+    Filter(And(GreaterThanOrEqual(time, lowest), LessThanOrEqual(time, highest)), plan)
   }
 
   // Spark takes an aggregation by a column with the mark for one that it can end.
@@ -188,13 +209,13 @@ private[spark] object WindowBuilder {
   private def onTimeRows(
       id: UUID,
       input: WindowInput,
+      plan: LogicalPlan,
       keys: Seq[Expression],
       settings: WindowSettings
   ): OnTimeRows = {
-    val plan = input.stream.queryExecution.analyzed
     val keeps = settings.late.mode == LateMode.Log
     val (logged, names) =
-      if (keeps) (input.columns, Seq(substream(plan), key(keys))) else (Nil, Nil)
+      if (keeps) (input.columns, Seq(substreamName(plan), key(keys))) else (Nil, Nil)
     OnTimeRows(id, input.eventTime, logged, names, input.guard, settings, plan)
   }
 
@@ -203,13 +224,8 @@ private[spark] object WindowBuilder {
     if (keys.isEmpty || keys.exists(_.exists(_.isInstanceOf[PythonUDF]))) Literal(null, StringType)
     else SubstreamName.expression(keys)
 
-  // Where the columns that tell it have been dropped, or there are several watermarks, it is not known.
-  private def substream(plan: LogicalPlan): Expression =
-    plan.collect { case watermark: PolicyWatermark => watermark.substream } match {
-      case Seq(columns) if columns.forall(_.references.subsetOf(plan.outputSet)) =>
-        SubstreamName.expression(columns)
-      case _ => Literal(null, StringType)
-    }
+  private def substreamName(plan: LogicalPlan): Expression =
+    CarriedSubstream.of(plan).fold[Expression](Literal(null, StringType))(SubstreamName.expression)
 
   // Rows without keys are of one, which costs nothing: its watermark stays for as good as ever.
   private val Kept = Map("key_ttl" -> "PT876000H")

@@ -9,16 +9,10 @@ import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   Expression,
   GetStructField,
-  IsNotNull,
   Literal,
   PreciseTimestampConversion
 }
-import org.apache.spark.sql.catalyst.plans.logical.{
-  EventTimeWatermark,
-  Filter,
-  LogicalPlan,
-  Project
-}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, Project}
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.eventtide.Plans
 import org.apache.spark.sql.types.{LongType, StructType}
@@ -38,7 +32,15 @@ private[spark] final case class WindowInput(
     eventTime: Attribute,
     columns: Seq[Attribute],
     guard: Option[FutureGuard] = None
-)
+) {
+
+  /** The stream with the user's columns and no other, in which names are looked up. */
+  def seen: DataFrame = {
+    val plan = stream.queryExecution.analyzed
+    if (plan.output.length == columns.length) stream
+    else Plans.dataFrame(stream.sparkSession, Project(columns, plan))
+  }
+}
 
 private[spark] object WindowInput {
 
@@ -49,20 +51,24 @@ private[spark] object WindowInput {
       substream: Seq[Column],
       options: Map[String, String]
   ): WindowInput = {
+    SessionChecks.installed(stream.sparkSession)
+    val time = TimeColumn.named(stream, eventTime)
     val (watermarked, settings) =
-      WatermarkBuilder.underWindow(stream, eventTime, substream, options)
+      WatermarkBuilder.underWindow(time, eventTime, substream, options)
     val guard = settings.guard.filter(_.mode == FutureGuard.Late)
-    val plan = watermarked.queryExecution.analyzed
-    WindowInput(watermarked, TimeColumn.named(watermarked, eventTime), plan.output, guard)
+    val output = watermarked.queryExecution.analyzed.output
+    val marked = output.find(_.exprId == time.column.exprId).getOrElse(time.column)
+    val theirs = stream.queryExecution.analyzed.outputSet
+    WindowInput(watermarked, marked, output.filter(theirs.contains), guard)
   }
 
-  /** A batch: every row has been seen, and those without an event time are in no window.
+  /** A batch: every row has been seen.
     *
     * @param eventTime
     *   None for the windows of a window below
     */
   def batch(rows: DataFrame, eventTime: Option[String]): WindowInput = {
-    val column = chosen(rows, eventTime).getOrElse {
+    val TimeColumn(timedRows, column) = chosen(rows, eventTime).getOrElse {
       throw EventtideException(
         "MISSING_OPTION",
         "option" -> "event_time",
@@ -70,15 +76,14 @@ private[spark] object WindowInput {
       )
     }
     if (!isMarked(column)) TimeColumn.checkType(column, column.name)
-    val input = over(rows.sparkSession, rows.queryExecution.analyzed, column)
-    val timed = Filter(IsNotNull(input.eventTime), input.stream.queryExecution.analyzed)
-    input.copy(stream = Plans.dataFrame(rows.sparkSession, timed))
+    over(rows.sparkSession, timedRows.queryExecution.analyzed, column)
+      .copy(columns = rows.queryExecution.analyzed.output)
   }
 
   /** A stream that has a watermark, of Eventtide's or of Spark's own, on a column or on windows. */
   def watermarked(stream: DataFrame, eventTime: Option[String]): WindowInput = {
     val plan = stream.queryExecution.analyzed
-    val column = chosen(stream, eventTime).filter(isMarked).getOrElse {
+    val column = chosen(stream, eventTime).map(_.column).filter(isMarked).getOrElse {
       throw EventtideException(
         "NO_WATERMARK",
         "column" -> eventTime.getOrElse("(none named)"),
@@ -93,8 +98,10 @@ private[spark] object WindowInput {
   }
 
   /** The column that was named, or the one with a mark. */
-  private def chosen(rows: DataFrame, name: Option[String]): Option[Attribute] =
-    name.map(TimeColumn.named(rows, _)).orElse(rows.queryExecution.analyzed.output.find(isMarked))
+  private def chosen(rows: DataFrame, name: Option[String]): Option[TimeColumn] =
+    name
+      .map(TimeColumn.named(rows, _))
+      .orElse(rows.queryExecution.analyzed.output.find(isMarked).map(TimeColumn(rows, _)))
 
   private def over(session: SparkSession, plan: LogicalPlan, column: Attribute): WindowInput =
     column.dataType match {

@@ -1,6 +1,7 @@
 package io.eventtide.spark.plan
 
 import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.expressions.{Literal, ScalarSubquery}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
@@ -58,6 +59,9 @@ private[spark] object WindowState {
       case other => other
     })
     val optimized: LogicalPlan = session.sessionState.optimizer.execute(above)
-    PlannedWindow(WindowBatch.windows(optimized).head).window
+    val window = PlannedWindow(WindowBatch.windows(optimized).head).window
+    window.withValues(window.subqueries.collect { case query: ScalarSubquery =>
+      Literal(Plans.value(session, query.plan), query.dataType)
+    })
   }
 }

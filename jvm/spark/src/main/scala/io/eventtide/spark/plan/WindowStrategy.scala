@@ -45,7 +45,11 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
     val planned = PlannedWindow(node)
     def rows = ProjectExec(planned.columns, planLater(planned.child))
     if (!node.isStreaming)
-      BatchWindowExec(planned.window, if (node.settings.takesRows) rows else byFrame(planned))
+      BatchWindowExec(
+        planned.window,
+        planned.window.subqueries,
+        if (node.settings.takesRows) rows else byFrame(planned)
+      )
     else {
       val isPacked =
         if (node.settings.takesRows)
@@ -58,7 +62,7 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
         case (false, true) => byKey(planned)
         case (false, false) => byFrame(planned)
       }
-      WindowExec(planned.window, batch, isPacked, input)
+      WindowExec(planned.window, batch, isPacked, planned.window.subqueries, input)
     }
   }
 

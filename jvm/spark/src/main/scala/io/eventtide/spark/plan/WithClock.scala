@@ -8,8 +8,12 @@ import org.apache.spark.sql.catalyst.rules.Rule
   *
   * A source is the one thing that can make Spark run a batch without data. The node exists so that
   * Spark finds that source in the plan; `RemoveClock` takes it out of every batch's plan again.
+  *
+  * @param drains
+  *   whether the query closes every window after its last row
   */
-final case class WithClock(data: LogicalPlan, clock: LogicalPlan) extends BinaryNode {
+final case class WithClock(data: LogicalPlan, clock: LogicalPlan, drains: Boolean = false)
+    extends BinaryNode {
   override def left: LogicalPlan = data
   override def right: LogicalPlan = clock
   override def output: Seq[Attribute] = data.output
@@ -22,7 +26,8 @@ final case class WithClock(data: LogicalPlan, clock: LogicalPlan) extends Binary
 
 /** Leaves the data side alone, so that filters and column pruning reach the source beneath. */
 object RemoveClock extends Rule[LogicalPlan] {
-  override def apply(plan: LogicalPlan): LogicalPlan = plan.transform { case WithClock(data, _) =>
-    data
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
+    case WithClock(data, _, _) =>
+      data
   }
 }

@@ -8,6 +8,7 @@ import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.eventtide.BatchInfo
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStats
 
+import io.eventtide.kernel.time.Clamped
 import io.eventtide.spark.exec.{BoundsAccum, DueAccum, NextDue, WatermarkRowsAccum}
 import io.eventtide.spark.late.LateLog
 import io.eventtide.spark.options.WindowSettings
@@ -17,8 +18,15 @@ import io.eventtide.spark.options.WindowSettings
   * The first question for `stats` ends the batch: Spark's tracker asks it when all tasks are done and
   * before the batch is committed. The tracker asks twice and the progress reporter again, so the
   * answer is kept.
+  *
+  * @param aheadMicros
+  *   how far the query's clock is ahead of the machine's
   */
-final class BatchWatermark private[query] (query: QueryWatermark, val info: BatchInfo) {
+final class BatchWatermark private[query] (
+    query: QueryWatermark,
+    val info: BatchInfo,
+    val aheadMicros: Long
+) {
   private val watched = mutable.ArrayBuffer.empty[(UUID, WatermarkRowsAccum)]
   private val late = mutable.HashMap.empty[UUID, LateLog]
 
@@ -31,10 +39,17 @@ final class BatchWatermark private[query] (query: QueryWatermark, val info: Batc
   /** The window at a position in the plan, by the rules that the batch goes by. */
   def settings(window: Int): WindowSettings = query.settings(window, info.batchId)
 
+  /** What the machine's clock showed, which is the time that rows may have. */
   def nowMicros: Long = info.timestampMs * 1000
+
+  /** What the query's clock shows, by which durations are measured. */
+  def clockMicros: Long = Clamped.add(nowMicros, aheadMicros)
 
   /** The lowest watermark that the batch can have: the one in the offset log. */
   def watermarkMicros: Long = info.watermarkMs * 1000
+
+  /** Whether every window closes in this batch, the last one of a query that is drained. */
+  def endsAll: Boolean = DrainedQuery.isAtEnd(info.watermarkMs)
 
   /** Called by each copy of a node; adaptive execution and self-joins make several. */
   def watch(nodeId: UUID, rows: WatermarkRowsAccum): Unit = synchronized {
@@ -61,6 +76,9 @@ final class BatchWatermark private[query] (query: QueryWatermark, val info: Batc
 
   /** The bounds of a window's keys before this batch, as its tasks get them. */
   def sentBounds(window: Int): Broadcast[Array[Long]] = query.bounds.send(window)
+
+  /** The keys of a window that were far behind before this batch, by partition. */
+  def laggingKeys(window: Int): Map[Int, Seq[Array[Byte]]] = query.laggingKeys(window)
 
   /** What has been reported of those after it, by window and by partition. */
   private[query] def boundsReported: Map[Int, Iterable[(Int, Array[Long])]] = synchronized {

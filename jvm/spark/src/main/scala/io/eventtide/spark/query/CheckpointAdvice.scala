@@ -2,10 +2,15 @@ package io.eventtide.spark.query
 
 import org.apache.spark.sql.internal.SQLConf
 
-import io.eventtide.spark.options.WatermarkSettings
+import io.eventtide.spark.options.{Durations, WatermarkSettings}
 
 /** What became of rows, where that is known, and what lies about. */
-private[query] final case class CheckpointCounts(onTime: Option[Long], late: Long, orphans: Int)
+private[query] final case class CheckpointCounts(
+    onTime: Option[Long],
+    late: Long,
+    orphans: Int,
+    clock: SavedClock = SavedClock.None
+)
 
 /** Which settings of a query are unwise, and what to do: a sentence each. */
 private[query] object CheckpointAdvice {
@@ -17,6 +22,10 @@ private[query] object CheckpointAdvice {
   ): Seq[String] =
     inputs.zipWithIndex.flatMap { case (input, i) => ofInput(input, nameOf(i, inputs.length)) } ++
       ofSpark(spark) ++ ofCounts(counts)
+
+  val Drained: String =
+    "The query was drained: every window is closed, and no query can go on from here. Start one over " +
+      "new rows with a new checkpoint location."
 
   private def nameOf(position: Int, inputs: Int): String =
     if (inputs == 1) "The watermark" else s"The watermark of input $position"
@@ -58,8 +67,13 @@ private[query] object CheckpointAdvice {
         "which lag would have kept them."
     },
     Option.when(counts.orphans > 0)(
-      s"${counts.orphans} late files count for nothing, since the attempts that wrote them failed " +
+      s"${counts.orphans} late files count for nothing: compacted, or of attempts that failed " +
         "or came second. eventtide clean-late removes them."
+    ),
+    Option.when(counts.clock.steps > 0)(
+      s"The machine's clock was set back, ${counts.clock.steps} times in all, by " +
+        s"${Durations.inWords(counts.clock.aheadMicros)}. What was measured was kept, but where a " +
+        "policy follows the clock, the watermark waits until it shows the same time again."
     )
   ).flatten
 

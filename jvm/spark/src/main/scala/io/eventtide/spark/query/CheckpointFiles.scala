@@ -3,8 +3,10 @@ package io.eventtide.spark.query
 import java.io.{DataInputStream, DataOutputStream}
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.hadoop.fs.{FileAlreadyExistsException, FileStatus, Path}
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+
+import io.eventtide.spark.EventtideException
 
 /** Files in a checkpoint, by Spark's own file manager: whole or not at all, on any file system. */
 private[spark] final class CheckpointFiles(folder: Path, conf: Configuration) {
@@ -35,12 +37,27 @@ private[spark] final class CheckpointFiles(folder: Path, conf: Configuration) {
     finally in.close()
   }
 
-  /** Writes a file that is not there yet: not every file system can replace one.
+  /** Writes a file that nobody but another run can have written meanwhile; this one ends then.
     *
     * @return
     *   its length in bytes
     */
-  def write(name: String)(content: DataOutputStream => Unit): Long = {
+  def write(name: String)(content: DataOutputStream => Unit): Long =
+    create(name)(content).getOrElse {
+      val found = s"${new Path(folder, name)} is of another run"
+      throw EventtideException("CHECKPOINT_TAKEN_OVER", "found" -> found)
+    }
+
+  /** Writes a file, unless there is one of that name: not every file system can replace one.
+    *
+    * @return
+    *   its length in bytes; None if there is one, which stays as it is
+    */
+  def create(name: String)(content: DataOutputStream => Unit): Option[Long] =
+    try Some(createNew(name)(content))
+    catch { case _: FileAlreadyExistsException => None }
+
+  private def createNew(name: String)(content: DataOutputStream => Unit): Long = {
     makeFolder
     val out = files.createAtomic(new Path(folder, name), overwriteIfPossible = false)
     try {

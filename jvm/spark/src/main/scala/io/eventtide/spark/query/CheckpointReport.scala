@@ -20,12 +20,12 @@ import io.eventtide.spark.late.{
   LateCounts,
   LateIndexReader,
   LateOrphans,
+  LateReaders,
   LateReason,
   LateRows,
   LateWindows
 }
-import io.eventtide.spark.options.{SettingsText, WatermarkSettings}
-import io.eventtide.spark.plan.WindowAggregate
+import io.eventtide.spark.options.{SettingsText, WatermarkSettings, WindowSettings}
 
 /** What a checkpoint holds, for people. It reads only, also while the query runs; what it cannot read
   * is among the problems.
@@ -47,16 +47,18 @@ private[spark] final class CheckpointReport(
   private val begun = offsets.lastBatch // after it, so that it is not below
   if (begun.isEmpty) throw EventtideException("CHECKPOINT_EMPTY", "root" -> root)
 
-  private lazy val lines = planFile.lines
+  private lazy val stored = planFile.plan
   private lazy val refusal = plan.flatMap(wanted => Try(refuseOther(wanted)).failed.toOption)
   private lazy val settingsOfSpark = begun.flatMap(sparkSettings)
   private lazy val ledger = Try(readLedger(CheckpointReport.Attempts))
   private lazy val settings = Try(ledger.toOption.flatMap(read => settingsOf(read.entries)))
+  private lazy val isDrained = ledger.toOption.exists(_.entries.last.isDrained)
   private lazy val watermark = Try {
     for (read <- ledger.toOption; known <- settings.get) yield reportOn(read, known)
   }
   private lazy val logs = Try(new LateWindows(root, conf).read())
   private lazy val late = Try(index.entries(-1, committed.getOrElse(-1L)))
+  private lazy val readers = Try(new LateReaders(root, conf).named)
   private lazy val orphans = Try(new LateOrphans(root, conf).find())
   private lazy val state = Try(ledger.foreach(read => checkState(read.entries.last)))
 
@@ -68,24 +70,32 @@ private[spark] final class CheckpointReport(
     node.put("root", root.toString).put("committed", committed.getOrElse(-1L))
     node.put("begun", begun.getOrElse(-1L)).put("fingerprint", fingerprint)
     val structure = node.putArray("plan")
-    lines.foreach(structure.add)
+    stored.lines.foreach(structure.add)
     watermark.toOption.flatten.foreach { report =>
       val tree = CheckpointReport.mapper.readTree(report.json)
       // whether the run holds that wrote it, nobody knows
       node.put("blame", report.copy(holding = false).blame).set[ObjectNode]("watermark", tree)
     }
     writeWindows(node)
+    writeKept(node)
+    writeReaders(node)
     writeSizes(node)
     val spark = node.putObject("settings")
     settingsOfSpark.foreach(_.toSeq.sorted.foreach { case (key, value) => spark.put(key, value) })
     val problems = node.putArray("problems")
-    val failures = unreadable ++ Seq(watermark, late, orphans).flatMap(_.failed.toOption)
+    val failures = unreadable ++ Seq(watermark, late, readers, orphans).flatMap(_.failed.toOption)
     failures.map(_.getMessage).distinct.foreach(problems.add)
     val advice = node.putArray("advice")
     val inputs = settings.toOption.flatten.getOrElse(Nil)
     CheckpointAdvice(inputs, settingsOfState.getOrElse(Map.empty), counts)
       .foreach(advice.add)
-    val reason = plan.flatMap(_ => refusal.orElse(unreadable.headOption))
+    watermark.toOption.flatten.foreach(_.inputs.flatMap(_.limit.warning).foreach(advice.add))
+    if (isDrained) advice.add(CheckpointAdvice.Drained)
+    val reason = plan.flatMap { _ =>
+      refusal
+        .orElse(unreadable.headOption)
+        .orElse(Option.when(isDrained)(DrainedQuery.refusal(root)))
+    }
     plan.foreach(_ => node.put("continues", reason.isEmpty))
     reason.foreach(error => node.put("refusal", error.getMessage))
     node.toString
@@ -97,14 +107,15 @@ private[spark] final class CheckpointReport(
   }
 
   private def fingerprint: String = {
-    val digest = MessageDigest.getInstance("SHA-256").digest(lines.mkString("\n").getBytes(UTF_8))
+    val digest = MessageDigest.getInstance("SHA-256").digest(stored.json.getBytes(UTF_8))
     digest.take(6).map(byte => f"$byte%02x").mkString
   }
 
   private def counts = CheckpointCounts(
     onTime = ledger.toOption.map(_.entries.last.rowsOnTime),
     late = LateReason.countTooLate(rowsLate),
-    orphans = orphans.getOrElse(Nil).length
+    orphans = orphans.getOrElse(Nil).length,
+    clock = ledger.toOption.fold(SavedClock.None)(_.entries.last.clock)
   )
 
   private def rowsLate: Map[String, Long] =
@@ -113,8 +124,8 @@ private[spark] final class CheckpointReport(
   private def writeWindows(node: ObjectNode): Unit = {
     val array = node.putArray("windows")
     val due = ledger.toOption.fold(Seq.empty[SavedDue])(_.entries.last.due)
-    lines.filter(_.startsWith(WindowAggregate.Line)).zipWithIndex.foreach { case (line, window) =>
-      val of = array.addObject().put("structure", line)
+    stored.windows.zipWithIndex.foreach { case (structure, window) =>
+      val of = array.addObject().put("structure", structure.text)
       val keys = due.lift(window).map(_.next.keys).filter(_ != NextDue.Unknown)
       keys.foreach(of.put("openKeys", _))
       logs.toOption
@@ -128,6 +139,24 @@ private[spark] final class CheckpointReport(
     }
   }
 
+  // From which batch on rows are kept, its time, and for how long.
+  private def writeKept(node: ObjectNode): Unit = {
+    node.putNull("lateKept")
+    late.getOrElse(Nil).find(_.batchId > index.forgotten).foreach { oldest =>
+      val kept = node.putObject("lateKept")
+      kept.put("from", oldest.batchId).put("clock", oldest.atMicros)
+      val keep = logs.getOrElse(Map.empty).values.map(_.keepMicros).toSeq
+      if (keep.nonEmpty && keep.forall(_.isDefined)) kept.put("forMicros", keep.flatten.max)
+    }
+  }
+
+  private def writeReaders(node: ObjectNode): Unit = {
+    val array = node.putArray("lateReaders")
+    readers.getOrElse(Nil).foreach { case (reader, name) =>
+      array.addObject().put("id", reader.id).put("name", name).put("batchId", reader.batchId)
+    }
+  }
+
   private def writeSizes(node: ObjectNode): Unit = {
     val found = orphans.getOrElse(Nil)
     node.put("orphans", found.length).put("orphanBytes", found.map(_.bytes).sum)
@@ -137,12 +166,12 @@ private[spark] final class CheckpointReport(
   }
 
   private def refuseOther(plan: LogicalPlan): Unit = {
-    planFile.refuseOther(PlanFile.linesOf(plan))
+    planFile.refuseOther(QueryPlan.of(plan))
     LateRows.refuseOther(plan, queryId, root, conf)
   }
 
   private def checkState(last: LedgerEntry): Unit =
-    if (lines.exists(_.startsWith(WindowAggregate.Line))) last.checkState()
+    if (stored.windows.nonEmpty) last.checkState()
 
   private def queryId: UUID = {
     val metadata = new CheckpointFiles(root, conf).read("metadata")(_.readAllBytes())
@@ -163,7 +192,7 @@ private[spark] final class CheckpointReport(
   // Those of the given plan count first: earlier versions did not write theirs.
   private def settingsOf(entries: Seq[LedgerEntry]): Option[Seq[WatermarkSettings]] = {
     val fitting = plan.filter(_ => refusal.isEmpty)
-    val ofPlan = fitting.map(PlanFile.watermarks(_).map(_.settings))
+    val ofPlan = fitting.map(QueryPlan.watermarks(_).map(_.settings))
     ofPlan.orElse(Option(entries.head.settings).filter(_.nonEmpty).map(_.map(SettingsText.read)))
   }
 
@@ -180,8 +209,22 @@ private[spark] final class CheckpointReport(
       inputs.emitted,
       last.held,
       LateCounts(Map.empty, rowsLate, last.rowsOnTime),
-      inputs.report(Map.empty)
+      inputs.report(Map.empty),
+      last.clock,
+      outlookOf(last.due)
     )
+  }
+
+  // What is due is in the ledger; which windows that closes, only the plan says.
+  private def outlookOf(due: Seq[SavedDue]): Outlook = {
+    val windows = plan.filter(_ => refusal.isEmpty).fold(Seq.empty[WindowSettings]) { fitting =>
+      WindowBatch.windows(fitting).map(_.settings)
+    }
+    val next = windows.zip(due).map { case (window, saved) =>
+      NextClosing(window, saved.next, byClock = _ => None)
+    }
+    val scopes = due.map(saved => WindowSettings.scope(saved.begins))
+    Outlook(nowMicros = None, nextMove = None, next, scopes)
   }
 
   private def timeOf(batchId: Long): Option[Long] =

@@ -29,6 +29,7 @@ private[query] final class DueWindows(
   val begins: IndexedSeq[String] = windows.map(_.choices)
 
   private var next = windows.map(_ => NextDue.Nothing)
+  private var lagging = windows.map(_ => Map.empty[Int, Seq[Array[Byte]]])
   private val own = windows.map(_.rules)
   private var rules = own // by which keys were last turned to
   private var left = begins // by which the batch was begun that the last run left
@@ -72,8 +73,25 @@ private[query] final class DueWindows(
     next = next.zipWithIndex.map { case (before, i) =>
       reported.get(i).fold(before)(partitions => NextDue.together(partitions.values))
     }
+    lagging = lagging.zipWithIndex.map { case (before, i) =>
+      reported.get(i).fold(before)(_.transform((_, due) => due.lagging.map(_.key)))
+    }
     asksByClock = true
   }
+
+  /** The keys of a window that are far behind, by partition. */
+  def laggingKeys(window: Int): Map[Int, Seq[Array[Byte]]] = lagging(window)
+
+  /** What each window closes next.
+    *
+    * @param byClock
+    *   when the clock moves the watermark to a value
+    */
+  def closing(byClock: Long => Option[Long]): Seq[NextClosing] =
+    windows.zip(next).map { case (window, due) => NextClosing(window, due, byClock) }
+
+  /** Whose watermark closes each window. */
+  def scopes: Seq[String] = begins.map(WindowSettings.scope)
 
   def hasWindows: Boolean = windows.nonEmpty
 

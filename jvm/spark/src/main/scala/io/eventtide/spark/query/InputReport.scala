@@ -1,16 +1,19 @@
 package io.eventtide.spark.query
 
-import scala.collection.mutable
-
 import com.fasterxml.jackson.databind.node.ObjectNode
 
-import io.eventtide.kernel.watermark.{Activity, Status, SubstreamReport}
+import io.eventtide.kernel.time.Clamped
+import io.eventtide.kernel.watermark.{Activity, Status, SubstreamReport, SubstreamSummary}
 import io.eventtide.spark.options.{PolicyTree, WatermarkSettings}
 
 /** One input of a query: the substreams under one watermark node; times in microseconds.
   *
   * @param rows
   *   of the last batch
+  * @param limit
+  *   how many substreams there are, and may be
+  * @param aheadMicros
+  *   how far the clock of the substreams is ahead of the machine's
   */
 private[query] final case class InputReport(
     position: Int,
@@ -20,50 +23,38 @@ private[query] final case class InputReport(
     emittedMicros: Option[Long],
     badTime: Long,
     future: Long,
-    private val substreams: Seq[SubstreamReport],
-    private val rows: BatchRows
+    private val substreams: SubstreamSummary,
+    private val rows: BatchRows,
+    limit: SubstreamLimit,
+    private val aheadMicros: Long = 0
 ) {
   private lazy val names = InputReport.shownNames(settings)
 
-  // The stand-in that every input has before its first row is nobody's substream.
-  private def visible: Iterator[SubstreamReport] = {
-    val hidden = Option.when(settings.expectedCount.isEmpty)(QueryInput.standIn(1))
-    substreams.iterator.filterNot(one => hidden.contains(one.name))
-  }
-
-  def count: Int = visible.size
-  def idle: Int = visible.count(_.activity.isIdle)
+  def count: Int = substreams.count
+  def idle: Int = substreams.idle
 
   /** How far the last of those that count is behind the first of all; None while one that counts has
     * not been seen. When none counts, nobody is waited for.
     */
-  def spread: Option[Long] = {
-    val counting = visible.filterNot(_.activity.isIdle).map(_.top).toSeq
-    val first = visible.flatMap(_.top).maxOption
-    if (counting.isEmpty) first.map(_ => 0L)
-    else for (last <- counting.min; top <- first) yield top - last
-  }
+  def spread: Option[Long] = substreams.spread
 
   /** The substreams with the lowest watermarks, the lowest first. */
-  def laggards(most: Int): Seq[SubstreamLine] = {
-    val lowest = mutable.PriorityQueue.empty(Ordering.by(InputReport.watermarkOf))
-    visible.foreach { one =>
-      val isFull = lowest.size == most
-      if (!isFull || InputReport.watermarkOf(one) < InputReport.watermarkOf(lowest.head)) {
-        if (isFull) { val _ = lowest.dequeue() }
-        lowest += one
-      }
-    }
-    lowest.dequeueAll.reverse.map(line)
-  }
+  def laggards(most: Int): Seq[SubstreamLine] =
+    substreams.listed.sortBy(InputReport.watermarkOf).take(most).map(line)
 
-  def lines: Seq[SubstreamLine] = visible.map(line).toSeq
+  /** All, or where they are very many those furthest behind and the first. */
+  def lines: Seq[SubstreamLine] = substreams.listed.map(line)
 
   def write(node: ObjectNode): Unit = {
     node.put("position", position).put("policy", PolicyTree.lines(settings).mkString(" "))
     node.put("state", InputReport.stateOf(status)).put("badTime", badTime).put("future", future)
     WatermarkReport.putTime(node, "ideal", idealMicros)
     WatermarkReport.putTime(node, "emitted", emittedMicros)
+    node.put("substreamCount", limit.count).put("maxSubstreams", limit.most)
+    limit.reachedInMicros.filter(_ => limit.isNear) match {
+      case Some(micros) => node.put("limitReachedIn", micros)
+      case None => node.putNull("limitReachedIn")
+    }
     val array = node.putArray("substreams")
     lines.foreach(_.write(array.addObject()))
   }
@@ -73,7 +64,7 @@ private[query] final case class InputReport(
     of.top,
     of.watermark,
     of.activity,
-    of.since,
+    Clamped.subtract(of.since, aheadMicros),
     rows.substreams.get(of.name).fold(0L)(_.count),
     of.rows
   )

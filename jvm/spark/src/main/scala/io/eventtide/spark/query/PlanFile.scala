@@ -1,96 +1,97 @@
 package io.eventtide.spark.query
 
+import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.util.control.NonFatal
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.eventtide.RunningQuery
 
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.plan.{PolicyWatermark, WindowAggregate}
+import io.eventtide.spark.options.Structure
 
-/** The watermark plan that a checkpoint belongs to: `<checkpoint>/eventtide/plan`.
+/** The plan that a checkpoint belongs to: `<checkpoint>/eventtide/plan`.
   *
-  * It holds what the saved state depends on: a line an input, with the kinds of its policies and
-  * throttles and its substream, and a line a window, with its sizes, rules, keys and aggregates. Lags,
-  * the sizes of throttles and timeouts are not in it and may change from run to run.
+  * Its first line has the version of the format and the CRC32C of what follows: the plan as JSON.
   */
 private[spark] final class PlanFile(root: Path, conf: Configuration) {
   private val files = new CheckpointFiles(new Path(root, "eventtide"), conf)
-  private val offsets = new CheckpointFiles(new Path(root, "offsets"), conf)
 
-  /** Refuses a checkpoint of another plan, or of a query without one; writes the plan of a new one.
+  /** Writes the plan of a checkpoint without batches.
     *
-    * A plan without offsets beside it is of a run that ended before its first batch, and binds nobody.
+    * One that is there is of a run that has no batch yet. If it is another, it binds nobody.
     */
-  def check(current: Seq[String]): Unit =
-    if (offsets.names.isEmpty) begin(current.mkString("\n")) else refuseOther(lines, current)
+  def begin(current: QueryPlan): Unit = {
+    val text = PlanFile.write(current)
+    if (!content.contains(text)) {
+      files.delete(PlanFile.Name)
+      files.write(PlanFile.Name)(_.write(text.getBytes(UTF_8))): Unit
+    }
+  }
 
   /** Refuses a plan that cannot go on from a checkpoint with batches. */
-  def refuseOther(current: Seq[String]): Unit = refuseOther(lines, current)
+  def refuseOther(current: QueryPlan): Unit = {
+    val differences = plan.differences(current)
+    if (differences.nonEmpty) {
+      throw EventtideException(
+        "CHECKPOINT_PLAN_CHANGED",
+        "root" -> root,
+        "differences" -> differences.mkString("; ")
+      )
+    }
+  }
 
-  /** The plan in the checkpoint, a line for each input and each window. */
-  def lines: Seq[String] =
-    if (files.exists(PlanFile.Name)) read().split("\n").toSeq
-    else throw EventtideException("CHECKPOINT_WITHOUT_EVENTTIDE", "root" -> root)
+  /** The plan in the checkpoint. */
+  def plan: QueryPlan =
+    content
+      .map(read)
+      .getOrElse(throw EventtideException("CHECKPOINT_WITHOUT_EVENTTIDE", "root" -> root))
 
   /** The position of a window among those of the checkpoint; None if it is of no query of ours. */
-  def windowAt(structure: String): Option[Int] = Option.when(files.exists(PlanFile.Name)) {
-    val windows = lines.filter(_.startsWith(WindowAggregate.Line))
-    val others = Seq("root" -> root, "current" -> structure, "stored" -> windows.mkString(" + "))
-    windows.zipWithIndex.collect { case (`structure`, at) => at } match {
+  def windowAt(window: Structure): Option[Int] = content.map { text =>
+    val windows = read(text).windows
+    val stored = windows.map(_.text).mkString(" + ")
+    val others = Seq("root" -> root, "current" -> window.text, "stored" -> stored)
+    windows.zipWithIndex.collect { case (`window`, at) => at } match {
       case Seq(one) => one
       case Nil => throw EventtideException("STATE_OF_OTHER_WINDOW", others: _*)
       case _ => throw EventtideException("STATE_OF_TWO_WINDOWS", others: _*)
     }
   }
 
-  // Says only the parts that differ.
-  private def refuseOther(stored: Seq[String], now: Seq[String]): Unit = {
-    val current = now.flatMap(_.split("\n")) // a literal in an expression may have lines of its own
-    if (stored != current) refuse(stored, current)
+  private def content: Option[String] = Option.when(files.exists(PlanFile.Name)) {
+    files.read(PlanFile.Name)(in => new String(in.readAllBytes(), UTF_8))
   }
 
-  private def refuse(stored: Seq[String], current: Seq[String]): Nothing = {
-    val pairs = stored.zipAll(current, "nothing", "nothing")
-    val (before, now) = pairs.filter { case (one, other) => one != other }.unzip
-    throw EventtideException(
-      "CHECKPOINT_PLAN_CHANGED",
-      "root" -> root,
-      "stored" -> before.mkString(" + "),
-      "current" -> now.mkString(" + ")
-    )
-  }
-
-  private def read(): String = files.read(PlanFile.Name) { in =>
-    val lines = new String(in.readAllBytes(), UTF_8).split("\n", 2)
-    if (lines.head != PlanFile.Version) {
-      throw EventtideException(
-        "PLAN_VERSION",
-        "root" -> root,
-        "found" -> lines.head,
-        "known" -> PlanFile.Version
-      )
+  private def read(text: String): QueryPlan = {
+    val (first, json) = text.span(_ != '\n')
+    first.split(' ') match {
+      case Array(PlanFile.Version, checksum) if checksum == PlanFile.checksum(json.drop(1)) =>
+        try QueryPlan.read(json)
+        catch { case NonFatal(_) => unreadable("a field of it is not as Eventtide writes it") }
+      case Array(PlanFile.Version, _) => unreadable("its checksum is wrong")
+      case Array(PlanFile.Version) | Array("") => unreadable("it ends too early")
+      case other =>
+        throw EventtideException(
+          "PLAN_VERSION",
+          "root" -> root,
+          "found" -> other.head,
+          "known" -> PlanFile.Version
+        )
     }
-    lines(1)
   }
 
-  private def begin(plan: String): Unit = {
-    files.delete(PlanFile.Name)
-    files.write(PlanFile.Name)(_.write(s"${PlanFile.Version}\n$plan".getBytes(UTF_8))): Unit
-  }
+  private def unreadable(reason: String): Nothing =
+    throw EventtideException("PLAN_UNREADABLE", "root" -> root, "reason" -> reason)
 }
 
-private[spark] object PlanFile {
+private object PlanFile {
   private val Name = "plan"
-  private val Version = "v1"
+  private val Version = "v2"
 
-  /** What the saved state of a query with this plan depends on. */
-  def linesOf(plan: LogicalPlan): Seq[String] =
-    watermarks(plan).map(_.settings.structure) ++ WindowBatch.windows(plan).map(_.structure)
+  private def write(plan: QueryPlan): String = s"$Version ${checksum(plan.json)}\n${plan.json}"
 
-  /** The watermarks of a plan that are ours, in the order of its inputs. */
-  def watermarks(plan: LogicalPlan): Seq[PolicyWatermark] =
-    RunningQuery.watermarkNodes(plan).collect { case node: PolicyWatermark => node }
+  private def checksum(json: String): String =
+    f"${Checksum.of(ByteBuffer.wrap(json.getBytes(UTF_8)))}%08x"
 }

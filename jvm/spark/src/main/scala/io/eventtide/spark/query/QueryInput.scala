@@ -3,7 +3,14 @@ package io.eventtide.spark.query
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
 import java.util.UUID
 
-import io.eventtide.kernel.watermark.{Activity, Backlog, Status, SubstreamReport}
+import io.eventtide.kernel.watermark.{
+  Activity,
+  Backlog,
+  LookedAhead,
+  Status,
+  SubstreamReport,
+  SubstreamSummary
+}
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.exec.SubstreamName
 import io.eventtide.spark.options.WatermarkSettings
@@ -21,16 +28,28 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   private var isDeserted = false // its source has no partitions any more
   private var badTime = 0L
   private var future = 0L
+  private var aheadMicros = 0L
+  private val growth = new SubstreamGrowth
 
-  /** Takes over what was saved: whole, and the changes after it. */
-  def restore(saved: Seq[Array[Byte]]): Unit = {
+  /** Takes over what was saved: whole, and the changes after it.
+    *
+    * @param ahead
+    *   how far the query's clock is ahead of the machine's, in microseconds
+    */
+  def restore(saved: Seq[Array[Byte]], ahead: Long = 0): Unit = {
+    substreams = settings.newSubstreams(ahead)
+    aheadMicros = ahead
     val records = saved.map(bytes => new DataInputStream(new ByteArrayInputStream(bytes)))
     records.foreach { record =>
       badTime = record.readLong()
       future = record.readLong()
+      growth.restore(record)
     }
     substreams.restore(records.head, records.tail)
   }
+
+  /** The query's clock is so far ahead of the machine's from now on; what was measured stays. */
+  def correct(ahead: Long): Unit = restore(Seq(save(whole = true)), ahead)
 
   /** Begins: substreams that are expected hold the watermark back from `now` on. */
   def begin(now: Long): Unit = {
@@ -118,6 +137,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     if (!rows.isEmpty) isDeserted = false
     val seen = rows.substreams.map { case (name, times) => times.of(indexOf(name, now)) }
     substreams.observeBatch(now, seen)
+    growth.add(now, substreams.size)
   }
 
   private def indexOf(name: String, now: Long): Int =
@@ -140,13 +160,10 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     standIns.lift(firstLeft).flatMap(substreams.indexOf)
   }
 
-  /** This input as it would be at `now`, were there no more rows. */
-  def at(now: Long): QueryInput = {
-    val later = new QueryInput(nodeId, settings)
-    later.substreams = substreams.copy()
-    later.substreams.tick(now)
-    later.isDeserted = isDeserted
-    later
+  /** How this input would be at `now`, were there no more rows. */
+  def at(now: Long): LookedAhead = {
+    val ahead = substreams.lookAhead(now)
+    ahead.copy(isIdle = isDeserted || ahead.isIdle)
   }
 
   def raise(micros: Long, now: Long): Unit = substreams.raise(micros, now)
@@ -170,6 +187,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     val out = new DataOutputStream(buffer)
     out.writeLong(badTime)
     out.writeLong(future)
+    growth.save(out)
     if (whole) substreams.saveWhole(out) else substreams.saveChanged(out)
     buffer.toByteArray
   }
@@ -182,13 +200,36 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     emitted,
     badTime,
     future,
-    if (isDeserted) substreams.report.map(_.copy(activity = Activity.CaughtUp))
-    else substreams.report,
-    rows
+    if (isDeserted) leftOut(summary) else summary,
+    rows,
+    limit,
+    aheadMicros
+  )
+
+  // The stand-in that every input has before its first row is nobody's substream.
+  private def summary: SubstreamSummary = substreams.summary(
+    QueryInput.Listed,
+    hidden = Option.when(settings.expectedCount.isEmpty)(QueryInput.standIn(1))
+  )
+
+  private def leftOut(all: SubstreamSummary): SubstreamSummary = all.copy(
+    idle = all.count,
+    spread = all.listed.flatMap(_.top).headOption.map(_ => 0L),
+    listed = all.listed.map(_.copy(activity = Activity.CaughtUp))
+  )
+
+  /** How many substreams there are, and may be. */
+  def limit: SubstreamLimit = SubstreamLimit(
+    substreams.size,
+    settings.maxSubstreams,
+    growth.reachesInMicros(settings.maxSubstreams)
   )
 }
 
 private[query] object QueryInput {
+
+  /** A report with more substreams would be more than a driver can hold. */
+  private val Listed = 10000
 
   // No column's text has a bare backslash: see SubstreamName.
   private val StandIn = "\\expected "

@@ -3,7 +3,7 @@ package io.eventtide.spark.query
 import java.util.UUID
 
 import io.eventtide.kernel.watermark.{Backlog, Deadlines}
-import io.eventtide.spark.options.{SettingsText, SubstreamLabel}
+import io.eventtide.spark.options.{SettingsText, SubstreamLabel, WatermarkSettings}
 
 /** All inputs of a query as one: the lowest that is not idle says the watermark. */
 private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
@@ -17,17 +17,40 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   /** The watermark that Spark was told, in whole milliseconds; None while there is none. */
   def emitted: Option[Long] = emittedMicros
 
+  /** Whether a policy goes by what the clock shows. */
+  val followTheClock: Boolean = inputs.exists(_.settings.policy.movesWithClock)
+
+  /** The least of what was asked for; None where nothing was. */
+  val maxClockStepMicros: Option[Long] = inputs.flatMap(_.settings.maxClockStepMicros).minOption
+
   /** What the policies say, before throttles. */
-  def ideal: Option[Long] = combined(inputs, _.ideal)
+  def ideal: Option[Long] = combined(inputs.map(input => (input.isIdle, input.ideal)))
 
   /** Begins, in a checkpoint without batches. */
   def begin(now: Long): Unit = inputs.foreach(_.begin(now))
 
   /** Takes over a whole entry of the ledger, and the changes after it. */
   def restore(saved: Seq[LedgerEntry]): Unit = {
-    inputs.zipWithIndex.foreach { case (input, i) => input.restore(saved.map(_.inputs(i))) }
+    val ahead = saved.last.clock.aheadMicros
+    inputs.zipWithIndex.foreach { case (input, i) =>
+      input.restore(saved.map(_.inputs(i)), ahead)
+    }
     emittedMicros = saved.last.emittedMicros
   }
+
+  /** The query's clock is so far ahead of the machine's from now on; what was measured stays. */
+  def correct(aheadMicros: Long): Unit = inputs.foreach(_.correct(aheadMicros))
+
+  /** The input of a watermark node, as it was asked for. */
+  def settingsOf(nodeId: UUID): Option[WatermarkSettings] =
+    positions.get(nodeId).map(inputs(_).settings)
+
+  /** The same inputs as another run has asked for them. */
+  def by(written: Seq[String]): QueryInputs = new QueryInputs(
+    inputs.zip(written).map { case (input, text) =>
+      new QueryInput(input.nodeId, SettingsText.read(text))
+    }
+  )
 
   /** The positions of inputs whose substreams are the partitions of their source, and their nodes. */
   val ofPartitions: Map[Int, UUID] = inputs.zipWithIndex.collect {
@@ -77,7 +100,8 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
     }
 
   /** Raises what is emitted to what the inputs have together. */
-  def emit(now: Long): Unit = combined(inputs, _.emitted).foreach(raise(_, now))
+  def emit(now: Long): Unit =
+    combined(inputs.map(input => (input.isIdle, input.emitted))).foreach(raise(_, now))
 
   /** Raises what is emitted to a watermark that Spark has already. */
   def raise(micros: Long, now: Long): Unit = {
@@ -87,7 +111,9 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   }
 
   /** What would be emitted at `now`, were there no more rows. */
-  def emittedAt(now: Long): Option[Long] = combined(inputs.map(_.at(now)), _.emitted)
+  def emittedAt(now: Long): Option[Long] = combined(
+    inputs.map(_.at(now)).map(at => (at.isIdle, at.emitted))
+  )
 
   /** The earliest clock at which what is emitted would be at this watermark without rows, or one step
     * further if it is nearly there: what is due is not known to the millisecond.
@@ -105,18 +131,18 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
 
   def save(whole: Boolean): Seq[Array[Byte]] = inputs.map(_.save(whole))
 
+  /** How many substreams each has, and may have. */
+  def limits: Seq[SubstreamLimit] = inputs.map(_.limit)
+
   def report(rows: Map[Int, BatchRows]): Seq[InputReport] =
     inputs.zipWithIndex.map { case (input, position) =>
       input.report(position, rows.getOrElse(position, BatchRows.Empty))
     }
 
   // When all are idle, nobody is waited for: the highest of any.
-  private def combined(
-      of: Seq[QueryInput],
-      watermark: QueryInput => Option[Long]
-  ): Option[Long] = {
-    val active = of.filterNot(_.isIdle)
-    val values = (if (active.isEmpty) of else active).map(watermark)
+  private def combined(idleAndWatermark: Seq[(Boolean, Option[Long])]): Option[Long] = {
+    val active = idleAndWatermark.filterNot(_._1)
+    val values = (if (active.isEmpty) idleAndWatermark else active).map(_._2)
     if (active.isEmpty) values.flatten.maxOption
     else if (values.contains(None)) None
     else values.flatten.minOption

@@ -8,6 +8,7 @@ import org.apache.spark.sql.internal.SQLConf
 
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.late.{BatchLateness, Lateness}
+import io.eventtide.spark.options.Durations
 
 /** Looks at a query's batches, and says in the driver's log what its owner would want to know.
   *
@@ -28,6 +29,7 @@ private[query] class QueryWatch(name: String, limits: WatchLimits) extends Loggi
   private var isStuck = false
   private var span = RowsOfSpan.None
   private var isLate = false
+  private var isNear = false // the limit of substreams
 
   /** A batch with rows has ended, whose own time is `nowMicros`. */
   def ended(
@@ -61,7 +63,7 @@ private[query] class QueryWatch(name: String, limits: WatchLimits) extends Loggi
 
   private def stuck(report: WatermarkReport, nowMicros: Long): String =
     s"The watermark of $name has not moved for $still batches with rows, which is " +
-      s"${Verdict.inWords(nowMicros - stillSince)}. ${report.blame}"
+      s"${Durations.inWords(nowMicros - stillSince)}. ${report.blame}"
 
   private def lateness(span: RowsOfSpan): String = {
     val percent = f"${span.share * 100}%.1f".replaceAll("\\.0$", "")
@@ -77,6 +79,39 @@ private[query] class QueryWatch(name: String, limits: WatchLimits) extends Loggi
       s"their windows$lag."
   }
 
+  /** The substreams of an input may become more and more. */
+  def growsUnasked(substreams: String): Unit = warn(
+    s"The substreams of $name ($substreams) are never forgotten, since it has no idle timeout: where " +
+      "they come and go, they become more until max_substreams stops the query. Give an " +
+      "idle_timeout and a substream_ttl, or substream_ttl='never' where there are few for good."
+  )
+
+  /** The machine's clock went forward by itself, which no policy of the query follows. */
+  def clockSetForward(byMicros: Long): Unit = warn(
+    s"The clock of $name went forward by ${Durations.inWords(byMicros)} more than time has passed. No " +
+      "policy of the query follows it, but idle timeouts and timers go by it."
+  )
+
+  /** The clock is far from that of the last batch. */
+  def clockFarFromLast(far: String): Unit = warn(
+    s"The clock shows a time $far the last batch of $name. If that is how long the query was down, " +
+      s"all is well; ${ClockLimits.AtStart} sets a limit from which on it does not start."
+  )
+
+  /** A batch has ended with so many substreams. */
+  def counted(inputs: Seq[SubstreamLimit]): Unit = {
+    val near = inputs.flatMap(_.warning)
+    if (near.nonEmpty && !isNear) near.foreach(text => warn(s"$text This is $name."))
+    isNear = near.nonEmpty
+  }
+
+  /** The machine's clock was set back. */
+  def clockSetBack(byMicros: Long, nowMicros: Long): Unit = warn(
+    s"The clock of $name went back by ${Durations.inWords(byMicros)}, to " +
+      s"${WatermarkReport.text(Some(nowMicros))}. What was measured until then, such as the silence " +
+      "of a substream, is kept and goes on from there; the watermark never goes back."
+  )
+
   /** Something could not be told. */
   def failed(by: Throwable): Unit = logWarning(s"What $name has to say could not be told.", by)
 
@@ -90,7 +125,7 @@ private object QueryWatch {
   private def about(micros: Long): String = {
     val unit = if (micros < 10000000L) 1000L else 1000000L
     val whole = if (micros > Long.MaxValue - unit) micros else -Math.floorDiv(-micros, unit) * unit
-    Verdict.inWords(whole)
+    Durations.inWords(whole)
   }
 }
 
@@ -139,7 +174,7 @@ private[query] object WatchLimits {
     )
   )
 
-  private def setting[T](conf: SQLConf, key: String, default: String, allowed: String)(
+  private[query] def setting[T](conf: SQLConf, key: String, default: String, allowed: String)(
       read: String => Option[T]
   ): T = {
     val text = conf.getConfString(key, default)

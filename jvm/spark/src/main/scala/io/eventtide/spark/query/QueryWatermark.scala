@@ -10,7 +10,7 @@ import org.apache.spark.sql.eventtide.{BatchInfo, RunningQuery}
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStats
 
 import io.eventtide.spark.late.{LateLog, LateRows}
-import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.options.{EventTimes, WatermarkSettings, WindowSettings}
 import io.eventtide.spark.source.ClockStream
 
 /** The watermark of one run of a streaming query: the policies of all its inputs, and their state.
@@ -25,15 +25,19 @@ import io.eventtide.spark.source.ClockStream
   * timestamp, so that a batch that is run again ends where it did before. A batch without rows never
   * moves the watermark: what an operator does to clean up would otherwise cause the next such batch.
   *
-  * All of it runs on the query's thread, except reports, which any thread may ask for.
+  * All of it runs on the query's thread, except reports, which any thread may ask for. So the lock
+  * guards what reports read, and is held while that changes, but never while a file of the checkpoint is
+  * read or written: a report waits for no file system. While the files of a batch are written, it is on
+  * that batch.
   */
 private[spark] final class QueryWatermark(
     query: RunningQuery,
-    inputs: QueryInputs,
+    own: QueryInputs,
     ledger: BatchLedger,
     late: LateRows,
     due: DueWindows,
-    watch: QueryWatch
+    watch: QueryWatch,
+    epoch: RunEpoch
 ) {
   import PartitionBacklogs.Backlogs
 
@@ -41,9 +45,18 @@ private[spark] final class QueryWatermark(
   def runId: UUID = query.runId
   def nowMs: Long = query.nowMs
   def isActive: Boolean = query.isActive
+  def nameConflict(): Unit = LogConflict.name(query)
   def has(nodeId: UUID): Boolean = inputs.positions.contains(nodeId) || late.has(nodeId)
 
-  private val catchUp = new CatchUp(inputs.holdOnRestart)
+  private var inputs = own // but for a batch that is run again, as it was begun
+  private val drained = new DrainedQuery(query)
+  private val catchUp = new CatchUp(own.holdOnRestart)
+  private val clock = new QueryClock
+  private val steps = new ClockSteps(
+    ClockLimits.of(query.session.sessionState.conf, inputs.maxClockStepMicros),
+    inputs.followTheClock,
+    watch
+  )
   private val ticks = new TickSchedule
   private val backlogs = new SourceBacklogs(query, inputs.ofPartitions)
   private var claimed = false
@@ -55,6 +68,9 @@ private[spark] final class QueryWatermark(
   private var batch: Option[BatchWatermark] = None
   private var finished: Option[FinishedBatch] = None
   private var isPublished = false
+
+  private[query] def settingsOf(nodeId: UUID): Option[WatermarkSettings] =
+    synchronized(inputs.settingsOf(nodeId))
 
   private[query] val metrics = new QueryMetrics(query, due.hasWindows)
 
@@ -70,14 +86,20 @@ private[spark] final class QueryWatermark(
   private[query] def isCredited: Boolean = synchronized(!catchUp.holding)
 
   /** The batch that Spark is planning; the same object for all nodes of the batch. */
-  def planned(info: BatchInfo): BatchWatermark = synchronized {
-    batch.filter(_.info == info).getOrElse {
+  def planned(info: BatchInfo): BatchWatermark =
+    synchronized(batch.filter(_.info == info)).getOrElse {
+      epoch.check() // now that the batch is begun
       if (!restored) rerun(info.batchId)
-      due.planned()
-      val next = new BatchWatermark(this, info)
-      batch = Some(next)
-      next
+      drained.check(info, finished.map(_.batch.info))
+      plan(info)
     }
+
+  private def plan(info: BatchInfo): BatchWatermark = synchronized {
+    due.planned()
+    correctClock(info.timestampMs * 1000): Unit
+    val next = new BatchWatermark(this, info, clock.saved.aheadMicros)
+    batch = Some(next)
+    next
   }
 
   private[query] def openLate(
@@ -91,8 +113,8 @@ private[spark] final class QueryWatermark(
     */
   private[query] def runIfUnread(ended: BatchWatermark): Unit = {
     val asks = synchronized(mayBeUnread && isRunAgain(ended.info.batchId))
-    if (asks && ended.isUnread && (due.hasWindows || !query.readNothing(isClock)))
-      query.runBatch()
+    val matters = due.hasWindows || query.namesState || !query.readNothing(isClock)
+    if (asks && ended.isUnread && matters) query.runBatch()
     synchronized { mayBeUnread = false }
   }
 
@@ -101,6 +123,9 @@ private[spark] final class QueryWatermark(
 
   /** Whether a step of the watermark is worth a batch to a window though it closes nothing. */
   private[query] def countsEveryStep(window: Int): Boolean = due.countsEveryStep(window)
+
+  private[query] def laggingKeys(window: Int): Map[Int, Seq[Array[Byte]]] =
+    synchronized(due.laggingKeys(window))
 
   /** A window in a batch. */
   private[query] def settings(window: Int, batchId: Long): WindowSettings =
@@ -115,12 +140,16 @@ private[spark] final class QueryWatermark(
     val counts = hadRows || synchronized(!catchUp.holding)
     val left = if (counts) leftAfter(ended) else None
     synchronized {
-      if (ended.info.watermarkMs > 0) inputs.raise(ended.watermarkMicros, ended.nowMicros)
+      clock.passed(ended.clockMicros)
+      if (ended.info.watermarkMs > 0) inputs.raise(ended.watermarkMicros, ended.clockMicros)
       inputs.refuse(rows)
-      if (counts) observe(ended.nowMicros, rows, left)
-      if (hadRows) inputs.emit(ended.nowMicros)
-      end(ended, rows, hadRows)
+      if (counts) observe(ended.clockMicros, rows, left)
+      if (hadRows) inputs.emit(ended.clockMicros)
+      take(ended, rows)
     }
+    write(ended)
+    tellOwner(ended.clockMicros, hadRows || rows.values.exists(_.refused > 0))
+    synchronized(stats(rows.values.filterNot(_.isEmpty).toSeq))
   }
 
   // What sources have left after a batch; None where one cannot say. Where silence decides something
@@ -129,31 +158,33 @@ private[spark] final class QueryWatermark(
   private def leftAfter(ended: BatchWatermark): Option[Map[Int, Backlogs]] = {
     val asks = synchronized {
       isRunAgain(ended.info.batchId) ||
-      (!catchUp.holding && inputs.isSilenceUpTo(ended.nowMicros))
+      (!catchUp.holding && inputs.isSilenceUpTo(ended.clockMicros))
     }
     if (asks) Try(backlogs.latest).toOption else Some(backlogs.news)
   }
 
-  private def end(
-      ended: BatchWatermark,
-      rows: Map[Int, BatchRows],
-      hadRows: Boolean
-  ): EventTimeStats = {
-    val now = ended.nowMicros
-    late.finish(ended.info.batchId, ended.lateLogs)
-    val isAgain = isRunAgain(ended.info.batchId)
-    due.take(ended.nextDue, isAgain)
-    if (!(isAgain && due.wasBegunByOthers)) bounds.take(ended.boundsReported)
-    write(ended.info.batchId, whole = ledger.wantsWhole)
+  private def take(ended: BatchWatermark, rows: Map[Int, BatchRows]): Unit = {
+    late.take(ended.lateLogs)
+    due.take(ended.nextDue, isRunAgain(ended.info.batchId))
     ticks.reschedule()
-    finished = Some(FinishedBatch(ended.info.batchId, now, rows, query.readNothing(isClock)))
-    tellOwner(now, hadRows || rows.values.exists(_.refused > 0))
-    stats(rows.values.filterNot(_.isEmpty).toSeq)
+    finished = Some(FinishedBatch(ended, rows, query.readNothing(isClock)))
+  }
+
+  private def write(ended: BatchWatermark): Unit = {
+    val isAgain = isRunAgain(ended.info.batchId)
+    epoch.check()
+    if (isAgain) epoch.checkUncommitted(ended.info.batchId)
+    late.write(ended.info.batchId, ended.nowMicros)
+    if (!steps.isDoubtful) late.forget(ended.info.batchId, ended.nowMicros)
+    if (!(isAgain && due.wasBegunByOthers)) bounds.take(ended.boundsReported)
+    val whole = ledger.wantsWhole || !recorded.exists(_.isOf(clock))
+    write(ended.info.batchId, whole, isCommitted = false)
   }
 
   private def tellOwner(now: Long, hadRows: Boolean): Unit = telling {
     if (hadRows || late.counts.batch.nonEmpty)
       watch.ended(now, report, inputs.ideal, late.lateness)
+    watch.counted(inputs.limits)
     publish()
   }
 
@@ -181,16 +212,17 @@ private[spark] final class QueryWatermark(
     * query to be quiet, as `processAllAvailable` does, there is a trigger without a tick after each.
     */
   def tick(): Boolean = {
-    val now = query.nowMs * 1000
+    val now = begin(query.nowMs * 1000)
     look(now)
-    synchronized {
-      val asks = due.takeOwed() || (mayTick && (isDue(now) && advanceTo(now) || takeOverdue(now)))
-      record()
-      asks
+    val asks = synchronized {
+      due.takeOwed() || (mayTick && (isDue(now) && advanceTo(now) || takeOverdue(now)))
     }
+    record()
+    asks
   }
 
-  /** As `tick`, for a run that reads what there is and ends: one tick, after the data.
+  /** As `tick`, for a run that reads what there is and ends: one tick, after the data. If it drains, it
+    * is to the highest watermark that there is.
     *
     * The run ends with the first trigger that finds nothing, and a source may not be able to say
     * that it has no more. Then a batch is asked for to find out, without a tick.
@@ -200,21 +232,23 @@ private[spark] final class QueryWatermark(
     */
   def lastTick(nowMs: Long): Boolean = {
     // The end of that millisecond: what a held batch has skipped, counts no more until it.
-    val now = math.max(nowMs * 1000, finished.fold(0L)(_.nowMicros)) + 999
+    begin(query.nowMs * 1000): Unit
+    val now =
+      math.max(clock.at(nowMs * 1000), finished.fold(Long.MinValue)(_.batch.clockMicros)) + 999
     look(now)
     if (synchronized(catchUp.holding && finished.isEmpty)) forgetGone(now)
-    synchronized {
-      val asks =
-        due.takeOwed() || (!lastTicked && isDue(now) && (!dataIsOver || advanceAtLast(now)))
-      record()
-      asks
+    val asks = synchronized {
+      val isLast = if (drained.drains) !drained.isRaised else !lastTicked && isDue(now)
+      due.takeOwed() || (isLast && (!dataIsOver || advanceAtLast(now)))
     }
+    record()
+    asks
   }
 
   private def advanceAtLast(now: Long): Boolean = {
     lastTicked = true
     catchUp.end()
-    advanceTo(now)
+    if (drained.drains) raiseTo(EventTimes.EndMs) else advanceTo(now)
   }
 
   // Before the next batch is decided on. A broker may take its time, for which no report waits. A
@@ -239,7 +273,6 @@ private[spark] final class QueryWatermark(
   }
 
   private def lookAround(now: Long): Unit = {
-    if (!restored) start(now)
     if (!catchUp.holding) lookAtPartitions(now, backlogs.news)
     val batchSince = ticks.batchSince(query.lastPlanned)
     val isOver = catchUp.look(batchSince, tookAll)
@@ -270,10 +303,11 @@ private[spark] final class QueryWatermark(
 
   private def tookAll: Boolean = query.sourcesCaughtUp(isClock).contains(true)
 
-  // A batch whose plan lost the watermark node did not end here, and the next one will not either.
+  // A batch whose plan lost the watermark node did not end here, and the next one will not either. What
+  // comes after a drain is late for ever: that sources had nothing more has to be seen.
   private def dataIsOver: Boolean =
     finished.map(_.batchId) != query.lastPlanned || finished.exists(last =>
-      last.readNothing || tookAll
+      last.readNothing || (!drained.drains && tookAll)
     )
 
   private def isDue(now: Long): Boolean = ticks.due(now)(due.awaits.flatMap(inputs.nextDue))
@@ -291,87 +325,154 @@ private[spark] final class QueryWatermark(
       query.combined(micros / 1000, inputs.positions.contains)
     }
     val moves = spark.exists(_ > query.watermarkMs)
-    if (moves) {
-      query.raiseWatermark(spark.get)
-      ticks.ticked()
-    } else ticks.postpone(now)
+    if (moves) raiseTo(spark.get) else ticks.postpone(now)
     moves
+  }
+
+  private def raiseTo(watermarkMs: Long): Boolean = {
+    query.raiseWatermark(watermarkMs)
+    ticks.ticked()
+    true
   }
 
   // Spark has begun a batch in an earlier run, and runs it again before it looks for new data.
   private def rerun(batchId: Long): Unit = {
-    restore(batchId)
-    runAgain = Some(batchId)
-    mayBeUnread = true
-    catchUp.rerun(wasHeld = recorded.exists(_.held))
+    val last = restore(batchId, isBegun = true)
+    synchronized {
+      runAgain = Some(batchId)
+      mayBeUnread = true
+      catchUp.rerun(wasHeld = last.held)
+    }
+  }
+
+  /** Begins the run, if it has not yet; what the query's clock shows. */
+  private def begin(nowMicros: Long): Long = {
+    steps.look(query.nowMs, query.elapsedMs)
+    if (!restored) start(nowMicros)
+    synchronized(correctClock(nowMicros))
+  }
+
+  // Whatever comes next goes by the corrected clock, which the ledger then has.
+  private def correctClock(nowMicros: Long): Long = {
+    clock.correct(nowMicros).foreach { by =>
+      inputs.correct(clock.saved.aheadMicros)
+      ticks.reschedule()
+      telling(watch.clockSetBack(by, nowMicros))
+    }
+    clock.at(nowMicros)
   }
 
   private def start(now: Long): Unit =
-    if (query.nextBatchId > 0) restore(query.nextBatchId)
-    else {
-      ledger.begin()
+    if (query.nextBatchId > 0) {
+      restore(query.nextBatchId, isBegun = false): Unit
+      clock.sinceLast(now).foreach(steps.lookAtStart)
+    } else {
+      ledger.look()
       late.restore(below = 0, onTime = 0)
-      inputs.begin(now)
-      restored = true
+      synchronized {
+        inputs.begin(now)
+        clock.passed(now)
+        restored = true
+      }
     }
 
-  private def restore(next: Long): Unit = {
+  private def restore(next: Long, isBegun: Boolean): LedgerEntry = {
     val entries = ledger.restore(below = next)
+    drained.check(entries.last, isBegun)
     if (due.hasWindows) entries.last.checkState()
     late.restore(below = next, entries.last.rowsOnTime)
-    inputs.restore(entries)
-    due.restore(entries.last.due, query.watermarkMs)
-    val last = entries.last
-    recorded = Some(Recorded(last.batchId, last.held, last.due.map(_.begins)))
-    restored = true
+    synchronized {
+      val begunBy = entries.head.settings
+      if (isBegun && begunBy != own.settings) inputs = own.by(begunBy)
+      inputs.restore(entries)
+      clock.restore(entries.last.clock)
+      due.restore(entries.last.due, query.watermarkMs)
+      restored = true
+    }
+    entries.last
   }
 
-  // What the next batch starts from has to be in the ledger before Spark writes its offsets.
+  // What the next batch starts from has to be in the ledger before Spark writes its offsets, in an
+  // entry of this run's own: of a run before it, which may not have ended, nothing comes after that.
   private def record(): Unit = {
     val last = query.nextBatchId - 1
-    if (!recorded.contains(recordOf(last))) write(last, whole = true)
+    if (!recorded.contains(recordOf(last))) {
+      epoch.check()
+      write(last, whole = true, isCommitted = true)
+    }
   }
 
-  private def write(batchId: Long, whole: Boolean): Unit = {
+  private def write(batchId: Long, whole: Boolean, isCommitted: Boolean): Unit = {
+    val entry = synchronized(entryOf(batchId, whole))
+    ledger.write(entry, isCommitted)
+    synchronized {
+      recorded = Some(recordOf(batchId))
+      if (inputs ne own) handOver(entry)
+    }
+  }
+
+  private def entryOf(batchId: Long, whole: Boolean): LedgerEntry = {
     val after = if (whole) None else ledger.last
-    ledger.write(
-      LedgerEntry(
-        batchId,
-        after,
-        catchUp.holding,
-        inputs.emitted,
-        inputs.save(after.isEmpty),
-        late.onTime,
-        due.save,
-        if (after.isEmpty) inputs.settings else Nil
-      )
+    LedgerEntry(
+      batchId,
+      after,
+      catchUp.holding,
+      inputs.emitted,
+      inputs.save(after.isEmpty),
+      late.onTime,
+      late.totals,
+      due.save,
+      if (after.isEmpty) inputs.settings else Nil,
+      clock = clock.saved
     )
-    recorded = Some(recordOf(batchId))
   }
 
-  private def recordOf(batchId: Long) = Recorded(batchId, catchUp.holding, due.begins)
+  // After the batch that another run has begun, this run goes on by its own settings.
+  private def handOver(whole: LedgerEntry): Unit = {
+    own.restore(Seq(whole))
+    inputs = own
+    recorded = None
+  }
+
+  private def recordOf(batchId: Long) =
+    Recorded(batchId, catchUp.holding, due.begins, clock.saved.steps)
 
   /** On the last batch that ended, or on how things stand before there is one. */
   def report: WatermarkReport = synchronized {
     WatermarkReport(
       finished.fold(-1L)(_.batchId),
-      finished.fold(query.nowMs * 1000)(_.nowMicros),
+      finished.fold(query.nowMs * 1000)(_.batch.nowMicros),
       inputs.ideal,
       inputs.emitted,
       catchUp.holding,
       late.counts,
-      inputs.report(finished.fold(Map.empty[Int, BatchRows])(_.rows))
+      inputs.report(finished.fold(Map.empty[Int, BatchRows])(_.rows)),
+      clock.saved,
+      outlook
     )
+  }
+
+  private def outlook: Outlook = {
+    val now = clock.at(query.nowMs * 1000)
+    Outlook(Some(now), inputs.nextDue(0), due.closing(inputs.nextDue), due.scopes)
   }
 }
 
 /** How the batch after one is begun, as it was written down. */
-private[query] final case class Recorded(batchId: Long, held: Boolean, begins: Seq[String])
+private[query] final case class Recorded(
+    batchId: Long,
+    held: Boolean,
+    begins: Seq[String],
+    clockSteps: Int
+) {
+  def isOf(clock: QueryClock): Boolean = clockSteps == clock.saved.steps
+}
 
 /** The last batch that ended, for reports. */
 private[query] final case class FinishedBatch(
-    batchId: Long,
-    nowMicros: Long,
+    batch: BatchWatermark,
     rows: Map[Int, BatchRows],
     readNothing: Boolean
-)
+) {
+  def batchId: Long = batch.info.batchId
+}

@@ -11,6 +11,7 @@ import org.apache.spark.sql.eventtide.RunningQuery
 import org.apache.spark.sql.internal.SQLConf
 
 import io.eventtide.spark.late.LateRows
+import io.eventtide.spark.options.WatermarkSettings
 import io.eventtide.spark.plan.{PlanChecks, PolicyWatermark, SessionChecks}
 
 /** The queries of this driver that have an Eventtide watermark, by run.
@@ -28,12 +29,16 @@ private[spark] object QueryWatermarks {
   def attach(query: RunningQuery): QueryWatermark = {
     // A run that failed before its clock was opened never stops it.
     running.values.removeIf(!_.isActive): Unit
-    running.computeIfAbsent(query.runId, _ => open(query))
+    Option(running.get(query.runId)).getOrElse {
+      val opened = open(query) // not as part of the map, whose other entries it would keep waiting
+      running.put(query.runId, opened)
+      opened
+    }
   }
 
   private def open(query: RunningQuery): QueryWatermark = {
     PlanChecks.oneWatermarkEach(query.analyzedPlan)
-    val nodes = PlanFile.watermarks(query.analyzedPlan)
+    val nodes = QueryPlan.watermarks(query.analyzedPlan)
     val limits = WatchLimits.of(query.session.sessionState.conf)
     val conf = query.session.sessionState.newHadoopConf()
     val root = new Path(query.checkpointRoot)
@@ -42,7 +47,12 @@ private[spark] object QueryWatermarks {
       SessionChecks.rocksDb(query.session)
       SessionChecks.severalOperators(query.session)
     }
-    new PlanFile(root, conf).check(PlanFile.linesOf(query.analyzedPlan))
+    val plan = QueryPlan.of(query.analyzedPlan)
+    val start = new CheckpointStart(root, conf)
+    start.refuseOther(query, plan)
+    val epoch = new RunEpoch(root, query.runId, conf)
+    epoch.begin()
+    start.begin(plan)
     val retain = query.session.sessionState.conf.getConf(SQLConf.MIN_BATCHES_TO_RETAIN)
     val inputs = nodes.map(node => new QueryInput(node.nodeId, node.settings)).toIndexedSeq
     val late = LateRows.open(query, root, retain, conf)
@@ -50,7 +60,11 @@ private[spark] object QueryWatermarks {
     val due = new DueWindows(windows.map(_.settings).toIndexedSeq, onlyForWindows)
     val ledger = new BatchLedger(root, retain, conf)
     val watch = new QueryWatch(query.label, limits)
-    new QueryWatermark(query, new QueryInputs(inputs), ledger, late, due, watch)
+    nodes
+      .map(_.settings)
+      .filter(_.growsUnasked)
+      .foreach(of => watch.growsUnasked(of.substreams.text))
+    new QueryWatermark(query, new QueryInputs(inputs), ledger, late, due, watch, epoch)
   }
 
   /** The batch that a node is planned for; None for a node of another query, which may be planned on
@@ -59,8 +73,16 @@ private[spark] object QueryWatermarks {
   def plannedBatch(query: RunningQuery, nodeId: UUID): Option[BatchWatermark] =
     Option(running.get(query.runId)).filter(_.has(nodeId)).map(_.planned(query.batch))
 
+  /** How the input of a node was asked for by the run that began the batch which is planned. */
+  def begunSettings(query: RunningQuery, nodeId: UUID): Option[WatermarkSettings] =
+    Option(running.get(query.runId)).filter(_.has(nodeId)).flatMap { watermark =>
+      watermark.planned(query.batch)
+      watermark.settingsOf(nodeId)
+    }
+
   def detach(watermark: QueryWatermark): Unit = {
     running.remove(watermark.runId)
+    watermark.nameConflict()
     watermark.metrics.remove()
     stopped.values.removeIf(_.get == null)
     val last = watermark.report.copy(holding = false) // a run that is over holds nothing

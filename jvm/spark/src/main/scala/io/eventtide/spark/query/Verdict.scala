@@ -5,6 +5,7 @@ import java.time.temporal.{ChronoField, ChronoUnit}
 import java.time.{Instant, ZoneOffset}
 
 import io.eventtide.kernel.watermark.Activity
+import io.eventtide.spark.options.Durations
 
 /** Who holds a query's watermark back, since when, and what would help: one sentence.
   *
@@ -14,16 +15,52 @@ import io.eventtide.kernel.watermark.Activity
 private[query] object Verdict {
 
   def of(query: WatermarkReport): String = {
+    if (query.outlook.isByKey) ByKeyVerdict.of(query.outlook)
+    else ofQuery(query) + next(query) + ByKeyVerdict.behind(query.outlook)
+  }
+
+  private def ofQuery(query: WatermarkReport): String = {
     val inputs = query.inputs.map(input => Accused(input, input.lines))
     val counting = inputs.filter(_.counting.nonEmpty)
-    if (query.holding && query.inputs.exists(_.settings.movesWithClock)) {
+    if (query.holding && isDue(query.outlook)) {
       s"The start holds the watermark${at(query.emittedMicros)} until the sources have caught " +
         "up; with on_restart='resume' the clock would move it at once."
     } else if (inputs.forall(_.lines.isEmpty)) {
       "Nobody holds the watermark back: no row has been seen yet, so there is none."
     } else if (counting.isEmpty) {
       s"Nobody holds the watermark back${at(query.idealMicros)}: every substream is idle."
-    } else accuse(query, counting) + throttled(query)
+    } else inLull(query, counting).getOrElse(accuse(query, counting)) + throttled(query)
+  }
+
+  // The clock alone would move it by now.
+  private def isDue(outlook: Outlook): Boolean =
+    outlook.nextMove.exists(at => outlook.nowMicros.exists(at <= _))
+
+  // A clock that moves the watermark without rows leaves nobody to accuse.
+  private def inLull(query: WatermarkReport, counting: Seq[Accused]): Option[String] = {
+    val source = counting.minBy(_.input.idealMicros)
+    val silent = source.counting.minBy(_.watermarkMicros)
+    for {
+      now <- query.outlook.nowMicros
+      _ <- query.outlook.nextMove if source.input.settings.policy.movesWithClock
+      since = now - silent.sinceMicros if since >= Second && silent.topMicros.isDefined
+    } yield {
+      val of = if (source.counting.length > 1) s" of ${quoted(silent)}" else ""
+      s"No rows$of for ${Durations.inWords(since / Second * Second)}: the clock moves the watermark, which " +
+        s"is${at(query.idealMicros)}."
+    }
+  }
+
+  private val Second = 1000000L
+
+  /** What closes next, and when or by what; nothing where no window is open. */
+  private def next(query: WatermarkReport): String = query.outlook.first.fold("") { closing =>
+    val when = (closing.byClock, query.outlook.nowMicros) match {
+      case (Some(at), Some(now)) =>
+        s"in ${Durations.inWords(math.max(0L, at - now))} by the clock, without rows"
+      case _ => s"when the watermark reaches ${utc(closing.watermark)}"
+    }
+    s" Next to close is ${closing.window}, $when."
   }
 
   // What policies say, and what Spark was told, may be a step apart.
@@ -71,14 +108,17 @@ private[query] object Verdict {
     } else {
       val leader = source.lines.maxBy(_.topMicros)
       val behind = for (top <- culprit.topMicros; highest <- leader.topMicros) yield highest - top
-      val who = behind.filter(_ > 0).map(by => s", ${inWords(by)} behind ${quoted(leader)}")
+      val who =
+        behind.filter(_ > 0).map(by => s", ${Durations.inWords(by)} behind ${quoted(leader)}")
       s"holds the watermark${at(culprit.watermarkMicros)}${who.getOrElse("")}, " +
         s"last seen at ${utc(culprit.sinceMicros)}"
     }
 
   // A name comes with the rows, and must not begin a line of a log.
-  private def quoted(substream: SubstreamLine): String =
-    substream.name
+  private def quoted(substream: SubstreamLine): String = quoted(substream.name)
+
+  private[query] def quoted(name: String): String =
+    name
       .flatMap(c => if (c.isControl) f"\\u${c.toInt}%04x" else c.toString)
       .mkString("'", "", "'")
 
@@ -103,28 +143,12 @@ private[query] object Verdict {
     else (others ++ inputs).min
   }
 
-  /** A length of time as people write it: `1h 30m`, rounded to nothing. */
-  def inWords(micros: Long): String = {
-    val (parts, _) = Units.foldLeft((Vector.empty[String], micros)) { case ((words, left), unit) =>
-      val (size, name) = unit
-      (if (left >= size) words :+ s"${left / size}$name" else words, left % size)
-    }
-    if (parts.isEmpty) "0s" else parts.mkString(" ")
-  }
-
-  private val Units = Seq(
-    86400000000L -> "d",
-    3600000000L -> "h",
-    60000000L -> "m",
-    1000000L -> "s",
-    1000L -> "ms",
-    1L -> "us"
-  )
-
   private def at(micros: Option[Long]): String = micros.fold("")(time => s" at ${utc(time)}")
 
-  private def utc(micros: Long): String =
-    s"${Shown.format(Instant.EPOCH.plus(micros, ChronoUnit.MICROS).atOffset(ZoneOffset.UTC))} UTC"
+  private[query] def utc(micros: Long): String = s"${time(micros)} UTC"
+
+  private[query] def time(micros: Long): String =
+    Shown.format(Instant.EPOCH.plus(micros, ChronoUnit.MICROS).atOffset(ZoneOffset.UTC))
 
   private val Shown: DateTimeFormatter = new DateTimeFormatterBuilder()
     .appendPattern("uuuu-MM-dd HH:mm:ss")

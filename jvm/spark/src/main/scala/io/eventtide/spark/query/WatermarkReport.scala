@@ -22,7 +22,9 @@ private[spark] final case class WatermarkReport(
     emittedMicros: Option[Long],
     holding: Boolean,
     late: LateCounts,
-    inputs: Seq[InputReport]
+    inputs: Seq[InputReport],
+    clock: SavedClock = SavedClock.None,
+    outlook: Outlook = Outlook.None
 ) {
 
   /** For `et.progress`: the whole of it. */
@@ -33,6 +35,7 @@ private[spark] final case class WatermarkReport(
     WatermarkReport.putTime(node, "emitted", emittedMicros)
     node.put("badTime", inputs.map(_.badTime).sum).put("future", inputs.map(_.future).sum)
     node.put("onTime", late.onTime)
+    node.put("clockSteps", clock.steps).put("clockCorrectedBy", clock.aheadMicros)
     val lateNode = node.putObject("late")
     late.total.foreachEntry { (reason, rows) =>
       val of = lateNode.putObject(reason)

@@ -37,8 +37,17 @@ private[spark] final class WindowBatch private (
   /** The batch's timestamp, by which a row from the future is known. */
   def nowMicros: Long = watermark.nowMicros
 
+  /** The batch's time by the query's clock, by which durations are measured. */
+  def clockMicros: Long = watermark.clockMicros
+
+  /** How far that is ahead of the batch's timestamp. */
+  def aheadMicros: Long = watermark.aheadMicros
+
   /** Whether the time that has passed counts for policies. */
   def isCredited: Boolean = watermark.isCredited
+
+  /** Whether every window closes in this batch. */
+  def endsAll: Boolean = watermark.endsAll
 
   /** Where the tasks put late rows. */
   def lateLog: LateLog = watermark.lateLog(nodeId, lateMicros)
@@ -61,8 +70,13 @@ private[spark] final class WindowBatch private (
 
   private def ofAll(bound: Long) = spark.broadcast(KeyBounds.all(bound).words)
 
-  /** The watermark by which windows close in this batch, in microseconds. */
-  def closingMicros: Option[Long] = WindowBatch.known(query.closingWatermarkMs(operatorId))
+  /** The keys that were far behind after the batch before, by partition. */
+  def lagging: Map[Int, Seq[Array[Byte]]] = watermark.laggingKeys(position)
+
+  /** The watermark by which windows close in this batch, in microseconds. Spark is asked while the batch
+    * is executed: when the clock has raised the next one, it knows this one no more.
+    */
+  lazy val closingMicros: Option[Long] = WindowBatch.known(query.closingWatermarkMs(operatorId))
 }
 
 private[spark] object WindowBatch {

@@ -42,7 +42,7 @@ final class KernelRun private (
   private def triggers: Seq[Trigger] = settings.triggers.map(_.trigger)
 
   /** Takes a batch of rows, each with its number, the names of its key and of its key's group, and its
-    * time; what comes out as JSON:
+    * time, null where there is none; what comes out as JSON:
     *
     * {{{
     *   {"late": [3], "results": [
@@ -57,9 +57,14 @@ final class KernelRun private (
       times: JList[java.lang.Long]
   ): String = {
     val named = keys.asScala.lazyZip(groups.asScala).map(Key(_, _))
-    val rows = numbers.asScala.toSeq.lazyZip(named).lazyZip(times.asScala).map {
-      (number, key, ts) => number.toInt -> KeyedBatches.Row(key, ts, buffers.of(Vector(number)))
-    }
+    val rows =
+      numbers.asScala.toSeq.lazyZip(named).lazyZip(times.asScala).map { (number, key, ts) =>
+        val buffer = buffers.of(Vector(number))
+        val row = Option(ts).fold(KeyedBatches.Row.withoutTime(key, buffer)) { time =>
+          KeyedBatches.Row(key, time, buffer)
+        }
+        number.toInt -> row
+      }
     val numberOf = rows.map(_.swap).toMap
     answer(give => engine.batch(now, rows.map(_._2))(give).map(numberOf))
   }

@@ -31,7 +31,13 @@ final class SureFramesExecSuite extends AnyFunSuite with LocalSession {
     val calls = Seq.fill(times)(Seq(Count(Literal(1)), Sum(value), Max(value))).flatten
     val bounds = spark.sparkContext.broadcast(KeyBounds.all(bound).words)
     def sure(input: Seq[Attribute]) =
-      SureRows(KeyBounds.place(Seq(key), 2).over(input), timeAt = 1, latest = Latest, Some(bounds))
+      SureRows(
+        KeyBounds.place(Seq(key), 2).over(input),
+        timeAt = 1,
+        Long.MinValue,
+        Latest,
+        Some(bounds)
+      )
     val frames = AttributeReference("frames", BinaryType)()
     val frame = IntegralDivide(time, Literal(FrameSize))
     SureFramesExec(

@@ -26,10 +26,18 @@ class LateIndexSuite extends AnyFunSuite {
   }
 
   private def late(file: String, rows: Long = 1): Seq[LateOfWindow] =
-    Seq(LateOfWindow(0, SortedMap("frame_closed" -> rows), Seq(LateFileName(file, 10))))
+    Seq(LateOfWindow(0, SortedMap("frame_closed" -> rows), Seq(named(file))))
+
+  // A name that a task might give; what is after the first dot says which one it is in a test.
+  private def named(file: String): LateFileName = {
+    val digits = file.filter(_.isDigit)
+    LateFileName(s"$digits-0-000000000000.${file.replace(' ', '_')}.parquet", 10)
+  }
+
+  private def label(file: LateFileName): String = file.name.split('.')(1).replace('_', ' ')
 
   private def write(index: LateIndex, batches: Long*): Unit =
-    batches.foreach(batch => index.write(batch, late(s"file $batch")))
+    batches.foreach(batch => index.write(batch, 0, late(s"file $batch")))
 
   private def commit(root: Path, batch: Long): Unit = {
     val commits = Files.createDirectories(Paths.get(root.toUri).resolve("commits"))
@@ -39,7 +47,7 @@ class LateIndexSuite extends AnyFunSuite {
   private def reader(root: Path): LateIndexReader = new LateIndexReader(root, conf)
 
   private def files(root: Path, after: Long, until: Long): Seq[String] =
-    reader(root).entries(after, until).flatMap(_.filesOf(0)).map(_.name)
+    reader(root).entries(after, until).flatMap(_.filesOf(0)).map(label)
 
   private def names(root: Path): Seq[String] = Files
     .list(Paths.get(root.toUri).resolve(LateIndexFiles.Folder))
@@ -59,21 +67,23 @@ class LateIndexSuite extends AnyFunSuite {
   test("a batch without late rows has no entry, and no index has no rows") {
     val root = newRoot()
     val index = open(root, below = 0)
-    index.write(0, Seq(LateOfWindow(0, LateEntry.NoRows, Nil)))
-    index.write(1, Nil)
-    assert(files(root, -1, 9).isEmpty && index.total.isEmpty && reader(root).lastLate.isEmpty)
+    index.write(0, 0, Seq(LateOfWindow(0, LateEntry.NoRows, Nil)))
+    index.write(1, 0, Nil)
+    assert(
+      files(root, -1, 9).isEmpty && index.totals == LateTotals.None && reader(root).lastLate.isEmpty
+    )
   }
 
   test("an entry says what was late, and how many since the checkpoint began") {
     val root = newRoot()
     val index = open(root, below = 0)
-    index.write(0, late("a", rows = 2))
-    index.write(3, late("b", rows = 5) :+ LateOfWindow(1, SortedMap("future" -> 1L), Nil))
-    assert(index.total == Map("frame_closed" -> 7L, "future" -> 1L))
-    assert(open(root, below = 4).total == index.total)
+    index.write(0, 0, late("0 a", rows = 2))
+    index.write(3, 0, late("3 b", rows = 5) :+ LateOfWindow(1, SortedMap("future" -> 1L), Nil))
+    assert(index.totals.rows == Map("frame_closed" -> 7L, "future" -> 1L))
+    assert(open(root, below = 4).totals == index.totals)
     val entry = reader(root).entries(after = 0, until = 3).head
     assert(entry.after.contains(0L) && entry.rows == Map("frame_closed" -> 5L, "future" -> 1L))
-    assert(entry.filesOf(0) == Seq(LateFileName("b", 10)) && entry.filesOf(1).isEmpty)
+    assert(entry.filesOf(0) == Seq(named("3 b")) && entry.filesOf(1).isEmpty)
   }
 
   test("only what Spark has committed is the last late batch") {
@@ -90,18 +100,42 @@ class LateIndexSuite extends AnyFunSuite {
     val root = newRoot()
     write(open(root, below = 0), 0, 1)
     val again = open(root, below = 1)
-    assert(again.total == Map("frame_closed" -> 1L))
-    again.write(1, late("again"))
-    assert(files(root, -1, 1) == Seq("file 0", "again") && again.total("frame_closed") == 2)
+    assert(again.totals.rows == Map("frame_closed" -> 1L))
+    again.write(1, 0, late("1 again"))
+    assert(files(root, -1, 1) == Seq("file 0", "1 again") && again.totals.rows("frame_closed") == 2)
   }
 
   test("a batch that is run again and has no late rows any more leaves none") {
     val root = newRoot()
     write(open(root, below = 0), 0, 1)
-    open(root, below = 1).write(1, Nil)
+    val again = open(root, below = 1)
+    again.write(1, 0, Nil)
     assert(files(root, -1, 1) == Seq("file 0"))
-    open(root, below = 0).restore(0)
-    assert(names(root).isEmpty)
+    assert(again.totals == LateTotals(Some(1), SortedMap("frame_closed" -> 1L)))
+  }
+
+  test("a start deletes nothing, and what was replaced goes with the batch after") {
+    val root = newRoot()
+    write(open(root, below = 0), 0, 1)
+    val again = open(root, below = 1)
+    assert(names(root) == Seq("0", "1"))
+    again.write(1, 0, late("1 again"))
+    assert(names(root) == Seq("0", "1", "1.1"))
+    val third = open(root, below = 1)
+    third.write(1, 0, late("1 third"))
+    assert(names(root) == Seq("0", "1", "1.1", "1.2") && files(root, 0, 1) == Seq("1 third"))
+    third.write(2, 0, Nil)
+    assert(names(root) == Seq("0", "1.2"))
+  }
+
+  test("names are read in our own form only") {
+    val root = newRoot()
+    write(open(root, below = 0), 0)
+    val text = Files.readAllBytes(local(root, "0"))
+    Seq("1.0", "1.", "01x", "1.1.1", "+1", "fold1-1", "1.01").foreach { name =>
+      Files.write(local(root, name), text)
+    }
+    assert(files(root, -1, 9) == Seq("file 0"))
   }
 
   test("many batches are few files, and all of them can be read") {
@@ -111,7 +145,27 @@ class LateIndexSuite extends AnyFunSuite {
     assert(names(root) == Seq("110", "112", "114", "fold1-100-108", "fold2-0-48", "fold2-50-98"))
     assert(files(root, -1, 300) == batches.map(batch => s"file $batch"))
     assert(files(root, 46, 52) == Seq("file 48", "file 50", "file 52"))
-    assert(open(root, below = 300).total == Map("frame_closed" -> 58L))
+    assert(open(root, below = 300).totals.rows == Map("frame_closed" -> 58L))
+  }
+
+  test("no batch pays for more than a few small files, and few are left over") {
+    managed[Counted] {
+      val root = newRoot()
+      val index = open(root, below = 0)
+      Counted.take()
+      val most = (0L until 700L).map { batch => write(index, batch); Counted.take() }.max
+      assert(most == 1 + 5 + 1 + 5) // its own, those that become one, that one, and their end
+      assert(names(root).length < 20 && names(root).contains("fold4-0-624"))
+      assert(files(root, -1, 699).length == 700)
+    }
+  }
+
+  test("what a batch had to leave as it was, the next ones make up for") {
+    val root = newRoot()
+    write(open(root, below = 0, retain = 1000), 0L to 100L: _*)
+    assert(names(root).length == 101)
+    write(open(root, below = 101), 101L to 140L: _*)
+    assert(names(root).length < 15 && files(root, -1, 140).length == 141)
   }
 
   test("so many batches with late rows end at one of them, or where the log does") {
@@ -128,7 +182,9 @@ class LateIndexSuite extends AnyFunSuite {
     val root = newRoot()
     write(open(root, below = 0, retain = 20), 0L to 24L: _*)
     assert(names(root).length == 25)
-    write(open(root, below = 5, retain = 20), 5L to 25L: _*)
+    val again = open(root, below = 5, retain = 20)
+    write(again, 5L to 25L: _*)
+    again.write(26, 0, Nil)
     assert(names(root).length == 22 && names(root).contains("fold1-0-4"))
   }
 
@@ -158,8 +214,9 @@ class LateIndexSuite extends AnyFunSuite {
     assert(files(root, -1, 7) == expected)
     Files.write(local(root, "fold1-0-4"), fold)
     val again = open(root, below = 8)
-    assert(again.total == Map("frame_closed" -> 8L) && names(root).length == 4)
+    assert(again.totals.rows == Map("frame_closed" -> 8L) && names(root).length == 9)
     write(again, 8)
+    assert(names(root).length == 5)
     assert(files(root, -1, 8) == expected :+ "file 8")
   }
 
@@ -176,7 +233,28 @@ class LateIndexSuite extends AnyFunSuite {
     write(open(root, below = 0), 0)
     Files.delete(local(root, ".0.crc"))
     val whole = Files.readString(local(root, "0"))
-    Seq("v2\n{}", "", "v1", "v1\n", "v1\nnothing", whole.dropRight(1), "v1\n{}").foreach { text =>
+    val name = named("file 0").name
+    val changed = Seq(
+      name -> "../../../outside/x.parquet",
+      name -> s"../$name",
+      name -> s"file:/outside/$name",
+      name -> "1-0-000000000000.parquet",
+      "\"bytes\":10" -> "\"bytes\":-10",
+      "\"bytes\":10" -> "\"bytes\":1e3",
+      "\"window\":0" -> "\"window\":-1",
+      "\"window\":0" -> "\"window\":4294967296",
+      "\"frame_closed\":1" -> "\"frame_closed\":-1",
+      "\"frame_closed\":1" -> "\"frame_closed\":\"1\"",
+      "\"batch\":0" -> "\"batch\":-1",
+      "\"batch\":0" -> "\"batch\":0,\"after\":0",
+      "\"batch\":0" -> "\"batch\":0,\"batch\":1",
+      "\"bytes\":10" -> "\"bytes\":10,\"times\":[1]",
+      "\"bytes\":10" -> "\"bytes\":10,\"times\":[2,1]",
+      "\"files\":[{" -> "\"files\":{\"a\":{"
+    ).map { case (from, to) => whole.replace(from, to) }
+    assert(!changed.contains(whole))
+    val broken = Seq("v2\n{}", "", "v1", "v1\n", "v1\nnothing", whole.dropRight(1), "v1\n{}")
+    (broken ++ changed).foreach { text =>
       Files.writeString(local(root, "0"), text)
       assert(refusal(files(root, -1, 0)).contains("index file 0"))
       assert(refusal(open(root, below = 1)).contains("index file 0"))
@@ -205,7 +283,7 @@ class LateIndexSuite extends AnyFunSuite {
     managed[Meanwhile] {
       val read = reader(root)
       Meanwhile.afterListing = () => write(index, 7L to 40L: _*)
-      assert(read.entries(-1, 6).flatMap(_.filesOf(0)).map(_.name) == (0 to 6).map(i => s"file $i"))
+      assert(read.entries(-1, 6).flatMap(_.filesOf(0)).map(label) == (0 to 6).map(i => s"file $i"))
       assert(names(root).contains("fold2-0-24"))
     }
   }

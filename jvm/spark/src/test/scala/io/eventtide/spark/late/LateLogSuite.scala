@@ -11,6 +11,7 @@ import org.apache.spark.unsafe.types.UTF8String
 import org.apache.spark.{SparkContext, SparkException, TaskContext}
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.eventtide.kernel.window.TimeRange
 import io.eventtide.spark.{EventtideException, LocalSession}
 
 /** Apart from the suite, which tasks could not take along. */
@@ -85,7 +86,8 @@ class LateLogSuite extends AnyFunSuite with LocalSession {
       val report = log.reports.value.head
       assert(report.rows == Map(LateReason.FrameClosed -> 1L))
       assert(report.file.get.bytes == filesIn(folder).head.length)
-      assert(LateFiles.batchOf(report.file.get.name).contains(7L))
+      assert(report.file.get.times.contains(TimeRange(3 * minute, 3 * minute)))
+      assert(LateFileName.batches(report.file.get.name).contains(BatchRange(7, 7)))
     }
   }
 
@@ -161,7 +163,7 @@ class LateLogSuite extends AnyFunSuite with LocalSession {
     val error = intercept[EventtideException] {
       late.add(row("a"), LateReason.WindowClosed, 3 * minute, Some(1))
     }
-    assert(error.condition == "LATE_ROW" && error.getErrorClass == "RefusedDataError")
+    assert(error.condition == "LATE_ROW" && error.pythonClass == "RefusedDataError")
     Seq("window_closed", "1970-01-01T00:03:00Z", "1970-01-01T00:10:00Z").foreach { part =>
       assert(error.getMessage.contains(part))
     }

@@ -44,12 +44,15 @@ final class LateQuery(
     MarkLate.on(change(Eventtide.withWatermark(source, "ts", policy)), settings)
   }
 
-  def start(result: DataFrame = marked): LateQuery = {
-    val query = PythonApi.scriptedQuery(result, "append", checkpoint, startMs = 0)
+  def start(result: DataFrame = marked, second: Long = 0): LateQuery = {
+    val query = PythonApi.scriptedQuery(result, "append", checkpoint, startMs = second * 1000)
     query.start(availableNow = false)
     running = Some(query)
     this
   }
+
+  /** Sets the clock of the run, in seconds since 1970. */
+  def at(second: Long): Unit = running.get.setClock(second * 1000)
 
   /** One batch of rows at these seconds. */
   def feed(seconds: Long*): Unit = {

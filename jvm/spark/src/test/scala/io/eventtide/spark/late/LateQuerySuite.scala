@@ -80,7 +80,7 @@ class LateQuerySuite extends AnyFunSuite with LocalSession {
       assert(again.late == Seq(5, 6, 7) && again.report.contains("\"rowsTotal\":3"))
       val orphans = new LateOrphans(query.root, hadoopConf)
       val all = again.lateFiles
-      assert(orphans.find().length == killed && orphans.clean().length == killed)
+      assert(orphans.find().length == killed && orphans.clean(Nil).length == killed)
       assert(again.late == Seq(5, 6, 7) && again.lateFiles == all - killed)
       assert(orphans.find().isEmpty)
     }
@@ -88,13 +88,27 @@ class LateQuerySuite extends AnyFunSuite with LocalSession {
 
   private def hadoopConf = spark.sessionState.newHadoopConf()
 
-  test("a batch that is run again under late='count' has no rows in the log any more") {
+  test("a batch that was written down as logged stays so when it is run again under late='count'") {
     val query = newQuery()
     running(query) { _ => query.feed(10); query.feed(5) }
     query.uncommit(1)
     running(query.next(LateSettings(LateMode.Count, None))) { again =>
       again.settle()
-      assert(again.late.isEmpty && again.report.contains("\"rowsTotal\":1"))
+      again.feed(6)
+      assert(again.late == Seq(5) && again.report.contains("\"rowsTotal\":2"))
+      assert(new LateOrphans(query.root, hadoopConf).find().isEmpty)
+    }
+  }
+
+  test("a batch that was written down as counted stays so when it is run again under late='log'") {
+    val query = newQuery(LateSettings(LateMode.Count, None))
+    running(query) { _ => query.feed(10); query.feed(5) }
+    query.uncommit(1)
+    running(query.next(log)) { again =>
+      again.settle()
+      again.feed(6)
+      assert(again.late == Seq(6) && again.report.contains("\"rowsTotal\":2"))
+      assert(new LateOrphans(query.root, hadoopConf).find().length == 1)
     }
   }
 

@@ -5,6 +5,7 @@ import org.apache.spark.sql.types.{
   CalendarIntervalType,
   DataType,
   IntegerType,
+  MapType,
   Metadata,
   MetadataBuilder,
   NullType,
@@ -45,11 +46,26 @@ class LateSchemaSuite extends AnyFunSuite {
     assert(error.condition == "LATE_COLUMN_NAME" && error.getMessage.contains("'n'"))
   }
 
+  test("a struct with one field name twice is refused by name, wherever it is") {
+    val twice = new StructType().add("n", IntegerType).add("a", IntegerType).add("A", IntegerType)
+    val same = new StructType().add("a", IntegerType).add("a", IntegerType)
+    Seq(
+      twice -> "'c'",
+      same -> "'c'",
+      ArrayType(twice) -> "'c.element'",
+      MapType(IntegerType, new StructType().add("of", ArrayType(same))) -> "'c.value.of.element'",
+      MapType(twice, IntegerType) -> "'c.key'"
+    ).foreach { case (bad, path) =>
+      val error = refusal(new StructType().add("a", IntegerType).add("c", bad))
+      assert(error.condition == "LATE_FIELD_NAME" && error.getMessage.contains(path))
+    }
+  }
+
   test("a type that Parquet has not is refused by name, wherever it is") {
     val empty = new StructType()
     Seq[DataType](CalendarIntervalType, ArrayType(CalendarIntervalType), empty).foreach { bad =>
       val error = refusal(new StructType().add("a", IntegerType).add("c", bad))
-      assert(error.condition == "LATE_COLUMN_TYPE" && error.getErrorClass == "ColumnTypeError")
+      assert(error.condition == "LATE_COLUMN_TYPE" && error.pythonClass == "ColumnTypeError")
       assert(error.getMessage.contains("'c'") && error.getMessage.contains("late='count'"))
     }
   }

@@ -1,14 +1,17 @@
 package io.eventtide.spark.query
 
-import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
+import java.io.{ByteArrayOutputStream, DataOutputStream}
 import java.nio.ByteBuffer
 import java.nio.file.Files
+import java.util.zip.CRC32C
+
+import scala.collection.immutable.SortedMap
 
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.kernel.SavedText
 import io.eventtide.spark.exec.NextDue
+import io.eventtide.spark.late.LateTotals
 import io.eventtide.spark.{CheckpointConf, EventtideException}
 
 class BatchLedgerSuite extends AnyFunSuite {
@@ -20,9 +23,14 @@ class BatchLedgerSuite extends AnyFunSuite {
 
   private def write(ledger: BatchLedger, batchId: Long, state: String): Unit = {
     val after = if (ledger.wantsWhole) None else ledger.last
-    ledger.write(
-      LedgerEntry(batchId, after, held = false, Some(batchId * 1000), Seq(state.getBytes))
-    )
+    val settings = if (after.isEmpty) Seq("settings" * 100) else Nil
+    val of = LedgerEntry(batchId, after, held = false, Some(batchId * 1000), Seq(state.getBytes))
+    ledger.write(of.copy(settings = settings), isCommitted = false)
+  }
+
+  private def rewrite(ledger: BatchLedger, batchId: Long, state: String): Unit = {
+    val entry = LedgerEntry(batchId, None, held = true, None, Seq(state.getBytes))
+    ledger.write(entry, isCommitted = true)
   }
 
   private def restored(ledger: BatchLedger, below: Long): Seq[String] =
@@ -44,9 +52,7 @@ class BatchLedgerSuite extends AnyFunSuite {
     val root = newRoot()
     val ledger = open(root)
     write(ledger, 0, "first")
-    Seq("second", "third").foreach { state =>
-      ledger.write(LedgerEntry(0, None, held = true, None, Seq(state.getBytes)))
-    }
+    Seq("second", "third").foreach(rewrite(ledger, 0, _))
     assert(filesIn(root).map(_.getName) == Seq("0.2"))
     write(ledger, 1, "next")
     assert(restored(open(root), below = 2) == Seq("third", "next"))
@@ -58,58 +64,12 @@ class BatchLedgerSuite extends AnyFunSuite {
     write(ledger, 0, "first")
     val first = filesIn(root).head.toPath
     val kept = Files.readAllBytes(first)
-    ledger.write(LedgerEntry(0, None, held = true, None, Seq("second".getBytes)))
+    rewrite(ledger, 0, "second")
     Files.write(first, kept)
     assert(restored(open(root), below = 1) == Seq("second"))
-    open(root).begin()
-    assert(filesIn(root).isEmpty)
-  }
-
-  test("entries of all versions are read") {
-    (1 to 6).foreach { version =>
-      val entry = LedgerEntry.read(3, new DataInputStream(new ByteArrayInputStream(old(version))))
-      assert((entry.after, entry.held, entry.emittedMicros) == ((Some(2L), true, Some(7000L))))
-      assert(entry.inputs.map(new String(_)) == Seq("input"))
-      assert(entry.settings == (if (version < 6) Nil else Seq("settings")))
-      assert(entry.stateFormat == (if (version < 4) 0 else 5))
-      assert(entry.rowsOnTime == (if (version < 2) 0 else 40))
-      val due = SavedDue(
-        NextDue(60, 70, if (version < 6) NextDue.Unknown else 80),
-        if (version < 4) "" else "rules",
-        if (version < 5) "" else "begins"
-      )
-      assert(entry.due == (if (version < 3) Nil else Seq(due)))
-    }
-  }
-
-  /** An entry as an earlier version wrote it. */
-  private def old(version: Int): Array[Byte] = {
-    val bytes = new ByteArrayOutputStream
-    val out = new DataOutputStream(bytes)
-    out.writeInt(0x45544c47)
-    out.writeInt(version)
-    out.writeBoolean(true)
-    out.writeLong(2)
-    out.writeBoolean(true)
-    out.writeBoolean(true)
-    out.writeLong(7000)
-    out.writeInt(1)
-    out.writeInt(5)
-    out.writeBytes("input")
-    if (version >= 2) out.writeLong(40)
-    if (version >= 3) {
-      out.writeInt(1)
-      out.writeLong(60)
-      out.writeLong(70)
-      if (version >= 4) out.writeUTF("rules")
-      if (version >= 5) out.writeUTF("begins")
-    }
-    if (version >= 6) {
-      out.writeLong(80)
-      out.writeInt(1)
-      SavedText.write(out, "settings")
-    }
-    bytes.toByteArray
+    assert(filesIn(root).length == 2)
+    write(open(root), 1, "next")
+    assert(filesIn(root).map(_.getName).toSet == Set("0.1", "1"))
   }
 
   test("a ledger that does not end at the batch before is refused, and left as it is") {
@@ -132,11 +92,11 @@ class BatchLedgerSuite extends AnyFunSuite {
     assert(error.condition == "LEDGER_UNREADABLE" && error.getMessage.contains("missing"))
   }
 
-  test("a run that never planned a batch leaves nothing") {
+  test("a run that never planned a batch leaves what counts no more") {
     val root = newRoot()
     write(open(root), -1, "begun")
-    open(root).begin()
-    assert(filesIn(root).isEmpty)
+    rewrite(open(root), -1, "begun anew")
+    assert(restored(open(root), below = 0) == Seq("begun anew") && filesIn(root).length == 1)
   }
 
   test("the newest entry comes back with all that it builds on") {
@@ -146,22 +106,37 @@ class BatchLedgerSuite extends AnyFunSuite {
     assert(restored(open(root), below = 4) == (0 to 3).map(id => s"batch $id"))
   }
 
-  test("every tenth entry is whole, so that no more than ten are read") {
+  test("an entry is whole once as much has changed as the last whole one holds") {
     val root = newRoot()
     val ledger = open(root)
-    (0L to 10L).foreach(id => write(ledger, id, s"batch $id"))
-    assert(restored(open(root), below = 11) == Seq("batch 10"))
-    assert(restored(open(root), below = 10).length == 10)
+    write(ledger, 0, "whole")
+    val half = "x" * 400
+    Seq(1L, 2L, 3L).foreach(write(ledger, _, half))
+    assert(restored(open(root), below = 3) == Seq("whole", half, half))
+    assert(restored(open(root), below = 4) == Seq(half))
   }
 
-  test("entries of batches that will run again are forgotten") {
+  test("no more than a hundred entries are read, however little changes") {
+    val root = newRoot()
+    val ledger = open(root)
+    write(ledger, 0, "whole" * 10000)
+    (1L to 100L).foreach(id => write(ledger, id, s"batch $id"))
+    assert(restored(open(root), below = 100).length == 100)
+    assert(restored(open(root), below = 101) == Seq("batch 100"))
+  }
+
+  test("what a batch had in the ledger when it was run before counts no more, and stays") {
     val root = newRoot()
     val ledger = open(root)
     (0L to 2L).foreach(id => write(ledger, id, s"batch $id"))
     val again = open(root)
     assert(restored(again, below = 2) == Seq("batch 0", "batch 1"))
     write(again, 2, "batch 2 again")
-    assert(restored(open(root), below = 3).last == "batch 2 again")
+    assert(restored(open(root), below = 3) == Seq("batch 2 again"))
+    assert(filesIn(root).map(_.getName).toSet == Set("0", "1", "2", "2.1"))
+    write(again, 3, "batch 3")
+    assert(filesIn(root).map(_.getName).toSet == Set("0", "1", "2.1", "3"))
+    assert(restored(open(root), below = 4) == Seq("batch 2 again", "batch 3"))
   }
 
   test("the first entry of a run is whole") {
@@ -176,17 +151,82 @@ class BatchLedgerSuite extends AnyFunSuite {
   test("old entries go, but never one that may still be restored") {
     val root = newRoot()
     val ledger = open(root, retain = 5)
-    (0L to 40L).foreach(id => write(ledger, id, s"batch $id"))
-    assert(filesIn(root).length == 15)
-    assert(restored(open(root), below = 36).last == "batch 35")
+    (0L to 140L).foreach(id => write(ledger, id, s"batch $id"))
+    assert(filesIn(root).length == 105)
+    assert(restored(open(root), below = 137).last == "batch 136")
   }
 
-  private def parse(bytes: Array[Byte]): LedgerEntry =
-    LedgerEntry.read(7, new DataInputStream(new ByteArrayInputStream(bytes)))
+  private def entry: LedgerEntry = LedgerEntry(
+    7,
+    after = Some(EntryName(6, 2)),
+    held = true,
+    emittedMicros = Some(7000),
+    inputs = Seq("one".getBytes, "two".getBytes),
+    rowsOnTime = 40,
+    late = LateTotals(Some(5), SortedMap("future" -> 1L, "window_closed" -> 9L)),
+    due = Seq(SavedDue(NextDue(60, 70, 80), "rules", "begins")),
+    settings = Seq("settings")
+  )
 
-  test("an entry of another format version is refused by name") {
-    val error = refusal(parse(ByteBuffer.allocate(8).putInt(0x45544c47).putInt(99).array))
-    assert(error.condition == "LEDGER_VERSION" && error.getMessage.contains("99"))
+  private def bytesOf(entry: LedgerEntry): Array[Byte] = {
+    val bytes = new ByteArrayOutputStream
+    entry.write(new DataOutputStream(bytes))
+    bytes.toByteArray
+  }
+
+  private def damage(bytes: Array[Byte]): String =
+    intercept[LedgerEntry.Damaged](LedgerEntry.read(7, bytes)).reason
+
+  test("an entry comes back as it was written") {
+    val read = LedgerEntry.read(7, bytesOf(entry))
+    assert(read.inputs.map(new String(_)) == Seq("one", "two"))
+    assert(read.copy(inputs = Nil) == entry.copy(inputs = Nil))
+  }
+
+  test("an entry of another format version is refused by name, older ones too") {
+    Seq(1, 7, 99).foreach { version =>
+      val head = ByteBuffer.allocate(8).putInt(0x45544c47).putInt(version).array
+      val error = refusal(LedgerEntry.read(7, head))
+      assert(error.condition == "LEDGER_VERSION" && error.getMessage.contains(s" $version;"))
+    }
+  }
+
+  test("each bit of an entry that is another is noticed") {
+    val whole = bytesOf(entry)
+    for (at <- whole.indices; bit <- 0 until 8) {
+      val other = whole.clone()
+      other(at) = (other(at) ^ (1 << bit)).toByte
+      val isVersion = at >= 4 && at < 8
+      if (isVersion) assert(refusal(LedgerEntry.read(7, other)).condition == "LEDGER_VERSION")
+      else assert(damage(other).nonEmpty)
+    }
+    assert(damage(whole :+ 0.toByte).contains("bytes follow"))
+  }
+
+  test("a length that cannot be is none, also where somebody has made the checksum anew") {
+    val whole = bytesOf(entry)
+    val content = whole.drop(16)
+    (0 to content.length - 4).foreach { at =>
+      Seq(-5, Int.MinValue, Int.MaxValue, content.length + 1).foreach { length =>
+        val other = content.clone()
+        ByteBuffer.wrap(other).putInt(at, length)
+        val crc = new CRC32C
+        crc.update(other)
+        val head = ByteBuffer.wrap(whole.take(16)).putInt(12, crc.getValue.toInt).array
+        // It is an entry, though another, or damaged: nothing else.
+        try LedgerEntry.read(7, head ++ other): Unit
+        catch { case damaged: LedgerEntry.Damaged => assert(damaged.reason.nonEmpty) }
+      }
+    }
+  }
+
+  test("what is after the last field is no part of an entry") {
+    val content = bytesOf(entry).drop(16) :+ 0.toByte
+    val crc = new CRC32C
+    crc.update(content)
+    val head = ByteBuffer.allocate(16).putInt(0x45544c47).putInt(9)
+    val file = head.putInt(content.length).putInt(crc.getValue.toInt).array ++ content
+    assert(damage(file).contains("goes on"))
   }
 
   test("a file that is no ledger entry is refused by name") {

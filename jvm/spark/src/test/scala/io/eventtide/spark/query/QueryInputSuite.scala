@@ -17,10 +17,11 @@ final class QueryInputSuite extends AnyFunSuite {
     input
   }
 
+  /** One row of each, by its time in milliseconds. */
   private def rows(times: (String, Long)*): BatchRows = {
-    val seen = times.map { case (name, time) =>
+    val seen = times.map { case (name, ms) =>
       val of = new TimeExtremes
-      of.add(time)
+      of.add(ms * 1000)
       name -> of
     }
     BatchRows(seen.toMap, badTime = 0, future = 0)
@@ -32,10 +33,10 @@ final class QueryInputSuite extends AnyFunSuite {
     val input = begun()
     input.tell(0, Map("t/0" -> Backlog.Empty))
     input.observe(1, rows("t/0" -> 70, "gone/0" -> 20), credited = true)
-    assert(input.emitted.contains(20L))
+    assert(input.emitted.contains(20000L))
     input.keepOnly(1, Set("t/0"))
     input.observe(2, rows("t/0" -> 90), credited = true)
-    assert(input.emitted.contains(90L))
+    assert(input.emitted.contains(90000L))
   }
 
   test("one that is expected by its name is waited for, though there is none yet") {
@@ -59,12 +60,12 @@ final class QueryInputSuite extends AnyFunSuite {
     input.tell(0, Map("a/0" -> Backlog.Empty, "b/0" -> Backlog.Waiting))
     input.observe(1, rows("a/0" -> 70, "b/0" -> 20), credited = true)
     input.keepOnly(1, Set.empty)
-    assert(input.isIdle && input.emitted.contains(20L)) // they may only be hidden
-    assert(input.at(3).isIdle && input.deadline(30) == ((None, Some(Long.MinValue))))
+    assert(input.isIdle && input.emitted.contains(20000L)) // they may only be hidden
+    assert(input.at(3).isIdle && input.deadline(30000) == ((None, Some(Long.MinValue))))
     input.tell(2, Map("c/0" -> Backlog.Waiting))
     input.observe(2, rows("c/0" -> 30), credited = true)
     input.keepOnly(2, Set("c/0"))
-    assert(!input.isIdle && input.emitted.contains(30L))
+    assert(!input.isIdle && input.emitted.contains(30000L))
   }
 
   test("partitions of a batch that is run again are waited for, whatever else is known") {
@@ -83,9 +84,9 @@ final class QueryInputSuite extends AnyFunSuite {
     val input = new QueryInput(new UUID(0, 0), settings)
     input.begin(0)
     val batch = rows("t/0" -> 70, "gone/0" -> 20)
-    input.observe(100, batch, credited = true)
-    input.keepOnly(100, Set("t/0"), batch)
-    assert(input.emitted.contains(70L))
+    input.observe(100000, batch, credited = true)
+    input.keepOnly(100000, Set("t/0"), batch)
+    assert(input.emitted.contains(70000L))
   }
 
   test("when nobody can say what is left, all wait until somebody can, and none is deserted") {

@@ -2,9 +2,15 @@ package io.eventtide.spark.query
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.kernel.watermark.{Activity, Status, SubstreamReport, ThrottleByFrame}
+import io.eventtide.kernel.watermark.{
+  Activity,
+  Status,
+  SubstreamReport,
+  SubstreamSummary,
+  ThrottleByFrame
+}
 import io.eventtide.spark.late.LateCounts
-import io.eventtide.spark.options.{OptionsCodec, SubstreamLabel}
+import io.eventtide.spark.options.{Durations, OptionsCodec, SubstreamLabel}
 
 class VerdictSuite extends AnyFunSuite {
   private val Minute = 60000000L
@@ -34,8 +40,9 @@ class VerdictSuite extends AnyFunSuite {
       ideal,
       0,
       0,
-      substreams,
-      BatchRows.Empty
+      new SubstreamSummary(substreams.size, idle = 0, spread = None, substreams),
+      BatchRows.Empty,
+      SubstreamLimit(substreams.size, most = 100000, reachedInMicros = None)
     )
   }
 
@@ -153,7 +160,10 @@ class VerdictSuite extends AnyFunSuite {
       SubstreamLabel.named("name")
     )
     val byRows = input(0, seen("a", Noon))
-    val held = report(byRows.copy(settings = withTimeout)).copy(holding = true)
+    val due = Outlook(Some(Noon), nextMove = Some(Noon), Nil)
+    val waits = report(byRows.copy(settings = withTimeout)).copy(holding = true)
+    assert(waits.blame == report(byRows).blame) // only rows move it
+    val held = waits.copy(outlook = due)
     assert(
       held.copy(emittedMicros = Some(Noon - 9 * Minute)).blame ==
         "The start holds the watermark at 2026-01-01 11:51:00 UTC until the sources have caught " +
@@ -163,6 +173,6 @@ class VerdictSuite extends AnyFunSuite {
   }
 
   test("lengths of time in words") {
-    assert(Seq(5400000000L, 250000L, 0L).map(Verdict.inWords) == Seq("1h 30m", "250ms", "0s"))
+    assert(Seq(5400000000L, 250000L, 0L).map(Durations.inWords) == Seq("1h 30m", "250ms", "0s"))
   }
 }

@@ -17,6 +17,15 @@ object Plans {
   def dataFrame(session: SparkSession, plan: LogicalPlan): DataFrame =
     Dataset.ofRows(session, plan)
 
+  /** The one value of a plan of one column, null where it has no row. */
+  def value(session: SparkSession, plan: LogicalPlan): Any = {
+    val kind = plan.output.head.dataType
+    dataFrame(session, plan).queryExecution.executedPlan.executeTake(1) match {
+      case Array(row) => row.get(0, kind)
+      case _ => null
+    }
+  }
+
   def dataFrame(session: SparkSession, rows: RDD[InternalRow], schema: StructType): DataFrame =
     session.internalCreateDataFrame(rows, schema)
 }

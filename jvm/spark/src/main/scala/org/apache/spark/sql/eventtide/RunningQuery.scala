@@ -13,7 +13,10 @@ import org.apache.spark.sql.connector.read.streaming.{
 import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.datasources.v2.StreamingDataSourceV2ScanRelation
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
-import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.sql.execution.streaming.operators.stateful.{
+  StateStoreWriter,
+  StatefulOperatorStateInfo
+}
 import org.apache.spark.sql.execution.streaming.runtime.{
   IncrementalExecution,
   MicroBatchExecution,
@@ -22,7 +25,12 @@ import org.apache.spark.sql.execution.streaming.runtime.{
   StreamingQueryWrapper
 }
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streaming.{StateOperatorProgress, StreamingQuery}
+import org.apache.spark.sql.streaming.{
+  StateOperatorProgress,
+  StreamingQuery,
+  StreamingQueryException
+}
+import org.apache.spark.util.SystemClock
 
 /** What one micro-batch is, from the offset log: the same when the batch is run again. */
 final case class BatchInfo(batchId: Long, timestampMs: Long, watermarkMs: Long)
@@ -37,6 +45,9 @@ final class RunningQuery private (execution: StreamExecution) {
   def id: UUID = execution.id
   def runId: UUID = execution.runId
   def isActive: Boolean = execution.isActive
+
+  /** What the run has ended by, if something did, also before anybody is told that it has ended. */
+  def failure: Option[StreamingQueryException] = execution.exception
 
   /** The name under which its metrics go: that of no other query begins with it. */
   def metricsName: String =
@@ -58,6 +69,13 @@ final class RunningQuery private (execution: StreamExecution) {
   def checkpointRoot: String = execution.resolvedCheckpointRoot
   def analyzedPlan: LogicalPlan = execution.analyzedPlan
   def nowMs: Long = execution.triggerClock.getTimeMillis()
+
+  /** Time by a clock that nobody sets: only how much passes means something. */
+  def elapsedMs: Long = execution.triggerClock match {
+    case scripted: ScriptedClock => scripted.elapsedMs
+    case _: SystemClock => System.nanoTime() / 1000000
+    case other => other.getTimeMillis()
+  }
 
   /** The batch that is being planned or run now. */
   def batch: BatchInfo = batchOf(execution.lastExecution)
@@ -102,6 +120,11 @@ final class RunningQuery private (execution: StreamExecution) {
     val ending = execution.lastExecution
     SQLExecution.withNewExecutionId(ending)(ending.toRdd.foreach(_ => ()))
   }
+
+  /** Whether tasks have to say where the state of the batch is: in Spark's second format of it. */
+  def namesState: Boolean =
+    StatefulOperatorStateInfo.enableStateStoreCheckpointIds(session.sessionState.conf) &&
+      execution.lastExecution.executedPlan.exists(_.isInstanceOf[StateStoreWriter])
 
   private def batchOf(planned: IncrementalExecution): BatchInfo = {
     val offsets = planned.offsetSeqMetadata

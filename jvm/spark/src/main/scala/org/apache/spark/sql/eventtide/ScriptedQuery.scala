@@ -20,7 +20,7 @@ final class ScriptedQuery(
     checkpoint: String,
     startMs: Long
 ) {
-  private val clock = new ManualClock(startMs)
+  private val clock = new ScriptedClock(startMs)
   private val sink = new MemorySink()
   private var running: Option[StreamingQuery] = None
   private var readBatches = -1L
@@ -57,6 +57,9 @@ final class ScriptedQuery(
 
   def setClock(nowMs: Long): Unit = clock.setTime(nowMs)
 
+  /** Sets the clock wrongly, or right again: no time passes. */
+  def jumpClock(nowMs: Long): Unit = clock.jump(nowMs)
+
   /** Waits until the query has nothing left to do at the present time of its clock. */
   def settle(): Unit = {
     // The first may return for a trigger that had begun before the step; the second has seen it.
@@ -76,7 +79,7 @@ final class ScriptedQuery(
     result.sparkSession.createDataFrame(java.util.Arrays.asList(rows: _*), result.schema)
   }
 
-  /** How many rows Spark's operators have dropped as late since the last call. */
+  /** How many late rows Spark's progress has counted since the last call. */
   def newlyDropped(): Long = {
     countDropped()
     val since = dropped
@@ -98,4 +101,17 @@ final class ScriptedQuery(
     .flatMap(query => RunningQuery.find(result.sparkSession, query.id))
     .flatMap(_.lastPlanned)
     .getOrElse(-1L)
+}
+
+/** A clock that a script sets; it may jump, and no time passes. */
+private[eventtide] final class ScriptedClock(startMs: Long) extends ManualClock(startMs) {
+  private var jumpedMs = 0L
+
+  /** How much time has passed. */
+  def elapsedMs: Long = synchronized(getTimeMillis() - jumpedMs)
+
+  def jump(nowMs: Long): Unit = synchronized {
+    jumpedMs += nowMs - getTimeMillis()
+    setTime(nowMs)
+  }
 }

@@ -1,0 +1,64 @@
+package io.eventtide.spark.late
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+
+import io.eventtide.spark.EventtideException
+
+/** The folders in which a checkpoint says that its late files are. */
+private[late] final class LateFolders(root: Path, conf: Configuration) {
+  val logs: Map[Int, LateWindow] = new LateWindows(root, conf).read()
+
+  def paths: Seq[Path] = logs.values.map(_.folder(root)).toSeq.distinct
+
+  def of(window: Int): Path = logs(window).folder(root)
+
+  /** Refuses entries that name a file that is not there as it was written, or nobody knows where. */
+  def refuseDamaged(entries: Seq[LateEntry]): Unit = {
+    entries.flatMap(_.windows).map(_.window).distinct.filterNot(logs.contains).foreach {
+      LateFolders.refuseUndescribed(root, _, entries)
+    }
+    logs.keys.foreach { window =>
+      val files = entries.flatMap(_.filesOf(window)).distinctBy(_.name)
+      LateFilesCheck.refuse(root, new LateFilesCheck(of(window), conf).damaged(files))
+    }
+  }
+
+  /** Refuses to delete outside the checkpoint on its word alone.
+    *
+    * A query has a folder of its own in the one that its `late_to` names.
+    *
+    * @param confirmed
+    *   the folders that somebody else has named
+    */
+  def refuseUnconfirmed(confirmed: Seq[String]): Unit = {
+    val known = confirmed.map(text => qualified(new Path(text))).toSet
+    val foreign = paths.map(qualified).filter(_ != new Path(root, "late"))
+    foreign.find(folder => !known(folder) && !known(folder.getParent)).foreach { folder =>
+      throw EventtideException(
+        "LATE_FOLDER_UNCONFIRMED",
+        "root" -> root,
+        "folder" -> folder,
+        "late_to" -> folder.getParent
+      )
+    }
+  }
+
+  private def qualified(path: Path): Path = path.getFileSystem(conf).makeQualified(path)
+}
+
+private[late] object LateFolders {
+
+  /** Refuses to go on with a log of which nothing says what it is like, and that has files. */
+  def refuseUndescribed(root: Path, window: Int, entries: Seq[LateEntry]): Unit =
+    for {
+      entry <- entries.find(_.filesOf(window).nonEmpty)
+      file <- entry.filesOf(window).headOption
+    } throw EventtideException(
+      "LATE_LOG_UNDESCRIBED",
+      "root" -> root,
+      "window" -> window,
+      "batch" -> entry.batchId,
+      "file" -> file.name
+    )
+}

@@ -1,0 +1,22 @@
+package io.eventtide.spark.options
+
+/** Lengths of time for people. */
+private[spark] object Durations {
+  private val Units = Seq(
+    86400000000L -> "d",
+    3600000000L -> "h",
+    60000000L -> "m",
+    1000000L -> "s",
+    1000L -> "ms",
+    1L -> "us"
+  )
+
+  /** A length of time as people write it: `1h 30m`, rounded to nothing. */
+  def inWords(micros: Long): String = {
+    val (parts, _) = Units.foldLeft((Vector.empty[String], micros)) { case ((words, left), unit) =>
+      val (size, name) = unit
+      (if (left >= size) words :+ s"${left / size}$name" else words, left % size)
+    }
+    if (parts.isEmpty) "0s" else parts.mkString(" ")
+  }
+}

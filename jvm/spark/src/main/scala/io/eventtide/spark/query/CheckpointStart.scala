@@ -1,0 +1,43 @@
+package io.eventtide.spark.query
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.eventtide.RunningQuery
+
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.late.{LateIndexReader, LateRows}
+
+/** What a run looks at in a checkpoint before it writes anything there. */
+private[query] final class CheckpointStart(root: Path, conf: Configuration) {
+  private val planFile = new PlanFile(root, conf)
+  private val lastBegun = new CheckpointFiles(new Path(root, "offsets"), conf).lastBatch
+  private val lastCommitted = new CheckpointFiles(new Path(root, "commits"), conf).lastBatch
+
+  /** Refuses a checkpoint of another query, and one that has lost what belongs to its batches. */
+  def refuseOther(query: RunningQuery, plan: QueryPlan): Unit = lastBegun match {
+    case None => refuseBatches()
+    case Some(begun) =>
+      planFile.refuseOther(plan)
+      LateRows.refuseOther(query.analyzedPlan, query.id, root, conf)
+      val committed = if (lastCommitted.contains(begun)) begun else begun - 1
+      LateBalance.check(root, committed, conf)
+  }
+
+  /** Writes the plan, where there is no batch yet. */
+  def begin(plan: QueryPlan): Unit = if (lastBegun.isEmpty) planFile.begin(plan)
+
+  private def refuseBatches(): Unit = {
+    val ledger = new BatchLedger(root, retain = 0, conf).lastBatch.filter(_ >= 0)
+    val index = new LateIndexReader(root, conf).last
+    val found =
+      Seq("commits" -> lastCommitted, "eventtide/ledger" -> ledger, "eventtide/late" -> index)
+    found.collectFirst { case (folder, Some(batch)) =>
+      throw EventtideException(
+        "CHECKPOINT_WITHOUT_OFFSETS",
+        "root" -> root,
+        "folder" -> folder,
+        "batch" -> batch
+      )
+    }
+  }
+}

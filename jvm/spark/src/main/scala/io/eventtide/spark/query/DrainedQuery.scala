@@ -1,0 +1,50 @@
+package io.eventtide.spark.query
+
+import org.apache.spark.sql.eventtide.{BatchInfo, RunningQuery}
+
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.options.EventTimes
+import io.eventtide.spark.plan.Drain
+
+/** Whether a run closes every window after its last row, and whether its checkpoint has come to that.
+  *
+  * The last batch of such a run has no rows and the highest watermark that there is, which is in its
+  * offsets: run again, it closes all windows too. No batch comes after it.
+  */
+private[query] final class DrainedQuery(query: RunningQuery) {
+  private val isAsked = Drain.isOf(query.analyzedPlan)
+
+  def drains: Boolean = isAsked
+
+  /** Whether the last batch has been asked for. */
+  def isRaised: Boolean = DrainedQuery.isAtEnd(query.watermarkMs)
+
+  /** Refuses to run a last batch without being asked to, and any batch after it.
+    *
+    * @param last
+    *   the last batch that this run has ended
+    */
+  def check(begun: BatchInfo, last: Option[BatchInfo]): Unit =
+    if (DrainedQuery.isAtEnd(begun.watermarkMs)) {
+      if (last.exists(of => DrainedQuery.isAtEnd(of.watermarkMs))) throw over
+      if (!isAsked) throw EventtideException("DRAIN_UNFINISHED", "root" -> query.checkpointRoot)
+    }
+
+  /** Refuses to go on after the last batch.
+    *
+    * @param isBegun
+    *   whether the batch after the entry has been begun, so that the query's watermark is its
+    */
+  def check(last: LedgerEntry, isBegun: Boolean): Unit =
+    if (last.isDrained || !isBegun && isRaised) throw over
+
+  private def over = DrainedQuery.refusal(query.checkpointRoot)
+}
+
+private[query] object DrainedQuery {
+  def isAtEnd(watermarkMs: Long): Boolean = watermarkMs >= EventTimes.EndMs
+
+  /** Why no query can go on from a checkpoint. */
+  def refusal(root: Any): EventtideException =
+    EventtideException("CHECKPOINT_DRAINED", "root" -> root)
+}

@@ -1,0 +1,57 @@
+"""``python -m tests.chaos CAMPAIGN [N] [--seed SEED]``, which `dev/chaos` calls."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+from random import Random
+
+from tests.chaos.figures import FOLDER, Figures, Limits
+from tests.chaos.kinds import KINDS
+
+CAMPAIGNS = ("exhaustive", "random", "executors", "drivers", "clocks")
+
+
+def main() -> int:
+    """Run a campaign, keep its figures and say what failed."""
+    parser = argparse.ArgumentParser("dev/chaos", description=__doc__)
+    parser.add_argument("campaign", choices=CAMPAIGNS)
+    parser.add_argument("trials", type=int, nargs="?", help="at most; all that is left by default")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--kinds", type=int, default=99, help="at most, chosen by the seed")
+    parser.add_argument("--workers", type=int, default=1, help="trials at once, where they can be")
+    parser.add_argument("--seconds", type=float, default=1e9, help="no new trial after so long")
+    parser.add_argument("--figures", type=Path, default=FOLDER, help="the folder that keeps them")
+    options = parser.parse_args()
+    module = {"random": "kills", "executors": "kills"}.get(options.campaign, options.campaign)
+    run = import_module(f"tests.chaos.{module}").command
+    limits = Limits(
+        chosen(options.kinds, options.seed),
+        options.seed,
+        options.trials,
+        time.monotonic() + options.seconds,
+        options.workers,
+    )
+    failed = run(options.campaign, Figures(options.campaign, options.figures), limits)
+    for trial in failed:
+        say(f"{trial}")
+    say(f"{len(failed)} trials with a violation")
+    return 1 if failed else 0
+
+
+def chosen(number: int, seed: int) -> list[str]:
+    """Return so many kinds of queries, in the order that they are written down in."""
+    some = Random(seed).sample(list(KINDS), min(number, len(KINDS)))  # noqa: S311 - test data
+    return [kind for kind in KINDS if kind in some]
+
+
+def say(text: str) -> None:
+    """Print a line at once: a run takes long."""
+    print(text, flush=True)  # noqa: T201 - a command
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,215 @@
+"""A clock that is set forward and back, under every policy; time is scripted.
+
+The clock goes on for some batches, jumps, stays wrong for a while, is corrected, and goes on. It
+jumps within a run, or is wrong from one start on; and a limit of the clock's steps is set or not.
+A query may refuse to go on, or to start, by `et.ClockError` alone: then the right clock and a plain
+restart have to suffice. A policy that follows the clock may go where it goes; the books have to
+balance all the same, and the watermark never goes back. A policy that goes by rows gives the
+results of a quiet run, so that a silent substream is found idle as in time.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+from functools import cache
+from itertools import product
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import eventtide as et
+from eventtide import WatermarkPolicies
+from eventtide.testing import Script
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from tests.chaos.session import session
+from tests.chaos.trial import said
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from eventtide import WatermarkPolicy, WindowBuilder
+    from pyspark.sql import DataFrame, SparkSession
+
+    from tests.chaos.figures import Figures, Limits, Trial
+
+P = WatermarkPolicies
+POLICIES: dict[str, WatermarkPolicy] = {
+    "with_fixed_lag": P.with_fixed_lag("5s"),
+    "max_event_time": P.max_event_time(),
+    "min_event_time": P.min_event_time(),
+    "limiting_lag_and_delay": P.limiting_lag_and_delay("5s", max_delay="20s"),
+    "limiting_lag_and_lull": P.limiting_lag_and_lull("5s", max_lull="30s"),
+    "limiting_real_time_lag": P.limiting_real_time_lag("10s"),
+    "limiting_timestamp_and_wall_clock_lag": P.limiting_timestamp_and_wall_clock_lag("5s", "20s"),
+    "min_of": P.min_of(P.with_fixed_lag("5s"), P.limiting_real_time_lag("10s")),
+    "max_of": P.max_of(P.with_fixed_lag("5s"), P.limiting_real_time_lag("30s")),
+    "guard_future": P.with_fixed_lag("5s").guard_future("1m", on="late"),
+    "emit_every": P.with_fixed_lag("5s").emit_every("10s"),
+}
+BY_ROWS = ("with_fixed_lag", "max_event_time", "min_event_time")
+JUMPS = {
+    "an hour ahead": ["+1h"],
+    "an hour back": ["-1h"],
+    "ten years ahead": ["+3650d"],
+    "ten years back": ["-3650d"],
+    "back and forth": ["-1h", "+2h", "-1h"],
+    "forth and back": ["+3650d", "-7300d", "+3650d"],
+}
+WITHIN, BETWEEN = "within a run", "between runs"
+AT_START = "spark.eventtide.maxClockStepAtStart"
+SCHEMA = "ts timestamp, sensor string"
+HALVES = 10  # of a minute
+WRONG, RESTART, SILENT = 3, 7, 6  # at which of them the clock is wrong, and so on
+
+
+@dataclass(frozen=True)
+class Case:
+    """A policy and what the clock does to it.
+
+    Attributes
+    ----------
+    kind, jump : str
+        Of `POLICIES` and `JUMPS`.
+    where : str
+        `WITHIN` or `BETWEEN`.
+    limited : bool
+        Whether a limit is set that an hour meets: at a start there is none otherwise, within a run
+        it is five minutes. Where it is not set within a run, it is ten days.
+    """
+
+    kind: str
+    jump: str
+    where: str
+    limited: bool
+
+
+def query(case: Case) -> Callable[[DataFrame], WindowBuilder]:
+    """Count by windows; a sensor that is silent for a minute is waited for no more."""
+
+    def made(events: DataFrame) -> WindowBuilder:
+        window = et.window(events).event_time(
+            "ts",
+            POLICIES[case.kind],
+            substream="sensor",
+            idle_timeout="1m",
+            max_clock_step="5m" if case.limited else "10d",
+        )
+        return window.key_by("sensor").tumbling("10s").agg(F.count("*").alias("n"))
+
+    return made
+
+
+class Play:
+    """One script: rows each half minute; the second sensor is silent from the third minute on."""
+
+    def __init__(self, case: Case, jumps: list[str]) -> None:
+        self._case, self._jumps = case, jumps
+        self.results: list[str] = []
+        self.violations: list[str] = []
+        self.refusals = 0
+        self._rows, self._mark = 0, ""
+
+    def run(self) -> None:
+        """Play it, and keep what does not hold."""
+        with Script(query(self._case), SCHEMA, clock=_at(0)) as script:
+            for half in range(1, HALVES):
+                script.clock(_at(half * 30))
+                if half == WRONG:
+                    self._wrong(script)
+                if half == RESTART:
+                    script.restart()
+                self._give(script, half * 30 - 1, "ab" if half < SILENT else "a")
+            self._balance(script)
+
+    def _give(self, script: Script, second: int, sensors: str) -> None:
+        script.rows([(_at(second), sensor) for sensor in sensors])
+        self._rows += len(sensors)
+        if script.watermark < self._mark:
+            self.violations.append(f"watermark: {script.watermark} after {self._mark}")
+        self._mark = script.watermark
+        self.results += [str(row) for row in script.results()]
+
+    def _wrong(self, script: Script) -> None:
+        for jump in self._jumps:
+            self._unless_refused(script, jump)
+            self._give(script, WRONG * 30 - 2, "ab")
+        self._unless_refused(script, _at(WRONG * 30), within=True)
+
+    def _unless_refused(self, script: Script, clock: str, *, within: bool = False) -> None:
+        """Set the clock; where the query does not go on with it, go on with the right one."""
+        try:
+            with et.named_errors():
+                if within or self._case.where == WITHIN:
+                    script.clock(clock, jumps=True)
+                else:
+                    script.restart(clock=clock)
+                script.streaming_query.processAllAvailable()
+        except et.ClockError:
+            self.refusals += 1
+            script.restart(clock=_at(WRONG * 30))
+
+    def _balance(self, script: Script) -> None:
+        told = et.progress(script.streaming_query)
+        refused = told.bad_time + told.future
+        known = told.on_time + sum(told.late.values()) + refused
+        if known != self._rows:
+            parts = f"{told.on_time} in windows, {dict(told.late)} late, {refused} refused"
+            self.violations.append(f"conservation: {self._rows} rows read, {parts}")
+
+
+@cache
+def quiet_results(policy: str, jumps: int) -> set[str]:
+    """Return the results where the clock is always right."""
+    quiet = Play(Case(policy, "none", WITHIN, limited=False), ["+0s"] * jumps)
+    quiet.run()
+    return set(quiet.results)
+
+
+def one(spark: SparkSession, case: Case) -> Play:
+    """Play a case, which keeps what does not hold."""
+    play = Play(case, JUMPS[case.jump])
+    if case.limited and case.where == BETWEEN:
+        spark.conf.set(AT_START, "5m")
+    try:
+        play.run()
+        if case.kind in BY_ROWS:
+            lost = quiet_results(case.kind, len(JUMPS[case.jump])) - set(play.results)
+            if lost:
+                play.violations.append(f"results: {len(lost)} missing, such as {min(lost)}")
+    except et.EventtideError as error:
+        play.violations.append(f"plain restart: {said(error)}")
+    except Exception as error:  # noqa: BLE001 - it is a violation
+        play.violations.append(f"unnamed error: {said(error)}")
+    finally:
+        spark.conf.unset(AT_START)
+    return play
+
+
+def _at(seconds: int) -> str:
+    return f"2024-05-01 12:{seconds // 60:02d}:{seconds % 60:02d}"
+
+
+def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:
+    """Try all cases in an order that the seed gives, as far as they are not done."""
+    spark, failed = session(), list[dict[str, Any]]()
+    spark.conf.set("spark.sql.streaming.forceDeleteTempCheckpointLocation", "true")
+    done = {tuple(trial.get(name) for name in Case.__annotations__) for trial in figures.trials()}
+    cases = [Case(*each) for each in product(POLICIES, JUMPS, (WITHIN, BETWEEN), (False, True))]
+    Random(limits.seed).shuffle(cases)  # noqa: S311 - test data
+    left = [case for case in cases if tuple(asdict(case).values()) not in done]
+    for case in left[: limits.trials]:
+        if time.monotonic() > limits.until:
+            break
+        at = time.monotonic()
+        play = one(spark, case)
+        trial = figures.add(
+            **asdict(case),
+            seed=limits.seed,
+            refusals=play.refusals,
+            violations=play.violations,
+            seconds=round(time.monotonic() - at, 1),
+        )
+        if play.violations:
+            failed.append(trial)
+    return failed

@@ -1,0 +1,150 @@
+"""Each class of file steps meets each fault, with one kind of query at least.
+
+A class is an operation on a kind of file, before or after it, on a storage. Each class and fault
+that go together are tried with one kind, in turn, so that faults and kinds meet in pairs too.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections import Counter
+from itertools import count
+from random import Random
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tests.chaos import kinds
+from tests.chaos.checker import Outcome, check
+from tests.chaos.quiet import SEED, Quiet
+from tests.chaos.trial import Fault, halted
+from tests.chaos.worker import TrialError
+from tests.chaos.workers import workers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.chaos.figures import Figures, Limits, Trial
+    from tests.chaos.worker import Worker
+
+Steps: TypeAlias = dict[tuple[str, str, str], dict[str, int]]
+STORAGES = ("renames", "last_wins", "object_store")
+RESTART = ("renames", "restart")
+
+
+def faults_at(step: str, storage: str) -> list[str]:
+    """Return which faults can happen at a step: a failure after it is a success with an error."""
+    if storage != "renames":
+        return ["halt"]  # the storage is the fault, and a halt is where it shows
+    faults = ["halt", "throw", "interrupt"]
+    if step.startswith("before"):
+        faults.append("stall")
+    if step.startswith("before list"):
+        faults.append("stale")
+    return faults
+
+
+def plan(steps: Steps, seed: int) -> Iterator[tuple[str, Fault]]:
+    """Yield kinds and faults: each class with each fault, the kinds in turn.
+
+    Parameters
+    ----------
+    steps : dict of dict of int
+        By kind, storage and phase, how often each step was made in a quiet run.
+    seed : int
+        Chooses which of the steps of a class it is.
+    """
+    random = Random(seed)  # noqa: S311 - test data
+    paired: Counter[tuple[str, str, str]] = Counter()
+    classes: dict[tuple[str, str, str], list[str]] = {}
+    for (kind, storage, phase), made in steps.items():
+        for step in made:
+            if (
+                phase == "first"
+                or "/eventtide" in step
+                or step not in steps[kind, storage, "first"]
+            ):
+                classes.setdefault((storage, phase, step), []).append(kind)
+    order = [(*each, fault) for each in classes for fault in faults_at(each[2], each[0])]
+    random.shuffle(order)
+    for storage, phase, step, fault in order:
+        able = classes[storage, phase, step]
+        fewest = min(paired[storage, fault, kind] for kind in able)
+        kind = random.choice([k for k in able if paired[storage, fault, k] == fewest])
+        paired[storage, fault, kind] += 1
+        times = steps[kind, storage, phase][step]
+        yield kind, Fault(fault, step, random.randint(1, times), storage, phase)
+
+
+class Campaign:
+    """Trials in a folder, each by a worker and beside the quiet runs."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self._folder, self._seed, self._quiet = folder, seed, Quiet(folder)
+        self._numbers = count()
+
+    def plan(self, worker: Worker, chosen: list[str]) -> Iterator[tuple[str, Fault]]:
+        """Yield the trials of some kinds; a restart is tried on a storage that renames."""
+        steps: Steps = {}
+        for kind in chosen:
+            for storage, phase in [*((storage, "first") for storage in STORAGES), RESTART]:
+                steps[kind, storage, phase] = self._quiet.steps(worker, kind, storage, phase)
+        return plan(steps, self._seed)
+
+    def trial(self, worker: Worker, kind: str, fault: Fault) -> dict[str, Any]:
+        """Run with a fault, start again without, and judge."""
+        place = self._folder / f"trial-{next(self._numbers)}"
+        place.mkdir()
+        at, error = time.monotonic(), None
+        try:
+            reached, violations, error = self._judged(worker, place, kind, fault)
+        except TrialError as broken:
+            reached, violations = True, [str(broken)]
+        shutil.rmtree(place, ignore_errors=True)
+        return {
+            "kind": kind,
+            "storage": fault.storage,
+            "phase": fault.phase,
+            "fault": fault.name,
+            "step": fault.step,
+            "occurrence": fault.occurrence,
+            "seed": self._seed,
+            "reached": reached,
+            "violations": violations,
+            "error": error and error[:300],
+            "seconds": round(time.monotonic() - at, 2),
+        }
+
+    def _judged(
+        self, worker: Worker, folder: Path, kind: str, fault: Fault
+    ) -> tuple[bool, list[str], str | None]:
+        quiet = self._quiet(worker, kind)
+        if fault.phase == "restart":
+            worker.run(folder, kind, SEED, halted(fault.storage))
+        first = worker.run(folder, kind, SEED, fault)
+        second = worker.run(folder, kind, SEED, Fault(storage=fault.storage))
+        outcome = Outcome([(first.error, first.named)], second.error, worker.doctor(folder))
+        logs = kinds.KINDS[kind].logs
+        return first.reached, check(folder, quiet, outcome, logs=logs), first.error
+
+
+def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:
+    """Try what has not been tried yet, up to so many trials; return those with a violation."""
+    names = "storage", "phase", "fault", "step", "seed"
+    done = {tuple(trial.get(name, "first") for name in names) for trial in figures.trials()}
+    with workers(limits.workers) as them:
+        campaign = Campaign(them.folder, limits.seed)
+
+        def one(worker: Worker, case: tuple[str, Fault]) -> list[Trial]:
+            if time.monotonic() > limits.until:
+                return []
+            trial = figures.add(**campaign.trial(worker, *case))
+            return [trial] if trial["violations"] else []
+
+        with them.one() as worker:
+            left = [
+                (kind, fault)
+                for kind, fault in campaign.plan(worker, limits.kinds)
+                if (fault.storage, fault.phase, fault.name, fault.step, limits.seed) not in done
+            ]
+        return [trial for failed in them.each(one, left[: limits.trials]) for trial in failed]

@@ -1,0 +1,88 @@
+"""What the campaigns have found, a line of JSON for each trial, and the table of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+FOLDER = Path(__file__).parent / "figures"
+Trial = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much of a campaign is to be done.
+
+    Attributes
+    ----------
+    kinds : list of str
+        The kinds of queries to choose from.
+    seed : int
+        Of what is chosen by chance.
+    trials : int or None
+        At most; all that is left by default.
+    until : float
+        On the monotonic clock: no new trial after that.
+    workers : int
+        How many at once, where they can be.
+    """
+
+    kinds: list[str]
+    seed: int
+    trials: int | None
+    until: float
+    workers: int
+
+
+def commit() -> str:
+    """Return the last commit of the engine, with a plus where its files differ from it."""
+
+    def git(*arguments: str) -> str:
+        run = subprocess.run(  # noqa: S603 - our own arguments
+            ["git", *arguments],  # noqa: S607
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return run.stdout.strip()
+
+    engine = "jvm/kernel/src/main", "jvm/spark/src/main", "python"
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", *engine)
+    return git("log", "-1", "--abbrev=10", "--format=%h", "--", *engine) + ("+" if changed else "")
+
+
+class Figures:
+    """The trials of a campaign, which go on where they were left.
+
+    Parameters
+    ----------
+    campaign : str
+        The file's name.
+    folder : Path
+        Where it lies.
+    """
+
+    def __init__(self, campaign: str, folder: Path = FOLDER) -> None:
+        self.file = folder / f"{campaign}.jsonl"
+        self._commit = commit()
+
+    def trials(self) -> list[Trial]:
+        """Return the trials so far; a last line that was cut off counts for nothing."""
+        lines = self.file.read_text("utf-8").splitlines() if self.file.exists() else []
+        return [json.loads(line) for line in lines if line.endswith("}")]
+
+    def add(self, **trial: Any) -> Trial:
+        """Write down a trial, with the commit."""
+        made = {"commit": self._commit, **trial}
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        with self.file.open("a", encoding="utf-8") as out:
+            out.write(json.dumps(made, sort_keys=True) + "\n")
+            out.flush()
+            os.fsync(out.fileno())
+        return made

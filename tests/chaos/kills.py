@@ -1,0 +1,195 @@
+"""Real ``kill -9``, of drivers with all that they have started, and of executors of a cluster."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from tests.chaos import kinds
+from tests.chaos.checker import Outcome, check
+from tests.chaos.quiet import Quiet
+from tests.chaos.session import ROOT
+from tests.chaos.worker import TrialError, stuck
+from tests.chaos.workers import workers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.chaos.figures import Figures, Limits, Trial
+    from tests.chaos.worker import Worker
+
+PATIENCE = 240  # seconds: far more than needed, on any machine
+FILES = 40  # a kill comes after fewer changes of files than this; a whole run makes some ninety
+MOST = 6  # kills of one query
+ENOUGH = 150  # kills in all, unless the command line says how many
+
+
+class Victim:
+    """The runs of one query in a folder, each a process group of its own."""
+
+    def __init__(self, folder: Path, kind: str, seed: int) -> None:
+        self.folder, self._arguments = folder, [str(folder), kind, str(seed)]
+        folder.mkdir(parents=True)
+
+    @property
+    def log(self) -> Path:
+        """What all runs have said."""
+        return self.folder / "log"
+
+    def kill(self, random: Random) -> bool:
+        """Kill -9 all of a run when it has changed so many files; False if it ended before."""
+        after = random.randrange(1, FILES)
+        with self._running() as process:
+            until, before = time.monotonic() + PATIENCE, self._changes()
+            while process.poll() is None:
+                self._refuse_after(until, process)
+                if len(self._changes() ^ before) >= after:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait(PATIENCE)
+                    self._remove_if_refused()
+                    return True
+                time.sleep(0.01)
+            if error := self._error(process.returncode):
+                raise TrialError(error)
+        return False
+
+    def finish(self) -> str | None:
+        """Run to the end; return the error that ended it before."""
+        with self._running() as process:
+            until = time.monotonic() + PATIENCE
+            while process.poll() is None:
+                self._refuse_after(until, process)
+                time.sleep(0.1)
+            return self._error(process.returncode)
+
+    def lose_executors(self, random: Random, most: int) -> tuple[int, str | None]:
+        """Run to the end on a cluster, and kill -9 up to so many executors."""
+        killed, before, at = 0, self._changes(), random.randrange(1, FILES)
+        with self._running("--cluster") as process:
+            until = time.monotonic() + PATIENCE
+            while process.poll() is None:
+                self._refuse_after(until, process)
+                found = executors(process.pid)
+                if killed < most and found and len(self._changes() ^ before) >= at:
+                    with suppress(ProcessLookupError):
+                        os.kill(random.choice(found), signal.SIGKILL)
+                        killed += 1
+                    before, at = self._changes(), random.randrange(1, FILES)
+                time.sleep(0.01)
+            return killed, self._error(process.returncode)
+
+    def _changes(self) -> set[str]:
+        found = ((folder, files) for folder, _, files in os.walk(self.folder))
+        return {os.path.join(folder, file) for folder, files in found for file in files}  # noqa: PTH118 - quick
+
+    def _remove_if_refused(self) -> None:
+        """Do what Spark asks for when it is killed while it writes the first offsets of all."""
+        offsets = list(self.folder.glob("checkpoint/offsets/*"))
+        if offsets and not any(file.name.isdigit() for file in offsets):
+            subprocess.run(["rm", "-rf", str(self.folder / "checkpoint")], check=True)  # noqa: S603, S607
+
+    @contextmanager
+    def _running(self, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+        command = [sys.executable, "-m", "tests.chaos.victim", *self._arguments, *options]
+        workers = {"PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(ROOT), "TZ": "UTC"}
+        with self.log.open("ab") as log:
+            process = subprocess.Popen(  # noqa: S603 - our own module
+                command, env=os.environ | workers, start_new_session=True, stdout=log, stderr=log
+            )
+        try:
+            yield process
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait(PATIENCE)
+
+    def _error(self, code: int) -> str | None:
+        return None if code == 0 else self.log.read_text("utf-8", "replace")[-600:]
+
+    def _refuse_after(self, until: float, process: subprocess.Popen[bytes]) -> None:
+        if time.monotonic() > until:
+            raise TrialError(f"hangs: {' '.join(self._arguments)}\n{stuck(process.pid)}")
+
+
+def executors(group: int) -> list[int]:
+    """Return the executors among the processes of a group."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            line = (process / "cmdline").read_bytes()
+            if b"CoarseGrainedExecutorBackend" in line and os.getpgid(int(process.name)) == group:
+                found.append(int(process.name))
+    return found
+
+
+def command(campaign: str, figures: Figures, limits: Limits) -> list[Trial]:
+    """Kill as often as the command line says, the queries of one seed after the other.
+
+    A trial is one query, killed several times and run to its end; `kills` says how often.
+    """
+    first = max((t["seed"] for t in figures.trials()), default=limits.seed - 1) + 1
+    enough, kills = limits.trials or ENOUGH, list[int]()
+
+    def one(judge: Worker, seed: int) -> list[Trial]:
+        left = enough - sum(kills)
+        if left <= 0 or time.monotonic() > limits.until:
+            return []
+        kind = limits.kinds[seed % len(limits.kinds)]
+        folder = them.folder / f"{seed}"
+        trial = figures.add(**Killed(campaign, kind, seed, left).trial(judge, folder))
+        kills.append(trial["kills"])
+        return [trial] if trial["violations"] else []
+
+    with workers(limits.workers) as them:
+        failed = them.each(one, range(first, first + enough))
+        return [trial for trials in failed for trial in trials]
+
+
+@dataclass(frozen=True)
+class Killed:
+    """A query of a seed that is killed up to so many times, in a campaign."""
+
+    campaign: str
+    kind: str
+    seed: int
+    most: int
+
+    def trial(self, judge: Worker, folder: Path) -> dict[str, Any]:
+        """Kill it and judge what is left."""
+        at, victim = time.monotonic(), Victim(folder / "killed", self.kind, self.seed)
+        kills, violations = 0, list[str]()
+        try:
+            quiet = Quiet(folder / "quiet", self.seed)(judge, self.kind)
+            kills, error = self._lived(victim)
+            outcome = Outcome(restart=error, doctor=judge.doctor(victim.folder))
+            logs = kinds.KINDS[self.kind].logs
+            violations = check(victim.folder, quiet, outcome, logs=logs)
+        except TrialError as broken:
+            violations = [str(broken)]
+        shutil.rmtree(folder, ignore_errors=True)
+        return {
+            "kind": self.kind,
+            "seed": self.seed,
+            "kills": kills,
+            "violations": violations,
+            "seconds": round(time.monotonic() - at, 1),
+        }
+
+    def _lived(self, victim: Victim) -> tuple[int, str | None]:
+        random = Random(self.seed)  # noqa: S311 - test data
+        most = min(random.randrange(3, MOST + 1), self.most)
+        if self.campaign == "executors":
+            return victim.lose_executors(random, most)
+        for kills in range(most):
+            if not victim.kill(random):
+                return kills, None
+        return most, victim.finish()

@@ -1,0 +1,77 @@
+"""Runs without a fault, that all trials are compared with, and the steps that they make."""
+
+from __future__ import annotations
+
+import json
+from threading import Lock
+from typing import TYPE_CHECKING, TypeAlias
+
+from tests.chaos import kinds
+from tests.chaos.checker import Outcome, check
+from tests.chaos.figures import ROOT, commit
+from tests.chaos.trial import Fault, halted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.chaos.worker import Worker
+
+    Steps: TypeAlias = dict[str, int]
+SEED = 7
+
+
+class Quiet:
+    """The quiet runs of one seed. A file keeps what steps they make until the engine changes.
+
+    Parameters
+    ----------
+    folder : Path
+        Where all is that they write.
+    seed : int
+        Of their streams.
+    """
+
+    def __init__(self, folder: Path, seed: int = SEED) -> None:
+        self._folder, self._seed, self._lock = folder, seed, Lock()
+        self._runs: dict[str, tuple[Path, Steps]] = {}
+
+    def __call__(self, worker: Worker, kind: str) -> Path:
+        """Return the folder of a quiet run of a kind: the storage makes no difference to it."""
+        return self._run(worker, kind, "renames")[0]
+
+    def _run(self, worker: Worker, kind: str, storage: str) -> tuple[Path, Steps]:
+        name = f"{storage}-{kind.replace(' ', '-')}"
+        with self._lock:
+            if name not in self._runs:
+                folder = self._folder / f"quiet-{name}"
+                folder.mkdir(parents=True)
+                ended = worker.run(folder, kind, self._seed, Fault(storage=storage))
+                outcome = Outcome(restart=ended.error, doctor=worker.doctor(folder))
+                if faults := check(folder, folder, outcome, logs=kinds.KINDS[kind].logs):
+                    raise AssertionError(f"a quiet run of {kind} on {storage}: {faults}")
+                self._runs[name] = folder, ended.steps
+            return self._runs[name]
+
+    def steps(self, worker: Worker, kind: str, storage: str, phase: str) -> Steps:
+        """Return how often each step is made in a first run, or in a restart that has work left.
+
+        A storage where the last writer wins is asked for the same steps as one that renames.
+        """
+        like = "renames" if storage == "last_wins" else storage
+        file = ROOT / f".build/chaos-steps-{commit()}.json"
+        kept: dict[str, Steps] = json.loads(file.read_text("utf-8")) if file.exists() else {}
+        name = f"{phase} of {kind} on {like}"
+        if name not in kept:
+            made = self._restart if phase == "restart" else self._first
+            kept[name] = made(worker, kind, like)
+            file.write_text(json.dumps(kept), encoding="utf-8")
+        return kept[name]
+
+    def _first(self, worker: Worker, kind: str, storage: str) -> Steps:
+        return self._run(worker, kind, storage)[1]
+
+    def _restart(self, worker: Worker, kind: str, storage: str) -> Steps:
+        folder = self._folder / f"restart-{storage}-{kind.replace(' ', '-')}"
+        folder.mkdir(parents=True)
+        worker.run(folder, kind, self._seed, halted(storage))
+        return worker.run(folder, kind, self._seed, Fault(storage=storage)).steps

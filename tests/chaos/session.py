@@ -1,0 +1,56 @@
+"""Sessions for the campaigns: the installed wheel, and the file system in which calls go wrong."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import eventtide as et
+import pyspark
+from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parents[2]
+MINOR = ".".join(pyspark.__version__.split(".")[:2])
+JAR = ROOT / f".build/eventtide-chaos-{MINOR}.jar"
+_STREAMING = "spark.sql.streaming"
+
+SETTINGS = {
+    "spark.hadoop.fs.chaos.impl": "io.eventtide.chaos.ChaosFileSystem",
+    "spark.hadoop.fs.chaos.impl.disable.cache": "true",
+    f"{_STREAMING}.checkpointFileManagerClass": "io.eventtide.chaos.ChaosFiles",
+    "spark.driver.extraClassPath": str(JAR),
+    "spark.executor.extraClassPath": str(JAR),
+    "spark.driver.memory": "1g",
+    "spark.driver.extraJavaOptions": "-XX:ReservedCodeCacheSize=256m -Xss4m",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.codegen.wholeStage": "false",  # compiling is most of what a short query costs
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    f"{_STREAMING}.stateStore.minDeltasForSnapshot": "2",
+    f"{_STREAMING}.stateStore.maintenanceInterval": "500ms",
+    f"{_STREAMING}.stateStore.unloadOnCommit": "false",
+    # of a cluster, however often executors are killed
+    "spark.deploy.maxExecutorRetries": "-1",
+    "spark.task.maxFailures": "100",
+    "spark.stage.maxConsecutiveAttempts": "100",
+}
+CHANGELOG = f"{_STREAMING}.stateStore.rocksdb.changelogCheckpointing.enabled"
+# Spark's own operators have no batch without rows after a restart: what is due waits for rows.
+NO_DATA = f"{_STREAMING}.noDataMicroBatches.enabled"
+
+
+def session(master: str = "local[2]") -> SparkSession:
+    """Return a session for short runs."""
+    if not JAR.is_file():
+        raise FileNotFoundError(f"{JAR} is missing: dev/chaos makes it")
+    os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master(master).appName("eventtide-chaos")
+    for key, value in SETTINGS.items():
+        builder = builder.config(key, value)
+    spark = et.configure(builder).getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    return spark

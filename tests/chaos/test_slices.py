@@ -1,0 +1,47 @@
+"""A slice of each campaign, as `dev/chaos` runs it: with seeds, and with figures of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.chaos.figures import Figures
+from tests.chaos.session import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PATIENCE = 500  # seconds
+SEED = "4"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("campaign", "trials", "kinds"),
+    [
+        ("exhaustive", 12, 1),
+        ("random", 1, 15),
+        ("executors", 1, 15),
+        ("clocks", 3, 15),
+        ("drivers", 2, 1),
+    ],
+)
+def test_nothing_is_lost(tmp_path: Path, campaign: str, trials: int, kinds: int) -> None:
+    """No trial has a violation."""
+    command = [sys.executable, "-m", "tests.chaos", campaign, str(trials), "--kinds", str(kinds)]
+    options = ["--seed", SEED, "--figures", str(tmp_path)]
+    done = subprocess.run(  # noqa: S603 - our own module
+        [*command, *options],
+        cwd=ROOT,
+        env=os.environ | {"TZ": "UTC"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, f"{done.stdout[-4000:]}\n{done.stderr[-2000:]}"
+    assert Figures(campaign, tmp_path).trials()

@@ -1,0 +1,251 @@
+"""One run of a query in a folder, in which a fault may happen to one of its file calls."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import eventtide as et
+from pyspark import InheritableThread
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from tests.chaos import kinds
+from tests.chaos.session import CHANGELOG, NO_DATA
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+MARK = "chaos: "  # in the text of each failure that is a fault's own
+STALL_MS = 100
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What happens, and at which step: `halt` at the 2nd `before rename checkpoint/commits/N`.
+
+    Attributes
+    ----------
+    name : str
+        ``halt``, ``throw``, ``stall``, ``interrupt``, ``stale`` or ``none``.
+    step : str
+        Operation and kind of file, with the side.
+    occurrence : int
+        From 1.
+    storage : str
+        ``renames``, ``last_wins`` or ``object_store``.
+    phase : str
+        ``first``, or ``restart``: of a run after one that was halted between ledger and commit.
+    """
+
+    name: str = "none"
+    step: str = ""
+    occurrence: int = 1
+    storage: str = "renames"
+    phase: str = "first"
+
+
+@dataclass
+class Ended:
+    """How a run came to its end.
+
+    Attributes
+    ----------
+    error : str or None
+        What ended it before the end of its streams.
+    named : bool
+        Whether the error has a name, or is the fault itself.
+    reached : bool
+        Whether the fault happened.
+    steps : dict of str to int
+        How often each step was made.
+    """
+
+    error: str | None = None
+    named: bool = True
+    reached: bool = False
+    steps: dict[str, int] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return asdict(self)
+
+
+class Run:
+    """A run of a kind of query over what is in a folder.
+
+    Parameters
+    ----------
+    spark : SparkSession
+        From `session`.
+    folder : Path
+        Of the trial: streams, checkpoint and results.
+    kind : str
+        One of `KINDS`.
+    seed : int
+        Of the streams.
+    fault : Fault
+        What shall happen.
+    """
+
+    def __init__(
+        self, spark: SparkSession, folder: Path, kind: str, seed: int, fault: Fault | None = None
+    ) -> None:
+        self.name = f"r{uuid.uuid4().hex[:10]}"
+        self._spark, self._folder, self._kind, self._seed = spark, folder, kind, seed
+        self.fault = fault or Fault()
+        faults: Any = spark._jvm
+        self._faults = faults.io.eventtide.chaos.Faults
+        self.files = self._faults.run(self.name)
+        self.files.setUp(str(folder), self.fault.storage)
+        self.files.plan(self.fault.name, self.fault.step, self.fault.occurrence)
+        self._faults.alias(folder.name, self.name)
+        self.query: StreamingQuery | None = None
+        self._failed: Exception | None = None
+        self._starts = InheritableThread(target=self._start, daemon=True)
+
+    def start(self) -> None:
+        """Begin; a failure is kept for the end. A fault may happen before there is a query."""
+        self._starts.start()
+
+    def _start(self) -> None:
+        kind = kinds.KINDS[self._kind]
+        self._spark.conf.set(CHANGELOG, str(kind.changelog).lower())
+        self._spark.conf.set(NO_DATA, str(kind.logs).lower())
+        sources = kind.sources(self._folder, self._seed)
+        window, results = kind.make([kinds.read(self._spark, f) for f in sources], self._folder)
+        writer = results.writeStream.foreachBatch(self._take).trigger(availableNow=True)
+        place = f"chaos://{self.name}{self._folder}/checkpoint"
+        writer = writer.option("checkpointLocation", place)
+        try:
+            with et.named_errors():
+                self.query = writer.start() if window is None else et.start(window, writer)
+        except Exception as error:  # noqa: BLE001 - it is judged at the end
+            self._failed = error
+
+    def wait(self, *, until_reached: bool = False) -> bool:
+        """Wait for the end, or until the fault has happened; True if the run is over."""
+        while self._starts.is_alive() or (self.query is not None and self.query.isActive):
+            reached = self.files.awaitReached(20)
+            if reached and until_reached:
+                return False
+            if reached:
+                time.sleep(0.01)
+        return True
+
+    def finish(self) -> Ended:
+        """Let the fault happen as its name says, wait for the end and say how it came."""
+        if self.fault.name in {"stall", "interrupt"} and not self.wait(until_reached=True):
+            stopped = Thread(target=self._stop)
+            if self.fault.name == "interrupt":
+                stopped.start()
+            self.files.awaitReleased(STALL_MS)
+            self.files.release()
+            if stopped.ident:
+                stopped.join()
+        return self.end()
+
+    def end(self) -> Ended:
+        """Wait for the end and say how it came."""
+        self.wait()
+        error = self._error()
+        steps = dict[str, int]()
+        for line in self.files.steps().splitlines():
+            number, _, step = line.partition(" ")
+            steps[step] = int(number)
+        reached = self.files.awaitReached(0)
+        self._faults.end(self.name)
+        return Ended(error, is_named(error), reached, steps)
+
+    def _stop(self) -> None:
+        with suppress(Exception):
+            self._starts.join(STALL_MS / 1000)
+            if self.query is not None:
+                self.query.stop()
+
+    def _error(self) -> str | None:
+        error = self._failed
+        if error is None and self.query is not None:
+            try:
+                with et.named_errors():
+                    self.query.awaitTermination()
+            except Exception as raised:  # noqa: BLE001 - it is judged
+                error = raised
+        return None if error is None else said(error)
+
+    def _take(self, rows: DataFrame, batch: int) -> None:
+        taken = [row[0] for row in rows.select(F.to_json(F.struct("*"))).collect()]
+        if self.files.isHalted():
+            raise OSError(f"{MARK} the run has been halted")
+        keep(self._folder, self.name, batch, taken)
+
+
+def halted(storage: str) -> Fault:
+    """Return the halt, in the middle of a stream, that a restart follows."""
+    name = "N" if storage == "object_store" else ".N.U.tmp"
+    return Fault("halt", f"before create checkpoint/commits/{name}", 5, storage)
+
+
+def keep(folder: Path, run: str, batch: int, rows: list[str]) -> None:
+    """Write down the results of a batch, beside those of other runs of it."""
+    (folder / "results").mkdir(exist_ok=True)
+    part = folder / f"results/.{batch}.{run}"
+    part.write_text("".join(f"{row}\n" for row in sorted(rows)), encoding="utf-8")
+    part.replace(folder / f"results/{batch}.{run}.jsonl")
+
+
+def said(error: Exception) -> str:
+    """Return an error with its causes in the JVM, shortened."""
+    if isinstance(error, et.EventtideError):
+        return f"{type(error).__name__} [{getattr(error, 'condition', '')}] {error}"[:600]
+    java = getattr(error, "_origin", None) or getattr(error, "java_exception", None)
+    causes = [f"{type(error).__name__}: {error}"[:1500]]
+    cause: Any = getattr(error, "_cause", None)
+    while cause is not None and len(causes) < 8:
+        causes.append(str(cause)[:800])
+        cause = getattr(cause, "_cause", None)
+    while java is not None and len(causes) < 12:
+        causes.append(str(java.toString())[:800])
+        java = java.getCause()
+    return " <- ".join(causes)
+
+
+def is_named(error: str | None) -> bool:
+    """Tell whether an error is eventtide's own, or is the fault, or has a condition of Spark's."""
+    if error is None or MARK in error:
+        return True
+    if error.split(" ", 1)[0].endswith("Error"):
+        return True
+    general = ("[STREAM_FAILED]", "[INTERNAL_ERROR")
+    words = [word for word in error.split() if word.startswith("[") and word.endswith("]")]
+    return any(
+        word.strip("[]").replace("_", "").replace(".", "").isupper() and word not in general
+        for word in words
+    )
+
+
+def doctor(spark: SparkSession, folder: Path) -> dict[str, Any]:
+    """Return what eventtide says of the checkpoint of a trial."""
+    java: Any = spark._jvm
+    java.io.eventtide.chaos.Faults.alias(folder.name, "doctor")
+    try:
+        report = et.read_checkpoint(spark, f"chaos://doctor{folder}/checkpoint")
+    except et.EventtideError as error:
+        return {"problems": [str(error)], "late": None, "on_time": None, "refused": 0}
+    mark = report.watermark
+    late = dict[str, int]()
+    for window in report.windows:
+        for reason, rows in window.late.items():
+            late[reason] = late.get(reason, 0) + rows
+    return {
+        "problems": list(report.problems),
+        "late": late,
+        "on_time": None if mark is None else mark.on_time,
+        "refused": 0 if mark is None else mark.bad_time + mark.future,
+    }

@@ -1,0 +1,35 @@
+"""A query in a process of its own: ``python -m tests.chaos.victim FOLDER KIND SEED [--cluster]``.
+
+It goes on where the checkpoint in the folder says, and ends when all is read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from tests.chaos.session import session
+from tests.chaos.trial import Run
+
+
+def main() -> int:
+    """Run to the end."""
+    parser = argparse.ArgumentParser("victim", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("kind")
+    parser.add_argument("seed", type=int)
+    parser.add_argument("--cluster", action="store_true", help="with executors of their own")
+    options = parser.parse_args()
+    spark = session("local-cluster[2,1,1024]" if options.cluster else "local[2]")
+    run = Run(spark, options.folder, options.kind, options.seed)
+    run.start()
+    ended = run.finish()
+    if ended.error is not None:
+        sys.stderr.write(f"ENDED {ended.named} {ended.error}\n")
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

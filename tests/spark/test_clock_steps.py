@@ -1,0 +1,194 @@
+"""A clock that is set back, or forward: what was measured by it, and what a query says of it."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import eventtide as et
+import pytest
+from eventtide import WatermarkPolicies
+from eventtide.testing import Script
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from tests.spark.queries import EVENTS, at, counts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame, SparkSession
+
+NO_LAG = WatermarkPolicies.with_fixed_lag("0s")
+BY_KEY = counts(NO_LAG, substream="key", idle_timeout="1m")
+
+
+@pytest.mark.smoke
+def test_an_idle_timeout_goes_on_after_the_clock_was_set_back() -> None:
+    """A minute of silence is a minute, whatever the clock showed before."""
+    with Script(BY_KEY, EVENTS) as script:
+        script.rows([(at(1), "a"), (at(1), "b")]).clock("+1h").rows([(at(2), "a"), (at(2), "b")])
+        script.clock("-50m").rows([(at(31), "a")]).expect(watermark=at(2))
+        script.clock("+50s").rows([(at(32), "a")]).expect(watermark=at(2))
+        script.clock("+10s").expect([(0, 4), (10, 0), (20, 0)][:1], watermark=at(32))
+        told = et.progress(script.streaming_query)
+        assert (told.clock_steps, told.clock_corrected_by.total_seconds()) == (1, 3000)
+
+
+def test_a_clock_that_was_set_back_while_the_query_rests_lets_it_tick() -> None:
+    """No row comes; the silence that was measured before the step counts."""
+    with Script(BY_KEY, EVENTS) as script:
+        script.rows([(at(1), "a"), (at(1), "b")]).clock("+30s").rows([(at(31), "a")])
+        script.clock("-1h").expect(watermark=at(1))
+        script.clock("+29s").expect(watermark=at(1))
+        script.clock("+1s").expect([(0, 2)], watermark=at(31))
+
+
+def test_what_was_measured_before_the_clock_was_set_back_survives_a_restart(
+    spark: SparkSession,
+) -> None:
+    """The ledger has the corrected clock before the next batch."""
+    with Script(BY_KEY, EVENTS) as script:
+        script.rows([(at(1), "a"), (at(1), "b")]).clock("+30s").rows([(at(31), "a")])
+        script.clock("-1h").restart().clock("+20s").restart().clock("+9s").expect(watermark=at(1))
+        script.clock("+1s").expect([(0, 2)], watermark=at(31))
+        report = et.read_checkpoint(spark, script.checkpoint)
+        assert report.watermark is not None
+        assert report.watermark.clock_steps == 1
+
+
+def test_a_step_back_of_a_second_is_jitter() -> None:
+    """Clocks are adjusted by little every now and then: nobody is told."""
+    with Script(BY_KEY, EVENTS) as script:
+        script.rows([(at(1), "a"), (at(1), "b")]).clock("-1s").rows([(at(2), "a")])
+        assert et.progress(script.streaming_query).clock_steps == 0
+        script.clock("-1ms").rows([(at(2), "a")])
+        assert et.progress(script.streaming_query).clock_steps == 1
+
+
+REAL_TIME = WatermarkPolicies.limiting_real_time_lag("10s").throttle_by_frame("1s")
+BY_BOTH = WatermarkPolicies.limiting_timestamp_and_wall_clock_lag("5m", "10s").throttle_by_frame(
+    "1s"
+)
+IN_ALL = WatermarkPolicies.min_of(
+    WatermarkPolicies.limiting_real_time_lag("10s"),
+    WatermarkPolicies.limiting_timestamp_and_wall_clock_lag("5m", "10s"),
+).throttle_by_frame("1s")
+
+
+@pytest.mark.parametrize("policy", [REAL_TIME, BY_BOTH, IN_ALL])
+def test_a_policy_that_follows_the_clock_waits_for_it(policy: et.WatermarkPolicy) -> None:
+    """It stays where it was until the clock that was set back comes there again."""
+    with Script(counts(policy), EVENTS, clock=at(30)) as script:
+        script.rows([(at(30), "")]).clock(at(90)).expect(watermark=at(80))
+        script.clock(at(60)).rows([(at(61), "")]).expect(watermark=at(80))
+        script.clock(at(90)).expect(watermark=at(80)).clock(at(91)).expect(watermark=at(81))
+        script.restart().clock(at(93)).expect(watermark=at(83))
+
+
+def test_a_timer_keeps_to_the_multiples_of_its_interval_on_the_clock() -> None:
+    """Also of a clock that was set back by something else; nothing comes between two of them."""
+    with Script(counts(NO_LAG.emit_every("30s")), EVENTS, clock=at(0)) as script:
+        script.clock(at(50)).rows([(at(50), "")]).clock(at(60)).expect(watermark=at(50))
+        script.clock(at(13)).rows([(at(70), "")]).clock(at(59)).expect(watermark=at(50))
+        script.clock(at(60)).expect(watermark=at(70))
+
+
+def windows(**settings: dict[str, Any]) -> Callable[[DataFrame], DataFrame]:
+    """Count events by windows with settings, by the names of their methods."""
+
+    def query(events: DataFrame) -> DataFrame:
+        window = et.window(events).event_time("ts", NO_LAG).key_by("key")
+        for name, value in settings.items():
+            window = getattr(window, name)(**value)
+        return window.tumbling("10s").agg(F.count("*").alias("n")).results.select("key", "n")
+
+    return query
+
+
+def test_the_timers_of_keys_go_on_after_the_clock_was_set_back() -> None:
+    """A key's silence, and the time until an early result."""
+    with Script(windows(idle_timeout={"timeout": "1m"}), EVENTS) as script:
+        script.rows([(at(1), "a")]).clock("+40s").rows([(at(1), "b")]).clock("-1h")
+        script.clock("+19s").expect([]).clock("+1s").expect([("a", 1)])
+        script.clock("+1m").expect([("b", 1)])
+
+
+def test_an_early_result_comes_in_time_after_the_clock_was_set_back() -> None:
+    """The time until it was measured by the clock before."""
+    with Script(windows(early={"every": "30s"}), EVENTS) as script:
+        script.rows([(at(1), "a")]).clock("-1h").clock("+29s").expect([])
+        script.clock("+1s").expect([("a", 1)])
+
+
+def jumped(query: Callable[[DataFrame], DataFrame], by: str) -> Script:
+    """Run a query whose clock jumps between two batches; it may have ended."""
+    script = Script(query, EVENTS, clock=at(30))
+    script.rows([(at(30), "a")])
+    with contextlib.suppress(et.ClockError):
+        script.clock(by, jumps=True)
+    return script
+
+
+LULL = WatermarkPolicies.limiting_lag_and_lull("2s", "5s").throttle_by_frame("1s")
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("policy", [REAL_TIME, BY_BOTH, LULL])
+def test_a_clock_that_runs_ahead_stops_a_query_whose_policy_follows_it(
+    policy: et.WatermarkPolicy, spark: SparkSession
+) -> None:
+    """Before the offset of a batch is written; with the right clock it goes on."""
+    with jumped(counts(policy), "+10m") as script:
+        begun = et.read_checkpoint(spark, script.checkpoint).begun
+        with pytest.raises(et.ClockError, match="10m more than time"), et.named_errors():
+            script.streaming_query.processAllAvailable()
+        report = et.read_checkpoint(spark, script.checkpoint)
+        assert report.begun == begun == report.committed
+        assert report.problems == ()
+        script.restart(clock=at(40)).rows([(at(41), "a")])
+        assert script.watermark < "2024-01-01T00:00:42Z"
+
+
+def test_a_clock_that_runs_ahead_by_less_is_followed() -> None:
+    """Five minutes unless the watermark or the session says otherwise."""
+    with jumped(counts(REAL_TIME), "+5m") as script:
+        script.expect(watermark=at(320))
+    with jumped(counts(REAL_TIME, max_clock_step="1h"), "+1h") as script:
+        script.expect(watermark=at(3620))
+    with (
+        jumped(counts(REAL_TIME, max_clock_step="1m"), "+61s") as script,
+        pytest.raises(et.ClockError, match="allowed are 1m"),
+        et.named_errors(),
+    ):
+        script.streaming_query.processAllAvailable()
+
+
+def test_a_query_whose_policy_goes_by_rows_goes_on_when_the_clock_runs_ahead() -> None:
+    """It warns, as idle timeouts go by the clock."""
+    with jumped(BY_KEY, "+10m") as script:
+        script.rows([(at(31), "a")]).expect(watermark=at(31))
+
+
+def test_time_in_which_a_query_was_down_is_no_step_unless_a_limit_is_set(
+    spark: SparkSession,
+) -> None:
+    """The next start goes on after a month, or is refused where the user wants to be asked."""
+    with Script(counts(REAL_TIME), EVENTS, clock=at(30)) as script:
+        script.rows([(at(30), "a")]).restart(clock="+30d").stop()
+        spark.conf.set("spark.eventtide.maxClockStepAtStart", "7d")
+        try:
+            with pytest.raises(et.ClockError, match="30d after the last"), et.named_errors():
+                script.restart(clock="+30d")
+        finally:
+            spark.conf.unset("spark.eventtide.maxClockStepAtStart")
+        script.restart().rows([(at(31), "a")])
+
+
+def test_a_setting_of_the_session_that_is_no_time_is_refused(spark: SparkSession) -> None:
+    """Before anything is written."""
+    spark.conf.set("spark.eventtide.maxClockStep", "0s")
+    try:
+        with pytest.raises(et.InvalidArgumentError, match="maxClockStep"), et.named_errors():
+            Script(counts(REAL_TIME), EVENTS)
+    finally:
+        spark.conf.unset("spark.eventtide.maxClockStep")
