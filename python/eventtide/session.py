@@ -30,6 +30,7 @@ MASTER = "spark.master"
 PYTHON = "spark.pyspark.python"
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 STATE_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+EMPTY_AT_START = "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 # Why spark.jars: it puts the jar on the driver's class path when PySpark starts the JVM and takes
@@ -53,8 +54,9 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     SparkSession.Builder
         The same builder. Jars and extensions that you set, on the builder, in
         ``PYSPARK_SUBMIT_ARGS`` or in ``spark-defaults.conf``, are kept beside eventtide's; so are
-        your state store and its format. Under a local master ``spark.pyspark.python`` and
-        ``PYSPARK_PYTHON`` name the Python that runs, unless one is set. Nothing else is set.
+        your state store, its format and your check of new checkpoints. Under a local master
+        ``spark.pyspark.python`` and ``PYSPARK_PYTHON`` name the Python that runs, unless one is
+        set. Nothing else is set.
 
     Raises
     ------
@@ -75,6 +77,11 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     checkpoint never write the same file. In a session with a state store that is not RocksDB the
     format stays. A checkpoint that was begun in the first format goes on in it with Spark 4.3.
     Spark 4.1 refuses it: set the format to 1 for a session that goes on with such queries.
+
+    Spark's check that a new checkpoint is empty
+    (``spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart``) is off: it refuses what a driver
+    leaves that was killed in its very first batch. Of queries with watermarks or windows of
+    eventtide, a checkpoint that has lost its offsets is refused all the same, by name.
 
     Where no Python is named, Spark's workers are the ``python3`` of the path, which may lack the
     packages of the one that runs.
@@ -103,6 +110,8 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
         builder.config(STATE_STORE, ROCKSDB)
     if STATE_FORMAT not in settings and "RocksDB" in str(settings.get(STATE_STORE, ROCKSDB)):
         builder.config(STATE_FORMAT, "2")
+    if EMPTY_AT_START not in settings:
+        builder.config(EMPTY_AT_START, "false")
     if _is_local(settings) and PYTHON not in settings and "PYSPARK_PYTHON" not in os.environ:
         builder.config(PYTHON, sys.executable)
         os.environ["PYSPARK_PYTHON"] = sys.executable  # all that a session in this process reads

@@ -116,3 +116,13 @@ def test_damage_is_named_before_anything_is_written(
     with settings(spark, WITHOUT_CODE), pytest.raises(StreamingQueryException, match=error):
         run(spark, "keys", BATCHES, tmp_path)
     assert tree(checkpoint) == before
+
+
+def test_what_a_first_batch_left_is_no_damage(spark: SparkSession, tmp_path: Path) -> None:
+    """A driver was killed as it wrote its first offsets: the next one begins."""
+    offsets = tmp_path / "checkpoint" / "offsets"
+    offsets.mkdir(parents=True)
+    (offsets / ".0.0f6f4a0e-0001-4a3e-8c22-2380226b09a5.tmp").touch()
+    with settings(spark, WITHOUT_CODE):
+        run(spark, "keys", BATCHES[:1], tmp_path)
+    assert (offsets / "0").exists()

@@ -16,7 +16,15 @@ from eventtide import (
     configure,
     jar_path,
 )
-from eventtide.session import EXTENSIONS, JARS, PYTHON, ROCKSDB, STATE_FORMAT, STATE_STORE
+from eventtide.session import (
+    EMPTY_AT_START,
+    EXTENSIONS,
+    JARS,
+    PYTHON,
+    ROCKSDB,
+    STATE_FORMAT,
+    STATE_STORE,
+)
 from pyspark.sql import SparkSession
 
 if TYPE_CHECKING:
@@ -52,13 +60,14 @@ def configured(**settings: str) -> dict[str, str]:
     return builder._options
 
 
-def test_five_settings_are_made_and_no_more(jar: str) -> None:
-    """The jar, the extension, the state store and its format, and the Python of local workers."""
+def test_six_settings_are_made_and_no_more(jar: str) -> None:
+    """Jar, extension, state store, its format, check of checkpoints, Python of workers."""
     assert configured() == {
         JARS: jar,
         EXTENSIONS: EXTENSION,
         STATE_STORE: ROCKSDB,
         STATE_FORMAT: "2",
+        EMPTY_AT_START: "false",
         PYTHON: sys.executable,
     }
     assert os.environ["PYSPARK_PYTHON"] == sys.executable
@@ -153,6 +162,7 @@ def test_a_running_jvm_with_the_jar_keeps_its_jars(monkeypatch: pytest.MonkeyPat
         EXTENSIONS: f"x.Y,{EXTENSION}",
         STATE_STORE: ROCKSDB,
         STATE_FORMAT: "2",
+        EMPTY_AT_START: "false",
         PYTHON: sys.executable,
     }
 
