@@ -55,7 +55,6 @@ class Victim:
                 if len(self._changes() ^ before) >= after:
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait(PATIENCE)
-                    self._remove_if_refused()
                     return True
                 time.sleep(0.01)
             if error := self._error(process.returncode):
@@ -90,12 +89,6 @@ class Victim:
     def _changes(self) -> set[str]:
         found = ((folder, files) for folder, _, files in os.walk(self.folder))
         return {os.path.join(folder, file) for folder, files in found for file in files}  # noqa: PTH118 - quick
-
-    def _remove_if_refused(self) -> None:
-        """Do what Spark asks for when it is killed while it writes the first offsets of all."""
-        offsets = list(self.folder.glob("checkpoint/offsets/*"))
-        if offsets and not any(file.name.isdigit() for file in offsets):
-            subprocess.run(["rm", "-rf", str(self.folder / "checkpoint")], check=True)  # noqa: S603, S607
 
     @contextmanager
     def _running(self, *options: str) -> Iterator[subprocess.Popen[bytes]]:
