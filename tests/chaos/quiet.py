@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -34,6 +35,7 @@ class Quiet:
     def __init__(self, folder: Path, seed: int = SEED) -> None:
         self._folder, self._seed, self._lock = folder, seed, Lock()
         self._runs: dict[str, tuple[Path, Steps]] = {}
+        self._kept: dict[str, Steps] = {}
 
     def __call__(self, worker: Worker, kind: str) -> Path:
         """Return the folder of a quiet run of a kind: the storage makes no difference to it."""
@@ -58,14 +60,14 @@ class Quiet:
         A storage where the last writer wins is asked for the same steps as one that renames.
         """
         like = "renames" if storage == "last_wins" else storage
-        file = ROOT / f".build/chaos-steps-{commit()}.json"
-        kept: dict[str, Steps] = json.loads(file.read_text("utf-8")) if file.exists() else {}
         name = f"{phase} of {kind} on {like}"
-        if name not in kept:
+        if name not in self._kept:
+            self._kept = _in_file() | self._kept
+        if name not in self._kept:
             made = self._restart if phase == "restart" else self._first
-            kept[name] = made(worker, kind, like)
-            file.write_text(json.dumps(kept), encoding="utf-8")
-        return kept[name]
+            self._kept[name] = made(worker, kind, like)
+            _to_file(_in_file() | self._kept)
+        return self._kept[name]
 
     def _first(self, worker: Worker, kind: str, storage: str) -> Steps:
         return self._run(worker, kind, storage)[1]
@@ -75,3 +77,19 @@ class Quiet:
         folder.mkdir(parents=True)
         worker.run(folder, kind, self._seed, halted(storage))
         return worker.run(folder, kind, self._seed, Fault(storage=storage)).steps
+
+
+def _file() -> Path:
+    return ROOT / f".build/chaos-steps-{commit()}.json"
+
+
+def _in_file() -> dict[str, Steps]:
+    kept: dict[str, Steps] = json.loads(_file().read_text("utf-8")) if _file().exists() else {}
+    return kept
+
+
+def _to_file(kept: dict[str, Steps]) -> None:
+    """Write all at once: other processes read it meanwhile, and may write it."""
+    new = _file().with_suffix(f".{os.getpid()}")
+    new.write_text(json.dumps(kept), encoding="utf-8")
+    new.replace(_file())

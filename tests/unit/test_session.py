@@ -112,6 +112,7 @@ def test_what_the_user_set_on_the_builder_is_kept(jar: str) -> None:
         JARS: f"a.jar,b.jar,{jar}",
         EXTENSIONS: f"x.Y,{EXTENSION}",
         STATE_STORE: "my.Store",
+        EMPTY_AT_START: "false",
         PYTHON: sys.executable,
     }
 
@@ -137,6 +138,7 @@ def test_what_spark_would_start_with_is_kept(
     assert configured() == {
         JARS: f"a.jar,{jar}",
         EXTENSIONS: f"z.W,{EXTENSION}",
+        EMPTY_AT_START: "false",
         PYTHON: sys.executable,
     }
 
