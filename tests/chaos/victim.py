@@ -1,4 +1,4 @@
-"""A query in a process of its own: ``python -m tests.chaos.victim FOLDER KIND SEED [--cluster]``.
+"""A query in a process of its own: ``python -m tests.chaos.victim FOLDER KIND SEED``.
 
 It goes on where the checkpoint in the folder says, and ends when all is read.
 """
@@ -20,8 +20,10 @@ def main() -> int:
     parser.add_argument("kind")
     parser.add_argument("seed", type=int)
     parser.add_argument("--cluster", action="store_true", help="with executors of their own")
+    parser.add_argument("--archives", action="store_true", help="keeps the classes for later runs")
     options = parser.parse_args()
-    spark = session("local-cluster[2,1,1024]" if options.cluster else "local[2]")
+    master = "local-cluster[2,1,1024]" if options.cluster else "local[2]"
+    spark = session(master, archives=options.archives)
     run = Run(spark, options.folder, options.kind, options.seed)
     run.start()
     ended = run.finish()
