@@ -164,18 +164,21 @@ need_installed() {
   echo "$hash" >"$venv/.installed"
 }
 
-# need_class_archive SPARK: the classes of a session of tests/chaos, which a JVM shares with others
-# and need not read and check. It begins in two thirds of the time.
+# need_class_archive SPARK: the classes that a session of the tests loads, which JVMs then share and
+# need not read and check: they begin in two thirds of the time.
 need_class_archive() {
   local hash minor=${1%.*} run
+  need_test_jars
   need_chaos_jar "$1"
   need_installed "$1"
-  hash=$(cat ".build/chaos-$minor.stamp" "$(venv_of "$1")/.stamp" <("$java" -version 2>&1) | sha)
+  hash=$(cat .build/test-jars/.stamp ".build/chaos-$minor.stamp" "$(venv_of "$1")/.stamp" \
+    <("$java" -version 2>&1) | sha)
   if fresh ".build/classes-$minor.stamp" "$hash"; then return; fi
   say "making the archive of the classes of Spark $1"
   run=$(mktemp -d)
-  rm -f ".build/chaos-$minor.jsa"
-  TZ=UTC "$venv_python" -m tests.chaos.victim "$run" sliding 4 --archives </dev/null >.build/classes.log 2>&1
+  rm -f ".build/classes-$minor.jsa"
+  TZ=UTC "$venv_python" -m tests.chaos.victim "$run" sliding 4 --archives \
+    </dev/null >.build/classes.log 2>&1
   rm -rf "$run"
   echo "$hash" >".build/classes-$minor.stamp"
 }

@@ -7,22 +7,20 @@ import sys
 from pathlib import Path
 
 import eventtide as et
-import pyspark
 from pyspark.sql import SparkSession
 
+from tests.jars import ARCHIVE, CHAOS, FIRST, SHARED_CLASSES
+
 ROOT = Path(__file__).parents[2]
-MINOR = ".".join(pyspark.__version__.split(".")[:2])
-JAR = ROOT / f".build/eventtide-chaos-{MINOR}.jar"
-# The classes that a session loads, ready to use: a third less time for a short run.
-ARCHIVE = ROOT / f".build/chaos-{MINOR}.jsa"
 _STREAMING = "spark.sql.streaming"
 
 SETTINGS = {
     "spark.hadoop.fs.chaos.impl": "io.eventtide.chaos.ChaosFileSystem",
     "spark.hadoop.fs.chaos.impl.disable.cache": "true",
     f"{_STREAMING}.checkpointFileManagerClass": "io.eventtide.chaos.ChaosFiles",
-    "spark.driver.extraClassPath": str(JAR),
-    "spark.executor.extraClassPath": str(JAR),
+    "spark.driver.extraClassPath": FIRST,
+    "spark.executor.extraClassPath": FIRST,
+    "spark.executor.extraJavaOptions": SHARED_CLASSES,
     "spark.driver.memory": "1g",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.session.timeZone": "UTC",
@@ -45,19 +43,17 @@ NO_DATA = f"{_STREAMING}.noDataMicroBatches.enabled"
 
 def session(master: str = "local[2]", *, archives: bool = False) -> SparkSession:
     """Return a session for short runs; one that archives writes `ARCHIVE` when it ends."""
-    if not JAR.is_file():
-        raise FileNotFoundError(f"{JAR} is missing: dev/chaos makes it")
+    if not CHAOS.is_file():
+        raise FileNotFoundError(f"{CHAOS} is missing: dev/chaos makes it")
     os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    classes = f"-XX:{'ArchiveClassesAtExit' if archives else 'SharedArchiveFile'}={ARCHIVE}"
+    classes = f"-XX:ArchiveClassesAtExit={ARCHIVE}" if archives else SHARED_CLASSES
     builder = SparkSession.builder.master(master).appName("eventtide-chaos")
     for key, value in SETTINGS.items():
         builder = builder.config(key, value)
     builder.config(
         "spark.driver.extraJavaOptions", f"-XX:ReservedCodeCacheSize=256m -Xss4m {classes}"
     )
-    if not archives:
-        builder.config("spark.executor.extraJavaOptions", classes)
     spark = et.configure(builder).getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     return spark

@@ -8,9 +8,13 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tests.chaos.session import session
 from tests.chaos.trial import Run
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def main() -> int:
@@ -30,7 +34,18 @@ def main() -> int:
     if ended.error is not None:
         sys.stderr.write(f"ENDED {ended.named} {ended.error}\n")
         return 3
+    if options.archives:
+        _await_jvm(spark)
     return 0
+
+
+def _await_jvm(spark: SparkSession) -> None:
+    """End the JVM, which may have something to write as it ends."""
+    context: Any = spark.sparkContext
+    process = context._gateway.proc
+    spark.stop()
+    process.stdin.close()
+    process.wait()
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import eventtide as et
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.spark.jars import ASKED_MOST, BESIDE_SPARK, LOCAL_FILES
+from tests.jars import BESIDE_SPARK, FIRST, SHARED_CLASSES
 from tests.spark.kafka import Broker
 
 if TYPE_CHECKING:
@@ -26,15 +26,16 @@ QUICK_FILES = {
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
     "spark.hadoop.fs.file.impl": "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem",
-    "spark.driver.extraClassPath": ":".join([LOCAL_FILES, *ASKED_MOST]),
-    "spark.executor.extraClassPath": LOCAL_FILES,
+    "spark.driver.extraClassPath": FIRST,
+    "spark.executor.extraClassPath": FIRST,
+    "spark.executor.extraJavaOptions": SHARED_CLASSES,
 }
 
 # For each JVM that these tests start: most of the code of a query runs a few times only.
 os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 # What is compiled stays: the default is a cache that these tests fill, over and over.
-LONG_LIVED_JVM = "-XX:ReservedCodeCacheSize=256m -Xmn600m"
+LONG_LIVED_JVM = f"-XX:ReservedCodeCacheSize=256m -Xmn600m {SHARED_CLASSES}"
 
 
 def new_session(others: Mapping[str, str] | None = None) -> SparkSession:

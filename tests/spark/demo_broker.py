@@ -11,7 +11,7 @@ from eventtide import jar_path
 from eventtide.lab import __main__ as lab
 from eventtide.lab.data import BANDS
 
-from tests.spark.jars import BESIDE_SPARK
+from tests.jars import BESIDE_SPARK
 from tests.spark.kafka import Broker
 
 TOPIC = "flights"

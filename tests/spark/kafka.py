@@ -14,7 +14,7 @@ from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
-from tests.spark.jars import BROKER
+from tests.jars import BROKER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from tests.spark.jars import BESIDE_SPARK
+from tests.jars import BESIDE_SPARK
 
 if TYPE_CHECKING:
     from pathlib import Path

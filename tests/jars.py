@@ -1,0 +1,35 @@
+"""The jars that tests run beside Spark; `dev/test` fetches what tests/jars.xml says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyspark
+
+_BUILD = Path(__file__).parents[1] / ".build"
+_JARS = _BUILD / "test-jars"
+if not _JARS.is_dir():
+    raise FileNotFoundError(f"{_JARS} is missing; dev/test fetches it, as dev/chaos does")
+_MINOR = ".".join(pyspark.__version__.split(".")[:2])
+
+BROKER = _JARS / "kafka"
+CHAOS = _BUILD / f"eventtide-chaos-{_MINOR}.jar"
+"""The file system in which calls go wrong; `dev/lib.sh` builds it, for the newest Spark."""
+
+# Those of Spark in which it looks up the classes of closures, each time anew.
+_SPARK = Path(pyspark.__file__).parent / "jars"
+_ASKED_MOST = [
+    jar for name in ("core", "catalyst", "sql") for jar in _SPARK.glob(f"spark-{name}_*")
+]
+
+FIRST = ":".join(map(str, [_JARS / "local-files" / "*", *_ASKED_MOST, CHAOS]))
+"""What comes before Spark's jars, in drivers and in executors."""
+
+ARCHIVE = _BUILD / f"classes-{_MINOR}.jsa"
+"""The classes of these jars and of Spark's, ready to use; `dev/lib.sh` has it made."""
+
+SHARED_CLASSES = f"-XX:SharedArchiveFile={ARCHIVE}" if ARCHIVE.is_file() else ""
+"""A JVM with this option begins in two thirds of the time."""
+
+BESIDE_SPARK = sorted(str(jar) for jar in (_JARS / f"spark-{_MINOR}").glob("*.jar"))
+"""Kafka's connector, and on Spark 4.1 the table formats."""
