@@ -23,7 +23,7 @@ SEED = "4"
 @pytest.mark.parametrize(
     ("campaign", "trials", "kinds"),
     [
-        ("exhaustive", 12, 1),
+        ("exhaustive", 10, 1),
         ("random", 1, 15),
         ("executors", 1, 15),
         ("clocks", 3, 15),

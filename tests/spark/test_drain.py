@@ -71,7 +71,7 @@ WINDOWS: dict[str, Callable[[DataFrame], WindowBuilder]] = {
 def test_a_drain_that_was_killed_ends_when_it_is_started_again(
     spark: SparkSession, tmp_path: Path, name: str
 ) -> None:
-    """In any batch, the last one too: it gives what it gave, and every row is somewhere."""
+    """In the last batch or before: it gives what it gave, and every row is somewhere."""
     with settings(spark, WITHOUT_CODE):
         has_two = name == "two in a row"  # of which the second one here has the events
         run = WindowRun(spark, WINDOWS[name], BATCHES, drain=True, counts_rows=not has_two)
@@ -81,7 +81,7 @@ def test_a_drain_that_was_killed_ends_when_it_is_started_again(
         late = told(et.read_late(spark, checkpoint, window=log))
         last = max(wanted)
         assert wanted[last]
-        for n, batch in enumerate([last, last, last, *reversed(range(last))]):
+        for n, batch in enumerate([last, last, last, last - 1, last // 2]):
             set_back(checkpoint, batch, LOST[n % len(LOST)])
             assert run.to_the_end(checkpoint) == {n: wanted[n] for n in wanted if n >= batch}
             assert told(et.read_late(spark, checkpoint, window=log)) == late

@@ -71,7 +71,7 @@ def test_every_batch_that_is_run_again_gives_what_it_gave(
     version: str,
     changelog: str,
 ) -> None:
-    """From the last batch to the first, and from each to the end."""
+    """From the last batches to the first, and from each to the end."""
     checkpoint = tmp_path / "checkpoint"
     with settings(spark, {VERSION: version, CHANGELOG: changelog, **WITHOUT_CODE}):
         run = WindowRun(spark, window, BATCHES)

@@ -93,13 +93,13 @@ class WindowRun:
         return results
 
     def gives_the_same_again(self, checkpoint: Path, *, has_late: bool = True) -> None:
-        """Run each batch again, from the last to the first, and from each on to the end."""
+        """Run every second batch again, the last one first, and from each on to the end."""
         wanted = self.to_the_end(checkpoint)
         late = late_rows(self.spark, checkpoint)
         assert sum(map(len, wanted.values())) > 20
         assert len(late) > 5 or not has_late
-        for batch in reversed(wanted):
-            set_back(checkpoint, batch, LOST[batch % len(LOST)])
+        for n, batch in enumerate(sorted(wanted, reverse=True)[::2]):
+            set_back(checkpoint, batch, LOST[n % len(LOST)])
             assert self.to_the_end(checkpoint) == {n: wanted[n] for n in wanted if n >= batch}
             assert late_rows(self.spark, checkpoint) == late
 

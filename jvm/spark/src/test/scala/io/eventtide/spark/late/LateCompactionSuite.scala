@@ -12,6 +12,7 @@ import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedChe
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.streaming.Trigger
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import io.eventtide.spark.query.CheckpointReport
 import io.eventtide.spark.{CheckpointConf, EventtideException, LocalSession}
@@ -112,7 +113,7 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     assert(query.late == (1L to 11L))
   }
 
-  test("the query goes on while and after its log is compacted") {
+  test("the query goes on while and after its log is compacted", Slow) {
     val query = written(11)
     compact(query)
     withConf(retain, "2") {
@@ -158,7 +159,7 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     assert(new LateOrphans(query.root, conf).find().isEmpty)
   }
 
-  test("a second compaction at the same time ends, and changes nothing") {
+  test("a second compaction at the same time ends, and changes nothing", Slow) {
     val query = written(11)
     compact(query)
     val index = local(query, "eventtide/late/compact-1-3")
@@ -171,7 +172,7 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     assert(Files.readString(index) == before && query.late == (1L to 11L))
   }
 
-  test("a stream has each row once, wherever it is when the log is compacted") {
+  test("a stream has each row once, wherever it is when the log is compacted", Slow) {
     val query = written(1)
     // Each has read a number of batches that is no group's.
     val folders = (1 to 5).map { batches =>

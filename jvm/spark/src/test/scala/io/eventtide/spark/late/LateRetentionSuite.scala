@@ -8,6 +8,7 @@ import scala.collection.immutable.SortedMap
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import io.eventtide.spark.query.CheckpointReport
 import io.eventtide.spark.{CheckpointConf, EventtideException, LocalSession}
@@ -208,7 +209,7 @@ class LateRetentionQuerySuite extends AnyFunSuite with LocalSession {
     LateQuery.seconds(spark.read.schema("ts timestamp").parquet(s"$into/rows"))
   }
 
-  test("rows that are too old go, but not before those who read the log have them") {
+  test("rows that are too old go, but not before those who read the log have them", Slow) {
     val query = new LateQuery(spark, log)
     feed(query, 0L to 5L)
     val into = Files.createTempDirectory("rows")

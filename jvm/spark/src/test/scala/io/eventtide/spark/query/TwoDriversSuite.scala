@@ -10,6 +10,7 @@ import org.apache.spark.sql.functions.{col, count, expr, lit}
 import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
 import org.apache.spark.sql.{DataFrame, Dataset, Row}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import io.eventtide.spark._
 
@@ -191,7 +192,7 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
     finally write(classOf[DriverSteps])
   }
 
-  test("one that is killed at any of its own steps leaves another's batch as it is") {
+  test("one that is killed at any of its own steps leaves another's batch as it is", Slow) {
     def killedAt(number: Int): Boolean = {
       val shared = newShared()
       val stopped = new Stopped(shared, s"before create commits/$InMiddle")
