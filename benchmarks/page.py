@@ -28,6 +28,7 @@ ORDER = (
     "policies",
     "substreams",
     "recovery",
+    "late_log",
 )
 
 # What is said once for a file: the same in all of its records.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import bench_cores
 import bench_curves
 import bench_keys
+import bench_late_log
 import bench_memory
 import bench_peers
 import bench_policies
@@ -37,6 +38,7 @@ BENCHES: dict[str, Callable[..., Iterable[Figure]]] = {
     "cores": bench_cores.run,
     "curves": bench_curves.run,
     "keys": bench_keys.run,
+    "late_log": bench_late_log.run,
     "memory": bench_memory.run,
     "peers": bench_peers.run,
     "policies": bench_policies.run,
