@@ -7,12 +7,12 @@ from pathlib import Path
 import pyspark
 
 _BUILD = Path(__file__).parents[1] / ".build"
-_JARS = _BUILD / "test-jars"
-if not _JARS.is_dir():
-    raise FileNotFoundError(f"{_JARS} is missing; dev/test fetches it, as dev/chaos does")
+JARS = _BUILD / "test-jars"
+"""Where `dev/test` and `dev/chaos` put what they fetch."""
+
 _MINOR = ".".join(pyspark.__version__.split(".")[:2])
 
-BROKER = _JARS / "kafka"
+BROKER = JARS / "kafka"
 CHAOS = _BUILD / f"eventtide-chaos-{_MINOR}.jar"
 """The file system in which calls go wrong; `dev/lib.sh` builds it, for the newest Spark."""
 
@@ -22,7 +22,7 @@ _ASKED_MOST = [
     jar for name in ("core", "catalyst", "sql") for jar in _SPARK.glob(f"spark-{name}_*")
 ]
 
-FIRST = ":".join(map(str, [_JARS / "local-files" / "*", *_ASKED_MOST, CHAOS]))
+FIRST = ":".join(map(str, [JARS / "local-files" / "*", *_ASKED_MOST, CHAOS]))
 """What comes before Spark's jars, in drivers and in executors."""
 
 ARCHIVE = _BUILD / f"classes-{_MINOR}.jsa"
@@ -31,5 +31,5 @@ ARCHIVE = _BUILD / f"classes-{_MINOR}.jsa"
 SHARED_CLASSES = f"-XX:SharedArchiveFile={ARCHIVE}" if ARCHIVE.is_file() else ""
 """A JVM with this option begins in two thirds of the time."""
 
-BESIDE_SPARK = sorted(str(jar) for jar in (_JARS / f"spark-{_MINOR}").glob("*.jar"))
+BESIDE_SPARK = sorted(str(jar) for jar in (JARS / f"spark-{_MINOR}").glob("*.jar"))
 """Kafka's connector, and on Spark 4.1 the table formats."""

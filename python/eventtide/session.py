@@ -28,10 +28,14 @@ EXTENSIONS = "spark.sql.extensions"
 JARS = "spark.jars"
 MASTER = "spark.master"
 PYTHON = "spark.pyspark.python"
+PYTHON_VARIABLE = "PYSPARK_PYTHON"
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 STATE_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 EMPTY_AT_START = "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+_named: set[str] = set()
+"""What `configure` has put into ``PYSPARK_PYTHON``."""
 
 # Why spark.jars: it puts the jar on the driver's class path when PySpark starts the JVM and takes
 # it to every executor. The two extraClassPath settings take paths, which must exist on every
@@ -112,9 +116,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
         builder.config(STATE_FORMAT, "2")
     if EMPTY_AT_START not in settings:
         builder.config(EMPTY_AT_START, "false")
-    if _is_local(settings) and PYTHON not in settings and "PYSPARK_PYTHON" not in os.environ:
-        builder.config(PYTHON, sys.executable)
-        os.environ["PYSPARK_PYTHON"] = sys.executable  # all that a session in this process reads
+    _name_python(builder, settings)
     return builder
 
 
@@ -158,6 +160,16 @@ def _check(builder: SparkSession.Builder) -> None:
             "The builder is for Spark Connect, which cannot reach the driver's JVM. Remove"
             " .remote(...), SPARK_REMOTE and spark.api.mode=connect for a classic session."
         )
+
+
+def _name_python(builder: SparkSession.Builder, settings: Mapping[str, object]) -> None:
+    """Name the running Python for workers on this machine, and for no others."""
+    if os.environ.get(PYTHON_VARIABLE) in _named:  # for a session before this one
+        del os.environ[PYTHON_VARIABLE]
+    if _is_local(settings) and PYTHON not in settings and PYTHON_VARIABLE not in os.environ:
+        builder.config(PYTHON, sys.executable)
+        os.environ[PYTHON_VARIABLE] = sys.executable  # all that a session in this process reads
+        _named.add(sys.executable)
 
 
 def _is_local(settings: Mapping[str, object]) -> bool:

@@ -7,8 +7,8 @@ Invariants: the results are those of the quiet run, by window, key and pane; eac
 gives the same; the late rows are the quiet run's, as a multiset; rows read are rows in windows plus
 late rows, by number and one by one; the index has the ledger's total, also where it is folded or
 compacted; every file that is named is there with its length; no watermark in the offset log is
-below the one before; no error is without a name; a plain restart suffices; the doctor names a
-problem when files and books do not fit.
+below the one before; a handler was given the late rows of each batch; no error is without a name;
+a plain restart suffices; the doctor names a problem when files and books do not fit.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ def check(folder: Path, quiet: Path, outcome: Outcome, *, logs: bool = True) -> 
         if not late.faults():
             found += _late_rows(late, LateLog(quiet / "checkpoint"))
             found += _conservation(folder, late, outcome.doctor)
+            found += _handled(folder, late) if _calls(quiet) else []
     says = bool(outcome.doctor.get("problems"))
     if broken and not says:
         found.append("doctor: it names no problem")
@@ -150,6 +151,19 @@ def _conservation(folder: Path, late: LateLog, doctor: dict[str, Any]) -> Iterat
         yield f"conservation: {len(strange)} rows that were not read, such as {min(strange)}"
     if on_time is not None and len(given) > on_time:
         yield f"conservation: {len(given)} rows in results, {on_time} taken by windows"
+
+
+def _handled(folder: Path, late: LateLog) -> Iterator[str]:
+    got, wanted = _calls(folder), late.ids_by_batch()
+    for batch in sorted(got.keys() | wanted.keys()):
+        if got.get(batch) != wanted.get(batch):
+            yield f"handler: of batch {batch} it has {got.get(batch)} of {wanted.get(batch)}"
+
+
+def _calls(folder: Path) -> dict[int, list[int]]:
+    """Return the ids that a handler was given, by batch."""
+    files = folder.glob("handled-*.json")
+    return {int(file.stem.partition("-")[2]): json.loads(file.read_text("utf-8")) for file in files}
 
 
 def _source(folder: Path) -> set[int]:

@@ -4,16 +4,20 @@ The clock goes on for some batches, jumps, stays wrong for a while, is corrected
 jumps within a run, or is wrong from one start on; and a limit of the clock's steps is set or not.
 A query may refuse to go on, or to start, by `et.ClockError` alone: then the right clock and a plain
 restart have to suffice. A policy that follows the clock may go where it goes; the books have to
-balance all the same, and the watermark never goes back. A policy that goes by rows gives the
+balance all the same: each row is once in the results or in the files of the late log. The watermark
+never goes back. A policy that goes by rows gives the
 results of a quiet run, so that a silent substream is found idle as in time.
 """
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from functools import cache
 from itertools import product
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -22,14 +26,15 @@ from eventtide import WatermarkPolicies
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from tests.chaos.late_log import LateLog
 from tests.chaos.session import session
 from tests.chaos.trial import said
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from eventtide import WatermarkPolicy, WindowBuilder
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
     from tests.chaos.figures import Figures, Limits, Trial
 
@@ -58,9 +63,11 @@ JUMPS = {
 }
 WITHIN, BETWEEN = "within a run", "between runs"
 AT_START = "spark.eventtide.maxClockStepAtStart"
-SCHEMA = "ts timestamp, sensor string"
+SCHEMA = "ts timestamp, sensor string, id int"
 HALVES = 10  # of a minute
 WRONG, RESTART, SILENT = 3, 7, 6  # at which of them the clock is wrong, and so on
+LAST = 2  # rows that may be in a window which is still open
+NOON = datetime(2024, 5, 1, 12)  # noqa: DTZ001 - text in UTC
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,8 @@ def query(case: Case) -> Callable[[DataFrame], WindowBuilder]:
             idle_timeout="1m",
             max_clock_step="5m" if case.limited else "10d",
         )
-        return window.key_by("sensor").tumbling("10s").agg(F.count("*").alias("n"))
+        ids = F.sort_array(F.collect_list("id")).alias("ids")
+        return window.key_by("sensor").tumbling("10s").agg(ids)
 
     return made
 
@@ -105,7 +113,7 @@ class Play:
 
     def __init__(self, case: Case, jumps: list[str]) -> None:
         self._case, self._jumps = case, jumps
-        self.results: list[str] = []
+        self.results: list[Row] = []
         self.violations: list[str] = []
         self.refusals = 0
         self._rows, self._mark = 0, ""
@@ -120,15 +128,19 @@ class Play:
                 if half == RESTART:
                     script.restart()
                 self._give(script, half * 30 - 1, "ab" if half < SILENT else "a")
+            for hours in 1, 2:  # closes what time can close
+                script.clock(_at(HALVES * 30 + 3600 * hours))
+                self._give(script, HALVES * 30 + 3600 * hours, "ab")
+            self.results += script.clock("+1m").results()
             self._balance(script)
 
     def _give(self, script: Script, second: int, sensors: str) -> None:
-        script.rows([(_at(second), sensor) for sensor in sensors])
+        script.rows([(_at(second), sensor, self._rows + n) for n, sensor in enumerate(sensors)])
         self._rows += len(sensors)
         if script.watermark < self._mark:
             self.violations.append(f"watermark: {script.watermark} after {self._mark}")
         self._mark = script.watermark
-        self.results += [str(row) for row in script.results()]
+        self.results += script.results()
 
     def _wrong(self, script: Script) -> None:
         for jump in self._jumps:
@@ -156,14 +168,24 @@ class Play:
         if known != self._rows:
             parts = f"{told.on_time} in windows, {dict(told.late)} late, {refused} refused"
             self.violations.append(f"conservation: {self._rows} rows read, {parts}")
+        self.violations += self._astray(LateLog(Path(script.checkpoint)).ids())
+
+    def _astray(self, late: list[int]) -> Iterator[str]:
+        """Yield which rows are not exactly once in results or files, but for the last ones."""
+        times = Counter(late)
+        times.update(n for row in self.results for n in row.ids)
+        if twice := [n for n, found in times.items() if found > 1]:
+            yield f"conservation: {len(twice)} rows are given twice, such as {min(twice)}"
+        if lost := set(range(self._rows - LAST)) - times.keys():
+            yield f"conservation: {len(lost)} rows are nowhere, such as {min(lost)}"
 
 
 @cache
-def quiet_results(policy: str, jumps: int) -> set[str]:
+def quiet_results(policy: str, jumps: int) -> Counter[str]:
     """Return the results where the clock is always right."""
     quiet = Play(Case(policy, "none", WITHIN, limited=False), ["+0s"] * jumps)
     quiet.run()
-    return set(quiet.results)
+    return Counter(map(str, quiet.results))
 
 
 def one(spark: SparkSession, case: Case) -> Play:
@@ -174,9 +196,12 @@ def one(spark: SparkSession, case: Case) -> Play:
     try:
         play.run()
         if case.kind in BY_ROWS:
-            lost = quiet_results(case.kind, len(JUMPS[case.jump])) - set(play.results)
-            if lost:
-                play.violations.append(f"results: {len(lost)} missing, such as {min(lost)}")
+            wanted, got = (
+                quiet_results(case.kind, len(JUMPS[case.jump])),
+                Counter(map(str, play.results)),
+            )
+            if differ := (wanted - got) | (got - wanted):
+                play.violations.append(f"results: {len(differ)} differ, such as {min(differ)}")
     except et.EventtideError as error:
         play.violations.append(f"plain restart: {said(error)}")
     except Exception as error:  # noqa: BLE001 - it is a violation
@@ -187,14 +212,14 @@ def one(spark: SparkSession, case: Case) -> Play:
 
 
 def _at(seconds: int) -> str:
-    return f"2024-05-01 12:{seconds // 60:02d}:{seconds % 60:02d}"
+    return str(NOON + timedelta(seconds=seconds))
 
 
 def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:
     """Try all cases in an order that the seed gives, as far as they are not done."""
     spark, failed = session(), list[dict[str, Any]]()
     spark.conf.set("spark.sql.streaming.forceDeleteTempCheckpointLocation", "true")
-    done = {tuple(trial.get(name) for name in Case.__annotations__) for trial in figures.trials()}
+    done = figures.done()
     cases = [Case(*each) for each in product(POLICIES, JUMPS, (WITHIN, BETWEEN), (False, True))]
     Random(limits.seed).shuffle(cases)  # noqa: S311 - test data
     left = [case for case in cases if tuple(asdict(case).values()) not in done]

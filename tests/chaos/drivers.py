@@ -114,14 +114,13 @@ def _step(random: Random, steps: dict[str, int], fault: str, storage: str) -> Fa
 def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:
     """Try so many pairs of steps, those of seeds that have not been tried."""
     made, failed = 0, list[dict[str, Any]]()
-    number = max((t["seed"] for t in figures.trials()), default=limits.seed - 1) + 1
+    seeds = figures.seeds(limits.seed)
     with tempfile.TemporaryDirectory(prefix="eventtide-chaos-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         with Worker(folder / "log-a") as a, Worker(folder / "log-b") as b:
             pair = Pair(a, b, folder, limits.kinds)
             while made != limits.trials and time.monotonic() < limits.until:
-                trial = figures.add(**pair.trial(number))
-                number += 1
+                trial = figures.add(**pair.trial(next(seeds)))
                 made += trial["reached"]
                 if trial["violations"]:
                     failed.append(trial)

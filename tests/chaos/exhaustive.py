@@ -130,8 +130,7 @@ class Campaign:
 
 def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:
     """Try what has not been tried yet, up to so many trials; return those with a violation."""
-    names = "storage", "phase", "fault", "step", "seed"
-    done = {tuple(trial.get(name, "first") for name in names) for trial in figures.trials()}
+    done = figures.done()
     with workers(limits.workers) as them:
         campaign = Campaign(them.folder, limits.seed)
 

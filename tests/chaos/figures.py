@@ -6,12 +6,22 @@ import json
 import os
 import subprocess
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(__file__).parent / "figures"
 Trial = dict[str, Any]
+
+# What names a case of a campaign; where nothing else does, its seed.
+CASES = {
+    "exhaustive": ("storage", "phase", "fault", "step", "seed"),
+    "clocks": ("kind", "jump", "where", "limited"),
+}
 
 
 @dataclass(frozen=True)
@@ -73,9 +83,28 @@ class Figures:
         self._commit = commit()
 
     def trials(self) -> list[Trial]:
-        """Return the trials so far; a last line that was cut off counts for nothing."""
+        """Return the last trial of each case; a line that was cut off counts for nothing."""
         lines = self.file.read_text("utf-8").splitlines() if self.file.exists() else []
-        return [json.loads(line) for line in lines if line.endswith("}")]
+        made = [json.loads(line) for line in lines if line.endswith("}")]
+        return list({self.case(trial): trial for trial in made}.values())
+
+    def case(self, trial: Trial) -> tuple[Any, ...]:
+        """Return what tells a trial from the others of its campaign."""
+        return tuple(trial.get(name) for name in CASES.get(self.file.stem, ("seed",)))
+
+    def done(self) -> set[tuple[Any, ...]]:
+        """Return the cases that went well on this commit of the engine."""
+        trials = self.trials()
+        return {self.case(t) for t in trials if not self._is_open(t)}
+
+    def seeds(self, first: int) -> Iterator[int]:
+        """Yield seeds: those whose trial is to be repeated, then new ones, from `first` on."""
+        trials = self.trials()
+        yield from (trial["seed"] for trial in trials if self._is_open(trial))
+        yield from count(max((trial["seed"] + 1 for trial in trials), default=first))
+
+    def _is_open(self, trial: Trial) -> bool:
+        return bool(trial["violations"]) or trial["commit"] != self._commit
 
     def add(self, **trial: Any) -> Trial:
         """Write down a trial, with the commit."""

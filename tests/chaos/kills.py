@@ -10,6 +10,7 @@ import sys
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -129,7 +130,6 @@ def command(campaign: str, figures: Figures, limits: Limits) -> list[Trial]:
 
     A trial is one query, killed several times and run to its end; `kills` says how often.
     """
-    first = max((t["seed"] for t in figures.trials()), default=limits.seed - 1) + 1
     enough, kills = limits.trials or ENOUGH, list[int]()
 
     def one(judge: Worker, seed: int) -> list[Trial]:
@@ -143,7 +143,7 @@ def command(campaign: str, figures: Figures, limits: Limits) -> list[Trial]:
         return [trial] if trial["violations"] else []
 
     with workers(limits.workers) as them:
-        failed = them.each(one, range(first, first + enough))
+        failed = them.each(one, islice(figures.seeds(limits.seed), enough))
         return [trial for trials in failed for trial in trials]
 
 

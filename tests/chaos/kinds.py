@@ -37,6 +37,10 @@ class Kind:
         How many streams it reads.
     stretch : int
         How many seconds go for one in its streams.
+    batches, rows : int
+        How many batches its streams have, but for the last two, and how many rows each.
+    retain : int
+        How many batches Spark can run again: the index of late rows folds what is before.
     changelog : bool
         Whether its state store writes what changed, or snapshots.
     logs : bool
@@ -46,6 +50,9 @@ class Kind:
     make: Callable[[Sequence[DataFrame], Path], Made]
     inputs: int = 1
     stretch: int = 1
+    batches: int = 6
+    rows: int = 14
+    retain: int = 100
     changelog: bool = True
     logs: bool = True
 
@@ -54,7 +61,9 @@ class Kind:
         files = [folder / f"source-{n}.jsonl" for n in range(self.inputs)]
         for n, file in enumerate(files):
             if not file.exists():
-                made = streams.batches(seed + 1000 * n, stretch=self.stretch)
+                made = streams.batches(
+                    seed + 1000 * n, of=self.batches, rows=self.rows, stretch=self.stretch
+                )
                 first = n * sum(map(len, made))
                 for row in (row for batch in made for row in batch):
                     row["id"] += first
@@ -191,6 +200,7 @@ KINDS: dict[str, Kind] = {
     "time of keys": Kind(_of(_of_keys("key"))),
     "time of groups": Kind(_of(_of_keys("site")), changelog=False),
     "storm": Kind(_of(_storm)),
+    "folds": Kind(_of(_tumbling), batches=24, rows=8, retain=2),
     "handler": Kind(_handler),
     "late_to": Kind(_late_to),
     "two windows": Kind(_two_windows, inputs=2, changelog=False),

@@ -111,6 +111,13 @@ class LateLog:
         """Return the ids of all rows."""
         return [row["id"] for _, row in self._rows()]
 
+    def ids_by_batch(self) -> dict[int, list[int]]:
+        """Return the ids of the rows of each batch, in order."""
+        found = dict[int, list[int]]()
+        for _, row in self._rows():
+            found.setdefault(row["_batch_id"], []).append(row["id"])
+        return {batch: sorted(ids) for batch, ids in found.items()}
+
     def _rows(self) -> Iterator[tuple[int, dict[str, Any]]]:
         for (window, name), batches in self._named().items():
             for row in pq.read_table(self._folders[window] / name).to_pylist():

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+from hashlib import sha256
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
-from tests.chaos import kinds
+from tests.chaos import kinds, streams
 from tests.chaos.checker import Outcome, check
 from tests.chaos.figures import ROOT, commit
 from tests.chaos.trial import Fault, halted
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.chaos.worker import Worker
 
     Steps: TypeAlias = dict[str, int]
@@ -80,7 +80,8 @@ class Quiet:
 
 
 def _file() -> Path:
-    return ROOT / f".build/chaos-steps-{commit()}.json"
+    made_of = b"".join(Path(file).read_bytes() for file in (kinds.__file__, streams.__file__))
+    return ROOT / f".build/chaos-steps-{commit()}-{sha256(made_of).hexdigest()[:8]}.json"
 
 
 def _in_file() -> dict[str, Steps]:

@@ -37,6 +37,7 @@ SETTINGS = {
     "spark.stage.maxConsecutiveAttempts": "100",
 }
 CHANGELOG = f"{_STREAMING}.stateStore.rocksdb.changelogCheckpointing.enabled"
+RETAIN = f"{_STREAMING}.minBatchesToRetain"
 # Spark's own operators have no batch without rows after a restart: what is due waits for rows.
 NO_DATA = f"{_STREAMING}.noDataMicroBatches.enabled"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import uuid
 from contextlib import suppress
@@ -14,7 +15,7 @@ from pyspark import InheritableThread
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.chaos import kinds
-from tests.chaos.session import CHANGELOG, NO_DATA
+from tests.chaos.session import CHANGELOG, NO_DATA, RETAIN
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,6 +119,7 @@ class Run:
         kind = kinds.KINDS[self._kind]
         self._spark.conf.set(CHANGELOG, str(kind.changelog).lower())
         self._spark.conf.set(NO_DATA, str(kind.logs).lower())
+        self._spark.conf.set(RETAIN, str(kind.retain))
         sources = kind.sources(self._folder, self._seed)
         window, results = kind.make([kinds.read(self._spark, f) for f in sources], self._folder)
         writer = results.writeStream.foreachBatch(self._take).trigger(availableNow=True)
@@ -222,12 +224,8 @@ def is_named(error: str | None) -> bool:
         return True
     if error.split(" ", 1)[0].endswith("Error"):
         return True
-    general = ("[STREAM_FAILED]", "[INTERNAL_ERROR")
-    words = [word for word in error.split() if word.startswith("[") and word.endswith("]")]
-    return any(
-        word.strip("[]").replace("_", "").replace(".", "").isupper() and word not in general
-        for word in words
-    )
+    conditions = re.findall(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]", error)
+    return any(c != "STREAM_FAILED" and not c.startswith("INTERNAL_ERROR") for c in conditions)
 
 
 def doctor(spark: SparkSession, folder: Path) -> dict[str, Any]:

@@ -11,12 +11,15 @@ import eventtide as et
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.jars import BESIDE_SPARK, FIRST, SHARED_CLASSES
+from tests.jars import BESIDE_SPARK, FIRST, JARS, SHARED_CLASSES
 from tests.spark.kafka import Broker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+
+if not JARS.is_dir():
+    raise FileNotFoundError(f"{JARS} is missing; dev/test fetches it, as dev/chaos does")
 
 # Where Hadoop's native library is missing, it asks for modes and links by child processes: some
 # thirty a batch for Spark's default checkpoint files, and two for each other file. And a class is

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import Row
 
 from tests.chaos.checker import Outcome, check
+from tests.chaos.clocks import Case, Play
+from tests.chaos.figures import Figures, commit
 from tests.chaos.report import BEGIN, END, PAGE, table, upper_bound, with_table
 from tests.chaos.trial import is_named
 
@@ -60,6 +64,18 @@ def entry(folder: Path, batch: int, total: int, **changes: Any) -> None:
         line = {"after": batch - 1} | line
     file = folder / f"checkpoint/eventtide/late/{batch}"
     file.write_text(f"v1\n{json.dumps(line)}")
+
+
+def test_a_handler_that_misses_rows_is_found(quiet: Path, tmp_path: Path) -> None:
+    """By batch: it was called for one of two."""
+    for batch in range(2):
+        (quiet / f"handled-{batch}.json").write_text(f"[{batch}]")
+    assert check(quiet, quiet, Outcome(doctor=DOCTOR)) == []
+    trial = tmp_path / "trial"
+    shutil.copytree(quiet, trial)
+    (trial / "handled-1.json").unlink()
+    found = check(trial, quiet, Outcome(doctor=DOCTOR))
+    assert found == ["handler: of batch 1 it has None of [1]"]
 
 
 def test_a_quiet_run_has_no_violation(quiet: Path) -> None:
@@ -235,6 +251,12 @@ def test_a_restart_that_fails_and_an_error_without_a_name_are_found(quiet: Path)
         ("CheckpointError [] The ledger ...", True),
         ("StreamingQueryException: [STREAM_FAILED] Query [id = 7] ... len < 0", False),
         ("StreamingQueryException: [STREAM_FAILED] [CONCURRENT_STREAM_LOG_UPDATE] ...", True),
+        ("StreamingQueryException: [STREAM_FAILED] <- [INTERNAL_ERROR] The Spark ...", False),
+        ("SparkException: [INTERNAL_ERROR_EXECUTOR] ...", False),
+        (
+            "StreamingQueryException: [STREAM_FAILED] <- [CANNOT_LOAD_STATE_STORE.UNCATEGORIZED]",
+            True,
+        ),
         ("Py4JJavaError: java.lang.NullPointerException", False),
         ("StreamingQueryException: assertion failed in chaos://a7/checkpoint", False),
     ],
@@ -242,6 +264,31 @@ def test_a_restart_that_fails_and_an_error_without_a_name_are_found(quiet: Path)
 def test_which_errors_have_a_name(error: str | None, *, named: bool) -> None:
     """Eventtide's, those with a condition of Spark's, and the faults themselves."""
     assert is_named(error) == named
+
+
+def test_a_play_with_the_clock_finds_rows_that_are_nowhere_or_twice() -> None:
+    """But for the last ones, whose windows are open."""
+    play = Play(Case("with_fixed_lag", "an hour ahead", "within a run", limited=True), [])
+    play._rows, play.results = 7, [Row(ids=[0, 1]), Row(ids=[3])]
+    assert list(play._astray([2, 4])) == []
+    play.results[0] = Row(ids=[0, 4])
+    assert list(play._astray([2, 4])) == [
+        "conservation: 1 rows are given twice, such as 4",
+        "conservation: 1 rows are nowhere, such as 1",
+    ]
+
+
+def test_a_case_is_tried_again_until_it_goes_well(tmp_path: Path) -> None:
+    """With its seed, before new ones; and once more when the engine has changed."""
+    figures = Figures("drivers", tmp_path)
+    figures.add(seed=5, violations=["lost"])
+    figures.add(seed=6, violations=[])
+    assert list(islice(figures.seeds(1), 3)) == [5, 7, 8]
+    figures.add(seed=5, violations=[])
+    assert figures.done() == {(5,), (6,)}
+    assert [trial["violations"] for trial in figures.trials()] == [[], []]
+    figures.file.write_text(figures.file.read_text().replace(commit(), "0123456789"))
+    assert list(islice(figures.seeds(1), 3)) == [5, 6, 7]
 
 
 def test_the_bound_of_no_failures() -> None:

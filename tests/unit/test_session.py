@@ -99,6 +99,8 @@ def test_a_cluster_keeps_its_own_python(monkeypatch: pytest.MonkeyPatch) -> None
     assert PYTHON not in configured()
     assert "PYSPARK_PYTHON" not in os.environ
     assert configured(spark__master="local-cluster[2,1,1024]")[PYTHON] == sys.executable
+    assert PYTHON not in configured(spark__master="spark://host:7077")
+    assert "PYSPARK_PYTHON" not in os.environ
 
 
 def test_what_the_user_set_on_the_builder_is_kept(jar: str) -> None:
