@@ -10,7 +10,6 @@ import org.apache.spark.SparkException
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream
 import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager
 import org.apache.spark.sql.functions.col
-import org.apache.spark.sql.streaming.Trigger
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -69,23 +68,6 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
 
   private def problems(query: LateQuery): String =
     new CheckpointReport(query.root, spark.sessionState.newHadoopConf(), None).json
-
-  /** Reads what is new for a stream with this folder, and returns all that it has ever read. */
-  private def stream(query: LateQuery, into: LocalPath, most: Int): Seq[Long] = {
-    val run = spark.readStream
-      .format("eventtide-late")
-      .option("checkpoint", query.checkpoint)
-      .option("maxBatchesPerTrigger", most.toLong)
-      .load()
-      .select("ts")
-      .writeStream
-      .format("parquet")
-      .option("checkpointLocation", s"$into/checkpoint")
-      .trigger(Trigger.AvailableNow())
-      .start(s"$into/rows")
-    assert(run.awaitTermination(60000))
-    LateQuery.seconds(spark.read.schema("ts timestamp").parquet(s"$into/rows"))
-  }
 
   private def newFolder(): LocalPath = Files.createTempDirectory("rows")
 
@@ -177,7 +159,7 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     // Each has read a number of batches that is no group's.
     val folders = (1 to 5).map { batches =>
       val into = newFolder()
-      assert(stream(query, into, most = 2) == (1 to batches))
+      assert(query.stream(into, most = 2) == (1 to batches))
       feed(query.next(log), Seq(batches + 1L))
       batches -> into
     }
@@ -185,10 +167,10 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     compact(query)
     compact(query) // the small files are gone
     folders.foreach { case (batches, into) =>
-      assert(stream(query, into, most = batches) == (1L to 11L))
+      assert(query.stream(into, most = batches) == (1L to 11L))
     }
-    assert(stream(query, newFolder(), most = 1) == (1L to 11L))
-    assert(stream(query, newFolder(), most = 100) == (1L to 11L))
+    assert(query.stream(newFolder(), most = 1) == (1L to 11L))
+    assert(query.stream(newFolder(), most = 100) == (1L to 11L))
   }
 
   test("a batch that Spark may run again is left alone") {

@@ -2,14 +2,9 @@ package io.eventtide.spark.late
 
 import java.nio.file.{Files, Path => LocalPath, Paths}
 
-import scala.collection.mutable.ArrayBuffer
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.fs.Path
-import org.apache.logging.log4j.LogManager
-import org.apache.logging.log4j.core.appender.AbstractAppender
-import org.apache.logging.log4j.core.config.Property
-import org.apache.logging.log4j.core.{LogEvent, Logger}
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.scalatest.funsuite.AnyFunSuite
@@ -139,7 +134,7 @@ class LateDamageSuite extends AnyFunSuite with LocalSession {
     assert(refusal(query.late).getMessage.contains("names, 3 cannot be read"))
     assert(skipping(query).isEmpty)
     val again = query.next(log)
-    val said = warnings {
+    val said = Warnings.of(classOf[LateRows]) {
       again.start()
       try (4L to 6L).foreach(again.feed(_))
       finally again.stop()
@@ -187,20 +182,6 @@ class LateDamageSuite extends AnyFunSuite with LocalSession {
     try again.feed(2)
     finally again.stop()
     assert(query.late == Seq(2))
-  }
-
-  private def warnings(action: => Unit): Seq[String] = {
-    val messages = ArrayBuffer.empty[String]
-    val appender = new AbstractAppender("late", null, null, true, Property.EMPTY_ARRAY) {
-      override def append(event: LogEvent): Unit =
-        messages.synchronized(messages += event.getMessage.getFormattedMessage): Unit
-    }
-    appender.start()
-    val logger = LogManager.getLogger(classOf[LateRows].getName).asInstanceOf[Logger]
-    logger.addAppender(appender)
-    try action
-    finally logger.removeAppender(appender)
-    messages.toSeq
   }
 
   test("of many files the folder is listed, with the same answer") {

@@ -6,7 +6,7 @@ import java.util.UUID
 import scala.collection.immutable.SortedMap
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
+import org.apache.spark.sql.streaming.StreamingQueryException
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -192,42 +192,25 @@ class LateRetentionQuerySuite extends AnyFunSuite with LocalSession {
     assert(query.late == (3L to 6L)) // a file of the index each
   }
 
-  private def stream(query: LateQuery, into: LocalPath, missing: String = "fail"): Seq[Long] = {
-    val run = spark.readStream
-      .format("eventtide-late")
-      .option("checkpoint", query.checkpoint)
-      .option("maxBatchesPerTrigger", "1")
-      .option("missing", missing)
-      .load()
-      .select("ts")
-      .writeStream
-      .format("parquet")
-      .option("checkpointLocation", s"$into/checkpoint")
-      .trigger(Trigger.AvailableNow())
-      .start(s"$into/rows")
-    assert(run.awaitTermination(60000))
-    LateQuery.seconds(spark.read.schema("ts timestamp").parquet(s"$into/rows"))
-  }
-
   test("rows that are too old go, but not before those who read the log have them", Slow) {
     val query = new LateQuery(spark, log)
     feed(query, 0L to 5L)
     val into = Files.createTempDirectory("rows")
-    assert(stream(query, into) == (1L to 5L))
+    assert(query.stream(into, most = 1) == (1L to 5L))
     val readers = new LateReaders(query.root, conf)
     assert(readers.all.map(_.batchId) == Seq(4)) // Spark says so when it begins the next batch
     feed(query.next(log), 6L to 20L)
     assert(query.late == (5L to 20L))
     assert(new CheckpointReport(query.root, conf, None).json.contains("\"problems\":[]"))
-    assert(stream(query, into) == (1L to 20L))
+    assert(query.stream(into, most = 1) == (1L to 20L))
     feed(query.next(log), 21L to 22L)
     assert(query.late == (12L to 22L))
     readers.forget(readers.all.head.id)
     feed(query.next(log), 23L to 40L)
     assert(query.late == (30L to 40L))
-    val error = intercept[StreamingQueryException](stream(query, into)).getCause
+    val error = intercept[StreamingQueryException](query.stream(into, most = 1)).getCause
     assert(error.getMessage.contains("LATE_ROWS_FORGOTTEN"))
-    assert(stream(query, into, "skip") == (1L to 20L) ++ (30L to 40L))
+    assert(query.stream(into, most = 1, "skip") == (1L to 20L) ++ (30L to 40L))
     assert(new CheckpointReport(query.root, conf, None).json.contains("\"problems\":[]"))
   }
 }
