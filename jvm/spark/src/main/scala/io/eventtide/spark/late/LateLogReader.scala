@@ -37,7 +37,11 @@ private[spark] final class LateLogReader(
     *   what Spark gives the source of it, a folder in the checkpoint of that query
     */
   def mark(reader: RunningQuery, source: String): LateMark =
-    new LateMark(new LateReaders(root, conf), reader.id, reader.label, source)
+    new LateMark(new LateReaders(root, conf), reader.id, reader.label, source, () => hasRetention)
+
+  // The query may get one while a stream reads, so that this is not what was found at the start.
+  private def hasRetention: Boolean =
+    new LateWindows(root, conf).read().values.exists(_.keepMicros.isDefined)
 
   /** The files of the batches above `after`, up to and with `until`. */
   def files(after: Long, until: Long, missing: LateMissing): Seq[FileStatus] =

@@ -112,6 +112,19 @@ class LateRetentionSuite extends AnyFunSuite {
     assert(error.condition == "LATE_READER_UNKNOWN" && error.getMessage.contains(ids(1)))
   }
 
+  test("readers are named while they go on") {
+    val log = new Log
+    val ids = Seq.fill(2)(s"${UUID.randomUUID()}-0").sorted
+    ids.foreach(id => log.readers.mark(LateReader(id, 0), s"query '$id'"))
+    val watched = CheckpointConf()
+    watched.set(CheckpointConf.Key, classOf[Opened].getName)
+    val readers = new LateReaders(log.root, watched)
+    Opened.onOpen(s"${ids(0)}_0")(log.readers.mark(LateReader(ids(0), 1), "query 'one'"))
+    assert(readers.named.map(_._1) == Seq(LateReader(ids(0), 1), LateReader(ids(1), 0)))
+    Opened.onOpen(s"${ids(1)}_0")(log.readers.forget(ids(1)))
+    assert(readers.named == Seq(LateReader(ids(0), 1) -> "query 'one'"))
+  }
+
   test("nothing goes before a handler that a query has was called for the first time") {
     val log = new Log(waitsForHandler = true)
     log.run(0L to 50L)
@@ -214,3 +227,35 @@ class LateRetentionQuerySuite extends AnyFunSuite with LocalSession {
     assert(new CheckpointReport(query.root, conf, None).json.contains("\"problems\":[]"))
   }
 }
+
+  /** What a stream has read that may not write into the checkpoint of the query. */
+  private def readOnly(query: LateQuery, into: LocalPath, missing: String = "fail"): Seq[Long] =
+    withConf(CheckpointConf.Key, classOf[NoMarks].getName)(query.stream(into, most = 1, missing))
+
+  private def refusal(action: => Any): String =
+    intercept[StreamingQueryException](action).getCause.getMessage
+
+  test("a reader that may not write goes on, with one warning, where no rows ever go", Slow) {
+    val forever = LateSettings(LateMode.Log, None)
+    val query = new LateQuery(spark, forever)
+    feed(query, 0L to 5L)
+    val into = Files.createTempDirectory("rows")
+    val said = Warnings.of(classOf[LateMark])(assert(readOnly(query, into) == (1L to 5L)))
+    assert(said.length == 1 && said.head.contains("read only") && said.head.contains("readers"))
+    assert(new LateReaders(query.root, conf).all.isEmpty)
+    feed(query.next(log), 6L to 20L) // the retention knows nothing of it
+    assert(query.late.head > 6)
+    assert(refusal(readOnly(query, into)).contains("LATE_READER_UNWRITTEN"))
+    assert(refusal(query.stream(into, most = 1)).contains("LATE_ROWS_FORGOTTEN"))
+  }
+
+  test("a reader that may not write is refused by name where rows go", Slow) {
+    val query = new LateQuery(spark, log)
+    feed(query, 0L to 5L)
+    val into = Files.createTempDirectory("rows")
+    val error = refusal(readOnly(query, into))
+    assert(error.contains("LATE_READER_UNWRITTEN") && error.contains("read only"))
+    assert(query.stream(into, most = 1) == (1L to 5L)) // it may write now
+    feed(query.next(log), 6L to 8L)
+    assert(refusal(readOnly(query, into)).contains("LATE_READER_UNWRITTEN"))
+  }
