@@ -66,6 +66,17 @@ private[spark] final class LateLogReader(
     }
   }
 
+  /** The last batch that was forgotten, if one of these files may have rows of such batches; asked
+    * for when the files have been found.
+    *
+    * A retention and a compaction that do not see each other leave such a file.
+    */
+  def forgottenIn(files: Seq[FileStatus]): Option[Long] = {
+    val compacted = files.map(_.getPath.getName).filter(LateFileName.isCompacted)
+    val first = compacted.flatMap(LateFileName.batches).map(_.first).minOption
+    first.flatMap(batch => Some(index.forgotten).filter(_ >= batch))
+  }
+
   /** Refuses a log whose index has less or more than the ledger says. */
   def refuseUnbalanced(): Unit = index.refuseUnbalanced()
 

@@ -210,4 +210,50 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     val before = query.read.collect().toSet
     assert(compact(query).filesAfter >= 1 && query.read.collect().toSet == before)
   }
+
+  /** As a retention does it, up to a batch and with its files. */
+  private def forget(query: LateQuery, last: Long): Unit = {
+    val conf = CheckpointConf()
+    val entries = new LateIndexReader(query.root, conf).entries(-1, last)
+    val forgotten = LateIndexFile.forgotten(last)
+    new LateIndexFiles(query.root, conf).write(forgotten, Seq(LateEntry.together(entries).json))
+    val folder = local(query, "late").toFile
+    folder.listFiles.filter(_.getName.matches(s"\\.?[1-$last]-0-.*")).foreach(_.delete())
+  }
+
+  test("rows that are forgotten do not come back with a file that was made meanwhile", Slow) {
+    val query = written(11)
+    compact(query)
+    forget(query, 2) // by a retention that has not seen the file of batches 1 to 3
+    assert(query.late == (3L to 11L) && query.read.count() == 9)
+    assert(query.read.select("device").collect().length == 9)
+    assert(query.read.where("_event_time < timestamp_seconds(9)").select("_reason").count() == 6)
+    assert(query.read.as("a").join(query.read.as("b"), Seq("ts")).count() == 9)
+    assert(query.stream(newFolder(), most = 2) == (3L to 11L))
+    assert(problems(query).contains("\"problems\":[]"))
+    feed(query.next(log), Seq(12L, 13L))
+    assert(query.late == (3L to 13L))
+  }
+
+  test("a compaction ends where a retention has forgotten meanwhile what it puts together", Slow) {
+    val query = written(11)
+    withConf(CheckpointConf.Key, classOf[Opened].getName) {
+      Opened.onOpen("eventtide/late/7", time = 2)(forget(query, 2)) // first to look for orphans
+      assert(compact(query) == LateCompacted(0, 0, 0))
+    }
+    assert(query.late == (3L to 11L) && problems(query).contains("\"problems\":[]"))
+    assert(compact(query).batches == 5 && query.late == (3L to 11L))
+  }
+
+  test("it ends where files go that it is reading", Slow) {
+    val query = written(11)
+    withConf("fs.file.impl.disable.cache", "true") {
+      withConf("fs.file.impl", classOf[OpenedFiles].getName) {
+        OpenedFiles.onOpen("/late/2-0-")(forget(query, 3))
+        assert(compact(query) == LateCompacted(0, 0, 0))
+      }
+    }
+    assert(query.late == (4L to 11L) && problems(query).contains("\"problems\":[]"))
+    assert(compact(query).batches == 4 && query.late == (4L to 11L))
+  }
 }

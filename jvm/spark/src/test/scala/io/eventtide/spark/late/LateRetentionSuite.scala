@@ -152,6 +152,20 @@ class LateRetentionSuite extends AnyFunSuite {
     assert(log.isBalanced(last = 41))
   }
 
+  test("of a file that has more, what is left goes when all of it is old") {
+    val log = new Log
+    log.run(0L to 30L)
+    val entries = log.reader.entries(-1, 7)
+    log.run(31L to 35L)
+    assert(log.reader.forgotten == 2)
+    val compacted = LateIndexFile.compacted(BatchRange(0, 7)) // by one that has not seen this
+    new LateIndexFiles(log.root, conf).write(compacted, entries.map(_.json))
+    log.run(36L to 39L)
+    assert(log.kept == (3L to 39L))
+    log.run(40L to 41L)
+    assert(log.kept == (9L to 41L) && log.isBalanced(last = 41))
+  }
+
   test("where the index is not whole nothing goes") {
     val log = new Log(keepSeconds = 1000)
     log.run(0L to 3L)
@@ -226,7 +240,6 @@ class LateRetentionQuerySuite extends AnyFunSuite with LocalSession {
     assert(query.stream(into, most = 1, "skip") == (1L to 20L) ++ (30L to 40L))
     assert(new CheckpointReport(query.root, conf, None).json.contains("\"problems\":[]"))
   }
-}
 
   /** What a stream has read that may not write into the checkpoint of the query. */
   private def readOnly(query: LateQuery, into: LocalPath, missing: String = "fail"): Seq[Long] =
@@ -259,3 +272,4 @@ class LateRetentionQuerySuite extends AnyFunSuite with LocalSession {
     feed(query.next(log), 6L to 8L)
     assert(refusal(readOnly(query, into)).contains("LATE_READER_UNWRITTEN"))
   }
+}
