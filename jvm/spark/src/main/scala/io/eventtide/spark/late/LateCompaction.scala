@@ -1,5 +1,7 @@
 package io.eventtide.spark.late
 
+import scala.util.control.NonFatal
+
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.functions.col
@@ -18,6 +20,8 @@ final case class LateCompacted(batches: Int, filesBefore: Int, filesAfter: Int)
   *   - '''Edges:''' only batches that Spark cannot run again, by the thousand: what two compactions at
   *     the same time write has the same name, and the second one ends.
   *   - '''Restart:''' one that was killed has changed nothing, or all for a thousand batches.
+  *   - '''Retention:''' where one forgets batches that are just being put together, the run ends, and
+  *     the next one goes on with those that are left.
   *   - Files that were replaced stay for those who read them now, and go with the next run.
   */
 final class LateCompaction(session: SparkSession, checkpoint: Path, every: Int) {
@@ -34,7 +38,8 @@ final class LateCompaction(session: SparkSession, checkpoint: Path, every: Int) 
     */
   def run(confirmed: Seq[String]): LateCompacted = {
     new LateOrphans(root, conf).clean(confirmed): Unit
-    val done = cells().map(compact)
+    // Nothing after batches that are left out: what is written stands for all batches before it.
+    val done = cells().iterator.map(compact).takeWhile(_.isDefined).flatten.toSeq
     LateCompacted(done.map(_.batches).sum, done.map(_.filesBefore).sum, done.map(_.filesAfter).sum)
   }
 
@@ -47,15 +52,25 @@ final class LateCompaction(session: SparkSession, checkpoint: Path, every: Int) 
     entries.groupBy(_.batchId / every).toSeq.sortBy(_._1).map(_._2)
   }
 
-  private def compact(entries: Seq[LateEntry]): LateCompacted = {
+  // None if a retention has begun with these batches meanwhile.
+  private def compact(entries: Seq[LateEntry]): Option[LateCompacted] = {
     val range = BatchRange(entries.head.batchId, entries.last.batchId)
-    val parts =
-      folders.logs.keys.toSeq.sorted.map(window => window -> write(window, entries, range))
-    val compacted = entries.map(entry => withParts(entry, parts.toMap))
-    if (index.forgotten >= range.first) LateCompacted(0, 0, 0) // meanwhile, by a retention
-    else {
+    write(entries, range).map { parts =>
+      val compacted = entries.map(entry => withParts(entry, parts))
       files.write(LateIndexFile.compacted(range), compacted.map(_.json))
       LateCompacted(entries.length, filesOf(entries), filesOf(compacted))
+    }
+  }
+
+  private def write(entries: Seq[LateEntry], range: BatchRange): Option[Map[Int, Seq[LatePart]]] = {
+    def isForgotten = index.forgotten >= range.first
+    val windows = folders.logs.keys.toSeq.sorted
+    try {
+      val parts = windows.map(window => window -> write(window, entries, range)).toMap
+      Some(parts).filterNot(_ => isForgotten)
+    } catch {
+      // Rows were gone when they were looked for, or files when they were opened.
+      case NonFatal(_) if isForgotten => None
     }
   }
 

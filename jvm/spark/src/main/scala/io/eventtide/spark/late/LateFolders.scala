@@ -1,9 +1,12 @@
 package io.eventtide.spark.late
 
+import scala.util.Try
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
 import io.eventtide.spark.EventtideException
+import io.eventtide.spark.query.CheckpointFiles
 
 /** The folders in which a checkpoint says that its late files are. */
 private[late] final class LateFolders(root: Path, conf: Configuration) {
@@ -26,23 +29,37 @@ private[late] final class LateFolders(root: Path, conf: Configuration) {
 
   /** Refuses to delete outside the checkpoint on its word alone.
     *
-    * A query has a folder of its own in the one that its `late_to` names.
+    * A query has a folder of its own in the one that its `late_to` names, and other queries have
+    * theirs beside it. So the folder above confirms only the one that has the query's id as its name.
     *
     * @param confirmed
-    *   the folders that somebody else has named
+    *   the folders that the user has named
     */
   def refuseUnconfirmed(confirmed: Seq[String]): Unit = {
     val known = confirmed.map(text => qualified(new Path(text))).toSet
-    val foreign = paths.map(qualified).filter(_ != new Path(root, "late"))
-    foreign.find(folder => !known(folder) && !known(folder.getParent)).foreach { folder =>
-      throw EventtideException(
-        "LATE_FOLDER_UNCONFIRMED",
-        "root" -> root,
-        "folder" -> folder,
-        "late_to" -> folder.getParent
-      )
+    val outside = paths.map(qualified).filter(_ != new Path(root, "late"))
+    outside.filterNot(known).foreach { folder =>
+      if (!query.contains(folder.getName)) refuseForeign(folder)
+      if (!known(folder.getParent)) refuseUnconfirmed(folder)
     }
   }
+
+  // None where it cannot be read: then no name is the query's.
+  private lazy val query = Try(CheckpointFiles.queryId(root, conf).toString).toOption
+
+  private def refuseForeign(folder: Path): Nothing = throw EventtideException(
+    "LATE_FOLDER_FOREIGN",
+    "root" -> root,
+    "folder" -> folder,
+    "query" -> query.getOrElse("not known")
+  )
+
+  private def refuseUnconfirmed(folder: Path): Nothing = throw EventtideException(
+    "LATE_FOLDER_UNCONFIRMED",
+    "root" -> root,
+    "folder" -> folder,
+    "late_to" -> folder.getParent
+  )
 
   private def qualified(path: Path): Path = path.getFileSystem(conf).makeQualified(path)
 }

@@ -37,7 +37,11 @@ private[spark] final class LateLogReader(
     *   what Spark gives the source of it, a folder in the checkpoint of that query
     */
   def mark(reader: RunningQuery, source: String): LateMark =
-    new LateMark(new LateReaders(root, conf), reader.id, reader.label, source)
+    new LateMark(new LateReaders(root, conf), reader.id, reader.label, source, () => hasRetention)
+
+  // The query may get one while a stream reads, so that this is not what was found at the start.
+  private def hasRetention: Boolean =
+    new LateWindows(root, conf).read().values.exists(_.keepMicros.isDefined)
 
   /** The files of the batches above `after`, up to and with `until`. */
   def files(after: Long, until: Long, missing: LateMissing): Seq[FileStatus] =
@@ -60,6 +64,17 @@ private[spark] final class LateLogReader(
         "forgotten" -> forgotten
       )
     }
+  }
+
+  /** The last batch that was forgotten, if one of these files may have rows of such batches; asked
+    * for when the files have been found.
+    *
+    * A retention and a compaction that do not see each other leave such a file.
+    */
+  def forgottenIn(files: Seq[FileStatus]): Option[Long] = {
+    val compacted = files.map(_.getPath.getName).filter(LateFileName.isCompacted)
+    val first = compacted.flatMap(LateFileName.batches).map(_.first).minOption
+    first.flatMap(batch => Some(index.forgotten).filter(_ >= batch))
   }
 
   /** Refuses a log whose index has less or more than the ledger says. */

@@ -2,6 +2,8 @@ package io.eventtide.spark.late
 
 import java.io.FileNotFoundException
 
+import scala.util.{Failure, Try}
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
@@ -28,15 +30,27 @@ final class LateOrphans(checkpoint: Path, conf: Configuration) {
     if (new CheckpointFiles(new Path(root, "offsets"), conf).names.isEmpty) {
       throw EventtideException("CHECKPOINT_EMPTY", "root" -> root)
     }
-    index.lastCommitted.fold(Seq.empty[LateOrphan]) { until =>
-      index.refuseUnbalanced()
-      val compacted = index.compacted
-      val there = folders.paths.flatMap(filesIn).filter(isOver(until, compacted))
-      val entries = index.entries(-1, until)
-      folders.refuseDamaged(entries)
-      val named = entries.flatMap(_.windows).flatMap(_.files).map(_.name).toSet
-      there.filterNot(orphan => named(orphan.path.getName))
+    index.lastCommitted.fold(Seq.empty[LateOrphan])(find(_, LateOrphans.Attempts))
+  }
+
+  // A retention may have forgotten batches since their entries were read, and removed their files.
+  @scala.annotation.tailrec
+  private def find(until: Long, left: Int): Seq[LateOrphan] = {
+    val forgotten = index.forgotten
+    Try(look(until)) match {
+      case Failure(_) if left > 1 && index.forgotten != forgotten => find(until, left - 1)
+      case answer => answer.get
     }
+  }
+
+  private def look(until: Long): Seq[LateOrphan] = {
+    index.refuseUnbalanced()
+    val compacted = index.compacted
+    val there = folders.paths.flatMap(filesIn).filter(isOver(until, compacted))
+    val entries = index.entries(-1, until)
+    folders.refuseDamaged(entries)
+    val named = entries.flatMap(_.windows).flatMap(_.files).map(_.name).toSet
+    there.filterNot(orphan => named(orphan.path.getName))
   }
 
   /** Deletes them; those there were.
@@ -64,4 +78,8 @@ final class LateOrphans(checkpoint: Path, conf: Configuration) {
     val until = if (LateFileName.isCompacted(name)) compacted else committed
     LateFileName.batches(name).exists(_.last <= until)
   }
+}
+
+private object LateOrphans {
+  private val Attempts = 5
 }

@@ -1,9 +1,11 @@
 package io.eventtide.spark.late
 
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader, PartitionReaderFactory}
 import org.apache.spark.sql.execution.datasources.FilePartition
 import org.apache.spark.sql.execution.datasources.v2.parquet.ParquetPartitionReaderFactory
+import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
 /** Files some of which have rows of other batches too.
@@ -16,10 +18,17 @@ import org.apache.spark.sql.vectorized.ColumnarBatch
 private[late] final case class LatePartition(files: FilePartition, after: Long, until: Long)
     extends InputPartition
 
-/** Reads files as Spark does, of a `LatePartition` only the rows of its batches. */
-private[late] final class LateReaderFactory(parquet: ParquetPartitionReaderFactory)
-    extends PartitionReaderFactory {
-  // A stream has all columns: Spark takes none away from one.
+/** Reads files as Spark does, of a `LatePartition` only the rows of its batches.
+  *
+  * @param parquet
+  *   reads the column `_batch_id`, and may do so for this alone
+  * @param wanted
+  *   the columns that a row shall have
+  */
+private[late] final class LateReaderFactory(
+    parquet: ParquetPartitionReaderFactory,
+    wanted: StructType
+) extends PartitionReaderFactory {
   private val column = parquet.readDataSchema.fieldNames.indexOf("_batch_id")
 
   override def supportColumnarReads(partition: InputPartition): Boolean = partition match {
@@ -33,15 +42,21 @@ private[late] final class LateReaderFactory(parquet: ParquetPartitionReaderFacto
   override def createReader(partition: InputPartition): PartitionReader[InternalRow] =
     partition match {
       case LatePartition(files, after, until) =>
-        new RowsOfBatches(parquet.createReader(files), column, BatchRange(after + 1, until))
+        val rows = parquet.createReader(files)
+        new RowsOfBatches(rows, column, BatchRange(after + 1, until), projection)
       case files => parquet.createReader(files)
     }
+
+  private def projection: InternalRow => InternalRow =
+    if (wanted.length == parquet.readDataSchema.length) identity
+    else UnsafeProjection.create(wanted) // the first columns
 }
 
 private final class RowsOfBatches(
     rows: PartitionReader[InternalRow],
     column: Int,
-    range: BatchRange
+    range: BatchRange,
+    project: InternalRow => InternalRow
 ) extends PartitionReader[InternalRow] {
 
   @scala.annotation.tailrec
@@ -50,7 +65,7 @@ private final class RowsOfBatches(
     else if (range.contains(rows.get().getLong(column))) true
     else next()
 
-  override def get(): InternalRow = rows.get()
+  override def get(): InternalRow = project(rows.get())
 
   override def close(): Unit = rows.close()
 }

@@ -9,14 +9,24 @@ import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.read.streaming.MicroBatchStream
 import org.apache.spark.sql.connector.read.{
   Batch,
+  InputPartition,
+  PartitionReaderFactory,
   Scan,
   Statistics,
   SupportsPushDownRequiredColumns,
   SupportsReportStatistics
 }
 import org.apache.spark.sql.eventtide.RunningQuery
-import org.apache.spark.sql.execution.datasources.v2.parquet.{ParquetScan, ParquetScanBuilder}
-import org.apache.spark.sql.execution.datasources.{PartitionSpec, PartitioningAwareFileIndex}
+import org.apache.spark.sql.execution.datasources.v2.parquet.{
+  ParquetPartitionReaderFactory,
+  ParquetScan,
+  ParquetScanBuilder
+}
+import org.apache.spark.sql.execution.datasources.{
+  FilePartition,
+  PartitionSpec,
+  PartitioningAwareFileIndex
+}
 import org.apache.spark.sql.internal.connector.SupportsPushDownCatalystFilters
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
@@ -66,7 +76,7 @@ private final class LateScan(
 
   override def estimateStatistics: Statistics = parquet.estimateStatistics()
 
-  override def toBatch: Batch = parquet
+  override def toBatch: Batch = LateBatch(parquet, log)
 
   override def toMicroBatchStream(checkpointLocation: String): MicroBatchStream =
     new LateStream(
@@ -75,6 +85,36 @@ private final class LateScan(
       RunningQuery.current(session).map(log.mark(_, checkpointLocation)),
       files => parquet.copy(fileIndex = new LateFileIndex(session, files))
     )
+}
+
+/** A table's files. Where one of them has rows of batches that are forgotten, the column with the
+  * batch is read too, and these rows are left out.
+  */
+private final case class LateBatch(parquet: ParquetScan, log: LateLogReader) extends Batch {
+  private lazy val forgotten = log.forgottenIn(parquet.fileIndex.allFiles())
+  private lazy val scan = if (forgotten.isEmpty) parquet else withBatchId
+
+  private def withBatchId: ParquetScan = {
+    val (read, column) = (parquet.readDataSchema, log.schema("_batch_id"))
+    val hasColumn = read.fieldNames.contains(column.name)
+    if (hasColumn) parquet else parquet.copy(readDataSchema = read.add(column))
+  }
+
+  override def planInputPartitions(): Array[InputPartition] = {
+    val planned = scan.planInputPartitions()
+    forgotten.fold(planned)(batch => planned.map(after(batch, _)))
+  }
+
+  private def after(batch: Long, planned: InputPartition): InputPartition = planned match {
+    case files: FilePartition => LatePartition(files, batch, until = Long.MaxValue)
+    case other => other
+  }
+
+  override def createReaderFactory(): PartitionReaderFactory = scan.createReaderFactory() match {
+    case files: ParquetPartitionReaderFactory =>
+      new LateReaderFactory(files, parquet.readDataSchema)
+    case other => other
+  }
 }
 
 /** Files that are known by name: nothing is listed, and a folder's name says nothing.

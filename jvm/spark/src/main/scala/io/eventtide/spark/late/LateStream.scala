@@ -66,21 +66,27 @@ private final class LateStream(
 
   override def planInputPartitions(start: Offset, end: Offset): Array[InputPartition] = {
     val (after, until) = (batchOf(start), batchOf(end))
-    if (reading.missing == LateMissing.Fail) log.refuseForgotten(after)
+    refuseForgotten(after)
     val files = log.files(after, until, reading.missing)
-    val range = BatchRange(after + 1, until)
+    refuseForgotten(after) // while the files were looked for
+    val read = log.forgottenIn(files).fold(after)(math.max(after, _))
+    val range = BatchRange(read + 1, until)
     val hasOthers = files.flatMap(file => LateFileName.batches(file.getPath.getName)).exists {
       !_.isWithin(range)
     }
     scan(files).planInputPartitions().map {
-      case of: FilePartition if hasOthers => LatePartition(of, after, until)
+      case of: FilePartition if hasOthers => LatePartition(of, read, until)
       case of => of
     }
   }
 
+  private def refuseForgotten(after: Long): Unit =
+    if (reading.missing == LateMissing.Fail) log.refuseForgotten(after)
+
   override def createReaderFactory(): PartitionReaderFactory =
     scan(Nil).createReaderFactory() match {
-      case parquet: ParquetPartitionReaderFactory => new LateReaderFactory(parquet)
+      case parquet: ParquetPartitionReaderFactory =>
+        new LateReaderFactory(parquet, parquet.readDataSchema)
       case other => other
     }
 

@@ -1,7 +1,9 @@
 package io.eventtide.spark.query
 
 import java.io.{DataInputStream, DataOutputStream}
+import java.util.UUID
 
+import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileAlreadyExistsException, FileStatus, Path}
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
@@ -71,5 +73,15 @@ private[spark] final class CheckpointFiles(folder: Path, conf: Configuration) {
         out.cancel()
         throw failure
     }
+  }
+}
+
+private[spark] object CheckpointFiles {
+  private val mapper = new ObjectMapper()
+
+  /** The id of the query that a checkpoint is of, from Spark's own file. */
+  def queryId(root: Path, conf: Configuration): UUID = {
+    val metadata = new CheckpointFiles(root, conf).read("metadata")(_.readAllBytes())
+    UUID.fromString(mapper.readTree(metadata).required("id").asText)
   }
 }

@@ -167,16 +167,11 @@ private[spark] final class CheckpointReport(
 
   private def refuseOther(plan: LogicalPlan): Unit = {
     planFile.refuseOther(QueryPlan.of(plan))
-    LateRows.refuseOther(plan, queryId, root, conf)
+    LateRows.refuseOther(plan, CheckpointFiles.queryId(root, conf), root, conf)
   }
 
   private def checkState(last: LedgerEntry): Unit =
     if (stored.windows.nonEmpty) last.checkState()
-
-  private def queryId: UUID = {
-    val metadata = new CheckpointFiles(root, conf).read("metadata")(_.readAllBytes())
-    UUID.fromString(CheckpointReport.mapper.readTree(metadata).required("id").asText)
-  }
 
   // The query may write anew what is just being read.
   @tailrec

@@ -1,7 +1,10 @@
 package io.eventtide.spark.late
 
+import java.util.concurrent.atomic.AtomicReference
+
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, Path, PathFilter}
+import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, LocalFileSystem, Path, PathFilter}
+import org.apache.hadoop.security.AccessControlException
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream
 import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager
 
@@ -54,4 +57,69 @@ object Counted {
     files = 0
     counted
   }
+}
+
+/** Runs an action once, just before a certain file is opened. */
+final class Opened(path: Path, conf: Configuration)
+    extends FileSystemBasedCheckpointFileManager(path, conf) {
+
+  override def open(path: Path): FSDataInputStream = {
+    Opened.before(path)
+    super.open(path)
+  }
+}
+
+object Opened {
+  private var name = "" // the end of the path
+  private var left = 0
+  private var action = () => ()
+
+  /** @param time
+    *   before which time that the file is opened
+    */
+  def onOpen(name: String, time: Int = 1)(action: => Unit): Unit = {
+    this.name = name
+    this.left = time
+    this.action = () => action
+  }
+
+  private def before(path: Path): Unit = if (left > 0 && path.toString.endsWith(name)) {
+    left -= 1
+    if (left == 0) action()
+  }
+}
+
+/** Lets no file be written among the marks of readers, as for a user that may only read. */
+final class NoMarks(path: Path, conf: Configuration)
+    extends FileSystemBasedCheckpointFileManager(path, conf) {
+
+  override def createAtomic(
+      path: Path,
+      overwriteIfPossible: Boolean
+  ): CancellableFSDataOutputStream =
+    if (path.getParent.getName == "readers") throw new AccessControlException("read only")
+    else super.createAtomic(path, overwriteIfPossible)
+}
+
+/** Local files, with an action that runs once, just before one of them is opened. */
+final class OpenedFiles extends LocalFileSystem {
+  override def open(path: Path, bufferSize: Int): FSDataInputStream = {
+    OpenedFiles.before(path)
+    super.open(path, bufferSize)
+  }
+}
+
+object OpenedFiles {
+  private val next = new AtomicReference[(String, () => Unit)] // a part of the path
+
+  def onOpen(part: String)(action: => Unit): Unit = next.set(part -> (() => action))
+
+  private def before(path: Path): Unit =
+    next.getAndUpdate(known => if (isOf(known, path)) null else known) match {
+      case known if isOf(known, path) => known._2()
+      case _ =>
+    }
+
+  private def isOf(known: (String, () => Unit), path: Path): Boolean =
+    known != null && path.toString.contains(known._1)
 }

@@ -10,7 +10,6 @@ import org.apache.spark.SparkException
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream
 import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager
 import org.apache.spark.sql.functions.col
-import org.apache.spark.sql.streaming.Trigger
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -69,23 +68,6 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
 
   private def problems(query: LateQuery): String =
     new CheckpointReport(query.root, spark.sessionState.newHadoopConf(), None).json
-
-  /** Reads what is new for a stream with this folder, and returns all that it has ever read. */
-  private def stream(query: LateQuery, into: LocalPath, most: Int): Seq[Long] = {
-    val run = spark.readStream
-      .format("eventtide-late")
-      .option("checkpoint", query.checkpoint)
-      .option("maxBatchesPerTrigger", most.toLong)
-      .load()
-      .select("ts")
-      .writeStream
-      .format("parquet")
-      .option("checkpointLocation", s"$into/checkpoint")
-      .trigger(Trigger.AvailableNow())
-      .start(s"$into/rows")
-    assert(run.awaitTermination(60000))
-    LateQuery.seconds(spark.read.schema("ts timestamp").parquet(s"$into/rows"))
-  }
 
   private def newFolder(): LocalPath = Files.createTempDirectory("rows")
 
@@ -177,7 +159,7 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     // Each has read a number of batches that is no group's.
     val folders = (1 to 5).map { batches =>
       val into = newFolder()
-      assert(stream(query, into, most = 2) == (1 to batches))
+      assert(query.stream(into, most = 2) == (1 to batches))
       feed(query.next(log), Seq(batches + 1L))
       batches -> into
     }
@@ -185,10 +167,10 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     compact(query)
     compact(query) // the small files are gone
     folders.foreach { case (batches, into) =>
-      assert(stream(query, into, most = batches) == (1L to 11L))
+      assert(query.stream(into, most = batches) == (1L to 11L))
     }
-    assert(stream(query, newFolder(), most = 1) == (1L to 11L))
-    assert(stream(query, newFolder(), most = 100) == (1L to 11L))
+    assert(query.stream(newFolder(), most = 1) == (1L to 11L))
+    assert(query.stream(newFolder(), most = 100) == (1L to 11L))
   }
 
   test("a batch that Spark may run again is left alone") {
@@ -227,5 +209,51 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     feed(query.next(log, _.drop("device")), 3L to 9L)
     val before = query.read.collect().toSet
     assert(compact(query).filesAfter >= 1 && query.read.collect().toSet == before)
+  }
+
+  /** As a retention does it, up to a batch and with its files. */
+  private def forget(query: LateQuery, last: Long): Unit = {
+    val conf = CheckpointConf()
+    val entries = new LateIndexReader(query.root, conf).entries(-1, last)
+    val forgotten = LateIndexFile.forgotten(last)
+    new LateIndexFiles(query.root, conf).write(forgotten, Seq(LateEntry.together(entries).json))
+    val folder = local(query, "late").toFile
+    folder.listFiles.filter(_.getName.matches(s"\\.?[1-$last]-0-.*")).foreach(_.delete())
+  }
+
+  test("rows that are forgotten do not come back with a file that was made meanwhile", Slow) {
+    val query = written(11)
+    compact(query)
+    forget(query, 2) // by a retention that has not seen the file of batches 1 to 3
+    assert(query.late == (3L to 11L) && query.read.count() == 9)
+    assert(query.read.select("device").collect().length == 9)
+    assert(query.read.where("_event_time < timestamp_seconds(9)").select("_reason").count() == 6)
+    assert(query.read.as("a").join(query.read.as("b"), Seq("ts")).count() == 9)
+    assert(query.stream(newFolder(), most = 2) == (3L to 11L))
+    assert(problems(query).contains("\"problems\":[]"))
+    feed(query.next(log), Seq(12L, 13L))
+    assert(query.late == (3L to 13L))
+  }
+
+  test("a compaction ends where a retention has forgotten meanwhile what it puts together", Slow) {
+    val query = written(11)
+    withConf(CheckpointConf.Key, classOf[Opened].getName) {
+      Opened.onOpen("eventtide/late/7", time = 2)(forget(query, 2)) // first to look for orphans
+      assert(compact(query) == LateCompacted(0, 0, 0))
+    }
+    assert(query.late == (3L to 11L) && problems(query).contains("\"problems\":[]"))
+    assert(compact(query).batches == 5 && query.late == (3L to 11L))
+  }
+
+  test("it ends where files go that it is reading", Slow) {
+    val query = written(11)
+    withConf("fs.file.impl.disable.cache", "true") {
+      withConf("fs.file.impl", classOf[OpenedFiles].getName) {
+        OpenedFiles.onOpen("/late/2-0-")(forget(query, 3))
+        assert(compact(query) == LateCompacted(0, 0, 0))
+      }
+    }
+    assert(query.late == (4L to 11L) && problems(query).contains("\"problems\":[]"))
+    assert(compact(query).batches == 4 && query.late == (4L to 11L))
   }
 }

@@ -1,21 +1,17 @@
 package io.eventtide.spark.late
 
 import java.nio.file.{Files, Path => LocalPath, Paths}
+import java.util.UUID
 
-import scala.collection.mutable.ArrayBuffer
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.fs.Path
-import org.apache.logging.log4j.LogManager
-import org.apache.logging.log4j.core.appender.AbstractAppender
-import org.apache.logging.log4j.core.config.Property
-import org.apache.logging.log4j.core.{LogEvent, Logger}
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.spark.query.CheckpointReport
-import io.eventtide.spark.{EventtideException, LocalSession}
+import io.eventtide.spark.{CheckpointConf, EventtideException, LocalSession}
 
 /** A late log that has lost a part: everybody says so, and nothing more is lost. */
 class LateDamageSuite extends AnyFunSuite with LocalSession {
@@ -139,7 +135,7 @@ class LateDamageSuite extends AnyFunSuite with LocalSession {
     assert(refusal(query.late).getMessage.contains("names, 3 cannot be read"))
     assert(skipping(query).isEmpty)
     val again = query.next(log)
-    val said = warnings {
+    val said = Warnings.of(classOf[LateRows]) {
       again.start()
       try (4L to 6L).foreach(again.feed(_))
       finally again.stop()
@@ -189,20 +185,6 @@ class LateDamageSuite extends AnyFunSuite with LocalSession {
     assert(query.late == Seq(2))
   }
 
-  private def warnings(action: => Unit): Seq[String] = {
-    val messages = ArrayBuffer.empty[String]
-    val appender = new AbstractAppender("late", null, null, true, Property.EMPTY_ARRAY) {
-      override def append(event: LogEvent): Unit =
-        messages.synchronized(messages += event.getMessage.getFormattedMessage): Unit
-    }
-    appender.start()
-    val logger = LogManager.getLogger(classOf[LateRows].getName).asInstanceOf[Logger]
-    logger.addAppender(appender)
-    try action
-    finally logger.removeAppender(appender)
-    messages.toSeq
-  }
-
   test("of many files the folder is listed, with the same answer") {
     val folder = Files.createTempDirectory("late")
     val files = (0 until 200).map(i => LateFileName(f"$i-0-$i%012d.parquet", bytes = 3))
@@ -236,5 +218,61 @@ class LateDamageSuite extends AnyFunSuite with LocalSession {
     }
     assert(orphans.clean(Seq("/data/other", shared)).length == 1 && !Files.exists(foreign))
     assert(orphans.clean(Seq(folder.getPath)).isEmpty)
+  }
+
+  test("nothing is deleted in a folder of another query, though the one above it is named") {
+    val shared = Files.createTempDirectory("shared").toString
+    val query = written(LateSettings(LateMode.Log, Some(shared)))
+    val (mine, other) = (Paths.get(shared).toFile.listFiles.head, s"$shared/${UUID.randomUUID()}")
+    Files.createDirectory(Paths.get(other))
+    mine.listFiles.foreach(file => Files.copy(file.toPath, Paths.get(other, file.getName)))
+    val valid = Files.write(Paths.get(other, "1-0-0123456789ab.parquet"), Array[Byte](1))
+    pointTo(query, mine.getPath, other)
+    val orphans = new LateOrphans(query.root, conf)
+    val compaction = new LateCompaction(spark, query.root, every = 4)
+    for (confirmed <- Seq(Nil, Seq(shared), Seq(mine.getPath))) {
+      Seq[() => Any](() => orphans.clean(confirmed), () => compaction.run(confirmed)).foreach {
+        action =>
+          val error = refusal(action())
+          assert(error.condition == "LATE_FOLDER_FOREIGN")
+          assert(error.getMessage.contains(mine.getName))
+          assert(error.getMessage.contains(s"--late-to file:$other)"))
+      }
+    }
+    delete(local(query, "metadata")) // which query it is, is not known
+    assert(refusal(orphans.clean(Seq(shared))).condition == "LATE_FOLDER_FOREIGN")
+    assert(Files.exists(valid))
+    assert(orphans.clean(Seq(other)).length == 1 && !Files.exists(valid))
+  }
+
+  private def pointTo(query: LateQuery, from: String, to: String): Unit = {
+    val file = local(query, "eventtide/late/window-0.0")
+    val text = Files.readString(file).replace(from, to)
+    assert(text.contains(to))
+    delete(file)
+    Files.writeString(file, text): Unit
+  }
+
+  test("a checkpoint that has its late files at the root of a file system is refused by name") {
+    val shared = Files.createTempDirectory("shared").toUri.getPath
+    val query = written(LateSettings(LateMode.Log, Some(shared)))
+    val folder = Paths.get(shared).toFile.listFiles.head
+    pointTo(query, s"file:${folder.getPath}", "file:/")
+    assert(refusal(new LateOrphans(query.root, conf).clean(Nil)).condition == "LATE_FOLDER_FOREIGN")
+  }
+
+  test("files that a retention removes while orphans are looked for are no damage") {
+    val query = written()
+    val index = new LateIndexReader(query.root, conf)
+    val forgotten = LateEntry.together(index.entries(-1, 2))
+    withConf(CheckpointConf.Key, classOf[Opened].getName) {
+      Opened.onOpen("eventtide/late/3", time = 2) { // first for the balance
+        new LateIndexFiles(query.root, CheckpointConf())
+          .write(LateIndexFile.forgotten(2), Seq(forgotten.json))
+        (1L to 2L).foreach(batch => delete(lateFile(query, batch)))
+      }
+      assert(new LateOrphans(query.root, conf).find().isEmpty)
+    }
+    assert(query.late == Seq(3))
   }
 }

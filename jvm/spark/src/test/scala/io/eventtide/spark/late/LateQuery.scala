@@ -6,6 +6,7 @@ import java.time.Duration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.eventtide.ScriptedQuery
 import org.apache.spark.sql.functions.{col, lit}
+import org.apache.spark.sql.streaming.Trigger
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{DataFrame, classic}
 
@@ -92,6 +93,30 @@ final class LateQuery(
 
   /** What is in the log: the seconds of the rows, in order. */
   def late: Seq[Long] = LateQuery.seconds(read)
+
+  /** Reads what is new for a stream with this folder; the seconds of all rows that it has ever read.
+    *
+    * @param most
+    *   at most so many batches of this query at a time
+    */
+  def stream(into: LocalPath, most: Int, missing: String = "fail"): Seq[Long] = {
+    val run = readStream(most, missing)
+      .select("ts")
+      .writeStream
+      .format("parquet")
+      .option("checkpointLocation", s"$into/checkpoint")
+      .trigger(Trigger.AvailableNow())
+      .start(s"$into/rows")
+    assert(run.awaitTermination(60000))
+    LateQuery.seconds(spark.read.schema("ts timestamp").parquet(s"$into/rows"))
+  }
+
+  private def readStream(most: Int, missing: String): DataFrame = spark.readStream
+    .format("eventtide-late")
+    .option("checkpoint", checkpoint)
+    .option("maxBatchesPerTrigger", most.toLong)
+    .option("missing", missing)
+    .load()
 }
 
 object LateQuery {

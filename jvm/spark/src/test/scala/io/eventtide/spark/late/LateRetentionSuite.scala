@@ -6,7 +6,7 @@ import java.util.UUID
 import scala.collection.immutable.SortedMap
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
+import org.apache.spark.sql.streaming.StreamingQueryException
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -112,6 +112,19 @@ class LateRetentionSuite extends AnyFunSuite {
     assert(error.condition == "LATE_READER_UNKNOWN" && error.getMessage.contains(ids(1)))
   }
 
+  test("readers are named while they go on") {
+    val log = new Log
+    val ids = Seq.fill(2)(s"${UUID.randomUUID()}-0").sorted
+    ids.foreach(id => log.readers.mark(LateReader(id, 0), s"query '$id'"))
+    val watched = CheckpointConf()
+    watched.set(CheckpointConf.Key, classOf[Opened].getName)
+    val readers = new LateReaders(log.root, watched)
+    Opened.onOpen(s"${ids(0)}_0")(log.readers.mark(LateReader(ids(0), 1), "query 'one'"))
+    assert(readers.named.map(_._1) == Seq(LateReader(ids(0), 1), LateReader(ids(1), 0)))
+    Opened.onOpen(s"${ids(1)}_0")(log.readers.forget(ids(1)))
+    assert(readers.named == Seq(LateReader(ids(0), 1) -> "query 'one'"))
+  }
+
   test("nothing goes before a handler that a query has was called for the first time") {
     val log = new Log(waitsForHandler = true)
     log.run(0L to 50L)
@@ -137,6 +150,20 @@ class LateRetentionSuite extends AnyFunSuite {
     log.run(40L to 41L)
     assert(log.kept == (9L to 41L) && !Files.exists(log.folder.resolve(large.name)))
     assert(log.isBalanced(last = 41))
+  }
+
+  test("of a file that has more, what is left goes when all of it is old") {
+    val log = new Log
+    log.run(0L to 30L)
+    val entries = log.reader.entries(-1, 7)
+    log.run(31L to 35L)
+    assert(log.reader.forgotten == 2)
+    val compacted = LateIndexFile.compacted(BatchRange(0, 7)) // by one that has not seen this
+    new LateIndexFiles(log.root, conf).write(compacted, entries.map(_.json))
+    log.run(36L to 39L)
+    assert(log.kept == (3L to 39L))
+    log.run(40L to 41L)
+    assert(log.kept == (9L to 41L) && log.isBalanced(last = 41))
   }
 
   test("where the index is not whole nothing goes") {
@@ -192,42 +219,57 @@ class LateRetentionQuerySuite extends AnyFunSuite with LocalSession {
     assert(query.late == (3L to 6L)) // a file of the index each
   }
 
-  private def stream(query: LateQuery, into: LocalPath, missing: String = "fail"): Seq[Long] = {
-    val run = spark.readStream
-      .format("eventtide-late")
-      .option("checkpoint", query.checkpoint)
-      .option("maxBatchesPerTrigger", "1")
-      .option("missing", missing)
-      .load()
-      .select("ts")
-      .writeStream
-      .format("parquet")
-      .option("checkpointLocation", s"$into/checkpoint")
-      .trigger(Trigger.AvailableNow())
-      .start(s"$into/rows")
-    assert(run.awaitTermination(60000))
-    LateQuery.seconds(spark.read.schema("ts timestamp").parquet(s"$into/rows"))
-  }
-
   test("rows that are too old go, but not before those who read the log have them", Slow) {
     val query = new LateQuery(spark, log)
     feed(query, 0L to 5L)
     val into = Files.createTempDirectory("rows")
-    assert(stream(query, into) == (1L to 5L))
+    assert(query.stream(into, most = 1) == (1L to 5L))
     val readers = new LateReaders(query.root, conf)
     assert(readers.all.map(_.batchId) == Seq(4)) // Spark says so when it begins the next batch
     feed(query.next(log), 6L to 20L)
     assert(query.late == (5L to 20L))
     assert(new CheckpointReport(query.root, conf, None).json.contains("\"problems\":[]"))
-    assert(stream(query, into) == (1L to 20L))
+    assert(query.stream(into, most = 1) == (1L to 20L))
     feed(query.next(log), 21L to 22L)
     assert(query.late == (12L to 22L))
     readers.forget(readers.all.head.id)
     feed(query.next(log), 23L to 40L)
     assert(query.late == (30L to 40L))
-    val error = intercept[StreamingQueryException](stream(query, into)).getCause
+    val error = intercept[StreamingQueryException](query.stream(into, most = 1)).getCause
     assert(error.getMessage.contains("LATE_ROWS_FORGOTTEN"))
-    assert(stream(query, into, "skip") == (1L to 20L) ++ (30L to 40L))
+    assert(query.stream(into, most = 1, "skip") == (1L to 20L) ++ (30L to 40L))
     assert(new CheckpointReport(query.root, conf, None).json.contains("\"problems\":[]"))
+  }
+
+  /** What a stream has read that may not write into the checkpoint of the query. */
+  private def readOnly(query: LateQuery, into: LocalPath, missing: String = "fail"): Seq[Long] =
+    withConf(CheckpointConf.Key, classOf[NoMarks].getName)(query.stream(into, most = 1, missing))
+
+  private def refusal(action: => Any): String =
+    intercept[StreamingQueryException](action).getCause.getMessage
+
+  test("a reader that may not write goes on, with one warning, where no rows ever go", Slow) {
+    val forever = LateSettings(LateMode.Log, None)
+    val query = new LateQuery(spark, forever)
+    feed(query, 0L to 5L)
+    val into = Files.createTempDirectory("rows")
+    val said = Warnings.of(classOf[LateMark])(assert(readOnly(query, into) == (1L to 5L)))
+    assert(said.length == 1 && said.head.contains("read only") && said.head.contains("readers"))
+    assert(new LateReaders(query.root, conf).all.isEmpty)
+    feed(query.next(log), 6L to 20L) // the retention knows nothing of it
+    assert(query.late.head > 6)
+    assert(refusal(readOnly(query, into)).contains("LATE_READER_UNWRITTEN"))
+    assert(refusal(query.stream(into, most = 1)).contains("LATE_ROWS_FORGOTTEN"))
+  }
+
+  test("a reader that may not write is refused by name where rows go", Slow) {
+    val query = new LateQuery(spark, log)
+    feed(query, 0L to 5L)
+    val into = Files.createTempDirectory("rows")
+    val error = refusal(readOnly(query, into))
+    assert(error.contains("LATE_READER_UNWRITTEN") && error.contains("read only"))
+    assert(query.stream(into, most = 1) == (1L to 5L)) // it may write now
+    feed(query.next(log), 6L to 8L)
+    assert(refusal(readOnly(query, into)).contains("LATE_READER_UNWRITTEN"))
   }
 }
