@@ -101,7 +101,7 @@ def writes(results: DataFrame, checkpoint: Path) -> DataStreamWriter:
 
 @pytest.mark.smoke
 def test_a_checkpoint_that_was_drained_is_refused(spark: SparkSession, tmp_path: Path) -> None:
-    """By any start, and nothing in it changes but for who has it; the doctor says so too."""
+    """By any other start, and nothing in it changes but for who has it; the doctor says so too."""
     folder = str(tmp_path)
     with Script(counts(LAG), EVENTS, session=spark, checkpoint=folder) as script:
         script.rows(ROWS).expect(results=[(0, 1)])
@@ -109,16 +109,40 @@ def test_a_checkpoint_that_was_drained_is_refused(spark: SparkSession, tmp_path:
         before = et.read_checkpoint(spark, folder)
         assert before.watermark is not None
         assert before.watermark.emitted == THE_END
-        script.waiting([(at(15), "late for ever")])
-        for drain in True, False:
+        for available_now in True, False:
             with pytest.raises(et.CheckpointError, match="CHECKPOINT_DRAINED"):
-                script.restart(drain=drain)
+                script.restart(available_now=available_now)
         report = et.read_checkpoint(spark, folder, plan=script.result)
     assert report.committed == report.begun == before.committed
     assert report.continues is False
     assert "CHECKPOINT_DRAINED" in (report.refusal or "")
     assert report.problems == ()
     assert any("was drained" in sentence for sentence in report.advice)
+
+
+@pytest.mark.smoke
+def test_a_drain_that_is_over_may_be_started_again(spark: SparkSession, tmp_path: Path) -> None:
+    """As a scheduler does with one that was killed at its very end; rows since then are refused."""
+    folder = str(tmp_path)
+    with Script(counts(LAG), EVENTS, session=spark, checkpoint=folder) as script:
+        script.rows(ROWS).restart(drain=True).expect(results=[(0, 1), (10, 2)])
+        last = et.read_checkpoint(spark, folder).committed
+        for _ in range(2):
+            script.restart(drain=True).expect(results=[])
+        report = et.read_checkpoint(spark, folder, plan=script.result)
+        assert report.begun == report.committed == last
+        assert report.watermark is not None
+        assert report.watermark.emitted == THE_END
+        assert "CHECKPOINT_DRAINED" in (report.refusal or "")
+        script.waiting([(at(15), "late for ever")])
+        for drain in True, True, False:
+            with pytest.raises(et.CheckpointError, match="CHECKPOINT_DRAINED"):
+                script.restart(drain=drain)
+        report = et.read_checkpoint(spark, folder, plan=script.result)
+        assert not script.results()
+    assert report.committed == last
+    assert "CHECKPOINT_DRAINED" in (report.refusal or "")
+    assert report.problems == ()
 
 
 @pytest.mark.parametrize("lost", [(), (STATE, LATE, INDEX, LEDGER)])

@@ -79,7 +79,8 @@ def start(
     A query that is drained gives what a batch query over the same rows gives, but for rows that
     were late or refused: sessions end, count windows are given as far as they are filled, and keys
     that have watermarks of their own close too. It may be killed at any time and started again with
-    ``drain=True``. Once it is over, no query goes on from its checkpoint: any start ends with
+    ``drain=True``. Once it is over, no query goes on from its checkpoint: a start with
+    ``drain=True`` ends without results if there are no new rows, and any other ends with
     `CheckpointError`, condition ``CHECKPOINT_DRAINED``.
 
     Without a handler this is ``writer.start()`` with errors by their names. With one,

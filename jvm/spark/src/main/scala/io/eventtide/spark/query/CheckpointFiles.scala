@@ -1,6 +1,7 @@
 package io.eventtide.spark.query
 
-import java.io.{DataInputStream, DataOutputStream}
+import java.io.{DataInputStream, DataOutputStream, FileNotFoundException}
+import java.nio.file.NoSuchFileException
 import java.util.UUID
 
 import com.fasterxml.jackson.databind.ObjectMapper
@@ -25,8 +26,10 @@ private[spark] final class CheckpointFiles(folder: Path, conf: Configuration) {
   def sizes: Map[String, Long] =
     statuses.map(status => status.getPath.getName -> status.getLen).toMap
 
+  // One question to the file system, and not whether there is a folder as well.
   private def statuses: Seq[FileStatus] =
-    if (files.exists(folder)) files.list(folder).toSeq else Nil
+    try files.list(folder).toSeq
+    catch { case _: FileNotFoundException | _: NoSuchFileException => Nil }
 
   /** The last batch that a log of Spark's has a file of. */
   def lastBatch: Option[Long] = names.flatMap(_.toLongOption).maxOption

@@ -7,7 +7,11 @@ import org.apache.spark.sql.eventtide.RunningQuery
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.late.{LateIndexReader, LateRows}
 
-/** What a run looks at in a checkpoint before it writes anything there. */
+/** What a run looks at in a checkpoint before it writes anything there.
+  *
+  * It looks once to be refused before it takes the checkpoint over, and anew once it has it: until then
+  * another run may have begun batches.
+  */
 private[query] final class CheckpointStart(root: Path, conf: Configuration) {
   private val planFile = new PlanFile(root, conf)
   private val lastBegun = new CheckpointFiles(new Path(root, "offsets"), conf).lastBatch
@@ -23,8 +27,13 @@ private[query] final class CheckpointStart(root: Path, conf: Configuration) {
       LateBalance.check(root, committed, conf)
   }
 
-  /** Writes the plan, where there is no batch yet. */
-  def begin(plan: QueryPlan): Unit = if (lastBegun.isEmpty) planFile.begin(plan)
+  /** Begins on a checkpoint that this run has taken over: refuses it, or writes the plan where there is
+    * no batch yet. With batches the plan that is there stays.
+    */
+  def begin(query: RunningQuery, plan: QueryPlan): Unit = {
+    refuseOther(query, plan)
+    if (lastBegun.isEmpty) planFile.begin(plan)
+  }
 
   private def refuseBatches(): Unit = {
     val ledger = new BatchLedger(root, retain = 0, conf).lastBatch.filter(_ >= 0)

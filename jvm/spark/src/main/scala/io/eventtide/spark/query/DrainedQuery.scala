@@ -13,6 +13,7 @@ import io.eventtide.spark.plan.Drain
   */
 private[query] final class DrainedQuery(query: RunningQuery) {
   private val isAsked = Drain.isOf(query.analyzedPlan)
+  private var wasOver = false // when the run began
 
   def drains: Boolean = isAsked
 
@@ -26,17 +27,20 @@ private[query] final class DrainedQuery(query: RunningQuery) {
     */
   def check(begun: BatchInfo, last: Option[BatchInfo]): Unit =
     if (DrainedQuery.isAtEnd(begun.watermarkMs)) {
-      if (last.exists(of => DrainedQuery.isAtEnd(of.watermarkMs))) throw over
+      if (wasOver || last.exists(of => DrainedQuery.isAtEnd(of.watermarkMs))) throw over
       if (!isAsked) throw EventtideException("DRAIN_UNFINISHED", "root" -> query.checkpointRoot)
     }
 
-  /** Refuses to go on after the last batch.
+  /** Refuses to go on after the last batch. A run that drains may look for rows: a scheduler starts it
+    * once more if the one before was killed after its last commit, and it ends without a batch.
     *
     * @param isBegun
     *   whether the batch after the entry has been begun, so that the query's watermark is its
     */
-  def check(last: LedgerEntry, isBegun: Boolean): Unit =
-    if (last.isDrained || !isBegun && isRaised) throw over
+  def check(last: LedgerEntry, isBegun: Boolean): Unit = {
+    wasOver = last.isDrained || !isBegun && isRaised
+    if (wasOver && (isBegun || !isAsked)) throw over
+  }
 
   private def over = DrainedQuery.refusal(query.checkpointRoot)
 }

@@ -217,7 +217,7 @@ private[spark] final class QueryWatermark(
     val asks = synchronized {
       due.takeOwed() || (mayTick && (isDue(now) && advanceTo(now) || takeOverdue(now)))
     }
-    record()
+    record(asks)
     asks
   }
 
@@ -241,7 +241,7 @@ private[spark] final class QueryWatermark(
       val isLast = if (drained.drains) !drained.isRaised else !lastTicked && isDue(now)
       due.takeOwed() || (isLast && (!dataIsOver || advanceAtLast(now)))
     }
-    record()
+    record(asks)
     asks
   }
 
@@ -394,12 +394,13 @@ private[spark] final class QueryWatermark(
 
   // What the next batch starts from has to be in the ledger before Spark writes its offsets, in an
   // entry of this run's own: of a run before it, which may not have ended, nothing comes after that.
-  private def record(): Unit = {
+  // Whether the sources have rows for that batch is not known here, so that the epoch is looked at now
+  // and then as well.
+  private def record(asks: Boolean): Unit = {
     val last = query.nextBatchId - 1
-    if (!recorded.contains(recordOf(last))) {
-      epoch.check()
-      write(last, whole = true, isCommitted = true)
-    }
+    val isNew = !recorded.contains(recordOf(last))
+    if (isNew || asks) epoch.check() else epoch.checkOnceASecond(query.elapsedMs)
+    if (isNew) write(last, whole = true, isCommitted = true)
   }
 
   private def write(batchId: Long, whole: Boolean, isCommitted: Boolean): Unit = {

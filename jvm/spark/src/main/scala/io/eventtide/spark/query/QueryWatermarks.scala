@@ -48,11 +48,10 @@ private[spark] object QueryWatermarks {
       SessionChecks.severalOperators(query.session)
     }
     val plan = QueryPlan.of(query.analyzedPlan)
-    val start = new CheckpointStart(root, conf)
-    start.refuseOther(query, plan)
+    new CheckpointStart(root, conf).refuseOther(query, plan) // before another run is ended for it
     val epoch = new RunEpoch(root, query.runId, conf)
     epoch.begin()
-    start.begin(plan)
+    new CheckpointStart(root, conf).begin(query, plan)
     val retain = query.session.sessionState.conf.getConf(SQLConf.MIN_BATCHES_TO_RETAIN)
     val inputs = nodes.map(node => new QueryInput(node.nodeId, node.settings)).toIndexedSeq
     val late = LateRows.open(query, root, retain, conf)

@@ -18,11 +18,15 @@ import io.eventtide.spark.EventtideException
   * A run takes an epoch before it reads what the runs before it have begun, and looks for a higher one
   * when it has begun a batch. So of two runs one sees the other: the later one sees the batch and
   * runs it again as it was begun, or the earlier one sees the epoch and ends before it runs the batch.
+  *
+  * It also looks while it waits for rows. Otherwise an earlier run would write down the first batch
+  * after them, and both would end: the earlier one by the epoch, the later one by that batch.
   */
 private[query] final class RunEpoch(root: Path, runId: UUID, conf: Configuration) {
   private val files = new CheckpointFiles(new Path(root, "eventtide/runs"), conf)
   private val commits = new CheckpointFiles(new Path(root, "commits"), conf)
   private var epoch = -1L
+  private var lookedMs = Option.empty[Long]
 
   /** Takes the checkpoint over from whoever runs on it. */
   @scala.annotation.tailrec
@@ -39,6 +43,17 @@ private[query] final class RunEpoch(root: Path, runId: UUID, conf: Configuration
 
   /** Refuses to go on once another run has begun. */
   def check(): Unit = epochs.maxOption.filter(_ > epoch).foreach(takenOverBy)
+
+  /** As `check`, at most once a second: Spark polls every few milliseconds while a query is idle.
+    *
+    * @param elapsedMs
+    *   by a clock that nobody sets
+    */
+  def checkOnceASecond(elapsedMs: Long): Unit =
+    if (lookedMs.forall(elapsedMs - _ >= RunEpoch.LookEveryMs)) {
+      lookedMs = Some(elapsedMs)
+      check()
+    }
 
   /** Refuses to end a batch for a second time. */
   def checkUncommitted(batchId: Long): Unit =
@@ -65,4 +80,8 @@ private[query] final class RunEpoch(root: Path, runId: UUID, conf: Configuration
 
   private def runOf(epoch: Long): String =
     files.read(epoch.toString)(in => new String(in.readAllBytes(), UTF_8))
+}
+
+private object RunEpoch {
+  private val LookEveryMs = 1000L
 }

@@ -3,9 +3,10 @@ package io.eventtide.spark.query
 import java.nio.channels.ClosedByInterruptException
 import java.nio.file.{Files, Paths}
 import java.util.UUID
+import java.util.concurrent.atomic.AtomicInteger
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FSDataInputStream, Path}
+import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, Path, PathFilter}
 import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -46,6 +47,21 @@ class RunEpochSuite extends AnyFunSuite {
     assert(runs(root) == Seq("2"))
   }
 
+  test("an idle run looks once a second, with one call") {
+    val root = newRoot()
+    val counting = new Configuration(conf)
+    counting.set(CheckpointConf.Key, classOf[CountedFiles].getName)
+    val first = new RunEpoch(root, UUID.randomUUID(), counting)
+    first.begin()
+    CountedFiles.calls.set(0)
+    Seq(5000L, 5001L, 5999L).foreach(first.checkOnceASecond)
+    assert(CountedFiles.calls.get == 1)
+    begun(root)
+    first.checkOnceASecond(5999)
+    assert(refusal(first.checkOnceASecond(6000)).nonEmpty)
+    assert(new CheckpointFiles(new Path(root, "none"), conf).names.isEmpty)
+  }
+
   test("a run that is stopped while it begins ends, and tries no other epoch") {
     val root = newRoot()
     val interrupted = new Configuration(conf)
@@ -80,6 +96,23 @@ class RunEpochSuite extends AnyFunSuite {
     assert(refusal(files.write("1")(_.writeInt(2))).contains("folder/1 is of"))
     assert(files.create("1")(_.writeInt(2)).isEmpty && files.read("1")(_.readInt()) == 1)
   }
+}
+
+/** Files whose every question to the file system is counted. */
+final class CountedFiles(path: Path, conf: Configuration)
+    extends FileSystemBasedCheckpointFileManager(path, conf) {
+  override def exists(path: Path): Boolean = {
+    CountedFiles.calls.incrementAndGet(); super.exists(path)
+  }
+
+  override def list(path: Path, filter: PathFilter): Array[FileStatus] = {
+    CountedFiles.calls.incrementAndGet()
+    super.list(path, filter)
+  }
+}
+
+object CountedFiles {
+  val calls = new AtomicInteger
 }
 
 /** Files that are read by a thread that was interrupted. */

@@ -1,6 +1,6 @@
 package io.eventtide.spark.query
 
-import java.nio.file.{Files, Path, Paths}
+import java.nio.file.{Files, Path}
 import java.util.concurrent.{ConcurrentHashMap, CountDownLatch, TimeUnit}
 import java.util.{List => JList, UUID}
 
@@ -13,6 +13,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 import io.eventtide.spark._
+import io.eventtide.spark.source.{Script, ScriptSource}
 
 /** Two drivers on one checkpoint: whatever they do, and wherever, each batch gives what it gives to one
   * driver alone, each late row is in the log once, a plain restart goes on, and errors have names.
@@ -81,8 +82,23 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
       .select(expr(s"timestamp_millis($ms)").as("ts"), col("value"), expr("value % 3").as("k"))
   }
 
-  private def windows: DataFrame = PythonApi.window(
-    events,
+  /** Rows that come when the test says so, so that a query may be idle between them. */
+  private final class Feed {
+    private val script = Script.create(events.schema)
+
+    def rows: DataFrame =
+      spark.readStream.format(classOf[ScriptSource].getName).option("script", script.id).load()
+
+    def add(batches: Int): Unit = (1 to batches).foreach { _ =>
+      val first = 20L * script.length
+      val ms = s"1704067200000 + 50 * id - if(id % 10 = 9, 30000, 0)"
+      val columns = Seq(s"timestamp_millis($ms) AS ts", "id AS value", "id % 3 AS k")
+      script.add(spark.range(first, first + 20, 1, 1).selectExpr(columns: _*))
+    }
+  }
+
+  private def windows(rows: DataFrame, size: String = "PT2S"): DataFrame = PythonApi.window(
+    rows,
     "ts",
     Map("policy" -> "with_fixed_lag", "lag" -> "PT1S").asJava,
     JList.of(),
@@ -90,20 +106,23 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
     JList.of(count(lit(1)).as("n")),
     null,
     JList.of(),
-    Map("kind" -> "tumbling", "size" -> "PT2S").asJava
+    Map("kind" -> "tumbling", "size" -> size).asJava
   )
 
   /** Starts a driver, which ends before it begins a batch, at the latest. */
-  private def start(driver: String, shared: Shared, until: Int = Last + 1)(
-      hook: Step => Unit = _ => ()
-  ): StreamingQuery = {
+  private def start(
+      driver: String,
+      shared: Shared,
+      until: Int = Last + 1,
+      results: DataFrame = windows(events)
+  )(hook: Step => Unit = _ => ()): StreamingQuery = {
     DriverSteps.at(driver) { step =>
       if (step == Step(s"${shared.checkpoint}/offsets/$until", "create", isBefore = true))
         DriverSteps.kill(driver)
       hook(step)
     }
     val writer =
-      windows.writeStream.foreachBatch((rows: Dataset[Row], n: Long) => shared.take(rows, n))
+      results.writeStream.foreachBatch((rows: Dataset[Row], n: Long) => shared.take(rows, n))
     val location = s"$driver:${shared.checkpoint}"
     writer.option("checkpointLocation", location).trigger(Trigger.ProcessingTime(0)).start()
   }
@@ -147,16 +166,24 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
     rest.takeWhile(_ != s"before create offsets/${batch + 1}")
   }
 
+  private def await(latch: CountDownLatch): Unit =
+    assert(latch.await(60, TimeUnit.SECONDS), "it never comes to where it is waited for")
+
   /** A driver that is stopped at a step, as by SIGSTOP. */
-  private final class Stopped(shared: Shared, at: String) {
+  private final class Stopped(
+      shared: Shared,
+      at: String,
+      driver: String = "driver1",
+      results: DataFrame = windows(events)
+  ) {
     private val (reached, goesOn) = (new CountDownLatch(1), new CountDownLatch(1))
-    private val query = start("driver1", shared, until = Last) { step =>
+    private val query = start(driver, shared, until = Last, results) { step =>
       if (step.text(shared.checkpoint.toString) == at) {
         reached.countDown()
-        assert(goesOn.await(60, TimeUnit.SECONDS))
+        await(goesOn)
       }
     }
-    assert(reached.await(60, TimeUnit.SECONDS), s"it never comes to: $at")
+    withClue(s"$at: ")(await(reached))
 
     def ends(): String = {
       goesOn.countDown()
@@ -174,11 +201,15 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
     checkRestart(shared)
   }
 
-  private def checkRestart(shared: Shared): Unit = {
-    val restarted = end(start("driver3", shared)())
+  private def checkRestart(
+      shared: Shared,
+      alone: Shared = quiet,
+      results: DataFrame = windows(events)
+  ): Unit = {
+    val restarted = end(start("driver3", shared, results = results)())
     assert(restarted == "killed") // by its end
-    assert(shared.results == quiet.results)
-    assert(shared.late == quiet.late)
+    assert(shared.results == alone.results)
+    assert(shared.late == alone.late)
   }
 
   test("one that begins at any step of another's batch takes over from it") {
@@ -217,18 +248,93 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
     assert(kills > 10)
   }
 
-  test("of two that are both at work one goes on") {
+  /** Two drivers of which one is at work when the other takes the checkpoint over.
+    *
+    * @param atOnce
+    *   whether the second one goes on before the first has ended
+    * @return
+    *   by what the second one ended, and whether the first had begun a batch meanwhile
+    */
+  private def takeOver(shared: Shared, atOnce: Boolean): (String, Boolean) = {
+    val atWork, taken, over = new CountDownLatch(1)
+    @volatile var hasBegun = false
+    val first = start("driver1", shared, until = 1000) { step =>
+      if (step.file.endsWith(s"/commits/$InMiddle") && !step.isBefore) {
+        atWork.countDown()
+        await(taken)
+      } else if (step.file.contains("/offsets/") && taken.getCount == 0) hasBegun = true
+    }
+    await(atWork)
+    val second = start("driver2", shared) { step =>
+      if (step.text(shared.checkpoint.toString) == "after create eventtide/runs/1") {
+        taken.countDown()
+        if (!atOnce) await(over)
+      }
+    }
+    assert(end(first) == TakenOver)
+    over.countDown()
+    (end(second), hasBegun)
+  }
+
+  test("of two that are both at work the one that began last goes on") {
+    val shared = newShared()
+    assert(takeOver(shared, atOnce = false)._1 == "killed") // by its end
+    checkRestart(shared)
+  }
+
+  test("of two that go on at the same moment both end only if the first begins a batch") {
     (1 to 3).foreach { _ =>
       val shared = newShared()
-      val reached = new CountDownLatch(1)
-      val first = start("driver1", shared, until = 1000) { step =>
-        if (step.file.endsWith(s"/commits/$InMiddle")) reached.countDown()
-      }
-      assert(reached.await(60, TimeUnit.SECONDS))
-      val second = start("driver2", shared)()
-      assert(Named(end(second)))
-      assert(Named(end(first)) && Paths.get(shared.checkpoint.toString).toFile.exists)
+      val (ended, hasBegun) = takeOver(shared, atOnce = true)
+      assert(ended == "killed" || ended == TakenOver && hasBegun)
       checkRestart(shared)
     }
+  }
+
+  test("one that has looked before another began, and writes after it has read, ends both") {
+    val shared = newShared()
+    val at = s"before create offsets/$InMiddle"
+    val first = new Stopped(shared, at)
+    val second = new Stopped(shared, at, "driver2")
+    assert(first.ends() == TakenOver)
+    assert(second.ends() == TakenOver)
+    checkRestart(shared)
+  }
+
+  /** A driver that has read all there is. */
+  private def idle(driver: String, shared: Shared, feed: Feed): StreamingQuery = {
+    val query = start(driver, shared, results = windows(feed.rows))()
+    query.processAllAvailable()
+    query
+  }
+
+  test("of two that are idle the one that began last goes on when rows come") {
+    val (shared, alone) = (newShared(), newShared())
+    val (feed, same) = (new Feed, new Feed)
+    Seq(feed, same).foreach(_.add(2))
+    val only = idle("driver3", alone, same)
+    same.add(Last)
+    assert(end(only) == "killed")
+
+    val first = idle("driver1", shared, feed)
+    val second = idle("driver2", shared, feed)
+    val begun = shared.files.filter(_.startsWith("offsets"))
+    assert(end(first) == TakenOver)
+    assert(shared.files.filter(_.startsWith("offsets")) == begun)
+    feed.add(Last)
+    assert(end(second) == "killed")
+    checkRestart(shared, alone, windows(feed.rows))
+  }
+
+  test("one that finds batches of another plan once it has the checkpoint changes none of them") {
+    val shared = newShared()
+    val plan = windows(events, size = "PT4S")
+    val second = new Stopped(shared, "before create eventtide/runs/0", "driver2", plan)
+    assert(end(start("driver1", shared, until = InMiddle)()) == "killed")
+    def rest = shared.files.filterNot(_.startsWith("eventtide/runs"))
+    val before = rest
+    assert(second.ends() == "CHECKPOINT_PLAN_CHANGED")
+    assert(rest == before)
+    checkRestart(shared)
   }
 }
