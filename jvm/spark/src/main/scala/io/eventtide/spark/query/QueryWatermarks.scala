@@ -50,21 +50,25 @@ private[spark] object QueryWatermarks {
     val plan = QueryPlan.of(query.analyzedPlan)
     val start = new CheckpointStart(root, conf)
     start.refuseOther(query, plan)
+    val watch = new QueryWatch(query.label, limits)
+    val inputs = new QueryInputs(
+      nodes.map(node => new QueryInput(node.nodeId, node.settings)).toIndexedSeq
+    )
+    val steps = ClockSteps.of(query, inputs, watch)
+    start.sinceLast(query.nowMs * 1000).foreach(steps.lookAtStart)
     val epoch = new RunEpoch(root, query.runId, conf)
     epoch.begin()
     start.begin(plan)
     val retain = query.session.sessionState.conf.getConf(SQLConf.MIN_BATCHES_TO_RETAIN)
-    val inputs = nodes.map(node => new QueryInput(node.nodeId, node.settings)).toIndexedSeq
     val late = LateRows.open(query, root, retain, conf)
     val onlyForWindows = windows.nonEmpty && PlanChecks.isOnlyForWindows(query.analyzedPlan)
     val due = new DueWindows(windows.map(_.settings).toIndexedSeq, onlyForWindows)
     val ledger = new BatchLedger(root, retain, conf)
-    val watch = new QueryWatch(query.label, limits)
     nodes
       .map(_.settings)
       .filter(_.growsUnasked)
       .foreach(of => watch.growsUnasked(of.substreams.text))
-    new QueryWatermark(query, new QueryInputs(inputs), ledger, late, due, watch, epoch)
+    new QueryWatermark(query, inputs, ledger, late, due, watch, steps, epoch)
   }
 
   /** The batch that a node is planned for; None for a node of another query, which may be planned on
