@@ -78,6 +78,9 @@ private[spark] final class QueryWatermark(
     first
   }
 
+  /** Ends the query if the machine's clock has gone forward by itself, and a policy follows it. */
+  def lookAtClock(): Unit = steps.look(query.nowMs, query.elapsedMs)
+
   private[query] val bounds = new SentBounds(query.session.sparkContext)
 
   private[query] def isCredited: Boolean = synchronized(!catchUp.holding)
@@ -371,7 +374,7 @@ private[spark] final class QueryWatermark(
 
   /** Begins the run, if it has not yet; what the query's clock shows. */
   private def begin(nowMicros: Long): Long = {
-    steps.look(query.nowMs, query.elapsedMs)
+    lookAtClock()
     if (!restored) start(nowMicros)
     synchronized(correctClock(nowMicros))
   }
