@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
@@ -11,7 +12,9 @@ from eventtide import WatermarkPolicies
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from tests.spark.checkpoints import set_back
 from tests.spark.queries import EVENTS, at, counts
+from tests.spark.window_runs import settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,26 +172,80 @@ def test_a_query_whose_policy_goes_by_rows_goes_on_when_the_clock_runs_ahead() -
         script.rows([(at(31), "a")]).expect(watermark=at(31))
 
 
+AT_START = {"spark.eventtide.maxClockStepAtStart": "7d"}
+
+
+def written(checkpoint: str) -> dict[str, bytes]:
+    """Return all files of a checkpoint."""
+    files = (file for file in Path(checkpoint).rglob("*") if file.is_file())
+    return {str(file): file.read_bytes() for file in files}
+
+
 def test_time_in_which_a_query_was_down_is_no_step_unless_a_limit_is_set(
     spark: SparkSession,
 ) -> None:
     """The next start goes on after a month, or is refused where the user wants to be asked."""
     with Script(counts(REAL_TIME), EVENTS, clock=at(30)) as script:
         script.rows([(at(30), "a")]).restart(clock="+30d").stop()
-        spark.conf.set("spark.eventtide.maxClockStepAtStart", "7d")
-        try:
+        before = written(script.checkpoint)
+        with settings(spark, AT_START):
             with pytest.raises(et.ClockError, match="30d after the last"), et.named_errors():
                 script.restart(clock="+30d")
-        finally:
-            spark.conf.unset("spark.eventtide.maxClockStepAtStart")
+            assert written(script.checkpoint) == before
         script.restart().rows([(at(31), "a")])
 
 
-def test_a_setting_of_the_session_that_is_no_time_is_refused(spark: SparkSession) -> None:
-    """Before anything is written."""
-    spark.conf.set("spark.eventtide.maxClockStep", "0s")
-    try:
-        with pytest.raises(et.InvalidArgumentError, match="maxClockStep"), et.named_errors():
-            Script(counts(REAL_TIME), EVENTS)
-    finally:
-        spark.conf.unset("spark.eventtide.maxClockStep")
+@pytest.mark.parametrize("by", ["+30d", "-30d"])
+def test_the_clock_at_a_start_is_looked_at_if_a_batch_has_to_be_run_again(
+    spark: SparkSession, by: str
+) -> None:
+    """As after a kill, which may have taken machine and clock; the batch that was begun counts."""
+    with Script(counts(REAL_TIME), EVENTS, clock=at(30)) as script:
+        script.rows([(at(30), "a")]).clock("+8d").rows([("2024-01-09", "a")])
+        batch = script.last_batch
+        script.stop()
+        set_back(Path(script.checkpoint), batch, ())
+        before = written(script.checkpoint)
+        with settings(spark, AT_START):
+            with pytest.raises(et.ClockError, match="30d "), et.named_errors():
+                script.restart(clock=by)
+            assert written(script.checkpoint) == before
+            script.restart(clock="-30d" if by == "+30d" else "+30d").rows([("2024-01-09", "a")])
+
+
+@pytest.mark.parametrize(("clock", "left"), [("+20h", 0), ("+2d", 1)])
+def test_a_clock_that_may_be_wrong_removes_no_late_rows_if_a_batch_has_to_be_run_again(
+    spark: SparkSession, clock: str, left: int
+) -> None:
+    """They are kept for an hour by a clock that is right."""
+
+    def kept(events: DataFrame) -> DataFrame:
+        window = et.window(events).event_time("ts", NO_LAG).key_by("key").tumbling("10s")
+        return window.late_retention("1h").agg(F.count("*").alias("n")).results
+
+    with (
+        settings(spark, {"spark.sql.streaming.minBatchesToRetain": "2"}),
+        Script(kept, EVENTS) as script,
+    ):
+        script.rows([(at(31), "a")], [(at(32), "a")], [(at(1), "late")], [(at(41), "a")])
+        assert et.read_late(spark, script.checkpoint).count() == 1
+        batch = script.last_batch
+        script.stop()
+        set_back(Path(script.checkpoint), batch, ())
+        script.restart(clock=clock).rows(*([(at(second), "a")] for second in range(50, 54)))
+        assert et.read_late(spark, script.checkpoint).count() == left
+
+
+@pytest.mark.parametrize("setting", ["maxClockStep", "maxClockStepAtStart", "warn.stuckFor"])
+def test_a_setting_of_the_session_that_is_no_time_is_refused(
+    spark: SparkSession, setting: str
+) -> None:
+    """Before anything is written: another run on the checkpoint goes on as if nothing were."""
+    with Script(counts(REAL_TIME), EVENTS) as script:
+        script.rows([(at(1), "a")]).stop()
+        before = written(script.checkpoint)
+        with settings(spark, {f"spark.eventtide.{setting}": "none"}):
+            with pytest.raises(et.InvalidArgumentError, match=setting), et.named_errors():
+                script.restart()
+            assert written(script.checkpoint) == before
+        script.restart().rows([(at(2), "a")])

@@ -62,6 +62,19 @@ def test_one_that_is_expected_is_not_forgotten_before_it_was_seen() -> None:
         assert names(script) == {"b", "c"}
 
 
+def test_those_that_are_gone_make_room_in_the_batch_that_brings_others() -> None:
+    """Also when that is the first one after they have gone; those that come again stay."""
+    query = counts(
+        NO_LAG, substream="key", idle_timeout="1s", substream_ttl="16s", max_substreams=3
+    )
+    with Script(query, EVENTS) as script:
+        script.rows([(at(1), "a"), (at(1), "b"), (at(1), "c")]).clock("+1h")
+        script.rows([(at(2), "c"), (at(2), "d"), (at(2), "e")])
+        assert names(script) == {"c", "d", "e"}
+        with pytest.raises(et.RefusedDataError, match="more than 3"), et.named_errors():
+            script.clock("+1h").rows([(at(3), name) for name in "abcd"])
+
+
 def test_a_query_says_when_its_substreams_reach_the_limit(spark: SparkSession) -> None:
     """From four fifths of it on, at the rate of the last half hour or so."""
     query = counts(NO_LAG, substream="key", max_substreams=10)

@@ -11,7 +11,7 @@ private[spark] object Durations {
     1L -> "us"
   )
 
-  /** A length of time as people write it: `1h 30m`, rounded to nothing. */
+  /** A length of time as people write it: `1h 30m`, exact to the microsecond. */
   def inWords(micros: Long): String = {
     val (parts, _) = Units.foldLeft((Vector.empty[String], micros)) { case ((words, left), unit) =>
       val (size, name) = unit

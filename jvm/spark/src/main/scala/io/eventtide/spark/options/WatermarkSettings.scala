@@ -61,6 +61,20 @@ final case class WatermarkSettings(
     ttlMicros
   )
 
+  /** These in a batch that a run with others has begun, of which this one keeps what shows in results.
+    *
+    * A guard that fails the query has let through what is below its limit. What is beyond that has come
+    * to no result yet, and is this run's own to judge.
+    */
+  def inBatchBegunBy(other: WatermarkSettings): WatermarkSettings = {
+    val guards = other.guard match {
+      case Some(FutureGuard(limit, FutureGuard.Fail)) =>
+        guard.map(own => own.copy(maxAhead = math.max(own.maxAhead, limit)))
+      case others => others
+    }
+    other.copy(guard = guards)
+  }
+
   /** When a substream that is idle is forgotten; None for never. */
   def ttlMicros: Option[Long] = ttl match {
     case Some(SubstreamTtl.After(micros)) => Some(micros)

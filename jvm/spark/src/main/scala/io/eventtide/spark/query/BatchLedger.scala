@@ -8,7 +8,6 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{ChecksumException, Path}
 
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.late.LateTotals
 
 /** The state of a query's policies after each batch: `<checkpoint>/eventtide/ledger/<batch id>`.
   *
@@ -67,8 +66,8 @@ private[query] final class BatchLedger(root: Path, retain: Int, conf: Configurat
   /** As `restore`, for whoever only looks. */
   def read(below: Long): Seq[LedgerEntry] = withEarlier(newest(below), Nil)
 
-  /** What the entry of a committed batch says of late rows. */
-  def lateTotals(batchId: Long): LateTotals = newest(batchId + 1).late
+  /** The entry of a committed batch; it may build on others. */
+  def entryOf(batchId: Long): LedgerEntry = newest(batchId + 1)
 
   private def newest(below: Long): LedgerEntry = {
     val found = revisions.rangeUntil(below).lastOption

@@ -39,7 +39,7 @@ private[spark] final class CheckpointReport(
     plan: Option[LogicalPlan]
 ) {
   private val root = checkpoint.getFileSystem(conf).makeQualified(checkpoint)
-  private val offsets = new CheckpointFiles(new Path(root, "offsets"), conf)
+  private val offsets = new OffsetFiles(root, conf)
   private val planFile = new PlanFile(root, conf)
   private val index = new LateIndexReader(root, conf)
 
@@ -199,7 +199,7 @@ private[spark] final class CheckpointReport(
     val last = read.entries.last
     WatermarkReport(
       last.batchId,
-      clockMicros = committed.flatMap(timeOf).getOrElse(0L),
+      clockMicros = committed.flatMap(offsets.timeOf).getOrElse(0L),
       inputs.ideal,
       inputs.emitted,
       last.held,
@@ -222,19 +222,10 @@ private[spark] final class CheckpointReport(
     Outlook(nowMicros = None, nextMove = None, next, scopes)
   }
 
-  private def timeOf(batchId: Long): Option[Long] =
-    metadataOf(batchId).map(_.path("batchTimestampMs").asLong * 1000)
-
   private def sparkSettings(batchId: Long): Option[Map[String, String]] =
-    metadataOf(batchId).map { metadata =>
+    offsets.metadata(batchId).map { metadata =>
       metadata.path("conf").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
     }
-
-  // A line with the version, then the metadata as JSON.
-  private def metadataOf(batchId: Long) = Try {
-    val text = offsets.read(batchId.toString)(in => new String(in.readAllBytes(), UTF_8))
-    CheckpointReport.mapper.readTree(text.linesIterator.drop(1).next())
-  }.toOption
 }
 
 private object CheckpointReport {

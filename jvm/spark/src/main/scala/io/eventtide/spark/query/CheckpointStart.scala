@@ -14,7 +14,8 @@ import io.eventtide.spark.late.{LateIndexReader, LateRows}
   */
 private[query] final class CheckpointStart(root: Path, conf: Configuration) {
   private val planFile = new PlanFile(root, conf)
-  private val lastBegun = new CheckpointFiles(new Path(root, "offsets"), conf).lastBatch
+  private val offsets = new OffsetFiles(root, conf)
+  private val lastBegun = offsets.lastBatch
   private val lastCommitted = new CheckpointFiles(new Path(root, "commits"), conf).lastBatch
 
   /** Refuses a checkpoint of another query, and one that has lost what belongs to its batches. */
@@ -23,8 +24,23 @@ private[query] final class CheckpointStart(root: Path, conf: Configuration) {
     case Some(begun) =>
       planFile.refuseOther(plan)
       LateRows.refuseOther(query.analyzedPlan, query.id, root, conf)
-      val committed = if (lastCommitted.contains(begun)) begun else begun - 1
-      LateBalance.check(root, committed, conf)
+      LateBalance.check(root, committedBefore(begun), conf)
+  }
+
+  // The last batch that is surely committed.
+  private def committedBefore(begun: Long): Long =
+    if (lastCommitted.contains(begun)) begun else begun - 1
+
+  /** How long it is since the last batch, by the query's clock; None before there was one.
+    *
+    * @param nowMicros
+    *   what the machine's clock shows
+    */
+  def sinceLast(nowMicros: Long): Option[Long] = lastBegun.flatMap { begun =>
+    val clock = new QueryClock
+    clock.restore(LateBalance.entry(root, committedBefore(begun), conf).clock)
+    offsets.timeOf(begun).foreach(micros => clock.passed(clock.at(micros)))
+    clock.sinceLast(nowMicros)
   }
 
   /** Begins on a checkpoint that this run has taken over: refuses it, or writes the plan where there is

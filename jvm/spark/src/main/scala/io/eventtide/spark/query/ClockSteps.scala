@@ -3,6 +3,7 @@ package io.eventtide.spark.query
 import scala.util.Try
 
 import org.apache.spark.network.util.JavaUtils
+import org.apache.spark.sql.eventtide.RunningQuery
 import org.apache.spark.sql.internal.SQLConf
 
 import io.eventtide.spark.EventtideException
@@ -66,8 +67,16 @@ private[query] final class ClockSteps(limits: ClockLimits, follows: Boolean, wat
   }
 }
 
-private object ClockSteps {
+private[query] object ClockSteps {
   private val FarMicros = 86400000000L
+
+  /** Begins to look when a query starts; refuses settings of its session. */
+  def of(query: RunningQuery, inputs: QueryInputs, watch: QueryWatch): ClockSteps = {
+    val limits = ClockLimits.of(query.session.sessionState.conf, inputs.maxClockStepMicros)
+    val steps = new ClockSteps(limits, inputs.followTheClock, watch)
+    steps.look(query.nowMs, query.elapsedMs)
+    steps
+  }
 
   private def inWords(since: Long): String =
     if (since < 0) s"${Durations.inWords(-since)} before" else s"${Durations.inWords(since)} after"

@@ -14,7 +14,11 @@ private[spark] object LateBalance {
 
   /** What there is after a committed batch by the ledger, also while its query writes it. */
   def ofLedger(root: Path, batchId: Long, conf: Configuration): LateTotals =
-    attempt(Attempts)(new BatchLedger(root, retain = 0, conf).lateTotals(batchId))
+    entry(root, batchId, conf).late
+
+  /** The ledger's entry of a committed batch, also while its query writes it. */
+  def entry(root: Path, batchId: Long, conf: Configuration): LedgerEntry =
+    attempt(Attempts)(new BatchLedger(root, retain = 0, conf).entryOf(batchId))
 
   /** Refuses an index that has less or more after a committed batch than the ledger says. */
   def check(root: Path, batchId: Long, conf: Configuration): Unit = {

@@ -70,7 +70,8 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     val begun = backlogs.filter { case (name, backlog) =>
       substreams.indexOf(name).isEmpty && (backlog == Backlog.Waiting || canBeIdle)
     }
-    begun.keys.toSeq.sorted.foreach(declare(_, now))
+    val most = this.most
+    begun.keys.toSeq.sorted.foreach(declare(_, now, most))
     substreams.backlogs(backlogs.flatMap { case (name, of) =>
       substreams.indexOf(name).map(_ -> of)
     })
@@ -131,26 +132,37 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     future += rows.future
   }
 
-  /** Takes the rows of a batch; the time until `now` counts too, unless it is not `credited`. */
+  /** Takes the rows of a batch; the time until `now` counts too, unless it is not `credited`.
+    *
+    * Substreams that are forgotten at the end of the batch make room for those that begin in it.
+    */
   def observe(now: Long, rows: BatchRows, credited: Boolean): Unit = {
     if (!credited) substreams.skip(now)
     if (!rows.isEmpty) isDeserted = false
-    val seen = rows.substreams.map { case (name, times) => times.of(indexOf(name, now)) }
+    val most = this.most
+    // Those that begin have rows, so that none of them is forgotten.
+    val meanwhile = if (settings.ttlMicros.isEmpty) most else most + settings.maxSubstreams
+    val seen = rows.substreams.map { case (name, times) =>
+      times.of(substreams.indexOf(name).getOrElse(declare(name, now, meanwhile)))
+    }
     substreams.observeBatch(now, seen)
+    if (substreams.size > most) refuseMore()
     growth.add(now, substreams.size)
   }
 
-  private def indexOf(name: String, now: Long): Int =
-    substreams.indexOf(name).getOrElse(declare(name, now))
+  // The limit may be lower than what an earlier run has left.
+  private def most: Long = math.max(substreams.size, settings.maxSubstreams).toLong
 
-  private def declare(name: String, now: Long): Int = standIn match {
+  private def declare(name: String, now: Long, most: Long): Int = standIn match {
     case Some(index) =>
       substreams.rename(index, name, now)
       index
-    case None if substreams.size >= settings.maxSubstreams =>
-      throw EventtideException("TOO_MANY_SUBSTREAMS", "max" -> settings.maxSubstreams)
+    case None if substreams.size >= most => refuseMore()
     case None => substreams.declare(name, now)
   }
+
+  private def refuseMore(): Nothing =
+    throw EventtideException(QueryInput.TooMany, "max" -> settings.maxSubstreams)
 
   // They give way in order, so that one that is gone need not be looked for again.
   private def standIn: Option[Int] = {
@@ -230,6 +242,9 @@ private[query] object QueryInput {
 
   /** A report with more substreams would be more than a driver can hold. */
   private val Listed = 10000
+
+  /** The condition of the error that ends a query with more substreams than it may have. */
+  val TooMany = "TOO_MANY_SUBSTREAMS"
 
   // No column's text has a bare backslash: see SubstreamName.
   private val StandIn = "\\expected "

@@ -45,10 +45,11 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   def settingsOf(nodeId: UUID): Option[WatermarkSettings] =
     positions.get(nodeId).map(inputs(_).settings)
 
-  /** The same inputs as another run has asked for them. */
-  def by(written: Seq[String]): QueryInputs = new QueryInputs(
+  /** The same inputs in a batch that another run has begun, which had asked for them as written. */
+  def inBatchBegunBy(written: Seq[String]): QueryInputs = new QueryInputs(
     inputs.zip(written).map { case (input, text) =>
-      new QueryInput(input.nodeId, SettingsText.read(text))
+      val begun = SettingsText.read(text)
+      new QueryInput(input.nodeId, input.settings.inBatchBegunBy(begun))
     }
   )
 

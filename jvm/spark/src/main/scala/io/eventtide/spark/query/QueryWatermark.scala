@@ -9,6 +9,7 @@ import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.eventtide.{BatchInfo, RunningQuery}
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStats
 
+import io.eventtide.spark.EventtideException
 import io.eventtide.spark.late.{LateLog, LateRows}
 import io.eventtide.spark.options.{EventTimes, WatermarkSettings, WindowSettings}
 import io.eventtide.spark.source.ClockStream
@@ -37,6 +38,7 @@ private[spark] final class QueryWatermark(
     late: LateRows,
     due: DueWindows,
     watch: QueryWatch,
+    steps: ClockSteps,
     epoch: RunEpoch
 ) {
   import PartitionBacklogs.Backlogs
@@ -52,11 +54,6 @@ private[spark] final class QueryWatermark(
   private val drained = new DrainedQuery(query)
   private val catchUp = new CatchUp(own.holdOnRestart)
   private val clock = new QueryClock
-  private val steps = new ClockSteps(
-    ClockLimits.of(query.session.sessionState.conf, inputs.maxClockStepMicros),
-    inputs.followTheClock,
-    watch
-  )
   private val ticks = new TickSchedule
   private val backlogs = new SourceBacklogs(query, inputs.ofPartitions)
   private var claimed = false
@@ -80,6 +77,9 @@ private[spark] final class QueryWatermark(
     claimed = true
     first
   }
+
+  /** Ends the query if the machine's clock has gone forward by itself, and a policy follows it. */
+  def lookAtClock(): Unit = steps.look(query.nowMs, query.elapsedMs)
 
   private[query] val bounds = new SentBounds(query.session.sparkContext)
 
@@ -139,18 +139,34 @@ private[spark] final class QueryWatermark(
     val hadRows = rows.values.exists(!_.isEmpty)
     val counts = hadRows || synchronized(!catchUp.holding)
     val left = if (counts) leftAfter(ended) else None
-    synchronized {
+    orByOwn(ended.info.batchId)(synchronized {
       clock.passed(ended.clockMicros)
       if (ended.info.watermarkMs > 0) inputs.raise(ended.watermarkMicros, ended.clockMicros)
       inputs.refuse(rows)
       if (counts) observe(ended.clockMicros, rows, left)
       if (hadRows) inputs.emit(ended.clockMicros)
       take(ended, rows)
-    }
+    })
     write(ended)
     tellOwner(ended.clockMicros, hadRows || rows.values.exists(_.refused > 0))
     synchronized(stats(rows.values.filterNot(_.isEmpty).toSeq))
   }
+
+  // A batch that has too many substreams for the run that began it has come to no result by the settings
+  // of that run. So it ends by those of this one.
+  private def orByOwn(batchId: Long)(end: => Unit): Unit =
+    try end
+    catch {
+      case refused: EventtideException
+          if refused.condition == QueryInput.TooMany && (inputs ne own) =>
+        val entries = ledger.read(below = batchId)
+        synchronized {
+          inputs = own
+          inputs.restore(entries)
+          inputs.correct(clock.saved.aheadMicros)
+        }
+        end
+    }
 
   // What sources have left after a batch; None where one cannot say. Where silence decides something
   // they are asked once more, while reports may be had: what they have said is older than the batch's
@@ -337,17 +353,28 @@ private[spark] final class QueryWatermark(
 
   // Spark has begun a batch in an earlier run, and runs it again before it looks for new data.
   private def rerun(batchId: Long): Unit = {
-    val last = restore(batchId, isBegun = true)
+    val entries = restore(batchId, isBegun = true)
     synchronized {
       runAgain = Some(batchId)
       mayBeUnread = true
-      catchUp.rerun(wasHeld = last.held)
+      catchUp.rerun(wasHeld = entries.last.held)
     }
+    if ((inputs ne own) && inputs.settings != entries.head.settings) rewrite(entries.last)
+  }
+
+  // This run judges rows that the run which began the batch has refused. If the batch has to be run once
+  // more, by a third run, that one has to judge them alike. The driver that began the batch may still be
+  // at it, and build on the entry as it was.
+  private def rewrite(last: LedgerEntry): Unit = {
+    val entry = synchronized {
+      last.copy(after = None, inputs = inputs.save(whole = true), settings = inputs.settings)
+    }
+    ledger.write(entry, isCommitted = false)
   }
 
   /** Begins the run, if it has not yet; what the query's clock shows. */
   private def begin(nowMicros: Long): Long = {
-    steps.look(query.nowMs, query.elapsedMs)
+    lookAtClock()
     if (!restored) start(nowMicros)
     synchronized(correctClock(nowMicros))
   }
@@ -365,7 +392,6 @@ private[spark] final class QueryWatermark(
   private def start(now: Long): Unit =
     if (query.nextBatchId > 0) {
       restore(query.nextBatchId, isBegun = false): Unit
-      clock.sinceLast(now).foreach(steps.lookAtStart)
     } else {
       ledger.look()
       late.restore(below = 0, onTime = 0)
@@ -376,20 +402,20 @@ private[spark] final class QueryWatermark(
       }
     }
 
-  private def restore(next: Long, isBegun: Boolean): LedgerEntry = {
+  private def restore(next: Long, isBegun: Boolean): Seq[LedgerEntry] = {
     val entries = ledger.restore(below = next)
     drained.check(entries.last, isBegun)
     if (due.hasWindows) entries.last.checkState()
     late.restore(below = next, entries.last.rowsOnTime)
     synchronized {
       val begunBy = entries.head.settings
-      if (isBegun && begunBy != own.settings) inputs = own.by(begunBy)
+      if (isBegun && begunBy != own.settings) inputs = own.inBatchBegunBy(begunBy)
       inputs.restore(entries)
       clock.restore(entries.last.clock)
       due.restore(entries.last.due, query.watermarkMs)
       restored = true
     }
-    entries.last
+    entries
   }
 
   // What the next batch starts from has to be in the ledger before Spark writes its offsets, in an

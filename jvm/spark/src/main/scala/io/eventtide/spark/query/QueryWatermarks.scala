@@ -48,22 +48,27 @@ private[spark] object QueryWatermarks {
       SessionChecks.severalOperators(query.session)
     }
     val plan = QueryPlan.of(query.analyzedPlan)
-    new CheckpointStart(root, conf).refuseOther(query, plan) // before another run is ended for it
+    val start = new CheckpointStart(root, conf)
+    start.refuseOther(query, plan) // before another run is ended for this one
+    val watch = new QueryWatch(query.label, limits)
+    val inputs = new QueryInputs(
+      nodes.map(node => new QueryInput(node.nodeId, node.settings)).toIndexedSeq
+    )
+    val steps = ClockSteps.of(query, inputs, watch)
+    start.sinceLast(query.nowMs * 1000).foreach(steps.lookAtStart)
     val epoch = new RunEpoch(root, query.runId, conf)
     epoch.begin()
     new CheckpointStart(root, conf).begin(query, plan)
     val retain = query.session.sessionState.conf.getConf(SQLConf.MIN_BATCHES_TO_RETAIN)
-    val inputs = nodes.map(node => new QueryInput(node.nodeId, node.settings)).toIndexedSeq
     val late = LateRows.open(query, root, retain, conf)
     val onlyForWindows = windows.nonEmpty && PlanChecks.isOnlyForWindows(query.analyzedPlan)
     val due = new DueWindows(windows.map(_.settings).toIndexedSeq, onlyForWindows)
     val ledger = new BatchLedger(root, retain, conf)
-    val watch = new QueryWatch(query.label, limits)
     nodes
       .map(_.settings)
       .filter(_.growsUnasked)
       .foreach(of => watch.growsUnasked(of.substreams.text))
-    new QueryWatermark(query, new QueryInputs(inputs), ledger, late, due, watch, epoch)
+    new QueryWatermark(query, inputs, ledger, late, due, watch, steps, epoch)
   }
 
   /** The batch that a node is planned for; None for a node of another query, which may be planned on

@@ -24,7 +24,8 @@ private final case class ClockOffset(ticks: Long) extends Offset {
   * from the last one read. So the offset changes only when the clock would move the watermark, and
   * stays null, "nothing yet", until the first tick. Every watermark node brings a clock, since Spark
   * refuses a checkpoint whose number of sources has changed; the first one to open
-  * ticks for the query.
+  * ticks for the query. All look for steps of the machine's clock: each is asked after the source of its
+  * input, and Spark takes the batch's timestamp after the last one.
   */
 private[spark] final class ClockStream(query: QueryWatermark, leads: Boolean)
     extends MicroBatchStream
@@ -38,6 +39,7 @@ private[spark] final class ClockStream(query: QueryWatermark, leads: Boolean)
 
   override def latestOffset(start: Offset, limit: ReadLimit): Offset = {
     val reached = start.asInstanceOf[ClockOffset]
+    if (!leads) query.lookAtClock()
     if (leads && begunMs.fold(query.tick())(query.lastTick)) ClockOffset(reached.ticks + 1)
     else if (reached.ticks == 0) null
     else reached
