@@ -41,6 +41,8 @@ class Kind:
         How many batches its streams have, but for the last two, and how many rows each.
     retain : int
         How many batches Spark can run again: the index of late rows folds what is before.
+    drains : bool
+        Whether every window is closed after the last row, and no later start goes on.
     changelog : bool
         Whether its state store writes what changed, or snapshots.
     logs : bool
@@ -53,6 +55,7 @@ class Kind:
     batches: int = 6
     rows: int = 14
     retain: int = 100
+    drains: bool = False
     changelog: bool = True
     logs: bool = True
 
@@ -201,6 +204,7 @@ KINDS: dict[str, Kind] = {
     "time of groups": Kind(_of(_of_keys("site")), changelog=False),
     "storm": Kind(_of(_storm)),
     "folds": Kind(_of(_tumbling), batches=24, rows=8, retain=2),
+    "drains": Kind(_of(_panes), drains=True),
     "handler": Kind(_handler),
     "late_to": Kind(_late_to),
     "two windows": Kind(_two_windows, inputs=2, changelog=False),

@@ -127,7 +127,8 @@ class Run:
         writer = writer.option("checkpointLocation", place)
         try:
             with et.named_errors():
-                self.query = writer.start() if window is None else et.start(window, writer)
+                drain = kind.drains
+                self.query = et.start(window, writer, drain=drain) if window else writer.start()
         except Exception as error:  # noqa: BLE001 - it is judged at the end
             self._failed = error
 
