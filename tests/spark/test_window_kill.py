@@ -25,7 +25,7 @@ def without_trouble(spark: SparkSession, folder: Path, seed: int) -> Outcome:
     return results, late
 
 
-@pytest.mark.long
+@pytest.mark.chaos
 def test_a_driver_that_is_killed_between_its_state_and_its_commit(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -46,7 +46,9 @@ def test_a_driver_that_is_killed_between_its_state_and_its_commit(
     ("seed", "troubles", "marks"),
     [
         (IN_TIME_OF_THE_QUERY, ["fail", "lose"], ["fail-{}", "lose-{}"]),
-        (IN_TIME_OF_KEYS, ["slow"], ["slow-{}", "slow-{}-twin"]),
+        pytest.param(
+            *(IN_TIME_OF_KEYS, ["slow"], ["slow-{}", "slow-{}-twin"]), marks=pytest.mark.chaos
+        ),
     ],
     ids=["fails, is lost", "is slow"],
 )

@@ -13,11 +13,13 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{Column, DataFrame, Row, classic}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 import io.eventtide.spark.source.{Script, ScriptSource}
 import io.eventtide.spark.{LocalSession, PythonApi}
 
 /** Windows whose rows are judged by their keys, in a real query, step by step. */
+@Slow
 final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
   private val schema = StructType.fromDDL("ts TIMESTAMP, user STRING, amount LONG")
 

@@ -8,10 +8,12 @@ import org.apache.spark.unsafe.types.UTF8String
 import org.apache.spark.{SparkContext, TaskContext}
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import io.eventtide.spark.LocalSession
 
+@Slow
 final class KeysTogetherSuite extends AnyFunSuite with LocalSession with ScalaCheckPropertyChecks {
   import KeysTogetherSuite._
 

@@ -16,11 +16,13 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{BinaryType, LongType, StringType, StructField, StructType}
 import org.apache.spark.sql.{DataFrame, classic}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 import io.eventtide.spark.LocalSession
 import io.eventtide.spark.state.AggregateCalls
 
 /** Rows that are sure become frames and the others go on, in generated code and without. */
+@Slow
 final class SureFramesExecSuite extends AnyFunSuite with LocalSession {
   import SureFramesExecSuite._
 

@@ -9,11 +9,13 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 import io.eventtide.spark.query.CheckpointReport
 import io.eventtide.spark.{CheckpointConf, EventtideException, LocalSession}
 
 /** A late log that has lost a part: everybody says so, and nothing more is lost. */
+@Slow
 class LateDamageSuite extends AnyFunSuite with LocalSession {
   private val log = LateSettings(LateMode.Log, None)
 

@@ -8,9 +8,11 @@ import scala.reflect.{ClassTag, classTag}
 
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 import io.eventtide.spark.{CheckpointConf, DirectFiles, EventtideException}
 
+@Slow
 class LateIndexSuite extends AnyFunSuite {
   private val conf = CheckpointConf()
 

@@ -4,10 +4,12 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.datasources.FilePartition
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 import io.eventtide.spark.LocalSession
 
 /** Which late files are opened for a condition, and that no row is missing for it. */
+@Slow
 class LatePruningSuite extends AnyFunSuite with LocalSession {
   private lazy val query = new LateQuery(spark, LateSettings(LateMode.Log, None))
 
