@@ -2,8 +2,8 @@ package io.eventtide.spark.query
 
 import java.io.IOException
 import java.nio.file.{Files, Path => LocalPath}
+import java.util.UUID
 import java.util.concurrent.{ConcurrentLinkedQueue, Executors, TimeUnit}
-import java.util.{List => JList, UUID}
 
 import scala.jdk.CollectionConverters._
 import scala.util.{Failure, Success, Try}
@@ -12,12 +12,11 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, Path, PathFilter}
 import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
-import org.apache.spark.sql.functions.{col, count, expr, lit}
 import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
-import org.apache.spark.sql.{DataFrame, Dataset, Row}
+import org.apache.spark.sql.{Dataset, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.spark.{LocalSession, PythonApi}
+import io.eventtide.spark.{LocalSession, RateWindows}
 
 /** While a query waits for a file of its checkpoint, whoever asks for a report gets it. */
 final class ReportsDuringFilesSuite extends AnyFunSuite with LocalSession {
@@ -40,23 +39,6 @@ final class ReportsDuringFilesSuite extends AnyFunSuite with LocalSession {
     super.afterAll()
   }
 
-  private def windows: DataFrame = {
-    val rate = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", RowsOfBatch)
-    val rows = rate.option("startTimestamp", 1704067200000L).option("advanceMillisPerBatch", 1000)
-    val ms = "unix_millis(timestamp) - if(value % 10 = 9, 30000, 0)"
-    PythonApi.window(
-      rows.load().select(expr(s"timestamp_millis($ms)").as("ts"), expr("value % 3").as("k")),
-      "ts",
-      Map("policy" -> "with_fixed_lag", "lag" -> "PT1S").asJava,
-      JList.of(),
-      JList.of(col("k")),
-      JList.of(count(lit(1)).as("n")),
-      null,
-      JList.of(),
-      Map("kind" -> "tumbling", "size" -> "PT2S").asJava
-    )
-  }
-
   /** Runs until it would commit a batch; what reports say at each call to the file system. */
   private def run(checkpoint: LocalPath, until: Long): Seq[Said] = {
     val said = new ConcurrentLinkedQueue[Try[Said]]
@@ -65,7 +47,8 @@ final class ReportsDuringFilesSuite extends AnyFunSuite with LocalSession {
       if (!said.asScala.exists(_.isFailure)) said.addAll(whileWaiting(file).asJava): Unit
       if (file == s"commits/$until") throw new IOException("as if it were killed")
     }
-    val writer = windows.writeStream
+    val counts = RateWindows.counts(RateWindows.events(spark, RowsOfBatch))
+    val writer = counts.writeStream
       .foreachBatch((rows: Dataset[Row], _: Long) => rows.collect(): Unit)
       .option("checkpointLocation", checkpoint.toString)
       .trigger(Trigger.ProcessingTime(0))

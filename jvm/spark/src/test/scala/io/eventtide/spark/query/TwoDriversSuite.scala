@@ -1,12 +1,12 @@
 package io.eventtide.spark.query
 
 import java.nio.file.{Files, Path}
+import java.util.UUID
 import java.util.concurrent.{ConcurrentHashMap, CountDownLatch, TimeUnit}
-import java.util.{List => JList, UUID}
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.sql.functions.{col, count, expr, lit}
+import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
 import org.apache.spark.sql.{DataFrame, Dataset, Row}
 import org.scalatest.funsuite.AnyFunSuite
@@ -73,14 +73,7 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
     }
   }
 
-  private def events: DataFrame = {
-    val rate = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 20)
-    val rows = rate.option("startTimestamp", 1704067200000L).option("advanceMillisPerBatch", 1000)
-    val ms = "unix_millis(timestamp) - if(value % 10 = 9, 30000, 0)"
-    rows
-      .load()
-      .select(expr(s"timestamp_millis($ms)").as("ts"), col("value"), expr("value % 3").as("k"))
-  }
+  private def events: DataFrame = RateWindows.events(spark, rowsPerBatch = 20)
 
   /** Rows that come when the test says so, so that a query may be idle between them. */
   private final class Feed {
@@ -97,24 +90,12 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
     }
   }
 
-  private def windows(rows: DataFrame, size: String = "PT2S"): DataFrame = PythonApi.window(
-    rows,
-    "ts",
-    Map("policy" -> "with_fixed_lag", "lag" -> "PT1S").asJava,
-    JList.of(),
-    JList.of(col("k")),
-    JList.of(count(lit(1)).as("n")),
-    null,
-    JList.of(),
-    Map("kind" -> "tumbling", "size" -> size).asJava
-  )
-
   /** Starts a driver, which ends before it begins a batch, at the latest. */
   private def start(
       driver: String,
       shared: Shared,
       until: Int = Last + 1,
-      results: DataFrame = windows(events)
+      results: DataFrame = RateWindows.counts(events)
   )(hook: Step => Unit = _ => ()): StreamingQuery = {
     DriverSteps.at(driver) { step =>
       if (step == Step(s"${shared.checkpoint}/offsets/$until", "create", isBefore = true))
@@ -174,7 +155,7 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
       shared: Shared,
       at: String,
       driver: String = "driver1",
-      results: DataFrame = windows(events)
+      results: DataFrame = RateWindows.counts(events)
   ) {
     private val (reached, goesOn) = (new CountDownLatch(1), new CountDownLatch(1))
     private val query = start(driver, shared, until = Last, results) { step =>
@@ -204,7 +185,7 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
   private def checkRestart(
       shared: Shared,
       alone: Shared = quiet,
-      results: DataFrame = windows(events)
+      results: DataFrame = RateWindows.counts(events)
   ): Unit = {
     val restarted = end(start("driver3", shared, results = results)())
     assert(restarted == "killed") // by its end
@@ -303,7 +284,7 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
 
   /** A driver that has read all there is. */
   private def idle(driver: String, shared: Shared, feed: Feed): StreamingQuery = {
-    val query = start(driver, shared, results = windows(feed.rows))()
+    val query = start(driver, shared, results = RateWindows.counts(feed.rows))()
     query.processAllAvailable()
     query
   }
@@ -323,12 +304,12 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
     assert(shared.files.filter(_.startsWith("offsets")) == begun)
     feed.add(Last)
     assert(end(second) == "killed")
-    checkRestart(shared, alone, windows(feed.rows))
+    checkRestart(shared, alone, RateWindows.counts(feed.rows))
   }
 
   test("one that finds batches of another plan once it has the checkpoint changes none of them") {
     val shared = newShared()
-    val plan = windows(events, size = "PT4S")
+    val plan = RateWindows.counts(events, size = "PT4S")
     val second = new Stopped(shared, "before create eventtide/runs/0", "driver2", plan)
     assert(end(start("driver1", shared, until = InMiddle)()) == "killed")
     def rest = shared.files.filterNot(_.startsWith("eventtide/runs"))
