@@ -118,7 +118,7 @@ class _LogWriter:
         self._index.restore(0)
 
     def write(self, batches: int) -> Any:  # noqa: ANN401 - py4j's
-        """Write so many batches, and return what the index says of all together."""
+        """Write `batches` batches, and return what the index says of all together."""
         for batch in range(batches):
             line = self._line(batch, self._write_file(batch))
             entry = self._engine.LateEntry.read(json.dumps(line))

@@ -181,7 +181,7 @@ def _total(progress: StreamingQueryProgress, metric: str) -> int:
 
 
 def wait(query: StreamingQuery, batches: int) -> None:
-    """Wait until so many batches have ended; raise what the query failed with."""
+    """Wait until that number of batches has ended; raise what the query failed with."""
     while _done(query) < batches:
         failure = query.exception()
         if failure is not None:

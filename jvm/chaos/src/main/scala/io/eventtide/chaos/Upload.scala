@@ -3,7 +3,7 @@ package io.eventtide.chaos
 import java.io.FilterOutputStream
 import java.nio.file.{Files, Path, StandardCopyOption}
 
-/** A file of an object store, which is seen by nobody until it is closed.
+/** A file of an object store, which does not exist until it is closed.
   *
   * @param target
   *   where it is from then on
