@@ -93,18 +93,14 @@ class Figures:
         return tuple(trial.get(name) for name in CASES.get(self.file.stem, ("seed",)))
 
     def done(self) -> set[tuple[Any, ...]]:
-        """Return the cases that went well on this commit of the engine."""
-        trials = self.trials()
-        return {self.case(t) for t in trials if not self._is_open(t)}
+        """Return the cases that went well; each line says on which commit of the engine."""
+        return {self.case(trial) for trial in self.trials() if not trial["violations"]}
 
     def seeds(self, first: int) -> Iterator[int]:
-        """Yield seeds: those whose trial is to be repeated, then new ones, from `first` on."""
+        """Yield seeds: those whose trial has failed, then new ones, from `first` on."""
         trials = self.trials()
-        yield from (trial["seed"] for trial in trials if self._is_open(trial))
+        yield from (trial["seed"] for trial in trials if trial["violations"])
         yield from count(max((trial["seed"] + 1 for trial in trials), default=first))
-
-    def _is_open(self, trial: Trial) -> bool:
-        return bool(trial["violations"]) or trial["commit"] != self._commit
 
     def add(self, **trial: Any) -> Trial:
         """Write down a trial, with the commit."""

@@ -279,7 +279,7 @@ def test_a_play_with_the_clock_finds_rows_that_are_nowhere_or_twice() -> None:
 
 
 def test_a_case_is_tried_again_until_it_goes_well(tmp_path: Path) -> None:
-    """With its seed, before new ones; and once more when the engine has changed."""
+    """With its seed, before new ones, which come after those of other commits too."""
     figures = Figures("drivers", tmp_path)
     figures.add(seed=5, violations=["lost"])
     figures.add(seed=6, violations=[])
@@ -288,7 +288,7 @@ def test_a_case_is_tried_again_until_it_goes_well(tmp_path: Path) -> None:
     assert figures.done() == {(5,), (6,)}
     assert [trial["violations"] for trial in figures.trials()] == [[], []]
     figures.file.write_text(figures.file.read_text().replace(commit(), "0123456789"))
-    assert list(islice(figures.seeds(1), 3)) == [5, 6, 7]
+    assert list(islice(figures.seeds(1), 2)) == [7, 8]
 
 
 def test_the_bound_of_no_failures() -> None:

@@ -39,6 +39,7 @@ def jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(pyspark, "__version__", "4.3.0")
     monkeypatch.setattr("eventtide.session.files", lambda _: tmp_path)
     monkeypatch.setattr("eventtide._jvm.running_settings", lambda: None)
+    monkeypatch.setattr("eventtide.session._named", set())  # which lasts as long as the process
     for name in ("SUBMIT_ARGS", "PYTHON"):
         monkeypatch.setenv(f"PYSPARK_{name}", "")  # so that what a test sets goes with it
         monkeypatch.delenv(f"PYSPARK_{name}")

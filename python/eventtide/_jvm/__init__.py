@@ -11,13 +11,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from py4j.java_gateway import JavaPackage
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.streaming.query import StreamingQuery
 
-from eventtide._jvm.failures import EXCEPTION, JVM_ERRORS, named_errors, text_of
+from eventtide._jvm.failures import EXCEPTION, JVM_ERRORS, find_api, named_errors, text_of
 from eventtide._jvm.handles import KernelRunHandle, ScriptedQueryHandle, ScriptHandle, pickled
 from eventtide._version import __version__, jar_name, supported_minor
 from eventtide.errors import SetupError
@@ -299,7 +298,7 @@ def running_settings() -> dict[str, str] | None:
 
 def has_jar() -> bool:
     """Tell whether the running JVM has eventtide's classes."""
-    return _find_api() is not None
+    return find_api() is not None
 
 
 def _api(thing: DataFrame | StreamingQuery | SparkSession) -> Any:
@@ -317,7 +316,7 @@ def _api(thing: DataFrame | StreamingQuery | SparkSession) -> Any:
             " spark = et.configure(SparkSession.builder).getOrCreate()."
         )
     spark = supported_minor(context.version)
-    api = _find_api()
+    api = find_api()
     if api is None:
         raise SetupError(
             "The Spark session runs without eventtide's jar, and a running JVM takes no more."
@@ -344,13 +343,6 @@ def _api(thing: DataFrame | StreamingQuery | SparkSession) -> Any:
             f".getOrCreate(), or start Spark with --conf spark.sql.extensions={EXTENSION}."
         )
     return api
-
-
-def _find_api() -> Any:
-    """Return the JVM's door, or None: py4j takes a class that is not there for a package."""
-    # Package by package, each name would be looked for in all jars.
-    found = getattr(SparkContext._jvm, "io.eventtide.spark.PythonApi")
-    return None if isinstance(found, JavaPackage) else found
 
 
 def _java_session(thing: DataFrame | StreamingQuery | SparkSession) -> Any:

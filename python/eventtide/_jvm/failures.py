@@ -5,7 +5,9 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from py4j.java_gateway import JavaPackage
 from py4j.protocol import Py4JJavaError
+from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.errors.exceptions.captured import CapturedException
 
@@ -14,7 +16,7 @@ from eventtide.errors import from_jvm
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["EXCEPTION", "JVM_ERRORS", "named_errors", "text_of"]
+__all__ = ["EXCEPTION", "JVM_ERRORS", "find_api", "named_errors", "text_of"]
 
 # Final, and an IllegalArgumentException: of those PySpark keeps the Java object wherever it reports
 # them, also in query.exception(), where it keeps only the text of classes that it does not know.
@@ -22,6 +24,13 @@ EXCEPTION = "io.eventtide.spark.EventtideException"
 
 JVM_ERRORS = (PySparkException, Py4JJavaError)
 """What a call into Spark may raise that is none of eventtide's."""
+
+
+def find_api() -> Any:
+    """Return the JVM's door, or None: py4j takes a class that is not there for a package."""
+    # Package by package, each name would be looked for in all jars.
+    found = getattr(SparkContext._jvm, "io.eventtide.spark.PythonApi", None)
+    return None if isinstance(found, JavaPackage) else found
 
 
 def text_of(error: Exception) -> str:
@@ -54,12 +63,20 @@ def named_errors() -> Iterator[None]:
     try:
         yield
     except (Py4JJavaError, CapturedException) as error:
-        java = next(filter(_is_ours, _told_by(_java_exception(error))), None)
+        java = _named(_java_exception(error))
         if java is None:
             raise
         named = from_jvm(java.pythonClass(), java.getMessage())
         named.condition = java.getCondition()
         raise named from None
+
+
+def _named(java: Any) -> Any:
+    """Return eventtide's exception behind one of Java, or None."""
+    ours = next(filter(_is_ours, _told_by(java)), None)
+    if ours is None and java is not None and (api := find_api()) is not None:
+        return api.startConflict(java)
+    return ours
 
 
 def _is_ours(java: Any) -> bool:

@@ -20,7 +20,7 @@ import io.eventtide.spark.plan.{
   WindowBuilder,
   WindowState
 }
-import io.eventtide.spark.query.{CheckpointReport, QueryWatermarks, WatermarkReport}
+import io.eventtide.spark.query.{CheckpointReport, QueryWatermarks, WatermarkReport, WriteConflict}
 import io.eventtide.spark.source.{Script, ScriptSource}
 import io.eventtide.spark.testing.{KernelRun, PickledRows}
 
@@ -129,6 +129,10 @@ object PythonApi {
     def started = if (isFollowed) LateCompanion.start(writer) else writer.start()
     if (drains) Drain.during(started) else started
   }
+
+  /** Our error for what a start ended by because of another driver's; null for any other. */
+  def startConflict(failure: Throwable): EventtideException =
+    WriteConflict.ofStart(failure).orNull
 
   /** The stream of a window's late rows for a companion; null if the query ended before it began. */
   def followLate(session: SparkSession, query: StreamingQuery, window: Int): DataFrame =

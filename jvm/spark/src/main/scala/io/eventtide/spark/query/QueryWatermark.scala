@@ -47,7 +47,7 @@ private[spark] final class QueryWatermark(
   def runId: UUID = query.runId
   def nowMs: Long = query.nowMs
   def isActive: Boolean = query.isActive
-  def nameConflict(): Unit = LogConflict.name(query)
+  def nameConflict(): Unit = WriteConflict.name(query)
   def has(nodeId: UUID): Boolean = inputs.positions.contains(nodeId) || late.has(nodeId)
 
   private var inputs = own // but for a batch that is run again, as it was begun

@@ -307,6 +307,17 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
     checkRestart(shared, alone, RateWindows.counts(feed.rows))
   }
 
+  test("a first start that goes on once another has run ends by our name") {
+    val ofState = "before create state/10000/_metadata/metadata"
+    Seq("before create eventtide/runs/0", ofState).foreach { at =>
+      val shared = newShared()
+      val second = new Stopped(shared, at, "driver2")
+      assert(end(start("driver1", shared, until = InMiddle)()) == "killed")
+      assert(second.ends() == TakenOver)
+      checkRestart(shared)
+    }
+  }
+
   test("one that finds batches of another plan once it has the checkpoint changes none of them") {
     val shared = newShared()
     val plan = RateWindows.counts(events, size = "PT4S")

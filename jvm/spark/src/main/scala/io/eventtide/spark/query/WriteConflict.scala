@@ -13,10 +13,10 @@ import org.apache.spark.sql.eventtide.RunningQuery
 
 import io.eventtide.spark.EventtideException
 
-/** Two runs of a query that write the same batch into a log of Spark's own, as `offsets` or `commits`:
+/** Two runs of a query that write the same file of Spark's own, as of `offsets`, `commits` or `state`:
   * the second one ends there, by Spark's words.
   */
-private[query] object LogConflict extends Logging {
+private[spark] object WriteConflict extends Logging {
 
   /** Puts our error beside the one that a query has ended by, if that is one of those: what a query
     * has ended by is Spark's, and cannot be another.
@@ -27,12 +27,20 @@ private[query] object LogConflict extends Logging {
       cause <- Option(failure.getCause)
       found <- find(cause, new Path(query.checkpointRoot), query.nextBatchId)
     } {
-      val named = EventtideException("CHECKPOINT_TAKEN_OVER", "found" -> found)
+      val named = takenOver(found)
       logError(named.getMessage)
       cause.addSuppressed(named)
     }
 
-  /** What another run has done that this error comes from. Only where the query's own logs say it:
+  /** Our error for that of a start which ended before there was a query. */
+  def ofStart(failure: Throwable): Option[EventtideException] =
+    Iterator.iterate(failure)(_.getCause).takeWhile(_ != null).collectFirst {
+      case ofSpark: ConcurrentModificationException with SparkThrowable
+          if parameter(ofSpark, "path").contains(IdOfQuery) =>
+        takenOver(s"another run has begun in the same moment and written its file $IdOfQuery")
+    }
+
+  /** What another run has done that this error comes from. Only where the query's own files say it:
     * what a function of the user's throws may be of another query.
     */
   private[query] def find(cause: Throwable, root: Path, batchId: Long): Option[String] =
@@ -45,11 +53,9 @@ private[query] object LogConflict extends Logging {
         log.map(folder => s"another run has written batch $batchId in $folder")
       // Of a file manager that finds it out before Spark has anything to write to.
       case exists @ (_: FileAlreadyExistsException | _: nio.FileAlreadyExistsException) =>
-        val said = Option(exists.getMessage).getOrElse("")
-        Logs
-          .map(log => new Path(root, s"$log/$batchId").toUri.getPath)
-          .find(file => s"${Pattern.quote(file)}(?!\\d)".r.findFirstIn(said).isDefined)
-          .map(file => s"another run has written $file")
+        val below = s"${Pattern.quote(root.toUri.getPath)}/\\S+".r
+        val file = below.findFirstIn(Option(exists.getMessage).getOrElse(""))
+        file.map(written => s"another run has written $written")
       // Spark reads both logs when it starts, the offsets first: these were none yet.
       case failed: AssertionError if isAtStart(failed) =>
         Some(s"another run has begun and committed batches of $root")
@@ -58,13 +64,16 @@ private[query] object LogConflict extends Logging {
 
   private def isAtStart(failed: AssertionError): Boolean =
     failed.getStackTrace.exists { frame =>
-      frame.getMethodName == Start && frame.getClassName.endsWith(".MicroBatchExecution")
+      Starts(frame.getMethodName) && frame.getClassName.endsWith(".MicroBatchExecution")
     }
+
+  private def takenOver(found: String) =
+    EventtideException("CHECKPOINT_TAKEN_OVER", "found" -> found)
 
   private def parameter(error: SparkThrowable, name: String): Option[String] =
     error.getMessageParameters.asScala.get(name)
 
-  private val Logs = Seq("offsets", "commits")
-  private val Start = "populateStartOffsets"
+  private val Starts = Set("populateStartOffsets", "initializeExecution")
+  private val IdOfQuery = "metadata"
   private val ConcurrentUpdate = "CONCURRENT_STREAM_LOG_UPDATE"
 }

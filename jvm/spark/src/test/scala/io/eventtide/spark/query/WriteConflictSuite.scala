@@ -1,15 +1,18 @@
 package io.eventtide.spark.query
 
+import java.nio.file.Files
 import java.util.{ConcurrentModificationException, Map => JMap}
 
+import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
+import org.apache.spark.sql.execution.streaming.runtime.StreamMetadata
 import org.apache.spark.{SparkException, SparkThrowable}
 import org.scalatest.funsuite.AnyFunSuite
 
-class LogConflictSuite extends AnyFunSuite {
+class WriteConflictSuite extends AnyFunSuite {
   private val root = new Path("file:/data/tides")
 
-  private def find(cause: Throwable): Option[String] = LogConflict.find(cause, root, batchId = 3)
+  private def find(cause: Throwable): Option[String] = WriteConflict.find(cause, root, batchId = 3)
 
   private def exists(file: String) = new FileAlreadyExistsException(s"$file already exists")
 
@@ -27,6 +30,8 @@ class LogConflictSuite extends AnyFunSuite {
     assert(find(concurrently(s"$root/offsets")).exists(_.endsWith("in file:/data/tides/offsets")))
     assert(find(exists("/data/tides/commits/3")).exists(_.endsWith("/data/tides/commits/3")))
     assert(find(new java.nio.file.FileAlreadyExistsException("/data/tides/offsets/3")).isDefined)
+    val metadata = exists("chaos://one/data/tides/state/0/_metadata/metadata")
+    assert(find(metadata).exists(_.endsWith(" /data/tides/state/0/_metadata/metadata")))
   }
 
   private def failedIn(method: String): AssertionError = {
@@ -39,16 +44,29 @@ class LogConflictSuite extends AnyFunSuite {
   }
 
   test("offsets that come between Spark's looks at both logs are another run's") {
-    assert(find(failedIn("populateStartOffsets")).exists(_.contains("committed batches of")))
+    Seq("initializeExecution", "populateStartOffsets").foreach { start =>
+      assert(find(failedIn(start)).exists(_.contains("committed batches of")))
+    }
     assert(find(failedIn("runBatch")).isEmpty)
     assert(find(new AssertionError("of the user's")).isEmpty)
+  }
+
+  test("of two first starts in one moment the second finds the query's id written") {
+    val folder = new Path(Files.createTempDirectory("first").toString)
+    def write(): Unit =
+      StreamMetadata.write(StreamMetadata("an id"), new Path(folder, "metadata"), new Configuration)
+    write()
+    val conflict = WriteConflict.ofStart(new RuntimeException(intercept[Exception](write())))
+    assert(conflict.exists(_.condition == "CHECKPOINT_TAKEN_OVER"))
+    assert(WriteConflict.ofStart(concurrently(s"$root/offsets")).isEmpty)
+    assert(WriteConflict.ofStart(new ConcurrentModificationException("a list")).isEmpty)
   }
 
   test("what is of another query, or of the user's own files, is no other run of this one") {
     assert(find(update(4)).isEmpty)
     assert(find(concurrently("file:/data/tides-2/offsets")).isEmpty)
     assert(find(concurrently("file:/data/results/_spark_metadata")).isEmpty)
-    assert(find(exists("/data/tides/offsets/31")).isEmpty)
+    assert(find(exists("/data/tides-2/offsets/3")).isEmpty)
     assert(find(exists("/data/results/3")).isEmpty)
     assert(find(new FileAlreadyExistsException()).isEmpty)
     assert(find(new ConcurrentModificationException("a list of the user's")).isEmpty)
