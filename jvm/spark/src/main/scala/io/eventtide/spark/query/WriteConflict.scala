@@ -64,7 +64,7 @@ private[spark] object WriteConflict extends Logging {
 
   private def isAtStart(failed: AssertionError): Boolean =
     failed.getStackTrace.exists { frame =>
-      Starts(frame.getMethodName) && frame.getClassName.endsWith(".MicroBatchExecution")
+      frame.getMethodName == Start && frame.getClassName.endsWith(".MicroBatchExecution")
     }
 
   private def takenOver(found: String) =
@@ -73,7 +73,7 @@ private[spark] object WriteConflict extends Logging {
   private def parameter(error: SparkThrowable, name: String): Option[String] =
     error.getMessageParameters.asScala.get(name)
 
-  private val Starts = Set("populateStartOffsets", "initializeExecution")
+  private val Start = "initializeExecution"
   private val IdOfQuery = "metadata"
   private val ConcurrentUpdate = "CONCURRENT_STREAM_LOG_UPDATE"
 }
