@@ -121,7 +121,7 @@ class _LogWriter:
         """Write `batches` batches, and return what the index says of all together."""
         for batch in range(batches):
             line = self._line(batch, self._write_file(batch))
-            entry = self._engine.LateEntry.read(json.dumps(line))
+            entry = self._engine.LateIndexEntry.read(json.dumps(line))
             self._index.write(batch, line["at"], entry.windows())
         return self._index.totals()
 

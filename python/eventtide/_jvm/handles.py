@@ -26,7 +26,7 @@ class KernelRunHandle:
     """A window on the kernel alone; times are microseconds since the epoch, answers are JSON."""
 
     def __init__(self, java: Any) -> None:
-        """Wrap `io.eventtide` 's ``KernelRun``."""
+        """Wrap `io.eventtide` 's ``KernelOracle``."""
         self._java = java
 
     def batch(self, now: int, rows: Sequence[tuple[int, str, str, int]]) -> str:
@@ -71,7 +71,7 @@ class ScriptedQueryHandle:
     """A scripted query in the JVM; times are milliseconds since the epoch."""
 
     def __init__(self, java: Any, session: SparkSession, api: Any) -> None:
-        """Wrap `io.eventtide` 's ``ScriptedQuery``."""
+        """Wrap `io.eventtide` 's ``TestQuery``."""
         self._java = java
         self._session = session
         self._api = api

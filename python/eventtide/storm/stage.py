@@ -1,6 +1,6 @@
 """What a Python worker does with the lines of windows: it puts each together and calls a function.
 
-Lines are those of the JVM's `HandedOut`: the windows of a key one after the other, each with the
+Lines are those of the JVM's `RowWindowOutput`: the windows of a key one after the other, each with the
 rows that no window before it had. Which rows a window has it tells by their numbers.
 """
 

@@ -77,7 +77,7 @@ class Execution:
         return {"result": "rows"}
 
     def applied(self, lines: DataFrame) -> DataFrame:
-        """Return the rows that the function returns for windows; see the JVM's `HandedOut`."""
+        """Return the rows that the function returns for windows; see the JVM's `RowWindowOutput`."""
         spark, schema = lines.sparkSession, _row_type(self.schema)
         stage = import_module("eventtide.storm.stage").Stage(
             self.function,

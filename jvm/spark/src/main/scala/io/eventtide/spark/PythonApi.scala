@@ -6,23 +6,23 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.eventtide.{RunningQuery, ScriptedQuery}
+import org.apache.spark.sql.eventtide.{StreamExecutionAccess, TestQuery}
 import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{Column, DataFrame, Row, SparkSession}
 
-import io.eventtide.spark.late.{LateCompaction, LateCompanion, LateOrphans, LateReaders, LateSource}
+import io.eventtide.spark.late.{LateCompaction, LateHandlerQuery, LateOrphans, LateReaders, LateSource}
 import io.eventtide.spark.plan.{
   Drain,
   PlanExplanation,
-  SessionChecks,
+  SessionValidator,
   WatermarkBuilder,
   WindowBuilder,
   WindowState
 }
 import io.eventtide.spark.query.{CheckpointReport, QueryWatermarks, WatermarkReport, WriteConflict}
-import io.eventtide.spark.source.{Script, ScriptSource}
-import io.eventtide.spark.testing.{KernelRun, PickledRows}
+import io.eventtide.spark.source.{TestSource, TestStreamSource}
+import io.eventtide.spark.testing.{KernelOracle, PickledRows}
 
 /** What Python calls, with Java types only; `_jvm` is its one caller. */
 object PythonApi {
@@ -32,7 +32,7 @@ object PythonApi {
   /** The Spark minor that this jar is for. */
   def sparkVersion(): String = BuildInfo.sparkMinor
 
-  def isInstalled(session: SparkSession): Boolean = SessionChecks.isInstalled(asClassic(session))
+  def isInstalled(session: SparkSession): Boolean = SessionValidator.isInstalled(asClassic(session))
 
   def withWatermark(
       stream: DataFrame,
@@ -104,7 +104,7 @@ object PythonApi {
 
   /** Which window of what is written gave these results; -1 if none did. */
   def lateWindow(results: DataFrame, written: DataFrame): Int =
-    LateCompanion
+    LateHandlerQuery
       .windowOf(
         asClassic(results).queryExecution.analyzed,
         asClassic(written).queryExecution.analyzed
@@ -112,7 +112,7 @@ object PythonApi {
       .getOrElse(-1)
 
   /** Waits until a query that has been started has a late log, or has ended. */
-  def awaitLateLog(query: StreamingQuery): Unit = LateCompanion.await(query): Unit
+  def awaitLateLog(query: StreamingQuery): Unit = LateHandlerQuery.await(query): Unit
 
   /** Starts a query.
     *
@@ -126,7 +126,7 @@ object PythonApi {
       isFollowed: Boolean,
       drains: Boolean
   ): StreamingQuery = {
-    def started = if (isFollowed) LateCompanion.start(writer) else writer.start()
+    def started = if (isFollowed) LateHandlerQuery.start(writer) else writer.start()
     if (drains) Drain.during(started) else started
   }
 
@@ -136,11 +136,11 @@ object PythonApi {
 
   /** The stream of a window's late rows for a companion; null if the query ended before it began. */
   def followLate(session: SparkSession, query: StreamingQuery, window: Int): DataFrame =
-    LateCompanion.follow(asClassic(session), query, window).orNull
+    LateHandlerQuery.follow(asClassic(session), query, window).orNull
 
   /** Ends what `start` began, once the companion is over. */
   def releaseLate(session: SparkSession, query: StreamingQuery, failed: Boolean): Unit =
-    LateCompanion.release(asClassic(session), query, failed)
+    LateHandlerQuery.release(asClassic(session), query, failed)
 
   /** What a checkpoint holds, as JSON.
     *
@@ -186,17 +186,17 @@ object PythonApi {
   }
 
   /** Where a query, running or stopped, has its checkpoint. */
-  def checkpointOf(query: StreamingQuery): String = RunningQuery.checkpointOf(query)
+  def checkpointOf(query: StreamingQuery): String = StreamExecutionAccess.checkpointOf(query)
 
   /** What watermarks a DataFrame has, as JSON. */
   def explainJson(stream: DataFrame): String = PlanExplanation.json(asClassic(stream))
 
   /** A script for the test kit; the rows that are added to it must have this schema. */
-  def script(schema: StructType): Script = Script.create(schema)
+  def script(schema: StructType): TestSource = TestSource.create(schema)
 
   /** The stream that reads a script. */
-  def readScript(session: SparkSession, script: Script): DataFrame =
-    session.readStream.format(classOf[ScriptSource].getName).option("script", script.id).load()
+  def readScript(session: SparkSession, script: TestSource): DataFrame =
+    session.readStream.format(classOf[TestStreamSource].getName).option("script", script.id).load()
 
   /** Rows of the test kit, as Python has pickled them. */
   def localRows(session: SparkSession, pickled: Array[Byte], schema: StructType): DataFrame =
@@ -208,14 +208,14 @@ object PythonApi {
       outputMode: String,
       checkpoint: String,
       startMs: Long
-  ): ScriptedQuery =
-    new ScriptedQuery(asClassic(result), outputMode, checkpoint, startMs)
+  ): TestQuery =
+    new TestQuery(asClassic(result), outputMode, checkpoint, startMs)
 
   /** Starts a scripted query that reads what there is, closes every window, and ends. */
-  def drainScripted(query: ScriptedQuery): Unit = Drain.during(query.start(availableNow = true))
+  def drainScripted(query: TestQuery): Unit = Drain.during(query.start(availableNow = true))
 
   /** The last window of a plan on the kernel alone. */
-  def kernelRun(results: DataFrame): KernelRun = KernelRun.of(asClassic(results))
+  def kernelRun(results: DataFrame): KernelOracle = KernelOracle.of(asClassic(results))
 
   private def asClassic(session: SparkSession): classic.SparkSession =
     session.asInstanceOf[classic.SparkSession]

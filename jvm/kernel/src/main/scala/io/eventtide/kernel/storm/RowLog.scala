@@ -2,7 +2,7 @@ package io.eventtide.kernel.storm
 
 import scala.collection.mutable
 
-import io.eventtide.kernel.window.{BlockArchive, ByteSink, ByteSource}
+import io.eventtide.kernel.window.{BlockStore, ByteSink, ByteSource}
 
 /** The rows of one key, each once, in blocks of an archive; numbered from 0 in the order they came.
   *
@@ -16,7 +16,7 @@ import io.eventtide.kernel.window.{BlockArchive, ByteSink, ByteSource}
   * @param isNumbered
   *   whether rows are asked for by their numbers; else blocks are put together that lie apart
   */
-final class RowLog(archive: BlockArchive, limits: RowLimits, isNumbered: Boolean = true) {
+final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean = true) {
   private val blocks = mutable.ArrayBuffer.empty[RowLog.Entry]
   private val tail = new RowBlock // what the archive has not yet
   private var end = 0L // the number of the next row

@@ -5,17 +5,17 @@ import io.eventtide.kernel.time.{Clamped, Frame}
 import io.eventtide.kernel.window.TimeRange
 
 /** How long a window is, or how far it slides: a time, or so many rows. */
-sealed trait Extent
+sealed trait WindowLength
 
-object Extent {
+object WindowLength {
 
   /** @param length more than zero, in the unit of event time */
-  final case class Time(length: Long) extends Extent {
+  final case class Time(length: Long) extends WindowLength {
     if (length <= 0) throw new InvalidArgument("length or slide", length, "more than zero")
   }
 
   /** @param count one or more */
-  final case class Rows(count: Int) extends Extent {
+  final case class Rows(count: Int) extends WindowLength {
     if (count <= 0) throw new InvalidArgument("rows of a length or slide", count, "one or more")
   }
 }
@@ -28,12 +28,12 @@ object Extent {
   *   - '''Restart:''' immutable; nothing to save.
   *   - '''Source:''' Storm's `BaseWindowedBolt.withWindow`.
   */
-final case class StormSpec(length: Extent, slide: Extent) {
+final case class StormSpec(length: WindowLength, slide: WindowLength) {
 
   /** The times of rows whose windows are inside a range as a whole. */
   def within(range: TimeRange): TimeRange = slide match {
-    case Extent.Time(far) => endingAt(Frame(far), range)
-    case _: Extent.Rows => range.copy(lowest = Clamped.add(range.lowest, time))
+    case WindowLength.Time(far) => endingAt(Frame(far), range)
+    case _: WindowLength.Rows => range.copy(lowest = Clamped.add(range.lowest, time))
   }
 
   private def endingAt(ends: Frame, range: TimeRange): TimeRange = {
@@ -46,13 +46,13 @@ final case class StormSpec(length: Extent, slide: Extent) {
   }
 
   private def time: Long = length match {
-    case Extent.Time(time) => time
-    case _: Extent.Rows => 0
+    case WindowLength.Time(time) => time
+    case _: WindowLength.Rows => 0
   }
 
   /** In how many windows a row of that time is, where that is known by its time. */
   def windowsOf(ts: Long): Option[Int] = (length, slide) match {
-    case (Extent.Time(long), Extent.Time(far)) =>
+    case (WindowLength.Time(long), WindowLength.Time(far)) =>
       val first = Frame(far).ceiling(ts)
       val windows = Math.floorDiv(Clamped.subtract(Clamped.add(ts, long), first) - 1, far) + 1
       Some(math.min(Int.MaxValue.toLong, math.max(0L, windows)).toInt)

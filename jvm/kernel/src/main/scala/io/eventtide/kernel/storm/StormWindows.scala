@@ -2,7 +2,7 @@ package io.eventtide.kernel.storm
 
 import java.util.BitSet
 
-import io.eventtide.kernel.window.{BlockArchive, ByteSink, ByteSource}
+import io.eventtide.kernel.window.{BlockStore, ByteSink, ByteSource}
 
 /** The windows of one key over its rows, each of which is kept once, whatever they overlap.
   *
@@ -92,16 +92,16 @@ object StormWindows {
   def apply(
       spec: StormSpec,
       keepsLast: Boolean,
-      rows: BlockArchive,
-      waiting: BlockArchive,
+      rows: BlockStore,
+      waiting: BlockStore,
       limits: RowLimits = RowLimits(),
       countsAtOnce: Boolean = false
   ): StormWindows = {
     val log = new RowLog(rows, limits)
     spec.slide match {
-      case Extent.Time(slide) => new TimeSlides(spec.length, slide, keepsLast, log)
-      case Extent.Rows(slide) =>
-        new CountSlides(
+      case WindowLength.Time(slide) => new TimeTriggeredWindows(spec.length, slide, keepsLast, log)
+      case WindowLength.Rows(slide) =>
+        new CountTriggeredWindows(
           spec.length,
           slide,
           keepsLast,

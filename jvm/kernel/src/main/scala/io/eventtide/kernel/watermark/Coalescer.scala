@@ -26,8 +26,8 @@ final class Coalescer(inputs: Int) {
   private val known = new Array[Boolean](inputs)
   private val values = new Array[Long](inputs) // unread where `known` is false
   private val states = Array.fill[Byte](inputs)(Coalescer.Active)
-  private val highest = new Highest // of any input, ever
-  private val released = new Highest
+  private val highest = new MonotonicMax // of any input, ever
+  private val released = new MonotonicMax
 
   /** The highest watermark of any input, or none yet. */
   def top: Option[Long] = highest.toOption

@@ -32,16 +32,16 @@ final case class EmitEvery(interval: Long, phase: Long = 0) extends ThrottleSpec
   def create(): Throttle = new IntervalThrottle(Frame(interval, phase))
 }
 
-object EmitEvery extends ThrottleReader {
-  val Interval: Param = Param.positive("interval", "the time between two instants of the timer")
+object EmitEvery extends ThrottleFactory {
+  val Interval: ParamSpec = ParamSpec.positive("interval", "the time between two instants of the timer")
 
   def name: String = "emit_every"
 
   def doc: String = "emits a watermark only on a timer"
 
-  def params: Seq[Param] = Seq(Interval)
+  def params: Seq[ParamSpec] = Seq(Interval)
 
-  def read(arguments: Arguments): ThrottleSpec = EmitEvery(arguments.long(Interval))
+  def read(arguments: ParamValues): ThrottleSpec = EmitEvery(arguments.long(Interval))
 }
 
 /** Emits the ideal watermark at the first instant of the timer after it rose.
@@ -51,9 +51,9 @@ object EmitEvery extends ThrottleReader {
   *   - '''Edges:''' an ideal that comes exactly at an instant passes there, unless that instant has
   *     emitted. When nobody looks at the instant, the first look after it emits what is ideal
   *     then; looked at less often than the interval, every second look emits.
-  *   - '''Restart:''' format 1 of `Emission`, then waiting, instant.
+  *   - '''Restart:''' format 1 of `BaseThrottle`, then waiting, instant.
   */
-private[watermark] final class IntervalThrottle(timer: Frame) extends Emission {
+private[watermark] final class IntervalThrottle(timer: Frame) extends BaseThrottle {
   private var waiting = false // a higher ideal has come and waits for `instant`
   private var instant = Long.MinValue // nothing is emitted before it
 

@@ -31,7 +31,7 @@ final case class FutureGuard(maxAhead: Long, mode: FutureGuard.Mode) {
 object FutureGuard {
   val name: String = "guard_future"
 
-  val MaxAhead: Param = Param.duration("max_ahead", "how far ahead of the clock an event may be")
+  val MaxAhead: ParamSpec = ParamSpec.duration("max_ahead", "how far ahead of the clock an event may be")
 
   /** What becomes of an event. */
   sealed trait Decision
@@ -55,6 +55,6 @@ object FutureGuard {
 
   /** The mode of that name; an unknown name is refused with those that there are. */
   def mode(name: String): Mode = modes.find(_.name == name).getOrElse {
-    throw new InvalidArgument("on", name, Arguments.oneOf(modes.map(_.name)))
+    throw new InvalidArgument("on", name, ParamValues.oneOf(modes.map(_.name)))
   }
 }

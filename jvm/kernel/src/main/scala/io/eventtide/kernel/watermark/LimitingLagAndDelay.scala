@@ -42,22 +42,22 @@ final case class LimitingLagAndDelay(
   def create(): WatermarkPolicy = new LagAndDelayPolicy(lag, maxDelay, samples)
 }
 
-object LimitingLagAndDelay extends PolicyReader {
+object LimitingLagAndDelay extends PolicyFactory {
   val DefaultSamples: Int = 16
 
-  val Lag: Param = Param.duration("lag", "how far an event may be behind the highest one")
+  val Lag: ParamSpec = ParamSpec.duration("lag", "how far an event may be behind the highest one")
 
-  val MaxDelay: Param =
-    Param.positive("max_delay", "the longest time from seeing a highest event time to reaching it")
+  val MaxDelay: ParamSpec =
+    ParamSpec.positive("max_delay", "the longest time from seeing a highest event time to reaching it")
 
-  val Samples: Param =
-    Param.count("samples", DefaultSamples.toLong, "slots of the history that measures the delay")
+  val Samples: ParamSpec =
+    ParamSpec.count("samples", DefaultSamples.toLong, "slots of the history that measures the delay")
 
   def name: String = "limiting_lag_and_delay"
 
   def doc: String = "stays lag behind the highest event time, and reaches it within max_delay"
 
-  def params: Seq[Param] = Seq(Lag, MaxDelay, Samples)
+  def params: Seq[ParamSpec] = Seq(Lag, MaxDelay, Samples)
 
   def read(arguments: PolicyArguments): PolicySpec =
     LimitingLagAndDelay(arguments.long(Lag), arguments.long(MaxDelay), arguments.int(Samples))
@@ -71,7 +71,7 @@ object LimitingLagAndDelay extends PolicyReader {
   */
 private[watermark] final class LagAndDelayPolicy(lag: Long, maxDelay: Long, samples: Int)
     extends WatermarkPolicy {
-  private val history = new History(maxDelay, samples)
+  private val history = new DelayLine(maxDelay, samples)
   private var seen = false
   private var top = Long.MinValue // unread while `seen` is false, as is the next
   private var current = Long.MinValue
@@ -125,15 +125,15 @@ private[watermark] final class LagAndDelayPolicy(lag: Long, maxDelay: Long, samp
     val savedDelay = in.readLong()
     val savedSamples = in.readInt()
     if (savedDelay == maxDelay && savedSamples == samples) restoreHistory(in, history)
-    else restartHistory(restoreHistory(in, new History(savedDelay, savedSamples)))
+    else restartHistory(restoreHistory(in, new DelayLine(savedDelay, savedSamples)))
     if (seen) current = Math.max(current, Clamped.subtract(top, savedLag))
   }
 
-  private def restoreHistory(in: DataInput, into: History): History = {
+  private def restoreHistory(in: DataInput, into: DelayLine): DelayLine = {
     into.restore(in)
     if (into.released) current = into.value
     into
   }
 
-  private def restartHistory(saved: History): Unit = if (seen) history.sample(saved.now, top)
+  private def restartHistory(saved: DelayLine): Unit = if (seen) history.sample(saved.now, top)
 }

@@ -34,17 +34,17 @@ final case class LimitingLagAndLull(override val lag: Long, maxLull: Long) exten
   def create(): WatermarkPolicy = new LagAndLullPolicy(lag, maxLull)
 }
 
-object LimitingLagAndLull extends PolicyReader {
-  val Lag: Param = Param.duration("lag", "how far an event may be behind the highest one")
+object LimitingLagAndLull extends PolicyFactory {
+  val Lag: ParamSpec = ParamSpec.duration("lag", "how far an event may be behind the highest one")
 
-  val MaxLull: Param =
-    Param.duration("max_lull", "after this long without an advance by data, the clock advances it")
+  val MaxLull: ParamSpec =
+    ParamSpec.duration("max_lull", "after this long without an advance by data, the clock advances it")
 
   def name: String = "limiting_lag_and_lull"
 
   def doc: String = "stays lag behind the highest event time; in a lull, moves on with the clock"
 
-  def params: Seq[Param] = Seq(Lag, MaxLull)
+  def params: Seq[ParamSpec] = Seq(Lag, MaxLull)
 
   def read(arguments: PolicyArguments): PolicySpec =
     LimitingLagAndLull(arguments.long(Lag), arguments.long(MaxLull))

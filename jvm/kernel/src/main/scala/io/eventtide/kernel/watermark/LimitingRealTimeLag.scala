@@ -31,14 +31,14 @@ final case class LimitingRealTimeLag(override val lag: Long) extends PolicySpec 
   def create(): WatermarkPolicy = new RealTimeLagPolicy(lag)
 }
 
-object LimitingRealTimeLag extends PolicyReader {
-  val Lag: Param = Param.duration("lag", "how far the watermark is behind the clock")
+object LimitingRealTimeLag extends PolicyFactory {
+  val Lag: ParamSpec = ParamSpec.duration("lag", "how far the watermark is behind the clock")
 
   def name: String = "limiting_real_time_lag"
 
   def doc: String = "stays lag behind the clock, whatever the rows say"
 
-  def params: Seq[Param] = Seq(Lag)
+  def params: Seq[ParamSpec] = Seq(Lag)
 
   def read(arguments: PolicyArguments): PolicySpec = LimitingRealTimeLag(arguments.long(Lag))
 }

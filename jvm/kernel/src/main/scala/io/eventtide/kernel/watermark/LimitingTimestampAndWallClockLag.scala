@@ -36,18 +36,18 @@ final case class LimitingTimestampAndWallClockLag(timestampLag: Long, wallClockL
   )
 }
 
-object LimitingTimestampAndWallClockLag extends PolicyReader {
-  val TimestampLag: Param =
-    Param.duration("timestamp_lag", "how far an event may be behind the highest one")
+object LimitingTimestampAndWallClockLag extends PolicyFactory {
+  val TimestampLag: ParamSpec =
+    ParamSpec.duration("timestamp_lag", "how far an event may be behind the highest one")
 
-  val WallClockLag: Param =
-    Param.duration("wall_clock_lag", "how far the watermark may be behind the clock")
+  val WallClockLag: ParamSpec =
+    ParamSpec.duration("wall_clock_lag", "how far the watermark may be behind the clock")
 
   def name: String = "limiting_timestamp_and_wall_clock_lag"
 
   def doc: String = "behind the highest event time by one lag, behind the clock by another at most"
 
-  def params: Seq[Param] = Seq(TimestampLag, WallClockLag)
+  def params: Seq[ParamSpec] = Seq(TimestampLag, WallClockLag)
 
   def read(arguments: PolicyArguments): PolicySpec = LimitingTimestampAndWallClockLag(
     arguments.long(TimestampLag),

@@ -12,15 +12,15 @@ package io.eventtide.kernel.watermark
 final case class MaxEventTime() extends PolicySpec {
   def name: String = MaxEventTime.name
 
-  def create(): WatermarkPolicy = new BatchExtreme(highest = true)
+  def create(): WatermarkPolicy = new BatchMinMaxPolicy(highest = true)
 }
 
-object MaxEventTime extends PolicyReader {
+object MaxEventTime extends PolicyFactory {
   def name: String = "max_event_time"
 
   def doc: String = "follows the highest event time of each batch"
 
-  def params: Seq[Param] = Nil
+  def params: Seq[ParamSpec] = Nil
 
   def read(arguments: PolicyArguments): PolicySpec = MaxEventTime()
 }

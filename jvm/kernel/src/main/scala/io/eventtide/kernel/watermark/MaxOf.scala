@@ -20,12 +20,12 @@ final case class MaxOf(override val children: Seq[PolicySpec]) extends PolicySpe
   def create(): WatermarkPolicy = new MaxOfPolicy(CombinedPolicy.create(children))
 }
 
-object MaxOf extends PolicyReader {
+object MaxOf extends PolicyFactory {
   def name: String = "max_of"
 
   def doc: String = "the highest of several policies, of those that know one"
 
-  def params: Seq[Param] = Nil
+  def params: Seq[ParamSpec] = Nil
 
   override def takesChildren: Boolean = true
 

@@ -14,15 +14,15 @@ final case class MinEventTime() extends PolicySpec {
 
   override def usesLowest: Boolean = true
 
-  def create(): WatermarkPolicy = new BatchExtreme(highest = false)
+  def create(): WatermarkPolicy = new BatchMinMaxPolicy(highest = false)
 }
 
-object MinEventTime extends PolicyReader {
+object MinEventTime extends PolicyFactory {
   def name: String = "min_event_time"
 
   def doc: String = "follows the lowest event time of each batch"
 
-  def params: Seq[Param] = Nil
+  def params: Seq[ParamSpec] = Nil
 
   def read(arguments: PolicyArguments): PolicySpec = MinEventTime()
 }

@@ -16,15 +16,15 @@ final case class MinEventTimeOfAll() extends PolicySpec {
 
   override def usesLate: Boolean = true
 
-  def create(): WatermarkPolicy = new BatchExtreme(highest = false)
+  def create(): WatermarkPolicy = new BatchMinMaxPolicy(highest = false)
 }
 
-object MinEventTimeOfAll extends PolicyReader {
+object MinEventTimeOfAll extends PolicyFactory {
   def name: String = "min_event_time_of_all"
 
   def doc: String = "follows the lowest event time of each batch, that of late rows included"
 
-  def params: Seq[Param] = Nil
+  def params: Seq[ParamSpec] = Nil
 
   def read(arguments: PolicyArguments): PolicySpec = MinEventTimeOfAll()
 }

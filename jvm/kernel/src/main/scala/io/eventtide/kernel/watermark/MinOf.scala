@@ -20,12 +20,12 @@ final case class MinOf(override val children: Seq[PolicySpec]) extends PolicySpe
   def create(): WatermarkPolicy = new MinOfPolicy(CombinedPolicy.create(children))
 }
 
-object MinOf extends PolicyReader {
+object MinOf extends PolicyFactory {
   def name: String = "min_of"
 
   def doc: String = "the lowest of several policies, unknown while one is unknown"
 
-  def params: Seq[Param] = Nil
+  def params: Seq[ParamSpec] = Nil
 
   override def takesChildren: Boolean = true
 

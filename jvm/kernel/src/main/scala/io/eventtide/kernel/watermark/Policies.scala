@@ -3,13 +3,13 @@ package io.eventtide.kernel.watermark
 import io.eventtide.kernel.InvalidArgument
 
 /** Makes a policy from parameters by name; as data, so that codecs and tables need no list. */
-trait PolicyReader {
+trait PolicyFactory {
   def name: String
 
   /** One sentence for tables of options. */
   def doc: String
 
-  def params: Seq[Param]
+  def params: Seq[ParamSpec]
 
   /** Whether it combines other policies; then at least one is needed, else none is allowed. */
   def takesChildren: Boolean = false
@@ -22,7 +22,7 @@ trait PolicyReader {
   *   - '''Guarantee:''' names are unique; every policy in the product can be made through `read`.
   */
 object Policies {
-  val all: Seq[PolicyReader] = Seq(
+  val all: Seq[PolicyFactory] = Seq(
     WithFixedLag,
     LimitingLagAndDelay,
     LimitingLagAndLull,
@@ -32,7 +32,7 @@ object Policies {
     MinEventTime,
     MinEventTimeOfAll,
     MaxEventTime,
-    Storm,
+    StormLag,
     MinOf,
     MaxOf
   )
@@ -40,9 +40,9 @@ object Policies {
   private val byName = all.map(reader => reader.name -> reader).toMap
 
   /** The reader of that name; an unknown name is refused with those that there are. */
-  def reader(name: String): PolicyReader = byName.getOrElse(
+  def reader(name: String): PolicyFactory = byName.getOrElse(
     name,
-    throw new InvalidArgument("policy", name, Arguments.oneOf(all.map(_.name)))
+    throw new InvalidArgument("policy", name, ParamValues.oneOf(all.map(_.name)))
   )
 
   /** Makes the policy `name` from its parameters and, for an algebra, the policies inside. */
@@ -54,6 +54,6 @@ object Policies {
     val made = reader(name)
     if (children.nonEmpty && !made.takesChildren)
       throw new InvalidArgument(s"policies inside $name", children.size, "absent")
-    made.read(PolicyArguments(Arguments(name, made.params, values), children))
+    made.read(PolicyArguments(ParamValues(name, made.params, values), children))
   }
 }

@@ -18,7 +18,7 @@ import io.eventtide.kernel.SavedText
   */
 private[watermark] final class SubstreamTable(
     spec: PolicySpec,
-    postponed: PostponedRows
+    postponed: DeferredUpdates
 ) {
   private var members = new Array[Substream](16)
   private var used = 0
@@ -27,7 +27,7 @@ private[watermark] final class SubstreamTable(
   private val removed = mutable.LinkedHashSet.empty[String] // since the last save
 
   /** The highest watermark of those that were removed. */
-  val left: Highest = new Highest
+  val left: MonotonicMax = new MonotonicMax
 
   def size: Int = used
 
@@ -142,7 +142,7 @@ private[watermark] final class SubstreamTable(
     * the `SharedSteps`.
     */
   def restore(in: DataInput, stepsBefore: Int): Unit = {
-    val savedLeft = new Highest
+    val savedLeft = new MonotonicMax
     savedLeft.restore(in)
     val gone = Set.fill(in.readInt())(SavedText.read(in))
     if (gone.nonEmpty) drop(one => gone(one.name)) // `left` knows of their watermarks

@@ -52,10 +52,10 @@ final class Substreams(
   private val clockwork = spec.movesWithClock
   private val forgetting = Frame(Math.max(1, ttl.getOrElse(1L) / 16))
   private val timeout = idleTimeout.getOrElse(Long.MaxValue)
-  private val postponed = new PostponedRows
+  private val postponed = new DeferredUpdates
   private val table = new SubstreamTable(spec, postponed)
   private val steps = new SharedSteps
-  private val gate = new SubstreamGate(table, ThrottleSpec.chain(throttles, grain), timeout)
+  private val gate = new WatermarkEmitter(table, ThrottleSpec.chain(throttles, grain), timeout)
   private var started = false
   private var clock = Long.MinValue // before it has `started` every clock value is later
   private var nextIdle = Long.MaxValue // no substream becomes idle before this
@@ -204,7 +204,7 @@ final class Substreams(
   /** How a tick at this clock value would leave all this, which stays as it is. */
   def lookAhead(now: Long): LookedAhead = {
     val at = Math.max(clock, now)
-    val ahead = new Combination
+    val ahead = new MinActiveWatermark
     ahead.clear(table.left)
     var i = 0
     while (i < table.size) {
@@ -367,10 +367,10 @@ object Substreams {
   private val Version = 3
 
   /** The option of the same name, for codecs and tables. */
-  val IdleTimeout: Param =
-    Param.positive("idle_timeout", "after this long without a row a substream is left out")
+  val IdleTimeout: ParamSpec =
+    ParamSpec.positive("idle_timeout", "after this long without a row a substream is left out")
 
   /** The option of the same name. */
-  val Ttl: Param =
-    Param.positive("substream_ttl", "after this long without a row a substream is forgotten")
+  val Ttl: ParamSpec =
+    ParamSpec.positive("substream_ttl", "after this long without a row a substream is forgotten")
 }

@@ -27,19 +27,19 @@ final case class ThrottleByFrame(size: Long, offset: Long = 0) extends ThrottleS
   def create(): Throttle = new FrameThrottle(Frame(size, offset))
 }
 
-object ThrottleByFrame extends ThrottleReader {
-  val Size: Param = Param.positive("size", "the length of a frame")
+object ThrottleByFrame extends ThrottleFactory {
+  val Size: ParamSpec = ParamSpec.positive("size", "the length of a frame")
 
-  val Offset: Param =
-    Param.duration("offset", "where a frame starts, below the size").copy(default = Some(0))
+  val Offset: ParamSpec =
+    ParamSpec.duration("offset", "where a frame starts, below the size").copy(default = Some(0))
 
   def name: String = "throttle_by_frame"
 
   def doc: String = "emits a watermark only when it enters a new frame"
 
-  def params: Seq[Param] = Seq(Size, Offset)
+  def params: Seq[ParamSpec] = Seq(Size, Offset)
 
-  def read(arguments: Arguments): ThrottleSpec =
+  def read(arguments: ParamValues): ThrottleSpec =
     ThrottleByFrame(arguments.long(Size), arguments.long(Offset))
 }
 
@@ -48,9 +48,9 @@ object ThrottleByFrame extends ThrottleReader {
   *   - '''Guarantee:''' never ahead of the ideal, never back; a jump over several frames emits
   *     once, the highest boundary.
   *   - '''Edges:''' the first ideal always emits, floored. `frame.floor` clamps at both ends.
-  *   - '''Restart:''' format 1 of `Emission`.
+  *   - '''Restart:''' format 1 of `BaseThrottle`.
   */
-private[watermark] final class FrameThrottle(frame: Frame) extends Emission {
+private[watermark] final class FrameThrottle(frame: Frame) extends BaseThrottle {
   def offer(now: Long, ideal: Long): Boolean = emit(frame.floor(ideal))
 
   protected def idealFor(value: Long): Long = frame.ceiling(value)

@@ -60,9 +60,9 @@ private[watermark] final class ThrottleChain(parts: Array[Throttle]) extends Thr
 /** Lets every ideal watermark through.
   *
   *   - '''Guarantee:''' never back.
-  *   - '''Restart:''' format 1 of `Emission`.
+  *   - '''Restart:''' format 1 of `BaseThrottle`.
   */
-private[watermark] final class Unthrottled extends Emission {
+private[watermark] final class Unthrottled extends BaseThrottle {
   def offer(now: Long, ideal: Long): Boolean = emit(ideal)
 
   protected def idealFor(value: Long): Long = value

@@ -26,19 +26,19 @@ final case class WithFixedLag(override val lag: Long) extends PolicySpec {
   def create(): WatermarkPolicy = new FixedLagPolicy(lag)
 }
 
-object WithFixedLag extends PolicyReader {
-  val Lag: Param = Param.duration("lag", "how far an event may be behind the highest one")
+object WithFixedLag extends PolicyFactory {
+  val Lag: ParamSpec = ParamSpec.duration("lag", "how far an event may be behind the highest one")
 
   def name: String = "with_fixed_lag"
 
   def doc: String = "stays lag behind the highest event time"
 
-  def params: Seq[Param] = Seq(Lag)
+  def params: Seq[ParamSpec] = Seq(Lag)
 
   def read(arguments: PolicyArguments): PolicySpec = WithFixedLag(arguments.long(Lag))
 }
 
-/** The instance of `WithFixedLag` and `Storm`: one maximum, one subtraction.
+/** The instance of `WithFixedLag` and `StormLag`: one maximum, one subtraction.
   *
   *   - '''Guarantee:''' the highest time starts where subtracting the lag cannot wrap, so that
   *     neither `observe` nor `watermark` has a branch.

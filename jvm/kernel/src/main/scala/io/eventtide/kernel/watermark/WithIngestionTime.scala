@@ -23,12 +23,12 @@ final case class WithIngestionTime(ahead: Long = 0) extends PolicySpec {
   def create(): WatermarkPolicy = new RealTimeLagPolicy(ahead)
 }
 
-object WithIngestionTime extends PolicyReader {
+object WithIngestionTime extends PolicyFactory {
   def name: String = "with_ingestion_time"
 
   def doc: String = "the row's time is the clock when it is read; the watermark is the clock"
 
-  def params: Seq[Param] = Nil
+  def params: Seq[ParamSpec] = Nil
 
   def read(arguments: PolicyArguments): PolicySpec = WithIngestionTime()
 }

@@ -33,7 +33,7 @@ final case class CountSpec(size: Int, slide: Int) {
   *     been in none, the windows after it begin anew.
   *   - '''Restart:''' the record has a version.
   */
-final class CountWindows(spec: CountSpec, ring: FrameRing) extends OpenWindows {
+final class CountWindows(spec: CountSpec, ring: FrameWindowState) extends WindowSet {
   private val framesOfSlide = spec.slide / spec.frame
   private var base = 0L // the row with which these windows began
   private var rows = 0L // since then
@@ -80,12 +80,12 @@ final class CountWindows(spec: CountSpec, ring: FrameRing) extends OpenWindows {
 
   def nextOfAll(): Boolean =
     if (isFlushing) {
-      ring.next(FrameRing.Never): Unit // gives back what the last window had
+      ring.next(FrameWindowState.Never): Unit // gives back what the last window had
       base += rows
       restart()
       false
     } else
-      next(OpenWindows.Never) || {
+      next(WindowSet.Never) || {
         isFlushing = true
         flush() || nextOfAll()
       }
@@ -106,7 +106,7 @@ final class CountWindows(spec: CountSpec, ring: FrameRing) extends OpenWindows {
 
   def isEmpty: Boolean = ring.isEmpty
 
-  def due: Long = OpenWindows.Never
+  def due: Long = WindowSet.Never
 
   def write(out: ByteSink): Unit = {
     out.putByte(CountWindows.Version)

@@ -8,13 +8,13 @@ package io.eventtide.kernel.window
   */
 private[window] final class FrameQueue(
     buffers: Buffers,
-    archive: BlockArchive,
+    archive: BlockStore,
     blockSize: Int
 ) {
   private val oldest = new FrameList
   private val newest = new FrameList // never empty while there are others
   private val blocks = new FrameList // between them, by their first frames
-  private val stored = new FrameBlocks(buffers, archive)
+  private val stored = new FrameBlockStore(buffers, archive)
 
   def isEmpty: Boolean = newest.isEmpty
 

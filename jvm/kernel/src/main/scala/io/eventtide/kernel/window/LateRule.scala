@@ -41,7 +41,7 @@ object LateRule {
   *   - '''Guarantee:''' a window that ends at `end` is closed when `end <= watermark - delay`.
   *   - '''Units:''' `delay` in the grid's unit, zero or more, or -1 under an inclusive watermark.
   */
-final case class Closing(lateRule: LateRule, delay: Long = 0) {
+final case class ClosingRule(lateRule: LateRule, delay: Long = 0) {
 
   /** The last boundary that is closed: windows that end there or before have given their result. */
   def closed(watermark: Long, grid: FrameGrid): Long = grid.index(effective(watermark))

@@ -49,4 +49,4 @@ object EarlyPanes {
   * @param open for windows that have not closed
   * @param closed for those that have, and may change; None where none may
   */
-final case class PaneArchives(open: BlockArchive, closed: Option[BlockArchive])
+final case class PaneArchives(open: BlockStore, closed: Option[BlockStore])

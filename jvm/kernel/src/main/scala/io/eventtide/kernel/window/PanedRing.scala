@@ -24,13 +24,13 @@ import io.eventtide.kernel.time.Clamped
 final class PanedRing(
     shape: WindowShape,
     buffers: Buffers,
-    newRing: BlockArchive => FrameRing,
+    newRing: BlockStore => FrameWindowState,
     archives: PaneArchives,
     givesEarly: Boolean,
     discards: Boolean
 ) {
   private val ring = newRing(archives.open)
-  private val overlay = new ArchiveOverlay(archives.open)
+  private val overlay = new CopyOnWriteBlockStore(archives.open)
   private val other = newRing(overlay) // not saved: what windows are worth at another time
   private val copied = new ByteSink
   private val copy = new ByteSource
@@ -41,13 +41,13 @@ final class PanedRing(
 
   // Closed frames with windows that may change: those that end above `done`.
   private val history =
-    new FrameQueue(buffers, archives.closed.getOrElse(BlockArchive.None), PanedRing.BlockSize)
+    new FrameQueue(buffers, archives.closed.getOrElse(BlockStore.None), PanedRing.BlockSize)
   archives.closed.foreach(_ => ring.keepIn(history))
   private var done = 0L
 
   private var boundaries = PaneBoundaries(0, 0, 0)
   private var early: EarlyPanes = EarlyPanes.Never
-  private var running: FrameRing = ring
+  private var running: FrameWindowState = ring
   private var phase: PaneTiming.ByWatermark = PaneTiming.OnTime
   private var changedUpTo = 0L // the last window that may be late
   private var sum = PanedRing.NoBuffer // of the rows of a pane that discards
@@ -66,7 +66,7 @@ final class PanedRing(
 
   def isEmpty: Boolean = ring.isEmpty && history.isEmpty
 
-  /** As of `FrameRing`. */
+  /** As of `FrameWindowState`. */
   def skipTo(closed: Long, last: Long): Unit = {
     ring.skipTo(closed)
     done = math.max(done, last)
@@ -128,7 +128,7 @@ final class PanedRing(
   private def step(): Boolean = phase match {
     case PaneTiming.Late => other.next(changedUpTo) || { runRing(); step() }
     case PaneTiming.OnTime => ring.next(boundaries.closing) || (hasMore && { runAhead(); step() })
-    case PaneTiming.Early => other.next(FrameRing.Never)
+    case PaneTiming.Early => other.next(FrameWindowState.Never)
   }
 
   private def runRing(): Unit = {

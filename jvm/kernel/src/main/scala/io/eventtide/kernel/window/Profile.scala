@@ -17,7 +17,7 @@ package io.eventtide.kernel.window
   */
 final case class Profile(
     name: String,
-    bounds: Bounds = Bounds.StartIncluded,
+    bounds: IntervalBounds = IntervalBounds.StartIncluded,
     lateRule: LateRule = LateRule.WindowClosed,
     inclusive: Boolean = false,
     delays: Boolean = false,
@@ -27,7 +27,7 @@ final case class Profile(
 ) {
 
   /** What is closed at a watermark under these rules. */
-  def closing(delay: Long): Closing = Closing(lateRule, if (inclusive) delay - 1 else delay)
+  def closing(delay: Long): ClosingRule = ClosingRule(lateRule, if (inclusive) delay - 1 else delay)
 }
 
 /** The rules at the edges of sessions.
@@ -67,7 +67,7 @@ object Profile {
   /** Storm itself closes a window at its end, and then loses rows that are equal to both. */
   val storm: Profile = Profile(
     "storm",
-    bounds = Bounds.EndIncluded,
+    bounds = IntervalBounds.EndIncluded,
     lateRule = LateRule.BehindWatermark,
     everyStep = true
   )

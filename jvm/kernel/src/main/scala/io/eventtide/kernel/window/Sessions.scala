@@ -6,12 +6,12 @@ import io.eventtide.kernel.StateVersion
   *
   * There are few at a time, by their first rows: usually the one that grows.
   *
-  *   - '''Guarantee:''' as of `OpenWindows`; sessions come by ascending start.
+  *   - '''Guarantee:''' as of `WindowSet`; sessions come by ascending start.
   *   - '''Edges:''' a row that comes between two sessions makes them one. Where one that is cut by its
   *     maximum would not take it, it begins another, whose end may lie beyond the start of the next.
   *   - '''Restart:''' the record has a version.
   */
-final class Sessions(spec: SessionSpec, buffers: Buffers) extends OpenWindows {
+final class Sessions(spec: SessionSpec, buffers: Buffers) extends WindowSet {
   private var firsts = new Array[Long](4)
   private var lasts = new Array[Long](4)
   private var held = new Array[Int](4)
@@ -150,7 +150,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers) extends OpenWindows {
   def forget(watermark: Long): Unit = ()
 
   def due: Long = {
-    var earliest = OpenWindows.Never
+    var earliest = WindowSet.Never
     var i = 0
     while (i < size) {
       earliest = math.min(earliest, spec.closesAt(endOf(i)))

@@ -10,12 +10,12 @@ package io.eventtide.kernel.window
   */
 private[window] abstract class SlidingFrames(
     buffers: Buffers,
-    archive: BlockArchive,
+    archive: BlockStore,
     blockSize: Int
-) extends ClosedFrames {
+) extends SlidingAggregator {
   protected val oldest = new FrameList
   protected val newest = new FrameList
-  private val stored = new FrameBlocks(buffers, archive)
+  private val stored = new FrameBlockStore(buffers, archive)
 
   /** The blocks between, by their first frames. */
   protected def blocks: FrameList

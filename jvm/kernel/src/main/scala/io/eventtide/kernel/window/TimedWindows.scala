@@ -12,7 +12,7 @@ import io.eventtide.kernel.time.{Clamped, Frame}
   * @param keep so long after its last row a key is forgotten that holds nothing
   * @param byEvents whether it is measured by the watermark over all keys, in place of the clock
   */
-final case class Silence(timeout: Option[Long], keep: Long, byEvents: Boolean = false) {
+final case class KeyIdleness(timeout: Option[Long], keep: Long, byEvents: Boolean = false) {
   timeout.filter(_ <= 0).foreach { value =>
     throw new InvalidArgument("idle timeout", value, "more than zero")
   }
@@ -45,11 +45,11 @@ final case class Silence(timeout: Option[Long], keep: Long, byEvents: Boolean = 
   * @param holds whether a result meets the condition of the triggers that have one
   */
 final class TimedWindows(
-    windows: OpenWindows,
-    time: KeyTime,
-    silence: Silence,
+    windows: WindowSet,
+    time: KeyWatermark,
+    silence: KeyIdleness,
     triggers: Seq[Trigger] = Seq(Trigger.AtEnd),
-    peeked: Option[OpenWindows] = None,
+    peeked: Option[WindowSet] = None,
     holds: Int => Boolean = _ => true
 ) {
   private val states = triggers.map(new TriggerState(_)).toArray
@@ -244,24 +244,24 @@ final class TimedWindows(
   def closesAt: Long = windows.due
 
   /** The shared watermark at which a window closes without rows. */
-  def due: Long = if (time.isShared) closesAt else OpenWindows.Never
+  def due: Long = if (time.isShared) closesAt else WindowSet.Never
 
   /** The watermark over all keys at which there is something to do since the key is silent. */
-  def dueBySilence: Long = if (silence.byEvents) silentAt else OpenWindows.Never
+  def dueBySilence: Long = if (silence.byEvents) silentAt else WindowSet.Never
 
   /** The clock value at which there is something to do without rows. */
   def deadline: Long = {
-    val ofSilence = if (silence.byEvents) OpenWindows.Never else silentAt
+    val ofSilence = if (silence.byEvents) WindowSet.Never else silentAt
     val all = math.min(
       ofSilence,
-      states.foldLeft(OpenWindows.Never)((at, state) => math.min(at, state.deadline))
+      states.foldLeft(WindowSet.Never)((at, state) => math.min(at, state.deadline))
     )
     if (windows.isEmpty) all else math.min(all, time.dueAt(windows.due))
   }
 
   private def silentAt: Long =
     if (windows.isEmpty) silence.forgottenAt(lastSign)
-    else silence.timeout.fold(OpenWindows.Never)(since)
+    else silence.timeout.fold(WindowSet.Never)(since)
 
   private def since(length: Long): Long = Clamped.add(lastSign, length)
 

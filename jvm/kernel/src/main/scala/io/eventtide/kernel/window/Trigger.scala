@@ -42,15 +42,15 @@ object Trigger {
   *   - '''Restart:''' `write` and `read` keep all of it.
   */
 private[window] final class TriggerState(trigger: Trigger) {
-  private val changed = new FrameList // marks of rows, see `OpenWindows`
+  private val changed = new FrameList // marks of rows, see `WindowSet`
   private var rows = 0L
-  private var dueAt = OpenWindows.Never
+  private var dueAt = WindowSet.Never
   private var gives = false
 
   def clear(): Unit = {
     changed.clear()
     rows = 0
-    dueAt = OpenWindows.Never
+    dueAt = WindowSet.Never
     gives = false
   }
 
@@ -65,7 +65,7 @@ private[window] final class TriggerState(trigger: Trigger) {
 
   /** All rows of the batch are here. */
   def close(now: Long): Unit = {
-    if (!changed.isEmpty && dueAt == OpenWindows.Never)
+    if (!changed.isEmpty && dueAt == WindowSet.Never)
       trigger.every.foreach(every => dueAt = Clamped.add(now, every))
     gives = !changed.isEmpty && (trigger.onUpdate || trigger.onCondition || dueAt <= now ||
       trigger.rows.exists(rows >= _))

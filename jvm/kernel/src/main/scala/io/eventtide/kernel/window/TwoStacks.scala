@@ -11,7 +11,7 @@ package io.eventtide.kernel.window
   *   - '''Source:''' two stacks, in Tangwongsan, Hirzel, Schneider, "Low-latency sliding-window
   *     aggregation in worst-case constant time" (DEBS 2017); the blocks between are ours.
   */
-private[window] final class TwoStacks(buffers: Buffers, archive: BlockArchive, blockSize: Int)
+private[window] final class TwoStacks(buffers: Buffers, archive: BlockStore, blockSize: Int)
     extends SlidingFrames(buffers, archive, blockSize) {
   protected val blocks = new FrameList
   private var turned = 0 // of the blocks, those that are combined with the turned ones after them

@@ -52,7 +52,7 @@ final case class Sliding(frames: Int) extends WindowShape {
   * @param phase
   *   the number of a frame that a window begins with, from 0 to `frames - 1`
   */
-final case class Cumulating(frames: Int, phase: Int = 0) extends WindowShape {
+final case class Cumulative(frames: Int, phase: Int = 0) extends WindowShape {
   WindowShape.checkFrames(frames)
   if (phase < 0 || phase >= frames)
     throw new InvalidArgument("phase", phase, s"zero or more and below $frames")

@@ -5,7 +5,7 @@ import io.eventtide.kernel.time.{Clamped, FrameGrid}
 
 /** Which windows there are, and by which rules they take rows and close.
   *
-  *   - '''Guarantee:''' see `LateRule` and `Closing`.
+  *   - '''Guarantee:''' see `LateRule` and `ClosingRule`.
   *   - '''Units:''' whatever unit the grid has.
   *   - '''Restart:''' immutable; nothing to save.
   *

@@ -5,7 +5,7 @@ import java.util.BitSet
 
 import scala.collection.mutable
 
-import io.eventtide.kernel.window.{BlockArchive, ByteSink, ByteSource}
+import io.eventtide.kernel.window.{BlockStore, ByteSink, ByteSource}
 
 /** A window that was given: its rows by their names, those that are new in it, and those that have
   * left since the one before.
@@ -93,7 +93,7 @@ private final class Named(name: String) extends RowContent {
 }
 
 /** Blocks in memory, which counts what is asked of it. */
-final class MemoryArchive extends BlockArchive {
+final class MemoryArchive extends BlockStore {
   val blocks = mutable.LinkedHashMap.empty[Long, Array[Byte]]
   var reads = 0
   var bytesWritten = 0L

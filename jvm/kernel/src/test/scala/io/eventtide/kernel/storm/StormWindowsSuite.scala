@@ -6,9 +6,9 @@ import io.eventtide.kernel.InvalidArgument
 
 /** Single rules of Storm's windows, and those of its defects that are none here. */
 final class StormWindowsSuite extends AnyFunSuite {
-  import Extent.{Rows, Time}
+  import WindowLength.{Rows, Time}
 
-  private def run(length: Extent, slide: Extent, keepsLast: Boolean = true) =
+  private def run(length: WindowLength, slide: WindowLength, keepsLast: Boolean = true) =
     new StormRun(StormSpec(length, slide), RowLimits(rows = 2, bytes = 100, atHand = 3), keepsLast)
 
   private def windowsOf(run: StormRun, watermark: Long, rows: (String, Long)*) = {

@@ -9,7 +9,7 @@ import io.eventtide.kernel.golden.Vocabulary
 
 /** `history.ring`: samples on a grid of the clock. */
 final class HistoryPlayer(config: GoldenArgs) extends GoldenPlayer {
-  private val history = new History(config.long("max_delay"), config.int("stored_samples"))
+  private val history = new DelayLine(config.long("max_delay"), config.int("stored_samples"))
 
   def step(op: String, args: GoldenArgs): Any = op match {
     case "sample" =>

@@ -166,9 +166,9 @@ final class PolicyEdgesSuite extends AnyFunSuite {
       WithIngestionTime(),
       MinEventTime(),
       MaxEventTime(),
-      Storm(1),
-      MinOf(Seq(Storm(1))),
-      MaxOf(Seq(Storm(1)))
+      StormLag(1),
+      MinOf(Seq(StormLag(1))),
+      MaxOf(Seq(StormLag(1)))
     ).foreach { spec =>
       val newer = Saved.by(spec.create().save(_)).withVersion(2)
       val refusal = intercept[UnknownStateVersion](spec.create().restore(newer.input))

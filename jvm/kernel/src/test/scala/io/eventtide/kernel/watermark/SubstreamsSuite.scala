@@ -398,7 +398,7 @@ final class SubstreamsSuite extends AnyFunSuite {
 
   test("state of other policies, or of an unknown version, is refused by name") {
     val saved = Saved.by(withNames(new Substreams(lag, Seq(ThrottleByFrame(10))), "a").saveWhole)
-    val refusal = intercept[IncompatibleState](new Substreams(Storm(0)).restore(saved.input))
+    val refusal = intercept[IncompatibleState](new Substreams(StormLag(0)).restore(saved.input))
     assert(
       refusal.getMessage == "state of substreams was saved by with_fixed_lag, but this is storm"
     )

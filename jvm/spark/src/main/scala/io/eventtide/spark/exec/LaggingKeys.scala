@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.array.ByteArrayMethods
 
-import io.eventtide.kernel.window.FrameRing
+import io.eventtide.kernel.window.FrameWindowState
 
 /** A key, or a group of keys, whose own watermark is behind those of others, and which has an open
   * window.
@@ -67,7 +67,7 @@ private[exec] final class LaggingKeys(columns: Seq[Attribute], known: Seq[Array[
       one.key.length
     )
 
-  private def put(key: UnsafeRow, watermark: Long, due: Long): Unit = if (due != FrameRing.Never) {
+  private def put(key: UnsafeRow, watermark: Long, due: Long): Unit = if (due != FrameWindowState.Never) {
     if (isFull) { val _ = lowest.dequeue() }
     val name = nameOf(key.toSeq(columns.map(_.dataType)))
     lowest += LaggingKey(key.getBytes, name, watermark, due)

@@ -42,7 +42,7 @@ private[exec] object PackedFrames {
     * @param beside
     *   how many numbers each has behind its columns
     */
-  final class Of(column: Int, empty: UnsafeRow, beside: Int = 0) extends RowFrames {
+  final class Of(column: Int, empty: UnsafeRow, beside: Int = 0) extends FrameReader {
     private val bufferRow = new UnsafeRow(empty.numFields + beside)
     private val bufferBytes = empty.getSizeInBytes + 8 * beside +
       UnsafeRow.calculateBitSetWidthInBytes(bufferRow.numFields) -

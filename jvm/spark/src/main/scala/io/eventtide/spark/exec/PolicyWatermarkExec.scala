@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.{CodegenSupport, LeafExecNode, SparkPlan}
 import org.apache.spark.unsafe.types.CalendarInterval
 
 import io.eventtide.spark.options.WatermarkSettings
-import io.eventtide.spark.plan.EventTimeTag
+import io.eventtide.spark.plan.EventTimeMetadata
 import io.eventtide.spark.query.BatchWatermark
 
 /** Watches the event times of a batch by substream, and lets the query's policies say the watermark.
@@ -34,7 +34,7 @@ final class PolicyWatermarkExec(
     batch: Option[BatchWatermark],
     // A constructor parameter, since the parent registers it before this body runs; each instance
     // needs a fresh one, since an accumulator can be registered once only.
-    override val eventTimeStats: WatermarkRowsAccum
+    override val eventTimeStats: SubstreamStatsAccum
 ) extends EventTimeWatermarkExec(nodeId, eventTime, delay, child)
     with CodegenSupport {
 
@@ -47,9 +47,9 @@ final class PolicyWatermarkExec(
       settings: WatermarkSettings,
       batch: Option[BatchWatermark]
   ) =
-    this(nodeId, eventTime, delay, child, substream, settings, batch, new WatermarkRowsAccum(batch))
+    this(nodeId, eventTime, delay, child, substream, settings, batch, new SubstreamStatsAccum(batch))
 
-  override val output: Seq[Attribute] = EventTimeTag.on(child.output, eventTime, settings.policy)
+  override val output: Seq[Attribute] = EventTimeMetadata.on(child.output, eventTime, settings.policy)
 
   batch.foreach(_.watch(nodeId, eventTimeStats))
 
@@ -62,13 +62,13 @@ final class PolicyWatermarkExec(
     new PolicyWatermarkExec(nodeId, eventTime, delay, child, substream, settings, batch)
 
   override protected def otherCopyArgs: Seq[AnyRef] =
-    Seq(substream, settings, batch, new WatermarkRowsAccum(batch))
+    Seq(substream, settings, batch, new SubstreamStatsAccum(batch))
 
   override def nodeName: String = "PolicyWatermark"
 
-  private def watch: RowWatch = {
+  private def watch: EventTimeObserver = {
     val now = batch.map(_.nowMicros)
-    new RowWatch(child.output, eventTime, substream, settings, now, eventTimeStats)
+    new EventTimeObserver(child.output, eventTime, substream, settings, now, eventTimeStats)
   }
 
   override protected def doExecute(): RDD[InternalRow] = {
@@ -88,11 +88,11 @@ final class PolicyWatermarkExec(
     child.asInstanceOf[CodegenSupport].produce(ctx, this)
 
   // A union consumes once for each of its branches, in one class: they share one report.
-  @transient private var watching: Option[RowWatchCode] = None
+  @transient private var watching: Option[EventTimeObserverCodegen] = None
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
     ctx.currentVars = input
-    val code = watching.filter(_.ctx eq ctx).getOrElse(new RowWatchCode(ctx, watch))
+    val code = watching.filter(_.ctx eq ctx).getOrElse(new EventTimeObserverCodegen(ctx, watch))
     watching = Some(code)
     s"""do {
        |  ${code.present}
@@ -104,11 +104,11 @@ final class PolicyWatermarkExec(
   // A stateful operator above serialises its closure with this node in it, and with it the parent's
   // own accumulator, which nobody registered and which therefore refuses. Executors need the output
   // alone, with the event-time tag in its metadata.
-  private def writeReplace(): AnyRef = WatermarkStandIn(output)
+  private def writeReplace(): AnyRef = SerializedWatermarkNode(output)
 }
 
 /** What a task sees in place of a watermark node. */
-private final case class WatermarkStandIn(output: Seq[Attribute]) extends LeafExecNode {
+private final case class SerializedWatermarkNode(output: Seq[Attribute]) extends LeafExecNode {
   override protected def doExecute(): RDD[InternalRow] =
     throw new UnsupportedOperationException("A stand-in for a watermark node does not run.")
 }

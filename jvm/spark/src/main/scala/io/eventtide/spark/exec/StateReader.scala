@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.streaming.state.{StateStoreConf, StateStor
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.SerializableConfiguration
 
-import io.eventtide.kernel.window.FrameRing
+import io.eventtide.kernel.window.FrameWindowState
 
 /** Reads a window's state as of a committed batch, whether its query runs or not.
   *
@@ -18,7 +18,7 @@ import io.eventtide.kernel.window.FrameRing
   *   names of the checkpoints of its state; None in the first format
   */
 private[spark] final case class StateReader(
-    plan: WindowPlan,
+    plan: WindowOperatorSpec,
     stateRoot: String,
     operatorId: Long,
     partitions: Int,
@@ -29,16 +29,16 @@ private[spark] final case class StateReader(
   /** A row for each open window. */
   def rows(session: SparkSession): RDD[InternalRow] = {
     val families = plan.families
-    val nothing = ClosedUpTo(Long.MinValue, Long.MinValue)
-    val all = ClosedUpTo(FrameRing.Never, FrameRing.Never)
-    val task = WindowTask(
+    val nothing = ClosedBoundaries(Long.MinValue, Long.MinValue)
+    val all = ClosedBoundaries(FrameWindowState.Never, FrameWindowState.Never)
+    val task = WindowTaskSpec(
       plan,
       families,
       batchId,
       nowMicros = 0,
       nothing,
       all,
-      keyed = Option.when(plan.rows.isDefined)(KeyedBatch.ThatEndsAll.copy(isShown = true))
+      keyed = Option.when(plan.rows.isDefined)(BatchTime.ThatEndsAll.copy(isShown = true))
     )
     val settings = session.sessionState.conf.clone()
     settings.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, if (stateIds.isEmpty) 1 else 2)
@@ -53,7 +53,7 @@ private[spark] final case class StateReader(
         TaskContext.get().addTaskCompletionListener[Unit](_ => provider.close())
         val store = provider.getStore(version, ids.map(_.apply(partition).head))
         TaskContext.get().addTaskCompletionListener[Unit](_ => store.abort())
-        new StoredWindows(task, store).map(_.copy())
+        new StateWindowIterator(task, store).map(_.copy())
     }
   }
 }

@@ -9,8 +9,8 @@ private[exec] final class WindowMetrics(
     updatedRows: SQLMetric,
     removedRows: SQLMetric,
     commitMs: SQLMetric,
-    due: DueAccum,
-    bounds: BoundsAccum,
+    due: NextTimerAccum,
+    bounds: LatenessBoundsAccum,
     report: (StateStore, Long) => Unit
 ) extends Serializable {
 
@@ -18,7 +18,7 @@ private[exec] final class WindowMetrics(
   def commit(
       store: StateStore,
       counts: WindowCounts,
-      next: NextDue,
+      next: NextTimer,
       boundsNow: Option[Array[Long]]
   ): Unit = {
     due.add(store.id.partitionId -> next)

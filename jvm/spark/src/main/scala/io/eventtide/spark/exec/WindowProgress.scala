@@ -35,10 +35,10 @@ private[exec] object WindowProgress {
 
   private val Keys = "numOpenKeys"
 
-  def apply(reports: Iterable[LateReport], due: Iterable[NextDue]): WindowProgress = {
+  def apply(reports: Iterable[LateReport], due: Iterable[NextTimer]): WindowProgress = {
     val late = reports.flatMap(_.rows).groupMapReduce(_._1)(_._2)(_ + _)
     val keys = due.map(_.keys)
-    WindowProgress(late, Option.when(!keys.exists(_ == NextDue.Unknown))(keys.sum))
+    WindowProgress(late, Option.when(!keys.exists(_ == NextTimer.Unknown))(keys.sum))
   }
 
   /** What there is beside the metrics of every stateful operator. */

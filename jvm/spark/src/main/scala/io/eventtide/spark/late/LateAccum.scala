@@ -24,7 +24,7 @@ final case class LateReport(
     rows: Map[LateReason, Long],
     onTime: Long,
     lowest: Long,
-    lateBy: Lateness
+    lateBy: LatenessHistogram
 ) {
   def total: Long = rows.valuesIterator.sum + onTime
 }

@@ -61,7 +61,7 @@ private object LateColumns {
 }
 
 /** What stops a query that wants no late rows. */
-private[late] object LateRefusal {
+private[late] object LateRowException {
 
   def apply(
       eventTimeMicros: Option[Long],

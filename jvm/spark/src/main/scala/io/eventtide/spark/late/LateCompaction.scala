@@ -10,7 +10,7 @@ import io.eventtide.spark.EventtideException
 import io.eventtide.spark.query.CheckpointFiles
 
 /** What a compaction has done: of so many batches with late rows, so many files have become fewer. */
-final case class LateCompacted(batches: Int, filesBefore: Int, filesAfter: Int)
+final case class CompactionResult(batches: Int, filesBefore: Int, filesAfter: Int)
 
 /** Makes few large late files of the many small ones of old batches, also while the query runs.
   *
@@ -36,15 +36,15 @@ final class LateCompaction(session: SparkSession, checkpoint: Path, every: Int) 
     * @param confirmed
     *   the folders outside the checkpoint that somebody has named
     */
-  def run(confirmed: Seq[String]): LateCompacted = {
+  def run(confirmed: Seq[String]): CompactionResult = {
     new LateOrphans(root, conf).clean(confirmed): Unit
     // Nothing after batches that are left out: what is written stands for all batches before it.
     val done = cells().iterator.map(compact).takeWhile(_.isDefined).flatten.toSeq
-    LateCompacted(done.map(_.batches).sum, done.map(_.filesBefore).sum, done.map(_.filesAfter).sum)
+    CompactionResult(done.map(_.batches).sum, done.map(_.filesBefore).sum, done.map(_.filesAfter).sum)
   }
 
   // The query can only be set back to a batch of which Spark still has the offsets.
-  private def cells(): Seq[Seq[LateEntry]] = {
+  private def cells(): Seq[Seq[LateIndexEntry]] = {
     val kept = new CheckpointFiles(new Path(root, "offsets"), conf).names.flatMap(_.toLongOption)
     val below = (kept ++ index.lastCommitted).minOption.getOrElse(0L)
     val whole = below / every * every
@@ -53,16 +53,16 @@ final class LateCompaction(session: SparkSession, checkpoint: Path, every: Int) 
   }
 
   // None if a retention has begun with these batches meanwhile.
-  private def compact(entries: Seq[LateEntry]): Option[LateCompacted] = {
+  private def compact(entries: Seq[LateIndexEntry]): Option[CompactionResult] = {
     val range = BatchRange(entries.head.batchId, entries.last.batchId)
     write(entries, range).map { parts =>
       val compacted = entries.map(entry => withParts(entry, parts))
       files.write(LateIndexFile.compacted(range), compacted.map(_.json))
-      LateCompacted(entries.length, filesOf(entries), filesOf(compacted))
+      CompactionResult(entries.length, filesOf(entries), filesOf(compacted))
     }
   }
 
-  private def write(entries: Seq[LateEntry], range: BatchRange): Option[Map[Int, Seq[LatePart]]] = {
+  private def write(entries: Seq[LateIndexEntry], range: BatchRange): Option[Map[Int, Seq[LatePart]]] = {
     def isForgotten = index.forgotten >= range.first
     val windows = folders.logs.keys.toSeq.sorted
     try {
@@ -74,10 +74,10 @@ final class LateCompaction(session: SparkSession, checkpoint: Path, every: Int) 
     }
   }
 
-  private def filesOf(entries: Seq[LateEntry]): Int =
+  private def filesOf(entries: Seq[LateIndexEntry]): Int =
     entries.flatMap(_.windows).flatMap(_.files).distinctBy(_.name).length
 
-  private def write(window: Int, entries: Seq[LateEntry], range: BatchRange): Seq[LatePart] = {
+  private def write(window: Int, entries: Seq[LateIndexEntry], range: BatchRange): Seq[LatePart] = {
     val small = entries.flatMap(_.filesOf(window))
     if (small.isEmpty) Nil
     else {
@@ -102,7 +102,7 @@ final class LateCompaction(session: SparkSession, checkpoint: Path, every: Int) 
   private def spread(rows: DataFrame, count: Int): DataFrame =
     if (count == 1) rows.repartition(1) else rows.repartitionByRange(count, col("_batch_id"))
 
-  private def refuseOther(window: Int, parts: Seq[LatePart])(entry: LateEntry): Unit = {
+  private def refuseOther(window: Int, parts: Seq[LatePart])(entry: LateIndexEntry): Unit = {
     val expected = entry.windows.filter(_.window == window).filter(_.files.nonEmpty)
     val (named, found) =
       (
@@ -120,7 +120,7 @@ final class LateCompaction(session: SparkSession, checkpoint: Path, every: Int) 
     }
   }
 
-  private def withParts(entry: LateEntry, parts: Map[Int, Seq[LatePart]]): LateEntry =
+  private def withParts(entry: LateIndexEntry, parts: Map[Int, Seq[LatePart]]): LateIndexEntry =
     entry.copy(windows = entry.windows.map { window =>
       val files = parts.getOrElse(window.window, Nil).flatMap(_.of(entry.batchId))
       if (window.files.isEmpty) window else window.copy(files = files)

@@ -10,14 +10,14 @@ import io.eventtide.spark.query.CheckpointFiles
 
 /** The folders in which a checkpoint says that its late files are. */
 private[late] final class LateFolders(root: Path, conf: Configuration) {
-  val logs: Map[Int, LateWindow] = new LateWindows(root, conf).read()
+  val logs: Map[Int, LateLogSpec] = new LateLogSpecs(root, conf).read()
 
   def paths: Seq[Path] = logs.values.map(_.folder(root)).toSeq.distinct
 
   def of(window: Int): Path = logs(window).folder(root)
 
   /** Refuses entries that name a file that is not there as it was written, or nobody knows where. */
-  def refuseDamaged(entries: Seq[LateEntry]): Unit = {
+  def refuseDamaged(entries: Seq[LateIndexEntry]): Unit = {
     entries.flatMap(_.windows).map(_.window).distinct.filterNot(logs.contains).foreach {
       LateFolders.refuseUndescribed(root, _, entries)
     }
@@ -67,7 +67,7 @@ private[late] final class LateFolders(root: Path, conf: Configuration) {
 private[late] object LateFolders {
 
   /** Refuses to go on with a log of which nothing says what it is like, and that has files. */
-  def refuseUndescribed(root: Path, window: Int, entries: Seq[LateEntry]): Unit =
+  def refuseUndescribed(root: Path, window: Int, entries: Seq[LateIndexEntry]): Unit =
     for {
       entry <- entries.find(_.filesOf(window).nonEmpty)
       file <- entry.filesOf(window).headOption

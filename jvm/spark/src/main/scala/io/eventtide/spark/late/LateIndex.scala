@@ -28,10 +28,10 @@ private[spark] final class LateIndex(
   private var present = Vector.empty[LateIndexFile] // of committed batches, in order
   private var replaced = Vector.empty[LateIndexFile]
   private var begun = Map.empty[Long, Int] // the highest revision of a batch that may run again
-  private var newest = Option.empty[LateEntry]
+  private var newest = Option.empty[LateIndexEntry]
 
   /** The last entry. */
-  def last: Option[LateEntry] = newest
+  def last: Option[LateIndexEntry] = newest
 
   /** What there is up to the last batch. */
   def totals: LateTotals = newest.fold(LateTotals.None)(_.totals)
@@ -50,16 +50,16 @@ private[spark] final class LateIndex(
   }
 
   /** Writes the late rows of a batch, if there are any, or were when it was run before. */
-  def write(batchId: Long, atMicros: Long, windows: Seq[LateOfWindow]): Unit = {
+  def write(batchId: Long, atMicros: Long, windows: Seq[WindowLateEntry]): Unit = {
     clear(batchId)
     val before = begun.get(batchId)
     val earlier =
       before.toSeq.flatMap(revision => files.entries(LateIndexFile.batch(batchId, revision)))
     val late = windows.filter(_.rows.nonEmpty).map(window => asWritten(window, earlier))
     if (late.nonEmpty || before.isDefined) {
-      val total = LateEntry.sum(totals.rows +: late.map(_.rows))
+      val total = LateIndexEntry.sum(totals.rows +: late.map(_.rows))
       val file = LateIndexFile.batch(batchId, before.fold(0)(_ + 1))
-      val entry = LateEntry(batchId, newest.map(_.batchId), atMicros, total, late)
+      val entry = LateIndexEntry(batchId, newest.map(_.batchId), atMicros, total, late)
       files.write(file, Seq(entry.json))
       replaced ++= before.map(LateIndexFile.batch(batchId, _))
       present :+= file
@@ -69,7 +69,7 @@ private[spark] final class LateIndex(
   }
 
   /** Goes on without batches that a retention has forgotten. */
-  def forget(batches: LateEntry): Unit = {
+  def forget(batches: LateIndexEntry): Unit = {
     val (current, old) = LateIndexFile.sort(files.names)
     replaced = (replaced ++ old.filter(_.last <= batches.batchId)).distinctBy(_.name)
     val first = batches.batchId + 1
@@ -78,7 +78,7 @@ private[spark] final class LateIndex(
   }
 
   // Another run may have kept these rows, or only counted them, and may be about to commit that.
-  private def asWritten(window: LateOfWindow, earlier: Seq[LateEntry]): LateOfWindow = earlier
+  private def asWritten(window: WindowLateEntry, earlier: Seq[LateIndexEntry]): WindowLateEntry = earlier
     .flatMap(_.windows)
     .find(other => other.window == window.window && other.files.isEmpty != window.files.isEmpty)
     .getOrElse(window)

@@ -36,7 +36,7 @@ private[late] final class LateIndexFiles(root: Path, conf: Configuration) {
   }
 
   @throws[FileNotFoundException]
-  def entries(file: LateIndexFile): Seq[LateEntry] = heads(file).map(entry(file, _))
+  def entries(file: LateIndexFile): Seq[LateIndexEntry] = heads(file).map(entry(file, _))
 
   /** What the lines of a file begin with: much less work than all that they say. */
   @throws[FileNotFoundException]
@@ -45,12 +45,12 @@ private[late] final class LateIndexFiles(root: Path, conf: Configuration) {
     reading(file)(text.map(LateLine(_)))
   }
 
-  def entry(file: LateIndexFile, line: LateLine): LateEntry = reading(file)(line.entry)
+  def entry(file: LateIndexFile, line: LateLine): LateIndexEntry = reading(file)(line.entry)
 
   private def reading[A](file: LateIndexFile)(read: => A): A =
     try read
     catch {
-      case foreign: LateEntry.Foreign => unreadable(file.name, foreign.getMessage)
+      case foreign: LateIndexEntry.Foreign => unreadable(file.name, foreign.getMessage)
       case NonFatal(_) =>
         unreadable(file.name, "one of its lines is not as Eventtide writes it")
     }

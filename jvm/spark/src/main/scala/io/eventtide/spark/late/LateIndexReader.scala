@@ -73,10 +73,10 @@ private[spark] final class LateIndexReader(root: Path, conf: Configuration) {
       after: Long,
       until: Long,
       selection: LateSelection = LateSelection.All
-  ): Seq[LateEntry] = attempt(LateIndexReader.Attempts)(read(after, until, selection))
+  ): Seq[LateIndexEntry] = attempt(LateIndexReader.Attempts)(read(after, until, selection))
 
   /** Those that can be read, whatever is missing. */
-  def readable(after: Long, until: Long, selection: LateSelection): Seq[LateEntry] =
+  def readable(after: Long, until: Long, selection: LateSelection): Seq[LateIndexEntry] =
     Try(entries(after, until, selection)).getOrElse {
       for {
         file <- wanted(after, until)
@@ -123,7 +123,7 @@ private[spark] final class LateIndexReader(root: Path, conf: Configuration) {
       after: Long,
       until: Long,
       selection: LateSelection
-  ): Either[String, Seq[LateEntry]] = {
+  ): Either[String, Seq[LateIndexEntry]] = {
     val found = wanted(after, until).flatMap(file => lines(file, after, until).map(file -> _))
     gap(after, found.map(_._2)).toLeft {
       found.collect {

@@ -10,10 +10,10 @@ private[late] final class LateLine private (
 ) {
 
   /** All of it, which has to agree with its beginning. */
-  def entry: LateEntry = {
-    val entry = LateEntry.read(text)
+  def entry: LateIndexEntry = {
+    val entry = LateIndexEntry.read(text)
     if (entry.batchId != batchId || entry.after != after) {
-      throw new LateEntry.Foreign(s"a line of batch $batchId names another one")
+      throw new LateIndexEntry.Foreign(s"a line of batch $batchId names another one")
     }
     entry
   }
@@ -24,7 +24,7 @@ private[late] object LateLine {
   private val After = ",\"after\":"
 
   def apply(text: String): LateLine = {
-    if (!text.startsWith(Batch)) throw new LateEntry.Foreign("a line does not begin with its batch")
+    if (!text.startsWith(Batch)) throw new LateIndexEntry.Foreign("a line does not begin with its batch")
     val end = endOfNumber(text, Batch.length)
     val batchId = text.substring(Batch.length, end).toLong
     new LateLine(batchId, after(text, end), text)

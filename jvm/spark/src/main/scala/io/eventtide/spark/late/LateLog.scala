@@ -52,7 +52,7 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, stage: In
 
   private var onTime = 0L
   private var lowest = Long.MaxValue
-  private val lateBy = new LatenessCounter
+  private val lateBy = new LatenessHistogramBuilder
 
   /** A row of that time was not late. */
   def pass(micros: Long): Unit = pass(micros, rows = 1)
@@ -82,7 +82,7 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, stage: In
       eventTimeMicros: Long,
       windowsMissed: Option[Int]
   ): Unit = {
-    if (log.refuses) throw LateRefusal(Some(eventTimeMicros), judge, reason)
+    if (log.refuses) throw LateRowException(Some(eventTimeMicros), judge, reason)
     columns.at(eventTimeMicros, windowsMissed)
     earliest = math.min(earliest, eventTimeMicros)
     latest = math.max(latest, eventTimeMicros)
@@ -94,7 +94,7 @@ final class PartitionLate private[late] (log: LateLog, partition: Int, stage: In
 
   /** Takes a row that has no time, or none that can be shown. */
   def addWithoutTime(row: InternalRow): Unit = {
-    if (log.refuses) throw LateRefusal(None, judge, LateReason.BadTime)
+    if (log.refuses) throw LateRowException(None, judge, LateReason.BadTime)
     columns.withoutTime()
     put(row, LateReason.BadTime)
   }

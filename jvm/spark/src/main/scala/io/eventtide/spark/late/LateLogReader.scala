@@ -2,7 +2,7 @@ package io.eventtide.spark.late
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, Path}
-import org.apache.spark.sql.eventtide.RunningQuery
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.types.StructType
 
 import io.eventtide.spark.EventtideException
@@ -15,7 +15,7 @@ import io.eventtide.spark.EventtideException
 private[spark] final class LateLogReader(
     root: Path,
     window: Int,
-    log: LateWindow,
+    log: LateLogSpec,
     conf: Configuration
 ) {
   private val index = new LateIndexReader(root, conf)
@@ -36,12 +36,12 @@ private[spark] final class LateLogReader(
     * @param source
     *   what Spark gives the source of it, a folder in the checkpoint of that query
     */
-  def mark(reader: RunningQuery, source: String): LateMark =
+  def mark(reader: StreamExecutionAccess, source: String): LateMark =
     new LateMark(new LateReaders(root, conf), reader.id, reader.label, source, () => hasRetention)
 
   // The query may get one while a stream reads, so that this is not what was found at the start.
   private def hasRetention: Boolean =
-    new LateWindows(root, conf).read().values.exists(_.keepMicros.isDefined)
+    new LateLogSpecs(root, conf).read().values.exists(_.keepMicros.isDefined)
 
   /** The files of the batches above `after`, up to and with `until`. */
   def files(after: Long, until: Long, missing: LateMissing): Seq[FileStatus] =
@@ -110,19 +110,19 @@ private[spark] object LateLogReader {
   def open(checkpoint: String, window: Option[String], conf: Configuration): LateLogReader = {
     val path = new Path(checkpoint)
     val root = path.getFileSystem(conf).makeQualified(path)
-    val logs = new LateWindows(root, conf).read()
+    val logs = new LateLogSpecs(root, conf).read()
     if (logs.isEmpty) throw EventtideException("LATE_LOG_MISSING", "root" -> root)
     val chosen = window.fold(only(root, logs))(named(root, logs, _))
     new LateLogReader(root, chosen, logs(chosen), conf)
   }
 
-  private def only(root: Path, logs: Map[Int, LateWindow]): Int =
+  private def only(root: Path, logs: Map[Int, LateLogSpec]): Int =
     if (logs.size == 1) logs.keys.head else refuse(root, logs, "missing")
 
-  private def named(root: Path, logs: Map[Int, LateWindow], window: String): Int =
+  private def named(root: Path, logs: Map[Int, LateLogSpec], window: String): Int =
     window.toIntOption.filter(logs.contains).getOrElse(refuse(root, logs, s"'$window'"))
 
-  private def refuse(root: Path, logs: Map[Int, LateWindow], value: String): Nothing =
+  private def refuse(root: Path, logs: Map[Int, LateLogSpec], value: String): Nothing =
     throw EventtideException(
       "LATE_LOG_WINDOW",
       "root" -> root,

@@ -34,7 +34,7 @@ private[late] final class LateRetention(
 ) extends Logging {
   private val files = new LateIndexFiles(root, conf)
   private val readers = new LateReaders(root, conf)
-  private var oldest = Option.empty[(LateIndexFile, Seq[LateEntry])] // a file that was read
+  private var oldest = Option.empty[(LateIndexFile, Seq[LateIndexEntry])] // a file that was read
   private var oldestAt = Option.empty[Long] // the time of the first batch that is kept, if known
   private var isAtWork = false
   private var gone = Seq.empty[Path]
@@ -47,7 +47,7 @@ private[late] final class LateRetention(
     * @return
     *   what the index has in place of batches that it has forgotten, if it has forgotten some
     */
-  def step(nowMicros: Long, below: Long): Option[LateEntry] = {
+  def step(nowMicros: Long, below: Long): Option[LateIndexEntry] = {
     gone.foreach(path => Try(path.getFileSystem(conf).delete(path, false)))
     gone = Nil
     if (isBroken || oldestAt.exists(!isOverdue(_, nowMicros))) None
@@ -56,7 +56,7 @@ private[late] final class LateRetention(
       catch { case NonFatal(failure) => break(failure.getMessage) }
   }
 
-  private def forget(now: Long, below: Long): Option[LateEntry] = {
+  private def forget(now: Long, below: Long): Option[LateIndexEntry] = {
     val (present, _) = LateIndexFile.sort(files.names)
     val (forgotten, kept) = present.partition(_.isForgotten)
     val before = forgotten.headOption.flatMap(files.entries(_).lastOption)
@@ -73,7 +73,7 @@ private[late] final class LateRetention(
     atMicros < Clamped.subtract(now, length)
   }
 
-  private def entriesOf(file: LateIndexFile): Seq[LateEntry] = {
+  private def entriesOf(file: LateIndexFile): Seq[LateIndexEntry] = {
     val known = oldest.filter(_._1.name == file.name).map(_._2)
     val entries = known.getOrElse(files.entries(file)).dropWhile(_.batchId < file.first)
     oldest = Some(file -> entries)
@@ -82,10 +82,10 @@ private[late] final class LateRetention(
 
   private def taken(
       file: LateIndexFile,
-      entries: Seq[LateEntry],
+      entries: Seq[LateIndexEntry],
       now: Long,
       below: Long
-  ): Seq[LateEntry] = {
+  ): Seq[LateIndexEntry] = {
     val known = readers.all
     val read =
       if (known.isEmpty && waitsForHandler) -1L
@@ -102,31 +102,31 @@ private[late] final class LateRetention(
   }
 
   private def forget(
-      before: Option[LateEntry],
+      before: Option[LateIndexEntry],
       file: LateIndexFile,
-      taken: Seq[LateEntry]
-  ): Option[LateEntry] = {
+      taken: Seq[LateIndexEntry]
+  ): Option[LateIndexEntry] = {
     val isWhole = taken.zip(before +: taken.map(Option(_))).forall { case (entry, previous) =>
       entry.after == previous.map(_.batchId) &&
-      entry.total == LateEntry.sum(previous.map(_.total).toSeq :+ entry.rows)
+      entry.total == LateIndexEntry.sum(previous.map(_.total).toSeq :+ entry.rows)
     }
     if (taken.isEmpty) None
     else if (!isWhole) break(s"the entries of ${file.name} do not follow on each other")
     else {
-      val entry = LateEntry.together(before.toSeq ++ taken)
+      val entry = LateIndexEntry.together(before.toSeq ++ taken)
       files.write(LateIndexFile.forgotten(entry.batchId), Seq(entry.json))
       gone = pathsOf(taken)
       Some(entry)
     }
   }
 
-  private def pathsOf(entries: Seq[LateEntry]): Seq[Path] =
+  private def pathsOf(entries: Seq[LateIndexEntry]): Seq[Path] =
     for {
       (window, folder) <- folders.toSeq
       name <- entries.flatMap(_.filesOf(window)).map(_.name).distinct
     } yield new Path(folder, name)
 
-  private def break(reason: String): Option[LateEntry] = {
+  private def break(reason: String): Option[LateIndexEntry] = {
     isBroken = true
     logWarning(
       s"Late rows that are too old are not removed until the query is started again: $reason"

@@ -7,7 +7,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.eventtide.RunningQuery
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
 
 import io.eventtide.spark.query.CheckpointFiles
 
@@ -21,10 +21,10 @@ private[spark] final case class LateCounts(
 )
 
 /** What windows took and what was too late for them, in one batch. */
-private[spark] final case class BatchLateness(onTime: Long, late: Long, by: Lateness)
+private[spark] final case class BatchLateness(onTime: Long, late: Long, by: LatenessHistogram)
 
 private[spark] object BatchLateness {
-  val None: BatchLateness = BatchLateness(0, 0, Lateness.None)
+  val None: BatchLateness = BatchLateness(0, 0, LatenessHistogram.None)
 }
 
 private[spark] object LateCounts {
@@ -34,14 +34,14 @@ private[spark] object LateCounts {
 /** The late rows of one run of a query: the logs of its windows, and the index of what counts. */
 private[spark] final class LateRows private (
     session: SparkSession,
-    windows: IndexedSeq[LateOutput],
+    windows: IndexedSeq[LateSink],
     newIndex: => LateIndex,
     retention: Option[LateRetention],
     retain: Int
 ) extends Logging {
   private lazy val index = newIndex // a query without windows has none
   private val positions = windows.map(_.node).zipWithIndex.toMap
-  private var ofBatch = Seq.empty[LateOfWindow]
+  private var ofBatch = Seq.empty[WindowLateEntry]
   @volatile private var counted = LateCounts.None
   private var last = BatchLateness.None
   private var hasWarned = false
@@ -76,14 +76,14 @@ private[spark] final class LateRows private (
   /** Takes what the logs of a batch have been told; no file is touched. */
   def take(logs: Map[UUID, LateLog]): Unit = if (windows.nonEmpty) {
     val late = logs.toSeq.map { case (node, log) =>
-      LateEntry.ofWindow(positions(node), log.reports.value)
+      LateIndexEntry.ofWindow(positions(node), log.reports.value)
     }
     ofBatch = late.sortBy(_.window)
-    val inBatch = LateEntry.sum(late.map(_.rows))
+    val inBatch = LateIndexEntry.sum(late.map(_.rows))
     val reports = logs.valuesIterator.flatMap(_.reports.value).toSeq
-    val lateBy = reports.foldLeft(Lateness.None)(_ ++ _.lateBy)
+    val lateBy = reports.foldLeft(LatenessHistogram.None)(_ ++ _.lateBy)
     last = BatchLateness(reports.map(_.onTime).sum, LateReason.countTooLate(inBatch), lateBy)
-    val total = LateEntry.sum(Seq(index.totals.rows, inBatch))
+    val total = LateIndexEntry.sum(Seq(index.totals.rows, inBatch))
     counted = LateCounts(inBatch, total, counted.onTime + last.onTime)
   }
 
@@ -121,7 +121,7 @@ private[spark] final class LateRows private (
 }
 
 /** Where the late rows of one node go; without a folder they are counted only. */
-private final class LateOutput(val node: UUID, val mode: LateMode, folder: Option[LateFolder]) {
+private final class LateSink(val node: UUID, val mode: LateMode, folder: Option[LateLocation]) {
 
   /** Which of these files are not as they were written. */
   def damaged(files: Seq[LateFileName]): Seq[DamagedLateFile] =
@@ -135,7 +135,7 @@ private final class LateOutput(val node: UUID, val mode: LateMode, folder: Optio
   }
 }
 
-private final case class LateFolder(path: Path, log: LateWindow, check: LateFilesCheck)
+private final case class LateLocation(path: Path, log: LateLogSpec, check: LateFilesCheck)
 
 private[spark] object LateRows {
 
@@ -144,16 +144,16 @@ private[spark] object LateRows {
     * @param retain
     *   so many batches Spark can be set back
     */
-  def open(query: RunningQuery, root: Path, retain: Int, conf: Configuration): LateRows = {
+  def open(query: StreamExecutionAccess, root: Path, retain: Int, conf: Configuration): LateRows = {
     val nodes = nodesOf(query.analyzedPlan)
     val logs = nodes.map(logOf(_, query.id, conf))
     if (nodes.nonEmpty) begin(root, conf, logs)
     val outputs = nodes.zip(logs).map { case (node, log) =>
       val folder = log.map { found =>
         val path = found.folder(root)
-        LateFolder(path, found, new LateFilesCheck(path, conf))
+        LateLocation(path, found, new LateFilesCheck(path, conf))
       }
-      new LateOutput(node.lateNode, node.lateSettings.mode, folder)
+      new LateSink(node.lateNode, node.lateSettings.mode, folder)
     }
     val index = new LateIndex(root, retain, conf)
     new LateRows(query.session, outputs, index, retentionOf(nodes, logs, root, conf), retain)
@@ -161,8 +161,8 @@ private[spark] object LateRows {
 
   // Of several windows that log into one index, the one that keeps its rows longest decides.
   private def retentionOf(
-      nodes: Seq[FindsLateRows],
-      logs: Seq[Option[LateWindow]],
+      nodes: Seq[HasLateOutput],
+      logs: Seq[Option[LateLogSpec]],
       root: Path,
       conf: Configuration
   ): Option[LateRetention] = {
@@ -186,7 +186,7 @@ private[spark] object LateRows {
       root: Path,
       conf: Configuration
   ): Unit = {
-    val known = new LateWindows(root, conf).read()
+    val known = new LateLogSpecs(root, conf).read()
     for {
       (node, window) <- nodesOf(plan).zipWithIndex
       next <- logOf(node, query, conf)
@@ -204,24 +204,24 @@ private[spark] object LateRows {
     }
   }
 
-  private def nodesOf(plan: LogicalPlan): IndexedSeq[FindsLateRows] =
-    plan.collect { case node: FindsLateRows => node }.distinctBy(_.lateNode).toIndexedSeq
+  private def nodesOf(plan: LogicalPlan): IndexedSeq[HasLateOutput] =
+    plan.collect { case node: HasLateOutput => node }.distinctBy(_.lateNode).toIndexedSeq
 
   private def logOf(
-      node: FindsLateRows,
+      node: HasLateOutput,
       query: => UUID,
       conf: Configuration
-  ): Option[LateWindow] =
+  ): Option[LateLogSpec] =
     Option.when(node.lateSettings.mode == LateMode.Log) {
       val to = node.lateSettings.to.map(folder => new Path(folder, query.toString))
       val absolute = to.map(path => path.getFileSystem(conf).makeQualified(path).toString)
-      LateWindow(absolute, LateSchema.of(node.lateRow), node.lateSettings.keepMicros)
+      LateLogSpec(absolute, LateSchema.of(node.lateRow), node.lateSettings.keepMicros)
     }
 
-  private def begin(root: Path, conf: Configuration, logs: Seq[Option[LateWindow]]): Unit = {
+  private def begin(root: Path, conf: Configuration, logs: Seq[Option[LateLogSpec]]): Unit = {
     val byWindow = logs.zipWithIndex.collect { case (Some(log), window) => window -> log }.toMap
     val isNew = new CheckpointFiles(new Path(root, "offsets"), conf).names.isEmpty
-    val windows = new LateWindows(root, conf)
+    val windows = new LateLogSpecs(root, conf)
     if (isNew) windows.begin(byWindow) else windows.resume(byWindow)
   }
 }

@@ -16,7 +16,7 @@ import org.apache.spark.sql.connector.read.{
   SupportsPushDownRequiredColumns,
   SupportsReportStatistics
 }
-import org.apache.spark.sql.eventtide.RunningQuery
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.execution.datasources.v2.parquet.{
   ParquetPartitionReaderFactory,
   ParquetScan,
@@ -37,7 +37,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 private final class LateScanBuilder(
     session: SparkSession,
     log: LateLogReader,
-    reading: LateReading
+    reading: LateReadOptions
 ) extends SupportsPushDownRequiredColumns
     with SupportsPushDownCatalystFilters {
 
@@ -66,7 +66,7 @@ private final class LateScan(
     parquet: ParquetScan,
     session: SparkSession,
     log: LateLogReader,
-    reading: LateReading
+    reading: LateReadOptions
 ) extends Scan
     with SupportsReportStatistics {
 
@@ -82,7 +82,7 @@ private final class LateScan(
     new LateStream(
       log,
       reading,
-      RunningQuery.current(session).map(log.mark(_, checkpointLocation)),
+      StreamExecutionAccess.current(session).map(log.mark(_, checkpointLocation)),
       files => parquet.copy(fileIndex = new LateFileIndex(session, files))
     )
 }

@@ -39,7 +39,7 @@ final class LateSource extends TableProvider with DataSourceRegister {
       properties: JMap[String, String]
   ): Table = {
     val options = new CaseInsensitiveStringMap(properties)
-    new LateTable(LateSource.open(options), LateReading(options))
+    new LateTable(LateSource.open(options), LateReadOptions(options))
   }
 }
 
@@ -59,7 +59,7 @@ private[spark] object LateSource {
   }
 }
 
-private final class LateTable(log: LateLogReader, reading: LateReading)
+private final class LateTable(log: LateLogReader, reading: LateReadOptions)
     extends Table
     with SupportsRead {
   override def name: String = log.name

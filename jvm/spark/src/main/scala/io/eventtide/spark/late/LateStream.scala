@@ -22,7 +22,7 @@ private final case class LateOffset(batchId: Long) extends Offset {
 /** The late rows of a query as they come, one or more of its batches at a time. */
 private final class LateStream(
     log: LateLogReader,
-    reading: LateReading,
+    reading: LateReadOptions,
     mark: Option[LateMark],
     scan: Seq[FileStatus] => ParquetScan
 ) extends MicroBatchStream

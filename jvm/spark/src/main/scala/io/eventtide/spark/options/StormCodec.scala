@@ -1,7 +1,7 @@
 package io.eventtide.spark.options
 
 import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.storm.{Extent, StormSpec}
+import io.eventtide.kernel.storm.{WindowLength, StormSpec}
 import io.eventtide.spark.EventtideException
 
 /** Reads Storm's windows: a length and a slide, each in time or in rows. */
@@ -19,7 +19,7 @@ private[options] object StormCodec {
   /** @param isOfIngestion
     *   whether rows have the time at which they come
     */
-  def read(options: Options, isOfIngestion: Boolean): WindowKind.ByStorm = {
+  def read(options: OptionReader, isOfIngestion: Boolean): WindowKind.ByStorm = {
     val spec = StormSpec(extent(options, "length", 1), extent(options, "slide", ShortestSlide))
     val handsOut = options.choice("result", Seq("rows" -> true, "aggregates" -> false))
     val atHand = options.count("rows_in_memory", 1)
@@ -31,9 +31,9 @@ private[options] object StormCodec {
     )
   }
 
-  private def extent(options: Options, what: String, shortest: Long): Extent = {
-    val time = options.duration(s"$what.time", shortest).map(Extent.Time)
-    val rows = options.count(s"$what.rows", 1).map(Extent.Rows)
+  private def extent(options: OptionReader, what: String, shortest: Long): WindowLength = {
+    val time = options.duration(s"$what.time", shortest).map(WindowLength.Time)
+    val rows = options.count(s"$what.rows", 1).map(WindowLength.Rows)
     (time, rows) match {
       case (Some(one), None) => one
       case (None, Some(one)) => one
@@ -56,7 +56,7 @@ private[options] object StormCodec {
     if (settings.panes.isDefined) refuse("panes", "early")
     if (settings.hasOwnTime) refuse("scope", "key")
     settings.byKey.flatMap(_.silence.timeout).foreach { timeout =>
-      refuse("idle timeout", PolicyTree.duration(timeout))
+      refuse("idle timeout", PolicyFormatter.duration(timeout))
     }
     settings.byKey.filter(_.silence.byEvents).foreach(_ => refuse("idle clock", "event_time"))
   }

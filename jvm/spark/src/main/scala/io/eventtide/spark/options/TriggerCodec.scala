@@ -7,7 +7,7 @@ import io.eventtide.spark.EventtideException
 private[options] object TriggerCodec {
   private val Names = Seq("at_window_end", "on_update", "every", "every_rows", "when")
 
-  def read(options: Options, early: Option[PaneSettings]): Seq[NamedTrigger] =
+  def read(options: OptionReader, early: Option[PaneSettings]): Seq[NamedTrigger] =
     options.get("triggers").toSeq.flatMap(_.split(',')).map { name =>
       NamedTrigger(name, trigger(name, early))
     }

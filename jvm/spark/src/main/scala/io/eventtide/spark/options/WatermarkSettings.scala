@@ -30,14 +30,14 @@ final case class WatermarkSettings(
     expectedCount: Option[Int],
     maxSubstreams: Int,
     holdsOnRestart: Boolean,
-    substreams: SubstreamLabel,
+    substreams: SubstreamDescription,
     keepsRefused: Boolean = false,
     ttl: Option[SubstreamTtl] = None,
     maxClockStepMicros: Option[Long] = None
 ) {
 
   /** Whether the rows are told apart at all. */
-  def hasSubstreams: Boolean = substreams != SubstreamLabel.Whole
+  def hasSubstreams: Boolean = substreams != SubstreamDescription.Whole
 
   def movesWithClock: Boolean =
     policy.movesWithClock || idleTimeoutMicros.isDefined || throttles.exists(_.timed)
@@ -84,7 +84,7 @@ final case class WatermarkSettings(
   }
 
   /** Whether they are the partitions of a source that says which it has. */
-  def areOfKafka: Boolean = substreams == SubstreamLabel.Kafka
+  def areOfKafka: Boolean = substreams == SubstreamDescription.Kafka
 
   /** Whether substreams may come without end though nobody has said so. */
   def growsUnasked: Boolean = hasSubstreams && !areOfKafka && ttl.isEmpty && ttlMicros.isEmpty
@@ -104,17 +104,17 @@ object WatermarkSettings {
   * @param why
   *   for people: who chose it
   */
-final case class SubstreamLabel(text: String, why: String)
+final case class SubstreamDescription(text: String, why: String)
 
-object SubstreamLabel {
+object SubstreamDescription {
 
   /** A stream that has no substreams. */
-  val Whole: SubstreamLabel =
-    SubstreamLabel("the whole source", "none was named, and the source has none of its own")
+  val Whole: SubstreamDescription =
+    SubstreamDescription("the whole source", "none was named, and the source has none of its own")
 
   /** The default for Kafka. */
-  val Kafka: SubstreamLabel = SubstreamLabel("topic, partition", "Kafka's own")
+  val Kafka: SubstreamDescription = SubstreamDescription("topic, partition", "Kafka's own")
 
   /** One that the user chose. */
-  def named(text: String): SubstreamLabel = SubstreamLabel(text, "named")
+  def named(text: String): SubstreamDescription = SubstreamDescription(text, "named")
 }

@@ -58,7 +58,7 @@ private[spark] object WindowCodec {
       policy: Option[PolicySpec],
       isOfIngestion: Boolean
   ): WindowSettings = {
-    val options = new Options(values)
+    val options = new OptionReader(values)
     val kind = options.choice("kind", Kinds.map(kind => kind -> kind)).getOrElse("")
     val early = panes(options, hasCondition)
     val emitted = TriggerCodec.read(options, early)
@@ -80,7 +80,7 @@ private[spark] object WindowCodec {
 
   private val Kinds = Seq("tumbling", "sliding", "cumulate", "session", "count", "storm")
 
-  private def windows(kind: String, options: Options, isLocal: Boolean): WindowKind = kind match {
+  private def windows(kind: String, options: OptionReader, isLocal: Boolean): WindowKind = kind match {
     case "session" => WindowKind.BySession(session(options))
     case "count" =>
       val rows = options.count("rows", 1).getOrElse(missing("rows"))
@@ -90,7 +90,7 @@ private[spark] object WindowCodec {
       WindowKind.ByTime(WindowSpec(frames.grid, frames.shape, profile(options), delay(options)))
   }
 
-  private def session(options: Options): SessionSpec = {
+  private def session(options: OptionReader): SessionSpec = {
     val gap = options.duration("gap", 1000).getOrElse(missing("gap"))
     val rules = profile(options)
     val touching = options.choice("touching", Seq("separate" -> false, "merge" -> true))
@@ -118,21 +118,21 @@ private[spark] object WindowCodec {
       .mkString(", ")
 
   // Spark's watermark excludes its own time, whatever that of the profile's system does.
-  private def profile(options: Options): Profile = {
+  private def profile(options: OptionReader): Profile = {
     val named = options.choice("profile", Profile.all.map(profile => profile.name -> profile))
     val rule = options.choice("late_rule", LateRule.all.map(rule => rule.name -> rule))
     val chosen = named.getOrElse(Profile.eventtide)
     chosen.copy(lateRule = rule.getOrElse(chosen.lateRule), inclusive = false)
   }
 
-  private def lateness(options: Options): Long =
+  private def lateness(options: OptionReader): Long =
     options.duration("allowed_lateness", 0).getOrElse(0L)
 
   // With final rows only, a window that may still change gives its row when it no longer can.
-  private def delay(options: Options): Long =
+  private def delay(options: OptionReader): Long =
     options.duration("delay", 0).getOrElse(0L) + lateness(options)
 
-  private def panes(options: Options, hasCondition: Boolean): Option[PaneSettings] = {
+  private def panes(options: OptionReader, hasCondition: Boolean): Option[PaneSettings] = {
     val every = options.duration("early.every", 1000)
     val rows = options.count("early.rows", 1)
     val updates = isOn(options, "updates")
@@ -144,10 +144,10 @@ private[spark] object WindowCodec {
     }
   }
 
-  private def isOn(options: Options, option: String): Boolean =
+  private def isOn(options: OptionReader, option: String): Boolean =
     options.choice(option, Seq("true" -> true, "false" -> false)).getOrElse(false)
 
-  private def late(options: Options): LateSettings = {
+  private def late(options: OptionReader): LateSettings = {
     val mode = options.choice("late", LateMode.all.map(mode => mode.name -> mode))
     LateSettings(
       mode.getOrElse(LateMode.Log),

@@ -8,7 +8,7 @@ import scala.util.Try
 
 import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.time.{CalendarGrid, Frame, FrameGrid}
-import io.eventtide.kernel.window.{Cumulating, Sliding, WindowShape}
+import io.eventtide.kernel.window.{Cumulative, Sliding, WindowShape}
 import io.eventtide.spark.EventtideException
 
 /** Which frames a window is made of, and how many of them. */
@@ -25,16 +25,16 @@ private[options] object WindowFrames {
   /** @param isLocal
     *   whether event times are those of a clock without a zone
     */
-  def read(kind: String, options: Options, isLocal: Boolean): WindowFrames =
+  def read(kind: String, options: OptionReader, isLocal: Boolean): WindowFrames =
     options.get("time_zone").fold(fixed(kind, options)) { name =>
       calendar(kind, options, zone(name), isLocal)
     }
 
-  private def fixed(kind: String, options: Options): WindowFrames = {
+  private def fixed(kind: String, options: OptionReader): WindowFrames = {
     val size = required(options.duration("size", ShortestFrame), "size")
     val step =
       piece(kind).fold(size)(name => required(options.duration(name, ShortestFrame), name))
-    val frames = frameCount(size, step, PolicyTree.duration)
+    val frames = frameCount(size, step, PolicyFormatter.duration)
     val period = if (kind == "cumulate") size else step
     val start = Math.floorMod(
       origin(options).fold(0L)(ChronoUnit.MICROS.between(Instant.EPOCH, _)) +
@@ -51,7 +51,7 @@ private[options] object WindowFrames {
     frames.grid match {
       case Frame(step, offset) =>
         val start = frames.shape match {
-          case Cumulating(_, phase) => phase * step + offset
+          case Cumulative(_, phase) => phase * step + offset
           case _: Sliding => offset
         }
         sizes(kind, Durations.inWords(count * step), Durations.inWords(step)) ++
@@ -75,7 +75,7 @@ private[options] object WindowFrames {
   // A column without a zone already shows what clocks show: its days all have 24 hours.
   private def calendar(
       kind: String,
-      options: Options,
+      options: OptionReader,
       zone: ZoneId,
       isLocal: Boolean
   ): WindowFrames = {
@@ -103,7 +103,7 @@ private[options] object WindowFrames {
   }
 
   private def shape(kind: String, frames: Int, phase: Int): WindowShape =
-    if (kind == "cumulate") Cumulating(frames, phase) else Sliding(frames)
+    if (kind == "cumulate") Cumulative(frames, phase) else Sliding(frames)
 
   private def required[A](value: Option[A], option: String): A = value.getOrElse {
     throw EventtideException(
@@ -132,19 +132,19 @@ private[options] object WindowFrames {
   }
 
   /** How far windows are moved, below `period`, after which they repeat. */
-  private def offset(options: Options, period: Long): Long = {
+  private def offset(options: OptionReader, period: Long): Long = {
     val offset = options.duration("offset", 0).getOrElse(0L)
     if (offset >= period) {
       throw new InvalidArgument(
         "offset",
-        PolicyTree.duration(offset),
-        s"below ${PolicyTree.duration(period)}, after which windows repeat"
+        PolicyFormatter.duration(offset),
+        s"below ${PolicyFormatter.duration(period)}, after which windows repeat"
       )
     }
     offset
   }
 
-  private def origin(options: Options): Option[Instant] = options.get("origin").map { text =>
+  private def origin(options: OptionReader): Option[Instant] = options.get("origin").map { text =>
     Try(Instant.parse(text)).getOrElse(
       throw notOne("origin", text, "instants in ISO 8601, such as '1970-01-01T00:00:00Z'")
     )
@@ -154,7 +154,7 @@ private[options] object WindowFrames {
     throw notOne("time_zone", name, "names of time zones, such as 'Europe/Berlin'")
   )
 
-  private def period(options: Options, option: String): Option[Period] =
+  private def period(options: OptionReader, option: String): Option[Period] =
     options.get(option).map { text =>
       Try(Period.parse(text)).toOption
         .filter(isCalendar)

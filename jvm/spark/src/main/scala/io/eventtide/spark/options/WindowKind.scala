@@ -1,21 +1,21 @@
 package io.eventtide.spark.options
 
-import io.eventtide.kernel.storm.{Extent, StormSpec}
+import io.eventtide.kernel.storm.{WindowLength, StormSpec}
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.kernel.window.{
-  BlockArchive,
+  BlockStore,
   Buffers,
   CountSpec,
   CountWindows,
-  FrameRing,
+  FrameWindowState,
   FrameWindows,
   LateRule,
-  OpenWindows,
+  WindowSet,
   Profile,
   SessionSpec,
   Sessions,
-  Silence,
+  KeyIdleness,
   TimeRange,
   WindowShape,
   WindowSpec
@@ -58,11 +58,11 @@ object WindowKind {
   sealed trait Merged extends WindowKind {
 
     /** The windows of one key, for an operator that takes rows one by one. */
-    def open(buffers: Buffers, deducts: Boolean): OpenWindows
+    def open(buffers: Buffers, deducts: Boolean): WindowSet
   }
 
   final case class ByTime(spec: WindowSpec) extends Merged {
-    def open(buffers: Buffers, deducts: Boolean): OpenWindows =
+    def open(buffers: Buffers, deducts: Boolean): WindowSet =
       new FrameWindows(spec, ring(spec.shape, buffers, deducts))
 
     def windowsOf(ts: Long): Option[Int] = Some(spec.windowsOf(ts))
@@ -81,7 +81,7 @@ object WindowKind {
   }
 
   final case class BySession(spec: SessionSpec) extends Merged {
-    def open(buffers: Buffers, deducts: Boolean): OpenWindows = new Sessions(spec, buffers)
+    def open(buffers: Buffers, deducts: Boolean): WindowSet = new Sessions(spec, buffers)
 
     def windowsOf(ts: Long): Option[Int] = Some(1)
     def times: TimeRange = spec.within(EventTimes.All)
@@ -100,7 +100,7 @@ object WindowKind {
   }
 
   final case class ByCount(spec: CountSpec) extends Merged {
-    def open(buffers: Buffers, deducts: Boolean): OpenWindows =
+    def open(buffers: Buffers, deducts: Boolean): WindowSet =
       new CountWindows(spec, ring(spec.shape, buffers, deducts))
 
     def windowsOf(ts: Long): Option[Int] = None
@@ -132,15 +132,15 @@ object WindowKind {
   ) extends WindowKind {
 
     /** Whether a window has a start; one of so many rows has none. */
-    def hasStart: Boolean = spec.length.isInstanceOf[Extent.Time]
+    def hasStart: Boolean = spec.length.isInstanceOf[WindowLength.Time]
 
     /** The start of the window that ends then, if it has one. */
     def startOf(end: Long): Long = spec.length match {
-      case Extent.Time(length) => Clamped.subtract(end, length)
-      case _: Extent.Rows => end
+      case WindowLength.Time(length) => Clamped.subtract(end, length)
+      case _: WindowLength.Rows => end
     }
 
-    def slidesInTime: Boolean = spec.slide.isInstanceOf[Extent.Time]
+    def slidesInTime: Boolean = spec.slide.isInstanceOf[WindowLength.Time]
 
     def windowsOf(ts: Long): Option[Int] = spec.windowsOf(ts)
     def times: TimeRange = spec.within(EventTimes.All)
@@ -157,17 +157,17 @@ object WindowKind {
         Option.when(isOfIngestion)("processing_time" -> "true") ++
         Option.when(handsOut)("result" -> "rows")
 
-    private def text(extent: Extent): String = extent match {
-      case Extent.Time(micros) => Durations.inWords(micros)
-      case Extent.Rows(count) => s"$count rows"
+    private def text(extent: WindowLength): String = extent match {
+      case WindowLength.Time(micros) => Durations.inWords(micros)
+      case WindowLength.Rows(count) => s"$count rows"
     }
   }
 
   private def rules(bounds: String, lateRule: LateRule): Seq[(String, String)] =
     Seq("bounds" -> bounds, "late_rule" -> lateRule.name)
 
-  private def ring(shape: WindowShape, buffers: Buffers, deducts: Boolean): FrameRing =
-    FrameRing(shape, buffers, deducts, BlockArchive.None, blockSize = Int.MaxValue)
+  private def ring(shape: WindowShape, buffers: Buffers, deducts: Boolean): FrameWindowState =
+    FrameWindowState(shape, buffers, deducts, BlockStore.None, blockSize = Int.MaxValue)
 }
 
 /** Which time a key has, where it is not simply that of the query.
@@ -181,10 +181,10 @@ object WindowKind {
   * @param rowsAtOnce
   *   of so many rows of a key, those after them count as of another batch
   */
-final case class KeyTimeSettings(
+final case class KeyedTimeSettings(
     policy: Option[PolicySpec],
     isOfGroup: Boolean,
-    silence: Silence,
+    silence: KeyIdleness,
     heartbeatMicros: Long,
     rowsAtOnce: Int
 ) {

@@ -1,6 +1,6 @@
 package io.eventtide.spark.options
 
-import io.eventtide.kernel.window.{FrameRing, TimeRange, Trigger, WindowSpec}
+import io.eventtide.kernel.window.{FrameWindowState, TimeRange, Trigger, WindowSpec}
 import io.eventtide.spark.late.LateSettings
 
 /** One kind of windows as a user asked for it, validated. Times are in microseconds.
@@ -24,7 +24,7 @@ final case class WindowSettings(
     kind: String,
     sizes: String,
     windows: WindowKind,
-    byKey: Option[KeyTimeSettings],
+    byKey: Option[KeyedTimeSettings],
     panes: Option[PaneSettings],
     emitted: Seq[NamedTrigger],
     late: LateSettings
@@ -103,10 +103,10 @@ final case class WindowSettings(
   def rules: String = byKey.fold("")(_.rules)
 
   /** All that may be other in another run, as text. */
-  def choices: String = ChoicesCodec.write(this)
+  def choices: String = MutableOptionsCodec.write(this)
 
   /** The same windows by other choices, as `choices` said them. */
-  def by(choices: String): WindowSettings = ChoicesCodec.read(choices, this)
+  def by(choices: String): WindowSettings = MutableOptionsCodec.read(choices, this)
 
   /** How long after one batch by the clock the next may be run: what is silent is looked for at
     * intervals, what was asked for at a time is given then.
@@ -120,7 +120,7 @@ final case class WindowSettings(
 
   /** The lowest watermark that closes what is due there. */
   def closesAt(due: Long): Long =
-    if (takesRows || due == FrameRing.Never) due else onTime.closesAt(due)
+    if (takesRows || due == FrameWindowState.Never) due else onTime.closesAt(due)
 
   /** Whether the query's watermark makes rows late by each of its steps, as windows may want it. */
   def countsEveryStep: Boolean = !hasOwnTime && windows.everyStep
@@ -144,7 +144,7 @@ final case class WindowSettings(
 
   // Windows of time are kept in another form where their rows come one by one.
   private def byRow: Option[(String, String)] =
-    Option.when(takesTimes && takesRows)(WindowSettings.ByRow -> "given")
+    Option.when(takesTimes && takesRows)(WindowSettings.RowSubstreamLookup -> "given")
 
   // What is kept of a key depends on which triggers there are, not on their numbers.
   private def triggerStructure: Option[(String, String)] =
@@ -156,10 +156,10 @@ final case class WindowSettings(
 object WindowSettings {
 
   /** Whose watermark closes the windows of `choices`: "global", "key" or "group". */
-  def scope(choices: String): String = ChoicesCodec.scope(choices)
+  def scope(choices: String): String = MutableOptionsCodec.scope(choices)
 
   /** What makes the rows of windows of time come to their key one by one. */
-  private val ByRow = "emit, idle_timeout or watermark_scope"
+  private val RowSubstreamLookup = "emit, idle_timeout or watermark_scope"
 }
 
 /** A trigger by the name that its results have. */

@@ -3,7 +3,7 @@ package io.eventtide.spark.plan
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.eventtide.RunningQuery
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
 
 import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.options.WatermarkSettings
@@ -16,14 +16,14 @@ final case class BegunGuards(session: SparkSession) extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (plan.exists(_.isInstanceOf[PolicyWatermark]))
-      RunningQuery.current(session).fold(plan)(query => plan.transformUp(begun(query)))
+      StreamExecutionAccess.current(session).fold(plan)(query => plan.transformUp(begun(query)))
     else plan
 
-  private def begun(query: RunningQuery): PartialFunction[LogicalPlan, LogicalPlan] = {
+  private def begun(query: StreamExecutionAccess): PartialFunction[LogicalPlan, LogicalPlan] = {
     case node: PolicyWatermark =>
       val settings = QueryWatermarks.begunSettings(query, node.nodeId)
       settings.map(_.guard).filter(_ != node.settings.guard).fold(node)(node.by)
-    case rows: OnTimeRows =>
+    case rows: LateRowFilter =>
       rows.collectFirst { case node: PolicyWatermark => node.settings } match {
         case Some(below) if below.keepsRefused => rows.copy(guard = late(below))
         case _ => rows

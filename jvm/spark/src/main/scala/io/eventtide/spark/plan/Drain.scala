@@ -19,7 +19,7 @@ private[spark] object Drain extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write: WriteToStream if isAsked.get =>
       AnalysisHelper.allowInvokingTransformsInAnalyzer {
-        write.copy(inputQuery = write.inputQuery.transform { case clock: WithClock =>
+        write.copy(inputQuery = write.inputQuery.transform { case clock: AttachClock =>
           clock.copy(drains = true)
         })
       }
@@ -35,7 +35,7 @@ private[spark] object Drain extends Rule[LogicalPlan] {
 
   /** Refuses a query that is to drain and cannot. */
   def check(start: WriteToStreamStatement): Unit = if (isAsked.get) {
-    if (!start.inputQuery.exists(_.isInstanceOf[WithClock]))
+    if (!start.inputQuery.exists(_.isInstanceOf[AttachClock]))
       throw EventtideException("DRAIN_WITHOUT_WATERMARK")
     if (start.trigger != AvailableNowTrigger)
       throw EventtideException("DRAIN_TRIGGER", "trigger" -> start.trigger)
@@ -43,7 +43,7 @@ private[spark] object Drain extends Rule[LogicalPlan] {
 
   /** Whether a query was started so. */
   def isOf(plan: LogicalPlan): Boolean = plan.exists {
-    case clock: WithClock => clock.drains
+    case clock: AttachClock => clock.drains
     case _ => false
   }
 }

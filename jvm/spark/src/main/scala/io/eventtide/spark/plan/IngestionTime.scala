@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{LeafExpression, Literal, Uneva
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.eventtide.RunningQuery
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.types.{DataType, TimestampType}
 
 /** The time at which a batch was made: one value a batch, which `FillIngestionTime` puts in.
@@ -30,7 +30,7 @@ final case class FillIngestionTime(session: SparkSession) extends Rule[LogicalPl
   // One past the watermark at least: a clock that goes back must not make a row late, and Spark
   // takes a bare time that equals the watermark for late.
   private def micros: Long =
-    RunningQuery.current(session).map(_.batch).fold(0L) { batch =>
+    StreamExecutionAccess.current(session).map(_.batch).fold(0L) { batch =>
       math.max(batch.timestampMs, batch.watermarkMs + 1) * 1000
     }
 }

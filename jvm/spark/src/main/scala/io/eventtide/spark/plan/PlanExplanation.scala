@@ -4,11 +4,11 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
 import org.apache.spark.sql.classic.DataFrame
-import org.apache.spark.sql.eventtide.RunningQuery
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.internal.SQLConf
 
-import io.eventtide.spark.options.{PolicyTree, WatermarkSettings}
-import io.eventtide.spark.query.WindowBatch
+import io.eventtide.spark.options.{PolicyFormatter, WatermarkSettings}
+import io.eventtide.spark.query.WindowBatchContext
 
 /** Says in words which watermarks and windows a DataFrame has, as JSON. */
 private[spark] object PlanExplanation {
@@ -17,13 +17,13 @@ private[spark] object PlanExplanation {
   def json(stream: DataFrame): String = {
     val node = mapper.createObjectNode()
     val plan = stream.queryExecution.analyzed
-    val (ours, stock) = RunningQuery.watermarkNodes(plan).partition(_.isInstanceOf[PolicyWatermark])
+    val (ours, stock) = StreamExecutionAccess.watermarkNodes(plan).partition(_.isInstanceOf[PolicyWatermark])
     val watermarks = node.putArray("watermarks")
     ours.zipWithIndex.foreach { case (watermark, position) =>
       describe(position, watermark.asInstanceOf[PolicyWatermark], watermarks.addObject())
     }
     val windows = node.putArray("windows")
-    WindowBatch.windows(plan).zipWithIndex.foreach { case (window, position) =>
+    WindowBatchContext.windows(plan).zipWithIndex.foreach { case (window, position) =>
       WindowExplanation.describe(position, window, windows.addObject())
     }
     val notes = node.putArray("notes")
@@ -37,14 +37,14 @@ private[spark] object PlanExplanation {
     val settings = node.settings
     json.put("position", position).put("eventTime", node.eventTime.name)
     val policy = json.putArray("policy")
-    PolicyTree.lines(settings).foreach(policy.add)
+    PolicyFormatter.lines(settings).foreach(policy.add)
     json.put("substreams", settings.substreams.text).put("why", settings.substreams.why)
     json.put("idle", idle(settings)).put("clock", clock(settings))
   }
 
   private def idle(settings: WatermarkSettings): String =
     settings.idleTimeoutMicros.fold("never")(micros =>
-      s"after ${PolicyTree.duration(micros)} without rows"
+      s"after ${PolicyFormatter.duration(micros)} without rows"
     )
 
   private def clock(settings: WatermarkSettings): String =
@@ -59,7 +59,7 @@ private[spark] object PlanExplanation {
       max: Boolean
   ): Seq[String] = Seq(
     Option.when(!plan.isStreaming)(
-      if (WindowBatch.windows(plan).isEmpty) "a batch plan: the rows pass as they are"
+      if (WindowBatchContext.windows(plan).isEmpty) "a batch plan: the rows pass as they are"
       else "a batch plan: no row is late, and every window gives its final row"
     ),
     Option.when(ours > 1)(

@@ -25,9 +25,9 @@ final class PolicyWatermark(
     child: LogicalPlan,
     val substream: Seq[Expression],
     val settings: WatermarkSettings
-) extends EventTimeWatermark(nodeId, EventTimeTag.asTimestamp(eventTime), delay, child) {
+) extends EventTimeWatermark(nodeId, EventTimeMetadata.asTimestamp(eventTime), delay, child) {
 
-  override val output: Seq[Attribute] = EventTimeTag.on(child.output, eventTime, settings.policy)
+  override val output: Seq[Attribute] = EventTimeMetadata.on(child.output, eventTime, settings.policy)
 
   /** Whether its rows have the time of their batch, so that none is ever late. */
   def isOfIngestion: Boolean = child.exists(_.expressions.exists {

@@ -6,12 +6,12 @@ import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
-import org.apache.spark.sql.eventtide.{MinorRelease, Plans}
+import org.apache.spark.sql.eventtide.{SparkShims, Plans}
 import org.apache.spark.sql.functions.current_timestamp
 
 import io.eventtide.kernel.watermark.WithFixedLag
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.options.{OptionsCodec, SubstreamLabel, WatermarkSettings}
+import io.eventtide.spark.options.{WatermarkOptionsCodec, SubstreamDescription, WatermarkSettings}
 import io.eventtide.spark.source.ClockSource
 
 /** Puts a policy's watermark on a stream. All that can be wrong is said here, before anything runs. */
@@ -23,8 +23,8 @@ private[spark] object WatermarkBuilder {
       substream: Seq[Column],
       options: Map[String, String]
   ): DataFrame = {
-    SessionChecks.installed(stream.sparkSession)
-    val time = TimeColumn.shown(stream, eventTime)
+    SessionValidator.installed(stream.sparkSession)
+    val time = EventTimeColumn.shown(stream, eventTime)
     val (choice, settings) = checked(time, eventTime, substream, options)
     if (stream.isStreaming) build(time, choice, settings) else time.rows
   }
@@ -33,7 +33,7 @@ private[spark] object WatermarkBuilder {
     * refuses, stay in it: the window above takes them out.
     */
   def underWindow(
-      time: TimeColumn,
+      time: EventTimeColumn,
       eventTime: String,
       substream: Seq[Column],
       options: Map[String, String]
@@ -44,19 +44,19 @@ private[spark] object WatermarkBuilder {
   }
 
   private def checked(
-      time: TimeColumn,
+      time: EventTimeColumn,
       eventTime: String,
       substream: Seq[Column],
       options: Map[String, String]
-  ): (SubstreamChoice, WatermarkSettings) = {
-    TimeColumn.checkType(time.column, eventTime)
+  ): (SubstreamSelection, WatermarkSettings) = {
+    EventTimeColumn.checkType(time.column, eventTime)
     val stream = time.rows
     val plan = stream.queryExecution.analyzed
     val choice =
-      if (substream.isEmpty) SubstreamChoice.default(plan)
-      else SubstreamChoice.named(stream, substream)
-    val settings = OptionsCodec.watermark(options, choice.label)
-    PlanChecks.noWatermarkYet(plan, eventTime)
+      if (substream.isEmpty) SubstreamSelection.default(plan)
+      else SubstreamSelection.named(stream, substream)
+    val settings = WatermarkOptionsCodec.watermark(options, choice.label)
+    PlanValidator.noWatermarkYet(plan, eventTime)
     (choice, settings)
   }
 
@@ -66,19 +66,19 @@ private[spark] object WatermarkBuilder {
       into: String,
       options: Map[String, String]
   ): DataFrame = {
-    SessionChecks.installed(stream.sparkSession)
+    SessionValidator.installed(stream.sparkSession)
     val plan = stream.queryExecution.analyzed
     if (plan.output.exists(column => plan.conf.resolver(column.name, into))) {
       throw EventtideException("COLUMN_EXISTS", "column" -> into)
     }
-    val settings = OptionsCodec.ingestion(options, SubstreamLabel.Whole)
-    PlanChecks.noWatermarkYet(plan, into)
+    val settings = WatermarkOptionsCodec.ingestion(options, SubstreamDescription.Whole)
+    PlanValidator.noWatermarkYet(plan, into)
     if (!stream.isStreaming) stream.withColumn(into, current_timestamp())
     else {
       val column = Alias(IngestionTime(), into)()
       val timed = Project(plan.output :+ column, plan)
-      val time = TimeColumn(stream, column.toAttribute)
-      build(time, SubstreamChoice(Nil, SubstreamLabel.Whole, timed), settings)
+      val time = EventTimeColumn(stream, column.toAttribute)
+      build(time, SubstreamSelection(Nil, SubstreamDescription.Whole, timed), settings)
     }
   }
 
@@ -90,18 +90,18 @@ private[spark] object WatermarkBuilder {
       lag: Duration
   ): LogicalPlan = {
     val options = Map("policy" -> WithFixedLag.name, "lag" -> lag.toString)
-    val settings = OptionsCodec.watermark(options, SubstreamLabel.Whole)
-    PolicyWatermark(eventTime, WithClock(data, clock(session, data)), Nil, settings)
+    val settings = WatermarkOptionsCodec.watermark(options, SubstreamDescription.Whole)
+    PolicyWatermark(eventTime, AttachClock(data, clock(session, data)), Nil, settings)
   }
 
   private def build(
-      time: TimeColumn,
-      choice: SubstreamChoice,
+      time: EventTimeColumn,
+      choice: SubstreamSelection,
       settings: WatermarkSettings
   ): DataFrame = {
-    val TimeColumn(stream, column) = time
+    val EventTimeColumn(stream, column) = time
     val session = stream.sparkSession
-    val data = WithClock(choice.plan, clock(session, choice.plan))
+    val data = AttachClock(choice.plan, clock(session, choice.plan))
     val watermark = PolicyWatermark(column, data, choice.keys, settings)
     Plans.dataFrame(session, withoutAddedKeys(watermark, stream, column))
   }
@@ -109,10 +109,10 @@ private[spark] object WatermarkBuilder {
   // Where Spark wants every source to have a name, the clock is called after those beside it: that
   // is one that no other clock of the query has, and the same after a restart.
   private def clock(session: SparkSession, data: LogicalPlan): LogicalPlan = {
-    val names = MinorRelease.sourceNames(data)
+    val names = SparkShims.sourceNames(data)
     val reader = session.readStream.format(classOf[ClockSource].getName)
     val named =
-      if (names.isEmpty) reader else MinorRelease.named(reader, s"${names.mkString("_")}_clock")
+      if (names.isEmpty) reader else SparkShims.named(reader, s"${names.mkString("_")}_clock")
     named.load().queryExecution.analyzed
   }
 

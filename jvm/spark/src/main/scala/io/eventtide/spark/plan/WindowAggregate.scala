@@ -75,14 +75,14 @@ final case class WindowAggregate(
       .map(time => toPrettySQL(time))
 
   private def groups: Option[String] = child.expressions
-    .flatMap(_.collect { case KeptColumns(columns, KeptColumns.OfGroups) => columns })
+    .flatMap(_.collect { case CarriedColumns(columns, CarriedColumns.OfGroups) => columns })
     .headOption
     .map(_.map(column => toPrettySQL(asWritten(column))).mkString(", "))
 
   // As rows are kept in state.
   private def stored: Seq[String] =
     child.expressions
-      .flatMap(_.collect { case KeptColumns(columns, KeptColumns.OfRows) => columns })
+      .flatMap(_.collect { case CarriedColumns(columns, CarriedColumns.OfRows) => columns })
       .flatten
       .map(column => s"${toPrettySQL(column)} ${column.dataType.sql}")
 

@@ -42,7 +42,7 @@ import org.apache.spark.sql.types.{
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.spark.exec.SubstreamName
 import io.eventtide.spark.late.LateMode
-import io.eventtide.spark.options.{OptionsCodec, SubstreamLabel, WindowCodec, WindowSettings}
+import io.eventtide.spark.options.{WatermarkOptionsCodec, SubstreamDescription, WindowCodec, WindowSettings}
 
 /** Puts a window on a stream that has a watermark. */
 private[spark] object WindowBuilder {
@@ -65,11 +65,11 @@ private[spark] object WindowBuilder {
       scope: Seq[Column],
       options: Map[String, String]
   ): DataFrame = {
-    SessionChecks.installed(stream.sparkSession)
+    SessionValidator.installed(stream.sparkSession)
     val input = watermark match {
-      case _ if !stream.isStreaming => WindowInput.batch(stream, eventTime)
-      case Some(told) => WindowInput.withWatermark(stream, eventTime.get, substream, told)
-      case None => WindowInput.watermarked(stream, eventTime)
+      case _ if !stream.isStreaming => WindowInputResolver.batch(stream, eventTime)
+      case Some(told) => WindowInputResolver.withWatermark(stream, eventTime.get, substream, told)
+      case None => WindowInputResolver.watermarked(stream, eventTime)
     }
     val isLocal = input.eventTime.dataType == TimestampNTZType
     val kept = if (keys.isEmpty) Kept ++ options else options
@@ -85,34 +85,34 @@ private[spark] object WindowBuilder {
 
   // A batch has no watermark, but reads the state of a stream that has.
   private def policy(
-      input: WindowInput,
+      input: WindowInputResolver,
       watermark: Option[Map[String, String]]
   ): Option[PolicySpec] =
     watermarkOf(input)
       .map(_.settings.policy)
-      .orElse(watermark.map(OptionsCodec.watermark(_, SubstreamLabel.named("rows")).policy))
+      .orElse(watermark.map(WatermarkOptionsCodec.watermark(_, SubstreamDescription.named("rows")).policy))
 
-  private def watermarkOf(input: WindowInput): Option[PolicyWatermark] =
+  private def watermarkOf(input: WindowInputResolver): Option[PolicyWatermark] =
     input.stream.queryExecution.analyzed.collectFirst { case node: PolicyWatermark => node }
 
   private def build(
-      input: WindowInput,
+      input: WindowInputResolver,
       keys: Seq[Column],
       aggregates: Seq[Column],
       when: Option[Column],
       scope: Seq[Column],
       settings: WindowSettings
   ): DataFrame = {
-    val WindowInput(stream, eventTime, _, _) = input
+    val WindowInputResolver(stream, eventTime, _, _) = input
     val id = UUID.randomUUID()
     val plan = stream.queryExecution.analyzed
     val seen = input.seen
     val asked =
-      if (settings.handsOut) HandedOut.keys(seen, keys)
-      else WindowChecks.aggregation(seen, keys, aggregates)
+      if (settings.handsOut) RowWindowOutput.keys(seen, keys)
+      else WindowValidator.aggregation(seen, keys, aggregates)
     val shared = CollatedKeys.shared(asked, settings.hasPanes || settings.handsOut)
-    val keyed = if (settings.handsOut) HandedOut.withOwnKeys(shared) else shared
-    val groups = Option.when(settings.hasGroups)(KeyGroupColumns(seen, keyed, scope))
+    val keyed = if (settings.handsOut) RowWindowOutput.withOwnKeys(shared) else shared
+    val groups = Option.when(settings.hasGroups)(WatermarkGroupColumns(seen, keyed, scope))
     val grouped = groups.fold(keyed)(_.aggregate)
     val condition = when.map(WindowCondition(seen, keys, aggregates, _))
     val subqueries = SubqueryColumns.of(grouped, condition)
@@ -127,15 +127,15 @@ private[spark] object WindowBuilder {
     // Also where no panes are asked for by rows, which another run of the query may do.
     val rows = Option.when(settings.panes.isDefined && !settings.takesRows)(rowCount)
     val logged = onTime match {
-      case judged: OnTimeRows if settings.takesRows => Some(judged.logged ++ judged.names)
+      case judged: LateRowFilter if settings.takesRows => Some(judged.logged ++ judged.names)
       case _ => None
     }
     val stored = settings.storm.map { storm =>
       if (storm.handsOut) input.columns else columnsOf(subqueries.in(keyed).aggregateExpressions)
     }
-    val kept = logged.map(keptAs("_eventtide_kept", _, KeptColumns.OfLateRows)) ++
-      groups.map(of => keptAs("_eventtide_group", of.columns, KeptColumns.OfGroups)) ++
-      stored.map(keptAs("_eventtide_row", _, KeptColumns.OfRows))
+    val kept = logged.map(keptAs("_eventtide_kept", _, CarriedColumns.OfLateRows)) ++
+      groups.map(of => keptAs("_eventtide_group", of.columns, CarriedColumns.OfGroups)) ++
+      stored.map(keptAs("_eventtide_row", _, CarriedColumns.OfRows))
     val computed = groups.fold(Seq.empty[Alias])(_.computed)
     val framed = Project((onTime.output :+ frame) ++ computed, onTime)
     val computing = subqueries.in(
@@ -149,8 +149,8 @@ private[spark] object WindowBuilder {
     val node = WindowAggregate(
       id,
       frame.toAttribute,
-      if (settings.handsOut) HandedOut.window(eventTime) else window(eventTime, settings),
-      if (settings.handsOut) HandedOut.columns(input.columns, shared)
+      if (settings.handsOut) RowWindowOutput.window(eventTime) else window(eventTime, settings),
+      if (settings.handsOut) RowWindowOutput.columns(input.columns, shared)
       else if (settings.hasPanes) paneColumns(settings)
       else Nil,
       HiddenColumns(
@@ -162,7 +162,7 @@ private[spark] object WindowBuilder {
       settings,
       aggregate
     )
-    Plans.dataFrame(stream.sparkSession, WindowChecks.results(node))
+    Plans.dataFrame(stream.sparkSession, WindowValidator.results(node))
   }
 
   // Those that a stream refuses.
@@ -190,8 +190,8 @@ private[spark] object WindowBuilder {
       .flatMap(_.collect { case column: Attribute => column })
       .distinctBy(_.exprId)
 
-  private def keptAs(name: String, columns: Seq[Expression], use: KeptColumns.Use): Alias =
-    Alias(KeptColumns(columns, use).toAggregateExpression(), name)()
+  private def keptAs(name: String, columns: Seq[Expression], use: CarriedColumns.Use): Alias =
+    Alias(CarriedColumns(columns, use).toAggregateExpression(), name)()
 
   private def rowCount: Alias =
     Alias(Count(Literal(1)).toAggregateExpression(), "_eventtide_rows")()
@@ -208,15 +208,15 @@ private[spark] object WindowBuilder {
   // Late rows that are only counted need none of their columns, which are then pruned.
   private def onTimeRows(
       id: UUID,
-      input: WindowInput,
+      input: WindowInputResolver,
       plan: LogicalPlan,
       keys: Seq[Expression],
       settings: WindowSettings
-  ): OnTimeRows = {
+  ): LateRowFilter = {
     val keeps = settings.late.mode == LateMode.Log
     val (logged, names) =
       if (keeps) (input.columns, Seq(substreamName(plan), key(keys))) else (Nil, Nil)
-    OnTimeRows(id, input.eventTime, logged, names, input.guard, settings, plan)
+    LateRowFilter(id, input.eventTime, logged, names, input.guard, settings, plan)
   }
 
   // Spark would call a Python function for each row, late or not.

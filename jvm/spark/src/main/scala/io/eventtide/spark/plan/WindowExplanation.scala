@@ -4,10 +4,10 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.optimizer.ReplaceExpressions
 
-import io.eventtide.kernel.window.{Cumulating, Sliding, WindowShape}
+import io.eventtide.kernel.window.{Cumulative, Sliding, WindowShape}
 import io.eventtide.spark.late.{LateMode, LateSettings}
-import io.eventtide.spark.options.{PaneSettings, PolicyTree, WindowKind}
-import io.eventtide.spark.state.Deduction
+import io.eventtide.spark.options.{PaneSettings, PolicyFormatter, WindowKind}
+import io.eventtide.spark.state.Inverse
 
 /** Says in words what one window of a plan does. */
 private[plan] object WindowExplanation {
@@ -16,7 +16,7 @@ private[plan] object WindowExplanation {
     val settings = window.settings
     json.put("position", position).put("kind", s"${settings.kind}(${settings.sizes})")
     json.put("bounds", settings.windows.bounds)
-    json.put("delay", PolicyTree.duration(settings.delay))
+    json.put("delay", PolicyFormatter.duration(settings.delay))
     json.put("results", settings.panes.fold("one row a window")(results))
     json.put("combining", combining(window))
     json
@@ -25,11 +25,11 @@ private[plan] object WindowExplanation {
   }
 
   private def results(panes: PaneSettings): String = {
-    val early = panes.earlyEveryMicros.map(every => s"early after ${PolicyTree.duration(every)}") ++
+    val early = panes.earlyEveryMicros.map(every => s"early after ${PolicyFormatter.duration(every)}") ++
       panes.earlyRows.map(rows => s"early after $rows rows") ++
       Option.when(panes.hasCondition)("early on a condition")
     val late = Option.when(panes.latenessMicros > 0)(
-      s"updated for ${PolicyTree.duration(panes.latenessMicros)}"
+      s"updated for ${PolicyFormatter.duration(panes.latenessMicros)}"
     )
     val holds = if (panes.discards) "what is new" else "all so far"
     s"panes (${(early ++ late).mkString(", ")}), each of $holds"
@@ -45,7 +45,7 @@ private[plan] object WindowExplanation {
 
   private def combining(window: WindowAggregate, shape: WindowShape): String = shape match {
     case Sliding(1) => "one buffer a window"
-    case _: Cumulating => "one buffer, which grows"
+    case _: Cumulative => "one buffer, which grows"
     case Sliding(frames) if deducts(window) => s"deducts the oldest of $frames frames"
     case Sliding(frames) => s"two stacks of $frames frames"
   }
@@ -55,7 +55,7 @@ private[plan] object WindowExplanation {
     val calls = ReplaceExpressions(window.child).expressions.flatMap(_.collect {
       case call: AggregateExpression => call
     })
-    Deduction.of(calls).isDefined
+    Inverse.of(calls).isDefined
   }
 
   private def lateRows(late: LateSettings): String = late.mode match {

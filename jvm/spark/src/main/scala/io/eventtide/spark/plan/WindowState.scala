@@ -9,8 +9,8 @@ import org.apache.spark.sql.eventtide.{Checkpoints, Plans}
 import org.apache.spark.sql.types.{StructType, TimestampType}
 
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.exec.{StateReader, WindowPlan}
-import io.eventtide.spark.query.{CheckpointFiles, PlanFile, WindowBatch}
+import io.eventtide.spark.exec.{StateReader, WindowOperatorSpec}
+import io.eventtide.spark.query.{CheckpointFiles, PlanFile, WindowBatchContext}
 
 /** What a window holds in a checkpoint that its query has written. */
 private[spark] object WindowState {
@@ -24,17 +24,17 @@ private[spark] object WindowState {
     */
   def read(results: DataFrame, checkpoint: String): DataFrame = {
     val session = results.sparkSession
-    SessionChecks.installed(session)
-    SessionChecks.rocksDb(session)
+    SessionValidator.installed(session)
+    SessionValidator.rocksDb(session)
     val conf = session.sessionState.newHadoopConf()
     val root = new Path(checkpoint)
     val files = (folder: String) => new CheckpointFiles(new Path(root, folder), conf)
     def missing = throw EventtideException("STATE_MISSING", "root" -> checkpoint)
 
-    val node = WindowBatch.windows(results.queryExecution.analyzed).head
+    val node = WindowBatchContext.windows(results.queryExecution.analyzed).head
     val batch = files("commits").lastBatch.getOrElse(missing)
     val position = new PlanFile(root, conf).windowAt(node.structure).getOrElse(missing)
-    val operator = WindowBatch.FirstOperatorId + position
+    val operator = WindowBatchContext.FirstOperatorId + position
     val partitions = files(s"state/$operator").names.count(_.forall(_.isDigit))
     if (partitions == 0) missing
 
@@ -46,20 +46,20 @@ private[spark] object WindowState {
   }
 
   // Late rows have the watermark under this name too.
-  private def columns(window: WindowPlan): StructType = {
+  private def columns(window: WindowOperatorSpec): StructType = {
     val results = DataTypeUtils.fromAttributes(window.output)
     if (window.settings.hasOwnTime) results.add("_watermark", TimestampType) else results
   }
 
   // Over rows of no kind: what Spark finds out about the caller's may change nothing.
-  private def planned(session: SparkSession, node: WindowAggregate): WindowPlan = {
+  private def planned(session: SparkSession, node: WindowAggregate): WindowOperatorSpec = {
     val above = node.withNewChildren(node.children.map {
       case aggregate: Aggregate =>
         aggregate.copy(child = Plans.empty(session, aggregate.child.output))
       case other => other
     })
     val optimized: LogicalPlan = session.sessionState.optimizer.execute(above)
-    val window = PlannedWindow(WindowBatch.windows(optimized).head).window
+    val window = WindowPlanning(WindowBatchContext.windows(optimized).head).window
     window.withValues(window.subqueries.collect { case query: ScalarSubquery =>
       Literal(Plans.value(session, query.plan), query.dataType)
     })

@@ -9,15 +9,15 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.BinaryType
 
 import io.eventtide.spark.exec.{
-  BatchWindowExec,
-  OnTimeLimits,
-  OnTimeRowsExec,
-  PartialFramesExec,
-  SureFramesExec,
-  SureRows,
-  WindowExec
+  BatchEventtideWindowExec,
+  LateRowFilterSpec,
+  LateRowFilterExec,
+  PartialFrameAggregateExec,
+  MapSideFrameAggregateExec,
+  OnTimeRowFilter,
+  EventtideWindowExec
 }
-import io.eventtide.spark.query.WindowBatch
+import io.eventtide.spark.query.WindowBatchContext
 
 /** Plans windows: rows that are not late, aggregated by key and frame where they are, then sent to
   * their keys' partitions and put together there.
@@ -25,11 +25,11 @@ import io.eventtide.spark.query.WindowBatch
 final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case node: OnTimeRows if node.settings.takesRows => planLater(node.child) :: Nil
-    case node: OnTimeRows =>
+    case node: LateRowFilter if node.settings.takesRows => planLater(node.child) :: Nil
+    case node: LateRowFilter =>
       val limits =
-        OnTimeLimits(node.eventTime, node.logged ++ node.names, node.guard, node.settings)
-      OnTimeRowsExec(limits, WindowBatch.of(session, node.nodeId), planLater(node.child)) :: Nil
+        LateRowFilterSpec(node.eventTime, node.logged ++ node.names, node.guard, node.settings)
+      LateRowFilterExec(limits, WindowBatchContext.of(session, node.nodeId), planLater(node.child)) :: Nil
     case node: WindowAggregate =>
       node.child match {
         // Spark has found out that there are no rows, before the batch runs or while it does.
@@ -40,12 +40,12 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
   }
 
   private def planWindow(asked: WindowAggregate): SparkPlan = {
-    val batch = if (asked.isStreaming) WindowBatch.of(session, asked.nodeId) else None
+    val batch = if (asked.isStreaming) WindowBatchContext.of(session, asked.nodeId) else None
     val node = batch.fold(asked)(begun => asked.copy(settings = begun.settings))
-    val planned = PlannedWindow(node)
+    val planned = WindowPlanning(node)
     def rows = ProjectExec(planned.columns, planLater(planned.child))
     if (!node.isStreaming)
-      BatchWindowExec(
+      BatchEventtideWindowExec(
         planned.window,
         planned.window.subqueries,
         if (node.settings.takesRows) rows else byFrame(planned)
@@ -53,8 +53,8 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
     else {
       val isPacked =
         if (node.settings.takesRows)
-          WindowStrategy.isStrict && SureFramesExec.supports(planned.window, planned.aggregates)
-        else PartialFramesExec.supports(planned.window.keys, planned.aggregates)
+          WindowStrategy.isStrict && MapSideFrameAggregateExec.supports(planned.window, planned.aggregates)
+        else PartialFrameAggregateExec.supports(planned.window.keys, planned.aggregates)
       val input = (node.settings.takesRows, isPacked) match {
         case (true, true) =>
           bySureKey(planned, batch, rows)
@@ -62,22 +62,22 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
         case (false, true) => byKey(planned)
         case (false, false) => byFrame(planned)
       }
-      WindowExec(planned.window, batch, isPacked, planned.window.subqueries, input)
+      EventtideWindowExec(planned.window, batch, isPacked, planned.window.subqueries, input)
     }
   }
 
-  private def bySureKey(planned: PlannedWindow, batch: Option[WindowBatch], rows: SparkPlan) = {
-    val PlannedWindow(node, _, aggregates, window, _, _) = planned
+  private def bySureKey(planned: WindowPlanning, batch: Option[WindowBatchContext], rows: SparkPlan) = {
+    val WindowPlanning(node, _, aggregates, window, _, _) = planned
     val time = window.frame
     val frame = FrameNumber(time, node.settings.spec.frames)
-    val sureOf = SureRows.of(window, batch) _
-    SureFramesExec(window.keys, time, frame, aggregates, framesColumn, sureOf, rows)
+    val sureOf = OnTimeRowFilter.of(window, batch) _
+    MapSideFrameAggregateExec(window.keys, time, frame, aggregates, framesColumn, sureOf, rows)
   }
 
   private def framesColumn = AttributeReference("frames", BinaryType)()
 
   /** Spark's own partial aggregation. */
-  private def byFrame(planned: PlannedWindow): SparkPlan = AggUtils
+  private def byFrame(planned: WindowPlanning): SparkPlan = AggUtils
     .planAggregateWithoutDistinct(
       planned.grouping,
       planned.aggregates,
@@ -88,7 +88,7 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
     .children
     .head
 
-  private def byKey(planned: PlannedWindow): SparkPlan = PartialFramesExec(
+  private def byKey(planned: WindowPlanning): SparkPlan = PartialFrameAggregateExec(
     planned.grouping.init,
     planned.grouping.last,
     planned.aggregates,

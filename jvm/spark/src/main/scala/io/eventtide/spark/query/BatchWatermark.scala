@@ -6,10 +6,10 @@ import scala.collection.mutable
 
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.eventtide.BatchInfo
-import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStats
+import org.apache.spark.sql.execution.streaming.operators.stateful.{EventTimeStats => SparkEventTimeStats}
 
 import io.eventtide.kernel.time.Clamped
-import io.eventtide.spark.exec.{BoundsAccum, DueAccum, NextDue, WatermarkRowsAccum}
+import io.eventtide.spark.exec.{LatenessBoundsAccum, NextTimerAccum, NextTimer, SubstreamStatsAccum}
 import io.eventtide.spark.late.LateLog
 import io.eventtide.spark.options.WindowSettings
 
@@ -27,7 +27,7 @@ final class BatchWatermark private[query] (
     val info: BatchInfo,
     val aheadMicros: Long
 ) {
-  private val watched = mutable.ArrayBuffer.empty[(UUID, WatermarkRowsAccum)]
+  private val watched = mutable.ArrayBuffer.empty[(UUID, SubstreamStatsAccum)]
   private val late = mutable.HashMap.empty[UUID, LateLog]
 
   /** Whether the time that has passed counts. */
@@ -52,7 +52,7 @@ final class BatchWatermark private[query] (
   def endsAll: Boolean = DrainedQuery.isAtEnd(info.watermarkMs)
 
   /** Called by each copy of a node; adaptive execution and self-joins make several. */
-  def watch(nodeId: UUID, rows: WatermarkRowsAccum): Unit = synchronized {
+  def watch(nodeId: UUID, rows: SubstreamStatsAccum): Unit = synchronized {
     watched += nodeId -> rows
   }
 
@@ -65,11 +65,11 @@ final class BatchWatermark private[query] (
     late.getOrElseUpdate(nodeId, query.openLate(nodeId, info.batchId, watermarkMicros))
   }
 
-  private val due = mutable.ArrayBuffer.empty[(Int, DueAccum)]
-  private val bounds = mutable.ArrayBuffer.empty[(Int, BoundsAccum)]
+  private val due = mutable.ArrayBuffer.empty[(Int, NextTimerAccum)]
+  private val bounds = mutable.ArrayBuffer.empty[(Int, LatenessBoundsAccum)]
 
   /** Called by each copy of a window, for what it will report to be due next, and of its keys. */
-  def watch(window: Int, due: DueAccum, bounds: BoundsAccum): Unit = synchronized {
+  def watch(window: Int, due: NextTimerAccum, bounds: LatenessBoundsAccum): Unit = synchronized {
     this.due += window -> due
     this.bounds += window -> bounds
   }
@@ -90,7 +90,7 @@ final class BatchWatermark private[query] (
   /** What is next due, by the window's position in the plan and by partition; the last copy that ran
     * says it.
     */
-  private[query] def nextDue: Map[Int, Map[Int, NextDue]] = synchronized {
+  private[query] def nextDue: Map[Int, Map[Int, NextTimer]] = synchronized {
     due.map { case (window, reports) => window -> reports.value }.filter(_._2.nonEmpty).toMap
   }
 
@@ -107,17 +107,17 @@ final class BatchWatermark private[query] (
 
   private[query] def lateLogs: Map[UUID, LateLog] = synchronized(late.toMap)
 
-  def stats: EventTimeStats = {
+  def stats: SparkEventTimeStats = {
     query.runIfUnread(this) // under no lock: it makes tasks, and these come here from other threads
     answer
   }
 
-  private lazy val answer: EventTimeStats = query.finish(this)
+  private lazy val answer: SparkEventTimeStats = query.finish(this)
 
   /** What the tasks reported, by the position of the input in the plan. */
-  private[query] def rows(position: UUID => Int): Map[Int, BatchRows] = synchronized {
+  private[query] def rows(position: UUID => Int): Map[Int, BatchEventTimeStats] = synchronized {
     watched.toSeq.groupMap(node => position(node._1))(_._2).map { case (input, accumulators) =>
-      input -> BatchRows.of(accumulators.flatMap(_.reports))
+      input -> BatchEventTimeStats.of(accumulators.flatMap(_.reports))
     }
   }
 }

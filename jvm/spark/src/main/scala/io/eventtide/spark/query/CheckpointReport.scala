@@ -15,7 +15,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.exec.NextDue
+import io.eventtide.spark.exec.NextTimer
 import io.eventtide.spark.late.{
   LateCounts,
   LateIndexReader,
@@ -23,9 +23,9 @@ import io.eventtide.spark.late.{
   LateReaders,
   LateReason,
   LateRows,
-  LateWindows
+  LateLogSpecs
 }
-import io.eventtide.spark.options.{SettingsText, WatermarkSettings, WindowSettings}
+import io.eventtide.spark.options.{WatermarkSettingsJson, WatermarkSettings, WindowSettings}
 
 /** What a checkpoint holds, for people. It reads only, also while the query runs; what it cannot read
   * is among the problems.
@@ -56,7 +56,7 @@ private[spark] final class CheckpointReport(
   private lazy val watermark = Try {
     for (read <- ledger.toOption; known <- settings.get) yield reportOn(read, known)
   }
-  private lazy val logs = Try(new LateWindows(root, conf).read())
+  private lazy val logs = Try(new LateLogSpecs(root, conf).read())
   private lazy val late = Try(index.entries(-1, committed.getOrElse(-1L)))
   private lazy val readers = Try(new LateReaders(root, conf).named)
   private lazy val orphans = Try(new LateOrphans(root, conf).find())
@@ -87,10 +87,10 @@ private[spark] final class CheckpointReport(
     failures.map(_.getMessage).distinct.foreach(problems.add)
     val advice = node.putArray("advice")
     val inputs = settings.toOption.flatten.getOrElse(Nil)
-    CheckpointAdvice(inputs, settingsOfState.getOrElse(Map.empty), counts)
+    CheckpointLint(inputs, settingsOfState.getOrElse(Map.empty), counts)
       .foreach(advice.add)
     watermark.toOption.flatten.foreach(_.inputs.flatMap(_.limit.warning).foreach(advice.add))
-    if (isDrained) advice.add(CheckpointAdvice.Drained)
+    if (isDrained) advice.add(CheckpointLint.Drained)
     val reason = plan.flatMap { _ =>
       refusal
         .orElse(unreadable.headOption)
@@ -123,10 +123,10 @@ private[spark] final class CheckpointReport(
 
   private def writeWindows(node: ObjectNode): Unit = {
     val array = node.putArray("windows")
-    val due = ledger.toOption.fold(Seq.empty[SavedDue])(_.entries.last.due)
+    val due = ledger.toOption.fold(Seq.empty[SavedTimer])(_.entries.last.due)
     stored.windows.zipWithIndex.foreach { case (structure, window) =>
       val of = array.addObject().put("structure", structure.text)
-      val keys = due.lift(window).map(_.next.keys).filter(_ != NextDue.Unknown)
+      val keys = due.lift(window).map(_.next.keys).filter(_ != NextTimer.Unknown)
       keys.foreach(of.put("openKeys", _))
       logs.toOption
         .flatMap(_.get(window))
@@ -188,7 +188,7 @@ private[spark] final class CheckpointReport(
   private def settingsOf(entries: Seq[LedgerEntry]): Option[Seq[WatermarkSettings]] = {
     val fitting = plan.filter(_ => refusal.isEmpty)
     val ofPlan = fitting.map(QueryPlan.watermarks(_).map(_.settings))
-    ofPlan.orElse(Option(entries.head.settings).filter(_.nonEmpty).map(_.map(SettingsText.read)))
+    ofPlan.orElse(Option(entries.head.settings).filter(_.nonEmpty).map(_.map(WatermarkSettingsJson.read)))
   }
 
   private def reportOn(read: ReadLedger, settings: Seq[WatermarkSettings]): WatermarkReport = {
@@ -211,9 +211,9 @@ private[spark] final class CheckpointReport(
   }
 
   // What is due is in the ledger; which windows that closes, only the plan says.
-  private def outlookOf(due: Seq[SavedDue]): Outlook = {
+  private def outlookOf(due: Seq[SavedTimer]): Outlook = {
     val windows = plan.filter(_ => refusal.isEmpty).fold(Seq.empty[WindowSettings]) { fitting =>
-      WindowBatch.windows(fitting).map(_.settings)
+      WindowBatchContext.windows(fitting).map(_.settings)
     }
     val next = windows.zip(due).map { case (window, saved) =>
       NextClosing(window, saved.next, byClock = _ => None)

@@ -2,7 +2,7 @@ package io.eventtide.spark.query
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.eventtide.RunningQuery
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
 
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.late.{LateIndexReader, LateRows}
@@ -19,7 +19,7 @@ private[query] final class CheckpointStart(root: Path, conf: Configuration) {
   private val lastCommitted = new CheckpointFiles(new Path(root, "commits"), conf).lastBatch
 
   /** Refuses a checkpoint of another query, and one that has lost what belongs to its batches. */
-  def refuseOther(query: RunningQuery, plan: QueryPlan): Unit = lastBegun match {
+  def refuseOther(query: StreamExecutionAccess, plan: QueryPlan): Unit = lastBegun match {
     case None => refuseBatches()
     case Some(begun) =>
       planFile.refuseOther(plan)
@@ -46,7 +46,7 @@ private[query] final class CheckpointStart(root: Path, conf: Configuration) {
   /** Begins on a checkpoint that this run has taken over: refuses it, or writes the plan where there is
     * no batch yet. With batches the plan that is there stays.
     */
-  def begin(query: RunningQuery, plan: QueryPlan): Unit = {
+  def begin(query: StreamExecutionAccess, plan: QueryPlan): Unit = {
     refuseOther(query, plan)
     if (lastBegun.isEmpty) planFile.begin(plan)
   }

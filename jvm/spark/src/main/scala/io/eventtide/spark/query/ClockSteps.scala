@@ -3,7 +3,7 @@ package io.eventtide.spark.query
 import scala.util.Try
 
 import org.apache.spark.network.util.JavaUtils
-import org.apache.spark.sql.eventtide.RunningQuery
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.internal.SQLConf
 
 import io.eventtide.spark.EventtideException
@@ -22,7 +22,7 @@ import io.eventtide.spark.options.Durations
   * @param follows
   *   whether a policy of the query follows the clock
   */
-private[query] final class ClockSteps(limits: ClockLimits, follows: Boolean, watch: QueryWatch) {
+private[query] final class ClockSteps(limits: ClockLimits, follows: Boolean, watch: WatermarkMonitor) {
   private var last = Option.empty[(Long, Long)]
   private var doubts = false
 
@@ -71,7 +71,7 @@ private[query] object ClockSteps {
   private val FarMicros = 86400000000L
 
   /** Begins to look when a query starts; refuses settings of its session. */
-  def of(query: RunningQuery, inputs: QueryInputs, watch: QueryWatch): ClockSteps = {
+  def of(query: StreamExecutionAccess, inputs: QueryInputs, watch: WatermarkMonitor): ClockSteps = {
     val limits = ClockLimits.of(query.session.sessionState.conf, inputs.maxClockStepMicros)
     val steps = new ClockSteps(limits, inputs.followTheClock, watch)
     steps.look(query.nowMs, query.elapsedMs)
@@ -102,7 +102,7 @@ private[query] object ClockLimits {
   )
 
   private def time(conf: SQLConf, key: String, default: String): Long =
-    WatchLimits.setting(conf, key, default, "a time in Spark's form, such as 90s or 5m, above 0")(
+    MonitorThresholds.setting(conf, key, default, "a time in Spark's form, such as 90s or 5m, above 0")(
       text => Try(JavaUtils.timeStringAsSec(text)).toOption.filter(_ > 0).map(_ * 1000000L)
     )
 }

@@ -1,6 +1,6 @@
 package io.eventtide.spark.query
 
-import org.apache.spark.sql.eventtide.{BatchInfo, RunningQuery}
+import org.apache.spark.sql.eventtide.{BatchInfo, StreamExecutionAccess}
 
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.options.EventTimes
@@ -11,7 +11,7 @@ import io.eventtide.spark.plan.Drain
   * The last batch of such a run has no rows and the highest watermark that there is, which is in its
   * offsets: run again, it closes all windows too. No batch comes after it.
   */
-private[query] final class DrainedQuery(query: RunningQuery) {
+private[query] final class DrainedQuery(query: StreamExecutionAccess) {
   private val isAsked = Drain.isOf(query.analyzedPlan)
   private var wasOver = false // when the run began
 

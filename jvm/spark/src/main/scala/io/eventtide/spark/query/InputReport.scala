@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.kernel.watermark.{Activity, Status, SubstreamReport, SubstreamSummary}
-import io.eventtide.spark.options.{PolicyTree, WatermarkSettings}
+import io.eventtide.spark.options.{PolicyFormatter, WatermarkSettings}
 
 /** One input of a query: the substreams under one watermark node; times in microseconds.
   *
@@ -24,7 +24,7 @@ private[query] final case class InputReport(
     badTime: Long,
     future: Long,
     private val substreams: SubstreamSummary,
-    private val rows: BatchRows,
+    private val rows: BatchEventTimeStats,
     limit: SubstreamLimit,
     private val aheadMicros: Long = 0
 ) {
@@ -39,14 +39,14 @@ private[query] final case class InputReport(
   def spread: Option[Long] = substreams.spread
 
   /** The substreams with the lowest watermarks, the lowest first. */
-  def laggards(most: Int): Seq[SubstreamLine] =
+  def laggards(most: Int): Seq[SubstreamReportLine] =
     substreams.listed.sortBy(InputReport.watermarkOf).take(most).map(line)
 
   /** All, or where they are very many those furthest behind and the first. */
-  def lines: Seq[SubstreamLine] = substreams.listed.map(line)
+  def lines: Seq[SubstreamReportLine] = substreams.listed.map(line)
 
   def write(node: ObjectNode): Unit = {
-    node.put("position", position).put("policy", PolicyTree.lines(settings).mkString(" "))
+    node.put("position", position).put("policy", PolicyFormatter.lines(settings).mkString(" "))
     node.put("state", InputReport.stateOf(status)).put("badTime", badTime).put("future", future)
     WatermarkReport.putTime(node, "ideal", idealMicros)
     WatermarkReport.putTime(node, "emitted", emittedMicros)
@@ -59,7 +59,7 @@ private[query] final case class InputReport(
     lines.foreach(_.write(array.addObject()))
   }
 
-  private def line(of: SubstreamReport): SubstreamLine = SubstreamLine(
+  private def line(of: SubstreamReport): SubstreamReportLine = SubstreamReportLine(
     names.getOrElse(of.name, of.name),
     of.top,
     of.watermark,
@@ -88,7 +88,7 @@ private object InputReport {
 }
 
 /** One substream: `rows` in the last batch, `rowsTotal` since the checkpoint began. */
-private[query] final case class SubstreamLine(
+private[query] final case class SubstreamReportLine(
     name: String,
     topMicros: Option[Long],
     watermarkMicros: Option[Long],

@@ -9,7 +9,7 @@ import scala.util.control.NonFatal
 
 import io.eventtide.kernel.SavedText
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.exec.NextDue
+import io.eventtide.spark.exec.NextTimer
 import io.eventtide.spark.late.LateTotals
 import io.eventtide.spark.state.FrameStore
 
@@ -44,7 +44,7 @@ private[query] final case class LedgerEntry(
     inputs: Seq[Array[Byte]],
     rowsOnTime: Long = 0,
     late: LateTotals = LateTotals.None,
-    due: Seq[SavedDue] = Nil,
+    due: Seq[SavedTimer] = Nil,
     settings: Seq[String] = Nil,
     stateFormat: Int = FrameStore.Version,
     clock: SavedClock = SavedClock.None
@@ -98,7 +98,7 @@ private[query] final case class LedgerEntry(
     out.writeInt(clock.steps)
   }
 
-  private def writeDue(out: DataOutputStream, saved: SavedDue): Unit = {
+  private def writeDue(out: DataOutputStream, saved: SavedTimer): Unit = {
     out.writeLong(saved.next.end)
     out.writeLong(saved.next.clockMicros)
     out.writeLong(saved.next.keys)
@@ -166,7 +166,7 @@ private[query] object LedgerEntry {
     inputs = in.all(in.bytes()),
     rowsOnTime = in.long(),
     late = LateTotals(in.option(in.long()), SortedMap.from(in.all(in.text() -> in.long()))),
-    due = in.all(SavedDue(NextDue(in.long(), in.long(), in.long()), in.text(), in.text())),
+    due = in.all(SavedTimer(NextTimer(in.long(), in.long(), in.long()), in.text(), in.text())),
     settings = in.all(in.text()),
     stateFormat = in.int(),
     clock = SavedClock(in.option(in.long()), in.long(), in.int())

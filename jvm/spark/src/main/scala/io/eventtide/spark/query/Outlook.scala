@@ -1,7 +1,7 @@
 package io.eventtide.spark.query
 
-import io.eventtide.kernel.window.FrameRing
-import io.eventtide.spark.exec.{LaggingKey, NextDue}
+import io.eventtide.kernel.window.FrameWindowState
+import io.eventtide.spark.exec.{LaggingKey, NextTimer}
 import io.eventtide.spark.options.{WindowKind, WindowSettings}
 
 /** What a query will do next, as of the moment it was asked; times in microseconds.
@@ -31,7 +31,7 @@ private[query] final case class Outlook(
   /** The window of the query's watermark that closes first, if one is open. */
   def first: Option[NextClosing] =
     windows
-      .filter(one => !one.settings.hasOwnTime && one.watermark != FrameRing.Never)
+      .filter(one => !one.settings.hasOwnTime && one.watermark != FrameWindowState.Never)
       .minByOption(_.watermark)
 }
 
@@ -42,13 +42,13 @@ private[query] object Outlook {
 /** The next window to close.
   *
   * @param watermark
-  *   at which it does; `FrameRing.Never` where none is open, or keys have their own
+  *   at which it does; `FrameWindowState.Never` where none is open, or keys have their own
   * @param byClock
   *   when the clock closes it without rows
   */
 private[query] final case class NextClosing(
     settings: WindowSettings,
-    next: NextDue,
+    next: NextTimer,
     watermark: Long,
     byClock: Option[Long]
 ) {
@@ -64,13 +64,13 @@ private[query] object NextClosing {
 
   def apply(
       settings: WindowSettings,
-      next: NextDue,
+      next: NextTimer,
       byClock: Long => Option[Long]
   ): NextClosing = {
     val watermark = settings.closesAt(next.end)
-    val isOpen = watermark != FrameRing.Never
+    val isOpen = watermark != FrameWindowState.Never
     val at = if (settings.hasOwnTime) Some(next.clockMicros) else byClock(watermark)
-    NextClosing(settings, next, watermark, at.filter(time => isOpen && time != NextDue.Never))
+    NextClosing(settings, next, watermark, at.filter(time => isOpen && time != NextTimer.Never))
   }
 
   /** The window that closes at a watermark. */
@@ -80,7 +80,7 @@ private[query] object NextClosing {
       val end = spec.closed(watermark)
       val (from, to) = (spec.grid.start(spec.shape.start(end)), spec.grid.start(end))
       val bounds = spec.profile.bounds.name
-      s"window ${bounds.head}${Verdict.time(from)}, ${Verdict.time(to)}${bounds.last} UTC"
+      s"window ${bounds.head}${WatermarkDiagnosis.time(from)}, ${WatermarkDiagnosis.time(to)}${bounds.last} UTC"
     case _: WindowKind.BySession => "a session"
     case _ => "a window"
   }

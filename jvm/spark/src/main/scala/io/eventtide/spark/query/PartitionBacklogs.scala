@@ -7,7 +7,7 @@ import scala.util.Try
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.spark.sql.connector.read.streaming.{Offset, ReadLimit, SupportsAdmissionControl}
-import org.apache.spark.sql.eventtide.RunningQuery
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.types.{IntegerType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -21,7 +21,7 @@ import io.eventtide.spark.source.ClockStream
   * The source reports what it found when Spark last asked it for new data. In a trigger it may be asked
   * after the clock, so that who goes by it has to ask it himself. Only on a query's own thread.
   */
-private[query] final class PartitionBacklogs(query: RunningQuery, nodeId: UUID) {
+private[query] final class PartitionBacklogs(query: StreamExecutionAccess, nodeId: UUID) {
   import PartitionBacklogs.Backlogs
 
   // Above it are only columns and filters, so that there is one.
@@ -117,7 +117,7 @@ private[query] object PartitionBacklogs {
 }
 
 /** Those of all inputs whose substreams are partitions of their source, by position. */
-private[query] final class SourceBacklogs(query: RunningQuery, nodes: Map[Int, UUID]) {
+private[query] final class SourceBacklogs(query: StreamExecutionAccess, nodes: Map[Int, UUID]) {
   import PartitionBacklogs.Backlogs
 
   private val sources = nodes.map { case (position, nodeId) =>

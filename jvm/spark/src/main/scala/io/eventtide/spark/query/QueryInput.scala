@@ -85,13 +85,13 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     * @param rows
     *   what came at this clock value
     */
-  def keepOnly(now: Long, partitions: Set[String], rows: BatchRows = BatchRows.Empty): Unit = {
+  def keepOnly(now: Long, partitions: Set[String], rows: BatchEventTimeStats = BatchEventTimeStats.Empty): Unit = {
     val reports = substreams.report
     isDeserted = partitions.isEmpty && !reports.exists(isAwaited)
     if (partitions.nonEmpty) takeOut(now, rows, reports.filter(isGone(_, partitions)))
   }
 
-  private def takeOut(now: Long, rows: BatchRows, gone: Seq[SubstreamReport]): Unit = {
+  private def takeOut(now: Long, rows: BatchEventTimeStats, gone: Seq[SubstreamReport]): Unit = {
     val cap = if (rows.isEmpty) Long.MaxValue else rows.max
     gone.foreach(one => substreams.indexOf(one.name).foreach(substreams.remove(_, now, cap)))
     if (gone.nonEmpty && substreams.size == 0) {
@@ -127,7 +127,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   }
 
   /** Counts the rows of a batch that were refused. */
-  def refuse(rows: BatchRows): Unit = {
+  def refuse(rows: BatchEventTimeStats): Unit = {
     badTime += rows.badTime
     future += rows.future
   }
@@ -136,7 +136,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     *
     * Substreams that are forgotten at the end of the batch make room for those that begin in it.
     */
-  def observe(now: Long, rows: BatchRows, credited: Boolean): Unit = {
+  def observe(now: Long, rows: BatchEventTimeStats, credited: Boolean): Unit = {
     if (!credited) substreams.skip(now)
     if (!rows.isEmpty) isDeserted = false
     val most = this.most
@@ -204,7 +204,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     buffer.toByteArray
   }
 
-  def report(position: Int, rows: BatchRows): InputReport = InputReport(
+  def report(position: Int, rows: BatchEventTimeStats): InputReport = InputReport(
     position,
     settings,
     if (isIdle) Status.Idle else substreams.status,

@@ -3,7 +3,7 @@ package io.eventtide.spark.query
 import java.util.UUID
 
 import io.eventtide.kernel.watermark.{Backlog, Deadlines}
-import io.eventtide.spark.options.{SettingsText, SubstreamLabel, WatermarkSettings}
+import io.eventtide.spark.options.{WatermarkSettingsJson, SubstreamDescription, WatermarkSettings}
 
 /** All inputs of a query as one: the lowest that is not idle says the watermark. */
 private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
@@ -48,14 +48,14 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   /** The same inputs in a batch that another run has begun, which had asked for them as written. */
   def inBatchBegunBy(written: Seq[String]): QueryInputs = new QueryInputs(
     inputs.zip(written).map { case (input, text) =>
-      val begun = SettingsText.read(text)
+      val begun = WatermarkSettingsJson.read(text)
       new QueryInput(input.nodeId, input.settings.inBatchBegunBy(begun))
     }
   )
 
   /** The positions of inputs whose substreams are the partitions of their source, and their nodes. */
   val ofPartitions: Map[Int, UUID] = inputs.zipWithIndex.collect {
-    case (input, position) if input.settings.substreams == SubstreamLabel.Kafka =>
+    case (input, position) if input.settings.substreams == SubstreamDescription.Kafka =>
       position -> input.nodeId
   }.toMap
 
@@ -74,24 +74,24 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   def keepOnly(
       now: Long,
       partitions: Map[Int, Map[String, Backlog]],
-      rows: Map[Int, BatchRows] = Map.empty
+      rows: Map[Int, BatchEventTimeStats] = Map.empty
   ): Unit =
     partitions.foreach { case (position, of) =>
-      inputs(position).keepOnly(now, of.keySet, rows.getOrElse(position, BatchRows.Empty))
+      inputs(position).keepOnly(now, of.keySet, rows.getOrElse(position, BatchEventTimeStats.Empty))
     }
 
   /** Counts the rows of a batch that were refused, by position. */
-  def refuse(rows: Map[Int, BatchRows]): Unit =
+  def refuse(rows: Map[Int, BatchEventTimeStats]): Unit =
     rows.foreach { case (position, of) => inputs(position).refuse(of) }
 
   /** Takes the rows of a batch, by position; the time until `now` counts if it is `credited`. */
-  def observe(now: Long, rows: Map[Int, BatchRows], credited: Boolean): Unit =
+  def observe(now: Long, rows: Map[Int, BatchEventTimeStats], credited: Boolean): Unit =
     inputs.zipWithIndex.foreach { case (input, position) =>
-      input.observe(now, rows.getOrElse(position, BatchRows.Empty), credited)
+      input.observe(now, rows.getOrElse(position, BatchEventTimeStats.Empty), credited)
     }
 
   /** The rows of a batch without those that were late, for policies to which that matters. */
-  def onTime(rows: Map[Int, BatchRows], lowest: Option[Long]): Map[Int, BatchRows] =
+  def onTime(rows: Map[Int, BatchEventTimeStats], lowest: Option[Long]): Map[Int, BatchEventTimeStats] =
     lowest.fold(rows) { time =>
       rows.map { case (position, read) =>
         val policy = inputs.lift(position).map(_.settings.policy)
@@ -128,16 +128,16 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   }
 
   /** How each was asked for, as text. */
-  lazy val settings: Seq[String] = inputs.map(input => SettingsText.write(input.settings))
+  lazy val settings: Seq[String] = inputs.map(input => WatermarkSettingsJson.write(input.settings))
 
   def save(whole: Boolean): Seq[Array[Byte]] = inputs.map(_.save(whole))
 
   /** How many substreams each has, and may have. */
   def limits: Seq[SubstreamLimit] = inputs.map(_.limit)
 
-  def report(rows: Map[Int, BatchRows]): Seq[InputReport] =
+  def report(rows: Map[Int, BatchEventTimeStats]): Seq[InputReport] =
     inputs.zipWithIndex.map { case (input, position) =>
-      input.report(position, rows.getOrElse(position, BatchRows.Empty))
+      input.report(position, rows.getOrElse(position, BatchEventTimeStats.Empty))
     }
 
   // When all are idle, nobody is waited for: the highest of any.

@@ -1,6 +1,6 @@
 package io.eventtide.spark.query
 
-import org.apache.spark.sql.eventtide.{MetricsSource, RunningQuery}
+import org.apache.spark.sql.eventtide.{MetricsSource, StreamExecutionAccess}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.StateOperatorProgress
 
@@ -12,8 +12,8 @@ import io.eventtide.spark.late.LateReason
   * One that is not known, as the watermark before the first row, is not a number (NaN). They are as of
   * the last batch, so that nobody who asks waits for the query; the lag behind the clock is as of now.
   */
-private[query] final class QueryMetrics(query: RunningQuery, hasWindows: Boolean) {
-  @volatile private var last = PublishedNumbers.None
+private[query] final class QueryMetrics(query: StreamExecutionAccess, hasWindows: Boolean) {
+  @volatile private var last = MetricsSnapshot.None
   private var isThere = false
 
   private val source = {
@@ -24,7 +24,7 @@ private[query] final class QueryMetrics(query: RunningQuery, hasWindows: Boolean
   /** Takes new numbers, if anybody wants them; the first ones bring them into the metric system, once
     * the query has opened its sources, so that its end removes them.
     */
-  def publish(numbers: => PublishedNumbers): Unit = {
+  def publish(numbers: => MetricsSnapshot): Unit = {
     if (!isThere) isThere = isWanted && source.register()
     if (isThere) last = numbers
   }
@@ -82,13 +82,13 @@ private object QueryMetrics {
 }
 
 /** What a query has to say, as it was at one moment. */
-private[query] final case class PublishedNumbers(
+private[query] final case class MetricsSnapshot(
     report: WatermarkReport,
     openKeys: Option[Long],
     ledgerBytes: Long
 )
 
-private object PublishedNumbers {
-  val None: PublishedNumbers =
-    PublishedNumbers(WatermarkReport.beforeFirstBatch(0), scala.None, 0)
+private object MetricsSnapshot {
+  val None: MetricsSnapshot =
+    MetricsSnapshot(WatermarkReport.beforeFirstBatch(0), scala.None, 0)
 }

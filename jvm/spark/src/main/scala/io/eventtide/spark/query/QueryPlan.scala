@@ -4,7 +4,7 @@ import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.eventtide.RunningQuery
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
 
 import io.eventtide.spark.options.Structure
 import io.eventtide.spark.plan.PolicyWatermark
@@ -67,12 +67,12 @@ private[spark] object QueryPlan {
   def of(plan: LogicalPlan): QueryPlan =
     QueryPlan(
       watermarks(plan).map(_.settings.structure),
-      WindowBatch.windows(plan).map(_.structure)
+      WindowBatchContext.windows(plan).map(_.structure)
     )
 
   /** The watermarks of a plan that are ours, in the order of its inputs. */
   def watermarks(plan: LogicalPlan): Seq[PolicyWatermark] =
-    RunningQuery.watermarkNodes(plan).collect { case node: PolicyWatermark => node }
+    StreamExecutionAccess.watermarkNodes(plan).collect { case node: PolicyWatermark => node }
 
   def read(json: String): QueryPlan = {
     val node = mapper.readTree(json)

@@ -6,8 +6,8 @@ import scala.util.Try
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.connector.read.streaming.SparkDataStream
-import org.apache.spark.sql.eventtide.{BatchInfo, RunningQuery}
-import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStats
+import org.apache.spark.sql.eventtide.{BatchInfo, StreamExecutionAccess}
+import org.apache.spark.sql.execution.streaming.operators.stateful.{EventTimeStats => SparkEventTimeStats}
 
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.late.{LateLog, LateRows}
@@ -32,12 +32,12 @@ import io.eventtide.spark.source.ClockStream
   * that batch.
   */
 private[spark] final class QueryWatermark(
-    query: RunningQuery,
+    query: StreamExecutionAccess,
     own: QueryInputs,
     ledger: BatchLedger,
     late: LateRows,
-    due: DueWindows,
-    watch: QueryWatch,
+    due: WindowTimers,
+    watch: WatermarkMonitor,
     steps: ClockSteps,
     epoch: RunEpoch
 ) {
@@ -52,7 +52,7 @@ private[spark] final class QueryWatermark(
 
   private var inputs = own // but for a batch that is run again, as it was begun
   private val drained = new DrainedQuery(query)
-  private val catchUp = new CatchUp(own.holdOnRestart)
+  private val catchUp = new RestartHold(own.holdOnRestart)
   private val clock = new QueryClock
   private val ticks = new TickSchedule
   private val backlogs = new SourceBacklogs(query, inputs.ofPartitions)
@@ -61,9 +61,9 @@ private[spark] final class QueryWatermark(
   private var restored = false
   private var runAgain = Option.empty[Long] // the batch that a run before this one began
   private var mayBeUnread = false // that batch, by its sink
-  private var recorded: Option[Recorded] = None // of the last entry
+  private var recorded: Option[RecordedState] = None // of the last entry
   private var batch: Option[BatchWatermark] = None
-  private var finished: Option[FinishedBatch] = None
+  private var finished: Option[LastBatch] = None
   private var isPublished = false
 
   private[query] def settingsOf(nodeId: UUID): Option[WatermarkSettings] =
@@ -81,7 +81,7 @@ private[spark] final class QueryWatermark(
   /** Ends the query if the machine's clock has gone forward by itself, and a policy follows it. */
   def lookAtClock(): Unit = steps.look(query.nowMs, query.elapsedMs)
 
-  private[query] val bounds = new SentBounds(query.session.sparkContext)
+  private[query] val bounds = new BroadcastBounds(query.session.sparkContext)
 
   private[query] def isCredited: Boolean = synchronized(!catchUp.holding)
 
@@ -134,7 +134,7 @@ private[spark] final class QueryWatermark(
   /** Ends a batch: credits its rows and its time, writes what has to be there before it is
     * committed, and says the watermark.
     */
-  private[query] def finish(ended: BatchWatermark): EventTimeStats = {
+  private[query] def finish(ended: BatchWatermark): SparkEventTimeStats = {
     val rows = synchronized(inputs.onTime(ended.rows(inputs.positions), ended.lowestOnTime))
     val hadRows = rows.values.exists(!_.isEmpty)
     val counts = hadRows || synchronized(!catchUp.holding)
@@ -179,11 +179,11 @@ private[spark] final class QueryWatermark(
     if (asks) Try(backlogs.latest).toOption else Some(backlogs.news)
   }
 
-  private def take(ended: BatchWatermark, rows: Map[Int, BatchRows]): Unit = {
+  private def take(ended: BatchWatermark, rows: Map[Int, BatchEventTimeStats]): Unit = {
     late.take(ended.lateLogs)
     due.take(ended.nextDue, isRunAgain(ended.info.batchId))
     ticks.reschedule()
-    finished = Some(FinishedBatch(ended, rows, query.readNothing(isClock)))
+    finished = Some(LastBatch(ended, rows, query.readNothing(isClock)))
   }
 
   private def write(ended: BatchWatermark): Unit = {
@@ -211,15 +211,15 @@ private[spark] final class QueryWatermark(
 
   private def publish(): Unit = {
     isPublished = true
-    metrics.publish(PublishedNumbers(report, due.openKeys, ledger.bytes))
+    metrics.publish(MetricsSnapshot(report, due.openKeys, ledger.bytes))
   }
 
-  private def stats(rows: Seq[BatchRows]): EventTimeStats = inputs.emitted match {
+  private def stats(rows: Seq[BatchEventTimeStats]): SparkEventTimeStats = inputs.emitted match {
     case Some(micros) =>
       val ms = micros / 1000
       val lowest = rows.map(_.min / 1000).minOption.getOrElse(ms)
-      EventTimeStats(max = ms, min = math.min(lowest, ms), avg = ms.toDouble, count = 1)
-    case None => EventTimeStats.zero
+      SparkEventTimeStats(max = ms, min = math.min(lowest, ms), avg = ms.toDouble, count = 1)
+    case None => SparkEventTimeStats.zero
   }
 
   /** Whether the clock asks for a batch; if so, its watermark has been raised already.
@@ -298,7 +298,7 @@ private[spark] final class QueryWatermark(
 
   private def observe(
       now: Long,
-      rows: Map[Int, BatchRows],
+      rows: Map[Int, BatchEventTimeStats],
       left: Option[Map[Int, Backlogs]]
   ): Unit = {
     left match {
@@ -462,7 +462,7 @@ private[spark] final class QueryWatermark(
   }
 
   private def recordOf(batchId: Long) =
-    Recorded(batchId, catchUp.holding, due.begins, clock.saved.steps)
+    RecordedState(batchId, catchUp.holding, due.begins, clock.saved.steps)
 
   /** On the last batch that ended, or on how things stand before there is one. */
   def report: WatermarkReport = synchronized {
@@ -473,7 +473,7 @@ private[spark] final class QueryWatermark(
       inputs.emitted,
       catchUp.holding,
       late.counts,
-      inputs.report(finished.fold(Map.empty[Int, BatchRows])(_.rows)),
+      inputs.report(finished.fold(Map.empty[Int, BatchEventTimeStats])(_.rows)),
       clock.saved,
       outlook
     )
@@ -486,7 +486,7 @@ private[spark] final class QueryWatermark(
 }
 
 /** How the batch after one is begun, as it was written down. */
-private[query] final case class Recorded(
+private[query] final case class RecordedState(
     batchId: Long,
     held: Boolean,
     begins: Seq[String],
@@ -496,9 +496,9 @@ private[query] final case class Recorded(
 }
 
 /** The last batch that ended, for reports. */
-private[query] final case class FinishedBatch(
+private[query] final case class LastBatch(
     batch: BatchWatermark,
-    rows: Map[Int, BatchRows],
+    rows: Map[Int, BatchEventTimeStats],
     readNothing: Boolean
 ) {
   def batchId: Long = batch.info.batchId

@@ -7,12 +7,12 @@ import java.util.concurrent.ConcurrentHashMap
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.eventtide.RunningQuery
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.internal.SQLConf
 
 import io.eventtide.spark.late.LateRows
 import io.eventtide.spark.options.WatermarkSettings
-import io.eventtide.spark.plan.{PlanChecks, PolicyWatermark, SessionChecks}
+import io.eventtide.spark.plan.{PlanValidator, PolicyWatermark, SessionValidator}
 
 /** The queries of this driver that have an Eventtide watermark, by run.
   *
@@ -26,7 +26,7 @@ private[spark] object QueryWatermarks {
   private val stopped = new ConcurrentHashMap[UUID, SoftReference[WatermarkReport]]
 
   /** Finds or makes the watermark of a run, on the thread of the query, before its first offset. */
-  def attach(query: RunningQuery): QueryWatermark = {
+  def attach(query: StreamExecutionAccess): QueryWatermark = {
     // A run that failed before its clock was opened never stops it.
     running.values.removeIf(!_.isActive): Unit
     Option(running.get(query.runId)).getOrElse {
@@ -36,21 +36,21 @@ private[spark] object QueryWatermarks {
     }
   }
 
-  private def open(query: RunningQuery): QueryWatermark = {
-    PlanChecks.oneWatermarkEach(query.analyzedPlan)
+  private def open(query: StreamExecutionAccess): QueryWatermark = {
+    PlanValidator.oneWatermarkEach(query.analyzedPlan)
     val nodes = QueryPlan.watermarks(query.analyzedPlan)
-    val limits = WatchLimits.of(query.session.sessionState.conf)
+    val limits = MonitorThresholds.of(query.session.sessionState.conf)
     val conf = query.session.sessionState.newHadoopConf()
     val root = new Path(query.checkpointRoot)
-    val windows = WindowBatch.windows(query.analyzedPlan)
+    val windows = WindowBatchContext.windows(query.analyzedPlan)
     if (windows.nonEmpty) {
-      SessionChecks.rocksDb(query.session)
-      SessionChecks.severalOperators(query.session)
+      SessionValidator.rocksDb(query.session)
+      SessionValidator.severalOperators(query.session)
     }
     val plan = QueryPlan.of(query.analyzedPlan)
     val start = new CheckpointStart(root, conf)
     start.refuseOther(query, plan) // before another run is ended for this one
-    val watch = new QueryWatch(query.label, limits)
+    val watch = new WatermarkMonitor(query.label, limits)
     val inputs = new QueryInputs(
       nodes.map(node => new QueryInput(node.nodeId, node.settings)).toIndexedSeq
     )
@@ -61,8 +61,8 @@ private[spark] object QueryWatermarks {
     new CheckpointStart(root, conf).begin(query, plan)
     val retain = query.session.sessionState.conf.getConf(SQLConf.MIN_BATCHES_TO_RETAIN)
     val late = LateRows.open(query, root, retain, conf)
-    val onlyForWindows = windows.nonEmpty && PlanChecks.isOnlyForWindows(query.analyzedPlan)
-    val due = new DueWindows(windows.map(_.settings).toIndexedSeq, onlyForWindows)
+    val onlyForWindows = windows.nonEmpty && PlanValidator.isOnlyForWindows(query.analyzedPlan)
+    val due = new WindowTimers(windows.map(_.settings).toIndexedSeq, onlyForWindows)
     val ledger = new BatchLedger(root, retain, conf)
     nodes
       .map(_.settings)
@@ -74,11 +74,11 @@ private[spark] object QueryWatermarks {
   /** The batch that a node is planned for; None for a node of another query, which may be planned on
     * this one's thread, as in `foreachBatch`.
     */
-  def plannedBatch(query: RunningQuery, nodeId: UUID): Option[BatchWatermark] =
+  def plannedBatch(query: StreamExecutionAccess, nodeId: UUID): Option[BatchWatermark] =
     Option(running.get(query.runId)).filter(_.has(nodeId)).map(_.planned(query.batch))
 
   /** How the input of a node was asked for by the run that began the batch which is planned. */
-  def begunSettings(query: RunningQuery, nodeId: UUID): Option[WatermarkSettings] =
+  def begunSettings(query: StreamExecutionAccess, nodeId: UUID): Option[WatermarkSettings] =
     Option(running.get(query.runId)).filter(_.has(nodeId)).flatMap { watermark =>
       watermark.planned(query.batch)
       watermark.settingsOf(nodeId)
@@ -99,9 +99,9 @@ private[spark] object QueryWatermarks {
 
   // One that has not opened its sources yet.
   private def starting(session: SparkSession, query: UUID): Option[WatermarkReport] =
-    RunningQuery
+    StreamExecutionAccess
       .find(session, query)
-      .filter(run => RunningQuery.watermarkNodes(run.analyzedPlan).exists(isOurs))
+      .filter(run => StreamExecutionAccess.watermarkNodes(run.analyzedPlan).exists(isOurs))
       .map(run => WatermarkReport.beforeFirstBatch(run.nowMs * 1000))
 
   private def isOurs(node: EventTimeWatermark): Boolean = node.isInstanceOf[PolicyWatermark]

@@ -47,7 +47,7 @@ private[spark] final case class WatermarkReport(
   }
 
   /** Who holds the watermark back, in one sentence. */
-  def blame: String = Verdict.of(this)
+  def blame: String = WatermarkDiagnosis.of(this)
 
   /** For Spark's progress JSON, where every value is text: the numbers, and the worst laggards. */
   def metrics: JMap[String, String] = {

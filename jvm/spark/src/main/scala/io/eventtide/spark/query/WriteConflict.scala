@@ -9,7 +9,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
 import org.apache.spark.SparkThrowable
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.eventtide.RunningQuery
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
 
 import io.eventtide.spark.EventtideException
 
@@ -21,7 +21,7 @@ private[spark] object WriteConflict extends Logging {
   /** Puts our error beside the one that a query has ended by, if that is one of those: what a query
     * has ended by is Spark's, and cannot be another.
     */
-  def name(query: RunningQuery): Unit =
+  def name(query: StreamExecutionAccess): Unit =
     for {
       failure <- query.failure
       cause <- Option(failure.getCause)

@@ -10,7 +10,7 @@ import org.apache.spark.sql.connector.read.streaming.{
   SupportsTriggerAvailableNow
 }
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReaderFactory}
-import org.apache.spark.sql.eventtide.RunningQuery
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
 
 import io.eventtide.spark.query.{QueryWatermark, QueryWatermarks}
 
@@ -76,7 +76,7 @@ private object ClockStream {
     * checkpoint, is refused here.
     */
   def open(): ClockStream = {
-    val query = QueryWatermarks.attach(RunningQuery.starting())
+    val query = QueryWatermarks.attach(StreamExecutionAccess.starting())
     new ClockStream(query, leads = query.claimClock())
   }
 }

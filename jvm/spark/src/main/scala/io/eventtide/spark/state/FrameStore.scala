@@ -13,7 +13,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 import org.apache.spark.sql.types.LongType
 
-import io.eventtide.kernel.window.{BlockArchive, ByteSink, ByteSource, FrameRing}
+import io.eventtide.kernel.window.{BlockStore, ByteSink, ByteSource, FrameWindowState}
 import io.eventtide.spark.EventtideException
 
 /** The state of one partition: rings, their blocks, and the indexes of what falls due.
@@ -43,23 +43,23 @@ import io.eventtide.spark.EventtideException
   */
 private[spark] final class FrameStore(
     store: StateStore,
-    families: FrameFamilies,
+    families: WindowStateLayout,
     batchId: Long,
     nowMicros: Long,
     isByRow: Boolean,
     rules: String,
-    record: PartitionRecord,
-    before: Option[PartitionFacts]
+    record: PartitionMetaStore,
+    before: Option[PartitionMeta]
 ) {
-  val byEnd = new DueIndex(store, families.dueIndex, before.map(_.byEnd))
-  val byClock = new DueIndex(store, families.deadlineIndex, before.map(_.byClock))
-  val groups: Option[GroupStore] =
-    families.groups.map(_ => new GroupStore(store, families, batchId))
+  val byEnd = new TimerIndex(store, families.dueIndex, before.map(_.byEnd))
+  val byClock = new TimerIndex(store, families.deadlineIndex, before.map(_.byClock))
+  val groups: Option[WatermarkGroupStore] =
+    families.groups.map(_ => new WatermarkGroupStore(store, families, batchId))
 
-  private val deadlines = new Owed(byClock, before.fold(new DueCounts)(_.deadlines))
-  private val ends = new Owed(byEnd, before.fold(new DueCounts)(_.ends))
+  private val deadlines = new Owed(byClock, before.fold(new TimerHistogram)(_.deadlines))
+  private val ends = new Owed(byEnd, before.fold(new TimerHistogram)(_.ends))
   private var keys = before.fold(0L)(_.keys)
-  private val values = new ByteRow
+  private val values = new BinaryRow
   private val source = new ByteSource
   private var key: UnsafeRow = _
   private var stored = false // whether the present key has state
@@ -70,8 +70,8 @@ private[spark] final class FrameStore(
     * have been aggregated before.
     */
   private var id = 0L
-  private var due = FrameRing.Never
-  private var dueInGroup = FrameRing.Never
+  private var due = FrameWindowState.Never
+  private var dueInGroup = FrameWindowState.Never
 
   /** Of the state: which one it is. */
   def partition: Int = store.id.partitionId
@@ -104,14 +104,14 @@ private[spark] final class FrameStore(
   private def begin(): Unit = {
     id = nextId
     nextId += 1
-    due = FrameRing.Never
+    due = FrameWindowState.Never
     ends.begin()
     deadlines.begin()
-    dueInGroup = FrameRing.Never
+    dueInGroup = FrameWindowState.Never
   }
 
   private def resume(value: UnsafeRow): Unit = {
-    ByteRow.open(value, source)
+    BinaryRow.open(value, source)
     FrameStore.checkVersion(source.getByte())
     id = source.getNumber()
     if (isByRow) ends.read() else due = source.getNumber()
@@ -137,7 +137,7 @@ private[spark] final class FrameStore(
       nextDue: Long,
       boundary: Long,
       nextDeadline: Long,
-      nextInGroup: Long = FrameRing.Never
+      nextInGroup: Long = FrameWindowState.Never
   )(content: ByteSink => Unit): Unit = {
     if (isByRow) ends.move(nextDue, boundary)
     else if (!isDueAgain(nextDue, boundary)) due = byEnd.move(key, id, due, nextDue)
@@ -158,25 +158,25 @@ private[spark] final class FrameStore(
   }
 
   /** What the present key owes by one of the indexes, which may be behind. */
-  private final class Owed(index: DueIndex, val counts: DueCounts) {
-    private var indexed = FrameRing.Never // where the key stands
-    private var due = FrameRing.Never // there or later
+  private final class Owed(index: TimerIndex, val counts: TimerHistogram) {
+    private var indexed = FrameWindowState.Never // where the key stands
+    private var due = FrameWindowState.Never // there or later
 
     def begin(): Unit = {
-      indexed = FrameRing.Never
-      due = FrameRing.Never
+      indexed = FrameWindowState.Never
+      due = FrameWindowState.Never
     }
 
     /** Says when the key is next due; what the index has up to `passed` has had its turn. */
     def move(next: Long, passed: Long): Unit = {
-      val mayStay = next != FrameRing.Never && indexed <= next && indexed > passed
+      val mayStay = next != FrameWindowState.Never && indexed <= next && indexed > passed
       if (!mayStay) indexed = index.move(key, id, indexed, next)
       counts.move(due, next)
       due = next
     }
 
     def write(out: ByteSink): Unit = {
-      val isIndexed = indexed != FrameRing.Never
+      val isIndexed = indexed != FrameWindowState.Never
       out.putByte(if (isIndexed) 1 else 0)
       if (isIndexed) {
         out.putNumber(indexed)
@@ -193,7 +193,7 @@ private[spark] final class FrameStore(
     }
   }
 
-  private def moveInGroup(group: GroupStore, next: Long): Unit =
+  private def moveInGroup(group: WatermarkGroupStore, next: Long): Unit =
     dueInGroup = group.index.move(key, id, dueInGroup, next)
 
   private def count(more: Int): Unit = {
@@ -205,10 +205,10 @@ private[spark] final class FrameStore(
   def drop(): Boolean = {
     val had = stored
     if (had) {
-      if (isByRow) ends.move(FrameRing.Never, FrameRing.Never)
-      else byEnd.move(key, id, due, FrameRing.Never): Unit
-      deadlines.move(FrameRing.Never, FrameRing.Never)
-      groups.foreach(moveInGroup(_, FrameRing.Never))
+      if (isByRow) ends.move(FrameWindowState.Never, FrameWindowState.Never)
+      else byEnd.move(key, id, due, FrameWindowState.Never): Unit
+      deadlines.move(FrameWindowState.Never, FrameWindowState.Never)
+      groups.foreach(moveInGroup(_, FrameWindowState.Never))
       store.remove(key)
       count(-1)
     }
@@ -223,8 +223,8 @@ private[spark] final class FrameStore(
     * @param highest
     *   what `watermark` is now
     */
-  def finish(closing: Long, highest: Long): PartitionFacts = {
-    val facts = PartitionFacts(
+  def finish(closing: Long, highest: Long): PartitionMeta = {
+    val facts = PartitionMeta(
       keys,
       byEnd.head,
       byClock.head,
@@ -252,21 +252,21 @@ private[spark] final class FrameStore(
 
   /** The id of a key with that state. */
   def idOf(value: UnsafeRow): Long = {
-    ByteRow.open(value, source)
+    BinaryRow.open(value, source)
     FrameStore.checkVersion(source.getByte())
     source.getNumber()
   }
 
   /** The blocks of the present key's ring. */
-  val blocks: BlockArchive = new Blocks(FrameFamilies.Blocks)
+  val blocks: BlockStore = new Blocks(WindowStateLayout.Blocks)
 
   /** The blocks of its frames that have closed, and may change; of rows that wait, where windows keep
     * rows.
     */
-  val history: BlockArchive = new Blocks(FrameFamilies.History)
+  val history: BlockStore = new Blocks(WindowStateLayout.DelayLine)
 
-  private final class Blocks(family: String) extends BlockArchive {
-    private val values = new ByteRow
+  private final class Blocks(family: String) extends BlockStore {
+    private val values = new BinaryRow
 
     def sink(): ByteSink = values.begin()
 
@@ -277,7 +277,7 @@ private[spark] final class FrameStore(
 
     def read(block: Long): ByteSource = {
       val source = new ByteSource
-      ByteRow.open(store.get(blockKey(block), family), source)
+      BinaryRow.open(store.get(blockKey(block), family), source)
       source
     }
 
@@ -293,14 +293,14 @@ private[spark] object FrameStore {
   /** Opens the state of a partition. */
   def open(
       store: StateStore,
-      families: FrameFamilies,
+      families: WindowStateLayout,
       batchId: Long,
       nowMicros: Long,
       isByRow: Boolean = false,
       rules: String = ""
   ): FrameStore = {
     families.create(store)
-    val record = new PartitionRecord(store, families)
+    val record = new PartitionMetaStore(store, families)
     val before = record.read()
     val state =
       new FrameStore(
@@ -314,7 +314,7 @@ private[spark] object FrameStore {
         before
       )
     // The first format had no such record.
-    if (before.isEmpty && state.byEnd.head != FrameRing.Never) checkVersion(1)
+    if (before.isEmpty && state.byEnd.head != FrameWindowState.Never) checkVersion(1)
     state
   }
 

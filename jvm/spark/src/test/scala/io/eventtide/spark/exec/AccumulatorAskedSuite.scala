@@ -14,7 +14,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import io.eventtide.spark.LocalSession
 import io.eventtide.spark.late.{LateMode, LateQuery, LateSettings, MarkLateStrategy}
 
-/** The first question for the value of `WatermarkRowsAccum` ends the batch, so that nothing in Spark
+/** The first question for the value of `SubstreamStatsAccum` ends the batch, so that nothing in Spark
   * may ask it before all tasks are done: no heartbeat, task end, listener, UI or event log.
   */
 final class AccumulatorAskedSuite extends AnyFunSuite with LocalSession {

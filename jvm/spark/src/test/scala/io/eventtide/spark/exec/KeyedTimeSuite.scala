@@ -5,7 +5,7 @@ import java.util.{List => JList}
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.sql.eventtide.ScriptedQuery
+import org.apache.spark.sql.eventtide.TestQuery
 import org.apache.spark.sql.execution.CodegenMode
 import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper
 import org.apache.spark.sql.functions._
@@ -15,7 +15,7 @@ import org.apache.spark.sql.{Column, DataFrame, Row, classic}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tags.Slow
 
-import io.eventtide.spark.source.{Script, ScriptSource}
+import io.eventtide.spark.source.{TestSource, TestStreamSource}
 import io.eventtide.spark.{LocalSession, PythonApi}
 
 /** Windows whose rows are judged by their keys, in a real query, step by step. */
@@ -38,9 +38,9 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
     Map("policy" -> name) ++ Option.when(name == "with_fixed_lag")("lag" -> "PT10S")
 
   private final class Played(policy: String, aggregates: Seq[Column], options: (String, String)*) {
-    private val script = Script.create(schema)
+    private val script = TestSource.create(schema)
     private val events =
-      spark.readStream.format(classOf[ScriptSource].getName).option("script", script.id).load()
+      spark.readStream.format(classOf[TestStreamSource].getName).option("script", script.id).load()
     private val result = PythonApi
       .window(
         events,
@@ -61,7 +61,7 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
     val checkpoint: String = Files.createTempDirectory("window").toString
     private val shown: DataFrame = result.select(columns: _*)
     private val scripted =
-      new ScriptedQuery(shown.asInstanceOf[classic.DataFrame], "append", checkpoint, 1000000)
+      new TestQuery(shown.asInstanceOf[classic.DataFrame], "append", checkpoint, 1000000)
     scripted.start(availableNow = false)
 
     def step(rows: Row*): Set[Row] = {
@@ -101,7 +101,7 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
     /** How many rows of the last batch have been aggregated before they came to their keys. */
     def sureRows: Long = {
       val running = scripted.query.asInstanceOf[StreamingQueryWrapper].streamingQuery
-      val nodes = running.lastExecution.executedPlan.collect { case node: SureFramesExec => node }
+      val nodes = running.lastExecution.executedPlan.collect { case node: MapSideFrameAggregateExec => node }
       nodes.map(_.metrics("numSureRows").value).sum
     }
 
@@ -179,7 +179,7 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
 
   test("the code of a plan is shown without a batch") {
     play("max_event_time", n, byKey: _*) { query =>
-      assert(query.code.contains("SureRowsOfTask"))
+      assert(query.code.contains("OnTimeRowFilterTask"))
     }
   }
 
@@ -251,7 +251,7 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
     }
   }
 
-  for (old <- Seq(3, PerhapsLate.Few, PerhapsLate.Few + 1000))
+  for (old <- Seq(3, DeferredLateRows.Few, DeferredLateRows.Few + 1000))
     test(s"a row is saved by later ones of its session, however many others are late: $old") {
       val options = Seq("scope" -> "key", "kind" -> "session", "gap" -> "PT5S")
       play("max_event_time", n, options :+ ("key_idle_timeout" -> "PT1H"): _*) { query =>

@@ -20,7 +20,7 @@ class LateAccumSuite extends AnyFunSuite {
       Map(LateReason.FrameClosed -> rows),
       onTime = 0,
       lowest = Long.MaxValue,
-      lateBy = Lateness.None
+      lateBy = LatenessHistogram.None
     )
   }
 

@@ -51,7 +51,7 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     query
   }
 
-  private def compact(query: LateQuery, confirmed: Seq[String] = Nil): LateCompacted =
+  private def compact(query: LateQuery, confirmed: Seq[String] = Nil): CompactionResult =
     new LateCompaction(spark, query.root, every = 4).run(confirmed)
 
   private def local(query: LateQuery, name: String): LocalPath =
@@ -74,7 +74,7 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
   test("old batches become one file a group, with the same rows in the order of their batches") {
     val query = written(11)
     val before = query.read.collect().toSet
-    assert(compact(query) == LateCompacted(batches = 7, filesBefore = 7, filesAfter = 2))
+    assert(compact(query) == CompactionResult(batches = 7, filesBefore = 7, filesAfter = 2))
     assert(
       names(query, "eventtide/late").filter(_.startsWith("c")) == Seq("compact-1-3", "compact-4-7")
     )
@@ -91,7 +91,7 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     val query = written(11)
     compact(query)
     assert(query.lateFiles == 11 + 2)
-    assert(compact(query) == LateCompacted(0, 0, 0) && query.lateFiles == 4 + 2)
+    assert(compact(query) == CompactionResult(0, 0, 0) && query.lateFiles == 4 + 2)
     assert(query.late == (1L to 11L))
   }
 
@@ -178,7 +178,7 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     query.start()
     try { query.feed(1000); (1L to 11L).foreach(query.feed(_)) } // a hundred batches are kept
     finally query.stop()
-    assert(compact(query) == LateCompacted(0, 0, 0))
+    assert(compact(query) == CompactionResult(0, 0, 0))
   }
 
   test("rows that the files do not have are noticed before anything changes") {
@@ -216,7 +216,7 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     val conf = CheckpointConf()
     val entries = new LateIndexReader(query.root, conf).entries(-1, last)
     val forgotten = LateIndexFile.forgotten(last)
-    new LateIndexFiles(query.root, conf).write(forgotten, Seq(LateEntry.together(entries).json))
+    new LateIndexFiles(query.root, conf).write(forgotten, Seq(LateIndexEntry.together(entries).json))
     val folder = local(query, "late").toFile
     folder.listFiles.filter(_.getName.matches(s"\\.?[1-$last]-0-.*")).foreach(_.delete())
   }
@@ -239,7 +239,7 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     val query = written(11)
     withConf(CheckpointConf.Key, classOf[Opened].getName) {
       Opened.onOpen("eventtide/late/7", time = 2)(forget(query, 2)) // first to look for orphans
-      assert(compact(query) == LateCompacted(0, 0, 0))
+      assert(compact(query) == CompactionResult(0, 0, 0))
     }
     assert(query.late == (3L to 11L) && problems(query).contains("\"problems\":[]"))
     assert(compact(query).batches == 5 && query.late == (3L to 11L))
@@ -250,7 +250,7 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     withConf("fs.file.impl.disable.cache", "true") {
       withConf("fs.file.impl", classOf[OpenedFiles].getName) {
         OpenedFiles.onOpen("/late/2-0-")(forget(query, 3))
-        assert(compact(query) == LateCompacted(0, 0, 0))
+        assert(compact(query) == CompactionResult(0, 0, 0))
       }
     }
     assert(query.late == (4L to 11L) && problems(query).contains("\"problems\":[]"))

@@ -266,7 +266,7 @@ class LateDamageSuite extends AnyFunSuite with LocalSession {
   test("files that a retention removes while orphans are looked for are no damage") {
     val query = written()
     val index = new LateIndexReader(query.root, conf)
-    val forgotten = LateEntry.together(index.entries(-1, 2))
+    val forgotten = LateIndexEntry.together(index.entries(-1, 2))
     withConf(CheckpointConf.Key, classOf[Opened].getName) {
       Opened.onOpen("eventtide/late/3", time = 2) { // first for the balance
         new LateIndexFiles(query.root, CheckpointConf())

@@ -27,8 +27,8 @@ class LateIndexSuite extends AnyFunSuite {
     index
   }
 
-  private def late(file: String, rows: Long = 1): Seq[LateOfWindow] =
-    Seq(LateOfWindow(0, SortedMap("frame_closed" -> rows), Seq(named(file))))
+  private def late(file: String, rows: Long = 1): Seq[WindowLateEntry] =
+    Seq(WindowLateEntry(0, SortedMap("frame_closed" -> rows), Seq(named(file))))
 
   // A name that a task might give; what is after the first dot says which one it is in a test.
   private def named(file: String): LateFileName = {
@@ -69,7 +69,7 @@ class LateIndexSuite extends AnyFunSuite {
   test("a batch without late rows has no entry, and no index has no rows") {
     val root = newRoot()
     val index = open(root, below = 0)
-    index.write(0, 0, Seq(LateOfWindow(0, LateEntry.NoRows, Nil)))
+    index.write(0, 0, Seq(WindowLateEntry(0, LateIndexEntry.NoRows, Nil)))
     index.write(1, 0, Nil)
     assert(
       files(root, -1, 9).isEmpty && index.totals == LateTotals.None && reader(root).lastLate.isEmpty
@@ -80,7 +80,7 @@ class LateIndexSuite extends AnyFunSuite {
     val root = newRoot()
     val index = open(root, below = 0)
     index.write(0, 0, late("0 a", rows = 2))
-    index.write(3, 0, late("3 b", rows = 5) :+ LateOfWindow(1, SortedMap("future" -> 1L), Nil))
+    index.write(3, 0, late("3 b", rows = 5) :+ WindowLateEntry(1, SortedMap("future" -> 1L), Nil))
     assert(index.totals.rows == Map("frame_closed" -> 7L, "future" -> 1L))
     assert(open(root, below = 4).totals == index.totals)
     val entry = reader(root).entries(after = 0, until = 3).head

@@ -4,14 +4,14 @@ import java.nio.file.{Files, Path => LocalPath, Paths}
 import java.time.Duration
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.eventtide.ScriptedQuery
+import org.apache.spark.sql.eventtide.TestQuery
 import org.apache.spark.sql.functions.{col, lit}
 import org.apache.spark.sql.streaming.Trigger
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{DataFrame, classic}
 
 import io.eventtide.spark.query.QueryWatermarks
-import io.eventtide.spark.source.{Script, ScriptSource}
+import io.eventtide.spark.source.{TestSource, TestStreamSource}
 import io.eventtide.spark.{Eventtide, PythonApi, WatermarkPolicy}
 
 /** A query that finds late rows, with a checkpoint of its own; its watermark is the highest time.
@@ -25,11 +25,11 @@ final class LateQuery(
     change: DataFrame => DataFrame = identity,
     earlier: Option[LateQuery] = None
 ) {
-  private val script: Script =
-    earlier.fold(Script.create(StructType.fromDDL("ts timestamp, device string")))(_.script)
+  private val script: TestSource =
+    earlier.fold(TestSource.create(StructType.fromDDL("ts timestamp, device string")))(_.script)
   private val folder: LocalPath =
     earlier.fold(Files.createTempDirectory("checkpoint"))(_.folder)
-  private var running = Option.empty[ScriptedQuery]
+  private var running = Option.empty[TestQuery]
 
   val checkpoint: String = folder.toUri.toString
   def root: Path = new Path(checkpoint)
@@ -40,7 +40,7 @@ final class LateQuery(
 
   def marked: DataFrame = {
     val source =
-      spark.readStream.format(classOf[ScriptSource].getName).option("script", script.id).load()
+      spark.readStream.format(classOf[TestStreamSource].getName).option("script", script.id).load()
     val policy = WatermarkPolicy.withFixedLag(Duration.ZERO)
     MarkLate.on(change(Eventtide.withWatermark(source, "ts", policy)), settings)
   }

@@ -36,7 +36,7 @@ class LateRetentionSuite extends AnyFunSuite {
     def write(batch: Long): Unit = {
       val name = s"$batch-0-0123456789ab.parquet"
       Files.write(folder.resolve(name), Array[Byte](1))
-      val rows = LateOfWindow(0, SortedMap("future" -> 2L), Seq(LateFileName(name, 1)))
+      val rows = WindowLateEntry(0, SortedMap("future" -> 2L), Seq(LateFileName(name, 1)))
       index.write(batch, batch * second, Seq(rows))
     }
 

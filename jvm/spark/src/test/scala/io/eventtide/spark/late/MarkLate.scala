@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.eventtide.{Plans, RunningQuery}
+import org.apache.spark.sql.eventtide.{Plans, StreamExecutionAccess}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy, UnaryExecNode}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{DataFrame, classic}
@@ -26,7 +26,7 @@ final case class MarkLate(
     child: LogicalPlan,
     lateNode: UUID = UUID.randomUUID()
 ) extends UnaryNode
-    with FindsLateRows {
+    with HasLateOutput {
 
   override def output: Seq[Attribute] = child.output
 
@@ -53,7 +53,7 @@ final case class MarkLateStrategy(session: SparkSession) extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case node: MarkLate =>
       val batch =
-        RunningQuery.current(session).flatMap(QueryWatermarks.plannedBatch(_, node.lateNode))
+        StreamExecutionAccess.current(session).flatMap(QueryWatermarks.plannedBatch(_, node.lateNode))
       MarkLateExec(node.eventTime, node.lateNode, batch, planLater(node.child)) :: Nil
     case _ => Nil
   }

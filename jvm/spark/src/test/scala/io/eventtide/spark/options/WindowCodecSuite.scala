@@ -11,7 +11,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.kernel.time.{CalendarGrid, Frame}
 import io.eventtide.kernel.watermark.WithFixedLag
-import io.eventtide.kernel.window.{Cumulating, LateRule, Sliding}
+import io.eventtide.kernel.window.{Cumulative, LateRule, Sliding}
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.late.{LateMode, LateSettings}
 
@@ -86,7 +86,7 @@ class WindowCodecSuite extends AnyFunSuite {
       .map { one =>
         val options =
           one.get("options").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
-        OptionsCodec.policy(new Options(options), "")
+        WatermarkOptionsCodec.policy(new OptionReader(options), "")
       }
       .filterNot(_.needsDeclaredSubstreams)
       .toSet
@@ -141,7 +141,7 @@ class WindowCodecSuite extends AnyFunSuite {
     val moved =
       read("kind" -> "cumulate", "size" -> "PT60S", "step" -> "PT10S", "offset" -> "PT25S")
     assert(moved.spec.grid == Frame(10000000, 5000000))
-    assert(moved.spec.shape == Cumulating(6, phase = 2))
+    assert(moved.spec.shape == Cumulative(6, phase = 2))
     val early = read("kind" -> "tumbling", "size" -> "PT10S", "origin" -> "1969-12-31T23:59:57Z")
     assert(early.spec.grid == Frame(10000000, 7000000))
   }
@@ -153,7 +153,7 @@ class WindowCodecSuite extends AnyFunSuite {
     assert(week.shape == Sliding(7))
     val soFar = read("kind" -> "cumulate", "size" -> "P12M", "step" -> "P1M", zone).spec
     assert(soFar.grid == CalendarGrid(Period.ofMonths(1), berlin, epoch))
-    assert(soFar.shape == Cumulating(12))
+    assert(soFar.shape == Cumulative(12))
     val fiscal =
       read("kind" -> "tumbling", "size" -> "P1Y", zone, "origin" -> "2024-03-31T22:00:00Z")
     val april = LocalDateTime.of(2024, 4, 1, 0, 0)

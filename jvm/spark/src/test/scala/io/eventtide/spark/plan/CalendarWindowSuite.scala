@@ -6,13 +6,13 @@ import java.util.{List => JList}
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.sql.eventtide.ScriptedQuery
+import org.apache.spark.sql.eventtide.TestQuery
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{DataFrame, Row, classic}
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.spark.source.{Script, ScriptSource}
+import io.eventtide.spark.source.{TestSource, TestStreamSource}
 import io.eventtide.spark.{EventtideException, LocalSession, PythonApi}
 
 /** Windows of days and months, over the night of 2024-03-31, which had 23 hours in Berlin. */
@@ -50,12 +50,12 @@ final class CalendarWindowSuite extends AnyFunSuite with LocalSession {
     counted(instants(times), options: _*).collect().toSet
 
   private def streamed(options: (String, String)*)(batches: Seq[String]*): Seq[Set[Row]] = {
-    val script = Script.create(StructType.fromDDL("ts TIMESTAMP"))
+    val script = TestSource.create(StructType.fromDDL("ts TIMESTAMP"))
     val events =
-      spark.readStream.format(classOf[ScriptSource].getName).option("script", script.id).load()
+      spark.readStream.format(classOf[TestStreamSource].getName).option("script", script.id).load()
     val result = counted(events, options: _*).asInstanceOf[classic.DataFrame]
     val checkpoint = Files.createTempDirectory("calendar").toString
-    val scripted = new ScriptedQuery(result, "append", checkpoint, 1000000)
+    val scripted = new TestQuery(result, "append", checkpoint, 1000000)
     scripted.start(availableNow = false)
     try
       batches.map { times =>

@@ -10,7 +10,7 @@ import scala.collection.immutable.SortedMap
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.spark.exec.NextDue
+import io.eventtide.spark.exec.NextTimer
 import io.eventtide.spark.late.LateTotals
 import io.eventtide.spark.{CheckpointConf, EventtideException}
 
@@ -164,7 +164,7 @@ class BatchLedgerSuite extends AnyFunSuite {
     inputs = Seq("one".getBytes, "two".getBytes),
     rowsOnTime = 40,
     late = LateTotals(Some(5), SortedMap("future" -> 1L, "window_closed" -> 9L)),
-    due = Seq(SavedDue(NextDue(60, 70, 80), "rules", "begins")),
+    due = Seq(SavedTimer(NextTimer(60, 70, 80), "rules", "begins")),
     settings = Seq("settings")
   )
 

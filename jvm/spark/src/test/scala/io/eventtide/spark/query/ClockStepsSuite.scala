@@ -14,14 +14,14 @@ import org.apache.spark.sql.connector.read.{
   Scan,
   ScanBuilder
 }
-import org.apache.spark.sql.eventtide.ScriptedQuery
+import org.apache.spark.sql.eventtide.TestQuery
 import org.apache.spark.sql.streaming.StreamingQueryException
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.spark._
-import io.eventtide.spark.source.{Script, ScriptSource}
+import io.eventtide.spark.source.{TestSource, TestStreamSource}
 
 /** A clock that goes wrong between two looks at it. */
 final class ClockStepsSuite extends AnyFunSuite with LocalSession {
@@ -29,12 +29,12 @@ final class ClockStepsSuite extends AnyFunSuite with LocalSession {
   private val policy = WatermarkPolicy.limitingRealTimeLag(Duration.ofSeconds(1))
 
   test("a clock that goes wrong while a source is asked stops the query before the batch") {
-    val script = Script.create(AskedSource.Schema)
-    val rows = timed(spark.readStream.format(classOf[ScriptSource].getName), "script" -> script.id)
+    val script = TestSource.create(AskedSource.Schema)
+    val rows = timed(spark.readStream.format(classOf[TestStreamSource].getName), "script" -> script.id)
     val asked = timed(spark.readStream.format(classOf[AskedSource].getName))
     val root = Files.createTempDirectory("checkpoint")
     val query =
-      new ScriptedQuery(rows.union(asked).asInstanceOf[DataFrame], "append", root.toString, Start)
+      new TestQuery(rows.union(asked).asInstanceOf[DataFrame], "append", root.toString, Start)
     try {
       query.start(availableNow = false)
       feed(script)
@@ -51,7 +51,7 @@ final class ClockStepsSuite extends AnyFunSuite with LocalSession {
       options: (String, String)*
   ) = Eventtide.withWatermark(reader.options(options.toMap).load(), "ts", policy)
 
-  private def feed(script: Script): Unit =
+  private def feed(script: TestSource): Unit =
     script.add(spark.sql("SELECT timestamp_seconds(1704067200) AS ts").asInstanceOf[DataFrame])
 
   private def batches(root: Path): Set[String] =

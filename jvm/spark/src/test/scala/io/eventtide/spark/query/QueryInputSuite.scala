@@ -4,27 +4,27 @@ import java.util.UUID
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.kernel.watermark.{Backlog, TimeExtremes}
-import io.eventtide.spark.options.{OptionsCodec, SubstreamLabel}
+import io.eventtide.kernel.watermark.{Backlog, EventTimeStats}
+import io.eventtide.spark.options.{WatermarkOptionsCodec, SubstreamDescription}
 
 final class QueryInputSuite extends AnyFunSuite {
   private val FixedLag = Map("policy" -> "with_fixed_lag", "lag" -> "PT0S")
 
   private def begun(options: (String, String)*): QueryInput = {
-    val settings = OptionsCodec.watermark(FixedLag ++ options, SubstreamLabel.Kafka)
+    val settings = WatermarkOptionsCodec.watermark(FixedLag ++ options, SubstreamDescription.Kafka)
     val input = new QueryInput(new UUID(0, 0), settings)
     input.begin(0)
     input
   }
 
   /** One row of each, by its time in milliseconds. */
-  private def rows(times: (String, Long)*): BatchRows = {
+  private def rows(times: (String, Long)*): BatchEventTimeStats = {
     val seen = times.map { case (name, ms) =>
-      val of = new TimeExtremes
+      val of = new EventTimeStats
       of.add(ms * 1000)
       name -> of
     }
-    BatchRows(seen.toMap, badTime = 0, future = 0)
+    BatchEventTimeStats(seen.toMap, badTime = 0, future = 0)
   }
 
   test(
@@ -77,9 +77,9 @@ final class QueryInputSuite extends AnyFunSuite {
 
   test("a partition that is taken out after rows lets no other beyond them") {
     val settings =
-      OptionsCodec.watermark(
+      WatermarkOptionsCodec.watermark(
         Map("policy" -> "limiting_real_time_lag", "lag" -> "PT0S"),
-        SubstreamLabel.Kafka
+        SubstreamDescription.Kafka
       )
     val input = new QueryInput(new UUID(0, 0), settings)
     input.begin(0)
@@ -96,7 +96,7 @@ final class QueryInputSuite extends AnyFunSuite {
     input.observe(1, rows("a/0" -> 70), credited = true)
     input.keepOnly(1, Set.empty)
     input.assumeBacklogs(20000000, known.map(_._1 -> Backlog.Waiting))
-    input.observe(20000000, BatchRows.Empty, credited = true)
+    input.observe(20000000, BatchEventTimeStats.Empty, credited = true)
     assert(!input.isIdle)
     input.tell(20000000, known)
     assert(input.isIdle)

@@ -13,7 +13,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 import io.eventtide.spark._
-import io.eventtide.spark.source.{Script, ScriptSource}
+import io.eventtide.spark.source.{TestSource, TestStreamSource}
 
 /** Two drivers on one checkpoint: whatever they do, and wherever, each batch gives what it gives to one
   * driver alone, each late row is in the log once, a plain restart goes on, and errors have names.
@@ -77,10 +77,10 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
 
   /** Rows that come when the test says so, so that a query may be idle between them. */
   private final class Feed {
-    private val script = Script.create(events.schema)
+    private val script = TestSource.create(events.schema)
 
     def rows: DataFrame =
-      spark.readStream.format(classOf[ScriptSource].getName).option("script", script.id).load()
+      spark.readStream.format(classOf[TestStreamSource].getName).option("script", script.id).load()
 
     def add(batches: Int): Unit = (1 to batches).foreach { _ =>
       val first = 20L * script.length

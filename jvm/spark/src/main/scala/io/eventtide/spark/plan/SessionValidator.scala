@@ -1,0 +1,54 @@
+package io.eventtide.spark.plan
+
+import org.apache.spark.SPARK_VERSION
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.internal.{SQLConf, StaticSQLConf}
+
+import io.eventtide.spark.{BuildInfo, EventtideException}
+
+/** Whether a session can plan Eventtide's nodes. Spark only logs when an extension is missing. */
+private[spark] object SessionValidator {
+
+  def installed(session: SparkSession): Unit = {
+    rightSpark()
+    if (!isInstalled(session)) {
+      val extensions = session.conf.getOption(StaticSQLConf.SPARK_SESSION_EXTENSIONS.key)
+      throw EventtideException("EXTENSION_MISSING", "extensions" -> extensions.getOrElse(""))
+    }
+  }
+
+  def isInstalled(session: SparkSession): Boolean =
+    session.sessionState.planner.strategies.exists(_.isInstanceOf[WatermarkStrategy])
+
+  /** Refuses a state store that has no column families in order. */
+  def rocksDb(session: SparkSession): Unit = {
+    val provider = session.sessionState.conf.stateStoreProviderClass
+    if (!provider.endsWith("RocksDBStateStoreProvider")) {
+      throw EventtideException(
+        "STATE_STORE_UNSUPPORTED",
+        "setting" -> SQLConf.STATE_STORE_PROVIDER_CLASS.key,
+        "provider" -> provider
+      )
+    }
+  }
+
+  /** Refuses a session in which Spark gives operators one watermark for what is late and what closes. */
+  def severalOperators(session: SparkSession): Unit = {
+    val setting = SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE
+    if (!session.sessionState.conf.getConf(setting))
+      throw EventtideException("ALLOW_MULTIPLE_OFF", "setting" -> setting.key)
+  }
+
+  /** Refuses a Spark that this jar was not compiled against. */
+  private[plan] def rightSpark(version: String = SPARK_VERSION): Unit =
+    if (minor(version) != BuildInfo.sparkMinor) {
+      throw EventtideException(
+        "WRONG_SPARK_VERSION",
+        "built" -> BuildInfo.sparkMinor,
+        "running" -> minor(version),
+        "supported" -> BuildInfo.sparkMinors
+      )
+    }
+
+  private def minor(version: String): String = version.split('.').take(2).mkString(".")
+}

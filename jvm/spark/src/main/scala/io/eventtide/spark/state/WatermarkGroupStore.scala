@@ -1,0 +1,104 @@
+package io.eventtide.spark.state
+
+import org.apache.spark.sql.catalyst.expressions.{
+  BoundReference,
+  Expression,
+  UnsafeProjection,
+  UnsafeRow
+}
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStore,
+  StateStoreIterator,
+  UnsafeRowPair
+}
+
+import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameWindowState}
+
+/** The groups of one partition, whose keys have one watermark together, one group at a time.
+  *
+  * A group is there as long as one of its keys is.
+  */
+private[spark] final class WatermarkGroupStore(store: StateStore, families: WindowStateLayout, batchId: Long) {
+
+  /** The keys of the group by the end with which each is due. */
+  val index = new TimerIndex(store, families.groupIndex, None)
+
+  private val values = new BinaryRow
+  private val source = new ByteSource
+  private val groupOf = UnsafeProjection.create(groupColumns)
+  private var group: UnsafeRow = _ // null before the first
+  private var stored = false
+  private var isChanged = false
+  private var keys = 0L
+  private var nextId = batchId << 32
+
+  private def groupColumns: Seq[Expression] = families.groups.getOrElse(Nil).map { at =>
+    val key = families.keys(at)
+    BoundReference(at, key.dataType, key.nullable)
+  }
+
+  /** The columns of the group at hand. */
+  def key: UnsafeRow = group
+
+  /** The id of the group at hand; no other group ever has it. */
+  def id: Long = index.group
+
+  /** Whether a key is of the group at hand. */
+  def hasKey(key: UnsafeRow): Boolean = group != null && groupOf(key) == group
+
+  /** Turns to the group of a key; true when it has state, which can then be read. */
+  def openOf(key: UnsafeRow): Boolean = open(groupOf(key).copy())
+
+  /** Turns to a group. */
+  def open(group: UnsafeRow): Boolean = {
+    this.group = group
+    val value = store.get(group, WindowStateLayout.Groups)
+    stored = value != null
+    isChanged = false
+    if (stored) resume(value) else begin()
+    stored
+  }
+
+  private def begin(): Unit = {
+    index.turnTo(nextId, FrameWindowState.Never)
+    keys = 0
+    nextId += 1
+  }
+
+  private def resume(value: UnsafeRow): Unit = {
+    BinaryRow.open(value, source)
+    FrameStore.checkVersion(source.getByte())
+    index.turnTo(source.getNumber(), source.getNumber())
+    keys = source.getCount()
+  }
+
+  /** Reads what is kept of the group's time. */
+  def read(content: ByteSource => Unit): Unit = content(source)
+
+  /** What is kept of it is another. */
+  def change(): Unit = isChanged = true
+
+  private[state] def addKeys(count: Int): Unit = {
+    keys += count
+    isChanged = true
+  }
+
+  /** Saves what has changed of the group at hand, or forgets it with its last key. */
+  def save(content: ByteSink => Unit): Unit = if (isChanged) {
+    if (keys == 0) { if (stored) store.remove(group, WindowStateLayout.Groups) }
+    else {
+      val out = values.begin()
+      out.putByte(FrameStore.Version)
+      out.putNumber(id)
+      out.putNumber(index.lowest)
+      out.putCount(keys)
+      content(out)
+      store.put(group, values.end(), WindowStateLayout.Groups)
+    }
+    stored = keys > 0
+    isChanged = false
+  }
+
+  /** All groups, as they are now. */
+  def all: StateStoreIterator[UnsafeRowPair] = store.iterator(WindowStateLayout.Groups)
+}
