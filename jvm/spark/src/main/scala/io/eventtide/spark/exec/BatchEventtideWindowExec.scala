@@ -114,7 +114,7 @@ private[exec] final class BatchKeyRows(
   private val buffers = plan.newBuffers(calls)
   private val windows: KeyedWindowOperator = plan.settings.storm match {
     case Some(storm) => RetainedRowWindowOperator.inMemory(plan, storm, calls, buffers)
-    case None => new RowAtATimeWindowOperator(plan, BatchTime.ThatEndsAll, calls, buffers)
+    case None => new RowAtATimeWindowOperator(plan, BatchTime.EndOfInput, calls, buffers)
   }
   private var key: UnsafeRow = _ // whose windows are being given; null before the first
 

@@ -22,7 +22,6 @@ import org.apache.spark.sql.execution.streaming.state.{
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.streaming.StateOperatorProgress
 
-import io.eventtide.spark.query.WindowBatchContext
 import io.eventtide.spark.state.WindowStateStoreRDD
 
 /** Puts the frames of each key together to windows, and gives each window's row when it closes.
@@ -139,7 +138,7 @@ final case class EventtideWindowExec(
   override protected def doExecute(): RDD[InternalRow] = {
     metrics
     val running = batch.getOrElse(throw new IllegalStateException("no batch of a streaming query"))
-    running.watch(due, bounds)
+    running.register(due, bounds)
     val task = WindowTaskSpec(
       plan.withValues(SubqueryValues.of(queries)),
       families,

@@ -211,7 +211,7 @@ private[exec] final class FrameArena(empty: UnsafeRow, reserve: Long => Boolean)
     place(slot(record, room(record))) + entry * 4L
 
   private def firstEntry(record: Int, frame: Long): Int =
-    (FrameHashMap.mix(frame) >>> 32).toInt & (room(record) * 2 - 1)
+    (Hashing.mix(frame) >>> 32).toInt & (room(record) * 2 - 1)
 
   private def nextEntry(record: Int, entry: Int): Int = (entry + 1) & (room(record) * 2 - 1)
 

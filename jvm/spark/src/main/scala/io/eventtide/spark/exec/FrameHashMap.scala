@@ -145,16 +145,16 @@ private[exec] object FrameHashMap {
     var hash = length.toLong
     var i = 0
     while (i < length) {
-      hash = mix(hash ^ Platform.getLong(bytes, offset + i))
+      hash = Hashing.mix(hash ^ Platform.getLong(bytes, offset + i))
       i += 8
     }
     hash
   }
 
   /** The hash of a row of one column without null. */
-  private def hash(key: Long): Long = mix(OneColumn ^ key)
+  private def hash(key: Long): Long = Hashing.mix(OneColumn ^ key)
 
-  private val OneColumn = mix(16L)
+  private val OneColumn = Hashing.mix(16L)
 
   private val NullKey: UnsafeRow = {
     val row = UnsafeRow.createFromByteArray(16, 1)
@@ -163,7 +163,4 @@ private[exec] object FrameHashMap {
   }
 
   private val Wide = 1 << 14
-
-  /** Spreads what differs over the upper half. */
-  def mix(number: Long): Long = (number ^ (number >>> 32)) * 0xd6e8feb86659fd93L
 }

@@ -19,7 +19,6 @@ import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode}
 
 import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.options.WindowSettings
-import io.eventtide.spark.query.WindowBatchContext
 
 /** Takes the rows that are not on time out of the stream, before they are aggregated.
   *

@@ -5,7 +5,6 @@ import org.apache.spark.sql.catalyst.InternalRow
 import io.eventtide.kernel.window.TimeRange
 import io.eventtide.spark.late.{LateLog, LateReason, PartitionLate}
 import io.eventtide.spark.options.WindowSettings
-import io.eventtide.spark.query.WindowBatchContext
 
 /** What is on time in one batch: made on the driver, opened by each task.
   *

@@ -91,7 +91,7 @@ private[spark] object LatenessBounds {
   private val Seed = 44
 
   private def bucket(hash: Int, length: Int): Int =
-    (FrameHashMap.mix(hash.toLong) >>> 32).toInt & (length - 1)
+    (Hashing.mix(hash.toLong) >>> 32).toInt & (length - 1)
 
   /** Raises the bound of a key; false where it was as high before. */
   private[exec] def raise(bounds: Array[Long], hash: Int, to: Long): Boolean = {

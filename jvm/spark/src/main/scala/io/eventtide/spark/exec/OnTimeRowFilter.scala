@@ -7,7 +7,6 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, U
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.StructType
 
-import io.eventtide.spark.query.WindowBatchContext
 
 /** Which rows of a batch are surely on time; sent to the executors.
   *

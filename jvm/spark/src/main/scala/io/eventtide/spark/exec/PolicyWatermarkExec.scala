@@ -12,7 +12,6 @@ import org.apache.spark.unsafe.types.CalendarInterval
 
 import io.eventtide.spark.options.WatermarkSettings
 import io.eventtide.spark.plan.EventTimeMetadata
-import io.eventtide.spark.query.BatchWatermark
 
 /** Watches the event times of a batch by substream, and lets the query's policies say the watermark.
   *
@@ -31,7 +30,7 @@ final class PolicyWatermarkExec(
     child: SparkPlan,
     substream: Seq[Expression],
     settings: WatermarkSettings,
-    batch: Option[BatchWatermark],
+    batch: Option[WatermarkBatchContext],
     // A constructor parameter, since the parent registers it before this body runs; each instance
     // needs a fresh one, since an accumulator can be registered once only.
     override val eventTimeStats: SubstreamStatsAccum
@@ -45,13 +44,13 @@ final class PolicyWatermarkExec(
       child: SparkPlan,
       substream: Seq[Expression],
       settings: WatermarkSettings,
-      batch: Option[BatchWatermark]
+      batch: Option[WatermarkBatchContext]
   ) =
     this(nodeId, eventTime, delay, child, substream, settings, batch, new SubstreamStatsAccum(batch))
 
   override val output: Seq[Attribute] = EventTimeMetadata.on(child.output, eventTime, settings.policy)
 
-  batch.foreach(_.watch(nodeId, eventTimeStats))
+  batch.foreach(_.register(nodeId, eventTimeStats))
 
   override def copy(
       nodeId: UUID,

@@ -134,7 +134,7 @@ private[exec] object RetainedRowWindowOperator {
   ): RetainedRowWindowOperator = {
     val nowhere = RowArchives(BlockStore.None, BlockStore.None)
     val all = RowLimits(rows = Int.MaxValue, bytes = Int.MaxValue)
-    new RetainedRowWindowOperator(plan, kind, BatchTime.ThatEndsAll, nowhere, calls, buffers, None, all)
+    new RetainedRowWindowOperator(plan, kind, BatchTime.EndOfInput, nowhere, calls, buffers, None, all)
   }
 }
 

@@ -40,6 +40,13 @@ private[spark] object SubstreamName {
     }
   }
 
+  /** In place of a substream that is expected and has no name yet. No column's text has a bare backslash. */
+  def placeholder(number: Int): String = s"$Expected$number"
+
+  def isPlaceholder(name: String): Boolean = name.startsWith(Expected)
+
+  private val Expected = "\\expected "
+
   private val Null = "\\null"
 
   private def escaped(text: Expression, mark: String): Expression =

@@ -10,7 +10,6 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
 }
 import org.apache.spark.util.AccumulatorV2
 
-import io.eventtide.spark.query.BatchWatermark
 
 /** Brings what the tasks saw to the driver, and the policy's answer to Spark's tracker.
   *
@@ -22,7 +21,7 @@ import io.eventtide.spark.query.BatchWatermark
   * combined watermark; a copy in a task, or one that a heartbeat brought, knows no batch and says
   * that there were no rows.
   */
-final class SubstreamStatsAccum(@transient private val batch: Option[BatchWatermark])
+final class SubstreamStatsAccum(@transient private val batch: Option[WatermarkBatchContext])
     extends EventTimeStatsAccum {
 
   private val partitions = mutable.HashMap.empty[Int, PartitionEventTimeStats]

@@ -19,5 +19,5 @@ private[spark] final case class LateTotals(last: Option[Long], rows: SortedMap[S
 }
 
 private[spark] object LateTotals {
-  val None: LateTotals = LateTotals(scala.None, LateIndexEntry.NoRows)
+  val None: LateTotals = LateTotals(scala.None, SortedMap.empty)
 }

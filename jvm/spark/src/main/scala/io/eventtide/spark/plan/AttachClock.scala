@@ -4,6 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 
+import io.eventtide.spark.query.ClockNode
+
 /** Attaches the clock to a query: a second source that never has a row.
   *
   * A source is the one thing that can make Spark run a batch without data. The node exists so that
@@ -13,7 +15,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
   *   whether the query closes every window after its last row
   */
 final case class AttachClock(data: LogicalPlan, clock: LogicalPlan, drains: Boolean = false)
-    extends BinaryNode {
+    extends BinaryNode
+    with ClockNode {
   override def left: LogicalPlan = data
   override def right: LogicalPlan = clock
   override def output: Seq[Attribute] = data.output

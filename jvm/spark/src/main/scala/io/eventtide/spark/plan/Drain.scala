@@ -40,10 +40,4 @@ private[spark] object Drain extends Rule[LogicalPlan] {
     if (start.trigger != AvailableNowTrigger)
       throw EventtideException("DRAIN_TRIGGER", "trigger" -> start.trigger)
   }
-
-  /** Whether a query was started so. */
-  def isOf(plan: LogicalPlan): Boolean = plan.exists {
-    case clock: AttachClock => clock.drains
-    case _ => false
-  }
 }

@@ -8,7 +8,6 @@ import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.internal.SQLConf
 
 import io.eventtide.spark.options.{PolicyFormatter, WatermarkSettings}
-import io.eventtide.spark.query.WindowBatchContext
 
 /** Says in words which watermarks and windows a DataFrame has, as JSON. */
 private[spark] object PlanExplanation {
@@ -23,7 +22,7 @@ private[spark] object PlanExplanation {
       describe(position, watermark.asInstanceOf[PolicyWatermark], watermarks.addObject())
     }
     val windows = node.putArray("windows")
-    WindowBatchContext.windows(plan).zipWithIndex.foreach { case (window, position) =>
+    WindowAggregate.allIn(plan).zipWithIndex.foreach { case (window, position) =>
       WindowExplanation.describe(position, window, windows.addObject())
     }
     val notes = node.putArray("notes")
@@ -59,7 +58,7 @@ private[spark] object PlanExplanation {
       max: Boolean
   ): Seq[String] = Seq(
     Option.when(!plan.isStreaming)(
-      if (WindowBatchContext.windows(plan).isEmpty) "a batch plan: the rows pass as they are"
+      if (WindowAggregate.allIn(plan).isEmpty) "a batch plan: the rows pass as they are"
       else "a batch plan: no row is late, and every window gives its final row"
     ),
     Option.when(ours > 1)(

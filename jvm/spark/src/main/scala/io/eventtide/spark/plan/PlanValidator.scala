@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalP
 import org.apache.spark.sql.eventtide.SparkShims
 
 import io.eventtide.spark.EventtideException
+import io.eventtide.spark.query.{WatermarkNode, WindowNode}
 
 /** What cannot be right about a plan, said before anything is started or written. */
 private[spark] object PlanValidator {
@@ -26,11 +27,11 @@ private[spark] object PlanValidator {
 
   /** Whether a node keeps something from batch to batch. */
   def isStateful(node: LogicalPlan): Boolean =
-    node.isInstanceOf[WindowAggregate] || SparkShims.isStateful(node)
+    node.isInstanceOf[WindowNode] || SparkShims.isStateful(node)
 
   /** Whether a node is the aggregation that is part of a window of the plan. */
   def isOfWindow(plan: LogicalPlan, node: LogicalPlan): Boolean = plan.exists {
-    case window: WindowAggregate => window.child eq node
+    case window: WindowNode => window.aggregation eq node
     case _ => false
   }
 
@@ -38,9 +39,9 @@ private[spark] object PlanValidator {
     * no row is late by it.
     */
   def isOnlyForWindows(plan: LogicalPlan): Boolean = !plan.exists {
-    case own: PolicyWatermark => !own.isOfIngestion
+    case own: WatermarkNode => !own.isOfIngestion
     case _: EventTimeWatermark => true
-    case _: WindowAggregate => false
+    case _: WindowNode => false
     case node => isStateful(node) && !isOfWindow(plan, node)
   }
 }

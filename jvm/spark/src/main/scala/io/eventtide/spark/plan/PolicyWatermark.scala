@@ -8,6 +8,7 @@ import org.apache.spark.unsafe.types.CalendarInterval
 
 import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.options.WatermarkSettings
+import io.eventtide.spark.query.WatermarkNode
 
 /** A watermark node whose value comes from a policy over substreams.
   *
@@ -25,12 +26,12 @@ final class PolicyWatermark(
     child: LogicalPlan,
     val substream: Seq[Expression],
     val settings: WatermarkSettings
-) extends EventTimeWatermark(nodeId, EventTimeMetadata.asTimestamp(eventTime), delay, child) {
+) extends EventTimeWatermark(nodeId, EventTimeMetadata.asTimestamp(eventTime), delay, child)
+    with WatermarkNode {
 
   override val output: Seq[Attribute] = EventTimeMetadata.on(child.output, eventTime, settings.policy)
 
-  /** Whether its rows have the time of their batch, so that none is ever late. */
-  def isOfIngestion: Boolean = child.exists(_.expressions.exists {
+  override def isOfIngestion: Boolean = child.exists(_.expressions.exists {
     case column @ Alias(IngestionTime(), _) => column.exprId == eventTime.exprId
     case _ => false
   })

@@ -2,7 +2,7 @@ package io.eventtide.spark.plan
 
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.internal.{SQLConf, StaticSQLConf}
+import org.apache.spark.sql.internal.StaticSQLConf
 
 import io.eventtide.spark.{BuildInfo, EventtideException}
 
@@ -19,25 +19,6 @@ private[spark] object SessionValidator {
 
   def isInstalled(session: SparkSession): Boolean =
     session.sessionState.planner.strategies.exists(_.isInstanceOf[WatermarkStrategy])
-
-  /** Refuses a state store that has no column families in order. */
-  def rocksDb(session: SparkSession): Unit = {
-    val provider = session.sessionState.conf.stateStoreProviderClass
-    if (!provider.endsWith("RocksDBStateStoreProvider")) {
-      throw EventtideException(
-        "STATE_STORE_UNSUPPORTED",
-        "setting" -> SQLConf.STATE_STORE_PROVIDER_CLASS.key,
-        "provider" -> provider
-      )
-    }
-  }
-
-  /** Refuses a session in which Spark gives operators one watermark for what is late and what closes. */
-  def severalOperators(session: SparkSession): Unit = {
-    val setting = SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE
-    if (!session.sessionState.conf.getConf(setting))
-      throw EventtideException("ALLOW_MULTIPLE_OFF", "setting" -> setting.key)
-  }
 
   /** Refuses a Spark that this jar was not compiled against. */
   private[plan] def rightSpark(version: String = SPARK_VERSION): Unit =

@@ -17,6 +17,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Unar
 import org.apache.spark.sql.catalyst.util.toPrettySQL
 
 import io.eventtide.spark.options.{Structure, WindowSettings}
+import io.eventtide.spark.query.WindowNode
 
 /** Makes windows of what its child, an aggregation of Spark's by keys and frame, has for each frame.
   *
@@ -43,10 +44,13 @@ final case class WindowAggregate(
     hidden: HiddenColumns,
     settings: WindowSettings,
     child: LogicalPlan
-) extends UnaryNode {
+) extends UnaryNode
+    with WindowNode {
+
+  override def aggregation: LogicalPlan = child
 
   /** What saved state depends on: a checkpoint of another structure is refused. */
-  def structure: Structure = {
+  override def structure: Structure = {
     val Aggregate(grouping, columns, _, _) = child: @unchecked
     val asked = grouping.init.map(asWritten)
     val keys = asked.map(key => s"${toPrettySQL(key)} ${key.dataType.sql}")
@@ -110,6 +114,13 @@ final case class WindowAggregate(
 
   override protected def withNewChildInternal(newChild: LogicalPlan): WindowAggregate =
     copy(child = newChild)
+}
+
+object WindowAggregate {
+
+  /** The windows of a plan, once each, in an order that a restart keeps. */
+  def allIn(plan: LogicalPlan): Seq[WindowAggregate] =
+    plan.collect { case window: WindowAggregate => window }.distinctBy(_.nodeId)
 }
 
 /** Columns of the aggregation that are no results.

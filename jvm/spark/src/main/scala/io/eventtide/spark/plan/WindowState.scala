@@ -10,7 +10,8 @@ import org.apache.spark.sql.types.{StructType, TimestampType}
 
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.exec.{StateReader, WindowOperatorSpec}
-import io.eventtide.spark.query.{CheckpointFiles, PlanFile, WindowBatchContext}
+import io.eventtide.spark.query.{CheckpointFiles, PlanFile}
+import io.eventtide.spark.exec.WindowBatchContext
 
 /** What a window holds in a checkpoint that its query has written. */
 private[spark] object WindowState {
@@ -25,13 +26,13 @@ private[spark] object WindowState {
   def read(results: DataFrame, checkpoint: String): DataFrame = {
     val session = results.sparkSession
     SessionValidator.installed(session)
-    SessionValidator.rocksDb(session)
+    StateStoreValidator.rocksDb(session)
     val conf = session.sessionState.newHadoopConf()
     val root = new Path(checkpoint)
     val files = (folder: String) => new CheckpointFiles(new Path(root, folder), conf)
     def missing = throw EventtideException("STATE_MISSING", "root" -> checkpoint)
 
-    val node = WindowBatchContext.windows(results.queryExecution.analyzed).head
+    val node = WindowAggregate.allIn(results.queryExecution.analyzed).head
     val batch = files("commits").lastBatch.getOrElse(missing)
     val position = new PlanFile(root, conf).windowAt(node.structure).getOrElse(missing)
     val operator = WindowBatchContext.FirstOperatorId + position
@@ -59,7 +60,7 @@ private[spark] object WindowState {
       case other => other
     })
     val optimized: LogicalPlan = session.sessionState.optimizer.execute(above)
-    val window = WindowPlanning(WindowBatchContext.windows(optimized).head).window
+    val window = WindowPlanning(WindowAggregate.allIn(optimized).head).window
     window.withValues(window.subqueries.collect { case query: ScalarSubquery =>
       Literal(Plans.value(session, query.plan), query.dataType)
     })

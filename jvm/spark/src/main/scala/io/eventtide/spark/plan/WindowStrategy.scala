@@ -17,7 +17,8 @@ import io.eventtide.spark.exec.{
   OnTimeRowFilter,
   EventtideWindowExec
 }
-import io.eventtide.spark.query.WindowBatchContext
+import io.eventtide.spark.exec.WindowBatchContext
+import io.eventtide.spark.query.QueryWindowBatch
 
 /** Plans windows: rows that are not late, aggregated by key and frame where they are, then sent to
   * their keys' partitions and put together there.
@@ -29,7 +30,7 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
     case node: LateRowFilter =>
       val limits =
         LateRowFilterSpec(node.eventTime, node.logged ++ node.names, node.guard, node.settings)
-      LateRowFilterExec(limits, WindowBatchContext.of(session, node.nodeId), planLater(node.child)) :: Nil
+      LateRowFilterExec(limits, QueryWindowBatch.of(session, node.nodeId), planLater(node.child)) :: Nil
     case node: WindowAggregate =>
       node.child match {
         // Spark has found out that there are no rows, before the batch runs or while it does.
@@ -40,7 +41,7 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
   }
 
   private def planWindow(asked: WindowAggregate): SparkPlan = {
-    val batch = if (asked.isStreaming) WindowBatchContext.of(session, asked.nodeId) else None
+    val batch = if (asked.isStreaming) QueryWindowBatch.of(session, asked.nodeId) else None
     val node = batch.fold(asked)(begun => asked.copy(settings = begun.settings))
     val planned = WindowPlanning(node)
     def rows = ProjectExec(planned.columns, planLater(planned.child))

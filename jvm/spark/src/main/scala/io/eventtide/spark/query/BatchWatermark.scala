@@ -9,7 +9,7 @@ import org.apache.spark.sql.eventtide.BatchInfo
 import org.apache.spark.sql.execution.streaming.operators.stateful.{EventTimeStats => SparkEventTimeStats}
 
 import io.eventtide.kernel.time.Clamped
-import io.eventtide.spark.exec.{LatenessBoundsAccum, NextTimerAccum, NextTimer, SubstreamStatsAccum}
+import io.eventtide.spark.exec.{WatermarkBatchContext, LatenessBoundsAccum, NextTimerAccum, NextTimer, SubstreamStatsAccum}
 import io.eventtide.spark.late.LateLog
 import io.eventtide.spark.options.WindowSettings
 
@@ -26,7 +26,7 @@ final class BatchWatermark private[query] (
     query: QueryWatermark,
     val info: BatchInfo,
     val aheadMicros: Long
-) {
+) extends WatermarkBatchContext {
   private val watched = mutable.ArrayBuffer.empty[(UUID, SubstreamStatsAccum)]
   private val late = mutable.HashMap.empty[UUID, LateLog]
 
@@ -39,8 +39,7 @@ final class BatchWatermark private[query] (
   /** The window at a position in the plan, by the rules that the batch goes by. */
   def settings(window: Int): WindowSettings = query.settings(window, info.batchId)
 
-  /** What the machine's clock showed, which is the time that rows may have. */
-  def nowMicros: Long = info.timestampMs * 1000
+  override def nowMicros: Long = info.timestampMs * 1000
 
   /** What the query's clock shows, by which durations are measured. */
   def clockMicros: Long = Clamped.add(nowMicros, aheadMicros)
@@ -49,10 +48,9 @@ final class BatchWatermark private[query] (
   def watermarkMicros: Long = info.watermarkMs * 1000
 
   /** Whether every window closes in this batch, the last one of a query that is drained. */
-  def endsAll: Boolean = DrainedQuery.isAtEnd(info.watermarkMs)
+  def endsAll: Boolean = EndOfInput.isAtEnd(info.watermarkMs)
 
-  /** Called by each copy of a node; adaptive execution and self-joins make several. */
-  def watch(nodeId: UUID, rows: SubstreamStatsAccum): Unit = synchronized {
+  override def register(nodeId: UUID, rows: SubstreamStatsAccum): Unit = synchronized {
     watched += nodeId -> rows
   }
 
@@ -69,7 +67,7 @@ final class BatchWatermark private[query] (
   private val bounds = mutable.ArrayBuffer.empty[(Int, LatenessBoundsAccum)]
 
   /** Called by each copy of a window, for what it will report to be due next, and of its keys. */
-  def watch(window: Int, due: NextTimerAccum, bounds: LatenessBoundsAccum): Unit = synchronized {
+  def register(window: Int, due: NextTimerAccum, bounds: LatenessBoundsAccum): Unit = synchronized {
     this.due += window -> due
     this.bounds += window -> bounds
   }
@@ -107,7 +105,7 @@ final class BatchWatermark private[query] (
 
   private[query] def lateLogs: Map[UUID, LateLog] = synchronized(late.toMap)
 
-  def stats: SparkEventTimeStats = {
+  override def stats: SparkEventTimeStats = {
     query.runIfUnread(this) // under no lock: it makes tasks, and these come here from other threads
     answer
   }

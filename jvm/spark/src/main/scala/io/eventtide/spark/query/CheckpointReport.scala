@@ -94,7 +94,7 @@ private[spark] final class CheckpointReport(
     val reason = plan.flatMap { _ =>
       refusal
         .orElse(unreadable.headOption)
-        .orElse(Option.when(isDrained)(DrainedQuery.refusal(root)))
+        .orElse(Option.when(isDrained)(EndOfInput.refusal(root)))
     }
     plan.foreach(_ => node.put("continues", reason.isEmpty))
     reason.foreach(error => node.put("refusal", error.getMessage))
@@ -187,7 +187,7 @@ private[spark] final class CheckpointReport(
   // Those of the given plan count first: earlier versions did not write theirs.
   private def settingsOf(entries: Seq[LedgerEntry]): Option[Seq[WatermarkSettings]] = {
     val fitting = plan.filter(_ => refusal.isEmpty)
-    val ofPlan = fitting.map(QueryPlan.watermarks(_).map(_.settings))
+    val ofPlan = fitting.map(PlanNodes.watermarks(_).map(_.settings))
     ofPlan.orElse(Option(entries.head.settings).filter(_.nonEmpty).map(_.map(WatermarkSettingsJson.read)))
   }
 
@@ -213,7 +213,7 @@ private[spark] final class CheckpointReport(
   // What is due is in the ledger; which windows that closes, only the plan says.
   private def outlookOf(due: Seq[SavedTimer]): Outlook = {
     val windows = plan.filter(_ => refusal.isEmpty).fold(Seq.empty[WindowSettings]) { fitting =>
-      WindowBatchContext.windows(fitting).map(_.settings)
+      PlanNodes.windows(fitting).map(_.settings)
     }
     val next = windows.zip(due).map { case (window, saved) =>
       NextClosing(window, saved.next, byClock = _ => None)

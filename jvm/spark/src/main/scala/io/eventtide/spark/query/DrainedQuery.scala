@@ -3,8 +3,6 @@ package io.eventtide.spark.query
 import org.apache.spark.sql.eventtide.{BatchInfo, StreamExecutionAccess}
 
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.options.EventTimes
-import io.eventtide.spark.plan.Drain
 
 /** Whether a run closes every window after its last row, and whether its checkpoint has come to that.
   *
@@ -12,13 +10,13 @@ import io.eventtide.spark.plan.Drain
   * offsets: run again, it closes all windows too. No batch comes after it.
   */
 private[query] final class DrainedQuery(query: StreamExecutionAccess) {
-  private val isAsked = Drain.isOf(query.analyzedPlan)
+  private val isAsked = PlanNodes.drains(query.analyzedPlan)
   private var wasOver = false // when the run began
 
   def drains: Boolean = isAsked
 
   /** Whether the last batch has been asked for. */
-  def isRaised: Boolean = DrainedQuery.isAtEnd(query.watermarkMs)
+  def isRaised: Boolean = EndOfInput.isAtEnd(query.watermarkMs)
 
   /** Refuses to run a last batch without being asked to, and any batch after it.
     *
@@ -26,8 +24,8 @@ private[query] final class DrainedQuery(query: StreamExecutionAccess) {
     *   the last batch that this run has ended
     */
   def check(begun: BatchInfo, last: Option[BatchInfo]): Unit =
-    if (DrainedQuery.isAtEnd(begun.watermarkMs)) {
-      if (wasOver || last.exists(of => DrainedQuery.isAtEnd(of.watermarkMs))) throw over
+    if (EndOfInput.isAtEnd(begun.watermarkMs)) {
+      if (wasOver || last.exists(of => EndOfInput.isAtEnd(of.watermarkMs))) throw over
       if (!isAsked) throw EventtideException("DRAIN_UNFINISHED", "root" -> query.checkpointRoot)
     }
 
@@ -42,13 +40,5 @@ private[query] final class DrainedQuery(query: StreamExecutionAccess) {
     if (wasOver && (isBegun || !isAsked)) throw over
   }
 
-  private def over = DrainedQuery.refusal(query.checkpointRoot)
-}
-
-private[query] object DrainedQuery {
-  def isAtEnd(watermarkMs: Long): Boolean = watermarkMs >= EventTimes.EndMs
-
-  /** Why no query can go on from a checkpoint. */
-  def refusal(root: Any): EventtideException =
-    EventtideException("CHECKPOINT_DRAINED", "root" -> root)
+  private def over = EndOfInput.refusal(query.checkpointRoot)
 }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.kernel.watermark.{Activity, Status, SubstreamReport, SubstreamSummary}
 import io.eventtide.spark.options.{PolicyFormatter, WatermarkSettings}
+import io.eventtide.spark.exec.SubstreamName
 
 /** One input of a query: the substreams under one watermark node; times in microseconds.
   *
@@ -77,7 +78,7 @@ private object InputReport {
   // Stand-ins for expected substreams, as people see them: "2 of 5".
   private def shownNames(settings: WatermarkSettings): Map[String, String] =
     settings.expectedCount.fold(Map.empty[String, String]) { count =>
-      (1 to count).map(i => QueryInput.standIn(i) -> s"$i of $count").toMap
+      (1 to count).map(i => SubstreamName.placeholder(i) -> s"$i of $count").toMap
     }
 
   private def stateOf(status: Status): String = status match {

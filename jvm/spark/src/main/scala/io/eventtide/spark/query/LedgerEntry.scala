@@ -56,7 +56,7 @@ private[query] final case class LedgerEntry(
   }
 
   /** Whether every window has been closed, and no row can come any more. */
-  def isDrained: Boolean = emittedMicros.exists(micros => DrainedQuery.isAtEnd(micros / 1000))
+  def isDrained: Boolean = emittedMicros.exists(micros => EndOfInput.isAtEnd(micros / 1000))
 
   /** Writes the whole of a file: the number of the format, then length and CRC32C of what follows.
     *

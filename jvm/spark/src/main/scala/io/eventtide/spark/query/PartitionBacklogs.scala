@@ -13,7 +13,6 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import io.eventtide.kernel.watermark.Backlog
 import io.eventtide.spark.exec.SubstreamName
-import io.eventtide.spark.source.ClockStream
 
 /** Which of Kafka's partitions have rows that no batch has read: those whose latest offset, as the
   * source reports it, is above the end of the last batch.
@@ -26,7 +25,7 @@ private[query] final class PartitionBacklogs(query: StreamExecutionAccess, nodeI
 
   // Above it are only columns and filters, so that there is one.
   private lazy val source = query.streamsBelow(nodeId).collectFirst {
-    case source: SupportsAdmissionControl if !source.isInstanceOf[ClockStream] => source
+    case source: SupportsAdmissionControl if !source.isInstanceOf[TickSource] => source
   }
 
   private var seen = Option.empty[(String, String)]

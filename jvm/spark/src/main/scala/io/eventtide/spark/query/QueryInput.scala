@@ -23,7 +23,7 @@ import io.eventtide.spark.options.WatermarkSettings
   */
 private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkSettings) {
   private var substreams = settings.newSubstreams()
-  private lazy val standIns = (1 to settings.expectedCount.getOrElse(1)).map(QueryInput.standIn)
+  private lazy val standIns = (1 to settings.expectedCount.getOrElse(1)).map(SubstreamName.placeholder)
   private var firstLeft = 0
   private var isDeserted = false // its source has no partitions any more
   private var badTime = 0L
@@ -96,7 +96,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     gone.foreach(one => substreams.indexOf(one.name).foreach(substreams.remove(_, now, cap)))
     if (gone.nonEmpty && substreams.size == 0) {
       firstLeft = 0
-      substreams.declare(QueryInput.standIn(1), now): Unit
+      substreams.declare(SubstreamName.placeholder(1), now): Unit
     }
   }
 
@@ -106,7 +106,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   // There has never been such a partition, and one is expected.
   private def isAwaited(one: SubstreamReport): Boolean =
     one.backlog == Backlog.Unknown &&
-      (QueryInput.isStandIn(one.name) || settings.expected.contains(one.name))
+      (SubstreamName.isPlaceholder(one.name) || settings.expected.contains(one.name))
 
   // It was waited for, and of all that it had nothing came here; nor does it ever become idle.
   private def isOfNoUse(one: SubstreamReport): Boolean =
@@ -221,7 +221,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   // The stand-in that every input has before its first row is nobody's substream.
   private def summary: SubstreamSummary = substreams.summary(
     QueryInput.Listed,
-    hidden = Option.when(settings.expectedCount.isEmpty)(QueryInput.standIn(1))
+    hidden = Option.when(settings.expectedCount.isEmpty)(SubstreamName.placeholder(1))
   )
 
   private def leftOut(all: SubstreamSummary): SubstreamSummary = all.copy(
@@ -245,11 +245,4 @@ private[query] object QueryInput {
 
   /** The condition of the error that ends a query with more substreams than it may have. */
   val TooMany = "TOO_MANY_SUBSTREAMS"
-
-  // No column's text has a bare backslash: see SubstreamName.
-  private val StandIn = "\\expected "
-
-  private[query] def standIn(number: Int): String = s"$StandIn$number"
-
-  private def isStandIn(name: String): Boolean = name.startsWith(StandIn)
 }

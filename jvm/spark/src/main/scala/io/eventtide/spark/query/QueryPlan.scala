@@ -4,10 +4,8 @@ import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.eventtide.StreamExecutionAccess
 
 import io.eventtide.spark.options.Structure
-import io.eventtide.spark.plan.PolicyWatermark
 
 /** What the saved state of a query depends on, by inputs and windows in their order.
   *
@@ -66,13 +64,9 @@ private[spark] object QueryPlan {
 
   def of(plan: LogicalPlan): QueryPlan =
     QueryPlan(
-      watermarks(plan).map(_.settings.structure),
-      WindowBatchContext.windows(plan).map(_.structure)
+      PlanNodes.watermarks(plan).map(_.settings.structure),
+      PlanNodes.windows(plan).map(_.structure)
     )
-
-  /** The watermarks of a plan that are ours, in the order of its inputs. */
-  def watermarks(plan: LogicalPlan): Seq[PolicyWatermark] =
-    StreamExecutionAccess.watermarkNodes(plan).collect { case node: PolicyWatermark => node }
 
   def read(json: String): QueryPlan = {
     val node = mapper.readTree(json)

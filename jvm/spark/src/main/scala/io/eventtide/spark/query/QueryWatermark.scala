@@ -12,7 +12,6 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{EventTimeSta
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.late.{LateLog, LateRows}
 import io.eventtide.spark.options.{EventTimes, WatermarkSettings, WindowSettings}
-import io.eventtide.spark.source.ClockStream
 
 /** The watermark of one run of a streaming query: the policies of all its inputs, and their state.
   *
@@ -315,7 +314,7 @@ private[spark] final class QueryWatermark(
     if (partitions.nonEmpty) ticks.reschedule()
   }
 
-  private def isClock(source: SparkDataStream): Boolean = source.isInstanceOf[ClockStream]
+  private def isClock(source: SparkDataStream): Boolean = source.isInstanceOf[TickSource]
 
   private def tookAll: Boolean = query.sourcesCaughtUp(isClock).contains(true)
 

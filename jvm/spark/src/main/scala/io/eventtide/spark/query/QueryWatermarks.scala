@@ -5,14 +5,13 @@ import java.util.UUID
 import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.internal.SQLConf
 
 import io.eventtide.spark.late.LateRows
 import io.eventtide.spark.options.WatermarkSettings
-import io.eventtide.spark.plan.{PlanValidator, PolicyWatermark, SessionValidator}
+import io.eventtide.spark.plan.{PlanValidator, StateStoreValidator}
 
 /** The queries of this driver that have an Eventtide watermark, by run.
   *
@@ -38,14 +37,14 @@ private[spark] object QueryWatermarks {
 
   private def open(query: StreamExecutionAccess): QueryWatermark = {
     PlanValidator.oneWatermarkEach(query.analyzedPlan)
-    val nodes = QueryPlan.watermarks(query.analyzedPlan)
+    val nodes = PlanNodes.watermarks(query.analyzedPlan)
     val limits = MonitorThresholds.of(query.session.sessionState.conf)
     val conf = query.session.sessionState.newHadoopConf()
     val root = new Path(query.checkpointRoot)
-    val windows = WindowBatchContext.windows(query.analyzedPlan)
+    val windows = PlanNodes.windows(query.analyzedPlan)
     if (windows.nonEmpty) {
-      SessionValidator.rocksDb(query.session)
-      SessionValidator.severalOperators(query.session)
+      StateStoreValidator.rocksDb(query.session)
+      StateStoreValidator.severalOperators(query.session)
     }
     val plan = QueryPlan.of(query.analyzedPlan)
     val start = new CheckpointStart(root, conf)
@@ -101,10 +100,8 @@ private[spark] object QueryWatermarks {
   private def starting(session: SparkSession, query: UUID): Option[WatermarkReport] =
     StreamExecutionAccess
       .find(session, query)
-      .filter(run => StreamExecutionAccess.watermarkNodes(run.analyzedPlan).exists(isOurs))
+      .filter(run => PlanNodes.watermarks(run.analyzedPlan).nonEmpty)
       .map(run => WatermarkReport.beforeFirstBatch(run.nowMs * 1000))
-
-  private def isOurs(node: EventTimeWatermark): Boolean = node.isInstanceOf[PolicyWatermark]
 
   private def attached(query: UUID): Option[WatermarkReport] =
     running.values.stream

@@ -3,6 +3,7 @@ package io.eventtide.spark.query
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.spark.exec.NextTimer
 import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.exec.WindowBatchContext
 
 /** When each window of a query next owes a result, by its position in the plan.
   *
@@ -139,12 +140,3 @@ private[query] final class WindowTimers(
   private def earliestBeat(window: WindowSettings): Long =
     Clamped.add(lastBeat, window.beatMicros)
 }
-
-/** What a window owes next.
-  *
-  * @param rules
-  *   by which it does, as `WindowSettings.rules`
-  * @param begins
-  *   by which the next batch is begun, as `WindowSettings.choices`; empty where it is not known
-  */
-private[query] final case class SavedTimer(next: NextTimer, rules: String, begins: String)

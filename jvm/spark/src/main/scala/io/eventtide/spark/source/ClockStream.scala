@@ -12,7 +12,7 @@ import org.apache.spark.sql.connector.read.streaming.{
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReaderFactory}
 import org.apache.spark.sql.eventtide.StreamExecutionAccess
 
-import io.eventtide.spark.query.{QueryWatermark, QueryWatermarks}
+import io.eventtide.spark.query.{QueryWatermark, QueryWatermarks, TickSource}
 
 private final case class ClockOffset(ticks: Long) extends Offset {
   override def json: String = ticks.toString
@@ -29,6 +29,7 @@ private final case class ClockOffset(ticks: Long) extends Offset {
   */
 private[spark] final class ClockStream(query: QueryWatermark, leads: Boolean)
     extends MicroBatchStream
+    with TickSource
     with SupportsTriggerAvailableNow
     with ReportsSourceMetrics {
 

@@ -12,8 +12,7 @@ import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.kernel.window.{KeyRules, InMemoryBatches, KeyIdleness, Trigger}
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.options.{WindowKind, WindowSettings}
-import io.eventtide.spark.plan.PolicyWatermark
-import io.eventtide.spark.query.WindowBatchContext
+import io.eventtide.spark.plan.{PolicyWatermark, WindowAggregate}
 
 /** A window on the kernel alone: for the test kit, which holds a query against it.
   *
@@ -100,7 +99,7 @@ object KernelOracle {
   /** The run of the last window of a plan, over rows of one substream. */
   def of(results: DataFrame): KernelOracle = {
     val plan = results.queryExecution.analyzed
-    val settings = WindowBatchContext.windows(plan).head.settings
+    val settings = WindowAggregate.allIn(plan).head.settings
     val policy = plan.collectFirst { case node: PolicyWatermark => node.settings.policy }
     val isAlone = settings.triggers.forall(!_.trigger.onCondition) && settings.panes.isEmpty
     (settings.windows, policy) match {

@@ -14,7 +14,7 @@ import org.apache.spark.sql.{Column, DataFrame, Encoder, Encoders, Row, classic}
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.spark.options.Structure
-import io.eventtide.spark.query.WindowBatchContext
+import io.eventtide.spark.query.PlanNodes
 import io.eventtide.spark.source.{TestSource, TestStreamSource}
 import io.eventtide.spark.{LocalSession, PythonApi}
 
@@ -189,7 +189,7 @@ final class EventtideWindowExecSuite extends AnyFunSuite with LocalSession {
     def structure(collation: String): Structure = {
       val key = collate(col("id").cast("string"), collation).as("user")
       val results = tumbling(Seq(count(lit(1)).as("n")))(events.withColumn("user", key))
-      WindowBatchContext.windows(results.queryExecution.analyzed).head.structure
+      PlanNodes.windows(results.queryExecution.analyzed).head.structure
     }
     assert(structure("UTF8_LCASE").settings.contains("key_by" -> "user STRING COLLATE UTF8_LCASE"))
     assert(structure("UTF8_LCASE") != structure("UNICODE_CI"))
