@@ -1,16 +1,9 @@
 package io.eventtide.spark.exec
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{
-  Attribute,
-  AttributeReference,
-  Expression,
-  GenericInternalRow,
-  UnsafeRow
-}
+import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeRow}
 import org.apache.spark.unsafe.types.UTF8String
 
-import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.kernel.window.{
   ByteSink,
   ByteSource,
@@ -22,9 +15,9 @@ import io.eventtide.kernel.window.{
   KeyIdleness,
   TimedWindows
 }
-import io.eventtide.spark.late.{LateLog, PartitionLate}
+import io.eventtide.spark.late.PartitionLate
 import io.eventtide.spark.options.WindowKind
-import io.eventtide.spark.state.{AggregateFunctions, InputColumns, BufferPool}
+import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
 
 /** The windows of one key in its own time, over rows that come one by one.
   *

@@ -1,30 +1,9 @@
 package io.eventtide.spark.exec
 
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{
-  Attribute,
-  AttributeReference,
-  Expression,
-  GenericInternalRow,
-  UnsafeRow
-}
-import org.apache.spark.unsafe.types.UTF8String
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression}
 
 import io.eventtide.kernel.watermark.FutureGuard
-import io.eventtide.kernel.window.{
-  ByteSink,
-  ByteSource,
-  FrameWindowState,
-  KeyWatermark,
-  WindowSet,
-  PaneTiming,
-  SharedWatermark,
-  KeyIdleness,
-  TimedWindows
-}
-import io.eventtide.spark.late.{LateLog, PartitionLate}
-import io.eventtide.spark.options.WindowKind
-import io.eventtide.spark.state.{AggregateFunctions, InputColumns, BufferPool}
+import io.eventtide.spark.state.InputColumns
 
 /** Rows that come one by one: the keys, the event time in microseconds, and what else is used.
   *
