@@ -20,7 +20,7 @@ settings.load_profile("unit")
 def door(monkeypatch: pytest.MonkeyPatch) -> FakeDoor:
     """Return the door of a running session that can run eventtide."""
     door = FakeDoor()
-    jvm = SimpleNamespace(**{"io.eventtide.spark.PythonApi": door})
+    jvm = SimpleNamespace(**{"io.eventtide.spark.api.PythonApi": door})
     monkeypatch.setattr(SparkContext, "_jvm", jvm)
     monkeypatch.setattr(
         SparkContext, "_active_spark_context", SimpleNamespace(version=f"{SPARK}.0")

@@ -29,7 +29,7 @@ JVM_ERRORS = (PySparkException, Py4JJavaError)
 def find_api() -> Any:
     """Return the JVM's door, or None: py4j takes a class that is not there for a package."""
     # Package by package, each name would be looked for in all jars.
-    found = getattr(SparkContext._jvm, "io.eventtide.spark.PythonApi", None)
+    found = getattr(SparkContext._jvm, "io.eventtide.spark.api.PythonApi", None)
     return None if isinstance(found, JavaPackage) else found
 
 

@@ -6,8 +6,8 @@ import org.apache.spark.sql.classic
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.{Column, DataFrame}
 
-import io.eventtide.spark.plan.WatermarkBuilder
-import io.eventtide.spark.query.QueryWatermarks
+import io.eventtide.spark.planning.WatermarkBuilder
+import io.eventtide.spark.query.run.QueryWatermarks
 
 /** Eventtide for Scala: policies in place of `withWatermark`.
   *

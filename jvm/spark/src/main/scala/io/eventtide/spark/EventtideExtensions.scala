@@ -3,14 +3,14 @@ package io.eventtide.spark
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.classic.SparkSession
 
-import io.eventtide.spark.plan.{
+import io.eventtide.spark.latelog.RetainTempCheckpoint
+import io.eventtide.spark.planning.{
   BegunGuards,
-  Drain,
-  WatermarkStrategy,
-  FillIngestionTime,
-  RetainTempCheckpoint,
   DetachClock,
+  Drain,
+  FillIngestionTime,
   StartQueryRule,
+  WatermarkStrategy,
   WindowStrategy
 }
 

@@ -10,9 +10,10 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.eventtide.spark.api.PythonApi
 import io.eventtide.spark.options.SubstreamDescription
-import io.eventtide.spark.plan.PolicyWatermark
-import io.eventtide.spark.source.{TestSource, TestStreamSource}
+import io.eventtide.spark.planning.PolicyWatermark
+import io.eventtide.spark.testkit.{TestSource, TestStreamSource}
 
 class EventtideSuite extends AnyFunSuite with LocalSession {
   private val schema = StructType.fromDDL("ts timestamp, device string")

@@ -18,7 +18,8 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{Encoders, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.spark.source.{TestSource, TestStreamSource}
+import io.eventtide.spark.api.PythonApi
+import io.eventtide.spark.testkit.{TestSource, TestStreamSource}
 
 /** Counts a device's events, and says the count ten seconds after its first one, by event time. */
 private class CountThenExpire

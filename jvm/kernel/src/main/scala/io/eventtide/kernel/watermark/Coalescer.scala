@@ -3,9 +3,7 @@ package io.eventtide.kernel.watermark
 import java.io.DataInput
 import java.io.DataOutput
 
-import io.eventtide.kernel.IncompatibleState
-import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.StateVersion
+import io.eventtide.kernel.{IncompatibleState, InvalidArgument, StateVersion}
 
 /** Combines the watermarks of several inputs into one: the lowest of those that count.
   *

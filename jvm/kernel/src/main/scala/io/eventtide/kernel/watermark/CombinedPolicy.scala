@@ -3,8 +3,7 @@ package io.eventtide.kernel.watermark
 import java.io.DataInput
 import java.io.DataOutput
 
-import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.StateVersion
+import io.eventtide.kernel.{InvalidArgument, StateVersion}
 
 /** What the algebra over policies shares: every call goes to every policy inside.
   *

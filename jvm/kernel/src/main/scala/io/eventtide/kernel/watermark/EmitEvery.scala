@@ -3,8 +3,7 @@ package io.eventtide.kernel.watermark
 import java.io.DataInput
 import java.io.DataOutput
 
-import io.eventtide.kernel.time.Clamped
-import io.eventtide.kernel.time.Frame
+import io.eventtide.kernel.time.{Clamped, Frame}
 
 /** Emits a watermark only on a timer, as Storm does.
   *
@@ -33,7 +32,8 @@ final case class EmitEvery(interval: Long, phase: Long = 0) extends ThrottleSpec
 }
 
 object EmitEvery extends ThrottleFactory {
-  val Interval: ParamSpec = ParamSpec.positive("interval", "the time between two instants of the timer")
+  val Interval: ParamSpec =
+    ParamSpec.positive("interval", "the time between two instants of the timer")
 
   def name: String = "emit_every"
 

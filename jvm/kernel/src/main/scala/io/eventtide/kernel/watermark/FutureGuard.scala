@@ -31,7 +31,8 @@ final case class FutureGuard(maxAhead: Long, mode: FutureGuard.Mode) {
 object FutureGuard {
   val name: String = "guard_future"
 
-  val MaxAhead: ParamSpec = ParamSpec.duration("max_ahead", "how far ahead of the clock an event may be")
+  val MaxAhead: ParamSpec =
+    ParamSpec.duration("max_ahead", "how far ahead of the clock an event may be")
 
   /** What becomes of an event. */
   sealed trait Decision

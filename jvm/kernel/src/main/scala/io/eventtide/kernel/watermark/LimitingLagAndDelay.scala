@@ -48,10 +48,17 @@ object LimitingLagAndDelay extends PolicyFactory {
   val Lag: ParamSpec = ParamSpec.duration("lag", "how far an event may be behind the highest one")
 
   val MaxDelay: ParamSpec =
-    ParamSpec.positive("max_delay", "the longest time from seeing a highest event time to reaching it")
+    ParamSpec.positive(
+      "max_delay",
+      "the longest time from seeing a highest event time to reaching it"
+    )
 
   val Samples: ParamSpec =
-    ParamSpec.count("samples", DefaultSamples.toLong, "slots of the history that measures the delay")
+    ParamSpec.count(
+      "samples",
+      DefaultSamples.toLong,
+      "slots of the history that measures the delay"
+    )
 
   def name: String = "limiting_lag_and_delay"
 

@@ -38,7 +38,10 @@ object LimitingLagAndLull extends PolicyFactory {
   val Lag: ParamSpec = ParamSpec.duration("lag", "how far an event may be behind the highest one")
 
   val MaxLull: ParamSpec =
-    ParamSpec.duration("max_lull", "after this long without an advance by data, the clock advances it")
+    ParamSpec.duration(
+      "max_lull",
+      "after this long without an advance by data, the clock advances it"
+    )
 
   def name: String = "limiting_lag_and_lull"
 

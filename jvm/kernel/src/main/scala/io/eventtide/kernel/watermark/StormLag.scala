@@ -24,7 +24,8 @@ final case class StormLag(override val lag: Long) extends PolicySpec {
 }
 
 object StormLag extends PolicyFactory {
-  val Lag: ParamSpec = ParamSpec.duration("lag", "how far an event may be behind the highest of its stream")
+  val Lag: ParamSpec =
+    ParamSpec.duration("lag", "how far an event may be behind the highest of its stream")
 
   def name: String = "storm"
 

@@ -7,8 +7,7 @@ import java.util.Objects
 
 import scala.collection.mutable
 
-import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.SavedText
+import io.eventtide.kernel.{InvalidArgument, SavedText}
 
 /** The substreams by index and by name.
   *

@@ -3,13 +3,14 @@ package io.eventtide.kernel.watermark
 import java.io.DataInput
 import java.io.DataOutput
 
-import io.eventtide.kernel.IncompatibleState
-import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.SavedText
-import io.eventtide.kernel.StateVersion
-import io.eventtide.kernel.UnknownStateVersion
-import io.eventtide.kernel.time.Clamped
-import io.eventtide.kernel.time.Frame
+import io.eventtide.kernel.time.{Clamped, Frame}
+import io.eventtide.kernel.{
+  IncompatibleState,
+  InvalidArgument,
+  SavedText,
+  StateVersion,
+  UnknownStateVersion
+}
 
 /** One watermark for many substreams: each has a policy of its own, the lowest active one counts.
   *

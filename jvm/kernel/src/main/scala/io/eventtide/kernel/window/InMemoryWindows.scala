@@ -83,7 +83,8 @@ final class InMemoryWindows[K](spec: WindowSpec, buffers: Buffers, deducts: Bool
   )
 
   private def newRing(key: K): FrameWindowState = {
-    val ring = FrameWindowState(spec.shape, buffers, deducts, BlockStore.None, blockSize = Int.MaxValue)
+    val ring =
+      FrameWindowState(spec.shape, buffers, deducts, BlockStore.None, blockSize = Int.MaxValue)
     rings(key) = ring
     ring
   }

@@ -1,7 +1,6 @@
 package io.eventtide.kernel.window
 
-import io.eventtide.kernel.time.Clamped
-import io.eventtide.kernel.time.FrameGrid
+import io.eventtide.kernel.time.{Clamped, FrameGrid}
 
 /** Which of its two ends belongs to a window.
   *

@@ -1,8 +1,7 @@
 package io.eventtide.kernel.window
 
-import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.StateVersion
 import io.eventtide.kernel.time.{Clamped, Frame}
+import io.eventtide.kernel.{InvalidArgument, StateVersion}
 
 /** When a key is silent, and for how long it is remembered.
   *

@@ -32,7 +32,8 @@ object StormWindowing {
   }
 
   private def extent(of: GoldenArgs): WindowLength =
-    if (of.has("ms")) WindowLength.Time(of.long("ms")) else WindowLength.Rows(of.long("count").toInt)
+    if (of.has("ms")) WindowLength.Time(of.long("ms"))
+    else WindowLength.Rows(of.long("count").toInt)
 
   private final class OfRows(spec: StormSpec, limits: RowLimits) extends StormWindowing {
     private val run = new StormRun(spec, limits)
@@ -49,7 +50,9 @@ object StormWindowing {
       val (_, panes) = run.advance(Some(watermark))
       lastEnd = panes.lastOption.map(_.end).orElse(lastEnd)
       panes.map { pane =>
-        val start = Some(spec.length).collect { case WindowLength.Time(length) => pane.end - length }
+        val start = Some(spec.length).collect { case WindowLength.Time(length) =>
+          pane.end - length
+        }
         StormGiven(start, pane.end, pane.rows.map(rows).toSet)
       }
     }

@@ -130,7 +130,8 @@ final class PlainStorm(spec: StormSpec) {
   }
 
   private def isInWindow(ts: Long) = (spec.length, spec.slide) match {
-    case (WindowLength.Time(length), WindowLength.Time(slide)) => ts > Frame(slide).ceiling(ts) - length
+    case (WindowLength.Time(length), WindowLength.Time(slide)) =>
+      ts > Frame(slide).ceiling(ts) - length
     case _ => true
   }
 

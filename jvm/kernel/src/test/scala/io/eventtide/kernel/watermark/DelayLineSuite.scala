@@ -4,12 +4,12 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.Saved
+import io.eventtide.kernel.{InvalidArgument, Saved}
 
 final class DelayLineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
-  private def answer(history: DelayLine): Option[Long] = Option.when(history.released)(history.value)
+  private def answer(history: DelayLine): Option[Long] =
+    Option.when(history.released)(history.value)
 
   /** The rule as it is written: the last sample of the slot `slots` ago or of one before it. */
   private def byTheBook(maxDelay: Long, slots: Int, samples: Seq[(Long, Long)]): Option[Long] = {

@@ -1,11 +1,7 @@
 package io.eventtide.kernel.watermark
 
 import io.eventtide.kernel.golden.Form._
-import io.eventtide.kernel.golden.GoldenArgs
-import io.eventtide.kernel.golden.GoldenPlayer
-import io.eventtide.kernel.golden.GoldenUnknown
-import io.eventtide.kernel.golden.UnknownStep
-import io.eventtide.kernel.golden.Vocabulary
+import io.eventtide.kernel.golden.{GoldenArgs, GoldenPlayer, GoldenUnknown, UnknownStep, Vocabulary}
 
 /** `history.ring`: samples on a grid of the clock. */
 final class HistoryPlayer(config: GoldenArgs) extends GoldenPlayer {

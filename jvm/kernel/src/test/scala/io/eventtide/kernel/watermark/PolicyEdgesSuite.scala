@@ -2,8 +2,7 @@ package io.eventtide.kernel.watermark
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.kernel.Saved
-import io.eventtide.kernel.UnknownStateVersion
+import io.eventtide.kernel.{Saved, UnknownStateVersion}
 
 /** Edges of single policies; what holds for all of them is in `PolicyLawsSuite`. */
 final class PolicyEdgesSuite extends AnyFunSuite {

@@ -2,10 +2,7 @@ package io.eventtide.kernel.watermark
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.kernel.IncompatibleState
-import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.Saved
-import io.eventtide.kernel.UnknownStateVersion
+import io.eventtide.kernel.{IncompatibleState, InvalidArgument, Saved, UnknownStateVersion}
 
 final class SubstreamsSuite extends AnyFunSuite {
 

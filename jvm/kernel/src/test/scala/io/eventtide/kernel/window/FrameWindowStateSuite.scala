@@ -8,7 +8,11 @@ final class FrameWindowStateSuite extends AnyFunSuite with OneInstancePerTest {
   private val buffers = new ObjectBufferPool
   private val archive = new MemoryArchive
 
-  private def ring(shape: WindowShape, deducts: Boolean = false, blockSize: Int = 4): FrameWindowState = {
+  private def ring(
+      shape: WindowShape,
+      deducts: Boolean = false,
+      blockSize: Int = 4
+  ): FrameWindowState = {
     val made = FrameWindowState(shape, buffers, deducts, archive, blockSize)
     made.begin(0)
     made

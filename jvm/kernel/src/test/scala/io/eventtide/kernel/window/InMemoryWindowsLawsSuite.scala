@@ -106,7 +106,8 @@ object InMemoryWindowsLawsSuite {
     }
 
     private def isClosed(end: Long, watermark: Long): Boolean =
-      if (profile.bounds == IntervalBounds.EndIncluded) end < below(watermark) else end <= below(watermark)
+      if (profile.bounds == IntervalBounds.EndIncluded) end < below(watermark)
+      else end <= below(watermark)
 
     /** No rows below this are waited for. */
     private def below(watermark: Long): Long =

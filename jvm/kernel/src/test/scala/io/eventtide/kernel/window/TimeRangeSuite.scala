@@ -6,7 +6,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.eventtide.kernel.storm.{WindowLength, StormSpec}
+import io.eventtide.kernel.storm.{StormSpec, WindowLength}
 import io.eventtide.kernel.time.{CalendarGrid, Frame, FrameGrid}
 
 /** Which rows have windows inside a range as a whole. */
@@ -87,7 +87,9 @@ final class TimeRangeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         assert(inside == (ts >= lowest && ts <= highest), s"$spec at $ts")
       }
     }
-    assert(StormSpec(WindowLength.Time(9), WindowLength.Rows(2)).within(range) == TimeRange(-91, 100))
+    assert(
+      StormSpec(WindowLength.Time(9), WindowLength.Rows(2)).within(range) == TimeRange(-91, 100)
+    )
     assert(StormSpec(WindowLength.Rows(9), WindowLength.Rows(2)).within(range) == range)
   }
 }

@@ -14,7 +14,13 @@ final class TimedWindowsSuite extends AnyFunSuite {
   private def frames(): FrameWindows = new FrameWindows(spec, newRing())
 
   private def newRing(): FrameWindowState =
-    FrameWindowState(spec.shape, buffers, deducts = false, BlockStore.None, blockSize = Int.MaxValue)
+    FrameWindowState(
+      spec.shape,
+      buffers,
+      deducts = false,
+      BlockStore.None,
+      blockSize = Int.MaxValue
+    )
 
   private def key(policy: PolicySpec, silence: KeyIdleness): TimedWindows = {
     val made = new TimedWindows(frames(), new PerKeyWatermark(policy, credited = true), silence)

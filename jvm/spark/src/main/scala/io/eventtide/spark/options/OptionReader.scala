@@ -64,7 +64,7 @@ private[spark] final class OptionReader(values: Map[String, String]) {
   }
 }
 
-private[options] object OptionReader {
+private[spark] object OptionReader {
 
   def parseDuration(option: String, text: String, leastMicros: Long): Long = {
     val micros = Try(toMicros(Duration.parse(text)))

@@ -3,7 +3,7 @@ package io.eventtide.spark.options
 import java.time.Duration
 import java.time.temporal.ChronoUnit
 
-import io.eventtide.kernel.watermark.{ParamSpec, ParamKind, Policies, PolicySpec, Throttles}
+import io.eventtide.kernel.watermark.{ParamKind, ParamSpec, Policies, PolicySpec, Throttles}
 
 /** A policy with its decorators as a tree in text, one line a rule, durations in ISO 8601. */
 private[spark] object PolicyFormatter {

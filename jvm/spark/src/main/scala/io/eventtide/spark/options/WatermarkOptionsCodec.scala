@@ -3,8 +3,8 @@ package io.eventtide.spark.options
 import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.watermark.{
   FutureGuard,
-  ParamSpec,
   ParamKind,
+  ParamSpec,
   Policies,
   PolicySpec,
   Substreams,
@@ -52,7 +52,10 @@ private[spark] object WatermarkOptionsCodec {
     }
 
   /** As `watermark`, for the ingestion time, which has one policy only. */
-  def ingestion(values: Map[String, String], substreams: SubstreamDescription): WatermarkSettings = {
+  def ingestion(
+      values: Map[String, String],
+      substreams: SubstreamDescription
+  ): WatermarkSettings = {
     val made = watermark(values + ("policy" -> WithIngestionTime.name), substreams)
     if (values.getOrElse("policy", made.policy.name) != made.policy.name) {
       unknown("policy", values("policy"), Seq(made.policy.name))

@@ -22,8 +22,12 @@ private[spark] object WatermarkSettingsJson {
 
   def read(text: String): WatermarkSettings = {
     val node = mapper.readTree(text)
-    val label = SubstreamDescription(node.required("substreams").asText, node.required("why").asText)
+    val label =
+      SubstreamDescription(node.required("substreams").asText, node.required("why").asText)
     val options = node.required("options").properties.asScala
-    WatermarkOptionsCodec.watermark(options.map(one => one.getKey -> one.getValue.asText).toMap, label)
+    WatermarkOptionsCodec.watermark(
+      options.map(one => one.getKey -> one.getValue.asText).toMap,
+      label
+    )
   }
 }

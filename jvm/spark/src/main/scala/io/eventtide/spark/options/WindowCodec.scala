@@ -4,7 +4,6 @@ import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.kernel.window.{CountSpec, LateRule, Profile, SessionSpec, WindowSpec}
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.late.{LateMode, LateSettings}
 
 /** Turns the flat options of a window into settings.
   *
@@ -80,15 +79,16 @@ private[spark] object WindowCodec {
 
   private val Kinds = Seq("tumbling", "sliding", "cumulate", "session", "count", "storm")
 
-  private def windows(kind: String, options: OptionReader, isLocal: Boolean): WindowKind = kind match {
-    case "session" => WindowKind.BySession(session(options))
-    case "count" =>
-      val rows = options.count("rows", 1).getOrElse(missing("rows"))
-      WindowKind.ByCount(CountSpec(rows, options.count("every", 1).getOrElse(rows)))
-    case _ =>
-      val frames = WindowFrames.read(kind, options, isLocal)
-      WindowKind.ByTime(WindowSpec(frames.grid, frames.shape, profile(options), delay(options)))
-  }
+  private def windows(kind: String, options: OptionReader, isLocal: Boolean): WindowKind =
+    kind match {
+      case "session" => WindowKind.BySession(session(options))
+      case "count" =>
+        val rows = options.count("rows", 1).getOrElse(missing("rows"))
+        WindowKind.ByCount(CountSpec(rows, options.count("every", 1).getOrElse(rows)))
+      case _ =>
+        val frames = WindowFrames.read(kind, options, isLocal)
+        WindowKind.ByTime(WindowSpec(frames.grid, frames.shape, profile(options), delay(options)))
+    }
 
   private def session(options: OptionReader): SessionSpec = {
     val gap = options.duration("gap", 1000).getOrElse(missing("gap"))

@@ -1,6 +1,6 @@
 package io.eventtide.spark.options
 
-import io.eventtide.kernel.storm.{WindowLength, StormSpec}
+import io.eventtide.kernel.storm.{StormSpec, WindowLength}
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.kernel.window.{
@@ -10,13 +10,13 @@ import io.eventtide.kernel.window.{
   CountWindows,
   FrameWindowState,
   FrameWindows,
+  KeyIdleness,
   LateRule,
-  WindowSet,
   Profile,
   SessionSpec,
   Sessions,
-  KeyIdleness,
   TimeRange,
+  WindowSet,
   WindowShape,
   WindowSpec
 }

@@ -1,7 +1,6 @@
 package io.eventtide.spark.options
 
 import io.eventtide.kernel.window.{FrameWindowState, TimeRange, Trigger, WindowSpec}
-import io.eventtide.spark.late.LateSettings
 
 /** One kind of windows as a user asked for it, validated. Times are in microseconds.
   *

@@ -26,7 +26,7 @@ final class ClockSource extends TableProvider {
   ): Table = ClockTable
 }
 
-private object ClockSource {
+private[spark] object ClockSource {
 
   val Schema: StructType = new StructType().add("tick", LongType)
 }

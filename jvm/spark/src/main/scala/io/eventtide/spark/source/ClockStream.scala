@@ -12,7 +12,8 @@ import org.apache.spark.sql.connector.read.streaming.{
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReaderFactory}
 import org.apache.spark.sql.eventtide.StreamExecutionAccess
 
-import io.eventtide.spark.query.{QueryWatermark, QueryWatermarks, TickSource}
+import io.eventtide.spark.query.run.{QueryWatermark, QueryWatermarks}
+import io.eventtide.spark.spi.TickSource
 
 private final case class ClockOffset(ticks: Long) extends Offset {
   override def json: String = ticks.toString

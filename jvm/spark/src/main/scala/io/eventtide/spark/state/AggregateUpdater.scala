@@ -29,7 +29,7 @@ private[spark] final case class InputColumns(
 )
 
 /** Adds rows to the buffers of functions, which know where in a buffer's row they are. */
-private[state] final class AggregateUpdater(
+private[spark] final class AggregateUpdater(
     functions: Seq[AggregateFunction],
     buffers: Seq[Attribute],
     rows: InputColumns

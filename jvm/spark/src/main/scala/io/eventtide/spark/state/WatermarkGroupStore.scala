@@ -18,7 +18,11 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameWindowState}
   *
   * A group is there as long as one of its keys is.
   */
-private[spark] final class WatermarkGroupStore(store: StateStore, families: WindowStateLayout, batchId: Long) {
+private[spark] final class WatermarkGroupStore(
+    store: StateStore,
+    families: WindowStateLayout,
+    batchId: Long
+) {
 
   /** The keys of the group by the end with which each is due. */
   val index = new TimerIndex(store, families.groupIndex, None)

@@ -120,10 +120,11 @@ private[spark] object WindowStateLayout {
   /** @param groups
     *   which of the keys tell groups; None where there are none
     */
-  def of(keys: Seq[Attribute], groups: Option[Seq[Attribute]]): WindowStateLayout = WindowStateLayout(
-    DataTypeUtils.fromAttributes(keys),
-    groups.map(_.map(group => keys.indexWhere(_.exprId == group.exprId)))
-  )
+  def of(keys: Seq[Attribute], groups: Option[Seq[Attribute]]): WindowStateLayout =
+    WindowStateLayout(
+      DataTypeUtils.fromAttributes(keys),
+      groups.map(_.map(group => keys.indexWhere(_.exprId == group.exprId)))
+    )
 
   private def bytes(name: String) = StructType(Seq(StructField(name, BinaryType, nullable = false)))
 

@@ -47,7 +47,7 @@ private[spark] final class WindowStateStoreRDD[A: ClassTag](
     new StateStoreConf(WindowStateStoreRDD.settings(session.sessionState.conf))
 }
 
-private object WindowStateStoreRDD {
+private[spark] object WindowStateStoreRDD {
   private val Counting = s"${RocksDBConf.ROCKSDB_SQL_CONF_NAME_PREFIX}.trackTotalNumberOfRows"
 
   private def settings(conf: SQLConf): SQLConf = {

@@ -13,7 +13,6 @@ import io.eventtide.kernel.time.{CalendarGrid, Frame}
 import io.eventtide.kernel.watermark.WithFixedLag
 import io.eventtide.kernel.window.{Cumulative, LateRule, Sliding}
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.late.{LateMode, LateSettings}
 
 class WindowCodecSuite extends AnyFunSuite {
   private val berlin = ZoneId.of("Europe/Berlin")

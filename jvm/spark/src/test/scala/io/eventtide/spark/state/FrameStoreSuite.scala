@@ -68,7 +68,9 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
       frames.finish(5, frames.watermark + 1)
     }
     assert(counts == Seq(3, 4))
-    assert(left == PartitionMeta(3, 7, FrameWindowState.Never, 5, 31, "", left.ends, left.deadlines))
+    assert(
+      left == PartitionMeta(3, 7, FrameWindowState.Never, 5, 31, "", left.ends, left.deadlines)
+    )
     assert(left.deadlines.first == FrameWindowState.Never)
   }
 
@@ -88,7 +90,9 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
     def put(frames: FrameStore, key: Int, site: Int, end: Long): Unit = {
       turn(frames, key, site)
-      frames.save(FrameWindowState.Never, boundary = 0, FrameWindowState.Never, nextInGroup = end)(_.putByte(key))
+      frames.save(FrameWindowState.Never, boundary = 0, FrameWindowState.Never, nextInGroup = end)(
+        _.putByte(key)
+      )
     }
     val provider = newProvider(families)
     var version = 0L

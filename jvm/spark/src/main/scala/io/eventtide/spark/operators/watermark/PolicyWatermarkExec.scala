@@ -1,0 +1,123 @@
+package io.eventtide.spark.operators.watermark
+
+import java.util.UUID
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
+import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeWatermarkExec
+import org.apache.spark.sql.execution.{CodegenSupport, LeafExecNode, SparkPlan}
+import org.apache.spark.unsafe.types.CalendarInterval
+
+import io.eventtide.spark.options.WatermarkSettings
+import io.eventtide.spark.spi.EventTimeMetadata
+
+/** Watches the event times of a batch by substream, and lets the query's policies say the watermark.
+  *
+  * Spark's tracker collects every `EventTimeWatermarkExec` at the end of a batch and reads its
+  * `eventTimeStats`; this is one, with an accumulator that asks the policies. Other than Spark's it
+  * takes part in code generation: a row is watched between the projections before and after, in the
+  * variables that it is still in.
+  *
+  * @param batch
+  *   the batch it is planned for; None in a plan that will not run as a streaming batch
+  */
+final class PolicyWatermarkExec(
+    nodeId: UUID,
+    eventTime: Attribute,
+    delay: CalendarInterval,
+    child: SparkPlan,
+    substream: Seq[Expression],
+    settings: WatermarkSettings,
+    batch: Option[WatermarkBatchContext],
+    // A constructor parameter, since the parent registers it before this body runs; each instance
+    // needs a fresh one, since an accumulator can be registered once only.
+    override val eventTimeStats: SubstreamStatsAccum
+) extends EventTimeWatermarkExec(nodeId, eventTime, delay, child)
+    with CodegenSupport {
+
+  def this(
+      nodeId: UUID,
+      eventTime: Attribute,
+      delay: CalendarInterval,
+      child: SparkPlan,
+      substream: Seq[Expression],
+      settings: WatermarkSettings,
+      batch: Option[WatermarkBatchContext]
+  ) =
+    this(
+      nodeId,
+      eventTime,
+      delay,
+      child,
+      substream,
+      settings,
+      batch,
+      new SubstreamStatsAccum(batch)
+    )
+
+  override val output: Seq[Attribute] =
+    EventTimeMetadata.on(child.output, eventTime, settings.policy)
+
+  batch.foreach(_.register(nodeId, eventTimeStats))
+
+  override def copy(
+      nodeId: UUID,
+      eventTime: Attribute,
+      delay: CalendarInterval,
+      child: SparkPlan
+  ): EventTimeWatermarkExec =
+    new PolicyWatermarkExec(nodeId, eventTime, delay, child, substream, settings, batch)
+
+  override protected def otherCopyArgs: Seq[AnyRef] =
+    Seq(substream, settings, batch, new SubstreamStatsAccum(batch))
+
+  override def nodeName: String = "PolicyWatermark"
+
+  private def watch: EventTimeObserver = {
+    val now = batch.map(_.nowMicros)
+    new EventTimeObserver(child.output, eventTime, substream, settings, now, eventTimeStats)
+  }
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val rowWatch = watch
+    child
+      .execute()
+      .mapPartitionsWithIndex((partition, rows) => rows.filter(rowWatch.openRows(partition)))
+  }
+
+  override def usedInputs: AttributeSet =
+    AttributeSet.fromAttributeSets((eventTime +: substream).map(_.references))
+
+  override def inputRDDs(): Seq[RDD[InternalRow]] =
+    child.asInstanceOf[CodegenSupport].inputRDDs()
+
+  override protected def doProduce(ctx: CodegenContext): String =
+    child.asInstanceOf[CodegenSupport].produce(ctx, this)
+
+  // A union consumes once for each of its branches, in one class: they share one report.
+  @transient private var watching: Option[EventTimeObserverCodegen] = None
+
+  override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
+    ctx.currentVars = input
+    val code = watching.filter(_.ctx eq ctx).getOrElse(new EventTimeObserverCodegen(ctx, watch))
+    watching = Some(code)
+    s"""do {
+       |  ${code.present}
+       |  ${consume(ctx, input)}
+       |} while (false);
+     """.stripMargin
+  }
+
+  // A stateful operator above serialises its closure with this node in it, and with it the parent's
+  // own accumulator, which nobody registered and which therefore refuses. Executors need the output
+  // alone, with the event-time tag in its metadata.
+  private def writeReplace(): AnyRef = SerializedWatermarkNode(output)
+}
+
+/** What a task sees in place of a watermark node. */
+private final case class SerializedWatermarkNode(output: Seq[Attribute]) extends LeafExecNode {
+  override protected def doExecute(): RDD[InternalRow] =
+    throw new UnsupportedOperationException("A stand-in for a watermark node does not run.")
+}

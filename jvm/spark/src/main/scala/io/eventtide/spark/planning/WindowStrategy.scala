@@ -1,0 +1,115 @@
+package io.eventtide.spark.planning
+
+import org.apache.spark.sql.catalyst.expressions.AttributeReference
+import org.apache.spark.sql.catalyst.plans.logical.{EmptyRelation, LocalRelation, LogicalPlan}
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.aggregate.AggUtils
+import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.BinaryType
+
+import io.eventtide.spark.operators.WindowBatchContext
+import io.eventtide.spark.operators.late.{LateRowFilterExec, LateRowFilterSpec}
+import io.eventtide.spark.operators.preagg.{
+  MapSideFrameAggregateExec,
+  OnTimeRowFilter,
+  PartialFrameAggregateExec
+}
+import io.eventtide.spark.operators.window.{BatchEventtideWindowExec, EventtideWindowExec}
+import io.eventtide.spark.query.run.QueryWindowBatch
+
+/** Plans windows: rows that are not late, aggregated by key and frame where they are, then sent to
+  * their keys' partitions and put together there.
+  */
+final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
+
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case node: LateRowFilter if node.settings.takesRows => planLater(node.child) :: Nil
+    case node: LateRowFilter =>
+      val limits =
+        LateRowFilterSpec(node.eventTime, node.logged ++ node.names, node.guard, node.settings)
+      LateRowFilterExec(
+        limits,
+        QueryWindowBatch.of(session, node.nodeId),
+        planLater(node.child)
+      ) :: Nil
+    case node: WindowAggregate =>
+      node.child match {
+        // Spark has found out that there are no rows, before the batch runs or while it does.
+        case _: LocalRelation | _: EmptyRelation => planLater(LocalRelation(node.output)) :: Nil
+        case _ => planWindow(node) :: Nil
+      }
+    case _ => Nil
+  }
+
+  private def planWindow(asked: WindowAggregate): SparkPlan = {
+    val batch = if (asked.isStreaming) QueryWindowBatch.of(session, asked.nodeId) else None
+    val node = batch.fold(asked)(begun => asked.copy(settings = begun.settings))
+    val planned = WindowPlanning(node)
+    def rows = ProjectExec(planned.columns, planLater(planned.child))
+    if (!node.isStreaming)
+      BatchEventtideWindowExec(
+        planned.window,
+        planned.window.subqueries,
+        if (node.settings.takesRows) rows else byFrame(planned)
+      )
+    else {
+      val isPacked =
+        if (node.settings.takesRows)
+          WindowStrategy.isStrict && MapSideFrameAggregateExec.supports(
+            planned.window,
+            planned.aggregates
+          )
+        else PartialFrameAggregateExec.supports(planned.window.keys, planned.aggregates)
+      val input = (node.settings.takesRows, isPacked) match {
+        case (true, true) =>
+          bySureKey(planned, batch, rows)
+        case (true, false) => rows
+        case (false, true) => byKey(planned)
+        case (false, false) => byFrame(planned)
+      }
+      EventtideWindowExec(planned.window, batch, isPacked, planned.window.subqueries, input)
+    }
+  }
+
+  private def bySureKey(
+      planned: WindowPlanning,
+      batch: Option[WindowBatchContext],
+      rows: SparkPlan
+  ) = {
+    val WindowPlanning(node, _, aggregates, window, _, _) = planned
+    val time = window.frame
+    val frame = FrameNumber(time, node.settings.spec.frames)
+    val sureOf = OnTimeRowFilter.of(window, batch) _
+    MapSideFrameAggregateExec(window.keys, time, frame, aggregates, framesColumn, sureOf, rows)
+  }
+
+  private def framesColumn = AttributeReference("frames", BinaryType)()
+
+  /** Spark's own partial aggregation. */
+  private def byFrame(planned: WindowPlanning): SparkPlan = AggUtils
+    .planAggregateWithoutDistinct(
+      planned.grouping,
+      planned.aggregates,
+      Nil,
+      planLater(planned.child)
+    )
+    .head // the final aggregation, which is ours to do
+    .children
+    .head
+
+  private def byKey(planned: WindowPlanning): SparkPlan = PartialFrameAggregateExec(
+    planned.grouping.init,
+    planned.grouping.last,
+    planned.aggregates,
+    framesColumn,
+    planLater(planned.child)
+  )
+}
+
+object WindowStrategy {
+
+  /** Whether rows come to the partition that the hash of all columns says, by which bounds are known. */
+  private def isStrict: Boolean =
+    SQLConf.get.getConf(SQLConf.STATEFUL_OPERATOR_USE_STRICT_DISTRIBUTION)
+}

@@ -1,4 +1,0 @@
-package io.eventtide.spark.query
-
-/** A source that never has a row: its offset counts the batches that the clock has asked for. */
-private[spark] trait TickSource
