@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import eventtide as et
 import pytest
 from eventtide import InvalidArgumentError, WatermarkPolicies
-from eventtide.cli import commands
+from eventtide.cli import _commands as commands
 from eventtide.cli.__main__ import main
-from eventtide.cli.plans import load_plan
+from eventtide.cli._plans import load_plan
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from typer import BadParameter

@@ -1,9 +1,9 @@
 """The door to the JVM: the only package that touches py4j and PySpark's private attributes.
 
 Java types cross it (text, numbers, ``java.util`` lists and maps, ``Dataset``), to and from
-``io.eventtide.spark.api.PythonApi``. `Any` ends here. Before anything crosses, the session is checked,
-and each thing that can be wrong with it has a message of its own, because Spark itself is silent:
-a jar that came too late is ignored, and an extension that is missing is only logged.
+``io.eventtide.spark.api.PythonApi``. `Any` ends here. Before anything crosses, the session is
+checked, and each thing that can be wrong with it has a message of its own, because Spark itself is
+silent: a jar that came too late is ignored, and an extension that is missing is only logged.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ def main() -> None:
     """Run the command, or say which package it lacks."""
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     try:
-        from eventtide.cli.commands import app  # noqa: PLC0415 - an extra, which may be missing
+        from eventtide.cli._commands import app  # noqa: PLC0415 - an extra, which may be missing
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.partition(".")[0] == "eventtide":
             raise

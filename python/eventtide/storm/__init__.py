@@ -4,8 +4,8 @@ The builder makes a window of `et.window`; the function of `StormWindow.execute`
 own Python workers.
 """
 
-from eventtide.storm.bolt import StormWindow
-from eventtide.storm.extents import Count
-from eventtide.storm.tuple_window import TupleWindow
+from eventtide._worker.tuple_window import TupleWindow
+from eventtide.storm._bolt import StormWindow
+from eventtide.storm._extents import Count
 
 __all__ = ["Count", "StormWindow", "TupleWindow"]

@@ -12,7 +12,7 @@ script.rows([("2024-01-01 00:00:07",)]).expect(results=[])
 script.clock("+1m").expect(watermark="2024-01-01 00:00:32")
 """
 
-from eventtide.testing.kernel import KernelScript
-from eventtide.testing.script import Script
+from eventtide.testing._kernel import KernelScript
+from eventtide.testing._script import Script
 
 __all__ = ["KernelScript", "Script"]

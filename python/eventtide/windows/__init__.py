@@ -3,10 +3,10 @@
 The package is not named after the function, since both would be ``eventtide.window``.
 """
 
-from eventtide.windows.builder import WindowBuilder, window
-from eventtide.windows.handlers import LateContext
-from eventtide.windows.repairing import repair
-from eventtide.windows.starting import start
-from eventtide.windows.triggers import WindowTrigger
+from eventtide.windows._builder import WindowBuilder, window
+from eventtide.windows._handlers import LateContext
+from eventtide.windows._repairing import repair
+from eventtide.windows._starting import start
+from eventtide.windows._triggers import WindowTrigger
 
 __all__ = ["LateContext", "WindowBuilder", "WindowTrigger", "repair", "start", "window"]

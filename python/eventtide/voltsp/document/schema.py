@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 
-from eventtide.voltsp.document.model import Pipeline
+from eventtide.voltsp.document._model import Pipeline
 
 __all__ = ["schema"]
 

@@ -6,7 +6,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.eventtide.kernel.storm.{StormSpec, WindowLength}
+import io.eventtide.kernel.rows.{StormSpec, WindowLength}
 import io.eventtide.kernel.time.{CalendarGrid, Frame, FrameGrid}
 
 /** Which rows have windows inside a range as a whole. */

@@ -1,6 +1,6 @@
 package io.eventtide.spark.options
 
-import io.eventtide.kernel.storm.{StormSpec, WindowLength}
+import io.eventtide.kernel.rows.{StormSpec, WindowLength}
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.kernel.window.{

@@ -1,0 +1,139 @@
+package io.eventtide.kernel.rows
+
+import java.util.BitSet
+
+import io.eventtide.kernel.time.Clamped
+
+/** The rows of a window that moves on in time, by their slots. */
+private[storm] abstract class WindowRows(times: Array[Long], count: Int) {
+  private val order = TimeOrder.of(times, count)
+  private var entered = 0
+
+  val slots = new BitSet(count)
+
+  /** No row that is in the window, or will be when it has moved on, has a lower slot. */
+  def lowest: Int
+
+  /** The time of the row that enters next; `RowLog.Never` when all have entered. */
+  def nextTime: Long = if (entered < count) timeOf(entered) else RowLog.Never
+
+  /** The highest time of those that have entered, of which there are some. */
+  def newest: Long = timeOf(entered - 1)
+
+  def hasEntered: Boolean = entered > 0
+
+  protected def slotOf(place: Int): Int = order(place)
+  protected def timeOf(place: Int): Long = times(order(place))
+
+  /** Moves the end of the window on; answers how many rows have entered. */
+  def moveTo(end: Long): Int = {
+    val before = entered
+    while (entered < count && timeOf(entered) <= end) {
+      enter(slotOf(entered))
+      entered += 1
+    }
+    leave(end, entered)
+    entered - before
+  }
+
+  protected def enter(slot: Int): Unit
+
+  /** The end of the window is here; so many rows have entered by now. */
+  protected def leave(end: Long, entered: Int): Unit
+}
+
+/** The rows of the last so much time. */
+private[storm] final class TimeEviction(times: Array[Long], count: Int, length: Long)
+    extends WindowRows(times, count) {
+  private var left = 0
+  private var low = 0
+
+  def lowest: Int = low
+
+  protected def enter(slot: Int): Unit = slots.set(slot)
+
+  protected def leave(end: Long, entered: Int): Unit = {
+    val after = Clamped.subtract(end, length)
+    while (left < entered && timeOf(left) <= after) {
+      slots.clear(slotOf(left))
+      left += 1
+    }
+    while (low < count && times(low) <= after) low += 1
+  }
+}
+
+/** The last so many rows in the order in which they came, of those up to a time. */
+private[storm] final class CountEviction(times: Array[Long], count: Int, most: Int)
+    extends WindowRows(times, count) {
+  private var size = 0
+  private var first = Int.MaxValue // the lowest slot
+
+  def lowest: Int = if (size == most) first else 0
+
+  // A row with `most` others behind it will never be among the last of them.
+  protected def enter(slot: Int): Unit = if (size < most || slot > first) {
+    slots.set(slot)
+    first = math.min(first, slot)
+    size += 1
+  }
+
+  protected def leave(end: Long, entered: Int): Unit = while (size > most) {
+    slots.clear(first)
+    first = slots.nextSetBit(first)
+    size -= 1
+  }
+}
+
+/** The order of times, those that are equal as they came. */
+private[storm] object TimeOrder {
+
+  /** The places of the first `count` times, by ascending time. */
+  def of(times: Array[Long], count: Int): Array[Int] = {
+    var order = Array.range(0, count)
+    var other: Array[Int] = null
+    var run = if (isAscending(times, count)) count else 1
+    while (run < count) {
+      if (other == null) other = new Array[Int](count)
+      merge(times, order, other, count, run)
+      val merged = other
+      other = order
+      order = merged
+      run = if (run > count / 2) count else run * 2
+    }
+    order
+  }
+
+  private def isAscending(times: Array[Long], count: Int): Boolean = {
+    var at = 1
+    while (at < count && times(at - 1) <= times(at)) at += 1
+    at >= count
+  }
+
+  /** Merges runs of a length, two at a time. */
+  private def merge(
+      times: Array[Long],
+      from: Array[Int],
+      into: Array[Int],
+      count: Int,
+      run: Int
+  ): Unit = {
+    var start = 0
+    while (start < count) {
+      val middle = math.min(count.toLong, start.toLong + run).toInt
+      val end = math.min(count.toLong, start.toLong + 2L * run).toInt
+      var (one, two, at) = (start, middle, start)
+      while (at < end) {
+        val isOne = one < middle && (two >= end || times(from(one)) <= times(from(two)))
+        if (isOne) {
+          into(at) = from(one)
+          one += 1
+        } else {
+          into(at) = from(two)
+          two += 1
+        }
+        at += 1
+      }
+      start = end
+    }
+  }
+}

@@ -1,0 +1,1 @@
+"""What runs in the Python workers of Spark."""
