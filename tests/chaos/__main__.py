@@ -35,10 +35,11 @@ def main() -> int:
         time.monotonic() + options.seconds,
         options.workers,
     )
-    failed = run(options.campaign, Figures(options.campaign, options.figures), limits)
+    figures = Figures(options.campaign, options.figures)
+    failed = run(options.campaign, figures, limits)
     for trial in failed:
         say(f"{trial}")
-    say(f"{len(failed)} trials with a violation")
+    say(f"{figures.added} trials, {len(failed)} of them with a violation; {figures.file}")
     return 1 if failed else 0
 
 

@@ -80,6 +80,7 @@ class Figures:
 
     def __init__(self, campaign: str, folder: Path = FOLDER) -> None:
         self.file = folder / f"{campaign}.jsonl"
+        self.added = 0
         self._commit = commit()
 
     def trials(self) -> list[Trial]:
@@ -105,6 +106,7 @@ class Figures:
     def add(self, **trial: Any) -> Trial:
         """Write down a trial, with the commit."""
         made = {"commit": self._commit, **trial}
+        self.added += 1
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with self.file.open("a", encoding="utf-8") as out:
             out.write(json.dumps(made, sort_keys=True) + "\n")

@@ -46,7 +46,8 @@ def table(folder: Path = FOLDER) -> str:
         bound = upper_bound(number, failures)
         share = "—" if bound is None else f"{100 * bound:.1f} %"
         kinds = len({each["kind"] for each in trials if "kind" in each})
-        cells = [title, f"{number:,}", f"{kinds}", f"{failures:,}", share, _commits(trials)]
+        of = f" in {len(trials)} queries" if number > len(trials) else ""
+        cells = [title, f"{number:,}{of}", f"{kinds}", f"{failures:,}", share, _commits(trials)]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
