@@ -3,8 +3,7 @@ package io.eventtide.spark
 import com.tngtech.archunit.base.DescribedPredicate
 import com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage
 import com.tngtech.archunit.core.domain.{JavaClass, JavaClasses}
-import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests
-import com.tngtech.archunit.core.importer.ClassFileImporter
+import com.tngtech.archunit.core.importer.{ClassFileImporter, ImportOption}
 import com.tngtech.archunit.lang.ArchRule
 import com.tngtech.archunit.lang.syntax.ArchRuleDefinition.{classes, noClasses}
 import com.tngtech.archunit.library.Architectures.layeredArchitecture
@@ -18,7 +17,7 @@ final class ArchitectureSuite extends AnyFunSuite {
   import ArchitectureSuite._
 
   private val ours: JavaClasses =
-    new ClassFileImporter().withImportOption(new DoNotIncludeTests).importPackages(Ours: _*)
+    new ClassFileImporter().withImportOption(NoTests).importPackages(Ours: _*)
 
   private val planted: JavaClasses = new ClassFileImporter().importPackages(Planted)
 
@@ -73,6 +72,7 @@ final class ArchitectureSuite extends AnyFunSuite {
 object ArchitectureSuite {
   private val Base = "io.eventtide"
   private val Planted = "io.eventtide.planted"
+  private val NoTests: ImportOption = !_.contains("/test-classes/")
   private val Ours = Seq(s"$Base.spark", s"$Base.kernel", "org.apache.spark.sql.eventtide")
 
   /** From top to bottom, each with its packages; a layer knows only those below. */

@@ -23,7 +23,7 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource}
   * @param waiting
   *   the rows that no watermark has reached
   */
-private[storm] final class CountTriggeredWindows(
+private[rows] final class CountTriggeredWindows(
     length: WindowLength,
     slide: Int,
     keepsLast: Boolean,

@@ -17,7 +17,7 @@ trait RowContent {
   *
   *   - '''Restart:''' the record has a version.
   */
-private[storm] final class RowBlock {
+private[rows] final class RowBlock {
   private var size = 0
   private var times = new Array[Long](RowBlock.Few)
   private var starts = new Array[Int](RowBlock.Few + 1) // and the end of the last

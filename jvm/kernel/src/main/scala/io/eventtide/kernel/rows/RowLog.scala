@@ -128,8 +128,8 @@ final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean =
     block = if (atHand.block != null) atHand.block else readAgain(atHand)
   }
 
-  private[storm] var block: RowBlock = _
-  private[storm] var rowOfBlock = 0
+  private[rows] var block: RowBlock = _
+  private[rows] var rowOfBlock = 0
 
   /** Where the row lies that was turned to. */
   def bytes: Array[Byte] = block.bytes
@@ -156,7 +156,7 @@ final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean =
     }
 
   /** Removes the blocks of which no row is needed. */
-  private[storm] def drop(isDone: RowLog.Entry => Boolean): Unit = {
+  private[rows] def drop(isDone: RowLog.Entry => Boolean): Unit = {
     blocks.filterInPlace { entry =>
       val done = isDone(entry)
       if (done) archive.remove(entry.first)
@@ -272,7 +272,7 @@ final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean =
   */
 final case class RowLimits(rows: Int = 1024, bytes: Int = 1 << 20, atHand: Int = 1000000)
 
-private[storm] object RowLog {
+private[rows] object RowLog {
   val Never: Long = Long.MaxValue
 
   /** A block in the archive.

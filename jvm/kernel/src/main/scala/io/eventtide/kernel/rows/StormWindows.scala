@@ -112,5 +112,5 @@ object StormWindows {
     }
   }
 
-  private[storm] val Version = 1
+  private[rows] val Version = 1
 }

@@ -13,7 +13,7 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource}
   *     at which none has come, the first `TimeTriggeredWindows.MostQuiet` of a batch do so and then the last only.
   *   - '''Source:''' Storm's `WatermarkTimeTriggerPolicy`.
   */
-private[storm] final class TimeTriggeredWindows(
+private[rows] final class TimeTriggeredWindows(
     length: WindowLength,
     slide: Long,
     keepsLast: Boolean,

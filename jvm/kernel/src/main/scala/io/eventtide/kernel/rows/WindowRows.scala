@@ -5,7 +5,7 @@ import java.util.BitSet
 import io.eventtide.kernel.time.Clamped
 
 /** The rows of a window that moves on in time, by their slots. */
-private[storm] abstract class WindowRows(times: Array[Long], count: Int) {
+private[rows] abstract class WindowRows(times: Array[Long], count: Int) {
   private val order = TimeOrder.of(times, count)
   private var entered = 0
 
@@ -43,7 +43,7 @@ private[storm] abstract class WindowRows(times: Array[Long], count: Int) {
 }
 
 /** The rows of the last so much time. */
-private[storm] final class TimeEviction(times: Array[Long], count: Int, length: Long)
+private[rows] final class TimeEviction(times: Array[Long], count: Int, length: Long)
     extends WindowRows(times, count) {
   private var left = 0
   private var low = 0
@@ -63,7 +63,7 @@ private[storm] final class TimeEviction(times: Array[Long], count: Int, length: 
 }
 
 /** The last so many rows in the order in which they came, of those up to a time. */
-private[storm] final class CountEviction(times: Array[Long], count: Int, most: Int)
+private[rows] final class CountEviction(times: Array[Long], count: Int, most: Int)
     extends WindowRows(times, count) {
   private var size = 0
   private var first = Int.MaxValue // the lowest slot
@@ -85,7 +85,7 @@ private[storm] final class CountEviction(times: Array[Long], count: Int, most: I
 }
 
 /** The order of times, those that are equal as they came. */
-private[storm] object TimeOrder {
+private[rows] object TimeOrder {
 
   /** The places of the first `count` times, by ascending time. */
   def of(times: Array[Long], count: Int): Array[Int] = {
