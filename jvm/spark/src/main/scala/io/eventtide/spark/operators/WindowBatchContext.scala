@@ -14,7 +14,7 @@ private[spark] trait WindowBatchContext {
   def settings: WindowSettings
 
   /** Whether rows after it are late by each step of the watermark. */
-  def countsEveryStep: Boolean
+  def batchOnEveryAdvance: Boolean
 
   /** The batch's timestamp, by which a row from the future is known. */
   def nowMicros: Long

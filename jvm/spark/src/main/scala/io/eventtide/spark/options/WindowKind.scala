@@ -193,7 +193,7 @@ final case class KeyedTimeSettings(
   def hasDeadlines: Boolean = !silence.byEvents || policy.exists(_.movesWithClock)
 
   /** How often the clock is looked at: a watermark that follows it goes on by a second. */
-  def beatMicros: Long =
+  def pollIntervalMicros: Long =
     if (policy.exists(_.movesWithClock)) math.min(heartbeatMicros, 1000000L) else heartbeatMicros
 
   /** By which watermarks move, and keys are silent, as text. */

@@ -110,8 +110,8 @@ final case class WindowSettings(
   /** How long after one batch by the clock the next may be run: what is silent is looked for at
     * intervals, what was asked for at a time is given then.
     */
-  def beatMicros: Long =
-    if (triggers.exists(_.trigger.every.isDefined)) 0 else byKey.fold(0L)(_.beatMicros)
+  def pollIntervalMicros: Long =
+    if (triggers.exists(_.trigger.every.isDefined)) 0 else byKey.fold(0L)(_.pollIntervalMicros)
 
   /** Up to where a watermark closes, in the numbers in which what is due is kept. */
   def closedUpTo(watermark: Long): Long =
@@ -122,7 +122,7 @@ final case class WindowSettings(
     if (takesRows || due == FrameWindowState.Never) due else onTime.closesAt(due)
 
   /** Whether the query's watermark makes rows late by each of its steps, as windows may want it. */
-  def countsEveryStep: Boolean = !hasOwnTime && windows.everyStep
+  def batchOnEveryAdvance: Boolean = !hasOwnTime && windows.everyStep
 
   /** As `closedUpTo`, for what can change no more. */
   def closedForGood(watermark: Long): Long =

@@ -122,7 +122,7 @@ final case class EventtideWindowExec(
     val watermark = WindowBatchContext.known(newInputWatermark)
     def isStep(in: WindowBatchContext) = watermark.exists(w => in.closingMicros.forall(_ < w))
     due.value.values.exists(_.isClosed(watermark, plan.settings)) ||
-    batch.exists(running => running.countsEveryStep && isStep(running))
+    batch.exists(running => running.batchOnEveryAdvance && isStep(running))
   }
 
   override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] =

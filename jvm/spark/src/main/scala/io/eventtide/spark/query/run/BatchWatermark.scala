@@ -20,15 +20,12 @@ import io.eventtide.spark.spi.{BatchEventTimeStats, NextTimer, NextTimerAccum}
 
 /** One micro-batch of a query, as its watermark nodes see it on the driver.
   *
-  * The first question for `stats` ends the batch: Spark's tracker asks it when all tasks are done and
-  * before the batch is committed. The tracker asks twice and the progress reporter again, so the
-  * answer is kept.
-  *
   * @param aheadMicros
   *   how far the query's clock is ahead of the machine's
   */
-final class BatchWatermark private[query] (
+final class BatchWatermark private[run] (
     query: QueryWatermark,
+    end: BatchEnd,
     val info: BatchInfo,
     val aheadMicros: Long
 ) extends WatermarkBatchContext {
@@ -39,7 +36,7 @@ final class BatchWatermark private[query] (
   def isCredited: Boolean = query.isCredited
 
   /** Whether each step of the watermark is worth a batch to a window. */
-  def countsEveryStep(window: Int): Boolean = query.countsEveryStep(window)
+  def batchOnEveryAdvance(window: Int): Boolean = query.batchOnEveryAdvance(window)
 
   /** The window at a position in the plan, by the rules that the batch goes by. */
   def settings(window: Int): WindowSettings = query.settings(window, info.batchId)
@@ -98,7 +95,7 @@ final class BatchWatermark private[query] (
   }
 
   /** Whether no task has reported anything. */
-  private[query] def isUnread: Boolean = synchronized {
+  private[query] def hasNoReports: Boolean = synchronized {
     watched.forall(_._2.isZero) && due.forall(_._2.isZero)
   }
 
@@ -110,12 +107,9 @@ final class BatchWatermark private[query] (
 
   private[query] def lateLogs: Map[UUID, LateLog] = synchronized(late.toMap)
 
-  override def stats: SparkEventTimeStats = {
-    query.runIfUnread(this) // under no lock: it makes tasks, and these come here from other threads
-    answer
-  }
+  override def stats: SparkEventTimeStats = hook.stats
 
-  private lazy val answer: SparkEventTimeStats = query.finish(this)
+  private val hook = new BatchEndHook(this, end)
 
   /** What the tasks reported, by the position of the input in the plan. */
   private[query] def rows(position: UUID => Int): Map[Int, BatchEventTimeStats] = synchronized {

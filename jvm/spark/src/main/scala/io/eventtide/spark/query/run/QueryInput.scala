@@ -24,10 +24,10 @@ import io.eventtide.spark.spi.{BatchEventTimeStats, SubstreamName}
   */
 private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkSettings) {
   private var substreams = settings.newSubstreams()
-  private lazy val standIns =
+  private lazy val placeholders =
     (1 to settings.expectedCount.getOrElse(1)).map(SubstreamName.placeholder)
   private var firstLeft = 0
-  private var isDeserted = false // its source has no partitions any more
+  private var hasNoPartitions = false // its source has no partitions any more
   private var badTime = 0L
   private var future = 0L
   private var aheadMicros = 0L
@@ -58,7 +58,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     val names =
       if (settings.expected.nonEmpty) settings.expected
       else if (!settings.hasSubstreams) Seq(SubstreamName.Whole)
-      else standIns
+      else placeholders
     names.foreach(substreams.declare(_, now))
   }
 
@@ -67,7 +67,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     * One with a backlog is declared before its first row, so that it holds the others back. So is one
     * that has nothing yet, if it can become idle: else it would hold them back for ever.
     */
-  def tell(now: Long, backlogs: Map[String, Backlog]): Unit = {
+  def updateBacklogs(now: Long, backlogs: Map[String, Backlog]): Unit = {
     val canBeIdle = settings.idleTimeoutMicros.isDefined
     val begun = backlogs.filter { case (name, backlog) =>
       substreams.indexOf(name).isEmpty && (backlog == Backlog.Waiting || canBeIdle)
@@ -87,17 +87,17 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     * @param rows
     *   what came at this clock value
     */
-  def keepOnly(
+  def retainPartitions(
       now: Long,
       partitions: Set[String],
       rows: BatchEventTimeStats = BatchEventTimeStats.Empty
   ): Unit = {
     val reports = substreams.report
-    isDeserted = partitions.isEmpty && !reports.exists(isAwaited)
-    if (partitions.nonEmpty) takeOut(now, rows, reports.filter(isGone(_, partitions)))
+    hasNoPartitions = partitions.isEmpty && !reports.exists(isAwaited)
+    if (partitions.nonEmpty) removeSubstreams(now, rows, reports.filter(isGone(_, partitions)))
   }
 
-  private def takeOut(now: Long, rows: BatchEventTimeStats, gone: Seq[SubstreamReport]): Unit = {
+  private def removeSubstreams(now: Long, rows: BatchEventTimeStats, gone: Seq[SubstreamReport]): Unit = {
     val cap = if (rows.isEmpty) Long.MaxValue else rows.max
     gone.foreach(one => substreams.indexOf(one.name).foreach(substreams.remove(_, now, cap)))
     if (gone.nonEmpty && substreams.size == 0) {
@@ -107,7 +107,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   }
 
   private def isGone(one: SubstreamReport, partitions: Set[String]): Boolean =
-    if (partitions(one.name)) isOfNoUse(one) else !isAwaited(one)
+    if (partitions(one.name)) canBeDropped(one) else !isAwaited(one)
 
   // There has never been such a partition, and one is expected.
   private def isAwaited(one: SubstreamReport): Boolean =
@@ -115,7 +115,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
       (SubstreamName.isPlaceholder(one.name) || settings.expected.contains(one.name))
 
   // It was waited for, and of all that it had nothing came here; nor does it ever become idle.
-  private def isOfNoUse(one: SubstreamReport): Boolean =
+  private def canBeDropped(one: SubstreamReport): Boolean =
     one.rows == 0 && one.backlog == Backlog.Empty && settings.idleTimeoutMicros.isEmpty &&
       settings.expected.isEmpty && settings.expectedCount.isEmpty
 
@@ -125,8 +125,8 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     *   those that were read before, which may not be known here
     */
   def assumeBacklogs(now: Long, partitions: Map[String, Backlog]): Unit = {
-    isDeserted = false
-    tell(now, partitions)
+    hasNoPartitions = false
+    updateBacklogs(now, partitions)
     substreams.backlogs(substreams.report.filter(_.backlog != Backlog.Unknown).flatMap { one =>
       substreams.indexOf(one.name).map(_ -> Backlog.Waiting)
     })
@@ -144,7 +144,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     */
   def observe(now: Long, rows: BatchEventTimeStats, credited: Boolean): Unit = {
     if (!credited) substreams.skip(now)
-    if (!rows.isEmpty) isDeserted = false
+    if (!rows.isEmpty) hasNoPartitions = false
     val most = this.most
     // Those that begin have rows, so that none of them is forgotten.
     val meanwhile = if (settings.ttlMicros.isEmpty) most else most + settings.maxSubstreams
@@ -172,21 +172,21 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
 
   // They give way in order, so that one that is gone need not be looked for again.
   private def standIn: Option[Int] = {
-    while (firstLeft < standIns.length && substreams.indexOf(standIns(firstLeft)).isEmpty) {
+    while (firstLeft < placeholders.length && substreams.indexOf(placeholders(firstLeft)).isEmpty) {
       firstLeft += 1
     }
-    standIns.lift(firstLeft).flatMap(substreams.indexOf)
+    placeholders.lift(firstLeft).flatMap(substreams.indexOf)
   }
 
   /** How this input would be at `now`, were there no more rows. */
   def at(now: Long): LookedAhead = {
     val ahead = substreams.lookAhead(now)
-    ahead.copy(isIdle = isDeserted || ahead.isIdle)
+    ahead.copy(isIdle = hasNoPartitions || ahead.isIdle)
   }
 
   def raise(micros: Long, now: Long): Unit = substreams.raise(micros, now)
 
-  def isIdle: Boolean = isDeserted || substreams.status == Status.Idle
+  def isIdle: Boolean = hasNoPartitions || substreams.status == Status.Idle
 
   /** Whether silence until `now` would make one idle, or move its watermark. */
   def isSilenceUpTo(now: Long): Boolean = substreams.isSilenceUpTo(now)
@@ -197,7 +197,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
 
   /** From when on this input is at `target`, and from when on it is idle, without rows. */
   def deadline(target: Long): (Option[Long], Option[Long]) =
-    (substreams.dueAt(target), if (isDeserted) Some(Long.MinValue) else substreams.idleAt)
+    (substreams.dueAt(target), if (hasNoPartitions) Some(Long.MinValue) else substreams.idleAt)
 
   /** The saved state: whole, or what changed since it was last saved. */
   def save(whole: Boolean): Array[Byte] = {
@@ -218,7 +218,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     emitted,
     badTime,
     future,
-    if (isDeserted) leftOut(summary) else summary,
+    if (hasNoPartitions) withoutWaiting(summary) else summary,
     rows,
     limit,
     aheadMicros
@@ -230,7 +230,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     hidden = Option.when(settings.expectedCount.isEmpty)(SubstreamName.placeholder(1))
   )
 
-  private def leftOut(all: SubstreamSummary): SubstreamSummary = all.copy(
+  private def withoutWaiting(all: SubstreamSummary): SubstreamSummary = all.copy(
     idle = all.count,
     spread = all.listed.flatMap(_.top).headOption.map(_ => 0L),
     listed = all.listed.map(_.copy(activity = Activity.CaughtUp))

@@ -63,8 +63,8 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   }.toMap
 
   /** Takes what sources say of their partitions, by position. */
-  def tell(now: Long, backlogs: Map[Int, Map[String, Backlog]]): Unit =
-    backlogs.foreach { case (position, of) => inputs(position).tell(now, of) }
+  def updateBacklogs(now: Long, backlogs: Map[Int, Map[String, Backlog]]): Unit =
+    backlogs.foreach { case (position, of) => inputs(position).updateBacklogs(now, of) }
 
   /** Until the sources say what their partitions have left. */
   def assumeBacklogs(now: Long, partitions: Map[Int, Map[String, Backlog]]): Unit =
@@ -73,14 +73,14 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   /** Whether the silence of a partition until `now` would decide something. */
   def isSilenceUpTo(now: Long): Boolean = ofPartitions.keys.exists(inputs(_).isSilenceUpTo(now))
 
-  /** Takes out partitions that are gone, after `tell` and the rows of the batch. */
-  def keepOnly(
+  /** Takes out partitions that are gone, after `updateBacklogs` and the rows of the batch. */
+  def retainPartitions(
       now: Long,
       partitions: Map[Int, Map[String, Backlog]],
       rows: Map[Int, BatchEventTimeStats] = Map.empty
   ): Unit =
     partitions.foreach { case (position, of) =>
-      inputs(position).keepOnly(now, of.keySet, rows.getOrElse(position, BatchEventTimeStats.Empty))
+      inputs(position).retainPartitions(now, of.keySet, rows.getOrElse(position, BatchEventTimeStats.Empty))
     }
 
   /** Counts the rows of a batch that were refused, by position. */

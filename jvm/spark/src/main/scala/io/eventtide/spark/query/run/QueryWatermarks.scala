@@ -69,7 +69,9 @@ private[spark] object QueryWatermarks {
       .map(_.settings)
       .filter(_.growsUnasked)
       .foreach(of => watch.growsUnasked(of.substreams.text))
-    new QueryWatermark(query, inputs, ledger, late, due, watch, steps, epoch)
+    new QueryWatermark(
+      new RunState(query, inputs, ledger, late, due, watch, steps, epoch)
+    )
   }
 
   /** The batch that a node is planned for; None for a node of another query, which may be planned on

@@ -29,7 +29,7 @@ private[spark] final class QueryWindowBatch private (
 
   override val settings: WindowSettings = watermark.settings(position)
 
-  override def countsEveryStep: Boolean = watermark.countsEveryStep(position)
+  override def batchOnEveryAdvance: Boolean = watermark.batchOnEveryAdvance(position)
 
   override def nowMicros: Long = watermark.nowMicros
 

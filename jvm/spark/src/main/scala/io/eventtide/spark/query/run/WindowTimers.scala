@@ -37,7 +37,7 @@ private[query] final class WindowTimers(
   private var rules = own // by which keys were last turned to
   private var left = begins // by which the batch was begun that the last run left
   private var asksByClock = false
-  private var lastBeat = Long.MinValue
+  private var lastPoll = Long.MinValue
   private var asksAtStart = false
 
   /** Takes what a run before this one has saved; its watermark is known. By other rules something else
@@ -108,7 +108,7 @@ private[query] final class WindowTimers(
     next.zip(rules).zip(begins).map { case ((due, by), begun) => SavedTimer(due, by, begun) }
 
   /** Whether a watermark that closes no window makes rows late that come after it. */
-  def countsEveryStep(window: Int): Boolean = !isOnlyForWindows && windows(window).countsEveryStep
+  def batchOnEveryAdvance(window: Int): Boolean = !isOnlyForWindows && windows(window).batchOnEveryAdvance
 
   /** The lowest watermark that is worth a batch by itself; None while none is. */
   def awaits: Option[Long] =
@@ -121,24 +121,24 @@ private[query] final class WindowTimers(
   def planned(): Unit = asksAtStart = false
 
   /** Whether a batch is to be run for what was due when the run began; says so once. */
-  def takeOwed(): Boolean = {
+  def pollStartupBatch(): Boolean = {
     val owed = asksAtStart
     asksAtStart = false
     owed
   }
 
   /** Whether a batch at this time or later gives something by the clock; says so once a batch. */
-  def takeOverdue(nowMicros: Long): Boolean = {
+  def pollProcessingTimer(nowMicros: Long): Boolean = {
     val overdue = asksByClock && next.zip(windows).exists { case (due, window) =>
-      due.clockMicros <= nowMicros && earliestBeat(window) <= nowMicros
+      due.clockMicros <= nowMicros && earliestPoll(window) <= nowMicros
     }
     if (overdue) {
       asksByClock = false
-      lastBeat = nowMicros
+      lastPoll = nowMicros
     }
     overdue
   }
 
-  private def earliestBeat(window: WindowSettings): Long =
-    Clamped.add(lastBeat, window.beatMicros)
+  private def earliestPoll(window: WindowSettings): Long =
+    Clamped.add(lastPoll, window.pollIntervalMicros)
 }

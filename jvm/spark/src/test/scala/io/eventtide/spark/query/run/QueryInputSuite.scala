@@ -32,40 +32,40 @@ final class QueryInputSuite extends AnyFunSuite {
     "a partition that is gone is not waited for, also when a batch has rows of it all the same"
   ) {
     val input = begun()
-    input.tell(0, Map("t/0" -> Backlog.Empty))
+    input.updateBacklogs(0, Map("t/0" -> Backlog.Empty))
     input.observe(1, rows("t/0" -> 70, "gone/0" -> 20), credited = true)
     assert(input.emitted.contains(20000L))
-    input.keepOnly(1, Set("t/0"))
+    input.retainPartitions(1, Set("t/0"))
     input.observe(2, rows("t/0" -> 90), credited = true)
     assert(input.emitted.contains(90000L))
   }
 
   test("one that is expected by its name is waited for, though there is none yet") {
     val input = begun("expected.0" -> "t/0", "expected.1" -> "t/1")
-    input.tell(0, Map("t/0" -> Backlog.Empty))
+    input.updateBacklogs(0, Map("t/0" -> Backlog.Empty))
     input.observe(1, rows("t/0" -> 70), credited = true)
-    input.keepOnly(1, Set("t/0"))
+    input.retainPartitions(1, Set("t/0"))
     assert(input.emitted.isEmpty)
   }
 
   test("as many as are expected are waited for, though there are fewer yet") {
     val input = begun("expected" -> "2")
-    input.tell(0, Map("t/0" -> Backlog.Empty))
+    input.updateBacklogs(0, Map("t/0" -> Backlog.Empty))
     input.observe(1, rows("t/0" -> 70), credited = true)
-    input.keepOnly(1, Set("t/0"))
+    input.retainPartitions(1, Set("t/0"))
     assert(input.emitted.isEmpty)
   }
 
   test("when all partitions are gone nobody is waited for, until there is one again") {
     val input = begun()
-    input.tell(0, Map("a/0" -> Backlog.Empty, "b/0" -> Backlog.Waiting))
+    input.updateBacklogs(0, Map("a/0" -> Backlog.Empty, "b/0" -> Backlog.Waiting))
     input.observe(1, rows("a/0" -> 70, "b/0" -> 20), credited = true)
-    input.keepOnly(1, Set.empty)
+    input.retainPartitions(1, Set.empty)
     assert(input.isIdle && input.emitted.contains(20000L)) // they may only be hidden
     assert(input.at(3).isIdle && input.deadline(30000) == ((None, Some(Long.MinValue))))
-    input.tell(2, Map("c/0" -> Backlog.Waiting))
+    input.updateBacklogs(2, Map("c/0" -> Backlog.Waiting))
     input.observe(2, rows("c/0" -> 30), credited = true)
-    input.keepOnly(2, Set("c/0"))
+    input.retainPartitions(2, Set("c/0"))
     assert(!input.isIdle && input.emitted.contains(30000L))
   }
 
@@ -86,26 +86,26 @@ final class QueryInputSuite extends AnyFunSuite {
     input.begin(0)
     val batch = rows("t/0" -> 70, "gone/0" -> 20)
     input.observe(100000, batch, credited = true)
-    input.keepOnly(100000, Set("t/0"), batch)
+    input.retainPartitions(100000, Set("t/0"), batch)
     assert(input.emitted.contains(70000L))
   }
 
   test("when nobody can say what is left, all wait until somebody can, and none is deserted") {
     val input = begun("idle_timeout" -> "PT10S")
     val known = Map("a/0" -> Backlog.Empty)
-    input.tell(0, known)
+    input.updateBacklogs(0, known)
     input.observe(1, rows("a/0" -> 70), credited = true)
-    input.keepOnly(1, Set.empty)
+    input.retainPartitions(1, Set.empty)
     input.assumeBacklogs(20000000, known.map(_._1 -> Backlog.Waiting))
     input.observe(20000000, BatchEventTimeStats.Empty, credited = true)
     assert(!input.isIdle)
-    input.tell(20000000, known)
+    input.updateBacklogs(20000000, known)
     assert(input.isIdle)
   }
 
   test("an input that has never had a partition is waited for") {
     val input = begun()
-    input.keepOnly(1, Set.empty)
+    input.retainPartitions(1, Set.empty)
     assert(!input.isIdle)
   }
 }
