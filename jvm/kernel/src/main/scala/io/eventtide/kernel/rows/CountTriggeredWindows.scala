@@ -99,7 +99,7 @@ private[rows] final class CountTriggeredWindows(
       if (at == 0) load()
       length match {
         case WindowLength.Time(_) => inTime.moveTo(end): Unit
-        case WindowLength.Rows(count) => turnTo(ended(at)._1, count, slots)
+        case WindowLength.Rows(count) => select(ended(at)._1, count, slots)
       }
       if (first < 0) first = lowestSlot
     }
@@ -114,7 +114,7 @@ private[rows] final class CountTriggeredWindows(
       case WindowLength.Rows(count) =>
         lastMembers = new BitSet
         if (lastCount > 0) {
-          turnTo(lastCount, count, lastMembers)
+          select(lastCount, count, lastMembers)
           first = lowestOf(lastMembers)
         }
     }
@@ -136,7 +136,7 @@ private[rows] final class CountTriggeredWindows(
   }
 
   /** The last so many of those counted. */
-  private def turnTo(counted: Long, count: Int, into: BitSet): Unit = {
+  private def select(counted: Long, count: Int, into: BitSet): Unit = {
     into.clear()
     into.set(log.slotFrom(counted - count), log.slotFrom(counted))
   }
@@ -171,7 +171,7 @@ private[rows] final class CountTriggeredWindows(
   // How many have been counted since the last window says which rows the next one has.
   def isEmpty: Boolean = waiting.isEmpty && log.isEmpty && log.rows % slide == 0
 
-  def letGo(): Unit = length match {
+  def evict(): Unit = length match {
     case WindowLength.Time(time) =>
       val past = Clamped.subtract(highest, time)
       val kept = if (keepsLast && lastCount > 0) Clamped.subtract(lastEnd, time) else past

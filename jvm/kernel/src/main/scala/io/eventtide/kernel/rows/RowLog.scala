@@ -56,7 +56,7 @@ final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean =
 
   /** Adds a row of another log, which has been turned to. */
   def add(from: RowLog, slot: Int): Unit = {
-    from.turnTo(slot)
+    from.select(slot)
     tail.add(from.block, from.rowOfBlock)
     end += 1
     keepShort()
@@ -122,7 +122,7 @@ final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean =
   }
 
   /** Turns to a row that is loaded, which is then in `block` at `rowOfBlock`. */
-  def turnTo(slot: Int): Unit = {
+  def select(slot: Int): Unit = {
     atHand = loadedAt(slot)
     rowOfBlock = slot - atHand.slot
     block = if (atHand.block != null) atHand.block else readAgain(atHand)
@@ -178,7 +178,7 @@ final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean =
       while (slot < from.slot + from.count) {
         if (slotTimes(slot) <= time) give(slot)
         else {
-          turnTo(slot)
+          select(slot)
           left.add(block, rowOfBlock)
         }
         slot += 1

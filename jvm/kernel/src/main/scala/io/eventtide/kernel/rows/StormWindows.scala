@@ -7,7 +7,7 @@ import io.eventtide.kernel.window.{BlockStore, ByteSink, ByteSource}
 /** The windows of one key over its rows, each of which is kept once, whatever they overlap.
   *
   * Used for one key after another: `begin` or `read`, then `open`, then `add`, then `next` until it
-  * says no, then `letGo`, then `write`. A row is in a window by its slot in `log`.
+  * says no, then `evict`, then `write`. A row is in a window by its slot in `log`.
   *
   *   - '''Guarantee:''' a row that is not behind the watermark is in all of its windows; nothing is
   *     given before there is a watermark. Windows come by ascending end.
@@ -64,12 +64,12 @@ abstract class StormWindows {
   def due: Long
 
   /** All windows have been given: lets go of rows that are in none to come. */
-  def letGo(): Unit
+  def evict(): Unit
 
   /** Lets go of all rows. */
   def forget(): Unit
 
-  /** Whether the key is as one without state; asked after `letGo`. */
+  /** Whether the key is as one without state; asked after `evict`. */
   def isEmpty: Boolean
 
   def write(out: ByteSink): Unit

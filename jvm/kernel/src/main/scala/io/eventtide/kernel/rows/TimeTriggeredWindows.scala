@@ -102,9 +102,9 @@ private[rows] final class TimeTriggeredWindows(
   }
 
   private def turn(): Unit = {
-    val entered = loaded.moveTo(nextEnd)
+    val inserted = loaded.moveTo(nextEnd)
     if (first < 0) first = loaded.lowest
-    if (entered > 0) quiet = 0 // a run of quiet slides ends
+    if (inserted > 0) quiet = 0 // a run of quiet slides ends
     else if (repeats) passQuiet()
     lastEnd = nextEnd
     hasEnded = true
@@ -150,7 +150,7 @@ private[rows] final class TimeTriggeredWindows(
 
   def isEmpty: Boolean = log.isEmpty
 
-  def letGo(): Unit = length match {
+  def evict(): Unit = length match {
     case WindowLength.Time(time) =>
       val needed = if (keepsLast && hasEnded) lastEnd else nextEnd
       log.drop(_.highest <= Clamped.subtract(needed, time))

@@ -7,7 +7,7 @@ import io.eventtide.kernel.time.Clamped
 /** The rows of a window that moves on in time, by their slots. */
 private[rows] abstract class WindowRows(times: Array[Long], count: Int) {
   private val order = TimeOrder.of(times, count)
-  private var entered = 0
+  private var inserted = 0
 
   val slots = new BitSet(count)
 
@@ -15,31 +15,31 @@ private[rows] abstract class WindowRows(times: Array[Long], count: Int) {
   def lowest: Int
 
   /** The time of the row that enters next; `RowLog.Never` when all have entered. */
-  def nextTime: Long = if (entered < count) timeOf(entered) else RowLog.Never
+  def nextTime: Long = if (inserted < count) timeOf(inserted) else RowLog.Never
 
   /** The highest time of those that have entered, of which there are some. */
-  def newest: Long = timeOf(entered - 1)
+  def newest: Long = timeOf(inserted - 1)
 
-  def hasEntered: Boolean = entered > 0
+  def hasEntered: Boolean = inserted > 0
 
   protected def slotOf(place: Int): Int = order(place)
   protected def timeOf(place: Int): Long = times(order(place))
 
   /** Moves the end of the window on; answers how many rows have entered. */
   def moveTo(end: Long): Int = {
-    val before = entered
-    while (entered < count && timeOf(entered) <= end) {
-      enter(slotOf(entered))
-      entered += 1
+    val before = inserted
+    while (inserted < count && timeOf(inserted) <= end) {
+      enter(slotOf(inserted))
+      inserted += 1
     }
-    leave(end, entered)
-    entered - before
+    leave(end, inserted)
+    inserted - before
   }
 
   protected def enter(slot: Int): Unit
 
   /** The end of the window is here; so many rows have entered by now. */
-  protected def leave(end: Long, entered: Int): Unit
+  protected def leave(end: Long, inserted: Int): Unit
 }
 
 /** The rows of the last so much time. */
@@ -52,9 +52,9 @@ private[rows] final class TimeEviction(times: Array[Long], count: Int, length: L
 
   protected def enter(slot: Int): Unit = slots.set(slot)
 
-  protected def leave(end: Long, entered: Int): Unit = {
+  protected def leave(end: Long, inserted: Int): Unit = {
     val after = Clamped.subtract(end, length)
-    while (left < entered && timeOf(left) <= after) {
+    while (left < inserted && timeOf(left) <= after) {
       slots.clear(slotOf(left))
       left += 1
     }
@@ -77,7 +77,7 @@ private[rows] final class CountEviction(times: Array[Long], count: Int, most: In
     size += 1
   }
 
-  protected def leave(end: Long, entered: Int): Unit = while (size > most) {
+  protected def leave(end: Long, inserted: Int): Unit = while (size > most) {
     slots.clear(first)
     first = slots.nextSetBit(first)
     size -= 1

@@ -258,7 +258,7 @@ final class Substreams(
     if (substream.idle) observeAndLook(now, substream, ts)
     else {
       substream.observe(now, ts, ts)
-      gate.freedBy(index, substream) && offer()
+      gate.released(index, substream) && offer()
     }
   }
 

@@ -38,7 +38,7 @@ private[watermark] final class WatermarkEmitter(
     isCombined = false
   }
 
-  /** Substreams changed otherwise than by a row that `freedBy` is asked about. */
+  /** Substreams changed otherwise than by a row that `released` is asked about. */
   def disturb(): Unit = {
     isCombined = false
     isAimed = false
@@ -47,11 +47,11 @@ private[watermark] final class WatermarkEmitter(
   /** Rows come one by one from now on: sees to it that those are known that hold back. */
   def watch(): Unit = {
     isCombined = false
-    if (!isAimed) aim()
+    if (!isAimed) retarget()
   }
 
   /** Whether this was the last substream that held the next emission back, and no longer does. */
-  def freedBy(index: Int, substream: Substream): Boolean =
+  def released(index: Int, substream: Substream): Boolean =
     substream.holds && substream.reached(target) && {
       substream.holds = false
       table.wakeAt(index, target)
@@ -83,7 +83,7 @@ private[watermark] final class WatermarkEmitter(
   }
 
   // Sees which active substreams hold back the next emission.
-  private def aim(): Unit = {
+  private def retarget(): Unit = {
     isAimed = true
     table.postpone()
     target = throttle.watched
@@ -103,7 +103,7 @@ private[watermark] final class WatermarkEmitter(
     if (throttle.notBefore > clock && isFree) throttle.notBefore else Long.MaxValue
 
   private def isFree: Boolean = {
-    if (!isAimed) aim()
+    if (!isAimed) retarget()
     holding == 0
   }
 

@@ -42,10 +42,11 @@ final class FrameWindowState private (
   def isEmpty: Boolean = pending.isEmpty && closedFrames.isEmpty
 
   /** Passes over boundaries up to `boundary`, if no window that ends there is still to be given. */
-  def skipTo(boundary: Long): Unit = if (boundary > closedAt && due > boundary) closeUpTo(boundary)
+  def advanceTo(boundary: Long): Unit =
+    if (boundary > closedAt && due > boundary) closeUpTo(boundary)
 
   /** Passes over boundaries up to `boundary`, whose windows have been given. */
-  def passOver(boundary: Long): Unit = while (next(boundary)) ()
+  def discardClosedUpTo(boundary: Long): Unit = while (next(boundary)) ()
 
   /** Adds what is in `buffer`, which stays the caller's, to a frame; false when it is too late. */
   def add(frame: Long, buffer: Int): Boolean =

@@ -18,7 +18,7 @@ final class FrameWindows(spec: WindowSpec, ring: FrameWindowState) extends Windo
 
   def judgeBy(watermark: Option[Long]): Unit = {
     lateBelow = watermark.fold(Long.MinValue)(spec.lateBelow)
-    watermark.foreach(reached => ring.skipTo(spec.closed(reached)))
+    watermark.foreach(reached => ring.advanceTo(spec.closed(reached)))
   }
 
   def add(ts: Long, buffer: Int): Boolean = {

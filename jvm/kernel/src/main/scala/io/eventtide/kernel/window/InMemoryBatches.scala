@@ -9,14 +9,14 @@ import io.eventtide.kernel.watermark.PolicySpec
   *
   * @param policy what moves a watermark
   * @param group keys of which it says the same have one watermark; None where each has its own
-  * @param rowsAtOnce of so many rows of a key, those after them count as of another batch
+  * @param maxRowsPerStep of so many rows of a key, those after them count as of another batch
   */
 final case class KeyRules[K](
     policy: PolicySpec,
     group: Option[K => Any],
     silence: KeyIdleness,
     triggers: Seq[Trigger] = Seq(Trigger.AtEnd),
-    rowsAtOnce: Int = Int.MaxValue
+    maxRowsPerStep: Int = Int.MaxValue
 )
 
 object KeyRules {
@@ -100,8 +100,8 @@ final class InMemoryBatches[K](
       case None => key.begin()
       case Some(bytes) => read(bytes)
     }
-    val (first, others) = rows.splitAt(rules.rowsAtOnce)
-    val late = close(of, now, give, first) ++ others.grouped(rules.rowsAtOnce).flatMap { more =>
+    val (first, others) = rows.splitAt(rules.maxRowsPerStep)
+    val late = close(of, now, give, first) ++ others.grouped(rules.maxRowsPerStep).flatMap { more =>
       key.again()
       close(of, now, give, more)
     }

@@ -67,8 +67,8 @@ final class PanedRing(
   def isEmpty: Boolean = ring.isEmpty && history.isEmpty
 
   /** As of `FrameWindowState`. */
-  def skipTo(closed: Long, last: Long): Unit = {
-    ring.skipTo(closed)
+  def advanceTo(closed: Long, last: Long): Unit = {
+    ring.advanceTo(closed)
     done = math.max(done, last)
   }
 

@@ -22,7 +22,7 @@ final case class Profile(
     inclusive: Boolean = false,
     delays: Boolean = false,
     refires: Boolean = false,
-    everyStep: Boolean = false,
+    onEveryAdvance: Boolean = false,
     session: SessionRules = SessionRules()
 ) {
 
@@ -53,7 +53,7 @@ object Profile {
 
   val spark: Profile = Profile(
     "spark",
-    everyStep = true,
+    onEveryAdvance = true,
     session = SessionRules(touchingMerges = true, lateRule = LateRule.FrameClosed)
   )
 
@@ -69,10 +69,10 @@ object Profile {
     "storm",
     bounds = IntervalBounds.EndIncluded,
     lateRule = LateRule.BehindWatermark,
-    everyStep = true
+    onEveryAdvance = true
   )
 
-  val voltsp: Profile = Profile("voltsp", delays = true, everyStep = true)
+  val voltsp: Profile = Profile("voltsp", delays = true, onEveryAdvance = true)
 
   val all: Seq[Profile] = Seq(eventtide, jet, spark, flink, storm, voltsp)
 }

@@ -21,13 +21,13 @@ private[window] abstract class SlidingFrames(
   protected def blocks: FrameList
 
   /** A frame has come to the end of `newest`. */
-  protected def entered(buffer: Int): Unit
+  protected def inserted(buffer: Int): Unit
 
   /** What was `newest` has become the last block. */
-  protected def archived(block: Long): Unit
+  protected def blockClosed(block: Long): Unit
 
   /** `oldest` has been filled, from the first block or, if there was none, from `newest`. */
-  protected def unfolded(fromBlock: Boolean): Unit
+  protected def frontRefilled(fromBlock: Boolean): Unit
 
   /** The first of `oldest` is about to leave. */
   protected def leaves(buffer: Int): Unit
@@ -40,15 +40,15 @@ private[window] abstract class SlidingFrames(
   final def isEmpty: Boolean = oldest.isEmpty && blocks.isEmpty && newest.isEmpty
 
   final def push(frame: Long, buffer: Int): Unit = {
-    if (newest.size >= blockSize) archived(stored.put(newest, 0, newest.size))
+    if (newest.size >= blockSize) blockClosed(stored.put(newest, 0, newest.size))
     newest.append(frame, buffer)
-    entered(buffer)
+    inserted(buffer)
   }
 
   final def late(frame: Long, buffer: Int): Unit =
     if (isEmpty) {
       newest.merge(frame, buffer, buffers)
-      entered(buffer)
+      inserted(buffer)
     } else if (!newest.isEmpty && frame >= newest.first) {
       newest.merge(frame, buffer, buffers)
       lateNewest(buffer)
@@ -82,10 +82,10 @@ private[window] abstract class SlidingFrames(
   private def unfold(): Unit =
     if (blocks.isEmpty) {
       oldest.take(newest, 0, newest.size)
-      unfolded(fromBlock = false)
+      frontRefilled(fromBlock = false)
     } else {
       stored.take(blocks.first, oldest)
-      unfolded(fromBlock = true)
+      frontRefilled(fromBlock = true)
     }
 
   def clear(): Unit = {

@@ -15,14 +15,14 @@ private[window] final class SubtractOnEvict(buffers: Buffers, archive: BlockStor
 
   def giveBack(total: Int): Unit = ()
 
-  protected def entered(buffer: Int): Unit = {
+  protected def inserted(buffer: Int): Unit = {
     if (oldest.isEmpty && blocks.isEmpty && newest.size == 1) all = buffers.copy(buffer)
     else buffers.merge(all, buffer)
   }
 
-  protected def archived(block: Long): Unit = blocks.append(block, -1)
+  protected def blockClosed(block: Long): Unit = blocks.append(block, -1)
 
-  protected def unfolded(fromBlock: Boolean): Unit = if (fromBlock) blocks.dropFirst()
+  protected def frontRefilled(fromBlock: Boolean): Unit = if (fromBlock) blocks.dropFirst()
 
   protected def leaves(buffer: Int): Unit =
     if (oldest.size == 1 && blocks.isEmpty && newest.isEmpty) buffers.release(all)

@@ -11,7 +11,7 @@ import io.eventtide.kernel.{InvalidArgument, StateVersion}
   * @param keep so long after its last row a key is forgotten that holds nothing
   * @param byEvents whether it is measured by the watermark over all keys, in place of the clock
   */
-final case class KeyIdleness(timeout: Option[Long], keep: Long, byEvents: Boolean = false) {
+final case class KeyIdleness(timeout: Option[Long], keep: Long, inEventTime: Boolean = false) {
   timeout.filter(_ <= 0).foreach { value =>
     throw new InvalidArgument("idle timeout", value, "more than zero")
   }
@@ -60,7 +60,7 @@ final class TimedWindows(
   private var reached = Long.MinValue // by the clock that silence is measured by
   private var isAlive = false // by a row that says no time
   private var isSilent = false
-  private var isShown = false
+  private var isPeek = false
   private var phase: PaneTiming = PaneTiming.OnTime
   private var running = windows // that has been turned to a window
   private var asked = 0 // the trigger that is asked about that window
@@ -81,7 +81,7 @@ final class TimedWindows(
   private def open(): Unit = {
     isAlive = false
     isSilent = false
-    isShown = false
+    isPeek = false
     phase = PaneTiming.OnTime
     running = windows
     isTurned = false
@@ -109,7 +109,7 @@ final class TimedWindows(
     * @param rows how many they are
     */
   def add(lowest: Long, highest: Long, rows: Long, now: Long, buffer: Int): Boolean = {
-    lastSign = math.max(lastSign, if (silence.byEvents) highest else now)
+    lastSign = math.max(lastSign, if (silence.inEventTime) highest else now)
     val onTime = windows.add(lowest, buffer)
     if (onTime) {
       time.accept(lowest, highest)
@@ -124,7 +124,7 @@ final class TimedWindows(
     * @param now the clock
     */
   def addWithoutTime(now: Long, buffer: Int): Unit = {
-    if (silence.byEvents) isAlive = true else lastSign = math.max(lastSign, now)
+    if (silence.inEventTime) isAlive = true else lastSign = math.max(lastSign, now)
     windows.add(TimedWindows.NoTime, buffer): Unit
     if (givesEarly) states.foreach(_.add(windows.mark, windows.apart, 1))
   }
@@ -141,10 +141,10 @@ final class TimedWindows(
   def close(now: Long, overall: Option[Long], credited: Boolean = true): Unit = {
     time.advance(now)
     if (givesEarly) states.foreach(_.close(now))
-    reached = if (silence.byEvents) overall.getOrElse(Long.MinValue) else now
+    reached = if (silence.inEventTime) overall.getOrElse(Long.MinValue) else now
     if (isAlive) lastSign = math.max(lastSign, reached)
     isAlive = false
-    isSilent = (credited || silence.byEvents) && silence.timeout.exists(reached >= since(_))
+    isSilent = (credited || silence.inEventTime) && silence.timeout.exists(reached >= since(_))
   }
 
   /** Everything is to be given, whatever the watermark and the clock. */
@@ -153,7 +153,7 @@ final class TimedWindows(
   /** As `closeAll`, but each window once, whatever the triggers. */
   def showAll(): Unit = {
     closeAll()
-    isShown = true
+    isPeek = true
   }
 
   /** Turns to the next result; false when all have been given. */
@@ -166,7 +166,7 @@ final class TimedWindows(
 
   /** Turns to the next trigger of the window at hand, or to the first one of the next window. */
   private def step(): Boolean =
-    if (isTurned && !isShown && asked + 1 < states.length) {
+    if (isTurned && !isPeek && asked + 1 < states.length) {
       asked += 1
       true
     } else {
@@ -205,7 +205,7 @@ final class TimedWindows(
     def result = holds(running.result)
     if (phase == PaneTiming.Early)
       state.givesOpen && state.givesChanged(running.start, running.end, result)
-    else isShown || state.givesClosed(running.start, running.end, result)
+    else isPeek || state.givesClosed(running.start, running.end, result)
   }
 
   private def count(): Unit = {
@@ -246,11 +246,11 @@ final class TimedWindows(
   def due: Long = if (time.isShared) closesAt else WindowSet.Never
 
   /** The watermark over all keys at which there is something to do since the key is silent. */
-  def dueBySilence: Long = if (silence.byEvents) silentAt else WindowSet.Never
+  def dueBySilence: Long = if (silence.inEventTime) silentAt else WindowSet.Never
 
   /** The clock value at which there is something to do without rows. */
   def deadline: Long = {
-    val ofSilence = if (silence.byEvents) WindowSet.Never else silentAt
+    val ofSilence = if (silence.inEventTime) WindowSet.Never else silentAt
     val all = math.min(
       ofSilence,
       states.foldLeft(WindowSet.Never)((at, state) => math.min(at, state.deadline))

@@ -28,18 +28,18 @@ private[window] final class TwoStacks(buffers: Buffers, archive: BlockStore, blo
 
   def giveBack(total: Int): Unit = buffers.release(total)
 
-  protected def entered(buffer: Int): Unit = {
+  protected def inserted(buffer: Int): Unit = {
     if (newest.size == 1) allOfNewest = buffers.copy(buffer)
     else buffers.merge(allOfNewest, buffer)
   }
 
-  protected def archived(block: Long): Unit = {
+  protected def blockClosed(block: Long): Unit = {
     if (blocks.size == turned) restOfBlocks = buffers.copy(allOfNewest)
     else buffers.merge(restOfBlocks, allOfNewest)
     blocks.append(block, allOfNewest)
   }
 
-  protected def unfolded(fromBlock: Boolean): Unit = {
+  protected def frontRefilled(fromBlock: Boolean): Unit = {
     combineBackwards(oldest, oldest.size)
     if (fromBlock) {
       if (turned == 0) turn()

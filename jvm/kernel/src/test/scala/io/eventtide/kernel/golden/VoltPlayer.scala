@@ -123,9 +123,9 @@ object VoltPlayer {
         }
     }
     val timeout = Option.when(times.has("idle_timeout_ms"))(times.long("idle_timeout_ms"))
-    val byEvents = times.get("idle_timeout_clock") == "EVENT_TIME"
+    val inEventTime = times.get("idle_timeout_clock") == "EVENT_TIME"
     val group = if (byClock) KeyRules.Together else None
-    KeyRules(policy, group, KeyIdleness(timeout, keep = Long.MaxValue, byEvents))
+    KeyRules(policy, group, KeyIdleness(timeout, keep = Long.MaxValue, inEventTime))
   }
 
   def windows(config: GoldenArgs, buffers: Buffers, deducts: Boolean): WindowSet = {

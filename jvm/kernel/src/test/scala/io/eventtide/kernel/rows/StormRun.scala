@@ -52,7 +52,7 @@ final class StormRun(
       incoming.toSeq.filterNot { case (name, ts) => windows.add(ts, new Named(name)) }.map(_._1)
     incoming.clear()
     val panes = panesOf(windows)
-    windows.letGo()
+    windows.evict()
     dueNow = windows.due
     isPending = windows.hasPending
     saved = Option.when(!windows.isEmpty) {
@@ -80,7 +80,7 @@ final class StormRun(
       .iterate(slots.nextSetBit(0))(slot => slots.nextSetBit(slot + 1))
       .takeWhile(_ >= 0)
       .map { slot =>
-        windows.log.turnTo(slot)
+        windows.log.select(slot)
         new String(windows.log.bytes, windows.log.start, windows.log.length, UTF_8)
       }
       .toSeq

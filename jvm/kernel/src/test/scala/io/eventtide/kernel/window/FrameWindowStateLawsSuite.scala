@@ -204,7 +204,8 @@ object FrameWindowStateLawsSuite {
       buffers.reset()
       ring = make()
       Records.readAll(saved)(ring.read)
-      if (saves == WithRows) ring.passOver(closed) // otherwise the record says what was closed
+      if (saves == WithRows)
+        ring.discardClosedUpTo(closed) // otherwise the record says what was closed
     }
   }
 }

@@ -71,7 +71,7 @@ final class InMemoryBatchesLawsSuite extends AnyFunSuite with ScalaCheckProperty
 
   test("the order of a batch's rows, and the keys beside them, do not matter to a key") {
     val any = settings.flatMap(of => Gen.option(Gen.choose(1L, 10L)).map(gap => of.copy(gap = gap)))
-    forAll(any.map(_.copy(byEvents = false)), scripts, Gen.long) { (settings, script, seed) =>
+    forAll(any.map(_.copy(inEventTime = false)), scripts, Gen.long) { (settings, script, seed) =>
       val random = new scala.util.Random(seed)
       val numbered = numbers(script)
       val shuffled = numbered.map { case (now, rows) => now -> random.shuffle(rows) }
@@ -90,8 +90,8 @@ final class InMemoryBatchesLawsSuite extends AnyFunSuite with ScalaCheckProperty
       val cut = script.flatMap { case Batch(now, rows) =>
         if (rows.isEmpty) Seq(Batch(now, rows)) else rows.map(row => Batch(now, Seq(row)))
       }
-      def answered(script: Seq[Batch], rowsAtOnce: Int) = {
-        val answers = new Engine(settings.copy(rowsAtOnce = rowsAtOnce)).play(script)
+      def answered(script: Seq[Batch], maxRowsPerStep: Int) = {
+        val answers = new Engine(settings.copy(maxRowsPerStep = maxRowsPerStep)).play(script)
         val panes = answers.flatMap(_.panes).sortBy(pane => (pane.key, pane.end, pane.index))
         (panes, answers.flatMap(_.late).sorted, answers.last.watermarks)
       }
@@ -109,14 +109,14 @@ final class InMemoryBatchesLawsSuite extends AnyFunSuite with ScalaCheckProperty
   }
 
   test("a key that is a group of its own has its own time") {
-    forAll(settings.map(_.copy(byEvents = false)), scripts) { (settings, script) =>
+    forAll(settings.map(_.copy(inEventTime = false)), scripts) { (settings, script) =>
       val alone = new Engine(settings.copy(group = Some(key => key))).play(script)
       assert(alone.map(_.sorted) == new Engine(settings).play(script).map(_.sorted))
     }
   }
 
   test("a group has the watermark of all its rows, and none of another's") {
-    forAll(settings.map(_.copy(byEvents = false)), scripts) { (settings, script) =>
+    forAll(settings.map(_.copy(inEventTime = false)), scripts) { (settings, script) =>
       val pairs = Some((key: Int) => key / 2) // 0 with 1, and 2
       val answers = new Engine(settings.copy(group = pairs)).play(script)
       def only(has: Int => Boolean) = {
@@ -160,10 +160,10 @@ object InMemoryBatchesLawsSuite {
       lateRule: LateRule,
       highest: Boolean,
       timeout: Option[Long],
-      byEvents: Boolean,
+      inEventTime: Boolean,
       triggers: Seq[Trigger] = Seq(Trigger.AtEnd),
       group: Option[Int => Any] = None,
-      rowsAtOnce: Int = Int.MaxValue,
+      maxRowsPerStep: Int = Int.MaxValue,
       gap: Option[Long] = None, // of sessions, in place of windows
       isTogether: Boolean = false // rows that cannot be late are put together before they are added
   ) {
@@ -173,9 +173,9 @@ object InMemoryBatchesLawsSuite {
     def rules: KeyRules[Int] = KeyRules(
       if (highest) MaxEventTime() else MinEventTime(),
       group,
-      KeyIdleness(timeout, keep = Long.MaxValue, byEvents),
+      KeyIdleness(timeout, keep = Long.MaxValue, inEventTime),
       triggers,
-      rowsAtOnce
+      maxRowsPerStep
     )
   }
 
@@ -186,8 +186,8 @@ object InMemoryBatchesLawsSuite {
     rule <- Gen.oneOf(LateRule.all)
     highest <- Gen.oneOf(true, false)
     timeout <- Gen.option(Gen.choose(1L, 15L))
-    byEvents <- Gen.oneOf(true, false)
-  } yield Settings(size, windows, delay, rule, highest, timeout, byEvents)
+    inEventTime <- Gen.oneOf(true, false)
+  } yield Settings(size, windows, delay, rule, highest, timeout, inEventTime)
 
   val unconditional: Seq[Trigger] = Seq(
     Trigger(onUpdate = true),
@@ -287,7 +287,7 @@ object InMemoryBatchesLawsSuite {
     def play(script: Seq[Batch]): Seq[Answer] = numbers(script).map { case (now, rows) =>
       val judged = rows.map { case (row, number) =>
         val key = keys.getOrElseUpdate(row.key, new Key)
-        key.lastSign = math.max(key.lastSign, if (settings.byEvents) row.ts else now)
+        key.lastSign = math.max(key.lastSign, if (settings.inEventTime) row.ts else now)
         (row, number, isOnTime(key, row.ts))
       }
       val accepted = judged.collect { case (row, number, true) => row -> number }
@@ -297,10 +297,10 @@ object InMemoryBatchesLawsSuite {
       val panes = touched.flatMap { key =>
         val mine = accepted.collect { case (row, _) if row.key == key => row.ts }
         keys(key).watermark = moved(keys(key).watermark, mine)
-        closed(key) ++ silent(key, if (settings.byEvents) overall else Some(now))
+        closed(key) ++ silent(key, if (settings.inEventTime) overall else Some(now))
       }
       val others = keys.keys.toSeq.sorted.filterNot(touched.contains).flatMap { key =>
-        silent(key, if (settings.byEvents) overall else Some(now))
+        silent(key, if (settings.inEventTime) overall else Some(now))
       }
       Answer(
         panes ++ others,

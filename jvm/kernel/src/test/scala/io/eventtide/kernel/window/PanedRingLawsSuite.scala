@@ -169,7 +169,7 @@ object PanedRingLawsSuite {
       batch.rows.nonEmpty || batch.early || ring.due(one.lateness + 2) <= batch.closing
 
     private def take(batch: Batch): Seq[Given] = {
-      ring.skipTo(passed, last)
+      ring.advanceTo(passed, last)
       batch.rows.foreach { frame =>
         count += 1
         val row = buffers.of(count)

@@ -57,14 +57,14 @@ final class TimeRangeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val grid = CalendarGrid(length, zone, LocalDateTime.parse("1970-01-01T00:00"))
         val spec = WindowSpec(grid, Sliding(2))
         val TimeRange(lowest, highest) = spec.within(years)
-        assert(isShown(spec, lowest, years) && isShown(spec, highest, years))
-        assert(!isShown(spec, lowest - 1, years) && !isShown(spec, highest + 1, years))
+        assert(isPeek(spec, lowest, years) && isPeek(spec, highest, years))
+        assert(!isPeek(spec, lowest - 1, years) && !isPeek(spec, highest + 1, years))
         assert(lowest - years.lowest < 800 * day && years.highest - highest < 1200 * day)
       }
     }
   }
 
-  private def isShown(spec: WindowSpec, ts: Long, years: TimeRange): Boolean = {
+  private def isPeek(spec: WindowSpec, ts: Long, years: TimeRange): Boolean = {
     val frame = spec.frames.index(ts)
     spec.grid.start(spec.shape.start(frame + 1)) >= years.lowest &&
     spec.grid.start(spec.shape.lastEnd(frame)) <= years.highest

@@ -128,12 +128,12 @@ final class TimedWindowsSuite extends AnyFunSuite {
     val byClock = counted(KeyIdleness(Some(7), keep = 100))
     byClock.addWithoutTime(now = 50, buffers.of(1))
     assert(close(byClock, 50) == 0 && byClock.deadline == 57)
-    val byEvents = counted(KeyIdleness(Some(7), keep = 100, byEvents = true))
-    byEvents.addWithoutTime(now = 50, buffers.of(1))
-    byEvents.close(50, overall = Some(30))
-    assert(!byEvents.next() && byEvents.dueBySilence == 37)
-    byEvents.close(51, overall = Some(37))
-    assert(byEvents.next())
+    val inEventTime = counted(KeyIdleness(Some(7), keep = 100, inEventTime = true))
+    inEventTime.addWithoutTime(now = 50, buffers.of(1))
+    inEventTime.close(50, overall = Some(30))
+    assert(!inEventTime.next() && inEventTime.dueBySilence == 37)
+    inEventTime.close(51, overall = Some(37))
+    assert(inEventTime.next())
   }
 
   test("silence that is no time is refused") {

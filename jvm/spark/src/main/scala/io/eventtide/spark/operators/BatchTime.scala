@@ -28,8 +28,8 @@ private[operators] final case class BatchTime(
     after: Option[Long],
     isCredited: Boolean,
     log: Option[LateLog],
-    endsAll: Boolean,
-    isShown: Boolean = false
+    closesAll: Boolean,
+    isPeek: Boolean = false
 ) {
   def timestamp: Long = now - ahead
 }
@@ -38,5 +38,5 @@ private[operators] object BatchTime {
 
   /** Where all rows have been seen, or nothing is kept of what is given. */
   val EndOfInput: BatchTime =
-    BatchTime(now = 0, ahead = 0, None, None, isCredited = false, log = None, endsAll = true)
+    BatchTime(now = 0, ahead = 0, None, None, isCredited = false, log = None, closesAll = true)
 }

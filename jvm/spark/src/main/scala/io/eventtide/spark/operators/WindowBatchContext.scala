@@ -29,7 +29,7 @@ private[spark] trait WindowBatchContext {
   def isCredited: Boolean
 
   /** Whether every window closes in this batch. */
-  def endsAll: Boolean
+  def closesAll: Boolean
 
   /** Where the tasks put late rows. */
   def lateLog: LateLog

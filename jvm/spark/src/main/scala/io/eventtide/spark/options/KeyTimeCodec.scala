@@ -20,11 +20,11 @@ private[options] object KeyTimeCodec {
     val silence = settings.silence
     val scope =
       if (settings.policy.isEmpty) "global" else if (settings.isOfGroup) "group" else "key"
-    val rows = Option.when(settings.rowsAtOnce < Int.MaxValue)(settings.rowsAtOnce.toString)
+    val rows = Option.when(settings.maxRowsPerStep < Int.MaxValue)(settings.maxRowsPerStep.toString)
     val options = Seq(
       "scope" -> Some(scope),
       "key_idle_timeout" -> silence.timeout.map(PolicyFormatter.duration),
-      "key_idle_clock" -> Clocks.find(_._2 == silence.byEvents).map(_._1),
+      "key_idle_clock" -> Clocks.find(_._2 == silence.inEventTime).map(_._1),
       "key_ttl" -> Some(PolicyFormatter.duration(silence.keep)),
       "max_rows_per_batch" -> rows
     ).collect { case (option, Some(value)) => option -> value }
@@ -44,7 +44,7 @@ private[options] object KeyTimeCodec {
     val scope = options.choice("scope", Scopes).getOrElse("global")
     val isOwn = scope != "global"
     val timeout = options.duration("key_idle_timeout", 1)
-    val byEvents = options.choice("key_idle_clock", Clocks).getOrElse(false)
+    val inEventTime = options.choice("key_idle_clock", Clocks).getOrElse(false)
     val keep = options.duration("key_ttl", 0).getOrElse(Day)
     val heartbeat = options.duration("heartbeat", 100000).getOrElse(Minute)
     val rows = options.count("max_rows_per_batch", 1)
@@ -52,7 +52,7 @@ private[options] object KeyTimeCodec {
       throw new InvalidArgument("max_rows_per_batch", most, "given with scope=key only")
     }
     Option.when(isOwn || timeout.isDefined || remembers) {
-      val silence = KeyIdleness(timeout, keep, byEvents)
+      val silence = KeyIdleness(timeout, keep, inEventTime)
       val own = policy.filter(_ => isOwn)
       own.filter(_.needsDeclaredSubstreams).foreach { spec =>
         throw new InvalidArgument(

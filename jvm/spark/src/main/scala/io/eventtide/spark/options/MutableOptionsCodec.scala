@@ -29,7 +29,7 @@ private[options] object MutableOptionsCodec {
     val (every, rows) = (options.duration("early.every", 1), options.count("early.rows", 1))
     asked.copy(
       byKey = byKey,
-      panes = asked.panes.map(by(_, every, rows, asked.takesRows)),
+      panes = asked.panes.map(by(_, every, rows, asked.isRowAtATime)),
       emitted = asked.emitted.map(one => one.copy(trigger = by(one.trigger, every, rows)))
     )
   }

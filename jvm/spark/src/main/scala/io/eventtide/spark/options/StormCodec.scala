@@ -21,11 +21,11 @@ private[options] object StormCodec {
     */
   def read(options: OptionReader, isOfIngestion: Boolean): WindowKind.ByStorm = {
     val spec = StormSpec(extent(options, "length", 1), extent(options, "slide", ShortestSlide))
-    val handsOut = options.choice("result", Seq("rows" -> true, "aggregates" -> false))
+    val emitsRows = options.choice("result", Seq("rows" -> true, "aggregates" -> false))
     val atHand = options.count("rows_in_memory", 1)
     WindowKind.ByStorm(
       spec,
-      handsOut.getOrElse(false),
+      emitsRows.getOrElse(false),
       isOfIngestion,
       atHand.getOrElse(MostAtHand)
     )
@@ -58,6 +58,6 @@ private[options] object StormCodec {
     settings.byKey.flatMap(_.silence.timeout).foreach { timeout =>
       refuse("idle timeout", PolicyFormatter.duration(timeout))
     }
-    settings.byKey.filter(_.silence.byEvents).foreach(_ => refuse("idle clock", "event_time"))
+    settings.byKey.filter(_.silence.inEventTime).foreach(_ => refuse("idle clock", "event_time"))
   }
 }

@@ -72,7 +72,7 @@ private[spark] object WindowCodec {
       late(options)
     )
     options.refuseUnread()
-    if (settings.takesRows) early.foreach(TriggerCodec.refuseByRow)
+    if (settings.isRowAtATime) early.foreach(TriggerCodec.refuseByRow)
     settings.storm.foreach(_ => StormCodec.refuseOthers(settings))
     settings
   }

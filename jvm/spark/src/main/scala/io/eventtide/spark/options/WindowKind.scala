@@ -39,7 +39,7 @@ sealed trait WindowKind {
   def lateRule: LateRule
 
   /** Whether a step of the watermark that closes nothing makes rows late that come after it. */
-  def everyStep: Boolean
+  def onEveryAdvance: Boolean
 
   /** The lowest event time of results that are still to come at a watermark. */
   def resultsFrom(watermark: Long): Long
@@ -69,7 +69,7 @@ object WindowKind {
     def times: TimeRange = spec.within(EventTimes.All)
     def delay: Long = spec.delay
     def lateRule: LateRule = spec.profile.lateRule
-    def everyStep: Boolean = spec.profile.everyStep
+    def onEveryAdvance: Boolean = spec.profile.onEveryAdvance
     def bounds: String = spec.profile.bounds.name
 
     // No later than the last instant of the first window that is still to close.
@@ -87,7 +87,7 @@ object WindowKind {
     def times: TimeRange = spec.within(EventTimes.All)
     def delay: Long = spec.delay
     def lateRule: LateRule = spec.profile.session.lateRule
-    def everyStep: Boolean = spec.profile.everyStep
+    def onEveryAdvance: Boolean = spec.profile.onEveryAdvance
     def bounds: String = "[first, last + gap)"
     def resultsFrom(watermark: Long): Long = math.min(watermark, spec.closed(watermark))
 
@@ -107,7 +107,7 @@ object WindowKind {
     def times: TimeRange = EventTimes.All
     def delay: Long = 0
     def lateRule: LateRule = LateRule.WindowClosed // no row is late
-    def everyStep: Boolean = false
+    def onEveryAdvance: Boolean = false
     def bounds: String = "rows by number"
     def resultsFrom(watermark: Long): Long = watermark
 
@@ -126,7 +126,7 @@ object WindowKind {
     */
   final case class ByStorm(
       spec: StormSpec,
-      handsOut: Boolean,
+      emitsRows: Boolean,
       isOfIngestion: Boolean,
       rowsAtHand: Int
   ) extends WindowKind {
@@ -147,7 +147,7 @@ object WindowKind {
     def bounds: String = Profile.storm.bounds.name
     def delay: Long = 0
     def lateRule: LateRule = Profile.storm.lateRule
-    def everyStep: Boolean = Profile.storm.everyStep
+    def onEveryAdvance: Boolean = Profile.storm.onEveryAdvance
 
     // A window that is still to come ends at the watermark or after it.
     def resultsFrom(watermark: Long): Long = watermark - 1
@@ -155,7 +155,7 @@ object WindowKind {
     def structure(kind: String): Seq[(String, String)] =
       Seq("length" -> text(spec.length), "slide" -> text(spec.slide)) ++ rules(bounds, lateRule) ++
         Option.when(isOfIngestion)("processing_time" -> "true") ++
-        Option.when(handsOut)("result" -> "rows")
+        Option.when(emitsRows)("result" -> "rows")
 
     private def text(extent: WindowLength): String = extent match {
       case WindowLength.Time(micros) => Durations.inWords(micros)
@@ -178,7 +178,7 @@ object WindowKind {
   *   whether the keys of a group have one watermark
   * @param heartbeatMicros
   *   how often the clock is looked at for what is silent, at the most
-  * @param rowsAtOnce
+  * @param maxRowsPerStep
   *   of so many rows of a key, those after them count as of another batch
   */
 final case class KeyedTimeSettings(
@@ -186,11 +186,11 @@ final case class KeyedTimeSettings(
     isOfGroup: Boolean,
     silence: KeyIdleness,
     heartbeatMicros: Long,
-    rowsAtOnce: Int
+    maxRowsPerStep: Int
 ) {
 
   /** Whether something may be due by the clock. */
-  def hasDeadlines: Boolean = !silence.byEvents || policy.exists(_.movesWithClock)
+  def hasDeadlines: Boolean = !silence.inEventTime || policy.exists(_.movesWithClock)
 
   /** How often the clock is looked at: a watermark that follows it goes on by a second. */
   def pollIntervalMicros: Long =
@@ -202,5 +202,5 @@ final case class KeyedTimeSettings(
   /** What saved state depends on: when a key was last seen is known by one clock. */
   def structure: Seq[(String, String)] = policy.toSeq.flatMap { own =>
     Seq("watermark_scope" -> (if (isOfGroup) "group" else "key"), "policy" -> own.structure)
-  } ++ Option.when(silence.byEvents)("clock of idle_timeout" -> "event_time")
+  } ++ Option.when(silence.inEventTime)("clock of idle_timeout" -> "event_time")
 }

@@ -30,11 +30,11 @@ final case class WindowSettings(
 ) {
 
   /** Whether each row is judged by its key, unless it is surely on time. */
-  def takesRows: Boolean =
-    byKey.isDefined || emitted.nonEmpty || !takesTimes
+  def isRowAtATime: Boolean =
+    byKey.isDefined || emitted.nonEmpty || !isTimeWindow
 
   /** Whether windows are of time. */
-  def takesTimes: Boolean = windows.isInstanceOf[WindowKind.ByTime]
+  def isTimeWindow: Boolean = windows.isInstanceOf[WindowKind.ByTime]
 
   /** Whether windows are of so many rows. */
   def counts: Boolean = windows.isInstanceOf[WindowKind.ByCount]
@@ -49,7 +49,7 @@ final case class WindowSettings(
   def remembers: Boolean = counts || storm.isDefined
 
   /** Whether results are the rows of windows. */
-  def handsOut: Boolean = storm.exists(_.handsOut)
+  def emitsRows: Boolean = storm.exists(_.emitsRows)
 
   /** Whether each key, or each group of keys, has a watermark of its own. */
   def hasOwnTime: Boolean = byKey.exists(_.policy.isDefined)
@@ -58,7 +58,7 @@ final case class WindowSettings(
   def hasGroups: Boolean = byKey.exists(_.isOfGroup)
 
   /** How many rows of a key are taken before its watermark moves. */
-  def rowsAtOnce: Int = byKey.fold(Int.MaxValue)(_.rowsAtOnce)
+  def maxRowsPerStep: Int = byKey.fold(Int.MaxValue)(_.maxRowsPerStep)
 
   /** When windows give results whose rows come one by one. */
   def triggers: Seq[NamedTrigger] =
@@ -115,18 +115,18 @@ final case class WindowSettings(
 
   /** Up to where a watermark closes, in the numbers in which what is due is kept. */
   def closedUpTo(watermark: Long): Long =
-    if (takesRows) watermark else onTime.closed(watermark)
+    if (isRowAtATime) watermark else onTime.closed(watermark)
 
   /** The lowest watermark that closes what is due there. */
   def closesAt(due: Long): Long =
-    if (takesRows || due == FrameWindowState.Never) due else onTime.closesAt(due)
+    if (isRowAtATime || due == FrameWindowState.Never) due else onTime.closesAt(due)
 
   /** Whether the query's watermark makes rows late by each of its steps, as windows may want it. */
-  def batchOnEveryAdvance: Boolean = !hasOwnTime && windows.everyStep
+  def batchOnEveryAdvance: Boolean = !hasOwnTime && windows.onEveryAdvance
 
   /** As `closedUpTo`, for what can change no more. */
   def closedForGood(watermark: Long): Long =
-    if (takesRows) watermark else spec.closed(watermark)
+    if (isRowAtATime) watermark else spec.closed(watermark)
 
   /** What saved state depends on: a checkpoint of another structure is refused. */
   def structure: Structure = Structure(
@@ -143,11 +143,11 @@ final case class WindowSettings(
 
   // Windows of time are kept in another form where their rows come one by one.
   private def byRow: Option[(String, String)] =
-    Option.when(takesTimes && takesRows)(WindowSettings.RowSubstreamLookup -> "given")
+    Option.when(isTimeWindow && isRowAtATime)(WindowSettings.RowSubstreamLookup -> "given")
 
   // What is kept of a key depends on which triggers there are, not on their numbers.
   private def triggerStructure: Option[(String, String)] =
-    Option.when(takesRows && triggers.exists(_.trigger.givesEarly)) {
+    Option.when(isRowAtATime && triggers.exists(_.trigger.givesEarly)) {
       if (emitted.isEmpty) "early" -> "given" else "emit" -> emitted.map(_.name).mkString(", ")
     }
 }

@@ -79,7 +79,7 @@ private[planning] object RowInputPlanning {
   /** By what the rows of a key have to be in order; their arrival is that of Spark's partitions. */
   private def orderOf(settings: WindowSettings, micros: Attribute): Option[NamedExpression] =
     settings.windows match {
-      case _ if settings.rowsAtOnce < Int.MaxValue => Some(arrival)
+      case _ if settings.maxRowsPerStep < Int.MaxValue => Some(arrival)
       case _: WindowKind.ByCount | _: WindowKind.ByStorm => Some(arrival)
       case WindowKind.BySession(spec) if spec.maximum.isDefined => Some(micros)
       case _ => None

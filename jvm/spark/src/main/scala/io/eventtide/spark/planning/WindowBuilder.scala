@@ -115,10 +115,10 @@ private[spark] object WindowBuilder {
     val plan = stream.queryExecution.analyzed
     val seen = input.seen
     val asked =
-      if (settings.handsOut) RowWindowOutput.keys(seen, keys)
+      if (settings.emitsRows) RowWindowOutput.keys(seen, keys)
       else WindowValidator.aggregation(seen, keys, aggregates)
-    val shared = CollatedKeys.shared(asked, settings.hasPanes || settings.handsOut)
-    val keyed = if (settings.handsOut) RowWindowOutput.withOwnKeys(shared) else shared
+    val shared = CollatedKeys.shared(asked, settings.hasPanes || settings.emitsRows)
+    val keyed = if (settings.emitsRows) RowWindowOutput.withOwnKeys(shared) else shared
     val groups = Option.when(settings.hasGroups)(WatermarkGroupColumns(seen, keyed, scope))
     val grouped = groups.fold(keyed)(_.aggregate)
     val condition = when.map(WindowCondition(seen, keys, aggregates, _))
@@ -130,15 +130,15 @@ private[spark] object WindowBuilder {
       if (stream.isStreaming) onTimeRows(id, input, rowsIn, names, settings)
       else if (settings.counts) rowsIn
       else inTime(rowsIn, eventTime, settings)
-    val frame = if (settings.takesRows) micros(eventTime) else frameOf(eventTime, settings)
+    val frame = if (settings.isRowAtATime) micros(eventTime) else frameOf(eventTime, settings)
     // Also where no panes are asked for by rows, which another run of the query may do.
-    val rows = Option.when(settings.panes.isDefined && !settings.takesRows)(rowCount)
+    val rows = Option.when(settings.panes.isDefined && !settings.isRowAtATime)(rowCount)
     val logged = onTime match {
-      case judged: LateRowFilter if settings.takesRows => Some(judged.logged ++ judged.names)
+      case judged: LateRowFilter if settings.isRowAtATime => Some(judged.logged ++ judged.names)
       case _ => None
     }
     val stored = settings.storm.map { storm =>
-      if (storm.handsOut) input.columns else columnsOf(subqueries.in(keyed).aggregateExpressions)
+      if (storm.emitsRows) input.columns else columnsOf(subqueries.in(keyed).aggregateExpressions)
     }
     val kept = logged.map(keptAs("_eventtide_kept", _, CarriedColumns.OfLateRows)) ++
       groups.map(of => keptAs("_eventtide_group", of.columns, CarriedColumns.OfGroups)) ++
@@ -156,15 +156,15 @@ private[spark] object WindowBuilder {
     val node = WindowAggregate(
       id,
       frame.toAttribute,
-      if (settings.handsOut) RowWindowOutput.window(eventTime) else window(eventTime, settings),
-      if (settings.handsOut) RowWindowOutput.columns(input.columns, shared)
+      if (settings.emitsRows) RowWindowOutput.window(eventTime) else window(eventTime, settings),
+      if (settings.emitsRows) RowWindowOutput.columns(input.columns, shared)
       else if (settings.hasPanes) paneColumns(settings)
       else Nil,
       HiddenColumns(
         condition.map(_.exprId),
         rows.map(_.exprId),
         kept.map(_.exprId).toSeq,
-        if (settings.handsOut) keyed.aggregateExpressions.map(_.exprId) else Nil
+        if (settings.emitsRows) keyed.aggregateExpressions.map(_.exprId) else Nil
       ),
       settings,
       aggregate

@@ -45,7 +45,7 @@ private[planning] object WindowExplanation {
     case WindowKind.ByTime(spec) => combining(window, spec.shape)
     case WindowKind.ByCount(spec) => combining(window, spec.shape)
     case _: WindowKind.BySession => "one buffer a session"
-    case storm: WindowKind.ByStorm if storm.handsOut => "each row once, handed to a function"
+    case storm: WindowKind.ByStorm if storm.emitsRows => "each row once, handed to a function"
     case _: WindowKind.ByStorm => "each row once, merged as a tree"
   }
 

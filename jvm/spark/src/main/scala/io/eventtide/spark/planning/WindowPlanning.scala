@@ -70,11 +70,11 @@ private[planning] object WindowPlanning {
       deduction.fold(Seq.empty[Int])(_.counts),
       node.hidden.rows.fold(-1)(_ => rowsOrdinal(aggregates)),
       node.hidden.condition.flatMap(id => hidden.find(_.exprId == id)).map(valueOf),
-      if (node.settings.handsOut) ResultLayout(Nil, Nil, Nil, node.output, keysOf(node, hidden))
+      if (node.settings.emitsRows) ResultLayout(Nil, Nil, Nil, node.output, keysOf(node, hidden))
       else result(node, aggregates, shown),
       node.settings
     )
-    if (!node.settings.takesRows) WindowPlanning(node, grouping, aggregates, window, Nil, child)
+    if (!node.settings.isRowAtATime) WindowPlanning(node, grouping, aggregates, window, Nil, child)
     else {
       val rows = RowInputPlanning(node, grouping, aggregates, keptOf)
       val byRow = window.copy(rows = Some(rows.plan))

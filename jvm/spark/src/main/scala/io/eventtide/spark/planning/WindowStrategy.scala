@@ -24,7 +24,7 @@ import io.eventtide.spark.query.run.QueryWindowBatch
 final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case node: LateRowFilter if node.settings.takesRows => planLater(node.child) :: Nil
+    case node: LateRowFilter if node.settings.isRowAtATime => planLater(node.child) :: Nil
     case node: LateRowFilter =>
       val limits =
         LateRowFilterSpec(node.eventTime, node.logged ++ node.names, node.guard, node.settings)
@@ -51,24 +51,24 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
       BatchEventtideWindowExec(
         planned.window,
         planned.window.subqueries,
-        if (node.settings.takesRows) rows else byFrame(planned)
+        if (node.settings.isRowAtATime) rows else byFrame(planned)
       )
     else {
-      val isPacked =
-        if (node.settings.takesRows)
+      val hasPackedFrames =
+        if (node.settings.isRowAtATime)
           WindowStrategy.isStrict && MapSideFrameAggregateExec.supports(
             planned.window,
             planned.aggregates
           )
         else PartialFrameAggregateExec.supports(planned.window.keys, planned.aggregates)
-      val input = (node.settings.takesRows, isPacked) match {
+      val input = (node.settings.isRowAtATime, hasPackedFrames) match {
         case (true, true) =>
           bySureKey(planned, batch, rows)
         case (true, false) => rows
         case (false, true) => byKey(planned)
         case (false, false) => byFrame(planned)
       }
-      EventtideWindowExec(planned.window, batch, isPacked, planned.window.subqueries, input)
+      EventtideWindowExec(planned.window, batch, hasPackedFrames, planned.window.subqueries, input)
     }
   }
 

@@ -63,7 +63,7 @@ private[spark] final class FrameStore(
   private val source = new ByteSource
   private var key: UnsafeRow = _
   private var stored = false // whether the present key has state
-  private var isAsRead = false // whether nothing of it has been written
+  private var isUnmodified = false // whether nothing of it has been written
   private var nextId = batchId << 32
 
   /** What the indexes have for the present key: its id, and under which end it stands where its rows
@@ -86,7 +86,7 @@ private[spark] final class FrameStore(
   val watermark: Long = before.fold(Long.MinValue)(_.watermark)
 
   /** Whether the keys with state may have other watermarks, or be due at other times, than is known. */
-  val hasOtherRules: Boolean = before.exists(_.rules != rules)
+  val timingChanged: Boolean = before.exists(_.rules != rules)
 
   /** How many keys have state. */
   def keyCount: Long = keys
@@ -96,7 +96,7 @@ private[spark] final class FrameStore(
     this.key = key
     val value = store.get(key)
     stored = value != null
-    isAsRead = stored
+    isUnmodified = stored
     if (stored) resume(value) else begin()
     stored
   }
@@ -123,8 +123,8 @@ private[spark] final class FrameStore(
   def read(content: ByteSource => Unit): Unit = content(source)
 
   /** Whether the present key is well indexed and its blocks are as they were, if it is next due then. */
-  def mayStay(nextDue: Long, boundary: Long): Boolean =
-    isAsRead && isDueAgain(nextDue, boundary)
+  def canSkipWrite(nextDue: Long, boundary: Long): Boolean =
+    isUnmodified && isDueAgain(nextDue, boundary)
 
   /** A key that owes a result at the very next boundary stays where it is in the index. */
   private def isDueAgain(nextDue: Long, boundary: Long) =
@@ -169,8 +169,8 @@ private[spark] final class FrameStore(
 
     /** Says when the key is next due; what the index has up to `passed` has had its turn. */
     def move(next: Long, passed: Long): Unit = {
-      val mayStay = next != FrameWindowState.Never && indexed <= next && indexed > passed
-      if (!mayStay) indexed = index.move(key, id, indexed, next)
+      val canSkipWrite = next != FrameWindowState.Never && indexed <= next && indexed > passed
+      if (!canSkipWrite) indexed = index.move(key, id, indexed, next)
       counts.move(due, next)
       due = next
     }
@@ -271,7 +271,7 @@ private[spark] final class FrameStore(
     def sink(): ByteSink = values.begin()
 
     def write(block: Long, content: ByteSink): Unit = {
-      isAsRead = false
+      isUnmodified = false
       store.put(blockKey(block), values.end(), family)
     }
 
@@ -282,7 +282,7 @@ private[spark] final class FrameStore(
     }
 
     def remove(block: Long): Unit = {
-      isAsRead = false
+      isUnmodified = false
       store.remove(blockKey(block), family)
     }
   }

@@ -56,7 +56,7 @@ private[spark] final class TimerIndex(
   def group: Long = groupId
 
   /** Turns to the entries of a group, of which none is before `first`. */
-  def turnTo(group: Long, first: Long): Unit = {
+  def select(group: Long, first: Long): Unit = {
     groupId = group
     least = first
   }

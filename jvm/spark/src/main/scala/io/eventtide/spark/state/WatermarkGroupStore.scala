@@ -64,7 +64,7 @@ private[spark] final class WatermarkGroupStore(
   }
 
   private def begin(): Unit = {
-    index.turnTo(nextId, FrameWindowState.Never)
+    index.select(nextId, FrameWindowState.Never)
     keys = 0
     nextId += 1
   }
@@ -72,7 +72,7 @@ private[spark] final class WatermarkGroupStore(
   private def resume(value: UnsafeRow): Unit = {
     BinaryRow.open(value, source)
     FrameStore.checkVersion(source.getByte())
-    index.turnTo(source.getNumber(), source.getNumber())
+    index.select(source.getNumber(), source.getNumber())
     keys = source.getCount()
   }
 

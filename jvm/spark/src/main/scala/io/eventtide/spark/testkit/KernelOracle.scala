@@ -29,7 +29,7 @@ final class KernelOracle private (
   private val mapper = new ObjectMapper
   private val silence = settings.byKey.fold(KeyIdleness(None, keep = 0))(_.silence)
   private val engine = new InMemoryBatches[Key](
-    KeyRules(policy, group, silence, triggers, settings.rowsAtOnce),
+    KeyRules(policy, group, silence, triggers, settings.maxRowsPerStep),
     () => windows.open(buffers, deducts = false)
   )
 

@@ -50,7 +50,7 @@ class WindowCodecSuite extends AnyFunSuite {
   test("every bolt of the border file is read") {
     border("storm_options.json") { options =>
       val settings = WindowCodec.window(options, isLocal = false)
-      assert(settings.handsOut == options.contains("result"))
+      assert(settings.emitsRows == options.contains("result"))
       assert(settings.storm.isDefined == (options("kind") == "storm"))
       assert(settings.by(settings.choices) == settings)
     }

@@ -125,6 +125,6 @@ private[spark] object MapSideFrameAggregateExec {
 
   /** Whether rows of a window can be aggregated before they come to their keys. */
   def supports(plan: WindowOperatorSpec, aggregates: Seq[AggregateExpression]): Boolean =
-    plan.settings.takesTimes && plan.rows.exists(_.order.isEmpty) &&
+    plan.settings.isTimeWindow && plan.rows.exists(_.order.isEmpty) &&
       PartialFrameAggregateExec.supports(plan.keys, aggregates)
 }

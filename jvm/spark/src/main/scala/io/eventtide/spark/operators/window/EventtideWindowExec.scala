@@ -48,7 +48,7 @@ import io.eventtide.spark.state.WindowStateStoreRDD
 final case class EventtideWindowExec(
     @transient plan: WindowOperatorSpec,
     @transient batch: Option[WindowBatchContext],
-    isPacked: Boolean,
+    hasPackedFrames: Boolean,
     queries: Seq[Expression],
     child: SparkPlan
 ) extends UnaryExecNode
@@ -75,7 +75,7 @@ final case class EventtideWindowExec(
         .getCompatibleDistribution(plan.together, getStateInfo, conf) :: Nil
 
   override def requiredChildOrdering: Seq[Seq[SortOrder]] =
-    Seq(if (isPacked || plan.rows.isDefined) plan.orderOfKeys else plan.order)
+    Seq(if (hasPackedFrames || plan.rows.isDefined) plan.orderOfKeys else plan.order)
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
@@ -154,9 +154,9 @@ final case class EventtideWindowExec(
       running.clockMicros,
       before = ClosedBoundaries(running.lateMicros, plan.settings),
       after = ClosedBoundaries(running.closingMicros, plan.settings),
-      isPacked,
+      hasPackedFrames,
       plan.rows.map(_ => keyed(running)),
-      Option.when(plan.settings.hasOwnTime && isPacked)(running.bounds),
+      Option.when(plan.settings.hasOwnTime && hasPackedFrames)(running.bounds),
       running.lagging,
       getStateInfo.numPartitions
     )
@@ -173,7 +173,7 @@ final case class EventtideWindowExec(
     running.closingMicros,
     running.isCredited,
     Some(running.lateLog),
-    running.endsAll
+    running.closesAll
   )
 
   private def metricsOfTask = new WindowMetrics(

@@ -9,7 +9,7 @@ private[window] final class KeyIdBitmap {
   private var page: Array[Long] = _
 
   def add(id: Long): Unit = {
-    turnTo(id)
+    select(id)
     if (page == null) {
       page = new Array[Long](KeyIdBitmap.PageWords)
       pages(number) = page
@@ -18,13 +18,13 @@ private[window] final class KeyIdBitmap {
   }
 
   def contains(id: Long): Boolean = {
-    turnTo(id)
+    select(id)
     page != null && (page(word(id)) & 1L << id) != 0
   }
 
   private def word(id: Long): Int = (id >>> 6).toInt & (KeyIdBitmap.PageWords - 1)
 
-  private def turnTo(id: Long): Unit = {
+  private def select(id: Long): Unit = {
     val wanted = id >>> KeyIdBitmap.PageBits
     if (wanted != number) {
       number = wanted

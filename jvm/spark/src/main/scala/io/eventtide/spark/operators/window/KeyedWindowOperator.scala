@@ -25,7 +25,7 @@ private[window] trait KeyedWindowOperator {
   def close(): Unit
 
   /** How many rows of a key are taken before it is closed; more come after `again`. */
-  def rowsAtOnce: Int = Int.MaxValue
+  def maxRowsPerStep: Int = Int.MaxValue
 
   /** All has been given, and the key has more rows. */
   def again(): Unit = ()
@@ -80,8 +80,8 @@ private[window] final class FinalWindowOperator(
     hasRows = false
     ring.read(in)
     savedAt = ring.closed
-    ring.passOver(state.closed)
-    ring.skipTo(task.passed)
+    ring.discardClosedUpTo(state.closed)
+    ring.advanceTo(task.passed)
   }
 
   def add(rows: KeyedFrameReader): Unit = {

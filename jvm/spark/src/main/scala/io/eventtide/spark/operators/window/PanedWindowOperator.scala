@@ -62,7 +62,7 @@ private[window] final class PanedWindowOperator(
     dueAt =
       if (panes.earlyEveryMicros.isDefined) saved else FrameWindowState.Never // another run asked
     ring.read(in)
-    ring.skipTo(task.passed, task.lastPassed)
+    ring.advanceTo(task.passed, task.lastPassed)
   }
 
   def write(out: ByteSink): Unit = {

@@ -39,7 +39,7 @@ private[window] final class RowLogReader(log: RowLog, columns: Int) {
 
   /** The row of a slot, good until the next one is asked for. */
   def apply(slot: Int): UnsafeRow = {
-    log.turnTo(slot)
+    log.select(slot)
     row.pointTo(log.bytes, Platform.BYTE_ARRAY_OFFSET.toLong + log.start, log.length)
     row
   }
@@ -57,7 +57,7 @@ private final class RowBatchReader(log: RowLog, columns: Int) {
     end = slot
     var bytes = 0L
     while (end < until && end - slot < RowBatchReader.Most && bytes < RowBatchReader.MostBytes) {
-      log.turnTo(end)
+      log.select(end)
       view(end - slot).pointTo(log.bytes, Platform.BYTE_ARRAY_OFFSET.toLong + log.start, log.length)
       bytes += log.length
       end += 1

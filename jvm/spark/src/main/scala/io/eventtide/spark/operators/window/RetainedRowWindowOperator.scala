@@ -35,14 +35,14 @@ private[window] final class RetainedRowWindowOperator(
   // Rows that have the time at which they come need not wait for it.
   private val windows = StormWindows(
     kind.spec,
-    keepsLast = kind.handsOut,
+    keepsLast = kind.emitsRows,
     archives.rows,
     archives.waiting,
     limits,
     countsAtOnce = kind.isOfIngestion
   )
   private val results: ResultEmitter =
-    if (kind.handsOut) new RowResults(plan, kind, windows)
+    if (kind.emitsRows) new RowResults(plan, kind, windows)
     else new AggregatedResults(plan, kind, windows, calls, buffers)
 
   private val rows = plan.rows.get
@@ -66,7 +66,7 @@ private[window] final class RetainedRowWindowOperator(
   }
 
   private def open(): Unit = {
-    if (batch.endsAll) windows.openAll() else windows.open(batch.after)
+    if (batch.closesAll) windows.openAll() else windows.open(batch.after)
     results.begin()
   }
 
@@ -95,7 +95,7 @@ private[window] final class RetainedRowWindowOperator(
   var isEmpty = false
 
   override def settle(): Unit = {
-    windows.letGo()
+    windows.evict()
     isEmpty = windows.isEmpty || !windows.hasPending && silence.forgets(lastSign, batch.now)
     if (isEmpty) windows.forget()
   }

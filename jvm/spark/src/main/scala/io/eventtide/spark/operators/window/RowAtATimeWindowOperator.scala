@@ -114,10 +114,10 @@ private[window] final class RowAtATimeWindowOperator(
   def close(): Unit = {
     if (!aside.isEmpty) aside.takeAll(judgeAgain)
     key.close(batch.now, batch.after, batch.isCredited)
-    if (batch.isShown) key.showAll() else if (batch.endsAll) key.closeAll()
+    if (batch.isPeek) key.showAll() else if (batch.closesAll) key.closeAll()
   }
 
-  override def rowsAtOnce: Int = settings.rowsAtOnce
+  override def maxRowsPerStep: Int = settings.maxRowsPerStep
 
   override def again(): Unit = key.again()
 
@@ -135,8 +135,8 @@ private[window] final class RowAtATimeWindowOperator(
   // What silence has closed may be opened again.
   private def paneOf: InternalRow = {
     pane.setInt(0, key.index)
-    pane.update(1, PanedWindowOperator.text(if (batch.endsAll) PaneTiming.OnTime else key.timing))
-    pane.setBoolean(2, batch.endsAll || key.isLast)
+    pane.update(1, PanedWindowOperator.text(if (batch.closesAll) PaneTiming.OnTime else key.timing))
+    pane.setBoolean(2, batch.closesAll || key.isLast)
     if (pane.numFields > 3) pane.update(3, names(key.trigger))
     pane
   }

@@ -42,7 +42,7 @@ private[window] final class SharedWatermarkGroups private (
   def deadline: Long = firstDue
 
   /** Turns to the group of a key. */
-  def turnTo(key: UnsafeRow): Unit = if (!groups.hasKey(key)) {
+  def select(key: UnsafeRow): Unit = if (!groups.hasKey(key)) {
     leave()
     begin(groups.openOf(key))
   }

@@ -39,7 +39,7 @@ private[spark] final case class StateReader(
       nowMicros = 0,
       nothing,
       all,
-      keyed = Option.when(plan.rows.isDefined)(BatchTime.EndOfInput.copy(isShown = true))
+      keyed = Option.when(plan.rows.isDefined)(BatchTime.EndOfInput.copy(isPeek = true))
     )
     val settings = session.sessionState.conf.clone()
     settings.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, if (stateIds.isEmpty) 1 else 2)

@@ -44,7 +44,7 @@ private[window] final class StateWindowIterator(task: WindowTaskSpec, store: Sta
   private def openKey(opened: UnsafeRow): Unit = {
     key = opened
     buffers.reset()
-    groups.foreach(_.turnTo(key))
+    groups.foreach(_.select(key))
     state.open(key): Unit
     state.read(in => windows.read(in))
     windows.close()

@@ -39,7 +39,7 @@ private[window] final class WindowTaskIterator(
   private val rows = task.read(input, calls)
   private val seen = new KeyIdBitmap
   private val due = new DueKeyIterator(state.byEnd, task.closing, seen)
-  private val closesAll = task.endsAll || state.hasOtherRules
+  private val closesAll = task.closesAll || state.timingChanged
   // All keys, in the first batch of a run, where it is not known what they are due by, or which bounds
   // they have; those of groups are seen to by `groups`. And in the last batch of all.
   private val visitsAll =
@@ -94,7 +94,7 @@ private[window] final class WindowTaskIterator(
   }
 
   private def addRows(): Unit = {
-    var left = if (task.endsAll) Int.MaxValue else windows.rowsAtOnce
+    var left = if (task.closesAll) Int.MaxValue else windows.maxRowsPerStep
     while (left > 0 && rows.isSameKey) {
       windows.add(rows)
       rows.advance()
@@ -133,7 +133,7 @@ private[window] final class WindowTaskIterator(
   private def openKey(opened: UnsafeRow): Unit = {
     key = opened
     buffers.reset()
-    groups.foreach(_.turnTo(key))
+    groups.foreach(_.select(key))
     if (state.open(key)) state.read(in => windows.read(in)) else windows.begin()
   }
 
@@ -142,15 +142,15 @@ private[window] final class WindowTaskIterator(
     if (windows.isEmpty) {
       if (state.drop()) counts.removed += 1
     } else {
-      if (!mayStay) save()
+      if (!canSkipWrite) save()
       done += 1
     }
     compare()
     key = null
   }
 
-  private def mayStay: Boolean =
-    windows.hasOnlyClosed && state.mayStay(windows.due, task.closing)
+  private def canSkipWrite: Boolean =
+    windows.hasOnlyClosed && state.canSkipWrite(windows.due, task.closing)
 
   private def save(): Unit = {
     state.save(windows.due, task.closing, windows.deadline, windows.dueInGroup)(out =>

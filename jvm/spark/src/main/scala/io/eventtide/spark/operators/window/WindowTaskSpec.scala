@@ -49,7 +49,7 @@ private[window] final case class WindowTaskSpec(
     nowMicros: Long,
     before: ClosedBoundaries,
     after: ClosedBoundaries,
-    isPacked: Boolean = false,
+    hasPackedFrames: Boolean = false,
     keyed: Option[BatchTime] = None,
     bounds: Option[Broadcast[Array[Long]]] = None,
     lagging: Map[Int, Seq[Array[Byte]]] = Map.empty,
@@ -71,7 +71,7 @@ private[window] final case class WindowTaskSpec(
   def closes: Boolean = closing > passed
 
   /** Whether every window closes, whatever its time, and also of keys that are not due by any. */
-  def endsAll: Boolean = keyed.exists(_.endsAll)
+  def closesAll: Boolean = keyed.exists(_.closesAll)
 
   def hasDeadlines: Boolean = plan.settings.hasDeadlines
 
@@ -92,7 +92,7 @@ private[window] final case class WindowTaskSpec(
       val known = new LatenessBounds(all.value).ofPartition(partition)
       val most = LatenessBounds.most(partitions)
       val spec = plan.settings.spec
-      val before = PartitionBoundsInput(state.watermark, state.keyCount, state.hasOtherRules)
+      val before = PartitionBoundsInput(state.watermark, state.keyCount, state.timingChanged)
       new BoundHashBuckets(plan.together, spec.lateBelow, known, before, most)
     }
     new PartitionBoundsUpdate(state.watermark, buckets)
@@ -102,13 +102,13 @@ private[window] final case class WindowTaskSpec(
   def read(rows: Iterator[InternalRow], calls: AggregateFunctions): KeyedFrameReader = {
     val keys = plan.keys
     plan.rows match {
-      case Some(row) if isPacked =>
+      case Some(row) if hasPackedFrames =>
         val packed =
           new PackedFrames.Of(row.input.length, calls.empty, MapSideFrameAggregateExec.Beside)
         val frames = new FrameReader.Mixed(keys.length, row.input.length, packed)
         KeyedFrameReader.together(rows, keys, frames)
       case Some(_) => KeyedFrameReader.whole(rows, keys)
-      case None if isPacked =>
+      case None if hasPackedFrames =>
         KeyedFrameReader.together(rows, keys, new PackedFrames.Of(keys.length, calls.empty))
       case None =>
         KeyedFrameReader(rows, keys, new FrameReader.Single(keys.length, calls.attributes))

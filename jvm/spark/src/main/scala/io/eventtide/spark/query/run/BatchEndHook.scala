@@ -13,7 +13,9 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
 private[run] final class BatchEndHook(batch: BatchWatermark, end: BatchEnd) {
 
   def stats: SparkEventTimeStats = {
-    end.runIfSinkSkipped(batch) // without the lock of `answer`: the tasks that it starts come here too
+    end.runIfSinkSkipped(
+      batch
+    ) // without the lock of `answer`: the tasks that it starts come here too
     answer
   }
 

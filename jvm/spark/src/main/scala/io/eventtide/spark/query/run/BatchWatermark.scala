@@ -50,7 +50,7 @@ final class BatchWatermark private[run] (
   def watermarkMicros: Long = info.watermarkMs * 1000
 
   /** Whether every window closes in this batch, the last one of a query that is drained. */
-  def endsAll: Boolean = EndOfInput.isAtEnd(info.watermarkMs)
+  def closesAll: Boolean = EndOfInput.isAtEnd(info.watermarkMs)
 
   override def register(nodeId: UUID, rows: SubstreamStatsAccum): Unit = synchronized {
     watched += nodeId -> rows

@@ -97,7 +97,11 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     if (partitions.nonEmpty) removeSubstreams(now, rows, reports.filter(isGone(_, partitions)))
   }
 
-  private def removeSubstreams(now: Long, rows: BatchEventTimeStats, gone: Seq[SubstreamReport]): Unit = {
+  private def removeSubstreams(
+      now: Long,
+      rows: BatchEventTimeStats,
+      gone: Seq[SubstreamReport]
+  ): Unit = {
     val cap = if (rows.isEmpty) Long.MaxValue else rows.max
     gone.foreach(one => substreams.indexOf(one.name).foreach(substreams.remove(_, now, cap)))
     if (gone.nonEmpty && substreams.size == 0) {
@@ -159,7 +163,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   // The limit may be lower than what an earlier run has left.
   private def most: Long = math.max(substreams.size, settings.maxSubstreams).toLong
 
-  private def declare(name: String, now: Long, most: Long): Int = standIn match {
+  private def declare(name: String, now: Long, most: Long): Int = placeholder match {
     case Some(index) =>
       substreams.rename(index, name, now)
       index
@@ -171,7 +175,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     throw EventtideException(QueryInput.TooMany, "max" -> settings.maxSubstreams)
 
   // They give way in order, so that one that is gone need not be looked for again.
-  private def standIn: Option[Int] = {
+  private def placeholder: Option[Int] = {
     while (firstLeft < placeholders.length && substreams.indexOf(placeholders(firstLeft)).isEmpty) {
       firstLeft += 1
     }

@@ -80,7 +80,11 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
       rows: Map[Int, BatchEventTimeStats] = Map.empty
   ): Unit =
     partitions.foreach { case (position, of) =>
-      inputs(position).retainPartitions(now, of.keySet, rows.getOrElse(position, BatchEventTimeStats.Empty))
+      inputs(position).retainPartitions(
+        now,
+        of.keySet,
+        rows.getOrElse(position, BatchEventTimeStats.Empty)
+      )
     }
 
   /** Counts the rows of a batch that were refused, by position. */

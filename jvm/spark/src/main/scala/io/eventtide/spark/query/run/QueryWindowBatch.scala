@@ -39,7 +39,7 @@ private[spark] final class QueryWindowBatch private (
 
   override def isCredited: Boolean = watermark.isCredited
 
-  override def endsAll: Boolean = watermark.endsAll
+  override def closesAll: Boolean = watermark.closesAll
 
   override def lateLog: LateLog = watermark.lateLog(nodeId, lateMicros)
 

@@ -51,12 +51,12 @@ private[query] final class WindowTimers(
     }
     asksByClock = true
     val watermark = WindowBatchContext.known(watermarkMs)
-    asksAtStart = hasOtherRules || windows.zip(next).exists { case (window, due) =>
+    asksAtStart = timingChanged || windows.zip(next).exists { case (window, due) =>
       due.isClosed(watermark, window)
     }
   }
 
-  private def hasOtherRules: Boolean = rules != own
+  private def timingChanged: Boolean = rules != own
 
   /** A window as this run has it, or in a batch that is run again as that was begun. */
   def settings(window: Int, isRunAgain: Boolean): WindowSettings = {
@@ -72,7 +72,7 @@ private[query] final class WindowTimers(
     rules = rules.zipWithIndex.map { case (known, i) =>
       if (reported.contains(i)) settings(i, isRunAgain).rules else known
     }
-    if (isRunAgain) asksAtStart = hasOtherRules
+    if (isRunAgain) asksAtStart = timingChanged
     next = next.zipWithIndex.map { case (before, i) =>
       reported.get(i).fold(before)(partitions => NextTimer.together(partitions.values))
     }
@@ -108,7 +108,8 @@ private[query] final class WindowTimers(
     next.zip(rules).zip(begins).map { case ((due, by), begun) => SavedTimer(due, by, begun) }
 
   /** Whether a watermark that closes no window makes rows late that come after it. */
-  def batchOnEveryAdvance(window: Int): Boolean = !isOnlyForWindows && windows(window).batchOnEveryAdvance
+  def batchOnEveryAdvance(window: Int): Boolean =
+    !isOnlyForWindows && windows(window).batchOnEveryAdvance
 
   /** The lowest watermark that is worth a batch by itself; None while none is. */
   def awaits: Option[Long] =
