@@ -1,4 +1,4 @@
-"""Windows of eventtide's own: what `et.window` describes, from the rows to the results.
+"""Eventtide windows: the builder that `et.window` returns, from input rows to results.
 
 The package is not named after the function, since both would be ``eventtide.window``.
 """

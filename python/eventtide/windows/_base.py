@@ -1,4 +1,4 @@
-"""What every part of the window builder stands on: the rows, and what was said so far."""
+"""The base class of the window builder: the input rows and the settings."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ __all__ = ["Described"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Described:
-    """Rows, and what a window over them was told."""
+    """Input rows and the settings of a window over them."""
 
     df: DataFrame
     settings: Settings = field(default_factory=Settings)
 
     def __post_init__(self) -> None:
-        """Refuse what is no DataFrame, and plain names of columns that it does not have."""
+        """Reject an argument that is not a DataFrame, and column names that it does not have."""
         of_type("df", self.df, DataFrame, "a Spark DataFrame", "et.window(df)")
         columns = self.df.columns
         for name, column in self.settings.columns():
             check_column(name, column, columns)
 
     def __repr__(self) -> str:
-        """Return the calls that make it."""
+        """Return the method calls that create this."""
         return ".".join(["et.window(df)", *self.settings.calls()])
 
     def _length(self, name: str, value: Duration) -> Self:

@@ -1,4 +1,4 @@
-"""The builder of windows: what `et.window` returns."""
+"""The window builder that `et.window` returns."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ PROCESSING_TIME = "_processing_time"
 
 
 def window(df: DataFrame) -> WindowBuilder:
-    """Begin a window over a DataFrame: methods say what kind, `results` is what comes out.
+    """Begin a window over a DataFrame; its methods configure it, `results` is the output.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     df : DataFrame
-        A streaming DataFrame, or a batch one, which gives the final rows at once.
+        A streaming DataFrame, or a batch DataFrame, whose result is the final rows.
 
     Returns
     -------
     WindowBuilder
-        It needs a kind of window and an aggregate at least.
+        A builder without settings. It requires at least a kind of window and an aggregate.
 
     Raises
     ------
     ArgumentTypeError
-        It is no DataFrame.
+        `df` is not a DataFrame.
 
     Examples
     --------
@@ -60,42 +60,42 @@ def window(df: DataFrame) -> WindowBuilder:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WindowBuilder(Framing, Timing, Closing):
-    """A window over a DataFrame, as far as it was described; `window` begins one.
+    """An immutable builder of a window over a DataFrame; `window` creates one.
 
     .. versionadded:: 0.1
 
-    Each method returns a new builder and leaves this one as it is; called again, it replaces what
-    it said before. An argument is checked where it is written, and whether they all go together
-    when `results` is asked for.
+    Each method returns a new builder and does not change this one. A second call of a method
+    replaces the setting of the first. Each argument is checked in its method; combinations of
+    settings are checked when `results` is read.
 
     Attributes
     ----------
     df : DataFrame
-        The rows.
+        The input rows.
     settings : Settings
-        What the methods were told.
+        The arguments of the methods.
     """
 
     @cached_property
     def results(self) -> DataFrame:
-        """What comes out: ``window`` (a struct of ``start`` and ``end``), the keys, the aggregates.
+        """The result: ``window`` (a struct of ``start`` and ``end``), the keys, the aggregates.
 
         .. versionadded:: 0.1
 
-        With `early`, `updates`, `idle_timeout` or a trigger before the end also the pane:
-        ``pane_index`` INT from 0 on, ``pane_timing`` STRING (``early``, ``on_time`` or ``late``)
-        and ``is_last`` BOOLEAN. With `emit` also ``trigger`` STRING. Made at the first call and
-        kept. On a stream its output mode is append; on a batch it has the final row of every
-        window.
+        With `early`, `updates`, `idle_timeout` or a trigger before the end it also has the pane
+        columns: ``pane_index`` INT from 0 on, ``pane_timing`` STRING (``early``, ``on_time`` or
+        ``late``) and ``is_last`` BOOLEAN. With `emit` it also has ``trigger`` STRING. It is
+        created at the first access and cached. On a stream its output mode is append; on a batch
+        it has the final row of every window.
 
         Raises
         ------
         InvalidArgumentError
-            There is no kind of window or no aggregate, or two settings contradict each other.
+            The kind of window or the aggregate is missing, or two settings contradict each other.
         UnsupportedPlanError, ColumnTypeError, DuplicateWatermarkError
-            The plan cannot be right; see `with_watermark`.
+            The plan is not valid; see `with_watermark`.
         SetupError
-            The session has no eventtide, or not this version of it.
+            Eventtide is not installed in the session, or its version differs.
         """
         check(self.settings)
         settings, time, scope = (
@@ -120,7 +120,7 @@ class WindowBuilder(Framing, Timing, Closing):
         return made if settings.execution is None else settings.execution.applied(made)
 
     def explain(self) -> None:
-        """Print what the window does, and what stock Spark would have done.
+        """Print a description of the window, and what stock Spark would do.
 
         .. versionadded:: 0.1
         """
@@ -134,7 +134,7 @@ class WindowBuilder(Framing, Timing, Closing):
         return explained(self.settings, check(self.settings))
 
     def over(self, df: DataFrame) -> Self:
-        """Return the same window over other rows, such as a batch of those that a query has read.
+        """Return the same window over other rows, such as a batch of a query's input rows.
 
         .. versionadded:: 0.1
         """

@@ -1,4 +1,4 @@
-"""Whether what a window was told goes together; each value by itself was checked before."""
+"""Checks of combinations of window settings; single values are checked in the builder methods."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _OTHERS = ("another kind of window", "windows of a size")
 
 
 def check(settings: Settings) -> Shape:
-    """Refuse settings that contradict each other, or that lack a kind of window or an aggregate.
+    """Reject settings that contradict each other or lack a kind of window or an aggregate.
 
     Returns
     -------
     Shape
-        The kind of window, which every window must have.
+        The kind of window, which is required.
 
     Raises
     ------
     InvalidArgumentError
-        With the first that is wrong, and what would mend it.
+        The first invalid setting, with a suggested fix.
     """
     shape = settings.shape
     if shape is None:
@@ -61,7 +61,7 @@ def check(settings: Settings) -> Shape:
 
 
 def _check_unframed(settings: Settings, shape: Shape) -> None:
-    """Sessions begin with a row; windows of so many rows know no time at all."""
+    """Reject settings without meaning: sessions begin with a row, count windows use no time."""
     for name in shape.without:
         if value := getattr(settings, name):
             problem = f"has no meaning for {shape!r}: such a window {shape.why_without}"
@@ -70,7 +70,7 @@ def _check_unframed(settings: Settings, shape: Shape) -> None:
 
 
 def _check_calendar(settings: Settings, shape: Framed) -> None:
-    """Days have a calendar only in a time zone, months have nothing else."""
+    """Reject calendar sizes without a time zone, and fixed sizes with one."""
     zone = settings.time_zone
     for name, span in shape.spans().items():
         if zone is None and span.unit == "month":

@@ -1,4 +1,4 @@
-"""When windows close, and what comes out of them: the second half of the builder."""
+"""The second half of the builder: when windows close, and their results."""
 
 from __future__ import annotations
 
@@ -38,50 +38,51 @@ class Closing(Described):
         Parameters
         ----------
         name : {"eventtide", "jet", "storm", "voltsp", "spark", "flink"}
-            Each rule can be set alone as well, and then goes before the profile.
+            The system. A rule that is set by its own method takes precedence over the profile.
         """
         return self._with(profile=choice("profile", name, get_args(Profile)))
 
     def late_rule(self, rule: LateRule) -> Self:
-        """Say when a row is late, in place of the profile.
+        """Set when a row is late, which overrides the rule of the profile.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         rule : {"behind_watermark", "frame_closed", "window_closed"}
-            Its time is below the watermark; its frame is closed; all of its windows are.
+            A row is late when its time is below the watermark, when its frame is closed, or when
+            all of its windows are closed.
         """
         return self._with(late_rule=choice("late_rule", rule, get_args(LateRule)))
 
     def delay(self, delay: Duration) -> Self:
-        """Keep every window open for longer: it closes when the watermark is at its end plus this.
+        """Keep every window open until the watermark reaches its end plus the delay.
 
         .. versionadded:: 0.1
         """
         return self._length("delay", delay)
 
     def allowed_lateness(self, lateness: Duration) -> Self:
-        """Let rows still count that come up to this long after a window's end; see `updates`.
+        """Accept rows until the watermark is `lateness` past a window's end; see `updates`.
 
         .. versionadded:: 0.1
         """
         return self._length("allowed_lateness", lateness)
 
     def late(self, action: LateAction) -> Self:
-        """Say what becomes of late rows; by default ``"log"``. All are counted.
+        """Set how late rows are handled; by default ``"log"``. All are counted.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         action : {"log", "count", "fail"}
-            Keep them in the late log, only count them, or stop the query.
+            Write late rows to the late log, only count them, or stop the query.
         """
         return self._with(late=choice("late", action, get_args(LateAction)))
 
     def late_to(self, path: str) -> Self:
-        """Keep the late log in this folder, by default ``late`` in the checkpoint.
+        """Set the folder of the late log, by default ``late`` in the checkpoint.
 
         .. versionadded:: 0.1
         """
@@ -89,41 +90,41 @@ class Closing(Described):
         return self._with(late_to=path)
 
     def late_retention(self, keep: Duration) -> Self:
-        """Keep late rows for so long, by default for ever.
+        """Set how long late rows are retained, by default forever.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         keep : str or timedelta
-            Positive, by the times of the query's batches: rows of a batch that is longer ago go.
+            Positive. Age is measured by the query's batch times; rows of older batches are purged.
 
         Notes
         -----
-        Rows that a handler or a stream over ``eventtide-late`` has not read stay until it has; see
-        `forget_late_reader`. Of several windows in a query all must have one, and the longest
-        counts.
+        Rows that a handler or a stream over ``eventtide-late`` has not read are retained until it
+        has read them; see `forget_late_reader`. If a query has several windows, all of them must
+        set a retention, and the longest applies.
         """
         to_iso("late_retention", keep, positive=True)
         return self._with(late_retention=keep)
 
     def on_late(self, handler: Handler, *, on_error: OnError = "fail") -> Self:
-        """Call a function with the late rows of each batch that has some.
+        """Call a function with the late rows of each batch that has late rows.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         handler : callable
-            ``fn(df, context)``: the late rows as a DataFrame, and what is known about them, a
-            `LateContext`.
+            ``fn(df, context)``: the late rows as a DataFrame, and a `LateContext` that describes
+            them.
         on_error : {"fail", "log"}
-            What its own error does: stop the query, or stand in the log.
+            Whether an error of the handler stops the query or is only logged.
 
         Notes
         -----
-        `start` makes the calls, after a batch was committed and beside the query: one for each
-        batch that has late rows, in order, at least once.
+        `start` runs the calls after a batch was committed, concurrently with the query. There is
+        one call for each batch that has late rows, in order, at least once.
         """
         return self._with(on_late=LateHandler(handler, on_error))
 
@@ -134,60 +135,62 @@ class Closing(Described):
         rows: int | None = None,
         when: str | Column | None = None,
     ) -> Self:
-        """Ask for results before a window closes, as panes of their own.
+        """Emit results before a window closes, as early panes.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         every : str or timedelta, optional
-            Positive: by the clock, while the window has new rows.
+            The interval in processing time, positive. It applies while the window has new rows.
         rows : int, optional
-            At least one: after so many rows of the window.
+            The number of rows of the window between results, at least one.
         when : str or Column, optional
-            SQL text or a Column over the results of `agg`, by their names: when it becomes true.
+            A condition: SQL text or a Column over the results of `agg`, by their names. A result
+            is emitted when it becomes true.
         """
         return self._with(early=Early(every, rows, when))
 
     def updates(self) -> Self:
-        """Give a result at the window's end, and another whenever rows within the lateness come.
+        """Emit a result at the window's end, and one for each batch with rows within the lateness.
 
         .. versionadded:: 0.1
 
-        Without it a window with an allowed lateness has one result, at the end of the lateness.
+        Without `updates` a window with an allowed lateness has one result, at the end of the
+        lateness.
         """
         return self._with(updates=True)
 
     def discarding(self) -> Self:
-        """Let each pane hold what came since the one before, in place of all there is.
+        """Make each pane hold the rows since the previous pane, in place of all rows.
 
         .. versionadded:: 0.1
         """
         return self._with(discarding=True)
 
     def emit(self, *triggers: WindowTrigger | str) -> Self:
-        """Say when a window gives a result, in place of `early` and `updates`.
+        """Set the triggers of a window's results, in place of `early` and `updates`.
 
         .. versionadded:: 0.1
 
-        Results then have one more column, ``trigger`` STRING: the name of the trigger that made it.
+        Results then have one more column, ``trigger`` STRING: the name of the trigger that fired.
 
         Parameters
         ----------
         *triggers : WindowTrigger or str
-            One or more, each once; the name stands for one that takes no value.
+            One or more, each at most once. A trigger without a value can be given by its name.
         """
         return self._with(emit=trigger_list(triggers))
 
     def agg(self, *columns: Column) -> Self:
-        """Say what to compute: any of Spark's aggregates that can be merged.
+        """Set the aggregates: any Spark aggregates that can be merged.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         *columns : Column
-            One or more, each best with a name: ``F.sum("amount").alias("total")``.
+            One or more, preferably with an alias: ``F.sum("amount").alias("total")``.
         """
         allowed, fix = "aggregates, one after the other", ".agg(F.count('*').alias('n'))"
         if not columns:

@@ -1,4 +1,4 @@
-"""The companion of a query: it calls the handler of late rows for each batch that has some."""
+"""The companion query, which calls the late-row handler for each batch that has late rows."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ _by_place: dict[str, Companion] = {}
 
 
 class Companion:
-    """The calls of a handler, in a query of their own over the late log.
+    """A streaming query over the late log that calls the handler of the main query.
 
-    One micro-batch of it is one batch of the query that it follows, so that a call that has ended
-    is not made again. It ends by itself once that query has ended and every call was made, or by
-    the first call that fails, and then ends the query.
+    Each of its micro-batches is one batch of the main query, so a completed call is not repeated.
+    It ends when the main query has ended and every call is complete. If a call fails, it ends at
+    that call and stops the main query.
 
     Attributes
     ----------
     over : Event
         Set when both queries have ended.
     failure : Exception or None
-        What ended it, in place of the end of the query that it follows.
+        The error that ended the companion. None if it ended because the main query ended.
     is_replaced : bool
-        Whether another run of the query has a companion, which makes the calls that are left.
+        Whether a later run of the query has a companion, which makes the remaining calls.
     """
 
     def __init__(
         self, query: StreamingQuery, late: LateHandler, rows: DataFrame, window: int
     ) -> None:
-        """Follow a query that was started, over the late rows of one of its windows."""
+        """Start the companion of a running query, over the late rows of one of its windows."""
         self.over = threading.Event()
         self.failure: Exception | None = None
         self._query, self._late = query, late
         self._checkpoint = _jvm.checkpoint_of(query)
-        self._caller: int | None = None  # the thread of a call, while it lasts
+        self._caller: int | None = None  # the thread of the current call
         self.is_replaced = False
         self._place = f"{self._checkpoint}/eventtide/handler/{window}"
         self._replace_earlier()
@@ -65,7 +65,7 @@ class Companion:
         InheritableThread(target=self._watch, name=name, daemon=True).start()
 
     def _replace_earlier(self) -> None:
-        """Let the companion of an earlier run end its call: this one makes those that are left."""
+        """Wait until the companion of an earlier run has ended; this one makes the other calls."""
         earlier = _by_place.get(self._place)
         if earlier is not None:
             earlier.is_replaced = True
@@ -73,16 +73,18 @@ class Companion:
 
     @property
     def calls_here(self) -> bool:
-        """Whether this is the thread of a call, which must not wait for itself."""
+        """Whether the current thread is that of a call, which must not wait for itself."""
         return self._caller == threading.get_ident()
 
     def check(self) -> None:
-        """Raise what ended it, if something did."""
+        """Raise the error that ended the companion, if there is one."""
         if self.failure is not None:
             raise self.failure
 
     def catch_up(self) -> None:
-        """Wait until every call was made for what is committed by now, or raise what ended it."""
+        """Wait for the calls of all committed batches, or raise the error that ended the companion.
+
+        """
         with suppress(StreamingQueryException):
             self.run.processAllAvailable()
         if self.run.exception() is not None:
@@ -93,7 +95,7 @@ class Companion:
         if self.is_replaced:
             raise _ReplacedError
         counted = rows.groupBy("_batch_id", "_reason").count().collect()
-        for batch_id in {row["_batch_id"] for row in counted}:  # one, or none of this window
+        for batch_id in {row["_batch_id"] for row in counted}:  # one batch, or none if it has no rows of this window
             reasons = {row["_reason"]: row["count"] for row in counted}
             known = MappingProxyType(dict(sorted(reasons.items())))
             self._call(rows, LateContext(self._query, batch_id, known, self._checkpoint))
@@ -115,19 +117,19 @@ class Companion:
             self._caller = None
 
     def _drain(self) -> None:
-        """When the query has ended, make the calls that are left, and end."""
-        with suppress(Exception):  # told by the query itself to whoever waits for it
+        """Wait for the end of the query, make the remaining calls, and stop the companion."""
+        with suppress(Exception):  # the query itself raises it to its waiters
             StreamingQuery.awaitTermination(self._query)
-        with suppress(Exception):  # told by the other thread
+        with suppress(Exception):  # reported by the thread of _watch
             self.run.processAllAvailable()
             self.run.stop()
 
     def _watch(self) -> None:
-        """When the companion has failed, stop the query; when both have ended, say so."""
+        """Stop the query if the companion fails; set `over` when both have ended."""
         try:
             with _jvm.named_errors():
                 self.run.awaitTermination()
-        except Exception as error:  # noqa: BLE001 - raised where the query is waited for
+        except Exception as error:  # noqa: BLE001 - raised to callers that wait for the query
             if not self.is_replaced:
                 self.failure = self.failure or error
                 with suppress(Exception):  # the session may be gone
@@ -140,7 +142,7 @@ class Companion:
 
 
 class _ReplacedError(Exception):
-    """Ends a companion before its next call, which is that of another one."""
+    """Ends a replaced companion before its next call, which its successor makes."""
 
 
 def _failed(late: LateHandler, context: LateContext, error: Exception) -> LateHandlerError:

@@ -1,4 +1,4 @@
-"""Values of types that Spark cannot compare, in a form that it can."""
+"""Conversion of values that Spark cannot compare to values that it can compare."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["comparable"]
 
 
 def comparable(value: Column, kind: DataType) -> Column:
-    """Return a value that is equal where this one is equal, of a type that has an order.
+    """Return a value of an orderable type that preserves equality.
 
-    Maps become their entries in order, variants their JSON and their type, intervals their text;
-    arrays and structs have each part so. A null stays null.
+    A map becomes its sorted entries, a variant its JSON and its type, an interval its text. Arrays
+    and structs are converted element by element. A null stays null.
     """
     if isinstance(kind, CalendarIntervalType):
         return value.cast("string")

@@ -1,4 +1,4 @@
-"""Old and new results of the same windows side by side, and what becomes of each."""
+"""Comparison of the old and the new results of the same windows."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ _NEW, _OLD, _LATE, _CHAIN = "new", "old", "late", "chain"
 
 @dataclass(frozen=True)
 class Corrections:
-    """Results as they were written and as they are of all rows.
+    """Results as they were written, and results recomputed from all rows.
 
-    Results are brought together in groups: those of one window and key or, of sessions, those that
-    rows of a key without a gap between them have given.
+    Results are compared in groups. A group is one window and key. For sessions, a group is one
+    chain of rows of a key without a gap between them.
 
     Attributes
     ----------
     old, new : DataFrame
-        The results that were written, and those of all rows.
+        The results that were written, and the results recomputed from all rows.
     late : DataFrame
-        The windows of the late rows by themselves.
+        The windows of the late rows alone.
     chains : DataFrame or None
-        Sessions of all rows that have no maximum, each of which is a group; None where a group is a
-        window.
+        The sessions of all rows without a maximum duration, each of which is a group. None where a
+        group is a window.
     keys : list of str
-        The key columns, which all of them have.
+        The key columns, which all of these DataFrames have.
     takes_all : bool
-        Whether every group of all rows is corrected, late rows in it or not.
+        Whether every group is corrected, even if it has no late rows.
     """
 
     old: DataFrame
@@ -51,7 +51,7 @@ class Corrections:
     takes_all: bool
 
     def corrected(self) -> DataFrame:
-        """Return the results with the columns of the old ones, and `CHANGED`."""
+        """Return the corrected results, with the columns of `old` and `CHANGED`."""
         rows = F.when(self._is_touched(), F.transform(_NEW, self._judged)).otherwise(
             F.transform(_OLD, lambda old: _told(old, F.lit("unchanged")))
         )
@@ -82,17 +82,17 @@ class Corrections:
         return rows.select(_WINDOW, key.alias(_KEY), value)
 
     def _is_touched(self) -> Column:
-        """Return whether the new results of a group go before the old ones."""
+        """Return whether the new results of a group replace the old ones."""
         if self.takes_all:
             return F.size(_NEW) > 0
         touched = F.size(_LATE) > 0
         if self.chains is not None:
-            # A row may join an open session to one that has come out, and is not late then.
+            # A row that is not late may merge an open session with an emitted one.
             touched |= F.size(_OLD) > F.size(_NEW)
         return touched & (F.size(_NEW) > 0)
 
     def _judged(self, new: Column) -> Column:
-        """Return a new result, and whether it is one."""
+        """Return a new result with its `CHANGED` value."""
         before = F.filter(_OLD, lambda old: _overlap(old, new))
         same = F.forall(before, lambda old: self._comparable(old).eqNullSafe(self._comparable(new)))
         changed = F.when(F.size(before) == 0, "new").when(same, "unchanged").otherwise("corrected")
@@ -104,7 +104,7 @@ class Corrections:
 
 
 def _chain() -> Column:
-    """Return the chain that a result begins in; its own window where there is none."""
+    """Return the chain in which a result begins, or the result's window if there is none."""
     start = F.col(_WINDOW).getField("start")
     order = Window.partitionBy(_KEY).orderBy(start, F.col(_CHAIN).desc_nulls_last())
     before = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)

@@ -1,4 +1,4 @@
-"""The event time of a window and, where the window brings it along, its watermark."""
+"""The event time of a window and, if the window defines one, its watermark."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class EventTime:
     Raises
     ------
     InvalidArgumentError
-        One is wrong, or belongs to a policy and there is none.
+        An argument is invalid, or requires a policy and there is no policy.
     """
 
     column: str
@@ -56,7 +56,7 @@ class EventTime:
 
     @cached_property
     def watermark(self) -> dict[str, str] | None:
-        """The watermark as the JVM reads it, None where the DataFrame has one or needs none."""
+        """The watermark options for the JVM. None if there is no policy."""
         if self.policy is None:
             return None
         return watermark_options(
@@ -71,7 +71,7 @@ class EventTime:
 
     @cached_property
     def parts(self) -> list[str | Column]:
-        """The columns that tell substreams apart."""
+        """The columns that identify a substream."""
         return substream_parts(self.substream)
 
     def __repr__(self) -> str:
@@ -81,7 +81,7 @@ class EventTime:
         return f"event_time({', '.join(arguments)})"
 
     def _written(self) -> list[tuple[str, object]]:
-        """Return the arguments that are not left at their default."""
+        """Return the arguments that differ from their defaults."""
         values = [(field, getattr(self, field.name)) for field in fields(self)]
-        # by identity: comparing a Column makes another Column
+        # By identity, because comparing a Column returns another Column.
         return [(field.name, value) for field, value in values if value is not field.default]

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 __all__ = ["Execution", "RowsAs"]
 
 RowsAs = Literal["pandas", "arrow"]
-"""As what a window gives its rows."""
+"""The format in which a window provides its rows."""
 
 _MOST_IN_MEMORY = 1_000_000  # Storm's default
 _SCHEMA = ("columns with their types", "schema='user string, n long'")
 
-# What a worker needs; each is loaded when a function is to be called, as it needs pyarrow.
+# The modules that a worker needs. They are imported lazily, because they need pyarrow.
 _OF_WORKERS = (
     "eventtide.errors",
     "eventtide._worker.held",
@@ -40,12 +40,12 @@ _OF_WORKERS = (
     "eventtide._worker.tuple_window",
 )
 
-_PICKLING = Lock()  # what is registered is so for the process
+_PICKLING = Lock()  # the registrations are global to the process
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Execution:
-    """A function that is called with each window, and what it returns."""
+    """A function that is called with each window, and the schema of its result."""
 
     function: Callable[[TupleWindow], object]
     schema: str | StructType
@@ -60,7 +60,7 @@ class Execution:
         rows: RowsAs,
         max_events_in_memory: int | None,
     ) -> Execution:
-        """Check what `StormWindow.execute` was told."""
+        """Check the arguments of `StormWindow.execute`."""
         if not callable(function):
             problem = f"has type {type(function).__name__}, which cannot be called"
             allowed, fix = "a function of a window", ".execute(top_users, 'user string, n long')"
@@ -77,7 +77,7 @@ class Execution:
         return {"result": "rows"}
 
     def applied(self, lines: DataFrame) -> DataFrame:
-        """Return the rows that the function returns for windows, as `RowWindowOutput` has them."""
+        """Return the rows that the function returns for the windows of `RowWindowOutput`."""
         spark, schema = lines.sparkSession, _row_type(self.schema)
         stage = import_module("eventtide._worker.stage").Stage(
             self.function,
@@ -99,8 +99,8 @@ class Execution:
 
 @contextmanager
 def _by_value() -> Iterator[None]:
-    """Let our code go to workers as the function itself does: they may have no eventtide."""
-    pickling: Any = cloudpickle  # which has no types
+    """Pickle our modules by value, because eventtide may not be installed on the workers."""
+    pickling: Any = cloudpickle  # untyped
     with _PICKLING, ExitStack() as registered:
         for module in map(import_module, _OF_WORKERS):
             pickling.register_pickle_by_value(module)
@@ -123,7 +123,7 @@ def _row_type(schema: str | StructType) -> StructType:
 
 
 def _check_installed(*libraries: str) -> None:
-    """Refuse early what would fail in a worker."""
+    """Reject missing libraries on the driver, before they fail in a worker."""
     missing = [library for library in libraries if find_spec(library) is None]
     if missing:
         names = " and ".join(missing)

@@ -1,4 +1,4 @@
-"""What a window does, in words, beside what stock Spark would have done."""
+"""A description of a window in words, with a comparison to stock Spark."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ __all__ = ["explained"]
 
 
 def explained(settings: Settings, shape: Shape) -> str:
-    """Put settings that go together into words.
+    """Describe settings that passed `check` in words.
 
     Parameters
     ----------
     settings : Settings
-        What the window was told.
+        The settings of the window.
     shape : Shape
-        Its kind and sizes.
+        The kind and the sizes of the window.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def _boundaries(settings: Settings, shape: Shape) -> Iterator[str]:
 
 
 def _key_time(settings: Settings) -> Iterator[str]:
-    """Yield which clock keys have and when they are silent, where that was said."""
+    """Yield the watermark scope and the idle settings of keys, where they are set."""
     scope, idle = settings.watermark_scope, settings.idle_timeout
     if scope is not None:
         one = _listed(tuple(scope.columns)) or scope.name

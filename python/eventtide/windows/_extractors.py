@@ -1,4 +1,4 @@
-"""Columns, SQL text and Columns where other systems have functions of a row."""
+"""Extractors: column names, SQL text or Columns where other systems use functions of a row."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ __all__ = [
 
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*|`[^`]+`")
 _FIRST_MILLIS, _LAST_MILLIS = -62_135_596_800_000, 253_402_300_799_999  # of the years 1 to 9999
-# A class has an upper-case letter in front; so a cast such as ts::timestamp is none.
+# A class name begins with an upper-case letter, so a cast such as ts::timestamp does not match.
 _METHOD = re.compile(r"(?:\w+\.)*[A-Z]\w*::(\w+)")
 
 
 def check_extractor(name: str, extractor: object) -> None:
-    """Refuse what is neither a column nor an expression, and Java's methods.
+    """Reject extractors that are neither a column nor an expression, and Java method references.
 
     Examples
     --------
@@ -55,12 +55,12 @@ def check_extractor(name: str, extractor: object) -> None:
 
 
 def is_name(text: str) -> bool:
-    """Return whether a text is the name of a column, and no expression."""
+    """Return whether a text is a column name and not an expression."""
     return _NAME.fullmatch(text) is not None
 
 
 def extracted(name: str, extractor: str | Column, df: DataFrame) -> str | Column:
-    """Return the name of a column that is there, or an expression over the rows as a Column."""
+    """Return the name of an existing column, or an expression over the rows as a Column."""
     if isinstance(extractor, str) and (extractor in df.columns or is_name(extractor)):
         check_column(name, extractor, df.columns)
         return extractor
@@ -72,12 +72,12 @@ def extracted(name: str, extractor: str | Column, df: DataFrame) -> str | Column
 def extracted_time(
     name: str, extractor: str | Column, df: DataFrame, *, millis: bool = False
 ) -> str | Column:
-    """Return what tells the time of a row, once it proved to be a time.
+    """Return the column or expression of the time of a row, after a check of its type.
 
     Parameters
     ----------
     millis : bool
-        Whether a BIGINT is one too: milliseconds since 1970.
+        Whether a BIGINT is accepted too, as milliseconds since 1970.
     """
     column = extracted(name, extractor, df)
     kind = kind_over(name, extractor, column, df)
@@ -93,19 +93,19 @@ def extracted_time(
 
 
 def _of_millis(column: Column) -> Column:
-    """Return the time of milliseconds, null for those that are none: Spark would fail for them."""
+    """Return milliseconds as a time, null outside years 1 to 9999, where Spark would fail."""
     return F.when(column.between(_FIRST_MILLIS, _LAST_MILLIS), F.timestamp_millis(column))
 
 
 def kind_over(name: str, given: object, column: str | Column, df: DataFrame) -> DataType:
-    """Return the type of a column over these rows; `given` is how it was written."""
+    """Return the type of a column over these rows; `given` is the argument as it was written."""
     with made_of(df, name, given):
         return df.select(column).schema[0].dataType
 
 
 @contextmanager
 def made_of(df: DataFrame, name: str, given: object) -> Iterator[None]:
-    """Refuse by its name what Spark cannot make of the rows."""
+    """Convert an AnalysisException in the block to an error that names the argument."""
     try:
         yield
     except AnalysisException as error:

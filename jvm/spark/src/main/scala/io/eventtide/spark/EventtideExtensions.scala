@@ -17,15 +17,16 @@ import io.eventtide.spark.planning.{
 /** Installs Eventtide: `spark.sql.extensions=io.eventtide.spark.EventtideExtensions`.
   *
   * {{{
-  *   analyser        StartQueryRule, among the hints, which alone come before Spark's own check
-  *                   RetainTempCheckpoint, once the query's checkpoint has been decided on
-  *                   Drain, where the query shall close all windows at its end
-  *   analysed plan   ... PolicyWatermark - AttachClock(data, clock source) ...
-  *   optimizer       DetachClock: the clock leaves the batch's plan, the watermark node stays
-  *                   FillIngestionTime, after the rules that move expressions about
-  *                   BegunGuards, for a batch that is run again
-  *   planner         WatermarkStrategy: PolicyWatermark -> PolicyWatermarkExec, before Spark's own
-  *   batch's end     Spark's WatermarkTracker asks the node, the node asks the query's policies
+  *   analyzer        StartQueryRule, as a hint rule: only these run before Spark's check
+  *                   RetainTempCheckpoint, after the query's checkpoint has been resolved
+  *                   Drain, for a query that closes all windows at its end
+  *   analyzed plan   ... PolicyWatermark - AttachClock(data, clock source) ...
+  *   optimizer       DetachClock: removes the clock from the batch's plan, keeps the watermark node
+  *                   FillIngestionTime, after the rules that move expressions
+  *                   BegunGuards, for a replayed batch
+  *   planner         WatermarkStrategy, before Spark's: PolicyWatermark -> PolicyWatermarkExec
+  *                   WindowStrategy
+  *   end of batch    Spark's WatermarkTracker reads the node, which reads the query's policies
   * }}}
   */
 final class EventtideExtensions extends (SparkSessionExtensions => Unit) {

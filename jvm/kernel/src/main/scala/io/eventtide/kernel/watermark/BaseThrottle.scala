@@ -5,10 +5,10 @@ import java.io.DataOutput
 
 import io.eventtide.kernel.StateVersion
 
-/** What was emitted last, or nothing yet: the part that every throttle has.
+/** Base of all throttles: holds the watermark emitted last, if any.
   *
-  *   - '''Guarantee:''' never goes back.
-  *   - '''Restart:''' format 1: known, emitted, then what the throttle itself adds.
+  *   - '''Guarantee:''' the watermark never goes back.
+  *   - '''Restart:''' format 1: known, emitted, then the fields of the subclass.
   */
 private[watermark] abstract class BaseThrottle extends Throttle {
   private val last = new MonotonicMax
@@ -36,16 +36,16 @@ private[watermark] abstract class BaseThrottle extends Throttle {
     restoreMore(in)
   }
 
-  /** Emits `value` unless as much was emitted before; true when it did. */
+  /** Emits `value` if it is above `emitted`, or the first; returns true when it does. */
   protected final def emit(value: Long): Boolean = last.raise(value)
 
-  /** The lowest ideal that is let through as `value` or more, which is above what was emitted. */
+  /** The lowest ideal that emits `value` or more, where `value` is above `emitted`. */
   protected def idealFor(value: Long): Long
 
-  /** The lowest ideal that is let through at all, after `last` was. */
+  /** The lowest ideal that emits anything after `last` was emitted. */
   protected def idealAbove(last: Long): Long
 
-  /** What was emitted went up elsewhere. */
+  /** Called after `raise` has advanced `emitted`. */
   protected def raised(now: Long): Unit = ()
 
   protected def saveMore(out: DataOutput): Unit = ()

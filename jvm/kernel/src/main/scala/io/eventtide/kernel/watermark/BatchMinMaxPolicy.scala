@@ -5,15 +5,16 @@ import java.io.DataOutput
 
 import io.eventtide.kernel.StateVersion
 
-/** The instance of `MinEventTime` and `MaxEventTime`: the batch's own extreme, never back.
+/** The instance of `MinEventTime`, `MinEventTimeOfAll` and `MaxEventTime`: the extreme of each
+  * batch, which never goes back.
   *
-  *   - '''Guarantee:''' moves once a batch, to its lowest or its highest event time.
+  *   - '''Guarantee:''' moves at most once per batch, to its lowest or highest event time.
   *   - '''Edges:''' a single row is a batch of one.
   *   - '''Restart:''' format 1: known, watermark.
   */
 private[watermark] final class BatchMinMaxPolicy(highest: Boolean) extends WatermarkPolicy {
   private var seen = false
-  private var current = Long.MinValue // unread while `seen` is false
+  private var current = Long.MinValue // not read while `seen` is false
 
   def known: Boolean = seen
 

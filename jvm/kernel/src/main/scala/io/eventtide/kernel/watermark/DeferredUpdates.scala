@@ -2,19 +2,19 @@ package io.eventtide.kernel.watermark
 
 import java.util.Arrays
 
-/** Rows that cannot move what is emitted, noted in a few numbers until someone looks.
+/** Defers rows that cannot move the emitted watermark, as a few numbers per substream.
   *
   * A row below its substream's `wake` changes only a maximum and a count, and most rows not even
-  * the maximum. What such a row reads and writes lies side by side, so that it costs one or two
-  * cache lines and calls nobody.
+  * the maximum. The fields of a substream are adjacent in memory, so such a row touches one or two
+  * cache lines and calls no other object.
   *
-  *   - '''Guarantee:''' the order of the rows does not matter to whom they are told later; allocates
+  *   - '''Guarantee:''' the order of deferred rows does not matter when they are applied; allocates
   *     only in `reach`.
   *   - '''Units:''' times are event times, `last` is a clock value.
-  *   - '''Edges:''' an index starts with `Long.MinValue` as its `wake`: no row is noted. So it is
-  *     with one that is not in use, and who is told of its row refuses it. There is room from the first
-  *     `reach` on: who tells rows by batches needs none.
-  *   - '''Restart:''' nothing to save: rows are told before their substream is read.
+  *   - '''Edges:''' an index starts with `Long.MinValue` as its `wake`, so no row is deferred. The
+  *     same holds for an unused index: the caller applies its row at once and rejects it. There is
+  *     room from the first `reach` on; batches do not need any.
+  *   - '''Restart:''' nothing to save: deferred rows are applied before their substream is read.
   */
 private[watermark] final class DeferredUpdates {
   import DeferredUpdates._
@@ -23,7 +23,9 @@ private[watermark] final class DeferredUpdates {
   private var wakes = new Array[Long](0)
   private var tops = new Array[Long](0)
 
-  /** Notes a row, unless it is at its substream's `wake` or above and has to be told at once. */
+  /** Defers a row; returns false if it is at or above its substream's `wake` and must be applied at
+    * once.
+    */
   def note(now: Long, index: Int, ts: Long): Boolean = {
     val cell = index * Width
     val noted = ts < cells(cell + Calm) || rise(index, ts)
@@ -34,27 +36,27 @@ private[watermark] final class DeferredUpdates {
     noted
   }
 
-  /** The lowest event time that is not noted. */
+  /** Sets the lowest event time that is not deferred. */
   def wake(index: Int, ts: Long): Unit = {
     wakes(index) = ts
     calm(index)
   }
 
-  /** How many rows are noted; read the other two only when there is one. */
+  /** The number of deferred rows; read `top` and `last` only when it is above zero. */
   def count(index: Int): Long = if (index < wakes.length) cells(index * Width + Rows) else 0
 
   def top(index: Int): Long = tops(index)
 
   def last(index: Int): Long = cells(index * Width + Last)
 
-  /** The rows were told. */
+  /** Clears the deferred rows after they have been applied. */
   def told(index: Int): Unit = {
     cells(index * Width + Rows) = 0
     tops(index) = Long.MinValue
     calm(index)
   }
 
-  /** Makes room for so many substreams. */
+  /** Makes room for `capacity` substreams. */
   def reach(capacity: Int): Unit = if (capacity > wakes.length) {
     val before = wakes.length
     cells = Arrays.copyOf(cells, capacity * Width)
@@ -63,14 +65,14 @@ private[watermark] final class DeferredUpdates {
     (before until capacity).foreach(begin)
   }
 
-  /** Begins a new substream. */
+  /** Resets the index for a new substream. */
   def begin(index: Int): Unit = if (wakes.length > 0) {
     if (index >= wakes.length) reach(index * 2)
     wakes(index) = Long.MinValue
     told(index)
   }
 
-  /** Takes one out of `used`, which shifts the higher indexes down by one. */
+  /** Removes one of `used` substreams; the higher indexes shift down by one. */
   def remove(index: Int, used: Int): Unit = if (wakes.length > 0) {
     shift(cells, index * Width, Width, used * Width)
     shift(wakes, index, 1, used)
@@ -92,8 +94,8 @@ private[watermark] final class DeferredUpdates {
 }
 
 private object DeferredUpdates {
-  // what lies where in the cells of one substream
-  final val Calm = 0 // a time below this is no new maximum, and below `wake`
+  // Offsets in the cells of one substream.
+  final val Calm = 0 // a time below this is below both `top` and `wake`
   final val Rows = 1
   final val Last = 2
   final val Width = 3

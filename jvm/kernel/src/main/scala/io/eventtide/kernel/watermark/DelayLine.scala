@@ -6,20 +6,20 @@ import java.io.DataOutput
 import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.time.Clamped
 
-/** Remembers a value's past on a coarse grid of the clock and answers what it was `maxDelay` ago.
+/** Records the history of a value in slots of clock time and returns the value of `maxDelay` ago.
   *
-  *   - '''Guarantee:''' a value sampled at some time is the answer from `maxDelay` later at the
-  *     latest on, and at most one slot width earlier, until a later slot takes over. Samples that
-  *     repeat the value change nothing, so it does not matter how often the clock is told.
-  *   - '''Units:''' `maxDelay` and the clock share one; the value's unit is its own.
+  *   - '''Guarantee:''' a sampled value is returned at most `maxDelay` after its sample, and at
+  *     most one slot width earlier, until a later slot replaces it. Samples that repeat the value
+  *     change nothing, so the result does not depend on how often `tick` is called.
+  *   - '''Units:''' `maxDelay` and the clock share one unit; the value may have any unit.
   *   - '''Edges:''' slot 0 starts at the first call; slots are `maxDelay / slots` wide, rounded
-  *     down. An empty slot has the value of the one before it, "unknown" included. The answer may
-  *     go back when the samples did. The clock never runs back.
-  *   - '''Restart:''' all of it is saved; skipped time moves the grid along.
+  *     down. An empty slot has the value of the previous slot, including "unknown". The result may
+  *     go back if the samples did. The clock never runs back.
+  *   - '''Restart:''' all fields are saved; skipped time shifts the grid.
   *   - '''Source:''' Jet's `TimestampHistory`.
   *
-  * @param maxDelay how long ago is asked for, at least `slots`
-  * @param slots how many slots that is divided into, one or more
+  * @param maxDelay age of the returned value, at least `slots`
+  * @param slots number of slots in `maxDelay`, one or more
   */
 private[watermark] final class DelayLine(maxDelay: Long, slots: Int) {
   if (slots < 1) throw new InvalidArgument("samples", slots, "one or more")
@@ -27,26 +27,26 @@ private[watermark] final class DelayLine(maxDelay: Long, slots: Int) {
     throw new InvalidArgument("max_delay", maxDelay, s"at least the number of samples, $slots")
 
   private val width = maxDelay / slots
-  private val ring = slots + 1 // the present slot and the ones up to the one that is answered
+  private val ring = slots + 1 // the present slot and the `slots` before it
   private val values = new Array[Long](ring)
   private val filled = new Array[Boolean](ring)
   private val clock = new PolicyClock
-  private var origin = 0L // the clock value at which slot 0 starts, unread before `clock` started
-  private var newest = 0L // the highest slot that was sampled
+  private var origin = 0L // the clock value at which slot 0 starts; not read before the first call
+  private var newest = 0L // the highest slot with a sample
 
-  /** The clock moves, and with it the slot that is answered. */
+  /** Moves the clock, and with it the slot that is returned. */
   def tick(now: Long): Unit = {
     if (!clock.started) origin = now
     val _ = clock.tick(now)
   }
 
-  /** The clock moves and takes the grid along: nothing gets older. */
+  /** Moves the clock and shifts the grid with it, so that no sample gets older. */
   def skip(now: Long): Unit = {
     if (!clock.started) origin = now
     origin = Clamped.add(origin, clock.skip(now))
   }
 
-  /** Records the value at `now`, over an earlier one of the same slot. */
+  /** Records the value at `now`; replaces an earlier sample in the same slot. */
   def sample(now: Long, value: Long): Unit = record(now, value, isKnown = true)
 
   /** Records that there is no value at `now`. */
@@ -61,16 +61,16 @@ private[watermark] final class DelayLine(maxDelay: Long, slots: Int) {
   /** The value `maxDelay` ago; read it only when `released`. */
   def value: Long = values(indexOf(answered))
 
-  /** Whether there would be one if the clock moved to `now`. */
+  /** Whether there would be a value if the clock moved to `now`. */
   def releasedAt(now: Long): Boolean = {
     val slot = answeredAt(now)
     slot >= 0 && filled(indexOf(slot))
   }
 
-  /** What it would be then; read it only when `releasedAt`. */
+  /** The value at `now`; read it only when `releasedAt`. */
   def valueAt(now: Long): Long = values(indexOf(answeredAt(now)))
 
-  /** The clock value at which the answer is at `target` or above, if samples never went back. */
+  /** The clock value from which on `value` is at `target` or above, if samples never went back. */
   def dueAt(target: Long): Long = {
     var slot = Math.max(0, newest - slots)
     while (slot <= newest && !reaches(slot, target)) slot += 1
@@ -101,7 +101,7 @@ private[watermark] final class DelayLine(maxDelay: Long, slots: Int) {
     filled(indexOf(newest)) = isKnown
   }
 
-  /** Fills the slots after the newest one up to `slot` with its value, each at most once. */
+  /** Copies the newest slot's value into the slots after it up to `slot`, each at most once. */
   private def carryForward(slot: Long): Unit = {
     val from = indexOf(newest)
     var next = Math.max(newest + 1, slot - slots)
@@ -118,10 +118,10 @@ private[watermark] final class DelayLine(maxDelay: Long, slots: Int) {
   private def slotOf(time: Long): Long =
     Math.min(Clamped.subtract(time, origin) / width, Long.MaxValue - ring)
 
-  /** The slot that is answered: `slots` ago, or the newest one when nothing came since. */
+  /** The slot that is returned: `slots` ago, or the newest slot if it is older. */
   private def answered: Long = if (clock.started) Math.min(present - slots, newest) else -1
 
-  // Before the first call there is nothing to answer with, whenever that is.
+  // Before the first call there is no value at any time.
   private def answeredAt(now: Long): Long =
     if (clock.started) Math.min(slotOf(Math.max(now, clock.now)) - slots, newest) else -1
 

@@ -3,11 +3,11 @@ package io.eventtide.kernel.watermark
 import java.io.DataInput
 import java.io.DataOutput
 
-/** What a part of a batch held of one substream: its extremes are all that a policy asks of it.
+/** The event-time extremes and the row count of one substream in a part of a batch.
   *
   *   - '''Guarantee:''' the order in which rows are added and parts are merged does not matter.
   *   - '''Units:''' times are in the unit of event time.
-  *   - '''Edges:''' the extremes may be read only when there is a row.
+  *   - '''Edges:''' the extremes may be read only when `count` is above zero.
   */
 final class EventTimeStats {
   private var highest = Long.MinValue
@@ -30,7 +30,8 @@ final class EventTimeStats {
     rows += other.rows
   }
 
-  /** The same without rows before `time`, as far as there are others; they still count as rows. */
+  /** A copy whose lowest time is at least `time`, if the highest is; the count includes all rows.
+    */
   def from(time: Long): EventTimeStats = {
     val others = new EventTimeStats
     others.merge(this)
@@ -50,6 +51,6 @@ final class EventTimeStats {
     rows = in.readLong()
   }
 
-  /** All of it, as the rows of the substream at `index`. */
+  /** These statistics as the rows of the substream at `index`. */
   def of(index: Int): SubstreamRows = SubstreamRows(index, highest, lowest, rows)
 }

@@ -2,17 +2,18 @@ package io.eventtide.kernel.watermark
 
 import io.eventtide.kernel.time.Clamped
 
-/** Stays at most one lag behind the highest event time and at most another behind the clock.
+/** Stays at most one lag behind the highest event time and at most another lag behind the clock.
   *
-  *   - '''Guarantee:''' the higher of the two limits; neither takes the other back.
-  *   - '''Units:''' event time is the clock's time: one unit, one epoch, synchronised.
-  *   - '''Edges:''' known from the first tick, before any row. A row from the future drags the
-  *     watermark ahead of the clock; `FutureGuard` is against that.
-  *   - '''Restart:''' skipped time does not move it; the first tick after it does, by all of it.
+  *   - '''Guarantee:''' the watermark is the higher of the two limits.
+  *   - '''Units:''' event time is the clock's time: same unit, same epoch, synchronized.
+  *   - '''Edges:''' known from the first tick, before any row. A row with a future time moves the
+  *     watermark ahead of the clock; `FutureGuard` prevents this.
+  *   - '''Restart:''' skipped time does not move the watermark; the first tick after it does, by
+  *     the whole distance.
   *   - '''Source:''' Jet 0.5 `limitingTimestampAndWallClockLag`.
   *
   * @param timestampLag allowed disorder, zero or more
-  * @param wallClockLag how far it may be behind the clock, zero or more
+  * @param wallClockLag largest distance behind the clock, zero or more
   */
 final case class LimitingTimestampAndWallClockLag(timestampLag: Long, wallClockLag: Long)
     extends PolicySpec {

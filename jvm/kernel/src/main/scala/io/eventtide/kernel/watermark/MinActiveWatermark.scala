@@ -1,18 +1,19 @@
 package io.eventtide.kernel.watermark
 
-/** One look at all substreams: the lowest of the active ones, or the highest when none is.
+/** One pass over all substreams: the lowest active watermark, or the highest of all if no substream
+  * is active.
   *
   *   - '''Guarantee:''' the order in which substreams are added does not matter.
-  *   - '''Edges:''' nothing is known while an active one has no watermark. When none is active, the
-  *     highest watermark that any ever had counts, of one that has left too.
-  *   - '''Restart:''' nothing to save; cleared before each look, so that looking allocates nothing.
+  *   - '''Edges:''' unknown while an active substream has no watermark. If no substream is active,
+  *     the highest watermark of any substream counts, including removed substreams.
+  *   - '''Restart:''' nothing to save; cleared before each pass, so that a pass allocates nothing.
   */
 private[watermark] final class MinActiveWatermark {
   private var activeOnes = 0
-  private var complete = true // no active one is without a watermark
-  private var lowest = Long.MaxValue // unread while no active one was added
-  private var any = false // one has a watermark, or had when it left
-  private var highest = Long.MinValue // unread while `any` is false
+  private var complete = true // every active substream has a watermark
+  private var lowest = Long.MaxValue // not read while no active substream was added
+  private var any = false // a substream has a watermark, or a removed one had
+  private var highest = Long.MinValue // not read while `any` is false
 
   def clear(left: MonotonicMax): Unit = {
     activeOnes = 0
@@ -25,7 +26,7 @@ private[watermark] final class MinActiveWatermark {
   def add(substream: Substream): Unit =
     add(substream.idle, substream.known, substream.watermark)
 
-  /** Adds one by what is to be known of it; its watermark is unread while it is not `known`. */
+  /** Adds a substream by its state; `watermark` is not read unless it is `known`. */
   def add(idle: Boolean, known: Boolean, watermark: Long): Unit = {
     if (!idle) activeOnes += 1
     if (known) {

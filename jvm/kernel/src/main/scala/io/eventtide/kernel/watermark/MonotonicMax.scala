@@ -3,14 +3,14 @@ package io.eventtide.kernel.watermark
 import java.io.DataInput
 import java.io.DataOutput
 
-/** The highest value so far, or none yet: what "never goes back" is made of.
+/** The highest value so far, if any.
   *
-  *   - '''Guarantee:''' monotone.
-  *   - '''Restart:''' saved as a part of its owner, known and value, without a version of its own.
+  *   - '''Guarantee:''' monotonic.
+  *   - '''Restart:''' saved as part of its owner (known, value), without a version byte.
   */
 private[kernel] final class MonotonicMax {
   private var any = false
-  private var highest = 0L // unread while `any` is false
+  private var highest = 0L // not read while `any` is false
 
   def known: Boolean = any
 
@@ -19,7 +19,7 @@ private[kernel] final class MonotonicMax {
 
   def toOption: Option[Long] = Option.when(any)(highest)
 
-  /** True when the value is the first or a higher one. */
+  /** Returns true when the value is the first or above the highest. */
   def raise(to: Long): Boolean = {
     val moves = !any || to > highest
     if (moves) { any = true; highest = to }

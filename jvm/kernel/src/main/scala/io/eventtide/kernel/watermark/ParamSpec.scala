@@ -2,7 +2,7 @@ package io.eventtide.kernel.watermark
 
 import io.eventtide.kernel.InvalidArgument
 
-/** What a parameter's number means: a duration is text in options, a count is plain. */
+/** The kind of a parameter: a duration is text in options, a count is a plain number. */
 sealed abstract class ParamKind(val name: String)
 
 object ParamKind {
@@ -12,12 +12,12 @@ object ParamKind {
 
 /** One parameter of a policy or throttle, as data.
   *
-  *   - '''Guarantee:''' the constructor that takes the parameter checks it with `check`, so the
-  *     bounds stand here and nowhere else; codec and documentation tables read them.
-  *   - '''Units:''' a duration is in the unit of the times, a count has none.
+  *   - '''Guarantee:''' the constructor that takes the parameter validates it with `check`, so the
+  *     bounds are defined only here. Codecs and documentation tables read them.
+  *   - '''Units:''' a duration is in the unit of the times; a count has no unit.
   *   - '''Edges:''' without a default the parameter is required.
   *
-  * @param least the smallest value allowed: 0 or 1
+  * @param least smallest allowed value: 0 or 1
   */
 final case class ParamSpec(
     name: String,
@@ -34,7 +34,7 @@ final case class ParamSpec(
     case _ => s"$least or more"
   }
 
-  /** Refuses a value outside the bounds. */
+  /** Rejects a value outside the bounds. */
   def check(value: Long): Unit =
     if (value < least) throw new InvalidArgument(name, value, allowed)
 }
@@ -47,7 +47,7 @@ object ParamSpec {
   /** A duration above zero. */
   def positive(name: String, doc: String): ParamSpec = ParamSpec(name, ParamKind.Duration, 1, doc)
 
-  /** A number of things, one or more. */
+  /** A count, one or more. */
   def count(name: String, default: Long, doc: String): ParamSpec =
     ParamSpec(name, ParamKind.Count, 1, doc, Some(default))
 }

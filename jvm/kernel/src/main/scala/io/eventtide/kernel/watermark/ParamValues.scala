@@ -2,11 +2,11 @@ package io.eventtide.kernel.watermark
 
 import io.eventtide.kernel.InvalidArgument
 
-/** The values for a reader's parameters, complete: defaults are filled in.
+/** The values of a factory's parameters, including defaults.
   *
   *   - '''Units:''' durations are already in the caller's unit.
-  *   - '''Edges:''' a required value that is missing, or a name the reader does not have, is
-  *     refused when this is made.
+  *   - '''Edges:''' a missing required value, or an unknown parameter name, is rejected on
+  *     construction.
   */
 final class ParamValues private (values: Map[ParamSpec, Long]) {
   def long(param: ParamSpec): Long = values(param)
@@ -16,7 +16,7 @@ final class ParamValues private (values: Map[ParamSpec, Long]) {
 
 object ParamValues {
 
-  /** Fits `supplied` to the parameters of `owner`. */
+  /** Matches `supplied` against the parameters of `owner`. */
   def apply(owner: String, params: Seq[ParamSpec], supplied: Map[String, Long]): ParamValues = {
     supplied.keys.find(name => !params.exists(_.name == name)).foreach { name =>
       throw new InvalidArgument(s"parameter of $owner", name, oneOf(params.map(_.name)))
@@ -33,7 +33,8 @@ object ParamValues {
     if (names.isEmpty) "absent" else names.mkString("one of ", ", ", "")
 }
 
-/** What a policy's reader is supplied: its parameters and, for an algebra, the policies inside. */
+/** The arguments of `PolicyFactory.read`: the parameters and the child policies, if it takes any.
+  */
 final case class PolicyArguments(values: ParamValues, children: Seq[PolicySpec]) {
   def long(param: ParamSpec): Long = values.long(param)
 

@@ -2,10 +2,11 @@ package io.eventtide.kernel.watermark
 
 /** Storm's rule: the lowest of the highest times of the input streams, minus the lag.
   *
-  *   - '''Guarantee:''' one input stream is one substream; nothing before every one was seen.
-  *   - '''Units:''' any; the lag is in the unit of event time. The clock does not matter.
-  *   - '''Edges:''' the streams must be declared, else one that was never seen cannot hold the
-  *     others back: `needsDeclaredSubstreams` says so.
+  *   - '''Guarantee:''' each input stream is one substream; no watermark before every stream has
+  *     had a row.
+  *   - '''Units:''' any; the lag is in the unit of event time. The clock has no effect.
+  *   - '''Edges:''' the streams must be declared (`needsDeclaredSubstreams`), because an undeclared
+  *     stream without rows cannot hold the others back.
   *   - '''Restart:''' as `WithFixedLag`.
   *   - '''Source:''' Storm's `WaterMarkEventGenerator`; its timer is `EmitEvery`.
   *

@@ -3,16 +3,16 @@ package io.eventtide.kernel.watermark
 import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.time.Frame
 
-/** Emits a watermark only when it enters a new frame: the boundary at or below the ideal one.
+/** Emits a watermark only when it enters a new frame: the boundary at or below the ideal watermark.
   *
-  *   - '''Guarantee:''' never ahead of the ideal watermark, less than a frame behind it, never
-  *     back.
+  *   - '''Guarantee:''' never ahead of the ideal watermark and less than a frame behind it; never
+  *     goes back.
   *   - '''Units:''' the frame is in the unit of event time.
   *   - '''Edges:''' see `FrameThrottle`.
   *   - '''Source:''' Jet's `throttleByFrame`, which could go back.
   *
   * @param size length of a frame, more than zero
-  * @param offset where a frame starts, from 0 to `size - 1`
+  * @param offset start of a frame, from 0 to `size - 1`
   */
 final case class ThrottleByFrame(size: Long, offset: Long = 0) extends ThrottleSpec {
   ThrottleByFrame.Size.check(size)
@@ -43,11 +43,12 @@ object ThrottleByFrame extends ThrottleFactory {
     ThrottleByFrame(arguments.long(Size), arguments.long(Offset))
 }
 
-/** Emits the frame's boundary at or below the ideal watermark.
+/** Emits the frame boundary at or below the ideal watermark.
   *
-  *   - '''Guarantee:''' never ahead of the ideal, never back; a jump over several frames emits
-  *     once, the highest boundary.
-  *   - '''Edges:''' the first ideal always emits, floored. `frame.floor` clamps at both ends.
+  *   - '''Guarantee:''' never ahead of the ideal; never goes back. A jump over several frames emits
+  *     once, at the highest boundary.
+  *   - '''Edges:''' the first ideal is always emitted, rounded down. `frame.floor` clamps at the
+  *     lower end of the range.
   *   - '''Restart:''' format 1 of `BaseThrottle`.
   */
 private[watermark] final class FrameThrottle(frame: Frame) extends BaseThrottle {

@@ -7,12 +7,13 @@ import java.io.DataInputStream
 import java.io.DataOutput
 import java.io.DataOutputStream
 
-/** The way out of a combination of substreams: their lowest watermark, and the throttle behind it.
+/** Emits the lowest watermark of the substreams through a throttle.
   *
-  *   - '''Guarantee:''' looks at every substream only when the last one that held the next emission
-  *     back has passed it; what is emitted never goes back.
-  *   - '''Edges:''' before the first emission a substream holds back while it has no watermark.
-  *   - '''Restart:''' what was emitted is saved, and the throttle; the rest follows from the substreams.
+  *   - '''Guarantee:''' visits every substream only when the last one that held the next emission
+  *     back has passed it; the emitted watermark never goes back.
+  *   - '''Edges:''' before the first emission, a substream without a watermark holds back.
+  *   - '''Restart:''' saves the emitted watermark and the throttle; the rest is derived from the
+  *     substreams.
   */
 private[watermark] final class WatermarkEmitter(
     table: SubstreamTable,
@@ -20,9 +21,9 @@ private[watermark] final class WatermarkEmitter(
     timeout: Long
 ) {
   private val combination = new MinActiveWatermark
-  private var isCombined = false // `combination` is of the substreams as they are
-  private var isAimed = false // and so are the next two
-  private var target = Long.MinValue // the ideal that is worth offering
+  private var isCombined = false // whether `combination` is up to date
+  private var isAimed = false // whether `target` and `holding` are up to date
+  private var target = Long.MinValue // the lowest ideal that needs to be offered
   private var holding = 0 // active substreams below `target`
 
   def ideal: Option[Long] = {
@@ -32,25 +33,25 @@ private[watermark] final class WatermarkEmitter(
 
   def emitted: Option[Long] = Option.when(throttle.known)(throttle.emitted)
 
-  /** A new substream holds back: it was made so. */
+  /** Adds a new substream, whose `holds` is initially true. */
   def join(): Unit = {
     holding += 1
     isCombined = false
   }
 
-  /** Substreams changed otherwise than by a row that `released` is asked about. */
+  /** Invalidates cached values after a change other than a row that `released` checks. */
   def disturb(): Unit = {
     isCombined = false
     isAimed = false
   }
 
-  /** Rows come one by one from now on: sees to it that those are known that hold back. */
+  /** Prepares for single rows: finds the substreams that hold the next emission back. */
   def watch(): Unit = {
     isCombined = false
     if (!isAimed) retarget()
   }
 
-  /** Whether this was the last substream that held the next emission back, and no longer does. */
+  /** Whether this substream was the last that held the next emission back, and no longer does. */
   def released(index: Int, substream: Substream): Boolean =
     substream.holds && substream.reached(target) && {
       substream.holds = false
@@ -59,18 +60,18 @@ private[watermark] final class WatermarkEmitter(
       holding == 0
     }
 
-  /** Offers the combined watermark; true when `emitted` moved. */
+  /** Offers the combined watermark; returns true if `emitted` moved. */
   def offer(clock: Long): Boolean = {
     combine()
     offerAdded(clock)
   }
 
-  /** Begins another look at all substreams, each of which is to be added. */
+  /** Begins a pass over all substreams; the caller adds each of them. */
   def begin(): Unit = combination.clear(table.left)
 
   def add(substream: Substream): Unit = combination.add(substream)
 
-  /** Offers what those have together that were added; true when `emitted` moved. */
+  /** Offers the combined watermark of the added substreams; returns true if `emitted` moved. */
   def offerAdded(clock: Long): Boolean = {
     isCombined = true
     isAimed = false
@@ -82,7 +83,7 @@ private[watermark] final class WatermarkEmitter(
     isAimed = false
   }
 
-  // Sees which active substreams hold back the next emission.
+  // Finds the active substreams that hold the next emission back.
   private def retarget(): Unit = {
     isAimed = true
     table.postpone()
@@ -98,7 +99,7 @@ private[watermark] final class WatermarkEmitter(
     }
   }
 
-  /** The clock value at which an ideal that waits has to be offered again. */
+  /** The clock value at which a waiting ideal has to be offered again. */
   def offerAgainAt(clock: Long): Long =
     if (throttle.notBefore > clock && isFree) throttle.notBefore else Long.MaxValue
 
@@ -107,21 +108,22 @@ private[watermark] final class WatermarkEmitter(
     holding == 0
   }
 
-  /** When `emitted` is at `value`, if no rows come. */
+  /** The clock value at which `emitted` is at `value` or above, if no rows come. */
   def dueAt(value: Long, clock: Long): Option[Long] =
     if (throttle.known && throttle.emitted >= value) Some(clock)
     else emissionAt(throttle.required(value), clock)
 
-  /** When `emitted` moves, if no rows come. */
+  /** The clock value at which `emitted` moves, if no rows come. */
   def nextDue(clock: Long): Option[Long] = emissionAt(throttle.nextTarget, clock)
 
-  /** When the last substream goes idle, if no rows come. */
+  /** The clock value at which the last substream goes idle, if no rows come. */
   def idleAt(clock: Long): Option[Long] =
     if (timeout == WatermarkPolicy.Never && table.size > 0) None
     else deadlines(Long.MaxValue, clock).idle.map(Math.max(clock, _))
 
-  /** What would be emitted by the clock value and the watermarks given, through a throttle of the same
-    * kind, which has let nothing through yet.
+  /** The watermark that would be emitted at a clock value, given the combined watermark.
+    *
+    * @param unused a throttle of the same kind that has not emitted anything
     */
   def emittedBy(clock: Long, ahead: MinActiveWatermark, unused: Throttle): Option[Long] = {
     unused.restore(new DataInputStream(new ByteArrayInputStream(throttleState)))
@@ -129,7 +131,9 @@ private[watermark] final class WatermarkEmitter(
     Option.when(unused.known)(unused.emitted)
   }
 
-  /** Saves what was emitted too, and how long the throttle's state is, for one of other throttles. */
+  /** Also saves the emitted watermark and the length of the throttle's state, for a restore with
+    * other throttles.
+    */
   def save(out: DataOutput): Unit = {
     out.writeBoolean(throttle.known)
     if (throttle.known) out.writeLong(throttle.emitted)
@@ -138,8 +142,8 @@ private[watermark] final class WatermarkEmitter(
     out.write(state)
   }
 
-  /** @param isSame
-    *   whether throttles of the same kinds have saved it; others go on from what was emitted
+  /** @param isSame whether throttles of the same kinds saved the state; others continue from the
+    *   emitted watermark
     */
   def restore(in: DataInput, isSame: Boolean, clock: Long): Unit = {
     val emitted = Option.when(in.readBoolean())(in.readLong())

@@ -1,26 +1,26 @@
 package io.eventtide.kernel.window
 
-/** Where frames or rows of one key are put in blocks, so that a long window is not one long record.
+/** Stores the frames or rows of one key in blocks, so that a long window is not one long record.
   *
-  * Blocks are named by their first frame or row when they were made. The caller keeps them beside the
-  * key.
+  * The name of a block is the number of its first frame or row at creation. The caller stores the
+  * names with the key.
   */
 trait BlockStore {
 
   def write(block: Long, content: ByteSink): Unit
 
-  /** The content of a block that is there; good until the caller turns to the next key. */
+  /** The content of an existing block; valid until the caller moves to the next key. */
   def read(block: Long): ByteSource
 
   def remove(block: Long): Unit
 
-  /** A sink to write the next block with, empty. */
+  /** An empty sink for the next block. */
   def sink(): ByteSink
 }
 
 object BlockStore {
 
-  /** For what is kept at hand as a whole. */
+  /** For state that is kept in memory as a whole. */
   object None extends BlockStore {
     def write(block: Long, content: ByteSink): Unit = never()
     def read(block: Long): ByteSource = never()

@@ -2,12 +2,12 @@ package io.eventtide.kernel.window
 
 import scala.collection.mutable
 
-/** An archive as it would be after changes that are made to nobody else. */
+/** A block store with private changes; the store `under` it does not change. */
 private[window] final class CopyOnWriteBlockStore(under: BlockStore) extends BlockStore {
   private val written = mutable.LongMap.empty[Array[Byte]]
   private val shared = new ByteSink
 
-  /** Forgets the changes. */
+  /** Discards the changes. */
   def clear(): Unit = written.clear()
 
   def sink(): ByteSink = {

@@ -2,17 +2,18 @@ package io.eventtide.kernel.window
 
 import io.eventtide.kernel.StateVersion
 
-/** Frames of one key in blocks of an archive, of which one at a time is at hand.
+/** The frames of one key in blocks of a block store; one block at a time is in memory.
   *
-  * A block is named by its first frame, which it keeps for as long as it is there. So the closed and
-  * the pending frames of a key may share an archive: no frame is both, and no block has both.
+  * The name of a block is its first frame, which stays in the block as long as the block exists. The
+  * closed and the pending frames of a key can therefore share a block store: no frame is both closed
+  * and pending, and no block has both kinds.
   */
 private[window] final class FrameBlockStore(buffers: Buffers, archive: BlockStore) {
   private val atHand = new FrameList
   private val leaving = new FrameList
-  private var isChanged = false // what is at hand is not in the archive yet
+  private var isChanged = false // `atHand` has changes that are not in the archive yet
 
-  /** Moves a part of `frames` into a new block; answers its name. */
+  /** Moves positions `from` until `until` of `frames` into a new block; returns its name. */
   def put(frames: FrameList, from: Int, until: Int): Long = {
     leaving.take(frames, from, until)
     write(leaving)
@@ -29,7 +30,7 @@ private[window] final class FrameBlockStore(buffers: Buffers, archive: BlockStor
     isChanged = false
   }
 
-  /** Adds to a block what is in `buffer`, for a frame after its first; answers how long it is. */
+  /** Merges `buffer` into a frame of a block, at or after its first frame; returns the block's size. */
   def merge(block: Long, frame: Long, buffer: Int): Int = {
     load(block)
     atHand.merge(frame, buffer, buffers)
@@ -37,13 +38,13 @@ private[window] final class FrameBlockStore(buffers: Buffers, archive: BlockStor
     atHand.size
   }
 
-  /** Moves what the block at hand has from a position on into a new one; answers its name. */
+  /** Moves the frames of `atHand` from position `at` on into a new block; returns its name. */
   def split(at: Int): Long = {
     isChanged = true
     put(atHand, at, atHand.size)
   }
 
-  /** The frames of a block, good until the next call. */
+  /** The frames of a block, valid until the next call. */
   def open(block: Long): FrameList = {
     load(block)
     atHand
@@ -57,7 +58,7 @@ private[window] final class FrameBlockStore(buffers: Buffers, archive: BlockStor
     atHand.read(in, buffers)
   }
 
-  /** All that was done is in the archive after this. */
+  /** Writes all pending changes to the archive. */
   def flush(): Unit = if (isChanged) {
     write(atHand)
     isChanged = false
@@ -70,7 +71,7 @@ private[window] final class FrameBlockStore(buffers: Buffers, archive: BlockStor
     archive.write(frames.first, out)
   }
 
-  /** Turns to another key. */
+  /** Clears the frames in memory before another key is used. */
   def clear(): Unit = {
     atHand.clear()
     isChanged = false

@@ -2,18 +2,18 @@ package io.eventtide.kernel.window
 
 import io.eventtide.kernel.StateVersion
 
-/** The frames of one key, and its windows as they fall due.
+/** The frames of one key, and its windows as they close.
   *
-  * Open frames wait in order until a window that ends with them closes; closed ones stay for as long
-  * as an open window holds them. Used for one key after another: `begin` or `read`, then `add`, then
-  * `next` until it says no, then `write` unless it is empty.
+  * A pending frame waits until a window that ends with it closes. A closed frame is retained as long
+  * as an open window contains it. The instance is reused for one key after another: `begin` or `read`,
+  * then `add`, then `next` until it returns false, then `write` unless it is empty.
   *
-  *   - '''Guarantee:''' a window gives one result, if it has a frame; results come by ascending end.
-  *     What is done depends on the frames that there are, never on the length of a gap.
+  *   - '''Guarantee:''' a window emits one result, if it has a frame, in ascending order of end. The
+  *     work depends on the number of frames, never on the length of a gap.
   *   - '''Units:''' frame numbers.
   *   - '''Edges:''' a boundary above the 64-bit range is never reached.
-  *   - '''Restart:''' `write` and `read` keep all of it; the record has a version. A ring that was
-  *     not written after windows had closed is read as it was before, and passes over these.
+  *   - '''Restart:''' `write` and `read` keep all state; the record has a version. If windows have
+  *     closed since the last `write`, the record still has them, and `discardClosedUpTo` skips them.
   *   - '''Source:''' Jet's `SlidingWindowP`, with state by key.
   */
 final class FrameWindowState private (
@@ -25,13 +25,13 @@ final class FrameWindowState private (
   private var closedAt = 0L
   private var sum = FrameWindowState.NotYet
 
-  /** Adds each frame to `frames` too when it closes: there it may stay for longer. */
+  /** Also adds each frame to `frames` when it closes, which may retain it longer. */
   private[window] def keepIn(frames: FrameQueue): Unit = history = Some(frames)
 
-  /** The last boundary that is closed for this key. */
+  /** The last closed boundary of this key. */
   def closed: Long = closedAt
 
-  /** Begins a key that has no state, with everything up to `boundary` closed. */
+  /** Begins a key without state; all boundaries up to `boundary` are closed. */
   def begin(boundary: Long): Unit = {
     pending.clear()
     closedFrames.clear()
@@ -41,14 +41,14 @@ final class FrameWindowState private (
 
   def isEmpty: Boolean = pending.isEmpty && closedFrames.isEmpty
 
-  /** Passes over boundaries up to `boundary`, if no window that ends there is still to be given. */
+  /** Closes the boundaries up to `boundary`, unless a window up to there has a result to emit. */
   def advanceTo(boundary: Long): Unit =
     if (boundary > closedAt && due > boundary) closeUpTo(boundary)
 
-  /** Passes over boundaries up to `boundary`, whose windows have been given. */
+  /** Closes the boundaries up to `boundary` without results, which have already been emitted. */
   def discardClosedUpTo(boundary: Long): Unit = while (next(boundary)) ()
 
-  /** Adds what is in `buffer`, which stays the caller's, to a frame; false when it is too late. */
+  /** Merges `buffer`, which the caller keeps, into a frame; returns false if it is too late. */
   def add(frame: Long, buffer: Int): Boolean =
     if (frame >= closedAt) {
       pending.add(frame, buffer)
@@ -65,7 +65,7 @@ final class FrameWindowState private (
     else if (!pending.isEmpty) math.min(pending.first, FrameWindowState.Never - 1) + 1
     else FrameWindowState.Never
 
-  /** Turns to the next window that ends at `boundary` or before; false when all have been given. */
+  /** Moves to the next window that ends at or before `boundary`; returns false if there is none. */
   def next(boundary: Long): Boolean = {
     leaveResult()
     val end = due
@@ -78,13 +78,13 @@ final class FrameWindowState private (
   private def leaveResult(): Unit = {
     if (sum != FrameWindowState.NotYet) closedFrames.giveBack(sum)
     sum = FrameWindowState.NotYet
-    closeUpTo(closedAt) // what that result was the last to hold
+    closeUpTo(closedAt) // evicts the frames that only that result still needed
   }
 
-  /** The end of the window that `next` turned to. */
+  /** The end of the current window. */
   def end: Long = closedAt
 
-  /** Its frames as one buffer, good until the next call of `next`. */
+  /** The frames of the current window as one buffer, valid until the next call of `next`. */
   def result: Int = {
     if (sum == FrameWindowState.NotYet) sum = closedFrames.total()
     sum
@@ -126,18 +126,20 @@ final class FrameWindowState private (
 
 object FrameWindowState {
 
-  /** When nothing is due. */
+  /** The boundary for "no window closes". */
   val Never: Long = Long.MaxValue
 
   private val Version = 1
 
-  /** What `result` has not been asked for. */
+  /** The value of `sum` until `result` is called. */
   private val NotYet = -1
 
-  /** The ring for windows of a shape: combined by deducting where the buffers can, else by two stacks.
+  /** Creates the ring for windows of a shape.
     *
-    * @param blockSize
-    *   how many frames are kept together, in the ring or in a block of the archive, at the least
+    * Frames that leave a sliding window are deducted if `deducts`; otherwise two stacks are used.
+    *
+    * @param deducts whether the buffers support `Buffers.deduct`
+    * @param blockSize minimum number of frames kept together, in the ring or in an archive block
     */
   def apply(
       shape: WindowShape,

@@ -2,7 +2,7 @@ package io.eventtide.kernel.window
 
 import io.eventtide.kernel.StateVersion
 
-/** Windows of frames of one key, by the times of its rows; see `FrameWindowState` for how they are kept.
+/** The time windows of one key, made of frames; see `FrameWindowState` for their storage.
   *
   *   - '''Restart:''' the record has a version.
   */

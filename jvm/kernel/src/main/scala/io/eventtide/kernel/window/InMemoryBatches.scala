@@ -5,11 +5,12 @@ import scala.collection.mutable
 
 import io.eventtide.kernel.watermark.PolicySpec
 
-/** Which time keys have, and when they give results.
+/** How the watermarks of keys move, and when keys emit results.
   *
-  * @param policy what moves a watermark
-  * @param group keys of which it says the same have one watermark; None where each has its own
-  * @param maxRowsPerStep of so many rows of a key, those after them count as of another batch
+  * @param policy policy of each watermark
+  * @param group function from a key to its group, whose keys share a watermark; None if each key
+  *   has a separate watermark
+  * @param maxRowsPerStep maximum number of rows of a key per step; later rows count as another batch
   */
 final case class KeyRules[K](
     policy: PolicySpec,
@@ -21,16 +22,16 @@ final case class KeyRules[K](
 
 object KeyRules {
 
-  /** All keys are in one group. */
+  /** Puts all keys in one group. */
   val Together: Option[Any => Any] = Some(_ => ())
 }
 
-/** The windows of many keys in memory, batch after batch: what a query does, without Spark.
+/** The windows of many keys in memory, batch by batch: the behaviour of a query, without Spark.
   *
-  *   - '''Guarantee:''' as of `TimedWindows`. What holds over several keys is known when a batch has
-  *     ended, and is applied before the next one.
-  *   - '''Units:''' times and clock in one unit.
-  *   - '''Restart:''' keys are kept as their records, and nothing else of them between batches.
+  *   - '''Guarantee:''' as in `TimedWindows`. A watermark over several keys is computed at the end of
+  *     a batch and applied before the next batch.
+  *   - '''Units:''' event times and the clock have the same unit.
+  *   - '''Restart:''' between batches, a key is kept only as its record.
   */
 final class InMemoryBatches[K](
     rules: KeyRules[K],
@@ -55,9 +56,9 @@ final class InMemoryBatches[K](
   private val sink = new ByteSink
   private val source = new ByteSource
 
-  /** Takes the rows of a batch; answers those that are late.
+  /** Processes the rows of a batch; returns the late rows.
     *
-    * @param give is shown each result while its buffer is good
+    * @param give callback for each result, called while its buffer is valid
     */
   def batch(now: Long, rows: Seq[Row[K]])(give: Pane[K] => Unit): Seq[Row[K]] = {
     val late = rows.groupBy(_.key).toSeq.flatMap { case (of, mine) =>
@@ -81,7 +82,7 @@ final class InMemoryBatches[K](
     onTime
   }
 
-  /** The clock moves, and there are no rows. */
+  /** Advances the clock without rows. */
   def tick(now: Long)(give: Pane[K] => Unit): Unit = settle(now, give)
 
   private def settle(now: Long, give: Pane[K] => Unit): Unit = {
@@ -122,21 +123,21 @@ final class InMemoryBatches[K](
     ArraySeq.unsafeWrapArray(sink.bytes.take(sink.position))
   }
 
-  /** Takes rows, and answers those that are late. */
+  /** Adds rows; returns the late rows. */
   private def judged(now: Long, rows: Seq[Row[K]]): Seq[Row[K]] = {
     val late = rows.filterNot(take(_, now))
     if (key.judgesTogether) late.sortBy(_.ts)(Ordering.Long.reverse).filterNot(take(_, now))
     else late
   }
 
-  /** What is open, each window once; keys hold it as before. */
+  /** Emits each open window once; the state of the keys does not change. */
   def open(give: Pane[K] => Unit): Unit = records.foreach { case (of, bytes) =>
     read(bytes)
     key.showAll()
     while (key.next()) give(pane(of))
   }
 
-  /** The watermark of a key that has state. */
+  /** The watermark of a key with state. */
   def watermark(of: K): Option[Long] =
     if (rules.group.isDefined) groupOf(of).flatMap(_.before)
     else
@@ -145,7 +146,7 @@ final class InMemoryBatches[K](
         key.watermark
       }
 
-  /** The keys that have state. */
+  /** The keys with state. */
   def keys: Iterable[K] = records.keys
 
   private def read(bytes: ArraySeq[Byte]): Unit = {
@@ -159,7 +160,7 @@ final class InMemoryBatches[K](
 
 object InMemoryBatches {
 
-  /** A watermark that several keys have: before the batch, and as its rows move it. */
+  /** The watermark of a group of keys: before the batch, and as the batch's rows move it. */
   private final class Group(policy: PolicySpec) {
     val time = new PerKeyWatermark(policy, credited = true)
     var before = Option.empty[Long]
@@ -167,12 +168,12 @@ object InMemoryBatches {
     def settle(): Unit = before = time.watermark
   }
 
-  /** A row, or rows of one frame that are together in a buffer.
+  /** A row, or several rows of one frame that are combined in a buffer.
     *
-    * @param ts the lowest of their times
-    * @param highest of their times
-    * @param count how many they are
-    * @param hasTime whether they have one, without which they are only for windows that need none
+    * @param ts lowest time of the rows
+    * @param highest highest time of the rows
+    * @param count number of rows
+    * @param hasTime whether the rows have a time; without one, only windows that ignore time are valid
     */
   final case class Row[K](
       key: K,
@@ -191,8 +192,8 @@ object InMemoryBatches {
 
   /** A result, whose rows are in `buffer`.
     *
-    * @param trigger which of them has given it
-    * @param index how many results its window has given before
+    * @param trigger position of the trigger that fired
+    * @param index number of earlier results of the window
     */
   final case class Pane[K](
       key: K,

@@ -5,18 +5,19 @@ import scala.collection.mutable
 
 import io.eventtide.kernel.InvalidArgument
 
-/** The windows of many keys in memory: the plainest engine, which others are held against.
+/** The windows of many keys in memory: the reference engine that other engines are compared with.
   *
-  * Watermarks are given for all keys or for one; what counts for a key is the higher of the two.
+  * A watermark is set for all keys or for one key; the higher of the two applies to a key.
   *
-  *   - '''Guarantee:''' a row is late, or in those of its windows that are open; each window with
-  *     rows gives one pane, by ascending end. Nothing is late before there is a watermark.
+  *   - '''Guarantee:''' a row is either late or in all of its open windows. Each window with rows
+  *     emits one pane, in ascending order of end. No row is late before the first watermark.
   *   - '''Units:''' the unit of the spec.
-  *   - '''Edges:''' a watermark below the last one changes nothing.
-  *   - '''Restart:''' `save` and `restore` keep all of it, also in parts with keys of their own.
+  *   - '''Edges:''' a watermark below the last one has no effect.
+  *   - '''Restart:''' `save` and `restore` keep all state; it can be split into parts with disjoint
+  *     keys.
   *
-  * @param buffers of all keys together: their numbers stay good
-  * @param deducts whether frames that leave are deducted, or two stacks used
+  * @param buffers buffers of all keys; their numbers stay valid
+  * @param deducts whether evicted frames are deducted; if not, two stacks are used
   */
 final class InMemoryWindows[K](spec: WindowSpec, buffers: Buffers, deducts: Boolean) {
   import InMemoryWindows._
@@ -25,32 +26,32 @@ final class InMemoryWindows[K](spec: WindowSpec, buffers: Buffers, deducts: Bool
   private val ofKeys = mutable.HashMap.empty[K, Long]
   private var ofAll = Option.empty[Long]
 
-  /** No more rows of this key are expected below this; none is known at first. */
+  /** The time below which no more rows of this key are expected; None before the first watermark. */
   def watermark(key: K): Option[Long] = (ofKeys.get(key) ++ ofAll).maxOption
 
-  /** Takes what is in `buffer`, which stays the caller's, or says by which rule it is late. */
+  /** Adds `buffer`, which the caller keeps; returns the rule by which the row is late, if it is. */
   def observe(key: K, ts: Long, buffer: Int): Option[LateRule] = {
     val late = watermark(key).exists(spec.isLate(ts, _))
     val taken = !late && ringOf(key).add(spec.frames.index(ts), buffer)
     Option.unless(taken)(spec.profile.lateRule)
   }
 
-  /** Moves all keys on. A pane's buffer is good until `give` returns. */
+  /** Advances the watermark of all keys. A pane's buffer is valid until `give` returns. */
   def advance(watermark: Long)(give: Pane[K] => Unit): Unit = {
     ofAll = (ofAll ++ Some(watermark)).maxOption
     ofAll.foreach(reached => close(rings, spec.closed(reached), give))
   }
 
-  /** Moves one key on. */
+  /** Advances the watermark of one key. */
   def advance(key: K, watermark: Long)(give: Pane[K] => Unit): Unit = {
     ofKeys(key) = math.max(watermark, ofKeys.getOrElse(key, watermark))
     close(rings.filter(_._1 == key), spec.closed(ofKeys(key)), give)
   }
 
-  /** Closes every window: no more rows are expected at all. */
+  /** Closes every window, at the end of the input. */
   def finish(give: Pane[K] => Unit): Unit = close(rings, FrameWindowState.Never, give)
 
-  /** The windows that would close now, which stay open. */
+  /** Emits the panes of all open windows; the windows stay open. */
   def open(give: Pane[K] => Unit): Unit = {
     val copy = new InMemoryWindows[K](spec, buffers, deducts)
     copy.restore(Seq(save()), exactly = true)
@@ -59,15 +60,15 @@ final class InMemoryWindows[K](spec: WindowSpec, buffers: Buffers, deducts: Bool
 
   def save(): Saved[K] = Saved(ofAll, ofKeys.toMap, rings.view.mapValues(record).toMap)
 
-  /** Begins with what the parts of an engine had saved.
+  /** Restores the saved parts of an engine.
     *
-    * @param exactly whether parts with different watermarks are refused; else the lowest counts
+    * @param exactly whether different watermarks of the parts are an error; if not, the lowest applies
     */
   def restore(parts: Seq[Saved[K]], exactly: Boolean): Unit = {
     val watermarks = parts.map(_.watermark).distinct
     if (exactly && watermarks.length > 1)
       throw new InvalidArgument("watermarks of the parts", watermarks.mkString(", "), "equal")
-    ofAll = watermarks.minOption.flatten // none is the lowest of all
+    ofAll = watermarks.minOption.flatten // None is the lowest
     parts.foreach { part =>
       ofKeys ++= part.ofKeys
       part.records.foreach { case (key, bytes) => readInto(newRing(key), bytes) }
@@ -130,7 +131,7 @@ object InMemoryWindows {
   /** One result of a window, whose rows are in `buffer`. */
   final case class Pane[K](key: K, start: Long, end: Long, buffer: Int)
 
-  /** An engine, or the part of one that has these keys. */
+  /** The saved state of an engine, or of the part of an engine with these keys. */
   final case class Saved[K](
       watermark: Option[Long],
       ofKeys: Map[K, Long],

@@ -2,14 +2,14 @@ package io.eventtide.kernel.window
 
 import io.eventtide.kernel.time.{Clamped, FrameGrid}
 
-/** Which of its two ends belongs to a window.
+/** Which end of a half-open interval belongs to a window.
   *
-  *   - '''Guarantee:''' every time is in exactly one frame, whichever end it is.
+  *   - '''Guarantee:''' every time is in exactly one frame, under either of the bounds.
   *   - '''Restart:''' immutable; nothing to save.
   */
 sealed abstract class IntervalBounds(val name: String) {
 
-  /** The grid that cuts rows into frames with these bounds, where `grid` says what the ends are. */
+  /** The grid that assigns rows to frames with these bounds; `grid` has the window boundaries. */
   def cut(grid: FrameGrid): FrameGrid
 }
 
@@ -27,7 +27,7 @@ object IntervalBounds {
 
   val all: Seq[IntervalBounds] = Seq(StartIncluded, EndIncluded)
 
-  /** In whole units, after `start` and up to `end` is from `start + 1` and below `end + 1`. */
+  /** For integer times, `(start, end]` is the same as `[start + 1, end + 1)`. */
   private final case class OneLater(grid: FrameGrid) extends FrameGrid {
     def index(ts: Long): Long = grid.index(Clamped.subtract(ts, 1))
 

@@ -32,12 +32,12 @@ import io.eventtide.spark.query.run.{QueryWatermarks, WriteConflict}
 import io.eventtide.spark.testkit.{KernelOracle, PickledRows, TestSource, TestStreamSource}
 import io.eventtide.spark.{BuildInfo, EventtideException}
 
-/** What Python calls, with Java types only; `_jvm` is its one caller. */
+/** The entry points for Python, with Java types only; called only through `_jvm`. */
 object PythonApi {
 
   def version(): String = BuildInfo.version
 
-  /** The Spark minor that this jar is for. */
+  /** The Spark minor version that this jar is built for. */
   def sparkVersion(): String = BuildInfo.sparkMinor
 
   def isInstalled(session: SparkSession): Boolean = SessionValidator.isInstalled(asClassic(session))
@@ -58,16 +58,16 @@ object PythonApi {
   def withIngestionTime(stream: DataFrame, into: String, options: JMap[String, String]): DataFrame =
     WatermarkBuilder.withIngestionTime(asClassic(stream), into, options.asScala.toMap)
 
-  /** A window over a DataFrame.
+  /** Adds a window to a DataFrame.
     *
     * @param eventTime
-    *   null for the column that has the watermark
+    *   the event time column; null for the column that has the watermark
     * @param watermark
-    *   the options of a watermark to put on it; null for a stream that has one
+    *   the options of a watermark to add; null for a stream that has one
     * @param when
     *   the condition of early results; null for none
     * @param scope
-    *   the columns whose values keys of one group have in common
+    *   the columns that define the groups of keys
     */
   def window(
       stream: DataFrame,
@@ -92,15 +92,15 @@ object PythonApi {
       options.asScala.toMap
     )
 
-  /** What the open windows of a query hold, in its checkpoint. */
+  /** The state of a query's open windows, read from its checkpoint. */
   def readState(results: DataFrame, checkpoint: String): DataFrame =
     WindowState.read(asClassic(results), checkpoint)
 
-  /** The report on a query's last batch as JSON; null when it has no Eventtide watermark. */
+  /** The report on a query's last batch as JSON; null if the query has no Eventtide watermark. */
   def progressJson(session: SparkSession, queryId: String): String =
     reportOn(session, queryId).map(_.json).orNull
 
-  /** Who holds a query's watermark back, in a sentence; null when it has no Eventtide watermark. */
+  /** A sentence on what holds a query's watermark back; null if it has no Eventtide watermark. */
   def blame(session: SparkSession, queryId: String): String =
     reportOn(session, queryId).map(_.blame).orNull
 
@@ -110,7 +110,9 @@ object PythonApi {
   def readLate(session: SparkSession, options: JMap[String, String]): DataFrame =
     session.read.format(LateSource.Name).options(options).load()
 
-  /** Which window of what is written gave these results; -1 if none did. */
+  /** The position of the window of `results` among the windows of `written`; -1 if it is not one of
+    * them.
+    */
   def lateWindow(results: DataFrame, written: DataFrame): Int =
     LateHandlerQuery
       .windowOf(
@@ -119,15 +121,15 @@ object PythonApi {
       )
       .getOrElse(-1)
 
-  /** Waits until a query that has been started has a late log, or has ended. */
+  /** Waits until a started query has a late log, or has ended. */
   def awaitLateLog(query: StreamingQuery): Unit = LateHandlerQuery.await(query): Unit
 
   /** Starts a query.
     *
     * @param isFollowed
-    *   whether a companion follows it until `releaseLate`
+    *   whether a companion follows the query until `releaseLate`
     * @param drains
-    *   whether it closes every window after its last row
+    *   whether the query closes every window after its last row
     */
   def start(
       writer: DataStreamWriter[Row],
@@ -138,22 +140,26 @@ object PythonApi {
     if (drains) Drain.during(started) else started
   }
 
-  /** Our error for what a start ended by because of another driver's; null for any other. */
+  /** The Eventtide error for a start that failed due to another driver's run; null for other
+    * failures.
+    */
   def startConflict(failure: Throwable): EventtideException =
     WriteConflict.ofStart(failure).orNull
 
-  /** The stream of a window's late rows for a companion; null if the query ended before it began. */
+  /** The stream of a window's late rows for a companion; null if the query ended before it had a
+    * log.
+    */
   def followLate(session: SparkSession, query: StreamingQuery, window: Int): DataFrame =
     LateHandlerQuery.follow(asClassic(session), query, window).orNull
 
-  /** Ends what `start` began, once the companion is over. */
+  /** Releases what `start` retained for a companion, after the companion has ended. */
   def releaseLate(session: SparkSession, query: StreamingQuery, failed: Boolean): Unit =
     LateHandlerQuery.release(asClassic(session), query, failed)
 
-  /** What a checkpoint holds, as JSON.
+  /** The contents of a checkpoint, as JSON.
     *
     * @param plan
-    *   what shall go on from it; null for nothing
+    *   the plan that is to continue from the checkpoint; null for none
     */
   def checkpointJson(session: SparkSession, checkpoint: String, plan: DataFrame): String = {
     val analyzed = Option(plan).map(asClassic(_).queryExecution.analyzed)
@@ -161,10 +167,11 @@ object PythonApi {
     new CheckpointReport(new Path(checkpoint), conf, analyzed).json
   }
 
-  /** Late files of a checkpoint that count for nothing; they are deleted, unless it is a dry run.
+  /** Finds the late files of a checkpoint that do not count, and deletes them unless `dryRun` is
+    * set.
     *
     * @param lateTo
-    *   the folders outside the checkpoint in which that is allowed
+    *   the folders outside the checkpoint in which files may be deleted
     */
   def cleanLate(
       session: SparkSession,
@@ -178,7 +185,8 @@ object PythonApi {
     found.map(_.path.toString).asJava
   }
 
-  /** Makes large late files of small ones; how many batches, files before and files after. */
+  /** Merges small late files. Returns the numbers of batches, of files before, and of files after.
+    */
   def compactLate(session: SparkSession, checkpoint: String, lateTo: JList[String]): JList[Int] = {
     val compaction =
       new LateCompaction(asClassic(session), new Path(checkpoint), LateCompaction.Every)
@@ -186,31 +194,31 @@ object PythonApi {
     Seq(done.batches, done.filesBefore, done.filesAfter).asJava
   }
 
-  /** Lets a late log wait no longer for a stream that reads it. */
+  /** Removes a reading stream from a late log, whose retention no longer waits for it. */
   def forgetLateReader(session: SparkSession, checkpoint: String, reader: String): Unit = {
     val conf = asClassic(session).sessionState.newHadoopConf()
     val path = new Path(checkpoint)
     new LateReaders(path.getFileSystem(conf).makeQualified(path), conf).forget(reader)
   }
 
-  /** Where a query, running or stopped, has its checkpoint. */
+  /** The checkpoint location of a running or stopped query. */
   def checkpointOf(query: StreamingQuery): String = StreamExecutionAccess.checkpointOf(query)
 
-  /** What watermarks a DataFrame has, as JSON. */
+  /** The watermarks of a DataFrame, as JSON. */
   def explainJson(stream: DataFrame): String = PlanExplanation.json(asClassic(stream))
 
-  /** A script for the test kit; the rows that are added to it must have this schema. */
+  /** Creates a script for the test kit; rows added to it must have this schema. */
   def script(schema: StructType): TestSource = TestSource.create(schema)
 
-  /** The stream that reads a script. */
+  /** The stream over a script's rows. */
   def readScript(session: SparkSession, script: TestSource): DataFrame =
     session.readStream.format(classOf[TestStreamSource].getName).option("script", script.id).load()
 
-  /** Rows of the test kit, as Python has pickled them. */
+  /** Rows of the test kit, as pickled by Python. */
   def localRows(session: SparkSession, pickled: Array[Byte], schema: StructType): DataFrame =
     PickledRows.dataFrame(asClassic(session), pickled, schema)
 
-  /** A query under a scripted clock, not yet started. */
+  /** Creates a query with a scripted clock, without starting it. */
   def scriptedQuery(
       result: DataFrame,
       outputMode: String,
@@ -219,10 +227,10 @@ object PythonApi {
   ): TestQuery =
     new TestQuery(asClassic(result), outputMode, checkpoint, startMs)
 
-  /** Starts a scripted query that reads what there is, closes every window, and ends. */
+  /** Starts a scripted query that reads the available rows, closes every window, and ends. */
   def drainScripted(query: TestQuery): Unit = Drain.during(query.start(availableNow = true))
 
-  /** The last window of a plan on the kernel alone. */
+  /** Runs the last window of a plan on the kernel alone. */
   def kernelRun(results: DataFrame): KernelOracle = KernelOracle.of(asClassic(results))
 
   private def asClassic(session: SparkSession): classic.SparkSession =

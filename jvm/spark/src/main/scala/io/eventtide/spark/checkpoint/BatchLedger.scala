@@ -11,16 +11,18 @@ import io.eventtide.spark.EventtideException
 
 /** The state of a query's policies after each batch: `<checkpoint>/eventtide/ledger/<batch id>`.
   *
-  *   - '''Guarantee:''' an entry is written before Spark commits its batch, so it is there whenever
-  *     the commit is; that of batch -1, what the query began with, before the first offset.
-  *   - '''Revisions:''' a file is never written twice. A batch that is run again has a file of its
-  *     own, `<batch id>.<revision>`, and so has an entry that is written once more; the highest
-  *     counts. Lower ones go once Spark has committed their batch: until then another run may be
-  *     about to commit it, and all revisions of a batch are equal in effect.
-  *   - '''Restart:''' the entry before the batch to run, with those it builds on; without it the
-  *     checkpoint is refused. A start deletes nothing.
-  *   - An entry holds what changed, or is whole once as much has changed as the last whole one holds.
-  *     So all together cost twice what changes, and at most three times what is whole is read. `retain`
+  *   - '''Guarantee:''' an entry is written before Spark commits its batch, so a committed batch
+  *     always has an entry. The entry of batch -1 is the query's initial state, written before the
+  *     first offset.
+  *   - '''Revisions:''' a file is never overwritten. A replayed batch, or an entry that is
+  *     rewritten, has a new file `<batch id>.<revision>`, and the highest revision counts. Lower
+  *     revisions are deleted once Spark has committed their batch. Until then another run may be
+  *     about to commit it, and all revisions of a batch are equivalent.
+  *   - '''Restart:''' reads the entry before the batch to run, and the entries it builds on.
+  *     Without it the checkpoint is refused. A start deletes nothing.
+  *   - An entry holds the changes since the previous entry. It is full once the changes since the
+  *     last full entry are as large as that entry. So the entries together take twice the size of
+  *     the changes, and a restore reads at most three times the size of a full entry. `retain`
   *     batches can be restored.
   */
 private[spark] final class BatchLedger(root: Path, retain: Int, conf: Configuration) {
@@ -31,28 +33,28 @@ private[spark] final class BatchLedger(root: Path, retain: Int, conf: Configurat
   private var written = Option.empty[EntryName]
   look()
 
-  /** Whether the next entry has to be whole. */
+  /** Whether the next entry must be a full one. */
   def wantsWhole: Boolean = chain.isLong
 
-  /** The last entry that this run has written, to build on. */
+  /** The last entry that this run has written; the next one may build on it. */
   def last: Option[EntryName] = written
 
   /** The last batch that has an entry. */
   def lastBatch: Option[Long] = revisions.lastOption.map(_._1)
 
-  /** How long all entries are together. */
+  /** The total size of all entries, in bytes. */
   def bytes: Long = sizes.valuesIterator.sum
 
   def length: Int = revisions.size
 
-  /** Looks again: another run may have written. */
+  /** Lists the files again, because another run may have written some. */
   def look(): Unit = {
     sizes = files.sizes.filter { case (name, _) => EntryName.parse(name).isDefined }
     val found = sizes.keys.toSeq.flatMap(EntryName.parse).groupMap(_.batchId)(_.revision)
     revisions = SortedMap.from(found.view.mapValues(SortedSet.from(_)))
   }
 
-  /** The entries to restore, in order, the first one whole.
+  /** The entries to restore, in order; the first one is a full entry.
     *
     * @param below
     *   the batch that will run next
@@ -63,10 +65,10 @@ private[spark] final class BatchLedger(root: Path, retain: Int, conf: Configurat
     read(below)
   }
 
-  /** As `restore`, for whoever only looks. */
+  /** As `restore`, for read-only use: it does not list the files again. */
   def read(below: Long): Seq[LedgerEntry] = withEarlier(newest(below), Nil)
 
-  /** The entry of a committed batch; it may build on others. */
+  /** The entry of a committed batch; it may build on earlier entries. */
   def entryOf(batchId: Long): LedgerEntry = newest(batchId + 1)
 
   private def newest(below: Long): LedgerEntry = {
@@ -86,10 +88,10 @@ private[spark] final class BatchLedger(root: Path, retain: Int, conf: Configurat
       case Some(previous) => withEarlier(this.entry(previous), entry :: later)
     }
 
-  /** Writes an entry, which counts instead of those that there are of the same batch.
+  /** Writes an entry, which replaces the existing entries of the same batch.
     *
     * @param isCommitted
-    *   whether Spark has committed its batch, or there is none to commit
+    *   whether Spark has committed the entry's batch, or there is no batch to commit
     */
   def write(entry: LedgerEntry, isCommitted: Boolean): Unit = {
     val earlier = revisions.getOrElse(entry.batchId, SortedSet.empty[Int])
@@ -107,7 +109,7 @@ private[spark] final class BatchLedger(root: Path, retain: Int, conf: Configurat
     for ((batch, known) <- revisions.rangeTo(lastCommitted) if known.size > 1)
       drop(batch, known.init)
 
-  // An entry is restored with all those that it builds on.
+  // Keeps the entries that a retained entry may build on.
   private def removeOld(last: Long): Unit = {
     val old = revisions.rangeTo(last).keys.toSeq.dropRight(retain + EntryChain.Most)
     old.foreach(batch => drop(batch, revisions(batch)))
@@ -140,18 +142,18 @@ private[spark] final class BatchLedger(root: Path, retain: Int, conf: Configurat
   }
 }
 
-/** A whole entry and those that build on it, by their lengths in bytes. */
+/** The sizes in bytes of a full entry and of the entries that build on it. */
 private final case class EntryChain(length: Int, whole: Long, changed: Long) {
 
   def and(bytes: Long): EntryChain = copy(length = length + 1, changed = changed + bytes)
 
-  /** Whether a whole one is due, so that what is read at a start stays in proportion. */
+  /** Whether the next entry must be full, which bounds the amount that a start reads. */
   def isLong: Boolean = changed >= whole || length >= EntryChain.Most
 }
 
 private object EntryChain {
 
-  /** So many files are read at most. */
+  /** The maximum number of files that a restore reads. */
   val Most = 100
 
   val Empty: EntryChain = EntryChain(0, 0, 0)
@@ -159,7 +161,7 @@ private object EntryChain {
   def begun(bytes: Long): EntryChain = EntryChain(1, bytes, 0)
 }
 
-/** Names a file of the ledger: how often its batch had been written before. */
+/** The name of a ledger file. `revision` counts the entries written before for the same batch. */
 private[checkpoint] final case class EntryName(batchId: Long, revision: Int) {
   def text: String = if (revision == 0) batchId.toString else s"$batchId.$revision"
 }

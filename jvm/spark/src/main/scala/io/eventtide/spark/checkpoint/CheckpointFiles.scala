@@ -11,11 +11,13 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
 
 import io.eventtide.spark.EventtideException
 
-/** Files in a checkpoint, by Spark's own file manager: whole or not at all, on any file system. */
+/** Files in a folder of a checkpoint. Writes are atomic on any file system: they use Spark's
+  * checkpoint file manager.
+  */
 private[spark] final class CheckpointFiles(folder: Path, conf: Configuration) {
   private val files = CheckpointFileManager.create(folder, conf)
 
-  // Once, and not for each file: every question to a file system may be one over the network.
+  // Checked once, not for each file: every file system call may be a network request.
   private lazy val makeFolder: Unit = if (!files.exists(folder)) files.mkdirs(folder)
 
   def exists(name: String): Boolean = files.exists(new Path(folder, name))
@@ -26,12 +28,12 @@ private[spark] final class CheckpointFiles(folder: Path, conf: Configuration) {
   def sizes: Map[String, Long] =
     statuses.map(status => status.getPath.getName -> status.getLen).toMap
 
-  // One question to the file system, and not whether there is a folder as well.
+  // One file system call: whether the folder exists is not checked separately.
   private def statuses: Seq[FileStatus] =
     try files.list(folder).toSeq
     catch { case _: FileNotFoundException | _: NoSuchFileException => Nil }
 
-  /** The last batch that a log of Spark's has a file of. */
+  /** The last batch with a file in this folder, which must be a Spark log. */
   def lastBatch: Option[Long] = names.flatMap(_.toLongOption).maxOption
 
   def delete(name: String): Unit = files.delete(new Path(folder, name))
@@ -42,10 +44,10 @@ private[spark] final class CheckpointFiles(folder: Path, conf: Configuration) {
     finally in.close()
   }
 
-  /** Writes a file that nobody but another run can have written meanwhile; this one ends then.
+  /** Writes a new file. If the file exists, another run has written it, and this run ends.
     *
     * @return
-    *   its length in bytes
+    *   the length of the file in bytes
     */
   def write(name: String)(content: DataOutputStream => Unit): Long =
     create(name)(content).getOrElse {
@@ -53,10 +55,10 @@ private[spark] final class CheckpointFiles(folder: Path, conf: Configuration) {
       throw EventtideException("CHECKPOINT_TAKEN_OVER", "found" -> found)
     }
 
-  /** Writes a file, unless there is one of that name: not every file system can replace one.
+  /** Writes a file unless it exists, because not every file system can replace a file.
     *
     * @return
-    *   its length in bytes; None if there is one, which stays as it is
+    *   the length of the file in bytes; None if it exists, and is then left unchanged
     */
   def create(name: String)(content: DataOutputStream => Unit): Option[Long] =
     try Some(createNew(name)(content))
@@ -82,7 +84,7 @@ private[spark] final class CheckpointFiles(folder: Path, conf: Configuration) {
 private[spark] object CheckpointFiles {
   private val mapper = new ObjectMapper()
 
-  /** The id of the query that a checkpoint is of, from Spark's own file. */
+  /** The id of a checkpoint's query, from Spark's `metadata` file. */
   def queryId(root: Path, conf: Configuration): UUID = {
     val metadata = new CheckpointFiles(root, conf).read("metadata")(_.readAllBytes())
     UUID.fromString(mapper.readTree(metadata).required("id").asText)

@@ -3,11 +3,11 @@ package io.eventtide.spark.checkpoint
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.options.EventTimes
 
-/** How a checkpoint says that its query has been drained: by a watermark that is the highest there is. */
+/** The mark of a drained query in its checkpoint: the highest possible watermark. */
 private[spark] object EndOfInput {
   def isAtEnd(watermarkMs: Long): Boolean = watermarkMs >= EventTimes.EndMs
 
-  /** Why no query can go on from a checkpoint. */
+  /** The error for a query that starts from a drained checkpoint. */
   def refusal(root: Any): EventtideException =
     EventtideException("CHECKPOINT_DRAINED", "root" -> root)
 }

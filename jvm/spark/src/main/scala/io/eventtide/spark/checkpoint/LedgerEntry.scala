@@ -12,28 +12,28 @@ import io.eventtide.spark.EventtideException
 import io.eventtide.spark.spi.{LateTotals, NextTimer}
 import io.eventtide.spark.state.FrameStore
 
-/** What is durable of a query's policies after one batch; after batch -1, what it begins with.
+/** The durable state of a query's policies after one batch; for batch -1, the initial state.
   *
   * @param after
-  *   the entry that this one only adds changes to; None when it is whole
+  *   the entry to which this one adds changes; None if this is a full entry
   * @param held
-  *   the clock is not yet credited to the next batch: the query is catching up after a start
+  *   whether the next batch is not credited with time, because the query catches up after a start
   * @param emittedMicros
-  *   the watermark that Spark was told, in whole milliseconds; None while there is none
+  *   the watermark last reported to Spark, a multiple of a millisecond; None while there is none
   * @param inputs
-  *   the rows refused so far and the saved substreams of each input, by position
+  *   the number of refused rows and the saved substreams of each input, by position
   * @param rowsOnTime
-  *   rows that windows have taken so far
+  *   the number of rows that windows have accepted, since the checkpoint began
   * @param late
-  *   what the index of late rows says after the batch
+  *   the totals in the index of late rows after the batch
   * @param due
-  *   what each window owes next, by position
+  *   the next timers of each window, by position
   * @param settings
-  *   how each input was asked for, by position, in the run that wrote the entry; only in a whole one
+  *   the settings of each input in the run that wrote the entry, by position; only in a full entry
   * @param stateFormat
-  *   of the state of windows
+  *   the format version of the windows' state
   * @param clock
-  *   by which the query measures
+  *   the state of the query's clock
   */
 private[spark] final case class LedgerEntry(
     batchId: Long,
@@ -49,17 +49,18 @@ private[spark] final case class LedgerEntry(
     clock: SavedClock = SavedClock.None
 ) {
 
-  /** Refuses state of windows in a format that is not known. */
+  /** Refuses window state in an unknown format. */
   def checkState(): Unit = if (stateFormat != FrameStore.Version) {
     throw EventtideException("STATE_VERSION", "found" -> stateFormat, "known" -> FrameStore.Version)
   }
 
-  /** Whether every window has been closed, and no row can come any more. */
+  /** Whether the query was drained: every window is closed and no more rows are accepted. */
   def isDrained: Boolean = emittedMicros.exists(micros => EndOfInput.isAtEnd(micros / 1000))
 
-  /** Writes the whole of a file: the number of the format, then length and CRC32C of what follows.
+  /** Writes a file: a magic number, the format version, the length and CRC32C of the content, and
+    * the content.
     *
-    * The content is made twice instead of kept, as it may be a hundred megabytes.
+    * The content is generated twice instead of buffered, because it may be a hundred megabytes.
     */
   def write(out: DataOutputStream): Unit = {
     val checked = new CheckedOutputStream(OutputStream.nullOutputStream, new CRC32C)
@@ -119,13 +120,13 @@ private[spark] final case class LedgerEntry(
 private[spark] object LedgerEntry {
   private val Magic = 0x45544c47 // ETLG
 
-  /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
+  /** Incremented with every change of the format; see "State format" in CHANGELOG.md. */
   private val Version = 9
 
-  /** What a file holds that is not as it was written. */
+  /** Signals a damaged file. */
   final class Damaged(val reason: String) extends RuntimeException(reason)
 
-  /** Reads the whole of a file. */
+  /** Reads an entry from a file's bytes. */
   def read(batchId: Long, file: Array[Byte]): LedgerEntry = {
     val bytes = ByteBuffer.wrap(file)
     def next(): Int =

@@ -3,15 +3,15 @@ package io.eventtide.spark.checkpoint
 import java.io.{ByteArrayInputStream, DataInputStream}
 import java.nio.charset.StandardCharsets.UTF_8
 
-/** Reads the content of an entry of the ledger, which begins at `offset` of a file, and no length that
-  * goes beyond its end.
+/** Reads the content of a ledger entry, which begins at `offset` of a file. It rejects lengths that
+  * exceed the rest of the file.
   */
 private[checkpoint] final class LedgerInput(file: Array[Byte], offset: Int) {
   private val in = new DataInputStream(
     new ByteArrayInputStream(file, offset, file.length - offset)
   )
 
-  /** Reads something that ends where the content does. */
+  /** Reads a value that must end at the end of the content. */
   def whole[A](read: => A): A = {
     val value = read
     if (in.available > 0) throw new LedgerEntry.Damaged("it goes on after its last field")
@@ -34,7 +34,7 @@ private[checkpoint] final class LedgerInput(file: Array[Byte], offset: Int) {
 
   def option[A](read: => A): Option[A] = Option.when(boolean())(read)
 
-  /** Reads so many as it says, each of a byte or more. */
+  /** Reads a count and that many elements, each at least one byte long. */
   def all[A](read: => A): Seq[A] = Seq.fill(length())(read)
 
   private def length(): Int = {

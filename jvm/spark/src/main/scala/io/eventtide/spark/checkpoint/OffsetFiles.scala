@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
-/** What Spark's offset log says of batches that were begun; reads only. */
+/** Read-only access to Spark's offset log, which has a file for each batch that was begun. */
 private[spark] final class OffsetFiles(root: Path, conf: Configuration) {
   private val files = new CheckpointFiles(new Path(root, "offsets"), conf)
 
@@ -19,7 +19,9 @@ private[spark] final class OffsetFiles(root: Path, conf: Configuration) {
   def timeOf(batchId: Long): Option[Long] =
     metadata(batchId).map(_.path("batchTimestampMs").asLong * 1000)
 
-  /** What is said of a batch besides its offsets: a line with the version, then a line of JSON. */
+  /** The metadata of a batch, which follows the line with the version as a line of JSON. None if it
+    * cannot be read.
+    */
   def metadata(batchId: Long): Option[JsonNode] = Try {
     val text = files.read(batchId.toString)(in => new String(in.readAllBytes(), UTF_8))
     OffsetFiles.mapper.readTree(text.linesIterator.drop(1).next())

@@ -13,14 +13,14 @@ import io.eventtide.spark.options.Structure
 
 /** The plan that a checkpoint belongs to: `<checkpoint>/eventtide/plan`.
   *
-  * Its first line has the version of the format and the CRC32C of what follows: the plan as JSON.
+  * The first line has the format version and the CRC32C of the rest, which is the plan as JSON.
   */
 private[spark] final class PlanFile(root: Path, conf: Configuration) {
   private val files = new CheckpointFiles(new Path(root, "eventtide"), conf)
 
   /** Writes the plan of a checkpoint without batches.
     *
-    * One that is there is of a run that has no batch yet. If it is another, it binds nobody.
+    * An existing plan is from a run without batches. If it differs, it is replaced.
     */
   def begin(current: QueryPlan): Unit = {
     val text = PlanFile.write(current)
@@ -30,7 +30,7 @@ private[spark] final class PlanFile(root: Path, conf: Configuration) {
     }
   }
 
-  /** Refuses a plan that cannot go on from a checkpoint with batches. */
+  /** Refuses a plan that cannot continue from a checkpoint with batches. */
   def refuseOther(current: QueryPlan): Unit = {
     val differences = plan.differences(current)
     if (differences.nonEmpty) {
@@ -48,7 +48,7 @@ private[spark] final class PlanFile(root: Path, conf: Configuration) {
       .map(read)
       .getOrElse(throw EventtideException("CHECKPOINT_WITHOUT_EVENTTIDE", "root" -> root))
 
-  /** The position of a window among those of the checkpoint; None if it is of no query of ours. */
+  /** The position of a window in the checkpoint's plan; None if it has no Eventtide plan. */
   def windowAt(window: Structure): Option[Int] = content.map { text =>
     val windows = read(text).windows
     val stored = windows.map(_.text).mkString(" + ")

@@ -8,19 +8,19 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import io.eventtide.spark.options.Structure
 import io.eventtide.spark.spi.PlanNodes
 
-/** What the saved state of a query depends on, by inputs and windows in their order.
+/** The structure of a query that its saved state depends on: its inputs and windows, in plan order.
   *
-  * Lags, throttles and timeouts are not in it and may change from run to run.
+  * Lags, throttles and timeouts are not part of it and may change between runs.
   */
 private[spark] final case class QueryPlan(inputs: Seq[Structure], windows: Seq[Structure]) {
 
-  /** A line for each input and each window, for people. */
+  /** A readable line for each input and each window. */
   def lines: Seq[String] = named("input", inputs) ++ named("window", windows)
 
   private def named(part: String, parts: Seq[Structure]): Seq[String] =
     parts.zipWithIndex.map { case (one, position) => s"$part $position: ${one.text}" }
 
-  /** What another query has otherwise, for people; none if it can go on from here. */
+  /** Readable differences from another query; empty if that query can continue from this state. */
   def differences(other: QueryPlan): Seq[String] =
     (differences("input", inputs, other.inputs) ++ differences(
       "window",
@@ -46,7 +46,7 @@ private[spark] final case class QueryPlan(inputs: Seq[Structure], windows: Seq[S
     }
   }
 
-  /** One object with an array of objects each for inputs and windows. */
+  /** A JSON object with two arrays of objects: inputs and windows. */
   def json: String = {
     val node = QueryPlan.mapper.createObjectNode()
     for ((name, parts) <- Seq("inputs" -> inputs, "windows" -> windows)) {

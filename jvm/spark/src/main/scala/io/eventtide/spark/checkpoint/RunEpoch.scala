@@ -12,15 +12,17 @@ import org.apache.hadoop.fs.Path
 
 import io.eventtide.spark.EventtideException
 
-/** Which run a checkpoint belongs to: `<checkpoint>/eventtide/runs/<epoch>`, a file for each start, of
-  * which the highest counts.
+/** The run that a checkpoint belongs to: `<checkpoint>/eventtide/runs/<epoch>`, one file for each
+  * start. The highest epoch counts.
   *
-  * A run takes an epoch before it reads what the runs before it have begun, and looks for a higher one
-  * when it has begun a batch. So of two runs one sees the other: the later one sees the batch and
-  * runs it again as it was begun, or the earlier one sees the epoch and ends before it runs the batch.
+  * A run takes an epoch before it reads the batches that earlier runs have begun. It checks for a
+  * higher epoch after it has begun a batch. So of two runs, one detects the other. Either the later
+  * run finds the batch and replays it as it was begun, or the earlier run finds the epoch and ends
+  * before it runs the batch.
   *
-  * It also looks while it waits for rows. Otherwise an earlier run would write down the first batch
-  * after them, and both would end: the earlier one by the epoch, the later one by that batch.
+  * A run also checks while it waits for rows. Otherwise an earlier run would write the offsets of
+  * the first batch after the wait, and both runs would end: the earlier one because of the epoch,
+  * the later one because of that batch.
   */
 private[spark] final class RunEpoch(root: Path, runId: UUID, conf: Configuration) {
   private val files = new CheckpointFiles(new Path(root, "eventtide/runs"), conf)
@@ -28,26 +30,26 @@ private[spark] final class RunEpoch(root: Path, runId: UUID, conf: Configuration
   private var epoch = -1L
   private var lookedMs = Option.empty[Long]
 
-  /** Takes the checkpoint over from whoever runs on it. */
+  /** Takes the checkpoint over from any run that uses it. */
   @scala.annotation.tailrec
   def begin(): Unit = {
     val before = epochs
     val next = before.maxOption.fold(0L)(_ + 1)
     files.create(next.toString)(_.write(runId.toString.getBytes(UTF_8)))
-    // Another run may have begun at the same moment, and the last writer of a file may win.
+    // Another run may begin at the same time, and the last writer of a file may win.
     if (isOurs(next)) {
       epoch = next
       before.foreach(old => files.delete(old.toString))
     } else begin()
   }
 
-  /** Refuses to go on once another run has begun. */
+  /** Refuses to continue after another run has begun. */
   def check(): Unit = epochs.maxOption.filter(_ > epoch).foreach(takenOverBy)
 
   /** As `check`, at most once a second: Spark polls every few milliseconds while a query is idle.
     *
     * @param elapsedMs
-    *   by a clock that nobody sets
+    *   the time by a monotonic clock
     */
   def checkOnceASecond(elapsedMs: Long): Unit =
     if (lookedMs.forall(elapsedMs - _ >= RunEpoch.LookEveryMs)) {
@@ -55,7 +57,7 @@ private[spark] final class RunEpoch(root: Path, runId: UUID, conf: Configuration
       check()
     }
 
-  /** Refuses to end a batch for a second time. */
+  /** Refuses to end a batch that another run has already committed. */
   def checkUncommitted(batchId: Long): Unit =
     if (commits.exists(batchId.toString))
       takenOver(s"another run has committed batch $batchId of $root")
@@ -68,8 +70,9 @@ private[spark] final class RunEpoch(root: Path, runId: UUID, conf: Configuration
 
   private def epochs: Seq[Long] = files.names.flatMap(_.toLongOption)
 
-  /** A file that is gone was removed by a run that began later, which is not to be taken over in turn.
-    * One that cannot be read, as when the query is stopped here, is no reason to write another.
+  /** Whether the file of an epoch is this run's. A missing file was removed by a later run, which
+    * must not be taken over in turn. Other read errors, as when the query is stopped here, are
+    * thrown, so that no second file is written.
     */
   private def isOurs(epoch: Long): Boolean =
     try runOf(epoch) == runId.toString

@@ -1,13 +1,13 @@
 package io.eventtide.spark.checkpoint
 
-/** What is durable of a query's clock.
+/** The durable state of a query's clock.
   *
   * @param lastMicros
-  *   what the query's clock showed for the last batch; None before the first
+  *   the time of the last batch by the query's clock; None before the first batch
   * @param aheadMicros
-  *   how far it is ahead of the machine's, since that one was set back
+  *   the offset from the machine's clock: the total by which that clock was set back
   * @param steps
-  *   how often that was
+  *   the number of times that the machine's clock was set back
   */
 private[spark] final case class SavedClock(
     lastMicros: Option[Long],

@@ -2,11 +2,11 @@ package io.eventtide.spark.checkpoint
 
 import io.eventtide.spark.spi.NextTimer
 
-/** What a window owes next.
+/** The next timers of a window, as the ledger keeps them.
   *
   * @param rules
-  *   by which it does, as `WindowSettings.rules`
+  *   the timing options with which the timers were set, as `WindowSettings.rules`
   * @param begins
-  *   by which the next batch is begun, as `WindowSettings.choices`; empty where it is not known
+  *   the options with which the next batch begins, as `WindowSettings.choices`; empty if not known
   */
 private[spark] final case class SavedTimer(next: NextTimer, rules: String, begins: String)

@@ -6,16 +6,16 @@ import scala.collection.mutable
 
 import org.apache.spark.util.AccumulatorV2
 
-/** What one partition of one batch had to say about its rows, the late ones above all.
+/** The report of one task: its row counts, the late file and how late the rows were.
   *
   * @param stage
-  *   Spark's id of the stage, the same when the stage is run again
+  *   the id of the Spark stage; it does not change when the stage is retried
   * @param onTime
-  *   rows that were not late
+  *   the number of rows that were not late
   * @param lowest
-  *   the lowest time of these, in microseconds
+  *   the lowest event time of the on-time rows, in microseconds
   * @param lateBy
-  *   by how much the others were late
+  *   the lateness of the late rows
   */
 final case class LateReport(
     partition: Int,
@@ -29,12 +29,12 @@ final case class LateReport(
   def total: Long = rows.valuesIterator.sum + onTime
 }
 
-/** Brings the reports of the tasks to the driver, one a partition.
+/** Collects the reports of the tasks on the driver, one per partition.
   *
-  * Of one stage the last counts: a task that is tried again, or a stage that is run again, perhaps
-  * with the rows spread differently. Of several stages the fullest: a `foreachBatch` that reads its
-  * frame twice reports the same rows again, or with a `first()` only the beginning of them. What an
-  * attempt wrote whose report does not count, is an orphan.
+  * Within one stage the last report counts: a task or a stage may be retried, possibly with the
+  * rows distributed differently. Among several stages the report with the most rows counts. A
+  * `foreachBatch` that reads its frame twice reports the same rows again; with `first()` it reports
+  * only a prefix of them. A file from an attempt whose report does not count is an orphan.
   */
 final class LateAccum extends AccumulatorV2[LateReport, Seq[LateReport]] {
   private val reports = mutable.HashMap.empty[Int, LateReport]
@@ -61,6 +61,6 @@ final class LateAccum extends AccumulatorV2[LateReport, Seq[LateReport]] {
   override def merge(other: AccumulatorV2[LateReport, Seq[LateReport]]): Unit =
     other.value.foreach(add)
 
-  // A heartbeat serialises the accumulator while its task may report.
+  // A heartbeat may serialize the accumulator while its task reports.
   private def writeObject(out: ObjectOutputStream): Unit = synchronized(out.defaultWriteObject())
 }

@@ -10,18 +10,18 @@ import io.eventtide.spark.EventtideException
 import io.eventtide.spark.checkpoint.{BatchLedger, LedgerEntry}
 import io.eventtide.spark.spi.LateTotals
 
-/** What the ledger and the index of late rows say of the same batch; reads only. */
+/** Compares the ledger and the index of late rows for one batch; read-only. */
 private[spark] object LateBalance {
 
-  /** What there is after a committed batch by the ledger, also while its query writes it. */
+  /** The ledger's totals after a committed batch. Works while the query is writing. */
   def ofLedger(root: Path, batchId: Long, conf: Configuration): LateTotals =
     entry(root, batchId, conf).late
 
-  /** The ledger's entry of a committed batch, also while its query writes it. */
+  /** The ledger's entry of a committed batch. Works while the query is writing. */
   def entry(root: Path, batchId: Long, conf: Configuration): LedgerEntry =
     attempt(Attempts)(new BatchLedger(root, retain = 0, conf).entryOf(batchId))
 
-  /** Refuses an index that has less or more after a committed batch than the ledger says. */
+  /** Fails if the totals of the index and of the ledger differ after a committed batch. */
   def check(root: Path, batchId: Long, conf: Configuration): Unit = {
     val ledger = ofLedger(root, batchId, conf)
     val index = new LateIndexReader(root, conf).totals(batchId)
@@ -36,7 +36,7 @@ private[spark] object LateBalance {
     }
   }
 
-  // A revision may be replaced between the moments at which it is listed and read.
+  // A revision may be replaced between listing and reading it.
   @tailrec
   private def attempt[A](left: Int)(read: => A): A = Try(read) match {
     case Success(found) => found

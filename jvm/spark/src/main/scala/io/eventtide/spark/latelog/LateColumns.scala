@@ -10,7 +10,9 @@ import org.apache.spark.unsafe.types.UTF8String
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.spark.EventtideException
 
-/** The columns that a batch adds to a row, in the order of `LateSchema.Added`; used row by row. */
+/** The columns that a batch adds to a late row, in the order of `LateSchema.Added`. The instance is
+  * reused for every row.
+  */
 private[latelog] final class LateColumns(batchId: Long, watermarkMicros: Option[Long]) {
   private val added = new GenericInternalRow(LateSchema.Added.length - LateColumns.First)
   private val joined = new JoinedRow
@@ -21,7 +23,7 @@ private[latelog] final class LateColumns(batchId: Long, watermarkMicros: Option[
   private var watermark = Option.empty[Long]
   judgedBy(watermarkMicros)
 
-  /** Says what the rows from here on are late against. */
+  /** Sets the watermark that the following rows are compared with. */
   def judgedBy(watermarkMicros: Option[Long]): Unit = {
     watermark = watermarkMicros
     watermark.fold(added.setNullAt(LateColumns.Watermark))(added.update(LateColumns.Watermark, _))
@@ -60,7 +62,7 @@ private object LateColumns {
   private val BatchId = column("_batch_id")
 }
 
-/** What stops a query that wants no late rows. */
+/** The error of a query that does not allow late rows. */
 private[latelog] object LateRowException {
 
   def apply(

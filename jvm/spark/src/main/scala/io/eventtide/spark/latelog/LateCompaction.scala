@@ -9,20 +9,24 @@ import org.apache.spark.sql.functions.col
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.checkpoint.CheckpointFiles
 
-/** What a compaction has done: of so many batches with late rows, so many files have become fewer. */
+/** The result of a compaction: the number of batches with late rows, and of files before and after.
+  */
 final case class CompactionResult(batches: Int, filesBefore: Int, filesAfter: Int)
 
-/** Makes few large late files of the many small ones of old batches, also while the query runs.
+/** Merges the many small late files of old batches into a few large ones, also while the query
+  * runs.
   *
-  *   - '''Guarantee:''' each row counts once, for readers of any kind, at any time. New files count
-  *     with the index file that names them, which is written whole or not at all and from then on
-  *     stands for the query's own entries of its batches. Those the query folds and deletes as ever.
-  *   - '''Edges:''' only batches that Spark cannot run again, by the thousand: what two compactions at
-  *     the same time write has the same name, and the second one ends.
-  *   - '''Restart:''' one that was killed has changed nothing, or all for a thousand batches.
-  *   - '''Retention:''' where one forgets batches that are just being put together, the run ends, and
-  *     the next one goes on with those that are left.
-  *   - Files that were replaced stay for those who read them now, and go with the next run.
+  *   - '''Guarantee:''' any reader sees each row exactly once at any time. New files count from the
+  *     moment the index file that names them is written. That file is written atomically, and from
+  *     then on replaces the query's entries of its batches. The query folds and deletes those as
+  *     usual.
+  *   - '''Edges:''' only batches that Spark cannot run again are compacted, in groups of `every`
+  *     batches. Concurrent compactions write the same index file names, so the second one fails.
+  *   - '''Restart:''' a killed compaction has changed each group of batches completely or not at
+  *     all.
+  *   - '''Retention:''' if a retention forgets batches during their compaction, the run ends. The
+  *     next run continues with the remaining batches.
+  *   - Replaced files stay for current readers, and are deleted by the next run.
   */
 final class LateCompaction(session: SparkSession, checkpoint: Path, every: Int) {
   private val conf = session.sessionState.newHadoopConf()
@@ -31,14 +35,15 @@ final class LateCompaction(session: SparkSession, checkpoint: Path, every: Int) 
   private val files = new LateIndexFiles(root, conf)
   private val folders = new LateFolders(root, conf)
 
-  /** Runs it.
+  /** Runs the compaction.
     *
     * @param confirmed
-    *   the folders outside the checkpoint that somebody has named
+    *   the folders outside the checkpoint that the user has confirmed
     */
   def run(confirmed: Seq[String]): CompactionResult = {
     new LateOrphans(root, conf).clean(confirmed): Unit
-    // Nothing after batches that are left out: what is written stands for all batches before it.
+    // Stops at the first group that is skipped, because an index file of a compaction replaces all
+    // batches before its end.
     val done = cells().iterator.map(compact).takeWhile(_.isDefined).flatten.toSeq
     CompactionResult(
       done.map(_.batches).sum,
@@ -47,7 +52,7 @@ final class LateCompaction(session: SparkSession, checkpoint: Path, every: Int) 
     )
   }
 
-  // The query can only be set back to a batch of which Spark still has the offsets.
+  // The query can only be set back to a batch whose offsets Spark still has.
   private def cells(): Seq[Seq[LateIndexEntry]] = {
     val kept = new CheckpointFiles(new Path(root, "offsets"), conf).names.flatMap(_.toLongOption)
     val below = (kept ++ index.lastCommitted).minOption.getOrElse(0L)
@@ -56,7 +61,7 @@ final class LateCompaction(session: SparkSession, checkpoint: Path, every: Int) 
     entries.groupBy(_.batchId / every).toSeq.sortBy(_._1).map(_._2)
   }
 
-  // None if a retention has begun with these batches meanwhile.
+  // Returns None if a retention has begun with these batches meanwhile.
   private def compact(entries: Seq[LateIndexEntry]): Option[CompactionResult] = {
     val range = BatchRange(entries.head.batchId, entries.last.batchId)
     write(entries, range).map { parts =>
@@ -76,7 +81,7 @@ final class LateCompaction(session: SparkSession, checkpoint: Path, every: Int) 
       val parts = windows.map(window => window -> write(window, entries, range)).toMap
       Some(parts).filterNot(_ => isForgotten)
     } catch {
-      // Rows were gone when they were looked for, or files when they were opened.
+      // The retention has deleted the rows or files during the read.
       case NonFatal(_) if isForgotten => None
     }
   }
@@ -136,9 +141,9 @@ final class LateCompaction(session: SparkSession, checkpoint: Path, every: Int) 
 
 private[spark] object LateCompaction {
 
-  /** So many batches at a time. */
+  /** The number of batches in a group. */
   val Every = 1000
 
-  /** About how long a file becomes. */
+  /** The approximate size of a compacted file, in bytes. */
   private val FileBytes = 128L << 20
 }

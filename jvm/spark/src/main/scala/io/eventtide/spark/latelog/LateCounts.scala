@@ -1,7 +1,7 @@
 package io.eventtide.spark.latelog
 
-/** What became of the rows of windows: the late ones by reason, in the last batch and since the
-  * checkpoint began, and those on time since then.
+/** Row counts of the windows: late rows by reason in the last batch, late rows by reason since the
+  * checkpoint began, and on-time rows since the checkpoint began.
   */
 private[spark] final case class LateCounts(
     batch: Map[String, Long],
@@ -9,7 +9,7 @@ private[spark] final case class LateCounts(
     onTime: Long
 )
 
-/** What windows took and what was too late for them, in one batch. */
+/** The numbers of on-time rows and of late rows of the windows in one batch, and their lateness. */
 private[spark] final case class BatchLateness(onTime: Long, late: Long, by: LatenessHistogram)
 
 private[spark] object BatchLateness {

@@ -14,7 +14,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 
-/** How tasks write the late rows of one node: made once a run, on the driver. */
+/** Creates the late files of one node in tasks. The driver makes one instance per run. */
 private[latelog] final class LateFiles private (
     folder: String,
     schema: StructType,
@@ -22,11 +22,11 @@ private[latelog] final class LateFiles private (
     writers: OutputWriterFactory
 ) extends Serializable {
 
-  /** Begins a file with a name that no other attempt of the task has. */
+  /** Creates a file whose name is unique to the task attempt. */
   def create(batchId: Long, partition: Int): LateFile =
     create(LateFileName.ofTask(batchId, partition, _))
 
-  /** Begins one with rows of several batches. */
+  /** Creates a file for rows of several batches. */
   def createPart(batches: BatchRange, part: Int): LateFile =
     create(LateFileName.ofCompaction(batches, part, _))
 
@@ -41,7 +41,8 @@ private[latelog] object LateFiles {
 
   def apply(session: SparkSession, folder: Path, schema: StructType): LateFiles = {
     val job = Job.getInstance(session.sessionState.newHadoopConf())
-    // Not the default: Parquet keeps no lowest and highest of that one, by which a reader skips rows.
+    // Not the default timestamp type: Parquet stores no min/max statistics for it, which readers
+    // need to skip rows.
     job.getConfiguration.set(SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE.key, "TIMESTAMP_MICROS")
     job.getConfiguration.set(SQLConf.PARQUET_WRITE_LEGACY_FORMAT.key, "false")
     val writers = new ParquetFileFormat().prepareWrite(session, job, Map.empty, schema)
@@ -50,7 +51,7 @@ private[latelog] object LateFiles {
   }
 }
 
-/** One file of late rows, at its final path from the beginning: it counts once an index names it. */
+/** One file of late rows. It is written at its final path, and counts once an index names it. */
 private[latelog] final class LateFile(
     path: Path,
     context: TaskAttemptContextImpl,
@@ -62,14 +63,14 @@ private[latelog] final class LateFile(
 
   def write(row: InternalRow): Unit = writer.write(row)
 
-  /** Ends the file; its length in bytes. */
+  /** Closes the file and returns its length in bytes. */
   def close(): Long = {
     open = false
     writer.close()
     path.getFileSystem(context.getConfiguration).getFileStatus(path).getLen
   }
 
-  /** Removes it as far as that is possible; what stays is an orphan. */
+  /** Deletes the file on a best-effort basis; a file that remains is an orphan. */
   def discard(): Unit = {
     if (open) Try(writer.close())
     Try(path.getFileSystem(context.getConfiguration).delete(path, false)): Unit

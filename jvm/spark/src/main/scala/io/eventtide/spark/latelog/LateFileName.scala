@@ -7,13 +7,14 @@ import io.eventtide.kernel.window.TimeRange
 /** A late file that counts.
   *
   * @param bytes
-  *   its length: the file system need not be asked for each
+  *   the length of the file, stored so that readers need not query the file system for each file
   * @param times
-  *   of its rows, or of those of one batch where it has several; None where no row has a time
+  *   the range of the rows' event times, or of the rows of one batch if the file has several
+  *   batches; None if no row has an event time
   */
 final case class LateFileName(name: String, bytes: Long, times: Option[TimeRange] = None)
 
-/** The batches that a late file may have rows of, both ends included. */
+/** The batches that a late file may have rows of, both ends inclusive. */
 private[latelog] final case class BatchRange(first: Long, last: Long) {
   def contains(batchId: Long): Boolean = first <= batchId && batchId <= last
 
@@ -26,11 +27,13 @@ private[latelog] object LateFileName {
   private val OfTask = s"$Number-$Number-$Unique".r
   private val OfCompaction = s"$Number-$Number-$Number-$Unique".r
 
-  /** A name that no other attempt gives: `<batch>-<partition>-<unique>.<codec>.parquet`. */
+  /** The unique name of a task attempt's file: `<batch>-<partition>-<unique>.<codec>.parquet`. */
   def ofTask(batchId: Long, partition: Int, extension: String): String =
     s"$batchId-$partition-$unique$extension"
 
-  /** The same with rows of several batches: `<first>-<last>-<part>-<unique>.<codec>.parquet`. */
+  /** The unique name of a file with several batches:
+    * `<first>-<last>-<part>-<unique>.<codec>.parquet`.
+    */
   def ofCompaction(batches: BatchRange, part: Int, extension: String): String =
     s"${batches.first}-${batches.last}-$part-$unique$extension"
 
@@ -38,7 +41,7 @@ private[latelog] object LateFileName {
 
   private def unique: String = UUID.randomUUID().toString.takeRight(12)
 
-  /** The batches of a file by its name; None if Eventtide does not give such names. */
+  /** The batches of a file, parsed from its name; None if it is not a name that Eventtide gives. */
   def batches(name: String): Option[BatchRange] = name match {
     case OfTask(batch, _) => Some(BatchRange(batch.toLong, batch.toLong))
     case OfCompaction(first, last, _) => Some(BatchRange(first.toLong, last.toLong))

@@ -7,10 +7,10 @@ import org.apache.hadoop.fs.Path
 
 import io.eventtide.spark.EventtideException
 
-/** A late file that an index names, and that is not as it was written.
+/** A late file that an index names and that is missing or has a different length.
   *
   * @param found
-  *   its length in bytes, if it is there
+  *   the length found, in bytes; None if the file is missing
   */
 private[latelog] final case class DamagedLateFile(
     file: LateFileName,
@@ -21,7 +21,7 @@ private[latelog] final case class DamagedLateFile(
     found.fold("it is not there")(bytes => s"it has $bytes bytes instead of ${file.bytes}")
 }
 
-/** Whether the late files of a folder are as they were written: there, and of the same length. */
+/** Checks that the late files of a folder exist and have the length that was written. */
 private[latelog] final class LateFilesCheck(folder: Path, conf: Configuration) {
   private lazy val system = folder.getFileSystem(conf)
 
@@ -43,7 +43,7 @@ private[latelog] final class LateFilesCheck(folder: Path, conf: Configuration) {
 
 private[latelog] object LateFilesCheck {
 
-  /** A folder is listed when there are more files to look at. */
+  /** With more files than this, the folder is listed instead of a status call for each file. */
   private val Few = 50
 
   def refuse(root: Path, damaged: Seq[DamagedLateFile]): Unit =

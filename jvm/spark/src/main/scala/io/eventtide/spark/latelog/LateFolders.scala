@@ -8,7 +8,7 @@ import org.apache.hadoop.fs.Path
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.checkpoint.CheckpointFiles
 
-/** The folders in which a checkpoint says that its late files are. */
+/** The folders of a checkpoint's late files, as the checkpoint records them. */
 private[latelog] final class LateFolders(root: Path, conf: Configuration) {
   val logs: Map[Int, LateLogSpec] = new LateLogSpecs(root, conf).read()
 
@@ -16,7 +16,7 @@ private[latelog] final class LateFolders(root: Path, conf: Configuration) {
 
   def of(window: Int): Path = logs(window).folder(root)
 
-  /** Refuses entries that name a file that is not there as it was written, or nobody knows where. */
+  /** Fails if entries name a file that is missing or damaged, or whose folder is not known. */
   def refuseDamaged(entries: Seq[LateIndexEntry]): Unit = {
     entries.flatMap(_.windows).map(_.window).distinct.filterNot(logs.contains).foreach {
       LateFolders.refuseUndescribed(root, _, entries)
@@ -27,10 +27,11 @@ private[latelog] final class LateFolders(root: Path, conf: Configuration) {
     }
   }
 
-  /** Refuses to delete outside the checkpoint on its word alone.
+  /** Fails if late files are outside the checkpoint in a folder that the user has not confirmed.
+    * The checkpoint's record alone does not allow deleting there.
     *
-    * A query has a folder of its own in the one that its `late_to` names, and other queries have
-    * theirs beside it. So the folder above confirms only the one that has the query's id as its name.
+    * A query's folder is a subfolder of its `late_to`, next to the subfolders of other queries. So
+    * the parent folder confirms only the subfolder that is named after the query's id.
     *
     * @param confirmed
     *   the folders that the user has named
@@ -44,7 +45,7 @@ private[latelog] final class LateFolders(root: Path, conf: Configuration) {
     }
   }
 
-  // None where it cannot be read: then no name is the query's.
+  // None if the id cannot be read: then no folder counts as the query's.
   private lazy val query = Try(CheckpointFiles.queryId(root, conf).toString).toOption
 
   private def refuseForeign(folder: Path): Nothing = throw EventtideException(
@@ -66,7 +67,7 @@ private[latelog] final class LateFolders(root: Path, conf: Configuration) {
 
 private[latelog] object LateFolders {
 
-  /** Refuses to go on with a log of which nothing says what it is like, and that has files. */
+  /** Fails if a log without a description has files. */
   def refuseUndescribed(root: Path, window: Int, entries: Seq[LateIndexEntry]): Unit =
     for {
       entry <- entries.find(_.filesOf(window).nonEmpty)

@@ -14,33 +14,35 @@ import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
 
 import io.eventtide.spark.spi.HasLateOutput
 
-/** What a companion needs of the query whose late rows it reads while that runs. */
+/** The access of a companion query to the running query whose late rows it reads. */
 private[spark] object LateHandlerQuery {
-  private val temporary = ConcurrentHashMap.newKeySet[UUID]() // by run
+  private val temporary = ConcurrentHashMap.newKeySet[UUID]() // by run id
 
-  /** The position of the window that made `results` among those of what is written, if it is one. */
+  /** The position of the window that produced `results` among the windows of the `written` plan;
+    * None if it is not one of them.
+    */
   def windowOf(results: LogicalPlan, written: LogicalPlan): Option[Int] = {
-    val own = nodes(results).headOption // what is below may have windows too
+    val own = nodes(results).headOption // the inputs may have windows too
     own.map(nodes(written).indexOf).filter(_ >= 0)
   }
 
   private def nodes(plan: LogicalPlan): Seq[UUID] =
     plan.collect { case node: HasLateOutput => node.lateNode }.distinct
 
-  /** Starts a query whose checkpoint stays until `release`, also one that Spark would remove. */
+  /** Starts a query whose checkpoint stays until `release`, even if it is temporary. */
   def start(writer: DataStreamWriter[_]): StreamingQuery = {
     val (query, isTemporary) = RetainTempCheckpoint.during(writer.start())
     if (isTemporary) temporary.add(query.runId)
     query
   }
 
-  /** Waits until a query has a log; false if it has ended before. */
+  /** Waits until a query has a late log; returns false if the query ends before that. */
   def await(query: StreamingQuery): Boolean = Try(
     StreamExecutionAccess.awaitSources(query)
   ).isSuccess
 
-  /** The late rows of a window, one batch of the query at a time; None if the query has ended before
-    * it had a log.
+  /** The late rows of a window as a stream, one batch of the query at a time; None if the query
+    * ends before it has a log.
     */
   def follow(session: SparkSession, query: StreamingQuery, window: Int): Option[DataFrame] =
     Option.when(await(query)) {
@@ -50,12 +52,14 @@ private[spark] object LateHandlerQuery {
         .option("window", window.toLong)
         .option(LateReadOptions.Most, 1L)
         .option(LateReadOptions.Query, query.id.toString)
-      // Where one source has a name, Spark wants all to have one.
+      // If one source has a name, Spark requires names for all sources.
       val isNamed = SparkShims.sourceNames(StreamExecutionAccess.planOf(query)).nonEmpty
       (if (isNamed) SparkShims.named(reader, "late_rows") else reader).load()
     }
 
-  /** Removes a temporary checkpoint as Spark would have: unless something failed. */
+  /** Removes a temporary checkpoint under the same conditions as Spark: if nothing has failed, or
+    * if the session forces the removal.
+    */
   def release(session: SparkSession, query: StreamingQuery, failed: Boolean): Unit =
     if (temporary.remove(query.runId)) {
       val force = session.sessionState.conf.getConf(SQLConf.FORCE_DELETE_TEMP_CHECKPOINT_LOCATION)

@@ -5,20 +5,22 @@ import org.apache.hadoop.fs.Path
 
 import io.eventtide.spark.spi.LateTotals
 
-/** Which late files count: `<checkpoint>/eventtide/late`, an entry for each batch with late rows.
+/** The index of the late files that count: `<checkpoint>/eventtide/late`, with one entry for each
+  * batch with late rows.
   *
-  *   - '''Guarantee:''' an entry is written before Spark commits its batch, whole or not at all. It
-  *     counts once the batch is committed, and is never purged.
-  *   - '''Revisions:''' a batch that is run again has an entry of its own, `<batch>.<revision>`; the
-  *     highest counts. Lower ones go once Spark has committed the batch: until then another run may
-  *     be about to commit it. The late rows of all revisions are the same, and so is whether they are
-  *     kept or only counted, which runs may choose otherwise.
-  *   - '''Restart:''' goes on from the entries below the batch to run, and deletes nothing.
-  *   - Ten entries, all older than what Spark can still run again, become one file, ten of these one
-  *     more, and so on up to ten thousand entries. A batch pays for ten small files at the most. A
-  *     file goes only when the one with its lines is there, and none is written twice.
+  *   - '''Guarantee:''' an entry is written atomically before Spark commits its batch. It counts
+  *     once the batch is committed, until a retention forgets the batch.
+  *   - '''Revisions:''' a replayed batch writes another entry, `<batch>.<revision>`; the highest
+  *     revision counts. Lower revisions are deleted once Spark has committed the batch: until then
+  *     another run may be about to commit it. All revisions have the same late rows. They also
+  *     agree on whether the rows are stored or only counted, even if the runs have different modes.
+  *   - '''Restart:''' continues from the entries below the batch to run, and deletes nothing.
+  *   - Ten entries, all older than the batches that Spark can still run again, are folded into one
+  *     file. Ten such files are folded again, up to ten thousand entries. A batch folds at most ten
+  *     small files. A file is deleted only after the file with its lines exists, and no file is
+  *     overwritten.
   *
-  * It is the query's side; `LateIndexReader` is what anybody else sees of it.
+  * This class is the query's writer; everything else reads the index with `LateIndexReader`.
   */
 private[spark] final class LateIndex(
     root: Path,
@@ -29,16 +31,16 @@ private[spark] final class LateIndex(
   private val files = new LateIndexFiles(root, conf)
   private var present = Vector.empty[LateIndexFile] // of committed batches, in order
   private var replaced = Vector.empty[LateIndexFile]
-  private var begun = Map.empty[Long, Int] // the highest revision of a batch that may run again
+  private var begun = Map.empty[Long, Int] // the highest revision of each batch that may run again
   private var newest = Option.empty[LateIndexEntry]
 
-  /** The last entry. */
+  /** The last entry, if any. */
   def last: Option[LateIndexEntry] = newest
 
-  /** What there is up to the last batch. */
+  /** The totals up to the last entry. */
   def totals: LateTotals = newest.fold(LateTotals.None)(_.totals)
 
-  /** Goes on from the batches before `below`. */
+  /** Restores the state from the batches before `below`. */
   def restore(below: Long): Unit = {
     val (current, old) = LateIndexFile.sort(files.names)
     val (again, kept) = current.partition(_.first >= below)
@@ -51,7 +53,7 @@ private[spark] final class LateIndex(
     newest = kept.lastOption.map(file => files.entry(file, files.heads(file).last))
   }
 
-  /** Writes the late rows of a batch, if there are any, or were when it was run before. */
+  /** Writes the late rows of a batch, if it has any, or had any in an earlier attempt. */
   def write(batchId: Long, atMicros: Long, windows: Seq[WindowLateEntry]): Unit = {
     clear(batchId)
     val before = begun.get(batchId)
@@ -70,7 +72,7 @@ private[spark] final class LateIndex(
     }
   }
 
-  /** Goes on without batches that a retention has forgotten. */
+  /** Replaces the batches that a retention has forgotten by its entry. */
   def forget(batches: LateIndexEntry): Unit = {
     val (current, old) = LateIndexFile.sort(files.names)
     replaced = (replaced ++ old.filter(_.last <= batches.batchId)).distinctBy(_.name)
@@ -79,22 +81,22 @@ private[spark] final class LateIndex(
     present = current.filter(_.isForgotten) ++ kept
   }
 
-  // Another run may have kept these rows, or only counted them, and may be about to commit that.
+  // Another run may have stored these rows, or only counted them, and may be about to commit that.
   private def asWritten(window: WindowLateEntry, earlier: Seq[LateIndexEntry]): WindowLateEntry =
     earlier
       .flatMap(_.windows)
       .find(other => other.window == window.window && other.files.isEmpty != window.files.isEmpty)
       .getOrElse(window)
 
-  // Spark commits a batch before it begins the next.
+  // Spark commits a batch before it begins the next one.
   private def clear(below: Long): Unit = {
     val (gone, kept) = replaced.partition(_.last < below)
     gone.foreach(files.delete)
     replaced = kept
   }
 
-  // Spark may be set back by `retain` batches. The lowest level comes first, so that files of one
-  // level lie side by side.
+  // Spark may be set back by `retain` batches. The lowest level is folded first, so that files of
+  // one level are adjacent.
   private def fold(below: Long): Unit = {
     val old = present.filter(_.last < below)
     val byLevel = (0 until LateIndex.Levels).map(level => old.filter(_.level == level))

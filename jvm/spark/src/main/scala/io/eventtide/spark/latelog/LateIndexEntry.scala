@@ -9,7 +9,7 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import io.eventtide.kernel.window.TimeRange
 import io.eventtide.spark.spi.LateTotals
 
-/** The late rows of one window in one batch; rows by reason. */
+/** The late rows of one window in one batch, with row counts by reason. */
 private[spark] final case class WindowLateEntry(
     window: Int,
     rows: SortedMap[String, Long],
@@ -19,11 +19,11 @@ private[spark] final case class WindowLateEntry(
 /** The late rows of one batch: a line of JSON in the index.
   *
   * @param after
-  *   the last batch before it that had late rows, so that a gap is noticed
+  *   the previous batch with late rows, so that a gap can be detected
   * @param atMicros
-  *   the batch's own time
+  *   the batch's timestamp
   * @param total
-  *   rows by reason since the checkpoint began, these included
+  *   row counts by reason since the checkpoint began, including this batch
   */
 private[spark] final case class LateIndexEntry(
     batchId: Long,
@@ -35,7 +35,7 @@ private[spark] final case class LateIndexEntry(
 
   def rows: SortedMap[String, Long] = LateIndexEntry.sum(windows.map(_.rows))
 
-  /** What there is after the batch. */
+  /** The totals after the batch. */
   def totals: LateTotals = LateTotals(Some(batchId), total)
 
   def filesOf(window: Int): Seq[LateFileName] = windows.filter(_.window == window).flatMap(_.files)
@@ -59,7 +59,7 @@ private[spark] object LateIndexEntry {
   def sum(rows: Seq[SortedMap[String, Long]]): SortedMap[String, Long] =
     SortedMap.from(rows.flatten.groupMapReduce(_._1)(_._2)(_ + _))
 
-  /** Several batches in place of one, in order: how many rows they had, and none of the rows. */
+  /** Merges several entries, in order, into one entry that has their row counts and no files. */
   def together(entries: Seq[LateIndexEntry]): LateIndexEntry = {
     val windows = entries.flatMap(_.windows).groupMap(_.window)(_.rows)
     entries.last.copy(
@@ -69,7 +69,7 @@ private[spark] object LateIndexEntry {
     )
   }
 
-  /** The window's part of an entry, from what its tasks reported. */
+  /** Builds a window's part of an entry from the reports of its tasks. */
   def ofWindow(window: Int, reports: Seq[LateReport]): WindowLateEntry = WindowLateEntry(
     window,
     sum(
@@ -97,11 +97,11 @@ private[spark] object LateIndexEntry {
     rows.foreachEntry((reason, n) => of.put(reason, n))
   }
 
-  /** A line that Eventtide has not written. */
+  /** Thrown for a line that Eventtide has not written. */
   final class Foreign(reason: String) extends Exception(reason)
 
-  /** Reads a line; what is none fails in one of several ways, and with `Foreign` where it is worse
-    * than damaged.
+  /** Parses a line. A malformed line throws an exception of any type. A well-formed line with
+    * invalid content throws `Foreign`.
     */
   def read(line: String): LateIndexEntry = {
     val node = mapper.readTree(line)

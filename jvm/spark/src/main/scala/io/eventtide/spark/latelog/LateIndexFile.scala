@@ -1,15 +1,15 @@
 package io.eventtide.spark.latelog
 
-/** A file of the index, by its name: `<batch>`, `<batch>.<revision>`, `fold<level>-<first>-<last>`,
-  * `compact-<first>-<last>` or `forgotten-<last>`.
+/** A file of the index, parsed from its name: `<batch>`, `<batch>.<revision>`,
+  * `fold<level>-<first>-<last>`, `compact-<first>-<last>` or `forgotten-<last>`.
   *
-  * In a listing by name a fold comes after what it replaces, a higher one after a lower one. So where
-  * a listing is made of several answers, and files are folded meanwhile, it has one or the other.
+  * In a listing by name, a fold sorts after the files that it replaces, and a higher level after a
+  * lower one. So a paged listing during a fold contains the replaced files or the fold.
   *
   * @param first
-  *   the first and the last batch that it has something about
+  *   the first batch that the file covers; `last` is the last one
   * @param revision
-  *   how often its batch had been written before; 0 for a fold
+  *   how often the batch has been written before; 0 for a fold
   */
 private[latelog] final case class LateIndexFile(
     name: String,
@@ -21,7 +21,7 @@ private[latelog] final case class LateIndexFile(
   def isCompacted: Boolean = level == LateIndexFile.CompactedLevel
   def isForgotten: Boolean = level == LateIndexFile.ForgottenLevel
 
-  /** Whether what it has about a batch counts. */
+  /** Whether the file's entry of a batch counts. */
   def has(batchId: Long): Boolean = first <= batchId && batchId <= last
 }
 
@@ -36,13 +36,15 @@ private[latelog] object LateIndexFile {
   def batch(id: Long, revision: Int = 0): LateIndexFile =
     LateIndexFile(if (revision == 0) s"$id" else s"$id.$revision", 0, id, id, revision)
 
-  /** One file in place of several, in order. */
+  /** The file that replaces several files, which are in order. */
   def fold(of: Seq[LateIndexFile]): LateIndexFile = {
     val (level, first, last) = (of.head.level + 1, of.head.first, of.last.last)
     LateIndexFile(s"fold$level-$first-$last", level, first, last)
   }
 
-  /** What a compaction has written of these batches, the first and the last late ones. */
+  /** The file that a compaction writes for these batches, from the first to the last with late
+    * rows.
+    */
   def compacted(batches: BatchRange): LateIndexFile = LateIndexFile(
     s"compact-${batches.first}-${batches.last}",
     CompactedLevel,
@@ -50,16 +52,16 @@ private[latelog] object LateIndexFile {
     batches.last
   )
 
-  /** What a retention has written in place of all batches up to one. */
+  /** The file that a retention writes in place of all batches up to and including `last`. */
   def forgotten(last: Long): LateIndexFile =
     LateIndexFile(s"forgotten-$last", ForgottenLevel, 0, last)
 
-  /** The files that count and those that a compaction, a fold or a higher revision has replaced, each
-    * in the order of their batches.
+  /** The files that count, and the files that a compaction, a fold or a higher revision has
+    * replaced. Both are in the order of their batches.
     *
-    * Compactions begin with the oldest batch: all up to the last one's end is theirs. A file of the
-    * query's that begins before counts from there on, and so does any that begins before the end of
-    * what is forgotten.
+    * Compactions start at the oldest batch, so they cover all batches up to the end of the last
+    * compaction. A file of the query that begins before that end counts only after it. Any file
+    * that begins before the end of the forgotten batches counts only after that end.
     */
   def sort(names: Seq[String]): (Vector[LateIndexFile], Vector[LateIndexFile]) = {
     val (forgets, files) = names.flatMap(parse).toVector.partition(_.isForgotten)
@@ -71,7 +73,8 @@ private[latelog] object LateIndexFile {
     (forgotten ++ compacted.sortBy(_.first) ++ current, earlier ++ gone ++ replaced ++ folded)
   }
 
-  // Those that have batches after the end of others, from there on, and those that have none.
+  // The files with batches after the end of `others`, starting there, and the files without such
+  // batches.
   private def above(others: Vector[LateIndexFile], files: Vector[LateIndexFile]) = {
     val reached = others.map(_.last).maxOption.getOrElse(-1L)
     val (left, replaced) = files.partition(_.last > reached)

@@ -11,7 +11,7 @@ import org.apache.hadoop.fs.Path
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.checkpoint.CheckpointFiles
 
-/** The files of an index: a line with the version, then one line a batch. */
+/** The files of an index: a line with the version, then one line per batch. */
 private[latelog] final class LateIndexFiles(root: Path, conf: Configuration) {
   private val files = new CheckpointFiles(new Path(root, LateIndexFiles.Folder), conf)
 
@@ -24,7 +24,7 @@ private[latelog] final class LateIndexFiles(root: Path, conf: Configuration) {
     files.write(file.name)(_.write(text.getBytes(UTF_8))): Unit
   }
 
-  /** The lines of a file, as they are. */
+  /** The lines of a file, unparsed. */
   @throws[FileNotFoundException]
   def lines(file: LateIndexFile): Seq[String] = files.read(file.name) { in =>
     val lines = new String(in.readAllBytes(), UTF_8).linesIterator.toSeq
@@ -38,7 +38,7 @@ private[latelog] final class LateIndexFiles(root: Path, conf: Configuration) {
   @throws[FileNotFoundException]
   def entries(file: LateIndexFile): Seq[LateIndexEntry] = heads(file).map(entry(file, _))
 
-  /** What the lines of a file begin with: much less work than all that they say. */
+  /** The parsed heads of a file's lines: much cheaper than parsing the complete lines. */
   @throws[FileNotFoundException]
   def heads(file: LateIndexFile): Seq[LateLine] = {
     val text = lines(file)
@@ -67,6 +67,6 @@ private[latelog] final class LateIndexFiles(root: Path, conf: Configuration) {
 private[latelog] object LateIndexFiles {
   val Folder = "eventtide/late"
 
-  /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
+  /** Incremented with every change of the format; see "State format" in CHANGELOG.md. */
   private val Version = "v1"
 }

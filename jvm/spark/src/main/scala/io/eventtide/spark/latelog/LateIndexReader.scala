@@ -10,12 +10,12 @@ import org.apache.hadoop.fs.Path
 import io.eventtide.spark.checkpoint.CheckpointFiles
 import io.eventtide.spark.spi.LateTotals
 
-/** What the index of a late log says, also while its query writes it. */
+/** Reads the index of a late log. Works while the query is writing. */
 private[spark] final class LateIndexReader(root: Path, conf: Configuration) {
   private val files = new LateIndexFiles(root, conf)
   private val commits = new CheckpointFiles(new Path(root, "commits"), conf)
 
-  /** The last batch that Spark has committed; it purges the older ones. */
+  /** The last batch that Spark has committed. Spark purges older commits. */
   def lastCommitted: Option[Long] = commits.lastBatch
 
   /** The last batch that has an entry, committed or not. */
@@ -24,7 +24,7 @@ private[spark] final class LateIndexReader(root: Path, conf: Configuration) {
     present.map(_.last).maxOption
   }
 
-  /** What there is after a committed batch. */
+  /** The totals after a committed batch. */
   def totals(until: Long): LateTotals = attempt(LateIndexReader.Attempts) {
     val newest = wanted(-1, until).reverseIterator.flatMap { file =>
       lines(file, -1, until).lastOption.map(files.entry(file, _).totals)
@@ -32,7 +32,9 @@ private[spark] final class LateIndexReader(root: Path, conf: Configuration) {
     Right(newest.nextOption().getOrElse(LateTotals.None))
   }
 
-  /** The last batch that a compaction has written or a retention forgotten; -1 if there is none. */
+  /** The last batch that a compaction has written or a retention has forgotten; -1 if there is
+    * none.
+    */
   def compacted: Long = lastOf(file => file.isCompacted || file.isForgotten)
 
   /** The last batch that a retention has forgotten; -1 if there is none. */
@@ -45,17 +47,17 @@ private[spark] final class LateIndexReader(root: Path, conf: Configuration) {
 
   /** The last committed batch that has late rows. */
   def lastLate: Option[Long] = {
-    val committed = lastCommitted // asked for first: what it names is in the index by then
+    val committed = lastCommitted // read first: the index then has every batch up to it
     committed.flatMap { until =>
       val (present, _) = LateIndexFile.sort(files.names)
       present.map(_.last).filter(_ <= until).lastOption
     }
   }
 
-  /** Refuses an index that has less or more than the ledger says after the last committed batch. */
+  /** Fails if the totals of the index and of the ledger differ after the last committed batch. */
   def refuseUnbalanced(): Unit = refuseUnbalanced(LateIndexReader.Attempts)
 
-  // The query may have gone on meanwhile, and removed what the ledger had about that batch.
+  // The query may have continued meanwhile, and purged the ledger's entry of that batch.
   @scala.annotation.tailrec
   private def refuseUnbalanced(left: Int): Unit = {
     val committed = lastCommitted
@@ -65,10 +67,11 @@ private[spark] final class LateIndexReader(root: Path, conf: Configuration) {
     }
   }
 
-  /** The entries of the batches above `after`, up to and with `until`, which have to be committed.
+  /** The entries of the batches above `after`, up to and including `until`. These must be
+    * committed.
     *
-    * A file may be folded between the moment at which it is listed and that at which it is read: then
-    * the fold is there, and is found by looking again.
+    * A file may be folded between listing and reading it. The fold exists by then, and a retry
+    * finds it.
     */
   def entries(
       after: Long,
@@ -76,7 +79,7 @@ private[spark] final class LateIndexReader(root: Path, conf: Configuration) {
       selection: LateSelection = LateSelection.All
   ): Seq[LateIndexEntry] = attempt(LateIndexReader.Attempts)(read(after, until, selection))
 
-  /** Those that can be read, whatever is missing. */
+  /** The entries that can be read; missing or damaged ones are skipped. */
   def readable(after: Long, until: Long, selection: LateSelection): Seq[LateIndexEntry] =
     Try(entries(after, until, selection)).getOrElse {
       for {
@@ -87,7 +90,9 @@ private[spark] final class LateIndexReader(root: Path, conf: Configuration) {
       } yield entry
     }
 
-  /** Which batch of those above `after`, up to and with `until`, is the last of so many. */
+  /** The batch with which the first `batches` batches above `after` end, at most `until`. Returns
+    * `until` if no batch is found.
+    */
   def upTo(after: Long, until: Long, batches: Int): Long =
     attempt(LateIndexReader.Attempts)(find(after, until, batches))
 
@@ -103,7 +108,7 @@ private[spark] final class LateIndexReader(root: Path, conf: Configuration) {
     try look
     catch { case gone: FileNotFoundException => Left(gone.getMessage) }
 
-  // Reads only the files that it takes: there may be many more.
+  // Reads only as many files as are needed: there may be many more.
   private def find(after: Long, until: Long, batches: Int): Either[String, Long] = {
     val found = wanted(after, until).iterator.flatMap(batchesOf)
     Right(

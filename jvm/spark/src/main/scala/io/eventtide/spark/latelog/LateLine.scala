@@ -1,7 +1,7 @@
 package io.eventtide.spark.latelog
 
-/** A line of the index, of which only the beginning has been read: it is most of what a reader asks
-  * for, as there may be a line for each of many thousand batches.
+/** A line of the index of which only the head is parsed. Readers mostly need the head only, and an
+  * index may have many thousand lines.
   */
 private[latelog] final class LateLine private (
     val batchId: Long,
@@ -9,7 +9,7 @@ private[latelog] final class LateLine private (
     text: String
 ) {
 
-  /** All of it, which has to agree with its beginning. */
+  /** Parses the complete line, which must agree with its head. */
   def entry: LateIndexEntry = {
     val entry = LateIndexEntry.read(text)
     if (entry.batchId != batchId || entry.after != after) {

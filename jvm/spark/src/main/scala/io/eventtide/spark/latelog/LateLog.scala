@@ -6,12 +6,12 @@ import org.apache.spark.sql.catalyst.InternalRow
 import io.eventtide.kernel.window.TimeRange
 import io.eventtide.spark.options.LateMode
 
-/** Where the tasks of one node put the late rows of one batch.
+/** Collects the late rows of one node in one batch; tasks open it.
   *
   * @param watermarkMicros
-  *   what the rows are late against; None while there is no watermark
+  *   the watermark that rows are compared with; None while there is no watermark
   * @param files
-  *   None where rows are not kept
+  *   the writer of the late files; None if the rows are not stored
   */
 final class LateLog private[latelog] (
     val batchId: Long,
@@ -21,7 +21,7 @@ final class LateLog private[latelog] (
     private[spark] val reports: LateAccum
 ) extends Serializable {
 
-  /** Opens the log in a task, which has to be the one that closes it. */
+  /** Opens the log in a task. The same task must close it. */
   def open(partition: Int): PartitionLate = {
     val task = Option(TaskContext.get())
     val late = new PartitionLate(this, partition, task.fold(-1)(_.stageId()))
@@ -37,45 +37,45 @@ final class LateLog private[latelog] (
 
   private[latelog] def refuses: Boolean = mode == LateMode.Fail
 
-  /** What stands beside a row for which nothing is known but why it is late. */
+  /** The added columns of a row for which only the reason is known. */
   private[latelog] def columns: LateColumns = new LateColumns(batchId, watermarkMicros)
 }
 
-/** The late rows of one task; it is written to by the task's thread only. */
+/** The late rows of one task. Only the task's thread may write to it. */
 final class PartitionLate private[latelog] (log: LateLog, partition: Int, stage: Int) {
   private var rows = Map.empty[LateReason, Long]
   private val columns = log.columns
   private var judge = log.watermarkMicros
-  private var file = Option.empty[LateFile] // begun by the first row
+  private var file = Option.empty[LateFile] // created by the first late row
   private var isOpen = true
-  private var earliest = Long.MaxValue // of the late rows that have a time
+  private var earliest = Long.MaxValue // of the late rows that have an event time
   private var latest = Long.MinValue
 
   private var onTime = 0L
   private var lowest = Long.MaxValue
   private val lateBy = new LatenessHistogramBuilder
 
-  /** A row of that time was not late. */
+  /** Counts an on-time row with this event time. */
   def pass(micros: Long): Unit = pass(micros, rows = 1)
 
-  /** So many rows were not late, the first of them at that time. */
+  /** Counts `rows` on-time rows, of which `lowest` is the lowest event time. */
   def pass(lowest: Long, rows: Long): Unit = {
     onTime += rows
     if (lowest < this.lowest) this.lowest = lowest
   }
 
-  /** Says what the rows from here on are late against, where it is not the same for all. */
+  /** Sets the watermark that the following rows are compared with, if it differs between rows. */
   def judgedBy(watermarkMicros: Option[Long]): Unit = {
     judge = watermarkMicros
     columns.judgedBy(watermarkMicros)
   }
 
-  /** Takes a late row, which the caller may use again afterwards.
+  /** Adds a late row. The caller may reuse `row` afterwards.
     *
     * @param row
-    *   the columns that are kept, then the names of its substream and of its key
+    *   the columns to store, then the names of the row's substream and key
     * @param windowsMissed
-    *   of how many windows it would have been
+    *   the number of windows that the row would have been in
     */
   def add(
       row: InternalRow,
@@ -93,7 +93,7 @@ final class PartitionLate private[latelog] (log: LateLog, partition: Int, stage:
     put(row, reason)
   }
 
-  /** Takes a row that has no time, or none that can be shown. */
+  /** Adds a row that has no event time, or an event time that cannot be represented. */
   def addWithoutTime(row: InternalRow): Unit = {
     if (log.refuses) throw LateRowException(None, judge, LateReason.BadTime)
     columns.withoutTime()
@@ -106,7 +106,7 @@ final class PartitionLate private[latelog] (log: LateLog, partition: Int, stage:
     rows += reason -> (rows.getOrElse(reason, 0L) + 1)
   }
 
-  /** Ends the file, if there is one, and reports; a second time it does nothing. */
+  /** Closes the file, if there is one, and reports; idempotent. */
   def close(): Unit = if (isOpen) {
     isOpen = false
     if (rows.nonEmpty || onTime > 0) {
@@ -118,7 +118,7 @@ final class PartitionLate private[latelog] (log: LateLog, partition: Int, stage:
   private def times: Option[TimeRange] =
     Option.when(earliest <= latest)(TimeRange(earliest, latest))
 
-  /** The task has failed: what it wrote does not count. */
+  /** Discards the file of a failed task. */
   private[latelog] def discard(): Unit = {
     isOpen = false
     file.foreach(_.discard())

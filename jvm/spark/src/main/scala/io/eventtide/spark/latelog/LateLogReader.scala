@@ -7,10 +7,10 @@ import org.apache.spark.sql.types.StructType
 
 import io.eventtide.spark.EventtideException
 
-/** The late log of one window, as anybody may read it: only what the index names counts.
+/** Reads the late log of one window. Only files that the index names count.
   *
   * @param window
-  *   its position, and that of the query's only one if there is none
+  *   the position of the window in the query
   */
 private[spark] final class LateLogReader(
     root: Path,
@@ -28,32 +28,32 @@ private[spark] final class LateLogReader(
   /** The last committed batch with late rows of any window. */
   def lastLate: Option[Long] = index.lastLate
 
-  /** The batch at which so many batches above `after` end, which is `until` at the most. */
+  /** The batch with which the first `batches` batches above `after` end; at most `until`. */
   def upTo(after: Long, until: Long, batches: Int): Long = index.upTo(after, until, batches)
 
-  /** Where a query writes down how far it has read this log.
+  /** Creates the mark with which a query records how far it has read this log.
     *
     * @param source
-    *   what Spark gives the source of it, a folder in the checkpoint of that query
+    *   the folder that Spark assigns to the source in the checkpoint of the reading query
     */
   def mark(reader: StreamExecutionAccess, source: String): LateMark =
     new LateMark(new LateReaders(root, conf), reader.id, reader.label, source, () => hasRetention)
 
-  // The query may get one while a stream reads, so that this is not what was found at the start.
+  // Read again for every call: the query may get a retention while a stream reads its log.
   private def hasRetention: Boolean =
     new LateLogSpecs(root, conf).read().values.exists(_.keepMicros.isDefined)
 
-  /** The files of the batches above `after`, up to and with `until`. */
+  /** The files of the batches above `after`, up to and including `until`. */
   def files(after: Long, until: Long, missing: LateMissing): Seq[FileStatus] =
     files(after, until, LateSelection.All, missing)
 
-  /** Those of all that there is now, as far as they can have such rows. */
+  /** The files of all current batches that may have rows for `selection`. */
   def files(selection: LateSelection, missing: LateMissing): Seq[FileStatus] = {
     if (missing == LateMissing.Fail) refuseUnbalanced()
     lastLate.fold(Seq.empty[FileStatus])(files(-1, _, selection, missing))
   }
 
-  /** Refuses to go on after a batch where others have been forgotten since, which nobody has read. */
+  /** Fails if batches after `after` have been forgotten before they were read. */
   def refuseForgotten(after: Long): Unit = {
     val forgotten = index.forgotten
     if (after >= 0 && after < forgotten) {
@@ -66,10 +66,10 @@ private[spark] final class LateLogReader(
     }
   }
 
-  /** The last batch that was forgotten, if one of these files may have rows of such batches; asked
-    * for when the files have been found.
+  /** The last forgotten batch, if one of `files` may have rows of forgotten batches. Call this
+    * after the files have been found.
     *
-    * A retention and a compaction that do not see each other leave such a file.
+    * Such a file is left when a retention and a compaction run at the same time.
     */
   def forgottenIn(files: Seq[FileStatus]): Option[Long] = {
     val compacted = files.map(_.getPath.getName).filter(LateFileName.isCompacted)
@@ -77,7 +77,7 @@ private[spark] final class LateLogReader(
     first.flatMap(batch => Some(index.forgotten).filter(_ >= batch))
   }
 
-  /** Refuses a log whose index has less or more than the ledger says. */
+  /** Fails if the totals of the index and of the ledger differ. */
   def refuseUnbalanced(): Unit = index.refuseUnbalanced()
 
   private def files(
@@ -97,7 +97,7 @@ private[spark] final class LateLogReader(
     named.filterNot(file => left(file.name)).map(status)
   }
 
-  // The index has the length, so that the file system need not be asked for each.
+  // The index has the length, so the file system need not be queried for each file.
   private def status(file: LateFileName): FileStatus = {
     val modified = 0L
     new FileStatus(file.bytes, false, 1, file.bytes, modified, new Path(folder, file.name))
@@ -106,7 +106,7 @@ private[spark] final class LateLogReader(
 
 private[spark] object LateLogReader {
 
-  /** Finds a late log in a checkpoint, or says what is there. */
+  /** Finds the late log of a window in a checkpoint; the error lists the existing logs. */
   def open(checkpoint: String, window: Option[String], conf: Configuration): LateLogReader = {
     val path = new Path(checkpoint)
     val root = path.getFileSystem(conf).makeQualified(path)

@@ -15,9 +15,9 @@ import io.eventtide.spark.checkpoint.CheckpointFiles
 /** The late log of one window of a query.
   *
   * @param to
-  *   the folder of its files; the checkpoint's `late` if there is none, wherever the checkpoint is
+  *   the folder of its files; None for `late` in the checkpoint, wherever the checkpoint is moved
   * @param keepMicros
-  *   how long rows are kept, as the last run had it; for ever if there is none
+  *   the retention of the rows, as set by the last run; None for unlimited
   */
 private[spark] final case class LateLogSpec(
     to: Option[String],
@@ -27,7 +27,7 @@ private[spark] final case class LateLogSpec(
 
   def folder(root: Path): Path = to.fold(new Path(root, "late"))(new Path(_))
 
-  /** As a run goes on with it that may have columns more or less. */
+  /** The log as `next` continues it, which may add or omit columns. */
   def merge(root: Path, window: Int, next: LateLogSpec): LateLogSpec = {
     val (known, added) = next.row.partition(find(_).isDefined)
     if (to != next.to || !known.forall(field => find(field).contains(field.dataType))) {
@@ -45,7 +45,7 @@ private[spark] final case class LateLogSpec(
   private def find(field: StructField): Option[DataType] =
     row.find(_.name.equalsIgnoreCase(field.name)).map(_.dataType)
 
-  /** The columns of the rows themselves. */
+  /** The columns of the input rows, without the added columns. */
   def row: StructType = StructType(schema.dropRight(LateSchema.Added.length))
 
   private def text(root: Path): String = s"${row.toDDL} in ${folder(root)}"
@@ -53,18 +53,18 @@ private[spark] final case class LateLogSpec(
 
 /** The late logs of a query: `<checkpoint>/eventtide/late/window-<position>.<revision>`.
   *
-  * A log's file is there before the query's first offset. A run with other columns adds a revision,
-  * and the last one counts.
+  * A log's file exists before the query's first offset is written. A run with different columns
+  * adds a revision; the last revision counts.
   */
 private[spark] final class LateLogSpecs(root: Path, conf: Configuration) {
   private val files = new CheckpointFiles(new Path(root, LateIndexFiles.Folder), conf)
 
-  /** What is there, by the position of the window. */
+  /** The existing logs, by the position of the window. */
   def read(): Map[Int, LateLogSpec] =
     newest(files.names).map { case (window, revision) => window -> read(window, revision) }
 
-  /** Begins the logs of a checkpoint without batches. A run that has none yet may have begun others,
-    * or the same: it may not have ended.
+  /** Creates the logs of a checkpoint without batches. An earlier run that ended before its first
+    * batch may have left other logs, or the same ones.
     */
   def begin(logs: Map[Int, LateLogSpec]): Unit = {
     val there = newest(files.names)
@@ -77,7 +77,7 @@ private[spark] final class LateLogSpecs(root: Path, conf: Configuration) {
     }
   }
 
-  /** Goes on with the logs of a run before. */
+  /** Continues with the logs of an earlier run. */
   def resume(logs: Map[Int, LateLogSpec]): Unit = {
     val known = read()
     logs.foreach { case (window, log) => resume(window, known.get(window), log) }

@@ -1,14 +1,14 @@
 package io.eventtide.spark.latelog
 
-/** What becomes of a read when a part of the late log is missing. */
+/** What a read does if a part of the late log is missing. */
 private[latelog] sealed abstract class LateMissing(val name: String)
 
 private[latelog] object LateMissing {
 
-  /** An error says what is missing. */
+  /** Fails with an error that names the missing part. */
   case object Fail extends LateMissing("fail")
 
-  /** What there is is read. */
+  /** Reads the part that exists. */
   case object Skip extends LateMissing("skip")
 
   val all: Seq[LateMissing] = Seq(Fail, Skip)

@@ -10,21 +10,22 @@ import org.apache.hadoop.fs.Path
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.checkpoint.CheckpointFiles
 
-/** A late file that counts for nothing, and its length in bytes. */
+/** A late file that does not count, and its length in bytes. */
 final case class LateOrphan(path: Path, bytes: Long)
 
-/** Late files that no index names and none will: what attempts left that failed or came second, and
-  * what a compaction has replaced.
+/** Late files that no index names or will name: files of failed or superseded attempts, and files
+  * that a compaction has replaced.
   */
 final class LateOrphans(checkpoint: Path, conf: Configuration) {
   private val root = checkpoint.getFileSystem(conf).makeQualified(checkpoint)
   private val index = new LateIndexReader(root, conf)
   private lazy val folders = new LateFolders(root, conf)
 
-  /** Orphans of committed batches; a batch that may still be running has none yet.
+  /** Finds the orphans of committed batches. Files of a batch that may still be running are not
+    * orphans yet.
     *
-    * What the index does not name counts for nothing only if the index is whole: otherwise this says
-    * what is missing.
+    * A file that the index does not name is an orphan only if the index is complete. Otherwise this
+    * fails with an error that names the missing part.
     */
   def find(): Seq[LateOrphan] = {
     if (new CheckpointFiles(new Path(root, "offsets"), conf).names.isEmpty) {
@@ -33,7 +34,7 @@ final class LateOrphans(checkpoint: Path, conf: Configuration) {
     index.lastCommitted.fold(Seq.empty[LateOrphan])(find(_, LateOrphans.Attempts))
   }
 
-  // A retention may have forgotten batches since their entries were read, and removed their files.
+  // A retention may have forgotten batches since their entries were read, and deleted their files.
   @scala.annotation.tailrec
   private def find(until: Long, left: Int): Seq[LateOrphan] = {
     val forgotten = index.forgotten
@@ -53,11 +54,11 @@ final class LateOrphans(checkpoint: Path, conf: Configuration) {
     there.filterNot(orphan => named(orphan.path.getName))
   }
 
-  /** Deletes them; those there were.
+  /** Deletes the orphans and returns them.
     *
     * @param confirmed
-    *   the folders outside the checkpoint that somebody has named: of the others only the checkpoint
-    *   itself says that they are the query's
+    *   the folders outside the checkpoint that the user has confirmed; for other folders only the
+    *   checkpoint records that they belong to the query
     */
   def clean(confirmed: Seq[String]): Seq[LateOrphan] = {
     folders.refuseUnconfirmed(confirmed)
@@ -72,7 +73,7 @@ final class LateOrphans(checkpoint: Path, conf: Configuration) {
       found.map(status => LateOrphan(status.getPath, status.getLen))
     } catch { case _: FileNotFoundException => Nil } // no row was late yet
 
-  // A compaction that is not over yet is about to name its files.
+  // A running compaction may be about to name its files.
   private def isOver(committed: Long, compacted: Long)(file: LateOrphan): Boolean = {
     val name = file.path.getName
     val until = if (LateFileName.isCompacted(name)) compacted else committed

@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.StructType
 
 import io.eventtide.kernel.window.TimeRange
 
-/** What a file has of one batch. */
+/** The part of a file that belongs to one batch. */
 private[latelog] final case class BatchOfPart(rows: Long, times: Option[TimeRange])
 
 /** A file with the late rows of several batches. */
@@ -21,7 +21,7 @@ private[latelog] final case class LatePart(
     batches.get(batchId).map(batch => LateFileName(name, bytes, batch.times))
 }
 
-/** Writes the rows of one task into a file; what an attempt leaves that fails, no index names. */
+/** Writes the rows of one task into a file. No index names the file of a failed attempt. */
 private[latelog] final class LatePartWriter(files: LateFiles, range: BatchRange, schema: StructType)
     extends Serializable {
   private val batchColumn = schema.fieldIndex("_batch_id")

@@ -8,22 +8,23 @@ import org.apache.spark.sql.execution.datasources.v2.parquet.ParquetPartitionRea
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
-/** Files some of which have rows of other batches too.
+/** A partition of files, some of which also have rows of other batches.
   *
   * @param after
-  *   the last batch whose rows do not count
+  *   the last batch whose rows are skipped
   * @param until
-  *   the last one whose rows do
+  *   the last batch whose rows are returned
   */
 private[latelog] final case class LatePartition(files: FilePartition, after: Long, until: Long)
     extends InputPartition
 
-/** Reads files as Spark does, of a `LatePartition` only the rows of its batches.
+/** Reads files as Spark does. From a `LatePartition` it returns only the rows of the partition's
+  * batches.
   *
   * @param parquet
-  *   reads the column `_batch_id`, and may do so for this alone
+  *   reads the column `_batch_id`, possibly only for this filter
   * @param wanted
-  *   the columns that a row shall have
+  *   the columns of the returned rows
   */
 private[latelog] final class LateReaderFactory(
     parquet: ParquetPartitionReaderFactory,

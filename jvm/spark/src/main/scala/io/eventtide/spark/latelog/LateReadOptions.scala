@@ -8,14 +8,14 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import io.eventtide.spark.options.OptionReader
 
-/** How a late log is read; the first two are for streams.
+/** The options of a read of a late log. `most` and `query` apply to streams only.
   *
   * @param most
-  *   so many batches of the query at a time, at the most; all there are if there is none
+  *   the maximum number of the query's batches per trigger; None for all new batches
   * @param query
-  *   the query that writes the log, where it may be running in this driver
+  *   the query that writes the log, which may be running in this driver
   * @param missing
-  *   what to do when a part of the log is missing
+  *   what to do if a part of the log is missing
   */
 private[latelog] final case class LateReadOptions(
     most: Option[Int],
@@ -41,12 +41,13 @@ private[latelog] object LateReadOptions {
   }
 }
 
-/** Whether a query has committed something, without a look at its checkpoint while it runs. */
+/** Detects new commits of a query. While the query runs in this driver, its checkpoint is not read.
+  */
 private[latelog] final class QueryCommits(query: UUID) {
   private val session = SparkSession.active
   private var seen = Option.empty[AnyRef]
 
-  /** True at first, and whenever there may be more than at the call before. */
+  /** True for the first call, and whenever there may be new commits since the previous call. */
   def hasNew(): Boolean = {
     val committed = StreamExecutionAccess.find(session, query).map(_.committed)
     val isNew = committed.isEmpty || !committed.exists(now => seen.exists(_ eq now))

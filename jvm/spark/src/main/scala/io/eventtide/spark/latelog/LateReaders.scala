@@ -15,37 +15,38 @@ import org.apache.spark.internal.Logging
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.checkpoint.CheckpointFiles
 
-/** A stream over a late log, as the checkpoint with the log knows it.
+/** A stream over a late log, as recorded in the checkpoint with the log.
   *
   * @param id
-  *   the id of the query that reads, and which of its sources it is: the same in all of its runs
+  *   the id of the reading query and the number of its source; the same in all runs
   * @param batchId
-  *   the last batch that it has read for good; -1 for none
+  *   the last batch that the stream has read and committed; -1 for none
   */
 private[spark] final case class LateReader(id: String, batchId: Long)
 
-/** How far those have read who read a late log as a stream: `<checkpoint>/eventtide/readers`, a file
-  * `<id>_<batch>` for each.
+/** The read positions of all streams over a late log: `<checkpoint>/eventtide/readers`, one file
+  * `<id>_<batch>` per stream.
   *
-  *   - '''Guarantee:''' a reader is there before its first batch, and is never said to have read more
-  *     than it has read for good. What was written for it counts until somebody removes it.
-  *   - '''Edges:''' a file is never written twice: the next is written, then the one before goes, and
-  *     of several the highest counts.
+  *   - '''Guarantee:''' a reader is recorded before its first batch. Its recorded position is never
+  *     ahead of the batches that it has committed. A position counts until a user removes the
+  *     reader.
+  *   - '''Edges:''' a file is never overwritten. The next file is written before the previous one
+  *     is deleted; if there are several, the highest batch counts.
   */
 private[spark] final class LateReaders(val root: Path, conf: Configuration) {
   private val files = new CheckpointFiles(new Path(root, LateReaders.Folder), conf)
 
-  /** Who reads, in the order of their ids. */
+  /** All readers, ordered by id. */
   def all: Seq[LateReader] = found
     .groupMapReduce(_.id)(identity)(LateReaders.later)
     .values
     .toSeq
     .sortBy(_.id)
 
-  /** The same, each with the query that it is, for people. */
+  /** All readers, each with the label of its query, for messages. */
   def named: Seq[(LateReader, String)] = all.flatMap(named(_, LateReaders.Attempts))
 
-  // A reader that goes on writes its next file and deletes this one.
+  // A reader that makes progress writes its next file and deletes this one.
   @scala.annotation.tailrec
   private def named(reader: LateReader, left: Int): Option[(LateReader, String)] =
     label(reader) match {
@@ -62,13 +63,13 @@ private[spark] final class LateReaders(val root: Path, conf: Configuration) {
     try Some(files.read(LateReaders.name(reader))(in => new String(in.readAllBytes(), UTF_8)))
     catch { case _: FileNotFoundException => None }
 
-  /** Says that a reader has read so far. */
+  /** Records the position of a reader. */
   def mark(reader: LateReader, label: String): Unit = {
     files.create(LateReaders.name(reader))(_.write(label.getBytes(UTF_8))): Unit
     found.filter(old => old.id == reader.id && old.batchId < reader.batchId).foreach(delete)
   }
 
-  /** Removes a reader, for which nothing is kept from then on. */
+  /** Removes a reader, so that no rows are retained for it any more. */
   def forget(id: String): Unit = {
     val (gone, others) = found.partition(_.id == id)
     if (gone.isEmpty) {
@@ -103,15 +104,15 @@ private[spark] object LateReaders {
     if (one.batchId >= other.batchId) one else other
 }
 
-/** Writes down how far one stream is, where it may write.
+/** Records how far one stream has read, if it can write to the checkpoint.
   *
-  *   - '''Edges:''' a stream that may only read goes on without a mark while the log keeps all rows.
-  *     It is stopped when the log has a retention, which would not wait for it.
+  *   - '''Edges:''' a stream that cannot write continues without a mark while the log keeps all
+  *     rows. It fails if the log has a retention, which would not wait for the stream.
   *
   * @param source
-  *   where Spark keeps what belongs to the source: `<checkpoint>/sources/<number>`
+  *   the folder of the source in the reading query's checkpoint: `<checkpoint>/sources/<number>`
   * @param hasRetention
-  *   whether rows of the log go, as its query has it now
+  *   whether rows of the log expire, by the current settings of its query
   */
 private[latelog] final class LateMark(
     readers: LateReaders,
@@ -124,19 +125,20 @@ private[latelog] final class LateMark(
   private var isKnown = false
   private var hasWarned = false
 
-  /** Before the first batch of a run: what it has read so far, unless that is written down. */
+  /** Records the position before the first batch of a run, unless the reader is already recorded.
+    */
   def begin(batchId: Long): Unit = if (!isKnown) {
     if (!readers.all.exists(_.id == id)) reached(batchId)
     isKnown = true
   }
 
-  /** It has read so far for good. */
+  /** Records that the batches up to `batchId` have been read and committed. */
   def reached(batchId: Long): Unit =
     try readers.mark(LateReader(id, batchId), label)
     catch { case NonFatal(failure) if !isStopped(failure) => goOnWithout(failure) }
 
   private def isStopped(failure: Throwable): Boolean = failure match {
-    case _: SocketTimeoutException => false // which is an interruption by its class
+    case _: SocketTimeoutException => false // a subclass of InterruptedIOException
     case _: InterruptedIOException | _: ClosedByInterruptException => true
     case _ => false
   }

@@ -5,7 +5,7 @@ import io.eventtide.kernel.window.LateRule
 /** Why a row is not in the windows.
   *
   * @param name
-  *   as it stands in the column `_reason`
+  *   the value in the column `_reason`
   */
 sealed abstract class LateReason(val name: String) extends Serializable {
   override def toString: String = name
@@ -13,35 +13,37 @@ sealed abstract class LateReason(val name: String) extends Serializable {
 
 object LateReason {
 
-  /** Every reason there is. */
+  /** All reasons. */
   val all: Seq[LateReason] = Seq(BehindWatermark, FrameClosed, WindowClosed, Future, BadTime)
 
-  /** Those for which there is a watermark that would have been low enough. */
+  /** The reasons that depend on the watermark: with a lower watermark the row would have been on
+    * time.
+    */
   val tooLate: Seq[LateReason] = Seq(BehindWatermark, FrameClosed, WindowClosed)
 
-  /** How many of the rows were too late, by the names of reasons. */
+  /** The number of rows that were too late, from counts by reason name. */
   private[spark] def countTooLate(rows: collection.Map[String, Long]): Long =
     tooLate.map(reason => rows.getOrElse(reason.name, 0L)).sum
 
-  /** What a row is that is late by a rule. */
+  /** The reason of a row that is late by a rule. */
   def of(rule: LateRule): LateReason = rule match {
     case LateRule.BehindWatermark => BehindWatermark
     case LateRule.FrameClosed => FrameClosed
     case LateRule.WindowClosed => WindowClosed
   }
 
-  /** Its time is below the watermark. */
+  /** The row's event time is below the watermark. */
   case object BehindWatermark extends LateReason("behind_watermark")
 
-  /** Its frame is closed. */
+  /** The row's frame is closed. */
   case object FrameClosed extends LateReason("frame_closed")
 
-  /** Every window that it belongs to is closed. */
+  /** Every window of the row is closed. */
   case object WindowClosed extends LateReason("window_closed")
 
-  /** Its time is too far ahead of the clock. */
+  /** The row's event time is too far ahead of the clock. */
   case object Future extends LateReason("future")
 
-  /** It has no usable time. */
+  /** The row has no usable event time. */
   case object BadTime extends LateReason("bad_time")
 }

@@ -9,18 +9,20 @@ import org.apache.spark.internal.Logging
 
 import io.eventtide.kernel.time.Clamped
 
-/** Forgets late rows that are older than a query keeps them, a few with each of its batches.
+/** Removes late rows that are older than the query's retention, a few with each batch.
   *
-  *   - '''Guarantee:''' whole batches go, the oldest first, when their own time is longer ago than
-  *     that and every reader that the checkpoint knows has passed them. The index says so first, in
-  *     a file that holds what they had in number, so that the books balance at any time; the late
-  *     files go with the next batch.
-  *   - '''Work:''' a batch looks at one file of the index, and ten late files go, or those of one batch.
-  *   - '''Units:''' microseconds, by the times of the batches.
-  *   - '''Edges:''' it begins when the oldest is a sixteenth too old, and goes on until none is. What
-  *     a compaction has put together goes together. Where the index is not whole, nothing goes.
-  *   - '''Restart:''' files that a run has not come to delete count for nothing, and go with
-  *     `clean_late`.
+  *   - '''Guarantee:''' whole batches are forgotten, the oldest first. The batch's timestamp must
+  *     be older than the retention, and every recorded reader must have passed the batch. The index
+  *     is updated first, with a file that keeps the row counts, so that ledger and index always
+  *     balance. The late files are deleted with the next batch.
+  *   - '''Work:''' a batch reads one file of the index. It deletes at most ten late files, or the
+  *     files of one batch.
+  *   - '''Units:''' microseconds, by the timestamps of the batches.
+  *   - '''Edges:''' it starts when the oldest batch exceeds the retention by one sixteenth of it,
+  *     and continues until no batch exceeds it. Batches of one compacted file are forgotten
+  *     together. If the index is incomplete, nothing is forgotten.
+  *   - '''Restart:''' files that a run did not get to delete do not count. `clean_late` deletes
+  *     them.
   *
   * @param files
   *   the folder of each window whose rows this run logs
@@ -34,18 +36,18 @@ private[latelog] final class LateRetention(
 ) extends Logging {
   private val files = new LateIndexFiles(root, conf)
   private val readers = new LateReaders(root, conf)
-  private var oldest = Option.empty[(LateIndexFile, Seq[LateIndexEntry])] // a file that was read
-  private var oldestAt = Option.empty[Long] // the time of the first batch that is kept, if known
+  private var oldest = Option.empty[(LateIndexFile, Seq[LateIndexEntry])] // the file read last
+  private var oldestAt = Option.empty[Long] // of the oldest retained batch, if known
   private var isAtWork = false
   private var gone = Seq.empty[Path]
   private var isBroken = false
 
-  /** Does what is due at a batch's time.
+  /** Runs the retention for one batch.
     *
     * @param below
     *   the first batch that Spark may run again
     * @return
-    *   what the index has in place of batches that it has forgotten, if it has forgotten some
+    *   the index entry that replaces the forgotten batches; None if none were forgotten
     */
   def step(nowMicros: Long, below: Long): Option[LateIndexEntry] = {
     gone.foreach(path => Try(path.getFileSystem(conf).delete(path, false)))
@@ -137,9 +139,9 @@ private[latelog] final class LateRetention(
 
 private object LateRetention {
 
-  /** A part of the time that rows are kept for, by which they are kept longer before some go. */
+  /** The fraction of the retention, 1/16, that rows may exceed it by before the removal starts. */
   private val Steps = 16
 
-  /** So many files a batch, unless one batch of them has more. */
+  /** The maximum number of files per batch, unless one forgotten batch has more. */
   private val Most = 10
 }

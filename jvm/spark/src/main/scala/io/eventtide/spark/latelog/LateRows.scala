@@ -13,7 +13,9 @@ import io.eventtide.spark.checkpoint.CheckpointFiles
 import io.eventtide.spark.options.LateMode
 import io.eventtide.spark.spi.{HasLateOutput, LateTotals}
 
-/** The late rows of one run of a query: the logs of its windows, and the index of what counts. */
+/** The late rows of one run of a query: the logs of its windows, and the index of the files that
+  * count.
+  */
 private[spark] final class LateRows private (
     session: SparkSession,
     windows: IndexedSeq[LateSink],
@@ -21,25 +23,25 @@ private[spark] final class LateRows private (
     retention: Option[LateRetention],
     retain: Int
 ) extends Logging {
-  private lazy val index = newIndex // a query without windows has none
+  private lazy val index = newIndex // not created for a query without windows
   private val positions = windows.map(_.node).zipWithIndex.toMap
   private var ofBatch = Seq.empty[WindowLateEntry]
   @volatile private var counted = LateCounts.None
   private var last = BatchLateness.None
   private var hasWarned = false
 
-  /** Of the batch that was finished last. */
+  /** The lateness of the last finished batch. */
   def lateness: BatchLateness = last
 
-  /** Rows that were not late since the checkpoint began; the ledger keeps it. */
+  /** The number of on-time rows since the checkpoint began; the ledger stores it. */
   def onTime: Long = counted.onTime
 
   def has(node: UUID): Boolean = positions.contains(node)
 
-  /** What the index says after the last batch. */
+  /** The totals of the index after the last batch. */
   def totals: LateTotals = if (windows.isEmpty) LateTotals.None else index.totals
 
-  /** Goes on from the batches before `below`, in which so many rows were on time. */
+  /** Restores the state from the batches before `below`, which had `onTime` on-time rows. */
   def restore(below: Long, onTime: Long): Unit = {
     if (windows.nonEmpty) {
       index.restore(below)
@@ -47,7 +49,7 @@ private[spark] final class LateRows private (
     }
   }
 
-  /** The log of a node's tasks in one batch. */
+  /** The log for the tasks of a node in one batch. */
   def open(node: UUID, batchId: Long, watermarkMicros: Option[Long]): LateLog = {
     val output = windows(positions(node))
     val reports = new LateAccum
@@ -55,7 +57,7 @@ private[spark] final class LateRows private (
     new LateLog(batchId, watermarkMicros, output.mode, output.files(session), reports)
   }
 
-  /** Takes what the logs of a batch have been told; no file is touched. */
+  /** Collects the task reports of a batch; does not access any file. */
   def take(logs: Map[UUID, LateLog]): Unit = if (windows.nonEmpty) {
     val late = logs.toSeq.map { case (node, log) =>
       LateIndexEntry.ofWindow(positions(node), log.reports.value)
@@ -69,20 +71,21 @@ private[spark] final class LateRows private (
     counted = LateCounts(inBatch, total, counted.onTime + last.onTime)
   }
 
-  /** Writes what was taken, before Spark commits the batch. */
+  /** Writes the collected entries, before Spark commits the batch. */
   def write(batchId: Long, atMicros: Long): Unit = if (windows.nonEmpty) {
     if (counted.batch.nonEmpty) look()
     index.write(batchId, atMicros, ofBatch)
   }
 
-  /** Forgets late rows that are too old at a batch's time, if they are not kept for ever. */
+  /** Forgets late rows that exceed the retention at the batch's timestamp, if there is a retention.
+    */
   def forget(batchId: Long, atMicros: Long): Unit =
     for {
       keeping <- retention if index.last.isDefined
       forgotten <- keeping.step(atMicros, batchId - retain)
     } index.forget(forgotten)
 
-  // One question a window: a folder that was removed is made again by the next file in it.
+  // One file per window is enough: a deleted folder is created again by the next file in it.
   private def look(): Unit = if (!hasWarned) {
     val gone = for {
       entry <- index.last.toSeq
@@ -102,10 +105,10 @@ private[spark] final class LateRows private (
   def counts: LateCounts = counted
 }
 
-/** Where the late rows of one node go; without a folder they are counted only. */
+/** The output for the late rows of one node; without a folder they are only counted. */
 private final class LateSink(val node: UUID, val mode: LateMode, folder: Option[LateLocation]) {
 
-  /** Which of these files are not as they were written. */
+  /** The files that are missing or have a different length. */
   def damaged(files: Seq[LateFileName]): Seq[DamagedLateFile] =
     folder.toSeq.flatMap(_.check.damaged(files))
 
@@ -121,10 +124,10 @@ private final case class LateLocation(path: Path, log: LateLogSpec, check: LateF
 
 private[spark] object LateRows {
 
-  /** Opens the logs of a query that is starting, before its first offset.
+  /** Opens the logs of a query that is starting, before its first offset is written.
     *
     * @param retain
-    *   so many batches Spark can be set back
+    *   the number of batches that Spark can be set back
     */
   def open(query: StreamExecutionAccess, root: Path, retain: Int, conf: Configuration): LateRows = {
     val nodes = nodesOf(query.analyzedPlan)
@@ -141,7 +144,7 @@ private[spark] object LateRows {
     new LateRows(query.session, outputs, index, retentionOf(nodes, logs, root, conf), retain)
   }
 
-  // Of several windows that log into one index, the one that keeps its rows longest decides.
+  // Several windows share one index, so the longest of their retentions applies.
   private def retentionOf(
       nodes: Seq[HasLateOutput],
       logs: Seq[Option[LateLogSpec]],
@@ -157,7 +160,7 @@ private[spark] object LateRows {
     }
   }
 
-  /** Refuses a plan whose late rows cannot go on in the logs of a checkpoint; reads only.
+  /** Fails if the late rows of a plan cannot continue in the logs of a checkpoint; read-only.
     *
     * @param query
     *   the id of the checkpoint's query
@@ -178,7 +181,7 @@ private[spark] object LateRows {
     }
   }
 
-  // A log that earlier runs did not have begins now; one that they had cannot be described by guess.
+  // A log that earlier runs did not have begins now. A log that they had cannot be reconstructed.
   private def refuseUndescribed(root: Path, window: Int, conf: Configuration): Unit = {
     val index = new LateIndexReader(root, conf)
     index.lastCommitted.foreach { until =>

@@ -31,8 +31,8 @@ import org.apache.spark.sql.internal.connector.SupportsPushDownCatalystFilters
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-/** Reads a late log with Spark's own Parquet reader, columns and filters pushed down to it, and
-  * filters to the index before.
+/** Reads a late log with Spark's Parquet reader. Columns and filters are pushed down to the reader,
+  * and filters also to the index.
   */
 private final class LateScanBuilder(
     session: SparkSession,
@@ -87,8 +87,8 @@ private final class LateScan(
     )
 }
 
-/** A table's files. Where one of them has rows of batches that are forgotten, the column with the
-  * batch is read too, and these rows are left out.
+/** A batch read of the files of a log. If a file has rows of forgotten batches, `_batch_id` is read
+  * too and these rows are skipped.
   */
 private final case class LateBatch(parquet: ParquetScan, log: LateLogReader) extends Batch {
   private lazy val forgotten = log.forgottenIn(parquet.fileIndex.allFiles())
@@ -117,10 +117,11 @@ private final case class LateBatch(parquet: ParquetScan, log: LateLogReader) ext
   }
 }
 
-/** Files that are known by name: nothing is listed, and a folder's name says nothing.
+/** A file index over known files. It lists no folder, and derives no partition columns from folder
+  * names.
   *
   * @param found
-  *   looked for when they are first needed, which a stream never does
+  *   the files, evaluated on first use; a stream never evaluates them
   */
 private final class LateFileIndex(session: SparkSession, found: => Seq[FileStatus])
     extends PartitioningAwareFileIndex(session, Map("recursiveFileLookup" -> "true"), None) {

@@ -21,10 +21,10 @@ import org.apache.spark.sql.types.{
 
 import io.eventtide.spark.EventtideException
 
-/** The columns of a late log: those of the row, then those that say why it is there. */
+/** The schema of a late log: the columns of the row, then the added columns on why it is late. */
 private[spark] object LateSchema {
 
-  /** The first of them come with the row, and the batch says the others. */
+  /** The added columns. The first two come with the row, the batch provides the others. */
   val Added: StructType = new StructType()
     .add("_substream", StringType)
     .add("_key", StringType)
@@ -35,7 +35,7 @@ private[spark] object LateSchema {
     .add("_windows_missed", IntegerType)
     .add("_batch_id", LongType)
 
-  /** The whole schema, or a refusal of what the log cannot hold. */
+  /** The complete schema; fails for columns that the log cannot store. */
   def of(row: StructType): StructType = {
     refuseNames(row)
     row.foreach(column => refuseFields(column.name, column.dataType))
@@ -51,7 +51,7 @@ private[spark] object LateSchema {
 
   def withAdded(row: StructType): StructType = StructType(row.fields ++ Added.fields)
 
-  // Names that differ in case only are the same to Spark, unless it is told otherwise.
+  // Spark treats names that differ only in case as equal, unless configured otherwise.
   private def refuseNames(row: StructType): Unit = {
     val names = row.fieldNames ++ Added.fieldNames
     names.find(name => names.count(_.equalsIgnoreCase(name)) > 1).foreach { name =>
@@ -63,7 +63,7 @@ private[spark] object LateSchema {
     }
   }
 
-  // Parquet has no two fields of one name, and a reader tells those that differ by case not apart.
+  // Parquet does not allow two fields of one name, and a reader does not distinguish names by case.
   private def refuseFields(path: String, kind: DataType): Unit = kind match {
     case struct: StructType =>
       val names = struct.fieldNames
@@ -83,7 +83,8 @@ private[spark] object LateSchema {
       .map(TypeUtil.checkValidWriteSchema)
       .isSuccess
 
-  // Whoever reads the log as a stream must not take the mark of this query's watermark for one.
+  // A stream over the log must not mistake the event-time tag of this query's watermark for a
+  // watermark on its own rows.
   private def untagged(field: StructField): StructField = {
     val metadata =
       new MetadataBuilder().withMetadata(field.metadata).remove(EventTimeWatermark.delayKey).build()

@@ -24,11 +24,11 @@ import org.apache.spark.sql.types.{LongType, TimestampType}
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.kernel.window.TimeRange
 
-/** Which batches and files can have rows for a query's filters, by what the index says of them: any
-  * condition on `_batch_id`, and comparisons of `_event_time` with a time.
+/** Selects the batches and files of the index that may have rows for a query's filters. It uses any
+  * condition on `_batch_id`, and comparisons of `_event_time` with a literal.
   *
   * @param filters
-  *   all of which a row has to pass
+  *   the filters, all of which a row must pass
   */
 private[latelog] final class LateSelection(filters: Seq[Expression]) {
   private val byBatch = filters.flatMap(LateSelection.onBatch)
@@ -38,7 +38,7 @@ private[latelog] final class LateSelection(filters: Seq[Expression]) {
   }
 
   def takes(batchId: Long): Boolean = byBatch.forall { condition =>
-    // What cannot be answered here is left to the rows.
+    // A condition that cannot be evaluated here is left to the row filter.
     Try(condition.eval(InternalRow(batchId))).getOrElse(true)
   }
 

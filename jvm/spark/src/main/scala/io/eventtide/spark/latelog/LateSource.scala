@@ -18,14 +18,14 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import io.eventtide.spark.EventtideException
 
-/** A late log as a table and as a stream: `format("eventtide-late").option("checkpoint", path)`, and
-  * where a query has several windows, `option("window", position)`. A stream takes all that is new,
-  * or with `option("maxBatchesPerTrigger", n)` so many batches of the query at a time.
+/** A late log as a table and as a stream: `format("eventtide-late").option("checkpoint", path)`. If
+  * a query has several windows, add `option("window", position)`. A stream reads all new batches of
+  * the query per trigger, or at most `n` with `option("maxBatchesPerTrigger", n)`.
   *
-  *   - '''Guarantee:''' only rows of committed batches, each once, also while the query runs and
-  *     after Spark has purged its own logs.
-  *   - '''Edges:''' a log that is still empty has its columns already.
-  *   - '''Restart:''' a stream goes on after the batch that it read last.
+  *   - '''Guarantee:''' returns only rows of committed batches, each exactly once. This also holds
+  *     while the query runs, and after Spark has purged its logs.
+  *   - '''Edges:''' an empty log already has its columns.
+  *   - '''Restart:''' a stream continues after the last batch that it has read.
   */
 final class LateSource extends TableProvider with DataSourceRegister {
   override def shortName(): String = LateSource.Name

@@ -14,12 +14,12 @@ import org.apache.spark.sql.execution.datasources.v2.parquet.{
   ParquetScan
 }
 
-/** The last batch that was read, or -1. */
+/** The last batch that was read; -1 for none. */
 private final case class LateOffset(batchId: Long) extends Offset {
   override def json: String = batchId.toString
 }
 
-/** The late rows of a query as they come, one or more of its batches at a time. */
+/** The late rows of a query as a stream, one or more of the query's batches per trigger. */
 private final class LateStream(
     log: LateLogReader,
     reading: LateReadOptions,
@@ -31,7 +31,7 @@ private final class LateStream(
   private val query = reading.query.map(new QueryCommits(_))
   private var known = Option.empty[Long]
   private var isChecked = false
-  private var end = Option.empty[Option[Long]] // of a run that reads what there is and ends
+  private var end = Option.empty[Option[Long]] // set for an available-now run
 
   override def prepareForTriggerAvailableNow(): Unit = end = Some(lastLate())
 
@@ -41,13 +41,13 @@ private final class LateStream(
     end.getOrElse(newest()).map(last => LateOffset(next(read, math.max(last, read)))).orNull
   }
 
-  // Spark asks a hundred times a second, and the log is in a file system.
+  // Spark polls the offset about a hundred times a second, and the log is in a file system.
   private def newest(): Option[Long] = {
     if (query.forall(_.hasNew())) known = lastLate()
     known
   }
 
-  // Once: that the end of the log is missing, would be noticed only by what comes after it.
+  // Checked once: a missing end of the log could otherwise only be detected by a later entry.
   private def lastLate(): Option[Long] = {
     if (!isChecked && reading.missing == LateMissing.Fail) log.refuseUnbalanced()
     isChecked = true
@@ -68,7 +68,7 @@ private final class LateStream(
     val (after, until) = (batchOf(start), batchOf(end))
     refuseForgotten(after)
     val files = log.files(after, until, reading.missing)
-    refuseForgotten(after) // while the files were looked for
+    refuseForgotten(after) // again, in case they were forgotten while the files were listed
     val read = log.forgottenIn(files).fold(after)(math.max(after, _))
     val range = BatchRange(read + 1, until)
     val hasOthers = files.flatMap(file => LateFileName.batches(file.getPath.getName)).exists {

@@ -2,10 +2,10 @@ package io.eventtide.spark.latelog
 
 import scala.collection.immutable.SortedMap
 
-/** By how much rows were late: a histogram, whose steps are an eighth of a power of two.
+/** A histogram of the lateness of rows, with eight buckets per power of two.
   *
-  *   - '''Units:''' microseconds behind the watermark that the row was judged by.
-  *   - '''Edges:''' a length is at most an eighth too long, and never too short.
+  *   - '''Units:''' microseconds behind the watermark that the row was compared with.
+  *   - '''Edges:''' a reported lateness is at most one eighth too long, and never too short.
   */
 private[spark] final case class LatenessHistogram private (steps: SortedMap[Int, Long]) {
 
@@ -15,7 +15,8 @@ private[spark] final case class LatenessHistogram private (steps: SortedMap[Int,
     }
   )
 
-  /** The shortest length that so large a part of the rows were not later than; None without rows. */
+  /** The shortest lateness that the fraction `part` of the rows does not exceed; None without rows.
+    */
   def atMost(part: Double): Option[Long] = {
     val wanted = math.ceil(steps.valuesIterator.sum * part).toLong
     val upTo = steps.keysIterator.zip(steps.valuesIterator.scanLeft(0L)(_ + _).drop(1))
@@ -23,7 +24,7 @@ private[spark] final case class LatenessHistogram private (steps: SortedMap[Int,
   }
 }
 
-/** Counts the rows of one task. */
+/** Counts the lateness of the rows of one task. */
 private[spark] final class LatenessHistogramBuilder {
   private lazy val steps = new Array[Long](LatenessHistogram.stepOf(Long.MaxValue) + 1)
   private var any = false
@@ -39,7 +40,7 @@ private[spark] final class LatenessHistogramBuilder {
 private[spark] object LatenessHistogram {
   val None: LatenessHistogram = LatenessHistogram(SortedMap.empty[Int, Long])
 
-  private val Bits = 3 // of a number, below its highest one
+  private val Bits = 3 // the mantissa bits below the highest bit
 
   private[latelog] def of(steps: Array[Long]): LatenessHistogram =
     LatenessHistogram(

@@ -4,10 +4,10 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 
-/** Keeps a temporary checkpoint when its query ends, where a companion still reads from it.
+/** Keeps a temporary checkpoint when its query ends, if a companion query still reads from it.
   *
-  * Whether Spark removes it stands in the plan by which a query is started, which is analysed on the
-  * thread that starts it.
+  * The plan with which a query is started has the flag whether Spark removes the checkpoint. That
+  * plan is analyzed on the thread that starts the query.
   */
 private[spark] object RetainTempCheckpoint extends Rule[LogicalPlan] {
   private val starting = new ThreadLocal[Start]
@@ -21,10 +21,12 @@ private[spark] object RetainTempCheckpoint extends Rule[LogicalPlan] {
     case _ => plan
   }
 
-  /** Whether this thread starts a query that a companion follows. */
+  /** Whether this thread is starting a query that a companion follows. */
   def isFollowed: Boolean = starting.get != null
 
-  /** Starts a query; and whether its checkpoint is temporary, and now its starter's to remove. */
+  /** Starts a query. Also returns whether its checkpoint is temporary: the caller must then remove
+    * it.
+    */
   def during[A](start: => A): (A, Boolean) = {
     val kept = new Start
     starting.set(kept)

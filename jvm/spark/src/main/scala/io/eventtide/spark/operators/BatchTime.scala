@@ -2,24 +2,24 @@ package io.eventtide.spark.operators
 
 import io.eventtide.spark.latelog.LateLog
 
-/** One batch for an operator that judges rows by their keys; times in microseconds.
+/** The timing of one batch, for an operator that checks lateness per key; times in microseconds.
   *
   * @param now
   *   the batch's time by the query's clock
   * @param ahead
-  *   how far that is ahead of the batch's timestamp, which is the time that rows may have
+  *   the lead of the query's clock over the batch's timestamp, which limits rows from the future
   * @param before
-  *   the query's watermark by which rows are late; None while there is none
+  *   the query's watermark below which rows are late; None before the first watermark
   * @param after
-  *   the query's watermark by which windows close
+  *   the query's watermark up to which windows close
   * @param isCredited
-  *   whether the time that has passed counts
+  *   whether the elapsed processing time counts for watermark policies
   * @param log
-  *   where late rows go; None where no row is late
-  * @param endsAll
+  *   the log for late rows; None if no row is late
+  * @param closesAll
   *   whether every window closes, whatever its time
-  * @param isShown
-  *   whether that is to show what there is: each window once, whatever its triggers
+  * @param isPeek
+  *   whether the batch only shows the present state: each window once, whatever its triggers
   */
 private[operators] final case class BatchTime(
     now: Long,
@@ -36,7 +36,7 @@ private[operators] final case class BatchTime(
 
 private[operators] object BatchTime {
 
-  /** Where all rows have been seen, or nothing is kept of what is given. */
+  /** For operators that have read all rows, and for reads that keep no state. */
   val EndOfInput: BatchTime =
     BatchTime(now = 0, ahead = 0, None, None, isCredited = false, log = None, closesAll = true)
 }

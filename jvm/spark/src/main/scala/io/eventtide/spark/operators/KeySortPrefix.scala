@@ -23,16 +23,18 @@ import org.apache.spark.sql.types.{
   TimestampType
 }
 
-/** A number by which rows are sorted so that those of a key come together.
+/** A sort prefix that brings the rows of a key together.
   *
-  * A number alone is sorted by its digits, without comparing. Different keys may have the same one.
+  * Rows are radix-sorted by this number, without comparisons. Different keys may share a number.
   */
 private[operators] object KeySortPrefix {
 
-  /** Not that of Spark's partitioning, which has keys with some hashes only in each partition. */
+  /** Differs from the seed of Spark's partitioning, which places keys of a few hashes only in each
+    * partition.
+    */
   private val Seed = 43
 
-  /** That of no shorter number, and of a long one above 2^56^ only. */
+  /** The number of a null key. No shorter integer has it, and a long only above 2^56^. */
   private val OfNull = 1L
 
   def apply(keys: Seq[Expression]): Expression = keys match {
@@ -41,14 +43,14 @@ private[operators] object KeySortPrefix {
   }
 }
 
-/** A key that is a whole number. */
+/** Matches a key that is an integer, a date or a timestamp. */
 private[operators] object IntegralKey {
   def unapply(key: Expression): Option[Expression] = Option.when(masks.contains(key.dataType))(key)
 
-  private val Word = -1L // all of its bits
+  private val Word = -1L // all bits
 
-  /** The bits that a row has for it, of its value as 64 bits. Those of a shorter one are the lower
-    * ones of a word only where the lowest byte comes first.
+  /** For each type, the mask of its bits in a row, with the value widened to 64 bits. Types shorter
+    * than a word are the lower bits of the word only on little-endian machines.
     */
   val masks: Map[DataType, Long] = Map[DataType, Long](
     ByteType -> 0xffL,
@@ -61,9 +63,9 @@ private[operators] object IntegralKey {
   ).filter { case (_, mask) => mask == Word || ByteOrder.nativeOrder == ByteOrder.LITTLE_ENDIAN }
 }
 
-/** The order of numbers in a state store, which compares them from their lowest byte up.
+/** The order of numbers in a state store, which compares bytes from the lowest up.
   *
-  * Keys that are read and written in that order are near to each other in the store.
+  * Keys that are read and written in this order are near each other in the store.
   */
 private[operators] final case class LittleEndianOrder(child: Expression) extends UnaryExpression {
   override def dataType: DataType = LongType

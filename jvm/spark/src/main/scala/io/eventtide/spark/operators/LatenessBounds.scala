@@ -13,18 +13,20 @@ import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 
 import io.eventtide.spark.spi.PartitionAccum
 
-/** From which event time on no row of a key is late, in one batch; times in microseconds.
+/** The event time from which on no row of a key is late, in one batch; times in microseconds.
   *
-  * Rows have to be judged by their keys, whose watermarks are elsewhere. But most are far from late: a
-  * row at its key's bound or above is on time, whoever judges it. Keys that share a bucket have the
-  * highest bound of them, so bounds may be too high, and are never too low.
+  * Lateness depends on the watermark of a row's key, which only the task with the key's state has.
+  * But most rows are far from late: a row at its key's bound or above is on time, and any task can
+  * decide that. Keys that share a bucket have their highest bound. So a bound may be too high, and
+  * is never too low.
   *
-  * Tasks report the bounds of their partition after each batch. A run that begins knows none.
+  * Tasks report the bounds of their partition after each batch. A run that starts has no bounds
+  * yet.
   *
   * @param words
-  *   as they are sent, since any serializer knows such an array: the bound where none is known, how many
-  *   partitions there are, where the bounds of each begin and those of the last end, and the bounds;
-  *   as many of a partition as a power of two
+  *   the bounds as one array, which every serializer supports: the bound of an unknown partition,
+  *   the number of partitions, the start of each partition's bounds, the end of the last ones, and
+  *   the bounds. The number of bounds of a partition is a power of two.
   */
 private[spark] final class LatenessBounds(val words: Array[Long]) {
   import LatenessBounds._
@@ -33,7 +35,7 @@ private[spark] final class LatenessBounds(val words: Array[Long]) {
 
   private def start(partition: Int): Int = words(Header + partition).toInt
 
-  /** The bound of a key in this place, see `LatenessBounds.place`. */
+  /** The bound of a key in this bucket, see `LatenessBounds.place`. */
   def of(partition: Int, hash: Int): Long =
     if (partition >= partitions) words(0)
     else {
@@ -41,14 +43,14 @@ private[spark] final class LatenessBounds(val words: Array[Long]) {
       words(first + bucket(hash, start(partition + 1) - first))
     }
 
-  /** The bounds of a partition; None where they are not known. */
+  /** The bounds of a partition; None if they are not known. */
   def ofPartition(partition: Int): Option[Array[Long]] =
     Option.when(partition < partitions)(bounds(partition)).filterNot(_.sameElements(Unknown))
 
   private def bounds(partition: Int): Array[Long] =
     words.slice(start(partition), start(partition + 1))
 
-  /** What is known when tasks have reported, some of them perhaps twice. */
+  /** The bounds after the tasks' reports; a partition may be reported more than once. */
   def after(reports: Iterable[(Int, Array[Long])]): LatenessBounds =
     if (reports.isEmpty) this
     else {
@@ -64,16 +66,16 @@ private[spark] object LatenessBounds {
   private val Header = 2
   private val Unknown = Array(Long.MaxValue)
 
-  /** Every row has to be judged. */
+  /** No bound is known: the lateness of every row depends on its key. */
   val unknown: LatenessBounds = all(Long.MaxValue)
 
-  /** All keys have one bound. */
+  /** All keys have the same bound. */
   def all(bound: Long): LatenessBounds = new LatenessBounds(Array(bound, 0L, Header + 1L))
 
-  /** Where the bound of a key is: the partition of the state that it is in, and a hash.
+  /** The bucket of a key's bound: the state partition of the key, and a hash.
     *
     * @param together
-    *   the columns by which keys come to a partition
+    *   the columns by which rows are partitioned
     */
   def place(together: Seq[Attribute], partitions: Int): KeyBucket = {
     val partition =
@@ -82,20 +84,20 @@ private[spark] object LatenessBounds {
     KeyBucket(partition, hash(together))
   }
 
-  /** The hash of a key, of which there are these columns. */
+  /** The hash of a key over these columns. */
   def hashOf(together: Seq[Attribute]): UnsafeProjection =
     UnsafeProjection.create(bindReferences(Seq(hash(together)), together))
 
   private def hash(together: Seq[Expression]): Expression =
     if (together.isEmpty) Literal(0) else Murmur3Hash(together, Seed)
 
-  // Another than that of the partition, by which all keys of a partition are alike.
+  // Differs from the partitioning's seed, whose hash is alike for all keys of a partition.
   private val Seed = 44
 
   private def bucket(hash: Int, length: Int): Int =
     (Hashing.mix(hash.toLong) >>> 32).toInt & (length - 1)
 
-  /** Raises the bound of a key; false where it was as high before. */
+  /** Raises the bound of a key; false if it was not lower before. */
   private[operators] def raise(bounds: Array[Long], hash: Int, to: Long): Boolean = {
     val i = bucket(hash, bounds.length)
     val rises = bounds(i) < to
@@ -103,24 +105,26 @@ private[spark] object LatenessBounds {
     rises
   }
 
-  /** How many bounds a partition may have: those of all are sent to each executor, a megabyte. */
+  /** The maximum number of bounds of a partition. The bounds of all partitions are sent to each
+    * executor, one megabyte in total.
+    */
   def most(partitions: Int): Int = Integer.highestOneBit(math.max(1, Most / partitions))
 
   private val Most = 1 << 17
 }
 
-/** In which partition the bound of a row's key is, and a hash of the key. */
+/** The partition of the bound of a row's key, and a hash of the key. */
 private[spark] final case class KeyBucket(partition: Expression, hash: Expression) {
   def over(input: Seq[Attribute]): KeyBucket =
     KeyBucket(bindReference(partition, input), bindReference(hash, input))
 }
 
-/** What a task has to tell of the watermarks of its keys, when it has moved them on.
+/** What a task reports of its keys' watermarks after it has advanced them.
   *
   * @param before
   *   the highest watermark that a key of the partition has ever had; `Long.MinValue` for none
   * @param buckets
-  *   None where nobody asks for bounds
+  *   the partition's bounds; None if bounds are not used
   */
 private[operators] final class PartitionBoundsUpdate(
     before: Long,
@@ -128,7 +132,7 @@ private[operators] final class PartitionBoundsUpdate(
 ) {
   private var reached = before
 
-  /** A key, or a group of keys, has this watermark now. */
+  /** Records the new watermark of a key or of a group of keys. */
   def raise(of: UnsafeRow, watermark: Long): Unit = {
     reached = math.max(reached, watermark)
     if (buckets.isDefined) buckets.get.raise(of, watermark)
@@ -137,25 +141,25 @@ private[operators] final class PartitionBoundsUpdate(
   /** The highest watermark that a key of the partition has ever had; `Long.MinValue` for none. */
   def highest: Long = reached
 
-  /** Whether all keys have to be turned to for their bounds, in the first batch of a run. */
+  /** Whether all keys have to be read for their bounds, in the first batch of a run. */
   def wantAll: Boolean = buckets.exists(_.wantAll)
 
-  /** The bounds of the partition from now on, if they are others than before. */
+  /** The new bounds of the partition; None if they are unchanged. */
   def report: Option[Array[Long]] = buckets.filter(_.hasChanged).map(_.bounds)
 }
 
 /** The bounds of one partition in its task.
   *
   * @param together
-  *   the columns by which keys come to the partition
+  *   the columns by which rows are partitioned
   * @param lateBelow
   *   the lowest time that is not late at a watermark
   * @param known
-  *   as of the batch before; None in the first one of a run
+  *   the bounds after the batch before; None in the first batch of a run
   * @param state
-  *   of the partition, before the batch
+  *   the partition's state before the batch
   * @param most
-  *   so many buckets at most, a power of two
+  *   the maximum number of buckets, a power of two
   */
 private[operators] final class BoundHashBuckets(
     together: Seq[Attribute],
@@ -168,7 +172,9 @@ private[operators] final class BoundHashBuckets(
 
   private var hasRisen = false
 
-  /** Whether nothing is known, and all keys are turned to anyway, or are few enough. */
+  /** Whether no bounds are known, and all keys are read in this batch anyway or are few enough to
+    * be read.
+    */
   val wantAll: Boolean =
     known.isEmpty && (state.isVisited || state.keys <= BoundHashBuckets.MostVisited)
 
@@ -179,7 +185,8 @@ private[operators] final class BoundHashBuckets(
     Array.tabulate(wanted(before.length))(i => before(i & (before.length - 1)))
   }
 
-  // At least twice as many as keys, so that few share one; the first keys come before they are counted.
+  // At least two buckets per key, so that few keys share one. The minimum applies to the first
+  // keys, which arrive before they are counted.
   private def wanted(least: Int): Int = {
     val forKeys =
       java.lang.Long.highestOneBit(math.max(BoundHashBuckets.AtFirst, state.keys) * 4 - 1)
@@ -189,18 +196,18 @@ private[operators] final class BoundHashBuckets(
   def raise(of: UnsafeRow, watermark: Long): Unit =
     if (LatenessBounds.raise(bounds, hashOf(of).getInt(0), lateBelow(watermark))) hasRisen = true
 
-  /** Whether they are others than those that are known. */
+  /** Whether the bounds differ from the known ones. */
   def hasChanged: Boolean = hasRisen || !known.exists(_.length == bounds.length)
 }
 
-/** What a partition remembers that its bounds depend on.
+/** The part of a partition's state that its bounds depend on.
   *
   * @param highest
   *   the highest watermark that a key has ever had; `Long.MinValue` for none
   * @param keys
-  *   how many there are
+  *   the number of keys
   * @param isVisited
-  *   whether all keys are turned to in this batch, however many there are
+  *   whether all keys are read in this batch, whatever their number
   */
 private[operators] final case class PartitionBoundsInput(
     highest: Long,
@@ -210,10 +217,10 @@ private[operators] final case class PartitionBoundsInput(
 
 private object BoundHashBuckets {
   private val AtFirst = 1024L
-  private val MostVisited = 1L << 16 // in half a second
+  private val MostVisited = 1L << 16 // takes half a second
 }
 
-/** Brings the bounds of each partition to the driver; the last report of a partition counts. */
+/** Reports the bounds of each partition to the driver; the last report of a partition counts. */
 final class LatenessBoundsAccum extends PartitionAccum[Array[Long]] {
   override protected def empty: LatenessBoundsAccum = new LatenessBoundsAccum
 }

@@ -1,14 +1,16 @@
 package io.eventtide.spark.operators
 
-/** What is found one after the other, and is good until the next is looked for. */
+/** An iterator that looks one element ahead; an element is valid until the next `hasNext` or
+  * `next`.
+  */
 private[operators] abstract class LookaheadIterator[A] extends Iterator[A] {
   private var found = false
   private var ended = false
 
-  /** Turns to the next one; false when there is none, after which it is not called again. */
+  /** Advances to the next element; false at the end, after which it is not called again. */
   protected def advance(): Boolean
 
-  /** The one that was turned to. */
+  /** The element that `advance` has moved to. */
   protected def current: A
 
   final def hasNext: Boolean = {

@@ -5,25 +5,26 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference,
 import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.state.InputColumns
 
-/** Rows that come one by one: the keys, the event time in microseconds, and what else is used.
+/** Rows that are not aggregated upstream: the keys, the event time in microseconds, and other
+  * columns in use.
   *
   * @param input
-  *   their columns
+  *   the rows' columns
   * @param filters
-  *   which rows each function takes
+  *   the filter of each function
   * @param logged
-  *   what is kept of a late row: its columns, and the names of its substream and its key
+  *   the logged part of a late row: its columns, and the names of its substream and its key
   * @param guard
-  *   by which rows from the future are late too
+  *   the limit above which a row from the future is late
   * @param clamp
-  *   by which rows from the future count as of the latest time that is not
+  *   the limit to which the time of a row from the future is clamped
   * @param order
-  *   the column by which the rows of a key have to come; None for any order
+  *   the column by which the rows of a key have to be ordered; None for any order
   * @param groups
-  *   the keys' columns that keys with one watermark have in common; None where each has its own, or
-  *   that of the query
+  *   the key columns of the group whose keys share a watermark; None if each key has a watermark,
+  *   or all use the query's
   * @param stored
-  *   what is kept of a row for its windows; None where rows are merged as they come
+  *   the stored part of a row, for windows that retain rows; None if rows are merged on arrival
   */
 private[spark] final case class RowInputSpec(
     input: Seq[Attribute],
@@ -36,7 +37,7 @@ private[spark] final case class RowInputSpec(
     stored: Option[Seq[Expression]]
 ) {
 
-  /** The rows that functions take: those that come, or what was kept of them. */
+  /** The input of the functions: incoming rows, or the stored part of them. */
   def columns: InputColumns = {
     val kept = stored.map(_.map {
       case column: Attribute => column

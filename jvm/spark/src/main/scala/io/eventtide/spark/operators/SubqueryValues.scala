@@ -2,7 +2,7 @@ package io.eventtide.spark.operators
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 
-/** What Spark has found for the subqueries of an operator, when it executes the operator. */
+/** The values of an operator's subqueries, which Spark computes before the operator executes. */
 private[operators] object SubqueryValues {
   def of(subqueries: Seq[Expression]): Seq[Literal] =
     subqueries.map(query => Literal(query.eval(), query.dataType))

@@ -7,60 +7,66 @@ import io.eventtide.spark.latelog.LateLog
 import io.eventtide.spark.options.WindowSettings
 import io.eventtide.spark.spi.NextTimerAccum
 
-/** One micro-batch as one window of the query sees it, on the driver. */
+/** One micro-batch from the view of one window of the query, on the driver. */
 private[spark] trait WindowBatchContext {
 
-  /** The window as the batch was begun with it. */
+  /** The settings of the window as of the start of the batch. */
   def settings: WindowSettings
 
-  /** Whether rows after it are late by each step of the watermark. */
+  /** Whether every advance of the watermark makes later rows late, even if no window closes. */
   def batchOnEveryAdvance: Boolean
 
-  /** The batch's timestamp, by which a row from the future is known. */
+  /** The batch's timestamp; the limit for rows from the future is relative to it. */
   def nowMicros: Long
 
-  /** The batch's time by the query's clock, by which durations are measured. */
+  /** The batch's time by the query's clock, which measures durations. */
   def clockMicros: Long
 
-  /** How far that is ahead of the batch's timestamp. */
+  /** The lead of the query's clock over the batch's timestamp. */
   def aheadMicros: Long
 
-  /** Whether the time that has passed counts for policies. */
+  /** Whether the elapsed processing time counts for watermark policies. */
   def isCredited: Boolean
 
   /** Whether every window closes in this batch. */
   def closesAll: Boolean
 
-  /** Where the tasks put late rows. */
+  /** The log to which the tasks add late rows. */
   def lateLog: LateLog
 
-  /** Where the tasks say what is due next, and which bounds their keys have. */
+  /** Registers the accumulators with which the tasks report their next timers and their keys'
+    * bounds.
+    */
   def register(due: NextTimerAccum, bounds: LatenessBoundsAccum): Unit
 
   def batchId: Long
 
   def stateInfo: StatefulOperatorStateInfo
 
-  /** The watermark by which rows are late, in microseconds: what was closed before this batch. */
+  /** The watermark below which rows are late, in microseconds: windows up to it closed before this
+    * batch.
+    */
   def lateMicros: Option[Long]
 
-  /** From which times on rows of keys are on time, as `LatenessBounds`; asked when the batch is executed. */
+  /** The times from which on rows of keys are on time, as `LatenessBounds`; read when the batch is
+    * executed.
+    */
   def bounds: Broadcast[Array[Long]]
 
-  /** The keys that were far behind after the batch before, by partition. */
+  /** The lagging keys after the batch before, by partition. */
   def lagging: Map[Int, Seq[Array[Byte]]]
 
-  /** The watermark by which windows close in this batch, in microseconds. Spark is asked while the batch
-    * is executed: when the clock has raised the next one, it knows this one no more.
+  /** The watermark up to which windows close in this batch, in microseconds. It is read from Spark
+    * while the batch is executed, because Spark drops it once the clock has raised the next one.
     */
   def closingMicros: Option[Long]
 }
 
 private[spark] object WindowBatchContext {
 
-  /** Spark numbers its own operators from 0; ours must never be among them. */
+  /** Spark numbers its operators from 0; the ids of Eventtide operators never overlap with them. */
   val FirstOperatorId = 10000L
 
-  /** Spark's watermark in microseconds; it has no other word than 0 for "none yet". */
+  /** Spark's watermark in microseconds; None for 0, which Spark uses for "no watermark yet". */
   def known(ms: Long): Option[Long] = Option.when(ms > 0)(ms * 1000)
 }

@@ -22,21 +22,21 @@ import io.eventtide.kernel.window.{BlockStore, FrameWindowState, PerKeyWatermark
 import io.eventtide.spark.options.WindowSettings
 import io.eventtide.spark.state.{AggregateFunctions, BufferPool, WindowStateLayout}
 
-/** A window as its operators need to know it; sent to the executors.
+/** The specification of a window for its operators; sent to the executors.
   *
-  * The rows that they read come from partial aggregation: the keys, then a frame and its buffers, or
-  * all frames of the key as `PackedFrames`.
+  * The input rows come from partial aggregation: the keys, then a frame and its buffers, or all
+  * frames of the key as `PackedFrames`.
   *
   * @param counts
-  *   what `Inverse` says of functions that can deduct; empty for others
+  *   the `counts` of `Inverse` for functions that can deduct; empty for others
   * @param rowsOrdinal
-  *   where among the buffers the number of rows is, if it is needed; else -1
+  *   the ordinal of the row count among the buffers, if it is needed; else -1
   * @param condition
-  *   which results are given early, over those of the functions
+  *   the condition for early results, over the results of the functions
   * @param result
-  *   how a result becomes a row
+  *   the layout of output rows
   * @param rows
-  *   the rows, where they are judged by their keys and not all have been aggregated
+  *   the input rows, if lateness depends on their keys and not all rows are aggregated upstream
   */
 private[spark] final case class WindowOperatorSpec(
     keys: Seq[Attribute],
@@ -51,12 +51,12 @@ private[spark] final case class WindowOperatorSpec(
 ) {
   def output: Seq[Attribute] = result.columns.map(_.toAttribute)
 
-  /** The subqueries beside the aggregates, whose values are those of the batch. */
+  /** The subqueries beside the aggregates; their values are those of the batch. */
   def subqueries: Seq[Expression] = (condition ++ result.columns).toSeq.flatMap(_.collect {
     case query: ScalarSubquery => query
   })
 
-  /** The same with these in place of the subqueries, in their order. */
+  /** A copy with these values in place of the subqueries, in the order of `subqueries`. */
   def withValues(values: Seq[Expression]): WindowOperatorSpec = {
     val remaining = values.iterator
     def valued[E <: Expression](value: E): E =
@@ -68,10 +68,12 @@ private[spark] final case class WindowOperatorSpec(
     }
   }
 
-  /** The order in which the rows of a key come together, its frames one after the other. */
+  /** The sort order that brings the rows of a key together, frame by frame. */
   def order: Seq[SortOrder] = (keys :+ frame).map(SortOrder(_, Ascending))
 
-  /** An order in which rows of a key come near each other, for `KeyGroupingIterator` to see to the rest. */
+  /** A sort order that brings the rows of a key near each other; `KeyGroupingIterator` then groups
+    * them.
+    */
   def orderOfKeys: Seq[SortOrder] = {
     val byKey = if (keys.isEmpty) Nil else Seq(SortOrder(KeySortPrefix(keys), Ascending))
     groups.getOrElse(Nil).map(SortOrder(_, Ascending)) ++ byKey ++
@@ -80,13 +82,13 @@ private[spark] final case class WindowOperatorSpec(
 
   private def groups: Option[Seq[Attribute]] = rows.flatMap(_.groups)
 
-  /** By what rows have to come to one partition; nothing where all have to. */
+  /** The columns by which rows are partitioned; empty if all rows go to one partition. */
   def together: Seq[Attribute] = groups.getOrElse(keys)
 
-  /** In which families its state is. */
+  /** The column families of the window's state. */
   def families: WindowStateLayout = WindowStateLayout.of(keys, groups)
 
-  /** A watermark by a policy, in a batch. */
+  /** A per-key watermark by a policy, for one batch. */
   private[operators] def timeBy(policy: PolicySpec, batch: BatchTime): PerKeyWatermark = {
     val latest = rows.flatMap(_.clamp).fold(Long.MaxValue)(_.limit(batch.timestamp))
     new PerKeyWatermark(policy.forClockAhead(batch.ahead), batch.isCredited, latest)
@@ -97,16 +99,17 @@ private[spark] final case class WindowOperatorSpec(
   def newBuffers(calls: AggregateFunctions): BufferPool =
     BufferPool(calls, AggregateFunctions.areFixed(functions))
 
-  /** An empty ring over such buffers. */
+  /** An empty window state over these buffers. */
   def newRing(buffers: BufferPool, archive: BlockStore, blockSize: Int): FrameWindowState =
     FrameWindowState(settings.spec.shape, buffers, counts.nonEmpty, archive, blockSize)
 
-  /** How many frames a ring keeps together, in a batch that closes so many.
+  /** The number of frames in a block, for a batch that closes `closes` windows.
     *
-    * What a result reads and writes is least when a ring has as many frames as there are blocks. But
-    * to write a block, read it and remove it costs as much as to write some dozens of frames once
-    * more. So it has to spare its frames that in as many batches as make up for it, and they are few
-    * when a batch closes many. Without blocks a ring has all frames that a window can have.
+    * A result reads and writes least when the ring holds as many frames as there are blocks. But
+    * writing, reading and removing a block costs as much as rewriting some dozens of frames. So a
+    * block pays only if its frames are not rewritten for enough batches. When a batch closes many
+    * windows, there are too few such batches. Without blocks, the ring holds all frames of a
+    * window.
     */
   def blockSize(closes: Long): Int = {
     val frames = settings.spec.shape.frames
@@ -118,22 +121,22 @@ private[spark] final case class WindowOperatorSpec(
 }
 
 private[spark] object WindowOperatorSpec {
-  private val FramesForBlock = 64 // as measured
+  private val FramesForBlock = 64 // measured
   private val LeastFrames = 24
 }
 
-/** How a result becomes a row.
+/** The layout of output rows.
   *
   * @param bounds
-  *   start and end of the window, in the order in which they are given
+  *   start and end of the window, in output order
   * @param aggregates
   *   the results of the functions
   * @param pane
-  *   index, timing and whether it is the last; none where windows give one row each
+  *   index, timing and whether the pane is the last; empty if a window emits one row
   * @param columns
-  *   the output, over the keys and these
+  *   the output, over the keys and the columns above
   * @param key
-  *   what is shown of the key where rows are handed out, over the keys
+  *   the output of the key if the window emits its rows, over the keys
   */
 private[spark] final case class ResultLayout(
     bounds: Seq[Attribute],
@@ -143,11 +146,11 @@ private[spark] final case class ResultLayout(
     key: Seq[Expression] = Nil
 )
 
-/** Makes the rows of results; one instance a task. */
+/** Makes the output rows; one instance per task. */
 private[operators] final class ResultProjection(plan: WindowOperatorSpec) {
   private lazy val spec = plan.settings.spec
   private val hasStart = plan.settings.storm.forall(_.hasStart)
-  private val bounds = new SpecificInternalRow(Seq(LongType, LongType)) // which boxes nothing
+  private val bounds = new SpecificInternalRow(Seq(LongType, LongType)) // avoids boxing
   private val keyAndBounds = new JoinedRow
   private val values = new JoinedRow
   private val all = new JoinedRow
@@ -159,17 +162,17 @@ private[operators] final class ResultProjection(plan: WindowOperatorSpec) {
     )
   }
 
-  /** The row of the window that ends at a boundary, good until the next one. */
+  /** The row of the window that ends at a boundary, valid until the next call. */
   def row(key: UnsafeRow, end: Long, results: InternalRow): UnsafeRow =
     row(key, spec.grid.start(spec.shape.start(end)), spec.grid.start(end), results)
 
-  /** The row of a window, good until the next one. */
+  /** The row of a window, valid until the next call. */
   def row(key: UnsafeRow, start: Long, end: Long, results: InternalRow): UnsafeRow = {
     if (hasStart) bounds.setLong(0, start) else bounds.setNullAt(0)
     bounds.setLong(1, end)
     columns(all(keyAndBounds(key, bounds), results))
   }
 
-  /** Results and what the pane is, as one, for `row`. */
+  /** The results joined with the pane's columns, for `row`. */
   def withPane(results: InternalRow, pane: InternalRow): InternalRow = values(results, pane)
 }

@@ -4,8 +4,8 @@ import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.kernel.window.KeyIdleness
 
-/** Which time keys have, and when they are silent: reads what a user asked for, and writes what later
-  * runs have to know of it.
+/** Reads the options for the time of keys and for idle keys, and writes the options that later runs
+  * need.
   */
 private[options] object KeyTimeCodec {
   private val Day = 86400000000L
@@ -13,8 +13,8 @@ private[options] object KeyTimeCodec {
   private val Scopes = Seq("key", "global", "group").map(scope => scope -> scope)
   private val Clocks = Seq("event_time" -> true, "processing_time" -> false)
 
-  /** The options that decide what becomes of a row and of a window; how often the clock is looked at
-    * does not.
+  /** The options that affect rows and windows. The heartbeat, the interval at which the clock is
+    * polled, does not.
     */
   def write(settings: KeyedTimeSettings): Seq[(String, String)] = {
     val silence = settings.silence
@@ -32,9 +32,10 @@ private[options] object KeyTimeCodec {
   }
 
   /** @param policy
-    *   of the watermark; each key, or each group of keys, has one of its own if the scope says so
+    *   the policy of the watermark; the scope decides whether each key, or each group of keys, has
+    *   its own instance
     * @param remembers
-    *   whether there is something to know of a key that holds nothing, whatever its time
+    *   whether a key has state to keep even if it holds no rows, regardless of the scope
     */
   def read(
       options: OptionReader,

@@ -1,31 +1,31 @@
 package io.eventtide.spark.options
 
-/** What becomes of late rows; they are counted in any case. */
+/** How late rows are handled. They are counted in every mode. */
 sealed abstract class LateMode(val name: String) extends Serializable
 
 object LateMode {
 
-  /** They go to the late log. */
+  /** Late rows are written to the late log. */
   case object Log extends LateMode("log")
 
-  /** They are counted, and no more. */
+  /** Late rows are only counted. */
   case object Count extends LateMode("count")
 
-  /** The first one stops the query. */
+  /** The first late row fails the query. */
   case object Fail extends LateMode("fail")
 
   val all: Seq[LateMode] = Seq(Log, Count, Fail)
 }
 
-/** How a user wants late rows treated, validated.
+/** The user's settings for late rows, validated.
   *
   * @param to
-  *   the folder that late logs share, in which each query has one of its own; the checkpoint's
-  *   `late` if there is none
+  *   the folder that late logs share, with one subfolder per query; None for the checkpoint's
+  *   `late`
   * @param hasHandler
-  *   whether a function is to be called with them, which only a companion of the query does
+  *   whether a function is called with late rows, which only a companion of the query does
   * @param keepMicros
-  *   how long the log keeps them; for ever if there is none
+  *   the retention of the late log in microseconds; None for unlimited
   */
 final case class LateSettings(
     mode: LateMode,

@@ -2,15 +2,15 @@ package io.eventtide.spark.options
 
 import io.eventtide.kernel.window.Trigger
 
-/** Writes what one run may ask of a window otherwise than another, and takes it up again: by which
-  * time keys go, when they are silent, and how often early results are given.
+/** Writes and reads the options of a window that may differ between runs: the time of keys, the
+  * idle timeout of keys, and how often early results are emitted.
   *
-  * A condition is an expression of the run's own, so that one that has another is none of it; nor is
-  * how often the clock is looked at.
+  * A condition is not written, because it is an expression of the run. The heartbeat, the interval
+  * at which the clock is polled, is not written either.
   */
 private[options] object MutableOptionsCodec {
 
-  /** The options of a window, one a line. */
+  /** The options of a window, one per line. */
   def write(settings: WindowSettings): String = {
     val early = settings.triggers.map(_.trigger)
     val options = settings.byKey.fold(Seq("scope" -> "global"))(KeyTimeCodec.write) ++
@@ -19,7 +19,7 @@ private[options] object MutableOptionsCodec {
     options.map { case (option, value) => s"$option=$value" }.mkString("\n")
   }
 
-  /** A window as it was asked for, but for what was written. */
+  /** The requested window, with its mutable options replaced by the written ones. */
   def read(written: String, asked: WindowSettings): WindowSettings = {
     val options = new OptionReader(values(written))
     val policy = options.get("policy").map(_ => WatermarkOptionsCodec.policy(options, ""))
@@ -34,11 +34,11 @@ private[options] object MutableOptionsCodec {
     )
   }
 
-  /** Whose watermark closes the window: that of the query ("global"), of a key or of a group of keys. */
+  /** The scope of the watermark that closes the window: "global" (the query), "key" or "group". */
   def scope(written: String): String = values(written).getOrElse("scope", "global")
 
-  // Where rows come one by one there is state for early results, or there is none: if they were by a
-  // condition only, those of now are given, since nobody knows the condition.
+  // Row-at-a-time windows either have state for early results or have none. If a condition was the
+  // only early trigger, the current options apply, because the condition is not written.
   private def by(
       panes: PaneSettings,
       every: Option[Long],
@@ -49,7 +49,7 @@ private[options] object MutableOptionsCodec {
     if (hasState && begun.givesEarly != panes.givesEarly) panes else begun
   }
 
-  // Which triggers there are is part of the structure, so that each has its number.
+  // The set of triggers is part of the structure, so each of them has its written number.
   private def by(trigger: Trigger, every: Option[Long], rows: Option[Int]): Trigger =
     trigger.copy(
       every = trigger.every.map(every.getOrElse(_)),

@@ -7,7 +7,7 @@ import scala.util.Try
 
 import io.eventtide.spark.EventtideException
 
-/** A flat map of options, read by name; what was never read is an unknown option. */
+/** A flat map of options, read by name. An option that is never read is an unknown option. */
 private[spark] final class OptionReader(values: Map[String, String]) {
   private var read = Set.empty[String]
 
@@ -48,7 +48,7 @@ private[spark] final class OptionReader(values: Map[String, String]) {
     )
   }
 
-  /** `prefix.0`, `prefix.1` and so on, as far as they go. */
+  /** `prefix.0`, `prefix.1` and so on, up to the first number without an option. */
   def numbered(prefix: String): Seq[String] =
     LazyList.from(0).map(i => s"$prefix.$i").takeWhile(has).toList
 

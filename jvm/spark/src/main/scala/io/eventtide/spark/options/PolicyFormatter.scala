@@ -5,10 +5,10 @@ import java.time.temporal.ChronoUnit
 
 import io.eventtide.kernel.watermark.{ParamKind, ParamSpec, Policies, PolicySpec, Throttles}
 
-/** A policy with its decorators as a tree in text, one line a rule, durations in ISO 8601. */
+/** Formats a policy and its decorators as a tree: one rule per line, durations in ISO 8601. */
 private[spark] object PolicyFormatter {
 
-  /** Outermost first: the last decorator is the last to be applied. */
+  /** The rules, outermost first: the decorator that is applied last comes first. */
   def lines(settings: WatermarkSettings): Seq[String] = {
     val guard = settings.guard.map { guard =>
       s"guard_future(max_ahead=${duration(guard.maxAhead)}, on=${guard.mode.name})"

@@ -4,20 +4,20 @@ import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.rows.{StormSpec, WindowLength}
 import io.eventtide.spark.EventtideException
 
-/** Reads Storm's windows: a length and a slide, each in time or in rows. */
+/** Reads Storm windows: a length and a slide, each in time or in rows. */
 private[options] object StormCodec {
 
-  /** The options that say which windows there are. */
+  /** The options that define the length and the slide. */
   val Sizes: Seq[String] =
     for { what <- Seq("length", "slide"); unit <- Seq("time", "rows") } yield s"$what.$unit"
 
-  private val MostAtHand = 1000000 // as Storm's `maxEventsInMemory`
+  private val MostAtHand = 1000000 // as `maxEventsInMemory` in Storm
 
-  // Spark's watermark is in whole milliseconds, by which windows of time end.
+  // Time windows end at Spark's watermark, which is in whole milliseconds.
   private val ShortestSlide = 1000L
 
   /** @param isOfIngestion
-    *   whether rows have the time at which they come
+    *   whether the event time of rows is their ingestion time
     */
   def read(options: OptionReader, isOfIngestion: Boolean): WindowKind.ByStorm = {
     val spec = StormSpec(extent(options, "length", 1), extent(options, "slide", ShortestSlide))
@@ -48,7 +48,7 @@ private[options] object StormCodec {
     }
   }
 
-  /** Refuses what Storm's windows have not. */
+  /** Rejects settings that Storm windows do not support. */
   def refuseOthers(settings: WindowSettings): Unit = {
     def refuse(what: String, value: Any): Nothing =
       throw new InvalidArgument(s"$what of Storm's windows", value, "left out: they have none")

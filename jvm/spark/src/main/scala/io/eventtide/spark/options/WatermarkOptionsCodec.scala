@@ -14,26 +14,26 @@ import io.eventtide.kernel.watermark.{
 }
 import io.eventtide.spark.EventtideException
 
-/** Turns a flat map of options into settings: the one place where text becomes types.
+/** Parses a flat map of options into settings. Text becomes types only here.
   *
   * {{{
   *   policy=limiting_lag_and_lull  lag=PT5S  max_lull=PT30S      parameters beside their policy
-  *   policy=min_of  of.0.policy=with_fixed_lag  of.0.lag=PT5S    policies inside, numbered
+  *   policy=min_of  of.0.policy=with_fixed_lag  of.0.lag=PT5S    nested policies, numbered
   *   decorators.0=throttle_by_frame  decorators.0.size=PT1S      in the order of application
   *   decorators.1=guard_future  decorators.1.max_ahead=PT1H  decorators.1.on=late
   *   idle_timeout  expected (a count)  expected.0 (names)  max_substreams  substream_ttl
   *   max_clock_step  on_restart
   * }}}
   *
-  * Durations are ISO 8601 and become microseconds. Policies and throttles describe their own
-  * parameters, so that a new one needs no line here.
+  * Durations are ISO 8601 and become microseconds. Policies and throttles declare their parameters,
+  * so a new policy or throttle needs no change here.
   */
 private[spark] object WatermarkOptionsCodec {
   private val MaxSubstreams = 100000
 
   private val Never = "never"
 
-  // Spark's watermark is in whole milliseconds: a smaller frame or step could not be told apart.
+  // Spark's watermark is in whole milliseconds, so it cannot represent smaller frames or steps.
   private val SmallestStep = 1000L
 
   private val GuardModes = FutureGuard.modes.map(mode => mode.name -> mode)
@@ -44,14 +44,14 @@ private[spark] object WatermarkOptionsCodec {
     try {
       val options = new OptionReader(values)
       val made = settings(options, policy(options, ""), substreams)
-      made.newSubstreams(): Unit // which refuses throttles that do not go together
+      made.newSubstreams(): Unit // rejects throttles that cannot be combined
       made
     } catch {
       case refused: InvalidArgument =>
         throw EventtideException("INVALID_ARGUMENT", "reason" -> refused.getMessage)
     }
 
-  /** As `watermark`, for the ingestion time, which has one policy only. */
+  /** As `watermark`, for ingestion time, which supports one policy only. */
   def ingestion(
       values: Map[String, String],
       substreams: SubstreamDescription

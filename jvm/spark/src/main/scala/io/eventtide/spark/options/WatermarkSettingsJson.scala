@@ -4,8 +4,8 @@ import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
 
-/** A watermark as a ledger has it, so that a checkpoint can be read without its query: JSON of its
-  * options, and of what its rows are told apart by.
+/** The JSON form of a watermark in the ledger: its options and the description of its substream
+  * key. With it a checkpoint can be read without its query.
   */
 private[spark] object WatermarkSettingsJson {
   private val mapper = new ObjectMapper()

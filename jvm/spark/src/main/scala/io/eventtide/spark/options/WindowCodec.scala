@@ -5,23 +5,23 @@ import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.kernel.window.{CountSpec, LateRule, Profile, SessionSpec, WindowSpec}
 import io.eventtide.spark.EventtideException
 
-/** Turns the flat options of a window into settings.
+/** Parses the flat options of a window into settings.
   *
   * {{{
   *   kind=sliding  size=PT60S  slide=PT1S              tumbling has a size, cumulate size and step
-  *   kind=tumbling size=P1M  time_zone=Europe/Berlin   days (P14D) or months (P12M) of a calendar
+  *   kind=tumbling size=P1M  time_zone=Europe/Berlin   calendar days (P14D) or months (P12M)
   *   offset=PT5S  origin=2024-01-01T00:00:00Z          where windows start
-  *   profile=jet  late_rule=frame_closed            rules; each can be set alone
+  *   profile=jet  late_rule=frame_closed            rules; each can be set separately
   *   delay=PT5S  allowed_lateness=PT1H                 how long a window stays open
   *   kind=session  gap=PT5M  maximum_duration=PT1H  touching=merge
   *   kind=count  rows=100  every=10
   *   kind=storm  length.time=PT20S  slide.rows=3       each in time or in rows
-  *   result=rows  rows_in_memory=1000000               windows are given with their rows
+  *   result=rows  rows_in_memory=1000000               windows are emitted with their rows
   *   scope=key  key_idle_timeout=PT5M  key_idle_clock=event_time  key_ttl=PT24H  heartbeat=PT60S
   *   max_rows_per_batch=1                              with scope=key
   *   late=log  late_to=/data/late
   *   early.every=PT10S  early.rows=1000  updates=true  discarding=true
-  *   triggers=at_window_end,on_update,every,every_rows,when    those that name their results
+  *   triggers=at_window_end,on_update,every,every_rows,when    triggers that name their results
   * }}}
   *
   * Durations are ISO 8601 and become microseconds.
@@ -29,13 +29,13 @@ import io.eventtide.spark.EventtideException
 private[spark] object WindowCodec {
 
   /** @param policy
-    *   of the watermark
+    *   the policy of the watermark
     * @param isOfIngestion
-    *   whether rows have the time at which they come
+    *   whether the event time of rows is their ingestion time
     * @param isLocal
-    *   whether event times are those of a clock without a zone
+    *   whether event times are local times, without a time zone
     * @param hasCondition
-    *   whether there is a condition by which early results are given
+    *   whether a condition triggers early results
     */
   def window(
       values: Map[String, String],
@@ -109,7 +109,7 @@ private[spark] object WindowCodec {
       "allowed" -> "it says how long a window is"
     )
 
-  /** What says which windows there are, as it was written. */
+  /** The options that define where windows start and end, as the user wrote them. */
   private def sizes(values: Map[String, String]): String =
     Seq("size", "slide", "step", "offset", "origin", "time_zone")
       .concat(Seq("gap", "maximum_duration", "touching", "rows", "every"))
@@ -117,7 +117,7 @@ private[spark] object WindowCodec {
       .flatMap(option => values.get(option).map(value => s"$option=$value"))
       .mkString(", ")
 
-  // Spark's watermark excludes its own time, whatever that of the profile's system does.
+  // Spark's watermark excludes its own time, even if the profile's system includes it.
   private def profile(options: OptionReader): Profile = {
     val named = options.choice("profile", Profile.all.map(profile => profile.name -> profile))
     val rule = options.choice("late_rule", LateRule.all.map(rule => rule.name -> rule))
@@ -128,7 +128,8 @@ private[spark] object WindowCodec {
   private def lateness(options: OptionReader): Long =
     options.duration("allowed_lateness", 0).getOrElse(0L)
 
-  // With final rows only, a window that may still change gives its row when it no longer can.
+  // Without updates, a window emits its final row only when it can no longer change. The allowed
+  // lateness therefore adds to the delay.
   private def delay(options: OptionReader): Long =
     options.duration("delay", 0).getOrElse(0L) + lateness(options)
 

@@ -11,19 +11,19 @@ import io.eventtide.kernel.time.{CalendarGrid, Frame, FrameGrid}
 import io.eventtide.kernel.window.{Cumulative, Sliding, WindowShape}
 import io.eventtide.spark.EventtideException
 
-/** Which frames a window is made of, and how many of them. */
+/** The frames that windows consist of, and how windows combine them. */
 private[options] final case class WindowFrames(grid: FrameGrid, shape: WindowShape)
 
-/** Reads and writes sizes and where windows start: fixed lengths, or days and months in a time zone. */
+/** Reads and writes the size and start of windows: fixed, or days or months in a time zone. */
 private[options] object WindowFrames {
 
-  // Spark's watermark is in whole milliseconds: a shorter frame could not be told from the next.
+  // Spark's watermark is in whole milliseconds, so it cannot separate shorter frames.
   private val ShortestFrame = 1000L
   private val MicrosOfDay = 86400000000L
   private val ShortestMonth = 28
 
   /** @param isLocal
-    *   whether event times are those of a clock without a zone
+    *   whether event times are local times, without a time zone
     */
   def read(kind: String, options: OptionReader, isLocal: Boolean): WindowFrames =
     options.get("time_zone").fold(fixed(kind, options)) { name =>
@@ -45,7 +45,7 @@ private[options] object WindowFrames {
     WindowFrames(Frame(step, Math.floorMod(start, step)), shape(kind, frames, phase))
   }
 
-  /** The options that make these frames, as a user would write them. */
+  /** The options that define these frames, as a user would write them. */
   def write(kind: String, frames: WindowFrames): Seq[(String, String)] = {
     val count = frames.shape.frames.toLong
     frames.grid match {
@@ -72,7 +72,7 @@ private[options] object WindowFrames {
     if (count == 1) s"1 $name" else s"$count ${name}s"
   }
 
-  // A column without a zone already shows what clocks show: its days all have 24 hours.
+  // A column without a time zone already holds local times, so all of its days have 24 hours.
   private def calendar(
       kind: String,
       options: OptionReader,
@@ -95,7 +95,7 @@ private[options] object WindowFrames {
     WindowFrames(CalendarGrid(step, clock, start), shape(kind, frames, phase = 0))
   }
 
-  /** The option that cuts a window into frames. */
+  /** The option that sets the length of a frame; None if a window is one frame. */
   private def piece(kind: String): Option[String] = kind match {
     case "tumbling" => None
     case "sliding" => Some("slide")

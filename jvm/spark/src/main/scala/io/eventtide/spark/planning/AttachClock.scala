@@ -8,8 +8,8 @@ import io.eventtide.spark.spi.ClockNode
 
 /** Attaches the clock to a query: a second source that never has a row.
   *
-  * A source is the one thing that can make Spark run a batch without data. The node exists so that
-  * Spark finds that source in the plan; `DetachClock` takes it out of every batch's plan again.
+  * Only a source can make Spark run a batch without data. The node exists so that Spark finds that
+  * source in the plan. `DetachClock` removes it from the plan of every batch.
   *
   * @param drains
   *   whether the query closes every window after its last row
@@ -27,7 +27,7 @@ final case class AttachClock(data: LogicalPlan, clock: LogicalPlan, drains: Bool
   ): AttachClock = copy(newLeft, newRight)
 }
 
-/** Leaves the data side alone, so that filters and column pruning reach the source beneath. */
+/** Keeps only the data side, so that filters and column pruning reach the source below. */
 object DetachClock extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
     case AttachClock(data, _, _) =>

@@ -9,8 +9,8 @@ import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.options.WatermarkSettings
 import io.eventtide.spark.query.run.QueryWatermarks
 
-/** Refuses in a batch that is run again what the run refused that began it: this one may have other
-  * guards against the future, and a sink or another driver what came out of the batch.
+/** Applies, in a replayed batch, the future guards of the run that began the batch. The current run
+  * may have other guards, but a sink or another driver may already have the batch's output.
   */
 final case class BegunGuards(session: SparkSession) extends Rule[LogicalPlan] {
 

@@ -4,11 +4,11 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, Literal}
 import org.apache.spark.sql.types.{DataType, NullType}
 
-/** Columns that nothing is computed from, but that a window needs of its rows: an aggregate that is
-  * never evaluated, so that Spark resolves them, renames them and keeps them as it does others.
+/** Columns of rows that a window needs but computes no result from. They form an aggregate that is
+  * never evaluated, so that Spark resolves, renames and keeps them like other columns.
   *
   * @param use
-  *   what for
+  *   the purpose of the columns
   */
 final case class CarriedColumns(children: Seq[Expression], use: CarriedColumns.Use)
     extends DeclarativeAggregate {
@@ -28,12 +28,12 @@ final case class CarriedColumns(children: Seq[Expression], use: CarriedColumns.U
 object CarriedColumns {
   sealed trait Use
 
-  /** They are kept of late rows. */
+  /** The columns are logged for late rows. */
   case object OfLateRows extends Use
 
-  /** They tell groups of keys. */
+  /** The columns identify groups of keys. */
   case object OfGroups extends Use
 
-  /** They are those of rows that windows hand out. */
+  /** The columns are stored for rows that windows keep individually. */
   case object OfRows extends Use
 }

@@ -3,11 +3,11 @@ package io.eventtide.spark.planning
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, SubqueryAlias}
 
-/** What names the substream of a row, for the late log of a window. */
+/** The columns that name the substream of a row, for the late log of a window. */
 private[planning] object CarriedSubstream {
 
-  /** The columns of the one watermark of a plan, where its rows have them; None where they do not, or
-    * there are several watermarks.
+  /** The substream columns of the only watermark of a plan. Returns None if the plan's rows do not
+    * have them, or if the plan has no watermark or several.
     */
   def of(plan: LogicalPlan): Option[Seq[Expression]] =
     plan.collect { case watermark: PolicyWatermark => watermark.substream } match {
@@ -15,7 +15,7 @@ private[planning] object CarriedSubstream {
       case _ => None
     }
 
-  /** The rows with these columns, also those that a projection above the watermark has dropped. */
+  /** The rows with these columns, including columns that a projection above has dropped. */
   def in(plan: LogicalPlan): LogicalPlan =
     if (of(plan).isDefined) plan else carried(plan).getOrElse(plan)
 

@@ -15,10 +15,10 @@ import org.apache.spark.sql.types.StringType
 
 import io.eventtide.spark.EventtideException
 
-/** Keys that may be equal and differ in their bytes, by which state finds them.
+/** Keys that may be equal but differ in their bytes. State looks keys up by their bytes.
   *
-  * Rows are grouped by the form that all equal texts share. The key of a result is the lowest of its
-  * window's, by bytes: the first one, as Spark shows it, would depend on the order of rows.
+  * Rows are grouped by the form that all equal texts share. A result has the lowest key of its
+  * window, by bytes. The first key, which Spark shows, would depend on the order of rows.
   */
 private[planning] object CollatedKeys {
 
@@ -27,10 +27,10 @@ private[planning] object CollatedKeys {
     case _ => false
   }
 
-  /** The aggregation by what such keys share.
+  /** The aggregation by the shared form of such keys.
     *
     * @param inPanes
-    *   whether windows give several rows, which are known by their keys
+    *   whether windows emit several rows, which are identified by their keys
     */
   def shared(aggregate: Aggregate, inPanes: Boolean): Aggregate = {
     val collated = aggregate.groupingExpressions.filter(isCollated)

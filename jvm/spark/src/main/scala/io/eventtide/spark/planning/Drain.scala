@@ -8,10 +8,10 @@ import org.apache.spark.sql.execution.streaming.AvailableNowTrigger
 
 import io.eventtide.spark.EventtideException
 
-/** Lets a query that reads what there is close every window after its last row.
+/** Makes a query with the `AvailableNow` trigger close every window after its last row.
   *
-  * That it shall stands in the plan by which it is started, which is analysed on the thread that starts
-  * it.
+  * The plan that starts the query carries the flag. Spark analyzes that plan on the thread that
+  * starts the query.
   */
 private[spark] object Drain extends Rule[LogicalPlan] {
   private val isAsked = ThreadLocal.withInitial[Boolean](() => false)
@@ -26,14 +26,14 @@ private[spark] object Drain extends Rule[LogicalPlan] {
     case _ => plan
   }
 
-  /** Starts a query that drains. */
+  /** Starts a query that drains. The flag is set on this thread while `start` runs. */
   def during[A](start: => A): A = {
     isAsked.set(true)
     try start
     finally isAsked.remove()
   }
 
-  /** Refuses a query that is to drain and cannot. */
+  /** Rejects a query that is started to drain but cannot. */
   def check(start: WriteToStreamStatement): Unit = if (isAsked.get) {
     if (!start.inputQuery.exists(_.isInstanceOf[AttachClock]))
       throw EventtideException("DRAIN_WITHOUT_WATERMARK")

@@ -10,20 +10,20 @@ import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
 
 import io.eventtide.spark.EventtideException
 
-/** The column that a user names as the event time, and rows that have it as a column of their own. */
+/** The column that a user names as the event time, and the rows with it as a top-level column. */
 private[planning] final case class EventTimeColumn(rows: DataFrame, column: Attribute)
 
 private[planning] object EventTimeColumn {
 
-  /** A column, or a field of a struct, which becomes a last column under the name that the user has
-    * written.
+  /** Resolves a column, or a field of a struct. A field is appended as the last column, under the
+    * name that the user has written.
     */
   def named(rows: DataFrame, name: String): EventTimeColumn = resolved(rows, name) match {
     case column: Attribute => EventTimeColumn(rows, column)
     case field => madeFrom(rows, field, name, as = name)
   }
 
-  /** As `named`, but a field becomes a column that the user sees, under the name of the field. */
+  /** As `named`, but a field becomes a column that the user sees, under the field's name. */
   def shown(rows: DataFrame, name: String): EventTimeColumn = resolved(rows, name) match {
     case column: Attribute => EventTimeColumn(rows, column)
     case field =>
@@ -68,7 +68,7 @@ private[planning] object EventTimeColumn {
     EventTimeColumn(widened, made.toAttribute)
   }
 
-  /** Refuses a column that is no time; `name` is what the user calls it. */
+  /** Rejects a column that is not a timestamp; `name` is the user's name for it. */
   def checkType(column: Attribute, name: String): Unit = column.dataType match {
     case TimestampType | TimestampNTZType => ()
     case other => throw EventtideException("EVENT_TIME_TYPE", "column" -> name, "type" -> other.sql)

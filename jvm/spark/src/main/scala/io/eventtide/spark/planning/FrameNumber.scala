@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.{DataType, LongType}
 
 import io.eventtide.kernel.time.{Frame, FrameGrid}
 
-/** The number of the frame that an event time is in. */
+/** The number of the frame that contains an event time. */
 final case class FrameNumber(child: Expression, grid: FrameGrid) extends UnaryExpression {
   override def dataType: DataType = LongType
   override def nullIntolerant: Boolean = true
@@ -20,7 +20,7 @@ final case class FrameNumber(child: Expression, grid: FrameGrid) extends UnaryEx
       defineCodeGen(ctx, ev, micros => s"$frames.index($micros)")
   }
 
-  // As `Frame.index`. By a constant the JIT compiler divides without dividing.
+  // As `Frame.index`. The JIT compiler divides by a constant without a division instruction.
   private def divide(ctx: CodegenContext, ev: ExprCode, micros: String, frame: Frame): String = {
     val past = ctx.freshName("past")
     s"""${ev.value} = $micros / ${frame.size}L;

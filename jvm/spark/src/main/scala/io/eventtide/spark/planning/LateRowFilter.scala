@@ -11,17 +11,16 @@ import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.options.{LateSettings, WindowSettings}
 import io.eventtide.spark.spi.HasLateOutput
 
-/** Lets through the rows of a window that are on time. The others leave the plan here, for the late
-  * log.
+/** Passes the on-time rows of a window. Late rows leave the plan here, for the late log.
   *
   * @param nodeId
-  *   that of the window
+  *   the id of the window node
   * @param logged
-  *   the columns of a late row that are kept
+  *   the columns of a late row that are logged
   * @param names
-  *   what the log calls its substream and its key; none where rows are not kept
+  *   the names of the row's substream and key in the log; empty if late rows are not logged
   * @param guard
-  *   by which rows from the future are late too
+  *   the guard that makes rows from the future late too
   */
 final case class LateRowFilter(
     nodeId: UUID,

@@ -9,7 +9,7 @@ import org.apache.spark.sql.internal.SQLConf
 
 import io.eventtide.spark.options.{PolicyFormatter, WatermarkSettings}
 
-/** Says in words which watermarks and windows a DataFrame has, as JSON. */
+/** Describes the watermarks and windows of a DataFrame in words, as JSON. */
 private[spark] object PlanExplanation {
   private val mapper = new ObjectMapper()
 

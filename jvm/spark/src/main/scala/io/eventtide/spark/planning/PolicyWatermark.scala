@@ -12,9 +12,9 @@ import io.eventtide.spark.spi.{EventTimeMetadata, WatermarkNode}
 
 /** A watermark node whose value comes from a policy over substreams.
   *
-  * It has to be an `EventTimeWatermark`: Spark's tracker knows such nodes by id from the first plan,
-  * and every rule and operator that looks for a watermark looks for that class. The delay is zero,
-  * since the policy has already applied its lag.
+  * It has to be an `EventTimeWatermark`. Spark's tracker identifies such nodes by their id in the
+  * first plan, and every rule and operator that looks for a watermark looks for that class. The
+  * delay is zero, because the policy has already applied its lag.
   *
   * The substream expressions are part of the product, so that column pruning, alias rewriting and
   * `makeCopy` treat them as any other expression of a node.
@@ -37,7 +37,7 @@ final class PolicyWatermark(
     case _ => false
   })
 
-  /** The same under another guard against the future. */
+  /** This node with another future guard. */
   def by(guard: Option[FutureGuard]): PolicyWatermark = new PolicyWatermark(
     nodeId,
     eventTime,
@@ -65,7 +65,7 @@ final class PolicyWatermark(
 
   override def canEqual(other: Any): Boolean = other.isInstanceOf[PolicyWatermark]
 
-  // The case class compares its own four fields only; a rewritten substream must not look the same.
+  // The case class compares only its four fields. A rewritten substream must make nodes differ.
   override def equals(other: Any): Boolean = other match {
     case that: PolicyWatermark =>
       super.equals(that) && substream == that.substream && settings == that.settings

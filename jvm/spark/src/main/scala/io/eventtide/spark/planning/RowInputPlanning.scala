@@ -14,10 +14,10 @@ import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.operators.RowInputSpec
 import io.eventtide.spark.options.{WindowKind, WindowSettings}
 
-/** The rows of a window that takes them one by one.
+/** The input rows of a row-at-a-time window.
   *
   * @param columns
-  *   of what they are made of
+  *   the expressions that produce the columns of the rows
   */
 private[planning] final case class RowInputPlanning(
     columns: Seq[NamedExpression],
@@ -56,7 +56,7 @@ private[planning] object RowInputPlanning {
     RowInputPlanning(columns, plan)
   }
 
-  // Over a batch, of which nothing is kept, Spark may compute from other columns than were written.
+  // In a batch query, which stores no rows, Spark may compute from other columns than were written.
   private def storedOf(
       node: WindowAggregate,
       aggregates: Seq[AggregateExpression],
@@ -69,14 +69,16 @@ private[planning] object RowInputPlanning {
     else throw new IllegalStateException(s"rows without columns that are used: $node")
   }
 
-  // Of a batch Spark takes constant columns from the keys; they tell nothing.
+  // In a batch query, Spark removes constant columns from the keys. They do not distinguish groups.
   private def groupsOf(grouping: Seq[NamedExpression], kept: CarriedColumns): Seq[Attribute] =
     kept.children.collect { case column: Attribute =>
       val key = grouping.find(_.exprId == column.exprId)
       key.getOrElse(throw new IllegalStateException(s"a group by no key: $column")).toAttribute
     }
 
-  /** By what the rows of a key have to be in order; their arrival is that of Spark's partitions. */
+  /** The column that the rows of a key must be ordered by; None for any order. The order of arrival
+    * is the order in Spark's partitions.
+    */
   private def orderOf(settings: WindowSettings, micros: Attribute): Option[NamedExpression] =
     settings.windows match {
       case _ if settings.maxRowsPerStep < Int.MaxValue => Some(arrival)

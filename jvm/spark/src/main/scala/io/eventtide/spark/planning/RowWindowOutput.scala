@@ -8,32 +8,32 @@ import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.functions.{count, lit}
 import org.apache.spark.sql.types.{ArrayType, BinaryType, IntegerType, StructField, StructType}
 
-/** What comes out of windows that hand out their rows, for a function: a line for each window, with
-  * those of its rows that no line of the key had before. Where these are many, lines with rows alone
-  * come first.
+/** The output of windows that emit their rows, for a function. Each window has one line, with the
+  * rows that no earlier line of the key contains. If these rows are many, lines with only rows come
+  * first.
   *
   * {{{
-  *   _window   its bounds, and which rows it has; null where more of its rows come
-  *   _rows     rows, of which each is in one line of its key
-  *   _key      in the first line of a key: its columns, and which of the rows its window before had
+  *   _window   the window's bounds and its rows; null if more of its rows follow
+  *   _rows     rows, each in exactly one line of its key
+  *   _key      in the first line of a key: its columns, and the rows of the key's previous window
   * }}}
   *
-  * The rows of a key are numbered as they come, from 0 on. Some of them are told as ranges: `from,
-  * until, from, until ...`, each in four bytes, the lowest first. Rows below `lowest` are of no
-  * window to come.
+  * The rows of a key are numbered from 0, in the order of the lines. A set of rows is written as
+  * half-open ranges `from, until, from, until ...`, with four bytes per number, little-endian. Rows
+  * below `lowest` belong to no later window.
   *
-  * A line is dear, and a row in it cheap: with each line Spark asks every column of Arrow's how long
-  * it is by now.
+  * A line is expensive and a row in it is cheap, because Spark reads the current length of every
+  * Arrow column for each line.
   */
 private[planning] object RowWindowOutput {
 
-  /** The aggregation of nothing by keys, if each is one. */
+  /** The aggregation by the keys, without aggregates; rejects columns that are not valid keys. */
   def keys(stream: DataFrame, keys: Seq[Column]): Aggregate = {
     val counted = WindowValidator.aggregation(stream, keys, Seq(count(lit(1))))
     counted.copy(aggregateExpressions = counted.aggregateExpressions.init)
   }
 
-  /** With keys under ids that stay: those of columns Spark's optimizer may change. */
+  /** The aggregation with stable ids for keys. Spark's optimizer may change the ids of columns. */
   def withOwnKeys(keyed: Aggregate): Aggregate =
     keyed.copy(aggregateExpressions = keyed.aggregateExpressions.zipWithIndex.map { case (key, i) =>
       val value = key match {

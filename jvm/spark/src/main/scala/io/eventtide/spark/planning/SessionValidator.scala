@@ -6,7 +6,7 @@ import org.apache.spark.sql.internal.StaticSQLConf
 
 import io.eventtide.spark.{BuildInfo, EventtideException}
 
-/** Whether a session can plan Eventtide's nodes. Spark only logs when an extension is missing. */
+/** Checks that a session can plan Eventtide's nodes. Spark only logs a missing extension. */
 private[spark] object SessionValidator {
 
   def installed(session: SparkSession): Unit = {
@@ -20,7 +20,7 @@ private[spark] object SessionValidator {
   def isInstalled(session: SparkSession): Boolean =
     session.sessionState.planner.strategies.exists(_.isInstanceOf[WatermarkStrategy])
 
-  /** Refuses a Spark that this jar was not compiled against. */
+  /** Rejects a minor version of Spark that this jar was not compiled against. */
   private[planning] def rightSpark(version: String = SPARK_VERSION): Unit =
     if (minor(version) != BuildInfo.sparkMinor) {
       throw EventtideException(

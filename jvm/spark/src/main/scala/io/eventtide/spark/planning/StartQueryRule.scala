@@ -11,9 +11,10 @@ import io.eventtide.spark.latelog.RetainTempCheckpoint
 import io.eventtide.spark.query.run.PlanValidator
 import io.eventtide.spark.spi.HasLateOutput
 
-/** Refuses a query whose trigger or output mode cannot work, before it is started.
+/** Rejects a query that cannot work, for example because of its trigger or output mode, before it
+  * starts.
   *
-  * Spark would refuse it too, by the name of a node or of a class that the user has never seen.
+  * Spark would reject it too, but with the name of a node or class that the user has never seen.
   */
 object StartQueryRule extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = {
@@ -39,7 +40,7 @@ object StartQueryRule extends Rule[LogicalPlan] {
     unsupported.foreach(name => throw EventtideException("TRIGGER_UNSUPPORTED", "trigger" -> name))
   }
 
-  // What follows would take an early result and a later one of the same window for two rows.
+  // A downstream operator would treat an early and a later result of one window as two rows.
   private def checkPanes(query: LogicalPlan): Unit =
     query.foreach { node =>
       val below = node match {
@@ -52,13 +53,13 @@ object StartQueryRule extends Rule[LogicalPlan] {
       }
     }
 
-  // Both copies would have the state of one.
+  // Both copies would use the same state.
   private def checkTwice(query: LogicalPlan): Unit = {
     val windows = query.collect { case window: WindowAggregate => window.nodeId }
     if (windows.distinct.length < windows.length) throw EventtideException("WINDOW_TWICE")
   }
 
-  // A companion calls the handler of one window; without it, nothing calls any.
+  // A companion calls the handler of one window. Without a companion, no handler is called.
   private def checkHandlers(query: LogicalPlan): Unit = {
     val handled = query.collect {
       case window: HasLateOutput if window.lateSettings.hasHandler => window.lateNode

@@ -11,12 +11,11 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.util.toPrettySQL
 
-/** The subqueries in the keys and in the arguments of the aggregates of a window, as columns of its
-  * rows.
+/** The subqueries in the keys and in the aggregates' arguments of a window, as columns of its rows.
   *
-  * Spark computes a subquery in a projection, of whatever kind it is. In a window's own operators it
-  * would not find them all. Subqueries beside aggregates stay where they are: their values are those
-  * of the batch that gives a result.
+  * Spark computes every kind of subquery in a projection. In Eventtide's window operators it would
+  * not find all of them. Subqueries outside aggregates stay where they are. They have their values
+  * in the batch that emits a result.
   */
 private[planning] final class SubqueryColumns private (columns: Seq[Alias], keys: Seq[Expression]) {
 
@@ -24,7 +23,7 @@ private[planning] final class SubqueryColumns private (columns: Seq[Alias], keys
   def below(rows: LogicalPlan): LogicalPlan =
     if (columns.isEmpty) rows else Project(rows.output ++ columns, rows)
 
-  /** An expression over rows. */
+  /** The expression over rows, with subqueries replaced by their columns. */
   def overRows(value: Expression): Expression =
     if (columns.isEmpty) value
     else
@@ -32,21 +31,21 @@ private[planning] final class SubqueryColumns private (columns: Seq[Alias], keys
         columns.find(_.child.semanticEquals(query)).fold(query)(_.toAttribute)
       }
 
-  /** The same aggregation. */
+  /** The aggregation, with subqueries replaced by their columns. */
   def in(aggregate: Aggregate): Aggregate = aggregate.copy(
     groupingExpressions = aggregate.groupingExpressions.map(overRows),
     aggregateExpressions =
       aggregate.aggregateExpressions.map(inResult(_).asInstanceOf[NamedExpression])
   )
 
-  /** An expression over keys and aggregates. */
+  /** The expression over keys and aggregates, with subqueries replaced by their columns. */
   def inResult(value: Expression): Expression =
     if (SubqueryColumns.isOfRows(value, keys)) overRows(value) else value.mapChildren(inResult)
 }
 
 private[planning] object SubqueryColumns {
 
-  /** Those of an aggregation, and of a condition on its results. */
+  /** The subqueries of an aggregation and of a condition on its results. */
   def of(aggregate: Aggregate, condition: Option[Expression]): SubqueryColumns = {
     val keys = aggregate.groupingExpressions
     val values = keys ++ aggregate.aggregateExpressions ++ condition

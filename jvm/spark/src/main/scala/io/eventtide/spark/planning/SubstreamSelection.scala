@@ -21,12 +21,12 @@ import org.apache.spark.sql.sources.DataSourceRegister
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.options.SubstreamDescription
 
-/** What the rows of a stream are told apart by.
+/** The substream key of a stream.
   *
   * @param keys
-  *   columns of `plan`; none for a stream that is one substream
+  *   columns of `plan`; empty for a stream that is one substream
   * @param plan
-  *   the stream, with the keys added where it did not have them
+  *   the stream, with missing key columns added
   */
 private[spark] final case class SubstreamSelection(
     keys: Seq[Attribute],
@@ -38,7 +38,7 @@ private[spark] object SubstreamSelection {
 
   private val KeyPrefix = "_eventtide_substream_"
 
-  /** The substream that a user named, as columns or expressions over them. */
+  /** The substream key that a user named, as columns or expressions over them. */
   def named(stream: DataFrame, columns: Seq[Column]): SubstreamSelection = {
     val plan = stream.queryExecution.analyzed
     val widened = resolve(stream, columns)
@@ -48,7 +48,7 @@ private[spark] object SubstreamSelection {
     }
     if (!named.forall(_.deterministic)) unresolved(stream, columns, "it is another one every time")
     val label = SubstreamDescription.named(named.map(text(_, plan)).mkString(", "))
-    // Columns that are there need no projection, which would copy every row.
+    // Existing columns need no projection, which would copy every row.
     val own = named.collect { case Alias(column: Attribute, _) => column }
     if (own.length == named.length) SubstreamSelection(own, label, plan)
     else SubstreamSelection(named.map(_.toAttribute), label, widened)
@@ -71,8 +71,9 @@ private[spark] object SubstreamSelection {
       "available" -> stream.columns.mkString(", ")
     )
 
-  // As Spark would name the column, by the names that the stream has: without ids, qualifiers and the
-  // user's spelling, so that another run knows it again. One of several of a name has its position.
+  // The key as Spark would name the column, with the stream's names. Ids, qualifiers and the user's
+  // spelling are left out, so that another run produces the same text. A column whose name is not
+  // unique has its position.
   private def text(key: Expression, stream: LogicalPlan): String = {
     val same = stream.output.groupBy(_.name.toLowerCase(Locale.ROOT))
     val own = AttributeMap(stream.output.zipWithIndex.map { case (column, i) =>
@@ -85,16 +86,16 @@ private[spark] object SubstreamSelection {
     })
   }
 
-  /** The substream of a stream for which none was named.
+  /** The substream key of a stream for which the user named none.
     *
-    * Kafka's is the topic partition: each is read in order, at a pace of its own. Every other source
-    * is one substream, since a finished file would hold the minimum for ever, and Spark's partition
-    * ids shift from batch to batch.
+    * For Kafka it is the topic partition, because each is read in order, at its own pace. Every
+    * other source is one substream, because a finished file would hold the minimum back for ever,
+    * and Spark's partition ids change from batch to batch.
     */
   def default(plan: LogicalPlan): SubstreamSelection =
     kafka(plan).getOrElse(SubstreamSelection(Nil, SubstreamDescription.Whole, plan))
 
-  // However the user has spelt the format.
+  // Matches any spelling of the format.
   private def isKafka(relation: StreamingRelationV2): Boolean = {
     val registered = relation.source.collect { case source: DataSourceRegister =>
       source.shortName()
@@ -102,8 +103,8 @@ private[spark] object SubstreamSelection {
     registered.getOrElse(relation.sourceName).equalsIgnoreCase("kafka")
   }
 
-  // Walks projections, filters and aliases down to the relation, and carries topic and partition up
-  // again where a projection has dropped them.
+  // Walks through projections, filters and aliases down to the relation, and adds topic and
+  // partition to projections that have dropped them.
   private def kafka(plan: LogicalPlan): Option[SubstreamSelection] = plan match {
     case relation: StreamingRelationV2 if isKafka(relation) =>
       val keys = Seq("topic", "partition").flatMap(name => relation.output.find(_.name == name))

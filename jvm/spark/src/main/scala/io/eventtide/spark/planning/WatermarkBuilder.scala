@@ -15,7 +15,7 @@ import io.eventtide.spark.options.{SubstreamDescription, WatermarkOptionsCodec, 
 import io.eventtide.spark.query.run.PlanValidator
 import io.eventtide.spark.source.ClockSource
 
-/** Puts a policy's watermark on a stream. All that can be wrong is said here, before anything runs. */
+/** Puts a policy's watermark on a stream. All errors are reported here, before anything runs. */
 private[spark] object WatermarkBuilder {
 
   def withWatermark(
@@ -30,8 +30,8 @@ private[spark] object WatermarkBuilder {
     if (stream.isStreaming) build(time, choice, settings) else time.rows
   }
 
-  /** As `withWatermark` on a stream, but rows without a usable time, and those that `guard_future`
-    * refuses, stay in it: the window above takes them out.
+  /** As `withWatermark` on a stream, but rows without a usable time and rows that `guard_future`
+    * refuses stay in the stream. The window above removes them.
     */
   def underWindow(
       time: EventTimeColumn,
@@ -61,7 +61,7 @@ private[spark] object WatermarkBuilder {
     (choice, settings)
   }
 
-  /** Adds the time at which each batch is made, and a watermark on it that is never behind a row. */
+  /** Adds the creation time of each batch, and a watermark on it that never lags behind a row. */
   def withIngestionTime(
       stream: DataFrame,
       into: String,
@@ -83,7 +83,7 @@ private[spark] object WatermarkBuilder {
     }
   }
 
-  /** A watermark with a fixed lag over the whole of a stream: what Spark's own is. */
+  /** A watermark with a fixed lag over the whole stream, as Spark's `withWatermark` has it. */
   def fixedLag(
       session: SparkSession,
       data: LogicalPlan,
@@ -107,8 +107,8 @@ private[spark] object WatermarkBuilder {
     Plans.dataFrame(session, withoutAddedKeys(watermark, stream, column))
   }
 
-  // Where Spark wants every source to have a name, the clock is called after those beside it: that
-  // is one that no other clock of the query has, and the same after a restart.
+  // If Spark requires names for all sources, the clock is named after the sources beside it. No
+  // other clock of the query has this name, and it is the same after a restart.
   private def clock(session: SparkSession, data: LogicalPlan): LogicalPlan = {
     val names = SparkShims.sourceNames(data)
     val reader = session.readStream.format(classOf[ClockSource].getName)
@@ -117,7 +117,7 @@ private[spark] object WatermarkBuilder {
     named.load().queryExecution.analyzed
   }
 
-  // Keys that were added for the substream are not the user's columns; Kafka's may well be.
+  // Keys added for the substream are not the user's columns, but Kafka's keys may be.
   private def withoutAddedKeys(
       watermark: PolicyWatermark,
       stream: DataFrame,

@@ -15,12 +15,14 @@ import org.apache.spark.sql.{AnalysisException, Column}
 
 import io.eventtide.spark.EventtideException
 
-/** An aggregation with the columns that tell groups of keys, which have one watermark together.
+/** An aggregation with the columns that identify groups of keys. The keys of a group share one
+  * watermark.
   *
-  * They are attributes among its keys, so that they can be found again when Spark has optimized it.
+  * The columns are attributes among the grouping keys, so that they can be found again after Spark
+  * has optimized the aggregation.
   *
   * @param computed
-  *   what is to be put below the aggregation
+  *   the columns to compute below the aggregation
   */
 private[planning] final case class WatermarkGroupColumns(
     aggregate: Aggregate,
@@ -31,9 +33,9 @@ private[planning] final case class WatermarkGroupColumns(
 private[planning] object WatermarkGroupColumns {
 
   /** @param aggregate
-    *   of the rows of `stream`, by the keys
+    *   the aggregation of `stream` by the keys
     * @param asked
-    *   some of its keys, as the user wrote them
+    *   the keys that identify groups, as the user wrote them
     */
   def apply(stream: DataFrame, aggregate: Aggregate, asked: Seq[Column]): WatermarkGroupColumns = {
     def refuse(reason: String): Nothing = throw EventtideException(

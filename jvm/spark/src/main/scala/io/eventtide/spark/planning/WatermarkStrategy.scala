@@ -8,9 +8,8 @@ import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import io.eventtide.spark.operators.watermark.PolicyWatermarkExec
 import io.eventtide.spark.query.run.{BatchWatermark, QueryWatermarks}
 
-/** Plans Eventtide's node. While a query runs, Spark plans each micro-batch anew on the query's own
-  * thread, which is where the node finds the batch that it belongs to; elsewhere (`explain`) there is
-  * none.
+/** Plans Eventtide's watermark node. While a query runs, Spark plans each micro-batch anew on the
+  * query's thread, where the node finds its batch. Elsewhere (`explain`) there is no batch.
   */
 final case class WatermarkStrategy(session: SparkSession) extends SparkStrategy {
 

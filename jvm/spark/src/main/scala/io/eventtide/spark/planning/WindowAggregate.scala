@@ -19,22 +19,22 @@ import org.apache.spark.sql.catalyst.util.toPrettySQL
 import io.eventtide.spark.options.{Structure, WindowSettings}
 import io.eventtide.spark.spi.WindowNode
 
-/** Makes windows of what its child, an aggregation of Spark's by keys and frame, has for each frame.
+/** Combines frames into windows. Its child is a Spark aggregation by keys and frame.
   *
-  * The two are planned as one, by Eventtide's own operator. The child is there so that Spark resolves,
-  * checks and optimizes the aggregates as it does its own.
+  * Both nodes are planned as one Eventtide operator. The child exists so that Spark resolves,
+  * checks and optimizes the aggregates like any other.
   *
   * @param nodeId
-  *   names the node in every copy of the plan
+  *   the id of the node in every copy of the plan
   * @param frame
-  *   the column of the frame's number, the child's last grouping column
+  *   the column of the frame number, the child's last grouping column
   * @param window
   *   the output column of the window, tagged as event time
   * @param pane
-  *   the output columns that say what a pane is, none where windows give one row each; where windows
-  *   hand out their rows, a row and then its key
+  *   the output columns that describe a pane; empty if windows emit one row each; the columns for
+  *   rows and their key if windows emit their rows
   * @param hidden
-  *   columns of the child that the operator needs and nobody else
+  *   the columns of the child that only the operator needs
   */
 final case class WindowAggregate(
     nodeId: UUID,
@@ -49,7 +49,7 @@ final case class WindowAggregate(
 
   override def aggregation: LogicalPlan = child
 
-  /** What saved state depends on: a checkpoint of another structure is refused. */
+  /** The settings that saved state depends on. A checkpoint with another structure is rejected. */
   override def structure: Structure = {
     val Aggregate(grouping, columns, _, _) = child: @unchecked
     val asked = grouping.init.map(asWritten)
@@ -83,7 +83,7 @@ final case class WindowAggregate(
     .headOption
     .map(_.map(column => toPrettySQL(asWritten(column))).mkString(", "))
 
-  // As rows are kept in state.
+  // The columns of rows in state, with their types.
   private def stored: Seq[String] =
     child.expressions
       .flatMap(_.collect { case CarriedColumns(columns, CarriedColumns.OfRows) => columns })
@@ -109,7 +109,7 @@ final case class WindowAggregate(
 
   override def producedAttributes: AttributeSet = AttributeSet(window +: pane)
 
-  // All of them: nothing may be pruned between the two.
+  // All columns of the child: nothing may be pruned between the two nodes.
   override def references: AttributeSet = child.outputSet
 
   override protected def withNewChildInternal(newChild: LogicalPlan): WindowAggregate =
@@ -118,21 +118,21 @@ final case class WindowAggregate(
 
 object WindowAggregate {
 
-  /** The windows of a plan, once each, in an order that a restart keeps. */
+  /** The windows of a plan, once each, in an order that is stable across restarts. */
   def allIn(plan: LogicalPlan): Seq[WindowAggregate] =
     plan.collect { case window: WindowAggregate => window }.distinctBy(_.nodeId)
 }
 
-/** Columns of the aggregation that are no results.
+/** Columns of the aggregation that are not results.
   *
   * @param condition
-  *   whether a result is given early
+  *   the condition of early results
   * @param rows
   *   the number of rows
   * @param kept
-  *   what is kept of rows, and is no aggregate
+  *   the `CarriedColumns`, which are not evaluated
   * @param keys
-  *   those that results have in another form
+  *   the keys that results have in another form
   */
 final case class HiddenColumns(
     condition: Option[ExprId],

@@ -52,12 +52,12 @@ import io.eventtide.spark.spi.SubstreamName
 /** Puts a window on a stream that has a watermark. */
 private[spark] object WindowBuilder {
 
-  /** A window with all that a user asked for, checked.
+  /** A window with all of the user's options, validated.
     *
     * @param eventTime
-    *   None for the column that has the watermark
+    *   the event time column; None for the column that has the watermark
     * @param watermark
-    *   the options of a watermark to put on the stream; None for one that has a watermark
+    *   the options of a watermark to put on the stream; None for a stream that has a watermark
     */
   def window(
       stream: DataFrame,
@@ -88,7 +88,7 @@ private[spark] object WindowBuilder {
     build(input, keys, aggregates, when, scope, settings)
   }
 
-  // A batch has no watermark, but reads the state of a stream that has.
+  // A batch plan has no watermark, but it reads the state of a stream that has one.
   private def policy(
       input: WindowInputResolver,
       watermark: Option[Map[String, String]]
@@ -131,7 +131,7 @@ private[spark] object WindowBuilder {
       else if (settings.counts) rowsIn
       else inTime(rowsIn, eventTime, settings)
     val frame = if (settings.isRowAtATime) micros(eventTime) else frameOf(eventTime, settings)
-    // Also where no panes are asked for by rows, which another run of the query may do.
+    // Also counted without `early.rows`, because another run of the query may set it.
     val rows = Option.when(settings.panes.isDefined && !settings.isRowAtATime)(rowCount)
     val logged = onTime match {
       case judged: LateRowFilter if settings.isRowAtATime => Some(judged.logged ++ judged.names)
@@ -172,14 +172,14 @@ private[spark] object WindowBuilder {
     Plans.dataFrame(stream.sparkSession, WindowValidator.results(node))
   }
 
-  // Those that a stream refuses.
+  // Removes the rows that a stream would reject.
   private def inTime(plan: LogicalPlan, time: Attribute, settings: WindowSettings): LogicalPlan = {
     def at(micros: Long) = Literal(micros, time.dataType)
     val (lowest, highest) = (at(settings.times.lowest), at(settings.times.highest))
     Filter(And(GreaterThanOrEqual(time, lowest), LessThanOrEqual(time, highest)), plan)
   }
 
-  // Spark takes an aggregation by a column with the mark for one that it can end.
+  // The mark makes Spark accept the aggregation by this column as one that can be finalized.
   private def frameOf(eventTime: Attribute, settings: WindowSettings): Alias =
     Alias(FrameNumber(eventTime, settings.spec.frames), "_eventtide_frame")(
       explicitMetadata = Some(Mark)
@@ -190,7 +190,7 @@ private[spark] object WindowBuilder {
       explicitMetadata = Some(Mark)
     )
 
-  // In an order that no optimizer changes: rows in state have them in it.
+  // In an order that the optimizer does not change, because rows in state have this column order.
   private def columnsOf(aggregates: Seq[Expression]): Seq[Attribute] =
     aggregates
       .flatMap(_.collect { case call: AggregateExpression => call })
@@ -212,7 +212,7 @@ private[spark] object WindowBuilder {
     ) ++ Option.when(settings.emitted.nonEmpty)(column("trigger", StringType))
   }
 
-  // Late rows that are only counted need none of their columns, which are then pruned.
+  // Late rows that are only counted need no columns, so Spark prunes them.
   private def onTimeRows(
       id: UUID,
       input: WindowInputResolver,
@@ -226,7 +226,7 @@ private[spark] object WindowBuilder {
     LateRowFilter(id, input.eventTime, logged, names, input.guard, settings, plan)
   }
 
-  // Spark would call a Python function for each row, late or not.
+  // Null for keys with a Python UDF, because Spark would call it for each row, late or not.
   private def key(keys: Seq[Expression]): Expression =
     if (keys.isEmpty || keys.exists(_.exists(_.isInstanceOf[PythonUDF]))) Literal(null, StringType)
     else SubstreamName.expression(keys)
@@ -234,13 +234,14 @@ private[spark] object WindowBuilder {
   private def substreamName(plan: LogicalPlan): Expression =
     CarriedSubstream.of(plan).fold[Expression](Literal(null, StringType))(SubstreamName.expression)
 
-  // Rows without keys are of one, which costs nothing: its watermark stays for as good as ever.
+  // Without keys all rows have one key, whose state costs nothing. The TTL of 100 years keeps its
+  // watermark practically for ever.
   private val Kept = Map("key_ttl" -> "PT876000H")
 
   private val Mark: Metadata =
     new MetadataBuilder().putLong(EventTimeWatermark.delayKey, 0).build()
 
-  // As Spark marks its own: their end is an event time, and `window_time` takes them.
+  // Marked like Spark windows: the end is an event time, and `window_time` accepts the column.
   private def window(eventTime: Attribute, settings: WindowSettings): Attribute = {
     val bound = if (settings.counts) LongType else eventTime.dataType
     val hasStart = settings.storm.forall(_.hasStart)
@@ -251,6 +252,6 @@ private[spark] object WindowBuilder {
     AttributeReference("window", StructType(bounds), nullable = false, metadata)()
   }
 
-  /** The column that has the event times of rows that are not aggregated before. */
+  /** The column with the event times of rows that are not pre-aggregated. */
   private[planning] val Micros = "_eventtide_micros"
 }

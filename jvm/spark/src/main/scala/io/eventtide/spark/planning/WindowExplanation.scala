@@ -14,7 +14,7 @@ import io.eventtide.spark.options.{
 }
 import io.eventtide.spark.state.Inverse
 
-/** Says in words what one window of a plan does. */
+/** Describes in words what one window of a plan does. */
 private[planning] object WindowExplanation {
 
   def describe(position: Int, window: WindowAggregate, json: ObjectNode): Unit = {
@@ -56,7 +56,7 @@ private[planning] object WindowExplanation {
     case Sliding(frames) => s"two stacks of $frames frames"
   }
 
-  // As the strategy sees the aggregates, which is after the optimizer has replaced some of them.
+  // `WindowStrategy` sees the aggregates after the optimizer has replaced some of them.
   private def deducts(window: WindowAggregate): Boolean = {
     val calls = ReplaceExpressions(window.child).expressions.flatMap(_.collect {
       case call: AggregateExpression => call

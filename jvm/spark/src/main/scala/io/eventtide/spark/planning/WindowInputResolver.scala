@@ -20,12 +20,12 @@ import org.apache.spark.sql.types.{LongType, StructType}
 import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.EventtideException
 
-/** The stream that a window is put on: with a watermark of Eventtide's, and its event time.
+/** The input of a window: a stream with an Eventtide watermark, and its event time.
   *
   * @param columns
-  *   the user's
+  *   the user's columns
   * @param guard
-  *   by which rows from the future are still in the stream, for the window to take out
+  *   the guard whose rows from the future are still in the stream, for the window to remove
   */
 private[spark] final case class WindowInputResolver(
     stream: DataFrame,
@@ -34,7 +34,7 @@ private[spark] final case class WindowInputResolver(
     guard: Option[FutureGuard] = None
 ) {
 
-  /** The stream with the user's columns and no other, in which names are looked up. */
+  /** The stream with only the user's columns, in which names are resolved. */
   def seen: DataFrame = {
     val plan = stream.queryExecution.analyzed
     if (plan.output.length == columns.length) stream
@@ -44,7 +44,7 @@ private[spark] final case class WindowInputResolver(
 
 private[spark] object WindowInputResolver {
 
-  /** A stream that gets its watermark here. */
+  /** A stream that gets its watermark from `options`. */
   def withWatermark(
       stream: DataFrame,
       eventTime: String,
@@ -62,10 +62,10 @@ private[spark] object WindowInputResolver {
     WindowInputResolver(watermarked, marked, output.filter(theirs.contains), guard)
   }
 
-  /** A batch: every row has been seen.
+  /** A batch plan, in which all rows are known.
     *
     * @param eventTime
-    *   None for the windows of a window below
+    *   the event time column; None for the output of a window below
     */
   def batch(rows: DataFrame, eventTime: Option[String]): WindowInputResolver = {
     val EventTimeColumn(timedRows, column) = chosen(rows, eventTime).getOrElse {
@@ -80,7 +80,7 @@ private[spark] object WindowInputResolver {
       .copy(columns = rows.queryExecution.analyzed.output)
   }
 
-  /** A stream that has a watermark, of Eventtide's or of Spark's own, on a column or on windows. */
+  /** A stream that has an Eventtide or a Spark watermark, on a column or on windows. */
   def watermarked(stream: DataFrame, eventTime: Option[String]): WindowInputResolver = {
     val plan = stream.queryExecution.analyzed
     val column = chosen(stream, eventTime).map(_.column).filter(isMarked).getOrElse {
@@ -97,7 +97,7 @@ private[spark] object WindowInputResolver {
     over(stream.sparkSession, takeOver(plan, stream.sparkSession), column)
   }
 
-  /** The column that was named, or the one with a mark. */
+  /** The column that the user named, or the column with the event-time mark. */
   private def chosen(rows: DataFrame, name: Option[String]): Option[EventTimeColumn] =
     name
       .map(EventTimeColumn.named(rows, _))
@@ -121,7 +121,7 @@ private[spark] object WindowInputResolver {
   private def isMarked(column: Attribute): Boolean =
     column.metadata.contains(EventTimeWatermark.delayKey)
 
-  // Spark's own watermark becomes a policy of the same values, so that the query has a ledger.
+  // A Spark watermark becomes a policy with the same values, so that the query has a ledger.
   private def takeOver(plan: LogicalPlan, session: SparkSession): LogicalPlan =
     plan.transformUp {
       case stock: EventTimeWatermark if !stock.isInstanceOf[PolicyWatermark] =>
@@ -129,7 +129,7 @@ private[spark] object WindowInputResolver {
         WatermarkBuilder.fixedLag(session, stock.child, stock.eventTime, lag)
     }
 
-  // A window is as late as the last instant in it, as for Spark's `window_time`.
+  // The event time of a window is its last instant, as for Spark's `window_time`.
   private def lastInstant(window: Attribute): Expression = {
     val end = GetStructField(window, ordinal = 1)
     val micros = PreciseTimestampConversion(end, end.dataType, LongType)

@@ -17,16 +17,16 @@ import org.apache.spark.sql.types.StructType
 import io.eventtide.spark.operators.{ResultLayout, WindowOperatorSpec}
 import io.eventtide.spark.state.Inverse
 
-/** A window as it is planned.
+/** The planned parts of a window.
   *
   * @param grouping
-  *   keys and frame, by which rows are aggregated where they are
+  *   the keys and the frame, by which rows are pre-aggregated if they are
   * @param aggregates
-  *   all that are computed, those that nobody asked for included
+  *   all computed aggregates, including those that the user did not request
   * @param columns
-  *   what rows have that are not aggregated before they come to their key; else nothing
+  *   the columns of rows that are not pre-aggregated; empty if rows are pre-aggregated
   * @param child
-  *   what is aggregated
+  *   the input of the aggregation
   */
 private[planning] final case class WindowPlanning(
     node: WindowAggregate,
@@ -40,7 +40,7 @@ private[planning] final case class WindowPlanning(
 private[planning] object WindowPlanning {
 
   /** @param node
-    *   of an optimized plan
+    *   a node of an optimized plan
     */
   def apply(node: WindowAggregate): WindowPlanning = node.child match {
     case PhysicalAggregation(grouping, calls, columns, child) =>
@@ -90,7 +90,7 @@ private[planning] object WindowPlanning {
     case other => other
   }
 
-  // The number of rows was asked for, so there is a count of them.
+  // The aggregates include a count of rows, because `hidden.rows` is set.
   private def rowsOrdinal(aggregates: Seq[AggregateExpression]): Int = {
     val functions = aggregates.map(_.aggregateFunction)
     val count = aggregates.indexWhere { call =>

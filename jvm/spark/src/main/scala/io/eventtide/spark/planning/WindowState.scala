@@ -14,13 +14,13 @@ import io.eventtide.spark.operators.window.StateReader
 import io.eventtide.spark.operators.{WindowBatchContext, WindowOperatorSpec}
 import io.eventtide.spark.query.run.StateStoreValidator
 
-/** What a window holds in a checkpoint that its query has written. */
+/** Reads the state of a window from a checkpoint of its query. */
 private[spark] object WindowState {
 
-  /** A row for each open window, as if it closed after the last committed batch.
+  /** Returns a row for each open window, as if it closed after the last committed batch.
     *
     * @param results
-    *   the results of the window, as the query has them; of several in a row the last one counts
+    *   the results of the window, as in the query; for chained windows, those of the last window
     * @param checkpoint
     *   the query's checkpoint location
     */
@@ -47,13 +47,14 @@ private[spark] object WindowState {
     Plans.dataFrame(session, reader.rows(session), columns(window))
   }
 
-  // Late rows have the watermark under this name too.
+  // The late log uses the same column name for the watermark.
   private def columns(window: WindowOperatorSpec): StructType = {
     val results = DataTypeUtils.fromAttributes(window.output)
     if (window.settings.hasOwnTime) results.add("_watermark", TimestampType) else results
   }
 
-  // Over rows of no kind: what Spark finds out about the caller's may change nothing.
+  // Plans the window over an empty input, so that the plan does not depend on what Spark infers
+  // about the caller's rows.
   private def planned(session: SparkSession, node: WindowAggregate): WindowOperatorSpec = {
     val above = node.withNewChildren(node.children.map {
       case aggregate: Aggregate =>

@@ -18,8 +18,8 @@ import io.eventtide.spark.operators.preagg.{
 import io.eventtide.spark.operators.window.{BatchEventtideWindowExec, EventtideWindowExec}
 import io.eventtide.spark.query.run.QueryWindowBatch
 
-/** Plans windows: rows that are not late, aggregated by key and frame where they are, then sent to
-  * their keys' partitions and put together there.
+/** Plans windows: on-time rows are pre-aggregated by key and frame if possible, then shuffled to
+  * the partitions of their keys and merged there.
   */
 final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
 
@@ -35,7 +35,7 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
       ) :: Nil
     case node: WindowAggregate =>
       node.child match {
-        // Spark has found out that there are no rows, before the batch runs or while it does.
+        // Spark has determined that there are no rows, before the batch or by adaptive execution.
         case _: LocalRelation | _: EmptyRelation => planLater(LocalRelation(node.output)) :: Nil
         case _ => planWindow(node) :: Nil
       }
@@ -86,7 +86,7 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
 
   private def framesColumn = AttributeReference("frames", BinaryType)()
 
-  /** Spark's own partial aggregation. */
+  /** The partial aggregation of Spark. */
   private def byFrame(planned: WindowPlanning): SparkPlan = AggUtils
     .planAggregateWithoutDistinct(
       planned.grouping,
@@ -94,7 +94,7 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
       Nil,
       planLater(planned.child)
     )
-    .head // the final aggregation, which is ours to do
+    .head // the final aggregation, which Eventtide's operator does
     .children
     .head
 
@@ -109,7 +109,9 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
 
 object WindowStrategy {
 
-  /** Whether rows come to the partition that the hash of all columns says, by which bounds are known. */
+  /** Whether rows are partitioned by the hash of all key columns. The lateness bounds of partitions
+    * rely on it.
+    */
   private def isStrict: Boolean =
     SQLConf.get.getConf(SQLConf.STATEFUL_OPERATOR_USE_STRICT_DISTRIBUTION)
 }

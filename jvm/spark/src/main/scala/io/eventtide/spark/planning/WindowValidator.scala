@@ -11,13 +11,13 @@ import org.apache.spark.sql.{AnalysisException, Column}
 
 import io.eventtide.spark.EventtideException
 
-/** What cannot be right about the keys, the aggregates and the results of a window. */
+/** Rejects invalid keys, aggregates and results of a window. */
 private[spark] object WindowValidator {
 
-  /** The aggregation that Spark makes of keys and aggregates, if each is one.
+  /** The Spark aggregation of keys and aggregates, if all of them are valid.
     *
-    * Spark itself finds some of this only when the query runs, by the names of its own classes, and
-    * some not at all.
+    * Spark reports some of these errors only when the query runs, with the names of its classes,
+    * and some not at all.
     */
   def aggregation(stream: DataFrame, keys: Seq[Column], aggregates: Seq[Column]): Aggregate = {
     val grouped = resolved(stream, keys, aggregates)
@@ -57,7 +57,7 @@ private[spark] object WindowValidator {
     }
   }
 
-  // Spark puts what an aggregation cannot compute, or what its source hides, below it.
+  // Spark moves expressions that an aggregation cannot compute, and hidden columns, below it.
   private def checkChild(
       stream: DataFrame,
       grouped: Aggregate,
@@ -99,13 +99,13 @@ private[spark] object WindowValidator {
     case other => toPrettySQL(other)
   }
 
-  /** Refuses a result that could not be written, or whose columns could not be named. */
+  /** Rejects results that cannot be written, or whose columns cannot be referred to by name. */
   def results(window: WindowAggregate): WindowAggregate = {
     differentNames(window.output.map(_.name))
     window
   }
 
-  /** Refuses columns that could not be told apart by their names. */
+  /** Rejects columns with ambiguous names. */
   def differentNames(names: Seq[String]): Unit = {
     val same = SQLConf.get.resolver
     names.find(name => names.count(same(_, name)) > 1).foreach { name =>

@@ -5,14 +5,14 @@ import scala.collection.mutable
 
 import io.eventtide.kernel.watermark.EventTimeStats
 
-/** All that one input of a query read in one batch. */
+/** The event time statistics of all rows that one input of a query read in one batch. */
 private[spark] final case class BatchEventTimeStats(
     substreams: collection.Map[String, EventTimeStats],
     badTime: Long,
     future: Long
 ) {
 
-  /** The same, where rows before `lowest` were late: they hold no watermark back. */
+  /** A copy without the late rows before `lowest`, which do not hold the watermark back. */
   def onTimeFrom(lowest: Long): BatchEventTimeStats =
     copy(substreams = substreams.map { case (name, rows) => name -> rows.from(lowest) })
 
@@ -30,7 +30,7 @@ private[spark] object BatchEventTimeStats {
   def of(reports: Seq[PartitionEventTimeStats]): BatchEventTimeStats = {
     val merged = mutable.HashMap.empty[String, EventTimeStats]
     reports.foreach(_.foreach { (name, rows) =>
-      // A partition that was empty has begun the one substream of its source without a row.
+      // A task adds the only substream of its source even if its partition is empty.
       if (rows.count > 0) merged.getOrElseUpdate(name, new EventTimeStats).merge(rows)
     })
     BatchEventTimeStats(merged, reports.map(_.badTime).sum, reports.map(_.future).sum)

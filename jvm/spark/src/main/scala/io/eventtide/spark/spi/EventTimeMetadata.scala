@@ -6,11 +6,11 @@ import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
 
 import io.eventtide.kernel.watermark.PolicySpec
 
-/** The mark by which Spark's operators find the event time among the columns of a stream.
+/** The metadata tag by which Spark's operators find the event time column of a stream.
   *
-  * Spark's analysis refuses a watermark on a TIMESTAMP_NTZ column, though its operators can use one.
-  * So a watermark node refers to such a column as if it were a TIMESTAMP, by the same id, and puts
-  * the mark on the column as it is.
+  * Spark's analyzer refuses a watermark on a TIMESTAMP_NTZ column, though its operators can use
+  * one. So a watermark node refers to such a column as a TIMESTAMP with the same id. The tag is set
+  * on the original column.
   */
 private[spark] object EventTimeMetadata {
 
@@ -23,10 +23,10 @@ private[spark] object EventTimeMetadata {
     case _ => column
   }
 
-  /** The columns with the mark on the event time, and on no other.
+  /** The columns with the tag on the event time column only.
     *
-    * It says the lag of the policy: for so long behind the watermark `dropDuplicatesWithinWatermark`
-    * knows a key.
+    * The tag's delay is the lag of the policy. `dropDuplicatesWithinWatermark` retains a key for
+    * this long behind the watermark.
     */
   def on(columns: Seq[Attribute], eventTime: Attribute, policy: PolicySpec): Seq[Attribute] = {
     val column = columns.find(_.exprId == eventTime.exprId).getOrElse(eventTime)

@@ -7,17 +7,17 @@ import org.apache.spark.sql.types.StructType
 
 import io.eventtide.spark.options.LateSettings
 
-/** A logical node whose operator finds late rows: what a query has to know of it before it starts.
+/** A logical node whose operator finds late rows. The query needs these settings before it starts.
   *
-  * Its operator gets a `LateLog` from the batch that it is planned for, by `lateNode`.
+  * The operator gets its `LateLog` by `lateNode` from the batch that it is planned for.
   */
 trait HasLateOutput { this: LogicalPlan =>
 
-  /** The same in every copy of the node, and another in each node of a query. */
+  /** The id of the node: the same in every copy, and unique within a query. */
   def lateNode: UUID
 
   def lateSettings: LateSettings
 
-  /** The columns of a late row, without those that the log adds. */
+  /** The columns of a late row, without the columns that the log adds. */
   def lateRow: StructType
 }

@@ -8,15 +8,15 @@ import org.apache.spark.unsafe.array.ByteArrayMethods
 
 import io.eventtide.kernel.window.FrameWindowState
 
-/** A key, or a group of keys, whose own watermark is behind those of others, and which has an open
-  * window.
+/** A key, or a group of keys, with an open window, whose watermark is behind the watermarks of
+  * others.
   *
   * @param key
-  *   the bytes of its row, by which its state is found again
+  *   the bytes of the key's row, by which its state is found
   * @param watermark
-  *   its own, in microseconds
+  *   the key's watermark, in microseconds
   * @param due
-  *   the watermark at which its next window closes, in microseconds
+  *   the watermark at which the key's next window closes, in microseconds
   */
 private[spark] final case class LaggingKey(
     key: Array[Byte],
@@ -25,22 +25,24 @@ private[spark] final case class LaggingKey(
     due: Long
 )
 
-/** The keys of one partition with the lowest watermarks, where each key, or each group of keys, has
-  * its own.
+/** The keys with the lowest watermarks in one partition, if each key or group of keys has its own
+  * watermark.
   *
-  *   - '''Guarantee:''' what is said of a key is so after this batch. A key that is further behind than
-  *     all of them may be missing: only keys that had a turn, and those that were known, are looked at.
-  *   - '''Restart:''' nothing to save; the first batch of a run looks at all keys.
+  *   - '''Guarantee:''' the values of a reported key are current after this batch. A key that is
+  *     further behind may be missing, because only processed keys and keys of the previous batch
+  *     are checked.
+  *   - '''Restart:''' nothing to restore; the first batch of a run checks all keys.
   *
   * @param known
-  *   those of the batch before, as bytes; they are looked at again
+  *   the reported keys of the previous batch, as bytes; they are checked again
   */
 private[spark] final class LaggingKeys(columns: Seq[Attribute], known: Seq[Array[Byte]]) {
-  private val left = mutable.HashSet.from(known.map(rowOf)) // of these, without a turn yet
+  private val left = mutable.HashSet.from(known.map(rowOf)) // of these, not yet processed
   private val lowest = mutable.PriorityQueue.empty[LaggingKey](Ordering.by(_.watermark))
   private lazy val nameOf = SubstreamName.of(columns.map(_.dataType))
 
-  /** A key has had its turn; it stays the caller's. What was said of it before counts no more. */
+  /** Records a processed key, replacing its previous values. The caller may reuse `key` afterwards.
+    */
   def offer(key: UnsafeRow, watermark: Option[Long], due: => Long): Unit = {
     if (left.nonEmpty) left.remove(key): Unit
     watermark.filterNot(isAbove).foreach { low =>
@@ -75,7 +77,7 @@ private[spark] final class LaggingKeys(columns: Seq[Attribute], known: Seq[Array
     lowest += LaggingKey(key.getBytes, name, watermark, due)
   }
 
-  /** The known keys that had no turn. */
+  /** The known keys that were not processed. */
   def unseen: Seq[UnsafeRow] = left.toSeq
 
   def result: Seq[LaggingKey] = lowest.toSeq.sortBy(_.watermark)
@@ -89,6 +91,6 @@ private[spark] final class LaggingKeys(columns: Seq[Attribute], known: Seq[Array
 
 private[spark] object LaggingKeys {
 
-  /** How many keys are known of a partition, and of a query. */
+  /** The maximum number of keys that are reported for a partition, and for a query. */
   val Most = 3
 }

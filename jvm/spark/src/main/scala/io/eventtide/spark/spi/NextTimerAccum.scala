@@ -2,13 +2,13 @@ package io.eventtide.spark.spi
 
 import io.eventtide.spark.options.WindowSettings
 
-/** What is next due: the end of the first window to close, and the first time by the clock, in
-  * microseconds; `Never` where there is none.
+/** The next timers: the end of the first window to close, and the first processing time timer, both
+  * in microseconds. `Never` if there is none.
   *
   * @param keys
-  *   how many keys have open windows, or `Unknown`
+  *   the number of keys with open windows, or `Unknown`
   * @param lagging
-  *   keys with watermarks of their own that are far behind; the ledger does not keep them
+  *   the keys whose own watermarks are furthest behind; not stored in the ledger
   */
 private[spark] final case class NextTimer(
     end: Long,
@@ -17,7 +17,7 @@ private[spark] final case class NextTimer(
     lagging: Seq[LaggingKey] = Nil
 ) {
 
-  /** Whether a watermark closes that window, of these settings. */
+  /** Whether `watermark` closes the first window, under `settings`. */
   def isClosed(watermark: Option[Long], settings: WindowSettings): Boolean =
     watermark.exists(end <= settings.closedUpTo(_))
 }
@@ -25,12 +25,12 @@ private[spark] final case class NextTimer(
 private[spark] object NextTimer {
   val Never: Long = Long.MaxValue
 
-  /** In place of a number of keys. */
+  /** The value of `keys` if their number is not known. */
   val Unknown: Long = -1
 
   val Nothing: NextTimer = NextTimer(Never, Never, 0)
 
-  /** What all partitions owe together. */
+  /** The earliest timers of all partitions. */
   def together(all: Iterable[NextTimer]): NextTimer = all.foldLeft(Nothing) { (one, other) =>
     NextTimer(
       math.min(one.end, other.end),
@@ -41,7 +41,7 @@ private[spark] object NextTimer {
   }
 }
 
-/** Brings to the driver what is next due in each partition. */
+/** Collects the next timers of all partitions on the driver. */
 final class NextTimerAccum extends PartitionAccum[NextTimer] {
   override protected def empty: NextTimerAccum = new NextTimerAccum
 }

@@ -6,14 +6,14 @@ import scala.collection.mutable
 
 import org.apache.spark.util.AccumulatorV2
 
-/** Brings to the driver what each partition has to report.
+/** Collects the reports of all partitions on the driver.
   *
-  * The last report of a partition counts, whichever attempt of its task it is of: they are the same.
+  * The last report of a partition counts. All attempts of a task report the same.
   */
 abstract class PartitionAccum[T] extends AccumulatorV2[(Int, T), Map[Int, T]] {
   private val partitions = mutable.HashMap.empty[Int, T]
 
-  /** One of the same class, without reports. */
+  /** A new instance of the same class, without reports. */
   protected def empty: PartitionAccum[T]
 
   override def add(report: (Int, T)): Unit = synchronized(partitions += report): Unit
@@ -32,6 +32,6 @@ abstract class PartitionAccum[T] extends AccumulatorV2[(Int, T), Map[Int, T]] {
 
   override def merge(other: AccumulatorV2[(Int, T), Map[Int, T]]): Unit = other.value.foreach(add)
 
-  // A heartbeat serialises the accumulator while its task may report.
+  // A heartbeat may serialize the accumulator while its task reports.
   private def writeObject(out: ObjectOutputStream): Unit = synchronized(out.defaultWriteObject())
 }

@@ -7,15 +7,15 @@ import scala.collection.mutable
 import io.eventtide.kernel.SavedText
 import io.eventtide.kernel.watermark.EventTimeStats
 
-/** What one partition of one batch held: its substreams, and the rows that were refused.
+/** The rows of one partition in one batch: its substreams, and the number of refused rows.
   *
-  * The task's thread writes it row by row while the heartbeat's thread may serialise it. Only a new
-  * substream changes the map, and does so under the same lock as the copy that is sent; a count that
-  * is one row old in a heartbeat does no harm.
+  * The task's thread updates it for every row, while the heartbeat thread may serialize it. Only a
+  * new substream changes the collection, under the same lock as the serialization. A count in a
+  * heartbeat may be one row old, which does no harm.
   */
 final class PartitionEventTimeStats extends Externalizable {
   private val substreams = mutable.ArrayBuffer.empty[(String, EventTimeStats)]
-  private val byName = mutable.HashMap.empty[String, EventTimeStats] // in the task only
+  private val byName = mutable.HashMap.empty[String, EventTimeStats] // used in the task only
 
   /** Rows without a usable event time. */
   var badTime = 0L
@@ -25,7 +25,7 @@ final class PartitionEventTimeStats extends Externalizable {
 
   def size: Int = substreams.size
 
-  /** All rows that were read, refused ones too. */
+  /** The number of rows read, including refused rows. */
   def total: Long = synchronized {
     badTime + future + substreams.iterator.map(_._2.count).sum
   }

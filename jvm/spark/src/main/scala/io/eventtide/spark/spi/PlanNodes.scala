@@ -6,31 +6,31 @@ import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalP
 
 import io.eventtide.spark.options.{Structure, WatermarkSettings, WindowSettings}
 
-/** A watermark node of ours, as a running query sees it. */
+/** An Eventtide watermark node, as a running query uses it. */
 trait WatermarkNode { this: EventTimeWatermark =>
 
   def settings: WatermarkSettings
 
-  /** Whether its rows have the time of their batch, so that none is ever late. */
+  /** Whether the event time of the rows is the timestamp of their batch, so that no row is late. */
   def isOfIngestion: Boolean
 }
 
-/** A window of ours in a plan. */
+/** An Eventtide window node. */
 trait WindowNode { this: LogicalPlan =>
 
-  /** The same in every copy of the node, and another in each node of a query. */
+  /** The id of the node: the same in every copy, and unique within a query. */
   def nodeId: UUID
 
   def settings: WindowSettings
 
-  /** What the state of the window depends on. */
+  /** The properties of the window that its state depends on. */
   def structure: Structure
 
-  /** The aggregation by key and frame that is part of the window. */
+  /** The aggregation by key and frame within the window. */
   def aggregation: LogicalPlan
 }
 
-/** What attaches a clock to a query. */
+/** The node that attaches a clock to a query. */
 trait ClockNode { this: LogicalPlan =>
 
   /** Whether the query closes every window after its last row. */
@@ -39,11 +39,11 @@ trait ClockNode { this: LogicalPlan =>
 
 private[spark] object PlanNodes {
 
-  /** The watermarks of a plan that are ours, in the order of its inputs. */
+  /** The Eventtide watermark nodes of a plan, in the order of its inputs. */
   def watermarks(plan: LogicalPlan): Seq[EventTimeWatermark with WatermarkNode] =
     plan.collect { case node: EventTimeWatermark with WatermarkNode => node }.distinctBy(_.nodeId)
 
-  /** The windows of a plan, once each, in an order that a restart keeps. */
+  /** The window nodes of a plan, without duplicates, in an order that is stable across restarts. */
   def windows(plan: LogicalPlan): Seq[LogicalPlan with WindowNode] =
     plan.collect { case window: LogicalPlan with WindowNode => window }.distinctBy(_.nodeId)
 

@@ -14,20 +14,20 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.types.{DataType, StringType}
 
-/** The name of a substream, from the text of its columns.
+/** The name of a substream, built from the text of its columns.
   *
-  * One column is its own name; a backslash at its beginning is doubled, since a null is `\null`.
-  * Several are joined by `/`, with a backslash before each separator and backslash in them. So no
-  * two substreams share a name.
+  * The name of a single column is its text. A leading backslash is doubled, because a null is
+  * `\null`. Several columns are joined by `/`, with a backslash before each separator and backslash
+  * in their texts. So two substreams never share a name.
   */
 private[spark] object SubstreamName {
 
-  /** The one substream of a source that has no others. */
+  /** The name of the only substream of a source without substream columns. */
   val Whole = "all"
 
   /** The name over the columns of a row. */
   def expression(columns: Seq[Expression]): Expression = {
-    // As Spark writes it, by the same clock everywhere.
+    // In Spark's text format, with the same time zone everywhere.
     val texts = columns.map(Cast(_, StringType, Some("UTC")))
     def orNull(text: Expression)(name: Expression) = If(IsNull(text), Literal(Null), name)
     texts match {
@@ -40,7 +40,9 @@ private[spark] object SubstreamName {
     }
   }
 
-  /** In place of a substream that is expected and has no name yet. No column's text has a bare backslash. */
+  /** The name of an expected substream that has not been seen yet. No column's text starts with an
+    * unescaped backslash.
+    */
   def placeholder(number: Int): String = s"$Expected$number"
 
   def isPlaceholder(name: String): Boolean = name.startsWith(Expected)
@@ -52,7 +54,7 @@ private[spark] object SubstreamName {
   private def escaped(text: Expression, mark: String): Expression =
     StringReplace(text, Literal(mark), Literal(s"\\$mark"))
 
-  /** Names values of these types; made once, since to make it takes longer than many names. */
+  /** Names values of these types. Reuse the function: creating it takes longer than many names. */
   def of(types: Seq[DataType]): Seq[Any] => String = {
     val columns = types.zipWithIndex.map { case (kind, i) => BoundReference(i, kind, true) }
     val name = expression(columns)

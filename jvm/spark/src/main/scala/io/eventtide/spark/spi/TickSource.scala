@@ -1,4 +1,4 @@
 package io.eventtide.spark.spi
 
-/** A source that never has a row: its offset counts the batches that the clock has asked for. */
+/** A source without rows, whose offset counts the batches that the clock has requested. */
 private[spark] trait TickSource

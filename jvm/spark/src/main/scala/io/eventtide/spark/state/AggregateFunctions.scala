@@ -22,14 +22,14 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.types.{DataType, ObjectType}
 
-/** The aggregate functions of a window over rows that hold one buffer each; one instance a task.
+/** The aggregate functions of a window, with one buffer row for all of them; one instance per task.
   *
   * A buffer is a row of all functions' buffer columns, as Spark's partial aggregation makes it.
   *
   * @param counts
-  *   what `Inverse` says of functions that can deduct; empty for others
+  *   the `counts` of `Inverse` for functions that can deduct; empty for others
   * @param rows
-  *   the rows that come, where they have not been aggregated; None for rows of partial aggregation
+  *   the input rows, if they are not aggregated; None for rows of partial aggregation
   */
 private[spark] final class AggregateFunctions(
     aggregates: Seq[AggregateFunction],
@@ -72,20 +72,20 @@ private[spark] final class AggregateFunctions(
     input
   )
 
-  /** Makes a row of the buffer columns empty. */
+  /** Resets a row of the buffer columns to the initial values. */
   def initialize(buffer: InternalRow): Unit = {
     initialValues.target(buffer)(InternalRow.empty): Unit
     imperative.foreach(_.initialize(buffer))
   }
 
-  /** A row of the buffer columns that has taken nothing; of buffers without objects. */
+  /** A row of the initial values, for buffers without objects. */
   def empty: UnsafeRow = {
     val values = new SpecificInternalRow(types.toSeq)
     initialize(values)
     UnsafeProjection.create(types).apply(values).copy()
   }
 
-  /** Adds what partial aggregation made, or what was saved. */
+  /** Merges a buffer of partial aggregation or a saved buffer. */
   def merge(into: InternalRow, from: InternalRow): Unit = {
     mergeValues.target(into)(joined(into, from)): Unit
     var i = 0
@@ -97,19 +97,19 @@ private[spark] final class AggregateFunctions(
 
   private val updates = rows.map(new AggregateUpdater(functions, attributes, _))
 
-  /** How many columns a row has that comes. */
+  /** The number of columns of an input row. */
   val inputColumns: Int = rows.fold(types.length)(_.columns.length)
 
-  /** Adds a row that comes. */
+  /** Adds an input row. */
   def take(into: InternalRow, row: InternalRow): Unit = updates match {
     case None => merge(into, row)
     case Some(update) => update(into, row)
   }
 
-  /** Whether a row that comes is a buffer. */
+  /** Whether input rows are buffers. */
   def takesBuffers: Boolean = rows.isEmpty
 
-  /** As `merge`, of two buffers in memory: their typed ones hold objects, not bytes. */
+  /** As `merge`, for two buffers in memory, whose typed columns hold objects, not bytes. */
   def mergeObjects(into: InternalRow, from: InternalRow): Unit = {
     mergeValues.target(into)(joined(into, from)): Unit
     var i = 0
@@ -123,7 +123,8 @@ private[spark] final class AggregateFunctions(
     }
   }
 
-  // What a function merges has been serialized, in Spark: some take it over, and some know no other.
+  // In Spark, a merged buffer has just been deserialized. Some functions take ownership of it, and
+  // some support no other form.
   private def mergeTyped(
       function: TypedImperativeAggregate[Any],
       at: Int,
@@ -142,7 +143,7 @@ private[spark] final class AggregateFunctions(
   private lazy val deductValues =
     MutableProjection.create(Inverse.expressions(functions, counts), attributes ++ inputs)
 
-  /** Takes out what was merged; of functions that can. */
+  /** Removes a merged buffer, for functions that can deduct. */
   def deduct(into: InternalRow, from: InternalRow): Unit =
     deductValues.target(into)(joined(into, from)): Unit
 
@@ -161,7 +162,7 @@ private[spark] final class AggregateFunctions(
   private val evaluatedByCall: Array[(Int, ImperativeAggregate)] =
     functions.zipWithIndex.collect { case (f: ImperativeAggregate, i) => i -> f }.toArray
 
-  /** The results of all functions, good until the next call. */
+  /** The results of all functions, valid until the next call. */
   def evaluate(buffer: InternalRow): InternalRow = {
     evaluated(buffer): Unit
     evaluatedByCall.foreach { case (i, function) => results.update(i, function.eval(buffer)) }
@@ -171,7 +172,7 @@ private[spark] final class AggregateFunctions(
 
 private[spark] object AggregateFunctions {
 
-  /** Whether all buffers have a fixed length, and can be changed where they lie. */
+  /** Whether all buffers have a fixed length and can be updated in place. */
   def areFixed(aggregates: Seq[AggregateFunction]): Boolean =
     aggregates.forall {
       case _: TypedImperativeAggregate[_] => false
@@ -180,13 +181,13 @@ private[spark] object AggregateFunctions {
 
   private val AnyObject = ObjectType(classOf[AnyRef])
 
-  // Of these it is known that they only read what they merge, in whatever form it is.
+  // These functions only read a merged buffer, in whatever form it is.
   private def leavesAlone(function: AggregateFunction): Boolean = function match {
     case _: Collect[_] | _: PercentileBase | _: ApproximatePercentile => true
     case _ => false
   }
 
-  // Imperative functions have to be told where in a buffer's row their columns are.
+  // Imperative functions need the offset of their columns in a buffer row.
   private def placed(aggregates: Seq[AggregateFunction]): Seq[AggregateFunction] =
     aggregates.zip(offsets(aggregates)).map {
       case (function: ImperativeAggregate, at) =>

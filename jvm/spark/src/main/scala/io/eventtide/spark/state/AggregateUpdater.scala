@@ -18,17 +18,17 @@ import org.apache.spark.sql.catalyst.expressions.{
   Predicate
 }
 
-/** Rows that have not been aggregated.
+/** The columns of input rows that are not aggregated.
   *
   * @param filters
-  *   which rows each function takes; None for all
+  *   the filter of each function; None for all rows
   */
 private[spark] final case class InputColumns(
     columns: Seq[Attribute],
     filters: Seq[Option[Expression]]
 )
 
-/** Adds rows to the buffers of functions, which know where in a buffer's row they are. */
+/** Adds input rows to the buffers of functions, whose buffer offsets are set. */
 private[spark] final class AggregateUpdater(
     functions: Seq[AggregateFunction],
     buffers: Seq[Attribute],
@@ -66,7 +66,7 @@ private[spark] final class AggregateUpdater(
 
 private[spark] object AggregateUpdater {
 
-  /** What the buffer columns of a function become with a row. */
+  /** The updated buffer columns of a function after an input row. */
   def values(function: DeclarativeAggregate, filter: Option[Expression]): Seq[Expression] =
     function.updateExpressions.zip(function.aggBufferAttributes).map { case (value, buffer) =>
       filter.fold(value)(If(_, value, buffer))

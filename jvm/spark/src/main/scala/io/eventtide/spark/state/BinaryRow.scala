@@ -7,8 +7,8 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource}
 
 /** Reads and writes bytes as a row of one binary column, in place.
   *
-  * Such a row is a word of null bits, a word with the offset and the length, and the bytes: so the
-  * bytes are written behind two words, and the row is pointed at the whole.
+  * Such a row consists of a word of null bits, a word with offset and length, and the bytes. So the
+  * bytes are written after two reserved words, and the row points to the whole.
   */
 private[state] final class BinaryRow {
   private val sink = new ByteSink(1 << 12)
@@ -20,7 +20,7 @@ private[state] final class BinaryRow {
     sink
   }
 
-  /** What was written since `begin`, as a row, good until the next one begins. */
+  /** The bytes written since `begin`, as a row, valid until the next `begin`. */
   def end(): UnsafeRow = {
     val length = sink.position - BinaryRow.Header
     sink.align()
@@ -35,10 +35,10 @@ private[state] final class BinaryRow {
 private[state] object BinaryRow {
   private val Header = 16
 
-  /** Points a source at the bytes of a row, where they lie.
+  /** Points a source at the bytes of a row, in place.
     *
-    * A state store puts a byte of its own before a row, so that words are read across their borders,
-    * where the machine can do that.
+    * A state store puts a byte before each row, so words are read unaligned, if the machine
+    * supports that.
     */
   def open(row: UnsafeRow, source: ByteSource): Unit = row.getBaseObject match {
     case bytes: Array[Byte] if Platform.unaligned() =>

@@ -5,17 +5,17 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import io.eventtide.kernel.window.Buffers
 
-/** The kernel's buffers as rows of aggregation buffers; one key at a time. */
+/** The kernel's buffers, as rows of aggregation buffers; for one key at a time. */
 private[spark] trait BufferPool extends Buffers {
 
-  /** Forgets all buffers: another key comes. */
+  /** Releases all buffers, before another key. */
   def reset(): Unit
 
-  /** A row that comes as a buffer, good until the next one is given. */
+  /** An input row as a buffer, valid until the next call. */
   def input(row: UnsafeRow): Int
 
-  /** As `input`, where rows come too that have been aggregated: one of these, whose first columns are
-    * those of a buffer.
+  /** As `input`, for a row of partial aggregation in an input that also has unaggregated rows. Its
+    * first columns are those of a buffer.
     */
   def aggregated(row: UnsafeRow): Int
 
@@ -27,9 +27,11 @@ private[spark] object BufferPool {
   def apply(calls: AggregateFunctions, fixed: Boolean): BufferPool =
     if (fixed) new UnsafeRowBufferPool(calls) else new ObjectBufferPool(calls)
 
-  /** The number of the buffer that is the row at hand. */
+  /** The number of the buffer that is the current input row. */
   private[state] val Input = 0
 
-  /** The number of the one that is the row at hand where others have not been aggregated. */
+  /** The number of the buffer that is the current aggregated row, in an input with unaggregated
+    * rows.
+    */
   private[state] val Aggregated = 1
 }

@@ -6,16 +6,17 @@ import org.apache.spark.unsafe.Platform
 
 import io.eventtide.kernel.window.{ByteSink, ByteSource}
 
-/** Words of a row, without the bytes of each that are zero at its upper or at its lower end.
+/** The words of a row, without the zero bytes at the upper or the lower end of each word.
   *
-  * Counts have zeros above, and doubles of few digits below, so that a buffer takes a half or a third
-  * of its bytes. A byte before each two words says how long they are, in four bits each: up to 8 for
-  * so many lower bytes, and more for so many upper ones beyond 8.
+  * Counts have zeros above, and doubles of few digits have zeros below, so a buffer takes a half or
+  * a third of its bytes. A byte before each pair of words holds their length codes, in four bits
+  * each. A code up to 8 is the number of lower bytes; a code above 8 is 8 plus the number of upper
+  * bytes.
   */
 private[state] object CompressedWords {
 
   def write(row: AnyRef, offset: Long, words: Int, out: ByteSink): Unit = {
-    // A word is written as a whole before it is known how much of it stays.
+    // A whole word is written first, and its unused bytes are overwritten by the next one.
     val start = out.reserve((words + 1) / 2 + 8 * words + 8)
     val bytes = out.bytes
     var at = start
@@ -42,7 +43,7 @@ private[state] object CompressedWords {
 
   private def length(code: Int): Int = if (code <= 8) code else code - 8
 
-  /** By how many bits a word of this length is shifted, so that its bytes are the lower ones. */
+  /** The shift in bits that moves the bytes of a word with this length code to the lower end. */
   private def shift(code: Int): Int = if (code <= 8) 0 else (16 - code) << 3
 
   private def put(bytes: Array[Byte], at: Int, word: Long, code: Int): Int = {
@@ -100,7 +101,7 @@ private[state] object CompressedWords {
     word
   }
 
-  /** Whether the machine has the lowest byte of a word first, wherever the word begins. */
+  /** Whether the machine is little-endian and supports unaligned access. */
   private val AsTheyLie =
     Platform.unaligned() && ByteOrder.nativeOrder == ByteOrder.LITTLE_ENDIAN
 }

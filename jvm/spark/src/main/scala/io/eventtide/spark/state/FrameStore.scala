@@ -16,30 +16,31 @@ import org.apache.spark.sql.types.LongType
 import io.eventtide.kernel.window.{BlockStore, ByteSink, ByteSource, FrameWindowState}
 import io.eventtide.spark.EventtideException
 
-/** The state of one partition: rings, their blocks, and the indexes of what falls due.
+/** The state of one partition: the window state of each key, its blocks, and the timer indexes.
   *
-  * An entry of the index says from which end on a key owes results, at every boundary until its ring
-  * is empty or has a gap. So a key that is always active has an entry that never moves.
+  * An entry of the index by end holds the first end with a timer of a key. The timer fires at every
+  * boundary from there on, until the key's window state is empty or has a gap. So the entry of a
+  * key that is always active never moves.
   *
-  * In the index by the clock a key stands at a time at which it was due once: it is put at a later one
-  * when that has come. So a key that is always active is moved once in its timeout. When keys are due
-  * indeed is counted beside the index. Keys whose rows come one by one are indexed by ends in the same
-  * way, since each row may put off what they owe.
+  * An entry of the index by processing time may hold an earlier timer of its key. It moves to a
+  * later time once the earlier one has passed. So the entry of a key that is always active moves
+  * once per timeout. The current timers are counted beside the index. If the input has unaggregated
+  * rows, keys are indexed by end in the same way, since each row may delay their timers.
   *
-  * A key need not be saved after windows of it have closed: what `closed` says is passed over when it
-  * is read.
+  * A key need not be saved after its windows have closed: windows up to `closed` are skipped when
+  * it is read.
   *
-  * Its fields `byEnd` and `byClock` are the keys by the end, and by the time, at which they next owe
-  * a result. The keys of a group are by their ends in `groups`, which has to be turned to the group.
+  * The fields `byEnd` and `byClock` index keys by the end, and by the processing time, of their
+  * next timer. `groups` indexes the keys of a group by end; the group has to be opened first.
   *
   * @param nowMicros
-  *   the batch's timestamp
+  *   the batch's time by the query's clock
   * @param isByRow
-  *   whether the rows of keys come one by one
+  *   whether the input has unaggregated rows
   * @param rules
-  *   by which watermarks of keys move, and keys are silent
+  *   the options that determine per-key watermarks and idleness
   * @param before
-  *   what the partition remembers
+  *   the partition's metadata after the batch before
   */
 private[spark] final class FrameStore(
     store: StateStore,
@@ -62,36 +63,36 @@ private[spark] final class FrameStore(
   private val values = new BinaryRow
   private val source = new ByteSource
   private var key: UnsafeRow = _
-  private var stored = false // whether the present key has state
-  private var isUnmodified = false // whether nothing of it has been written
+  private var stored = false // whether the current key has state
+  private var isUnmodified = false // whether nothing of the key has been written
   private var nextId = batchId << 32
 
-  /** What the indexes have for the present key: its id, and under which end it stands where its rows
-    * have been aggregated before.
+  /** The current key's id and entries in the indexes: `due` is its end if all input rows are
+    * aggregated.
     */
   private var id = 0L
   private var due = FrameWindowState.Never
   private var dueInGroup = FrameWindowState.Never
 
-  /** Of the state: which one it is. */
+  /** The state partition id. */
   def partition: Int = store.id.partitionId
 
-  /** The id of the present key; no other key ever has it. */
+  /** The id of the current key; ids are never reused. */
   def keyId: Long = id
 
-  /** Windows that end at this boundary or before were given before this batch. */
+  /** The boundary up to which windows were emitted before this batch. */
   val closed: Long = before.fold(Long.MinValue)(_.closed)
 
-  /** The highest watermark that a key has ever had of its own; `Long.MinValue` for none. */
+  /** The highest per-key watermark so far; `Long.MinValue` for none. */
   val watermark: Long = before.fold(Long.MinValue)(_.watermark)
 
-  /** Whether the keys with state may have other watermarks, or be due at other times, than is known. */
+  /** Whether the timing options have changed since the keys' timers were set. */
   val timingChanged: Boolean = before.exists(_.rules != rules)
 
-  /** How many keys have state. */
+  /** The number of keys with state. */
   def keyCount: Long = keys
 
-  /** Turns to a key; true when it has state, which can then be read. */
+  /** Opens a key; true if it has state, which can then be read. */
   def open(key: UnsafeRow): Boolean = {
     this.key = key
     val value = store.get(key)
@@ -119,19 +120,21 @@ private[spark] final class FrameStore(
     if (groups.isDefined) dueInGroup = source.getNumber()
   }
 
-  /** Reads the present key's state. */
+  /** Reads the current key's state. */
   def read(content: ByteSource => Unit): Unit = content(source)
 
-  /** Whether the present key is well indexed and its blocks are as they were, if it is next due then. */
+  /** Whether the current key need not be saved: its index entry fits the next timer, and its blocks
+    * are unchanged.
+    */
   def canSkipWrite(nextDue: Long, boundary: Long): Boolean =
     isUnmodified && isDueAgain(nextDue, boundary)
 
-  /** A key that owes a result at the very next boundary stays where it is in the index. */
+  /** A key with a timer at the very next boundary keeps its index entry. */
   private def isDueAgain(nextDue: Long, boundary: Long) =
     due < nextDue && nextDue == boundary + 1
 
-  /** Saves the present key's state, with the end, the time, and the end by the watermark of its group
-    * at which it is next due.
+  /** Saves the current key's state with its next timers: by end, by processing time, and by end for
+    * the watermark of its group.
     */
   def save(
       nextDue: Long,
@@ -157,17 +160,17 @@ private[spark] final class FrameStore(
     stored = true
   }
 
-  /** What the present key owes by one of the indexes, which may be behind. */
+  /** The current key's timer in one of the indexes, whose entry may hold an earlier time. */
   private final class Owed(index: TimerIndex, val counts: TimerHistogram) {
-    private var indexed = FrameWindowState.Never // where the key stands
-    private var due = FrameWindowState.Never // there or later
+    private var indexed = FrameWindowState.Never // the indexed time
+    private var due = FrameWindowState.Never // the timer: that time or later
 
     def begin(): Unit = {
       indexed = FrameWindowState.Never
       due = FrameWindowState.Never
     }
 
-    /** Says when the key is next due; what the index has up to `passed` has had its turn. */
+    /** Sets the key's next timer; index entries up to `passed` have been processed. */
     def move(next: Long, passed: Long): Unit = {
       val canSkipWrite = next != FrameWindowState.Never && indexed <= next && indexed > passed
       if (!canSkipWrite) indexed = index.move(key, id, indexed, next)
@@ -201,7 +204,7 @@ private[spark] final class FrameStore(
     groups.foreach(_.addKeys(more))
   }
 
-  /** Forgets the present key; true when it had state. */
+  /** Removes the current key; true if it had state. */
   def drop(): Boolean = {
     val had = stored
     if (had) {
@@ -216,12 +219,12 @@ private[spark] final class FrameStore(
     had
   }
 
-  /** Remembers what there is of the partition as a whole, and answers it.
+  /** Saves and returns the metadata of the partition.
     *
     * @param closing
-    *   windows that end at this boundary or before have been given now
+    *   the boundary up to which windows have been emitted in this batch or before
     * @param highest
-    *   what `watermark` is now
+    *   the new value of `watermark`
     */
   def finish(closing: Long, highest: Long): PartitionMeta = {
     val facts = PartitionMeta(
@@ -247,21 +250,21 @@ private[spark] final class FrameStore(
     blockKeyOf(joined(key, number))
   }
 
-  /** All keys with state, as they are now. */
+  /** A snapshot of all keys with state. */
   def allKeys: StateStoreIterator[UnsafeRowPair] = store.iterator()
 
-  /** The id of a key with that state. */
+  /** The id of a key with this state. */
   def idOf(value: UnsafeRow): Long = {
     BinaryRow.open(value, source)
     FrameStore.checkVersion(source.getByte())
     source.getNumber()
   }
 
-  /** The blocks of the present key's ring. */
+  /** The blocks of the current key's window state. */
   val blocks: BlockStore = new Blocks(WindowStateLayout.Blocks)
 
-  /** The blocks of its frames that have closed, and may change; of rows that wait, where windows keep
-    * rows.
+  /** The blocks of the current key's closed frames that may still change. For windows that retain
+    * rows, the blocks of rows that wait for the watermark.
     */
   val history: BlockStore = new Blocks(WindowStateLayout.DelayLine)
 
@@ -313,7 +316,7 @@ private[spark] object FrameStore {
         record,
         before
       )
-    // The first format had no such record.
+    // Format 1 has no such record.
     if (before.isEmpty && state.byEnd.head != FrameWindowState.Never) checkVersion(1)
     state
   }

@@ -1,12 +1,12 @@
 package io.eventtide.spark.state
 
-/** Numbers from 0 on, given out and taken back: as many as are in use at once. */
+/** Allocates numbers from 0 up and reuses released ones; numbers stay below the peak in use. */
 private[state] final class IdPool {
   private var free = new Array[Int](16)
   private var freeCount = 0
   private var used = 0
 
-  /** All are taken back. */
+  /** Releases all numbers. */
   def reset(): Unit = {
     freeCount = 0
     used = 0

@@ -27,17 +27,18 @@ import org.apache.spark.sql.types.{
   ShortType
 }
 
-/** Aggregates that can take back, exactly, what was merged: counts, and sums and averages of whole
-  * numbers and decimals.
+/** Aggregates that can remove a merged buffer exactly: counts, and sums and averages of integers
+  * and decimals.
   *
-  * A sum is null over no values, which the sum alone cannot tell from zero once frames have left. So
-  * each sum has a count of its values beside it, added if the user has none: also one that is never
-  * null, since what the state looks like must not depend on what Spark finds out about a column.
+  * A sum over no values is null. After frames are deducted, the sum alone cannot distinguish that
+  * from zero. So each sum has a count of its values beside it, which is added if the query has
+  * none. A sum that is never null has one too, since the state format must not depend on the
+  * nullability that Spark infers for a column.
   *
   * @param aggregates
-  *   the user's, and after them the counts that were added
+  *   the query's aggregates, then the added counts
   * @param counts
-  *   for each of them, where the count of its values is; -1 for one that needs none
+  *   for each aggregate, the ordinal of the count of its values; -1 if it needs none
   */
 private[spark] final case class Inverse(
     aggregates: Seq[AggregateExpression],
@@ -46,10 +47,11 @@ private[spark] final case class Inverse(
 
 private[spark] object Inverse {
 
-  // Sums of decimals have ten digits more, so up to here ten milliards of them cannot overflow.
+  // Sums of decimals have ten more digits, so up to this precision ten billion values cannot
+  // overflow.
   private val MostDigits = DecimalType.MAX_PRECISION - 10
 
-  /** None if one of the aggregates cannot. */
+  /** The aggregates with their counts; None if one of them cannot deduct. */
   def of(aggregates: Seq[AggregateExpression]): Option[Inverse] =
     Option.when(aggregates.forall(call => isExact(call.aggregateFunction))) {
       val needed = aggregates.flatMap(countOf).distinctBy(_.canonicalized)
@@ -59,9 +61,9 @@ private[spark] object Inverse {
 
   private def isExact(function: AggregateFunction): Boolean = function match {
     case _: Count => true
-    case Sum(_, how) if how.evalMode == EvalMode.TRY => false // an overflow leaves nothing to go on
+    case Sum(_, how) if how.evalMode == EvalMode.TRY => false // an overflow cannot be undone
     case Sum(value, _) => isWhole(value) || isDecimal(value)
-    case Average(value, _) => isDecimal(value) // that of whole numbers is kept as a double
+    case Average(value, _) => isDecimal(value) // the sum of an integer average is a double
     case _ => false
   }
 
@@ -83,7 +85,7 @@ private[spark] object Inverse {
   private def indexOf(count: AggregateExpression, among: Seq[AggregateExpression]): Int =
     among.indexWhere(_.canonicalized == count.canonicalized)
 
-  /** What takes the input's buffers out of the own ones. */
+  /** Expressions that deduct the input buffers from the own buffers. */
   def expressions(functions: Seq[AggregateFunction], counts: Seq[Int]): Seq[Expression] =
     functions.zip(counts).flatMap {
       case (sum: Sum, count) if count >= 0 =>
@@ -97,7 +99,7 @@ private[spark] object Inverse {
   private def differences(function: AggregateFunction): Seq[Expression] =
     function.aggBufferAttributes.zip(function.inputAggBufferAttributes).map { case (own, other) =>
       own.dataType match {
-        case BooleanType => own // whether a sum of decimals is empty
+        case BooleanType => own // the emptiness flag of a decimal sum
         case decimal: DecimalType =>
           DecimalAddNoOverflowCheck(own, UnaryMinus(other, failOnError = false), decimal)
         case _ => Subtract(own, Coalesce(Seq(other, Literal.default(other.dataType))))

@@ -8,9 +8,9 @@ import org.apache.spark.unsafe.Platform
 
 import io.eventtide.kernel.window.{ByteSink, ByteSource}
 
-/** Buffers of any length: rows of values, and of the objects that typed aggregates work with. */
+/** Buffers of any length: rows of values and of the objects of typed aggregates. */
 private[state] final class ObjectBufferPool(calls: AggregateFunctions) extends BufferPool {
-  private val rows = mutable.ArrayBuffer.empty[InternalRow] // those that are free are empty
+  private val rows = mutable.ArrayBuffer.empty[InternalRow] // free ones are null
   private val numbers = new IdPool
   private val toBytes = UnsafeProjection.create(calls.types)
   private val written = newRow()
@@ -20,7 +20,7 @@ private[state] final class ObjectBufferPool(calls: AggregateFunctions) extends B
 
   def reset(): Unit = {
     rows.clear()
-    rows += null // the input's
+    rows += null // the input row
     numbers.reset()
     numbers.take(): Unit
   }
@@ -30,7 +30,7 @@ private[state] final class ObjectBufferPool(calls: AggregateFunctions) extends B
     BufferPool.Input
   }
 
-  // Rows with such buffers come one by one, or all of them aggregated by Spark.
+  // With such buffers, either all input rows are aggregated by Spark or none are.
   def aggregated(row: UnsafeRow): Int =
     throw new IllegalStateException("some rows have been aggregated, and others have not")
 
@@ -71,7 +71,7 @@ private[state] final class ObjectBufferPool(calls: AggregateFunctions) extends B
     bytes.writeToMemory(out.bytes, Platform.BYTE_ARRAY_OFFSET.toLong + start)
   }
 
-  // What was saved looks like what partial aggregation makes, so it is merged in the same way.
+  // A saved buffer has the format of partial aggregation, so it is merged in the same way.
   def read(in: ByteSource): Int = {
     val length = in.getCount().toInt
     in.align()

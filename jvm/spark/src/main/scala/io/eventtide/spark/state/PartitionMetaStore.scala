@@ -8,14 +8,14 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
 
 import io.eventtide.kernel.window.{ByteSink, ByteSource}
 
-/** What a partition of state remembers of itself: one row in a family of its own.
+/** Stores the metadata of a state partition, as one row in a separate column family.
   *
-  * Spark's store can count its rows too, but then it reads each before it writes it.
+  * Spark's store can count its rows too, but then it reads each row before it writes it.
   */
 private[state] final class PartitionMetaStore(store: StateStore, families: WindowStateLayout) {
   private val key = UnsafeProjection.create(families.partitionKeys).apply(InternalRow(0L))
 
-  /** What the batch before has left; None in a partition that is new. */
+  /** The metadata after the batch before; None in a new partition. */
   def read(): Option[PartitionMeta] =
     Option(store.get(key, WindowStateLayout.Partition)).map { value =>
       val in = new ByteSource
@@ -61,22 +61,24 @@ private[state] final class PartitionMetaStore(store: StateStore, families: Windo
   }
 }
 
-/** @param keys
-  *   how many there are
+/** The metadata of a state partition.
+  *
+  * @param keys
+  *   the number of keys
   * @param byEnd
-  *   the first number of the index by end; `FrameWindowState.Never` if it is empty
+  *   the first number of the index by window end; `FrameWindowState.Never` if it is empty
   * @param byClock
-  *   the same of the index by time
+  *   the first number of the index by processing time; `FrameWindowState.Never` if it is empty
   * @param closed
-  *   windows that end at this boundary or before have been given
+  *   the boundary up to which windows have been emitted
   * @param watermark
-  *   the highest that a key has ever had of its own; `Long.MinValue` for none
+  *   the highest per-key watermark so far; `Long.MinValue` for none
   * @param rules
-  *   by which watermarks of keys move, and keys are silent
+  *   the options that determine per-key watermarks and idleness
   * @param ends
-  *   by which ends keys are due, where their rows come one by one
+  *   the keys by the end of their next window, if the input has unaggregated rows
   * @param deadlines
-  *   when keys are due by the clock
+  *   the keys by their processing-time timers
   */
 private[spark] final case class PartitionMeta(
     keys: Long,

@@ -2,11 +2,12 @@ package io.eventtide.spark.state
 
 import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameWindowState}
 
-/** How many keys are due at which time, so that the first time is known while the index of keys is
-  * behind: there a key stands at a time at which it was due once, or at a later one.
+/** Counts keys by timer, so that the next timer is known although index entries may lag: an entry
+  * holds the key's current timer or an earlier one.
   *
-  *   - '''Guarantee:''' exact while there are no more different times than fit; beyond that times
-  *     count together that are less than a unit apart, at most a 128th of the span that they had when they were most.
+  *   - '''Guarantee:''' exact up to `Most` different times. Beyond that, times less than a unit
+  *     apart are counted together; a unit is at most 1/128 of the times' span when there were most
+  *     of them.
   *   - '''Restart:''' `write` and `read` keep all of it.
   */
 private[spark] final class TimerHistogram {
@@ -17,7 +18,7 @@ private[spark] final class TimerHistogram {
   private var size = 0
   private var unit = 1L // a power of two
 
-  /** A key is due at another time, `FrameWindowState.Never` for none. */
+  /** Moves a key's timer to another time; `FrameWindowState.Never` for no timer. */
   def move(from: Long, to: Long): Unit = if (from != to) {
     if (to != FrameWindowState.Never) add(to, 1)
     if (from != FrameWindowState.Never) add(from, -1)
@@ -68,12 +69,14 @@ private[spark] final class TimerHistogram {
     size = kept
   }
 
-  /** The first time at which a key is due, or of times that count together the first; `FrameWindowState.Never`
-    * if none is due.
+  /** The first timer of any key, or the first of the times that are counted together with it;
+    * `FrameWindowState.Never` if no timer is set.
     */
   def first: Long = if (size == 0) FrameWindowState.Never else times(0)
 
-  /** As `first`, but once that has come, behind all times that count together with it. */
+  /** As `first`; but if that time has passed, the end of the unit in which times are counted
+    * together.
+    */
   def firstAfter(now: Long): Long =
     if (unit > 1 && first <= now) first + unit else first
 

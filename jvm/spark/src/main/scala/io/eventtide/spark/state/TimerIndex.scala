@@ -19,15 +19,15 @@ import org.apache.spark.sql.types.LongType
 
 import io.eventtide.kernel.window.FrameWindowState
 
-/** The keys of one partition in the order of a number: the end, or the time, at which they are due.
+/** The keys of one partition in the order of a number: the window end or the time of their timers.
   *
-  * What falls due leaves at the front, and a store steps over what has left until it is compacted. So
-  * no scan begins before the first entry that is known to be there.
+  * Fired timers leave at the front, and a store steps over deleted entries until it is compacted.
+  * So no scan begins before the first entry that is known to exist.
   *
-  * Where it has groups of keys, it is that of one group at a time.
+  * With groups of keys, the index covers one group at a time.
   *
   * @param first
-  *   where no entry is before when this is made; None if nothing is known
+  *   a lower bound of all entries when the index is opened; None if it is not known
   */
 private[spark] final class TimerIndex(
     store: StateStore,
@@ -52,22 +52,24 @@ private[spark] final class TimerIndex(
     }
   )
 
-  /** The group that it is turned to. */
+  /** The selected group. */
   def group: Long = groupId
 
-  /** Turns to the entries of a group, of which none is before `first`. */
+  /** Selects the entries of a group, which are all at `first` or later. */
   def select(group: Long, first: Long): Unit = {
     groupId = group
     least = first
   }
 
-  /** Where no entry is before. */
+  /** The lower bound of all entries. */
   def lowest: Long = least
 
-  /** There is no entry before a number. */
+  /** Raises the lower bound of all entries. */
   def beginAt(first: Long): Unit = least = math.max(least, first)
 
-  /** Moves a key from one number to another, `FrameWindowState.Never` for none; answers the new one. */
+  /** Moves a key from one number to another, `FrameWindowState.Never` for none; returns the new
+    * number.
+    */
   def move(key: UnsafeRow, id: Long, from: Long, to: Long): Long = {
     if (from != to) {
       if (from != FrameWindowState.Never) store.remove(entry(from, key), family)
@@ -89,18 +91,20 @@ private[spark] final class TimerIndex(
     entryOf(joined(leading, key))
   }
 
-  /** All entries, in order, as they are now; behind those of a group come those of others. */
+  /** A snapshot of all entries, in order; the entries of a group are followed by those of other
+    * groups.
+    */
   def entries: StateStoreIterator[UnsafeRowPair] = {
     val start = Option.when(least != Long.MinValue)(entry(least - 1, nobody))
     SparkShims.entriesFrom(store, start, numbers, family)
   }
 
-  /** The number of an entry; `FrameWindowState.Never` if it is of another group. */
+  /** The number of an entry; `FrameWindowState.Never` if it belongs to another group. */
   def numberOf(entry: UnsafeRow): Long =
     if (numbers > 1 && entry.getLong(0) != groupId) FrameWindowState.Never
     else entry.getLong(numbers - 1)
 
-  /** The key of an entry, good until the next one is asked for. */
+  /** The key of an entry, valid until the next call. */
   def keyOf(entry: UnsafeRow): UnsafeRow = keyColumns(entry)
 
   /** The number of the first entry; `FrameWindowState.Never` if there is none. */

@@ -7,27 +7,26 @@ import org.apache.spark.unsafe.Platform
 
 import io.eventtide.kernel.window.{ByteSink, ByteSource}
 
-/** Buffers of one length, each an `UnsafeRow` in a slot of its own.
+/** Buffers of one length, each an `UnsafeRow` in its own slot.
   *
-  * Slots are kept for ever: nothing is allocated once there are as many as the longest key needs at
-  * once.
+  * Slots are never freed: there is no allocation once there are enough for the longest key.
   */
 private[state] final class UnsafeRowBufferPool(calls: AggregateFunctions) extends BufferPool {
   private val empty = calls.empty
   private val length = empty.getSizeInBytes
 
-  private val rows = // the first two are the input's
+  private val rows = // the first two are input rows
     mutable.ArrayBuffer(new UnsafeRow(calls.inputColumns), new UnsafeRow(0))
   private val numbers = new IdPool
 
-  private var chunk = Array.emptyByteArray // in which the last slot lies
-  private var at = 0 // where the next one begins
+  private var chunk = Array.emptyByteArray // holds the last slot
+  private var at = 0 // offset of the next slot
 
   reset()
 
   def reset(): Unit = {
     numbers.reset()
-    numbers.take(): Unit // the input's
+    numbers.take(): Unit // for input rows
     numbers.take(): Unit
   }
 
@@ -45,7 +44,8 @@ private[state] final class UnsafeRowBufferPool(calls: AggregateFunctions) extend
 
   def fresh(): Int = copyOf(empty)
 
-  // A row that comes is no buffer, unless all are, and one with more columns is laid out otherwise.
+  // An input row is not a buffer, unless all input rows are. A row with more columns has another
+  // layout.
   def copy(from: Int): Int =
     if (from > BufferPool.Aggregated || from == BufferPool.Input && calls.takesBuffers)
       copyOf(rows(from))

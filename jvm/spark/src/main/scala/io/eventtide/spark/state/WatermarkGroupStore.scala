@@ -14,9 +14,9 @@ import org.apache.spark.sql.execution.streaming.state.{
 
 import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameWindowState}
 
-/** The groups of one partition, whose keys have one watermark together, one group at a time.
+/** The groups of one partition, whose keys share a watermark; one group at a time.
   *
-  * A group is there as long as one of its keys is.
+  * A group exists as long as one of its keys does.
   */
 private[spark] final class WatermarkGroupStore(
     store: StateStore,
@@ -24,13 +24,13 @@ private[spark] final class WatermarkGroupStore(
     batchId: Long
 ) {
 
-  /** The keys of the group by the end with which each is due. */
+  /** The keys of the group by the end of their next window. */
   val index = new TimerIndex(store, families.groupIndex, None)
 
   private val values = new BinaryRow
   private val source = new ByteSource
   private val groupOf = UnsafeProjection.create(groupColumns)
-  private var group: UnsafeRow = _ // null before the first
+  private var group: UnsafeRow = _ // null before the first group
   private var stored = false
   private var isChanged = false
   private var keys = 0L
@@ -41,19 +41,19 @@ private[spark] final class WatermarkGroupStore(
     BoundReference(at, key.dataType, key.nullable)
   }
 
-  /** The columns of the group at hand. */
+  /** The columns of the current group. */
   def key: UnsafeRow = group
 
-  /** The id of the group at hand; no other group ever has it. */
+  /** The id of the current group; ids are never reused. */
   def id: Long = index.group
 
-  /** Whether a key is of the group at hand. */
+  /** Whether a key belongs to the current group. */
   def hasKey(key: UnsafeRow): Boolean = group != null && groupOf(key) == group
 
-  /** Turns to the group of a key; true when it has state, which can then be read. */
+  /** Opens the group of a key; true if it has state, which can then be read. */
   def openOf(key: UnsafeRow): Boolean = open(groupOf(key).copy())
 
-  /** Turns to a group. */
+  /** Opens a group; true if it has state, which can then be read. */
   def open(group: UnsafeRow): Boolean = {
     this.group = group
     val value = store.get(group, WindowStateLayout.Groups)
@@ -76,10 +76,10 @@ private[spark] final class WatermarkGroupStore(
     keys = source.getCount()
   }
 
-  /** Reads what is kept of the group's time. */
+  /** Reads the group's saved watermark. */
   def read(content: ByteSource => Unit): Unit = content(source)
 
-  /** What is kept of it is another. */
+  /** Marks the current group as changed. */
   def change(): Unit = isChanged = true
 
   private[state] def addKeys(count: Int): Unit = {
@@ -87,7 +87,7 @@ private[spark] final class WatermarkGroupStore(
     isChanged = true
   }
 
-  /** Saves what has changed of the group at hand, or forgets it with its last key. */
+  /** Saves the current group if it has changed, or removes it with its last key. */
   def save(content: ByteSink => Unit): Unit = if (isChanged) {
     if (keys == 0) { if (stored) store.remove(group, WindowStateLayout.Groups) }
     else {
@@ -103,6 +103,6 @@ private[spark] final class WatermarkGroupStore(
     isChanged = false
   }
 
-  /** All groups, as they are now. */
+  /** A snapshot of all groups. */
   def all: StateStoreIterator[UnsafeRowPair] = store.iterator(WindowStateLayout.Groups)
 }

@@ -17,25 +17,26 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 import org.apache.spark.sql.types.{BinaryType, LongType, StructField, StructType}
 
-/** The column families in which a window keeps its state, by partition of the keys.
+/** The column families of a window's state, per partition of the keys.
   *
   * {{{
-  *   default   keys               -> ring      the frames of a key, all or the newest and the oldest
-  *   blocks    keys, first frame  -> frames    what lies between, of a long window or a long lag
-  *   history   keys, first frame  -> frames    as blocks, of closed windows that late rows may change
-  *                                             of Storm's windows both have rows: those of windows,
-  *                                             and those that no watermark has reached
-  *   due       end, keys          -> key id    in order, from which end on a key owes results
-  *   deadline  time, keys         -> key id    in order, when a key is due by the clock
-  *   partition 0                  -> facts     how many keys, where indexes begin, what has closed
-  *   groups    group              -> time      the watermark that the keys of a group have
+  *   default   keys               -> ring      all frames of a key, or the newest and oldest
+  *   blocks    keys, first frame  -> frames    the frames between, of a long window or a long lag
+  *   history   keys, first frame  -> frames    closed frames that late rows may still change
+  *                                             For Storm windows, blocks has the rows of windows,
+  *                                             and history the rows above the watermark.
+  *   due       end, keys          -> key id    the first window end with a timer of a key, in order
+  *   deadline  time, keys         -> key id    the processing-time timer of a key, in order
+  *   partition 0                  -> facts     number of keys, first index entries, closed boundary
+  *   groups    group              -> time      the watermark that the keys of a group share
   *   in_group  group id, end, keys -> key id   as due, by the watermark of the group
   * }}}
   *
-  * Values are bytes with a version in front, so that the format can change with the checkpoint kept.
+  * Values are bytes that start with a version, so that the format can change without a new
+  * checkpoint.
   *
   * @param groups
-  *   which of the keys tell groups that have a watermark together; None where there are no groups
+  *   the ordinals of the key columns that identify a group with one watermark; None without groups
   */
 private[spark] final case class WindowStateLayout(
     keys: StructType,
@@ -50,7 +51,7 @@ private[spark] final case class WindowStateLayout(
   private[state] val groupIndex = IndexLayout(WindowStateLayout.InGroup, Seq("group", "due"), keys)
   private[state] val partitionKeys = StructType(Seq(WindowStateLayout.number("partition")))
 
-  /** A provider of one partition's state for the caller alone, who closes it. */
+  /** A provider of one partition's state for exclusive use; the caller closes it. */
   def provider(
       id: StateStoreId,
       conf: StateStoreConf,
@@ -67,7 +68,7 @@ private[spark] final case class WindowStateLayout(
     stateSchemaProvider = None
   )
 
-  /** Makes the families that a store has not from the start. */
+  /** Creates the families that a store does not have yet. */
   def create(store: StateStore): Unit = {
     val blocks = NoPrefixKeyStateEncoderSpec(blockKeys)
     val frames = WindowStateLayout.bytes("frames")
@@ -90,14 +91,14 @@ private[spark] final case class WindowStateLayout(
   }
 }
 
-/** The columns of an index of keys, which begin with the numbers that it is in the order of. */
+/** The columns of an index of keys, which start with the numbers by which it is sorted. */
 private[state] final case class IndexLayout(
     family: String,
     ordered: Seq[String],
     keys: StructType
 ) {
   val numbers: Int = ordered.length
-  // Scans begin at an entry without a key, whatever keys there are.
+  // A scan starts at an entry with a null key, whether or not keys are nullable.
   val entries: StructType =
     StructType(ordered.map(WindowStateLayout.number) ++ keys.fields.map(_.copy(nullable = true)))
   val ids: StructType = StructType(Seq(WindowStateLayout.number("id")))
@@ -117,8 +118,10 @@ private[spark] object WindowStateLayout {
   val Groups = "groups"
   val InGroup = "in_group"
 
-  /** @param groups
-    *   which of the keys tell groups; None where there are none
+  /** The layout for these keys.
+    *
+    * @param groups
+    *   the key columns that identify a group; None without groups
     */
   def of(keys: Seq[Attribute], groups: Option[Seq[Attribute]]): WindowStateLayout =
     WindowStateLayout(

@@ -16,10 +16,10 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 import org.apache.spark.sql.internal.SQLConf
 
-/** Rows beside the state of their partitions, with stores that do not count their rows.
+/** Combines rows with the state of their partitions, in stores that do not count their rows.
   *
-  * To count, a store reads each row before it writes it, half of all its reads. A window counts its
-  * keys by itself. Who sets the option for the session has it as it is set.
+  * To count its rows, a store reads each row before it writes it, which is half of all its reads. A
+  * window counts its keys itself. An explicit setting of the session takes precedence.
   */
 private[spark] final class WindowStateStoreRDD[A: ClassTag](
     rows: RDD[A],

@@ -14,9 +14,9 @@ import io.eventtide.spark.EventtideException
 import io.eventtide.spark.options.{WindowKind, WindowSettings}
 import io.eventtide.spark.planning.{PolicyWatermark, WindowAggregate}
 
-/** A window on the kernel alone: for the test kit, which holds a query against it.
+/** Runs a window on the kernel alone, so that the test kit can compare a query with it.
   *
-  * Rows are known by the numbers that the caller gives them. Times are in microseconds.
+  * The caller numbers the rows. Times are in microseconds.
   */
 final class KernelOracle private (
     settings: WindowSettings,
@@ -40,12 +40,13 @@ final class KernelOracle private (
 
   private def triggers: Seq[Trigger] = settings.triggers.map(_.trigger)
 
-  /** Takes a batch of rows, each with its number, the names of its key and of its key's group, and its
-    * time, null where there is none; what comes out as JSON:
+  /** Processes a batch of rows and returns the results as JSON. Each row has a number, the names of
+    * its key and of the key's group, and a time, which is null for a row without one. An example:
     *
     * {{{
     *   {"late": [3], "results": [
-    *     {"start": 0, "end": 10, "timing": "on_time", "index": 0, "last": true, "trigger": "", "rows": [0, 1]}]}
+    *     {"start": 0, "end": 10, "timing": "on_time", "index": 0, "last": true, "trigger": "",
+    *      "rows": [0, 1]}]}
     * }}}
     */
   def batch(
@@ -68,7 +69,7 @@ final class KernelOracle private (
     answer(give => engine.batch(now, rows.map(_._2))(give).map(numberOf))
   }
 
-  /** The clock moves, and there are no rows; as `batch`. */
+  /** Advances the clock without rows; the result is as for `batch`. */
   def tick(now: Long): String = answer { give =>
     engine.tick(now)(give)
     Nil
@@ -96,7 +97,7 @@ object KernelOracle {
 
   private final case class Key(name: String, group: String)
 
-  /** The run of the last window of a plan, over rows of one substream. */
+  /** The kernel run of the last window of a plan, over rows of one substream. */
   def of(results: DataFrame): KernelOracle = {
     val plan = results.queryExecution.analyzed
     val settings = WindowAggregate.allIn(plan).head.settings

@@ -13,10 +13,10 @@ import org.apache.spark.sql.eventtide.Plans
 import org.apache.spark.sql.execution.python.EvaluatePython
 import org.apache.spark.sql.types.StructType
 
-/** Rows from Python: a pickled list of tuples, whose values are in the form in which Spark keeps
-  * them, such as times as microseconds.
+/** Reads rows from Python: a pickled list of tuples with values in Spark's internal format, such as
+  * times in microseconds.
   *
-  * PySpark itself has a Python worker pass them on, which takes as long as a batch of a query does.
+  * PySpark would pass the rows through a Python worker, which takes as long as a batch of a query.
   */
 private[spark] object PickledRows {
 

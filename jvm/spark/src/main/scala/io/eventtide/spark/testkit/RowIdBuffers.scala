@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 import io.eventtide.kernel.window.{Buffers, ByteSink, ByteSource}
 
-/** Buffers that hold the numbers of rows, so that a result says which rows are in it. */
+/** Buffers that hold row numbers, so that a result lists its rows. */
 private[testkit] final class RowIdBuffers extends Buffers {
   private val all = mutable.ArrayBuffer.empty[Vector[Int]]
 
@@ -15,7 +15,7 @@ private[testkit] final class RowIdBuffers extends Buffers {
 
   def apply(buffer: Int): Vector[Int] = all(buffer)
 
-  /** No buffer is in use any more. */
+  /** Discards all buffers; none is in use any more. */
   def reset(): Unit = all.clear()
 
   def fresh(): Int = of(Vector.empty)

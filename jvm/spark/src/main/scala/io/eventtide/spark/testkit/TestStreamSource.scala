@@ -32,14 +32,15 @@ import org.apache.spark.sql.connector.read.{
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-/** The rows that a script feeds to a query, kept on the driver so that any run can read them again.
+/** The rows that a script feeds to a query. They stay on the driver, so that any run can read them
+  * again.
   *
-  * Each batch that is added is one micro-batch, also when several wait.
+  * Each added batch is one micro-batch, even if several are pending.
   */
 final class TestSource private (val id: String, val schema: StructType) {
   private val batches = mutable.ArrayBuffer.empty[Seq[Array[InternalRow]]]
 
-  /** Adds a batch that is read as one partition for every partition of the DataFrame. */
+  /** Adds a batch with one input partition for each partition of the DataFrame. */
   def add(rows: DataFrame): Unit = {
     val added = rows.queryExecution.toRdd
       .mapPartitions(partition => Iterator(partition.map(_.copy()).toArray))
@@ -47,10 +48,10 @@ final class TestSource private (val id: String, val schema: StructType) {
     synchronized(batches += added.toSeq)
   }
 
-  /** Adds a batch for each list of rows, all at once, so that no query runs between them.
+  /** Adds one batch for each list of rows, atomically, so that no query runs in between.
     *
     * @param partitions
-    *   over which the rows of each batch are spread in turn
+    *   the number of partitions over which the rows of each batch are spread round-robin
     */
   def add(pickled: JList[Array[Byte]], partitions: Int): Unit = {
     val added = pickled.asScala.map { batch =>
@@ -60,7 +61,7 @@ final class TestSource private (val id: String, val schema: StructType) {
     synchronized(batches ++= added)
   }
 
-  /** Lets go of the rows. */
+  /** Releases the rows. */
   def close(): Unit = TestSource.forget(id)
 
   def length: Int = synchronized(batches.length)
@@ -84,7 +85,8 @@ object TestSource {
   private def forget(id: String): Unit = open.remove(id)
 }
 
-/** Reads a script: `readStream.format("io.eventtide.spark.source.TestStreamSource").option("script", id)`.
+/** Reads a script: set the option `script` to its id. The format is the class name,
+  * `io.eventtide.spark.testkit.TestStreamSource`.
   */
 final class TestStreamSource extends TableProvider {
   override def inferSchema(options: CaseInsensitiveStringMap): StructType =

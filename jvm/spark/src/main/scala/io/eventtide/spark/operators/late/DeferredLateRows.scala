@@ -9,21 +9,22 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.UnsafeExternalRowSorter
 import org.apache.spark.util.collection.unsafe.sort.PrefixComparators
 
-/** Rows of a key that are late so far, until all of its batch are here; see `TimedWindows`.
+/** Buffers rows whose lateness is not decided until all rows of the key's batch have arrived; see
+  * `TimedWindows`.
   *
-  * A few are copied. More are in Spark's memory, and on disk where that is not enough: a backfill may
-  * have millions for one key.
+  * Up to `DeferredLateRows.Few` rows are copied to the heap. More rows use Spark's execution memory
+  * and spill to disk, because a backfill may have millions of rows for one key.
   *
   * @param timeAt
-  *   where the time of a row is, in microseconds
+  *   the ordinal of the event time, in microseconds
   */
 private[operators] final class DeferredLateRows(columns: Seq[Attribute], timeAt: Int) {
   private val few = mutable.ArrayBuffer.empty[UnsafeRow]
-  private var many: UnsafeExternalRowSorter = _ // null while they are few
+  private var many: UnsafeExternalRowSorter = _ // null up to `Few` rows
 
   def isEmpty: Boolean = few.isEmpty && many == null
 
-  /** Adds a row, which stays the caller's. */
+  /** Adds a copy of a row. */
   def add(row: UnsafeRow): Unit =
     if (many != null) many.insertRow(row)
     else if (few.length < DeferredLateRows.Few) few += row.copy(): Unit
@@ -34,7 +35,9 @@ private[operators] final class DeferredLateRows(columns: Seq[Attribute], timeAt:
       many.insertRow(row)
     }
 
-  /** Gives all rows, the latest first, each good until the next, and forgets them. */
+  /** Passes all rows to `take`, the latest first, and clears the buffer. Each row is valid until
+    * the next.
+    */
   def takeAll(take: UnsafeRow => Unit): Unit =
     if (many == null) {
       few.sortInPlaceBy(_.getLong(timeAt))(Ordering.Long.reverse).foreach(take)
@@ -69,6 +72,6 @@ private[operators] final class DeferredLateRows(columns: Seq[Attribute], timeAt:
 
 private[operators] object DeferredLateRows {
 
-  /** So many take less than a page of Spark's memory. */
+  /** The maximum number of rows on the heap; they take less than a page of Spark's memory. */
   val Few = 4096
 }

@@ -7,10 +7,11 @@ import io.eventtide.kernel.window.TimeRange
 import io.eventtide.spark.latelog.{LateReason, PartitionLate}
 import io.eventtide.spark.operators.{BatchTime, WindowOperatorSpec}
 
-/** Which rows of a task are in no window, where each is judged by its key; those in time are counted.
+/** Finds and logs the rows of a task that are in no window, by the watermark of each row's key.
+  * Rows on time are counted.
   *
   * @param watermark
-  *   that of the key at hand
+  *   the watermark of the current key
   */
 private[operators] final class KeyedLateRows(
     plan: WindowOperatorSpec,
@@ -26,7 +27,7 @@ private[operators] final class KeyedLateRows(
   private val latest = rows.guard.fold(times.highest)(_.limit(batch.timestamp))
   private val reason = LateReason.of(windows.lateRule)
 
-  /** Whether a row can be in no window, whatever its key; it is logged then. */
+  /** Whether a row is in no window, whatever its key; such a row is logged. */
   def refuses(micros: Long, row: UnsafeRow): Boolean = {
     val hasTime = KeyedLateRows.hasTime(micros, row, timeAt, times)
     if (!hasTime) addWithoutTime(row)
@@ -34,13 +35,19 @@ private[operators] final class KeyedLateRows(
     !hasTime || micros > latest
   }
 
-  /** Counts rows that were in time, whose lowest time is this. */
+  /** Counts rows that are on time.
+    *
+    * @param lowest
+    *   the lowest time of the rows
+    * @param rows
+    *   the number of rows
+    */
   def pass(lowest: Long, rows: Long): Unit = late.pass(lowest, rows)
 
-  /** Counts a row that is in a window without a time. */
+  /** Counts a row that is in a window although it has no time. */
   def passWithoutTime(): Unit = late.pass(lowest = Long.MaxValue, rows = 1)
 
-  /** Logs a row that was late by the watermark of its key. */
+  /** Logs a row that is late by the watermark of its key. */
   def add(micros: Long, row: UnsafeRow): Unit = add(micros, row, reason)
 
   private def addWithoutTime(row: UnsafeRow): Unit = {
@@ -56,7 +63,7 @@ private[operators] final class KeyedLateRows(
 
 private[operators] object KeyedLateRows {
 
-  /** Whether a row has one of these times in that column. */
+  /** Whether the row's time is not null and in this range. */
   def hasTime(micros: Long, row: UnsafeRow, timeAt: Int, times: TimeRange): Boolean =
     !row.isNullAt(timeAt) && micros >= times.lowest && micros <= times.highest
 }

@@ -21,10 +21,10 @@ import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.operators.WindowBatchContext
 import io.eventtide.spark.options.WindowSettings
 
-/** Takes the rows that are not on time out of the stream, before they are aggregated.
+/** Removes the rows that are not on time from the stream, before they are aggregated.
   *
   * @param batch
-  *   the batch it is planned for; None in a plan that will not run as a streaming batch
+  *   the batch for which it is planned; None in a plan that does not run as a streaming batch
   */
 final case class LateRowFilterExec(
     limits: LateRowFilterSpec,
@@ -63,7 +63,7 @@ final case class LateRowFilterExec(
   override protected def doProduce(ctx: CodegenContext): String =
     child.asInstanceOf[CodegenSupport].produce(ctx, this)
 
-  // A union consumes once for each of its branches, in one class: they share one log.
+  // A union calls doConsume once per branch, in one generated class: the branches share one log.
   @transient private var opened: Option[(CodegenContext, String)] = None
 
   private def openedIn(ctx: CodegenContext): String =
@@ -79,7 +79,7 @@ final case class LateRowFilterExec(
       variable
     }
 
-  // The columns of a late row are read where it is found to be late, and nowhere else.
+  // The columns of a late row are evaluated only in the branch for late rows.
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
     val onTime = openedIn(ctx)
     val ExprCode(code, isMissing, micros) = input(ordinal)
@@ -107,12 +107,12 @@ final case class LateRowFilterExec(
     copy(child = newChild)
 }
 
-/** By what a row is on time.
+/** The limits within which a row is on time.
   *
   * @param logged
-  *   what is kept of a late row: its columns, and the names of its substream and its key
+  *   the logged part of a late row: its columns, and the names of its substream and its key
   * @param guard
-  *   by which rows from the future are late too
+  *   the limit above which a row from the future is late
   */
 final case class LateRowFilterSpec(
     eventTime: Attribute,

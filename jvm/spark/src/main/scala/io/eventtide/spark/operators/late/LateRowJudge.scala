@@ -7,12 +7,12 @@ import io.eventtide.spark.latelog.{LateLog, LateReason, PartitionLate}
 import io.eventtide.spark.operators.WindowBatchContext
 import io.eventtide.spark.options.WindowSettings
 
-/** What is on time in one batch: made on the driver, opened by each task.
+/** The limits for rows on time in one batch; created on the driver, opened by each task.
   *
   * @param below
-  *   rows before it are late
+  *   the time below which rows are late
   * @param latest
-  *   rows after it are from the future
+  *   the time above which rows are from the future
   */
 private[late] final class LateRowJudge(
     val below: Long,
@@ -42,7 +42,7 @@ private[late] object LateRowJudge {
   }
 }
 
-/** The rows of one partition that are not on time. Only they are brought here. */
+/** Logs the rows of one partition that are not on time; rows on time are only counted. */
 final class LateRowSink private[late] (watch: LateRowJudge, log: PartitionLate) {
 
   /** Event times from `earliest` to `latest` are on time. */
@@ -55,7 +55,7 @@ final class LateRowSink private[late] (watch: LateRowJudge, log: PartitionLate) 
 
   private val lateReason = LateReason.of(spec.profile.lateRule)
 
-  /** A row of that time is not late. */
+  /** Counts a row with this time as on time. */
   def pass(micros: Long): Unit = log.pass(micros)
 
   def add(row: InternalRow, missing: Boolean, micros: Long): Unit =

@@ -7,9 +7,11 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, Codegen
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.{CodegenSupport, UnaryExecNode}
 
-/** Aggregates rows by key and frame where they are, and gives a row for each key, in generated code.
+/** Aggregates rows by key and frame before the shuffle and emits one row per key, in generated
+  * code.
   *
-  * When memory runs out what there is is given, and a key comes again later: nothing is spilled.
+  * When memory runs out, all collected keys are emitted, and a key may be emitted again later.
+  * Nothing is spilled.
   */
 private[preagg] trait FrameAggregateCodegen extends UnaryExecNode with CodegenSupport {
 
@@ -17,7 +19,7 @@ private[preagg] trait FrameAggregateCodegen extends UnaryExecNode with CodegenSu
 
   protected def updates: FrameAggregation
 
-  // The code of more would be too long for the JIT compiler.
+  // The method for more aggregates would be too long for the JIT compiler.
   override def supportCodegen: Boolean = aggregates.length <= FrameAggregateCodegen.MostInOneMethod
 
   override lazy val metrics: Map[String, SQLMetric] = otherMetrics +
@@ -28,16 +30,16 @@ private[preagg] trait FrameAggregateCodegen extends UnaryExecNode with CodegenSu
   override def inputRDDs(): Seq[RDD[InternalRow]] =
     child.asInstanceOf[CodegenSupport].inputRDDs()
 
-  // Rows are given between those that come, when memory is full: so the input has to be stopped. It
-  // has ended when it stops though there is memory and no row of its own has gone on, since a union
-  // stops no more than its branch.
+  // Rows are emitted between input rows when memory is full, so the input has to be stoppable. The
+  // input has ended if it stops although there is memory and this operator has emitted no row: a
+  // union stops only its current branch.
   override def needStopCheck: Boolean = true
   override def limitNotReachedChecks: Seq[String] = Nil
 
-  /** How a row changes the frames, for `doConsume`. */
+  /** Generates the frame update of a row, for `doConsume`. */
   @transient protected var taking: FrameUpdateCodegen = _
 
-  /** Begins the code of a stage, in which the frames are this variable. */
+  /** Begins the code of a stage; `frames` is the variable of the `FrameHashMap`. */
   protected def begin(ctx: CodegenContext, frames: String): Unit =
     taking = new FrameUpdateCodegen(ctx, frames, updates)
 

@@ -24,18 +24,18 @@ import org.apache.spark.sql.types.{BinaryType, StructField, StructType}
 import io.eventtide.spark.operators.LookaheadIterator
 import io.eventtide.spark.state.AggregateUpdater
 
-/** How rows change the buffers of their keys and frames; sent to the executors.
+/** How rows update the buffers of their keys and frames; sent to the executors.
   *
   * @param keys
-  *   over a row
+  *   the key expressions, over an input row
   * @param frame
-  *   over a row
+  *   the frame number, over an input row
   * @param initial
-  *   what a buffer has that has taken nothing
+  *   the initial values of a buffer
   * @param values
-  *   what the columns of a buffer become, over the buffer and a row
+  *   the updated buffer columns, over the buffer and an input row
   * @param others
-  *   columns between the key and its frames in a row that is given, which are null
+  *   columns between the key and its frames in an output row, which are null
   */
 private[preagg] final case class FrameAggregation(
     keys: Seq[Expression],
@@ -45,7 +45,7 @@ private[preagg] final case class FrameAggregation(
     others: StructType
 ) {
 
-  /** The columns of a row that the values use. */
+  /** The columns of an input row that `values` reads. */
   lazy val columns: Seq[PrefetchBatchCodegen.Column] = values
     .flatMap(_.collect { case used: BoundReference if used.ordinal >= initial.length => used })
     .distinctBy(_.ordinal)
@@ -53,13 +53,17 @@ private[preagg] final case class FrameAggregation(
       PrefetchBatchCodegen.Column(used.ordinal - initial.length, used.dataType, used.nullable)
     )
 
-  /** Opens what a task collects; its memory ends with the task. */
+  /** Opens the map of a task; its memory is freed at the end of the task. */
   def open(peakMemory: SQLMetric): FrameHashMap = {
     val memory = TaskMemory.open(peakMemory)
     openWith(memory.reserve(_))
   }
 
-  /** As `open`, with memory as somebody else has it: whether so many bytes more may be used. */
+  /** As `open`, with another memory manager.
+    *
+    * @param reserve
+    *   reserves this number of bytes; false if they are not available
+    */
   private[preagg] def openWith(reserve: Long => Boolean): FrameHashMap = {
     val empty = UnsafeProjection.create(initial)(InternalRow.empty).copy()
     new FrameHashMap(keys.length, empty, joiner, reserve)
@@ -89,7 +93,7 @@ private[preagg] final case class FrameAggregation(
 
 private[preagg] object FrameAggregation {
 
-  /** The column in which a key's frames are. */
+  /** The column that holds a key's frames. */
   val FramesColumn: StructType = StructType(Seq(StructField("frames", BinaryType)))
 
   def of(
@@ -139,7 +143,7 @@ private[preagg] final class PartialFrameIterator(
   }
 }
 
-/** Has rows change the buffers of their keys and frames. */
+/** Updates the buffers of rows' keys and frames. */
 private[preagg] final class FrameUpdater(updates: FrameAggregation, frames: FrameHashMap) {
   private val keyOf = UnsafeProjection.create(updates.keys)
   private val update = MutableProjection.create(updates.values)

@@ -5,23 +5,25 @@ import org.apache.spark.unsafe.Platform
 
 import io.eventtide.spark.operators.Hashing
 
-/** Records of keys with some of their frames, in one array. A record is known by where it begins.
+/** Records of keys with some of their frames, in one array. A record is identified by its offset.
   *
   * {{{
   *   words of the key, room | older record, frames | frames of older ones | last frame
   *   key | frame, buffer | frame, buffer | ... | index
   * }}}
   *
-  * A record that is full gets a newer one, so that what all keys use at one time lies together.
+  * A full record is followed by a newer one for the same key, so that frames that all keys use at
+  * the same time lie together.
   *
-  * Frames are in the order in which they came, which mostly is theirs: so a frame is where it would
-  * be if they were without gaps, or near. Longer records have an index besides. They grow with what a
-  * key has, so that a key has few records, and order never matters much.
+  * Frames are stored in arrival order, which is mostly frame order. So a frame is at the slot that
+  * it would have without gaps, or near it. Longer records also have an index. Records grow with the
+  * number of frames of the key, so that a key has few records and the arrival order never matters
+  * much.
   *
   * @param empty
-  *   a buffer that has taken nothing
+  *   a buffer with the initial values
   * @param reserve
-  *   whether so many bytes more may be used
+  *   reserves this number of bytes; false if they are not available
   */
 private[preagg] final class FrameArena(empty: UnsafeRow, reserve: Long => Boolean) {
   import FrameArena._
@@ -29,7 +31,7 @@ private[preagg] final class FrameArena(empty: UnsafeRow, reserve: Long => Boolea
   private val bufferBytes = empty.getSizeInBytes
   private val slotWords = 1 + (bufferBytes >> 3)
   private var words = new Array[Long](FirstWords)
-  private var granted = FirstWords // words that may be kept
+  private var granted = FirstWords // words that may be retained
   private var used = 0
   private var full = !reserve(FirstWords * 8L)
 
@@ -41,7 +43,7 @@ private[preagg] final class FrameArena(empty: UnsafeRow, reserve: Long => Boolea
     full = false
   }
 
-  // ---- what a record has
+  // ---- reading a record
 
   private def keyWords(record: Int): Int = (words(record) >>> 32).toInt
   private def room(record: Int): Int = (words(record) & ~HasNewer).toInt
@@ -68,11 +70,12 @@ private[preagg] final class FrameArena(empty: UnsafeRow, reserve: Long => Boolea
     same
   }
 
-  /** As `isOf`, for a key of one column without null that is this word. */
+  /** As `isOf`, for a non-null key of one column, given as its word. */
   def isOf(record: Int, key: Long): Boolean =
     words(record + Header + 1) == key && words(record + Header) == 0 && keyWords(record) == 2
 
-  /** Where a frame is, in this record or an older one of the key; `None` if it is not there. */
+  /** The offset of a frame in this record or an older one of the key; `None` if it does not exist.
+    */
   def find(newest: Int, frame: Long): Int = {
     var record = newest
     var at = findIn(record, frame)
@@ -90,7 +93,9 @@ private[preagg] final class FrameArena(empty: UnsafeRow, reserve: Long => Boolea
     else findNear(record, frame)
   }
 
-  /** Where a frame is if there are no gaps between it and the last; `None` if it cannot be. */
+  /** The offset of a frame if there are no gaps between it and the last frame; `None` if it cannot
+    * be in this record.
+    */
   private def guess(record: Int, frame: Long): Int = {
     val i = count(record) - 1 - (lastFrame(record) - frame)
     if (i >= 0 && i < count(record)) slot(record, i.toInt) else None
@@ -103,10 +108,10 @@ private[preagg] final class FrameArena(empty: UnsafeRow, reserve: Long => Boolea
     if (at >= start) at else None
   }
 
-  /** Looks at what tells whose a record is. */
+  /** Reads the words that identify a record's key, to prefetch them. */
   def seeKey(record: Int): Long = words(record) + words(record + Header + 1)
 
-  /** Looks at where a frame may be. */
+  /** Reads the word where a frame is expected, to prefetch it. */
   def seeFrame(record: Int, frame: Long): Long = {
     val at = guess(record, frame)
     if (at != None) words(at) else 0L
@@ -114,16 +119,16 @@ private[preagg] final class FrameArena(empty: UnsafeRow, reserve: Long => Boolea
 
   def point(buffer: UnsafeRow, at: Int): Unit = buffer.pointTo(words, place(at + 1), bufferBytes)
 
-  // ---- what is added
+  // ---- adding to a record
 
-  /** A record for a key, with room for a frame. */
+  /** Adds a record for a key, with room for a frame. */
   def add(key: UnsafeRow): Int = {
     val record = begin(key.getSizeInBytes >> 3, FirstRoom)
     key.writeToMemory(words, place(record + Header))
     record
   }
 
-  /** As `add`, for a key of one column without null that is this word. */
+  /** As `add`, for a non-null key of one column, given as its word. */
   def add(key: Long): Int = {
     val record = begin(2, FirstRoom)
     words(record + Header) = 0
@@ -140,7 +145,7 @@ private[preagg] final class FrameArena(empty: UnsafeRow, reserve: Long => Boolea
     record
   }
 
-  /** The record of its key with room for one frame more, which may be a new one. */
+  /** Returns a record of the same key with room for one more frame, which may be a new record. */
   def withRoom(record: Int): Int =
     if (count(record) < room(record)) record
     else {
@@ -154,7 +159,9 @@ private[preagg] final class FrameArena(empty: UnsafeRow, reserve: Long => Boolea
       newer
     }
 
-  /** Adds a frame that has taken nothing to a record that has room for it; answers where. */
+  /** Adds a frame with an empty buffer to a record that has room for it; returns the frame's
+    * offset.
+    */
   def append(record: Int, frame: Long): Int = {
     val i = count(record)
     val at = slot(record, i)
@@ -183,7 +190,7 @@ private[preagg] final class FrameArena(empty: UnsafeRow, reserve: Long => Boolea
     words = java.util.Arrays.copyOf(words, all)
   }
 
-  // ---- the index: for each frame the number of its slot, in half a word, by open addressing
+  // ---- the index: the slot number of each frame, in half a word, by open addressing
 
   private def findFar(record: Int, frame: Long): Int = {
     var entry = firstEntry(record, frame)
@@ -217,9 +224,9 @@ private[preagg] final class FrameArena(empty: UnsafeRow, reserve: Long => Boolea
 
   private def nextEntry(record: Int, entry: Int): Int = (entry + 1) & (room(record) * 2 - 1)
 
-  // ---- what is given away
+  // ---- emitting records
 
-  /** The newest record of the next key, or of the first one after `None`; `None` if there is none. */
+  /** The newest record of the next key, or of the first key after `None`; `None` at the end. */
   def next(record: Int): Int = {
     var at = if (record == None) 0 else after(record)
     while (at < used && (words(at) & HasNewer) != 0) at = after(at)
@@ -231,7 +238,7 @@ private[preagg] final class FrameArena(empty: UnsafeRow, reserve: Long => Boolea
   def pointAtKey(key: UnsafeRow, record: Int): Unit =
     key.pointTo(words, place(record + Header), keyWords(record) << 3)
 
-  /** All frames of the key whose newest record this is. */
+  /** Packs all frames of the key with this newest record. */
   def pack(into: PackedFrames, newest: Int): UnsafeRow = {
     into.begin((countBefore(newest) + count(newest)) * slotWords)
     var record = newest
@@ -248,13 +255,13 @@ private object FrameArena {
   private val None = -1
 
   private val FirstRoom = 4 // frames
-  private val Near = 8 // so many frames are looked through one by one
-  private val Many = 64 // frames of a key, from which on its records double; a power of two
+  private val Near = 8 // up to this number of frames, a record is searched linearly
+  private val Many = 64 // frames of a key from which its new records double in size; a power of two
   private val HasNewer = 1L << 31
 
   private val FirstWords = 1 << 13
-  private val AllWords = 1 << 24 // 128 MB: others need memory too
-  private val MostWords = AllWords - (AllWords >> 6) // rows come while it is full, until they stop
+  private val AllWords = 1 << 24 // 128 MB, since other operators need memory too
+  private val MostWords = AllWords - (AllWords >> 6) // rows still arrive when full
 
   private def place(word: Int): Long = Platform.LONG_ARRAY_OFFSET + word * 8L
 }

@@ -6,22 +6,23 @@ import org.apache.spark.unsafe.Platform
 
 import io.eventtide.spark.operators.Hashing
 
-/** Aggregation buffers by key and frame; those of a key lie side by side, and are given together.
+/** Aggregation buffers by key and frame; the buffers of a key lie side by side and are emitted
+  * together.
   *
-  * With many keys nearly every row is at another place of memory. So there is one record to find for
-  * a row, and it is found by one entry of a hash table.
+  * With many keys, nearly every row accesses a different part of memory. So a row needs one record
+  * only, which is found by one entry of a hash table.
   *
-  * When it may have no more memory it is full. It takes rows all the same, so that nobody has to ask
-  * before each, and is to be given away as soon as it can be.
+  * The map is full when it cannot reserve more memory. It still accepts rows then, so that callers
+  * need no check before each row; they emit it as soon as possible.
   *
   * @param keyColumns
-  *   how many columns a key has
+  *   the number of key columns
   * @param empty
-  *   a buffer that has taken nothing
+  *   a buffer with the initial values
   * @param joiner
-  *   of a key and its packed frames
+  *   joins a key and its packed frames
   * @param reserve
-  *   whether so many bytes more may be used
+  *   reserves this number of bytes; false if they are not available
   */
 private[preagg] final class FrameHashMap(
     keyColumns: Int,
@@ -35,17 +36,17 @@ private[preagg] final class FrameHashMap(
 
   def isFull: Boolean = byKey.isFull || records.isFull
 
-  /** How many keys there are. */
+  /** The number of keys. */
   def keyCount: Int = byKey.size
 
-  /** Whether there are so many keys that the processor has to fetch nearly each from memory. */
+  /** Whether there are so many keys that nearly every access misses the processor's cache. */
   def isWide: Boolean = keyCount > FrameHashMap.Wide
 
   private val found = new Array[Int](PrefetchBatchCodegen.Most)
-  private var fetched = 0L // so that the compiler leaves in what is only looked at
+  private var fetched = 0L // keeps the compiler from removing the reads
 
-  /** Has the processor fetch what `buffer` will look at for so many keys, each of one column without
-    * null, and their frames.
+  /** Prefetches the memory that `buffer` will read for `count` keys and their frames. The keys are
+    * non-null and have one column each.
     */
   def fetch(keys: Array[Long], frames: Array[Long], count: Int): Unit = {
     var seen = 0L
@@ -68,7 +69,7 @@ private[preagg] final class FrameHashMap(
     fetched += seen
   }
 
-  /** The buffer of a frame of a key, to be changed in place before the next one is asked for. */
+  /** The buffer of a frame of a key, to be updated in place before the next call. */
   def buffer(key: UnsafeRow, frame: Long): UnsafeRow = {
     val hash = FrameHashMap.hash(key)
     var slot = byKey.first(hash)
@@ -84,8 +85,8 @@ private[preagg] final class FrameHashMap(
     pointed(slot, hash, record, frame)
   }
 
-  /** As `buffer`, for a key of one column without null, as the word that a row has for it. Written out
-    * again, so that no row makes a virtual call.
+  /** As `buffer`, for a non-null key of one column, given as its word in a row. The code is
+    * repeated, so that no row needs a virtual call.
     */
   def buffer(key: Long, frame: Long): UnsafeRow = {
     val hash = FrameHashMap.hash(key)
@@ -102,10 +103,11 @@ private[preagg] final class FrameHashMap(
     pointed(slot, hash, record, frame)
   }
 
-  /** As `buffer`, for a key of one column that is null. */
+  /** As `buffer`, for a null key of one column. */
   def bufferOfNull(frame: Long): UnsafeRow = buffer(FrameHashMap.NullKey, frame)
 
-  // The slot is still the record's: one that is new has room, and one that is not was not put there.
+  // The slot is still the record's: a new record has room, and an old one was not added to the
+  // table.
   private def pointed(slot: Int, hash: Long, found: Int, frame: Long): UnsafeRow = {
     var at = records.find(found, frame)
     if (at < 0) {
@@ -117,11 +119,13 @@ private[preagg] final class FrameHashMap(
     buffer
   }
 
-  private var giving = RecordHashIndex.Free // the record that is being given away
+  private var giving = RecordHashIndex.Free // the record that is being emitted
   private val key = new UnsafeRow(keyColumns)
   private val packed = new PackedFrames
 
-  /** Turns to the next key to give away; false when all have been, and rows can be taken again. */
+  /** Advances to the next key to emit; false at the end, when the map is cleared and accepts rows
+    * again.
+    */
   def next(): Boolean = {
     giving = records.next(giving)
     if (giving == RecordHashIndex.Free) {
@@ -131,7 +135,7 @@ private[preagg] final class FrameHashMap(
     giving != RecordHashIndex.Free
   }
 
-  /** The columns of that key and its packed frames, good until the next. */
+  /** The columns of the current key and its packed frames, valid until the next call. */
   def row: UnsafeRow = {
     records.pointAtKey(key, giving)
     joiner.join(key, records.pack(packed, giving))
@@ -153,7 +157,7 @@ private[preagg] object FrameHashMap {
     hash
   }
 
-  /** The hash of a row of one column without null. */
+  /** The hash of a row with one non-null column. */
   private def hash(key: Long): Long = Hashing.mix(OneColumn ^ key)
 
   private val OneColumn = Hashing.mix(16L)

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{
 
 import io.eventtide.spark.operators.IntegralKey
 
-/** Code by which rows change the buffers of their keys and frames, within that of a whole stage.
+/** Generates code that updates the buffers of rows' keys and frames, in the code of a whole stage.
   *
   * @param frames
   *   the variable of the `FrameHashMap`
@@ -20,11 +20,12 @@ private[preagg] final class FrameUpdateCodegen(
     frames: String,
     updates: FrameAggregation
 ) {
-  // A union consumes once for each of its branches, in one class: they share what is aside.
+  // A union calls doConsume once per branch, in one generated class: the branches share the rows
+  // that are set aside.
   private var aside =
-    Option.empty[(PrefetchBatchCodegen, String)] // and the function that updates it
+    Option.empty[(PrefetchBatchCodegen, String)] // with the name of its update function
 
-  /** Code that takes a row, whose columns that the updates use have been evaluated. */
+  /** Code that aggregates a row; the columns that the updates read have been evaluated. */
   def take(input: Seq[ExprCode]): String = {
     ctx.currentVars = input
     ctx.INPUT_ROW = null
@@ -42,7 +43,7 @@ private[preagg] final class FrameUpdateCodegen(
      """.stripMargin
   }
 
-  /** Code that has all rows taken that are still aside. */
+  /** Code that aggregates all rows that are still set aside. */
   def takeRest: String = aside.fold("") { case (_, update) => s"$update();" }
 
   private def takeNumber(

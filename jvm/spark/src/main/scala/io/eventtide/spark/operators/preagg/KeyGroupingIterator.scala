@@ -7,18 +7,18 @@ import org.apache.spark.sql.internal.SQLConf
 
 import io.eventtide.spark.operators.{KeySortPrefix, LookaheadIterator}
 
-/** Rows that come sorted by a number of their keys, with those of each key together.
+/** Groups rows by key; the input is sorted by a number derived from the key.
   *
-  * Of different keys with one number, of which there are hardly any, the first goes on, and the rows
-  * of the others wait until the number is through. Then each pass over the waiting rows gives those
-  * of one key. Waiting rows spill to disk, so that a hot key may be among them.
+  * Different keys rarely share a number. If they do, the rows of the first key are returned, and
+  * the rows of the others wait until the number is complete. Then each pass over the waiting rows
+  * returns the rows of one key. Waiting rows spill to disk, so a hot key may be among them.
   *
   * @param numberOf
-  *   by which they are sorted
+  *   the sort number of a row
   * @param keyOf
-  *   the key, good until the next is asked for
+  *   the key of a row, valid until the next call
   * @param newRows
-  *   makes room for waiting rows; not called where no two keys share a number
+  *   creates a buffer for waiting rows; not called if no two keys share a number
   */
 private[preagg] final class KeyGroupingIterator(
     input: Iterator[InternalRow],
@@ -30,17 +30,17 @@ private[preagg] final class KeyGroupingIterator(
   private var rowKey: UnsafeRow = _
   private var number = 0L
   private var key: UnsafeRow = _ // null before the first row
-  private var ahead: InternalRow = _ // of the next number, while rows wait; else null
+  private var ahead: InternalRow = _ // the first row of the next number, while rows wait; else null
 
-  private lazy val rooms = Array.fill(2)(newRows()) // one to read from, one to write to
+  private lazy val rooms = Array.fill(2)(newRows()) // one to read, one to write
   private var writes = 0
   private var waits = false
   private var pass: Iterator[InternalRow] = Iterator.empty
-  private var isFirst = false // of a pass, whose key is the next
+  private var isFirst = false // whether the next row starts a pass and sets its key
 
   protected def current: InternalRow = row
 
-  /** The key of the row that was given last, good until the next is looked for. */
+  /** The key of the last returned row, valid until the next `hasNext` or `next`. */
   def keyOfRow: UnsafeRow = rowKey
 
   protected def advance(): Boolean = {
@@ -56,7 +56,7 @@ private[preagg] final class KeyGroupingIterator(
     found
   }
 
-  /** Whether a row that comes is the next. */
+  /** Whether an input row is the next to return. */
   private def judge(next: InternalRow): Boolean = {
     val nextKey = keyOf(next)
     if (key != null && nextKey == key) give(next)
@@ -71,7 +71,7 @@ private[preagg] final class KeyGroupingIterator(
     }
   }
 
-  /** Whether a row that has waited is the next. */
+  /** Whether a waiting row is the next to return. */
   private def judgeWaiting(next: InternalRow): Boolean = {
     val nextKey = keyOf(next)
     if (isFirst) {
@@ -120,11 +120,11 @@ private[preagg] final class KeyGroupingIterator(
 
 private[preagg] object KeyGroupingIterator {
 
-  /** How many waiting rows are kept as objects, before they are in pages that spill. */
+  /** The maximum number of waiting rows on the heap; more rows are kept in pages that can spill. */
   private val RowsAtHand = 4096
   private val BytesAtHand = 4L << 20
 
-  /** Rows that begin with their keys, sorted by `KeySortPrefix`. */
+  /** Groups rows that begin with their keys and are sorted by `KeySortPrefix`. */
   def apply(rows: Iterator[InternalRow], keys: Seq[Attribute]): KeyGroupingIterator = {
     val number = UnsafeProjection.create(Seq(KeySortPrefix(keys)), keys)
     val key = FrameReader.projection(keys, 0)

@@ -8,13 +8,13 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeRow
 }
 
-/** Rows of partial aggregation whose keys come together, as runs of one key each, frame by frame.
+/** Reads rows of partial aggregation that are grouped by key, as one run per key, frame by frame.
   *
-  * The key is good until the next run begins. A buffer lies in the input's row, so a run has to be
-  * read to its end before that.
+  * The key is valid until the next run begins. A buffer lies in the input's row, so a run has to be
+  * read to its end before the next run begins.
   *
   * @param keyOf
-  *   the key of the row that the input gave last, good until the next
+  *   the key of the last input row, valid until the next row
   */
 private[operators] final class KeyedFrameReader(
     input: Iterator[InternalRow],
@@ -28,25 +28,25 @@ private[operators] final class KeyedFrameReader(
 
   def hasNext: Boolean = row != null
 
-  /** The key of the row at hand, good until the next one; null when there is none. */
+  /** The key of the current row, valid until the next row; null at the end of the input. */
   def upcoming: UnsafeRow = if (row == null) null else rowKey
 
-  /** Begins the run of the frame at hand. */
+  /** Begins the run of the current frame's key and returns the key. */
   def nextKey(): UnsafeRow = {
     if (run == null) run = rowKey.copy() else run.copyFrom(rowKey)
     run
   }
 
-  /** Whether the frame at hand belongs to the run. */
+  /** Whether the current frame belongs to the run. */
   def isSameKey: Boolean = row != null && rowKey == run
 
-  /** The number of the frame at hand, or the time of a row that has not been aggregated. */
+  /** The number of the current frame, or the event time of a row that is not aggregated. */
   def frame: Long = frames.frame
 
-  /** Its buffer, or that row. */
+  /** The buffer of the current frame, or the row that is not aggregated. */
   def buffer: UnsafeRow = frames.buffer
 
-  /** Whether it has been aggregated, where others have not. */
+  /** Whether the current frame is aggregated; false if only other rows are. */
   def isAggregated: Boolean = frames.isAggregated
 
   def advance(): Unit = if (!frames.next()) nextRow()
@@ -61,7 +61,7 @@ private[operators] final class KeyedFrameReader(
 
 private[operators] object KeyedFrameReader {
 
-  /** Rows that begin with their keys, in an order in which each key comes once. */
+  /** Reads rows that begin with their keys, in an order in which each key occurs in one run. */
   def apply(
       rows: Iterator[InternalRow],
       keys: Seq[Attribute],
@@ -71,7 +71,7 @@ private[operators] object KeyedFrameReader {
     new KeyedFrameReader(rows, key(_), frames)
   }
 
-  /** Rows that begin with their keys, in the order of `KeySortPrefix`. */
+  /** Reads rows that begin with their keys, in the order of `KeySortPrefix`. */
   def together(
       rows: Iterator[InternalRow],
       keys: Seq[Attribute],
@@ -83,30 +83,30 @@ private[operators] object KeyedFrameReader {
       new KeyedFrameReader(sorted, _ => sorted.keyOfRow, frames)
     }
 
-  /** As `together`, of rows as they are. */
+  /** As `together`, for rows that are not aggregated. */
   def whole(rows: Iterator[InternalRow], keys: Seq[Attribute]): KeyedFrameReader =
     together(rows, keys, new FrameReader.Whole(keys.length))
 }
 
-/** The frames of a row of partial aggregation, behind its keys; there is at least one. */
+/** The frames of a row of partial aggregation, after its keys; there is at least one. */
 private[operators] trait FrameReader {
 
-  /** Turns to the first frame of a row. */
+  /** Moves to the first frame of a row. */
   def begin(row: InternalRow): Unit
 
-  /** Turns to the next frame of the row; false when there is none. */
+  /** Moves to the next frame of the row; false at the end. */
   def next(): Boolean
 
   def frame: Long
   def buffer: UnsafeRow
 
-  /** Whether the row has been aggregated, where others have not. */
+  /** Whether the row is aggregated, if the input also has rows that are not. */
   def isAggregated: Boolean = false
 }
 
 private[operators] object FrameReader {
 
-  /** One frame, and its buffers, in columns of their own. */
+  /** One frame and its buffers, in separate columns. */
   final class Single(keyCount: Int, buffers: Seq[Attribute]) extends FrameReader {
     private val bufferOf = projection(buffers, keyCount + 1)
     private var row: InternalRow = _
@@ -117,7 +117,7 @@ private[operators] object FrameReader {
     def buffer: UnsafeRow = bufferOf(row)
   }
 
-  /** A row as it is, which begins with its keys and its time. */
+  /** A row that is not aggregated, which begins with its keys and its time. */
   final class Whole(keyCount: Int) extends FrameReader {
     private var row: UnsafeRow = _
 
@@ -127,7 +127,9 @@ private[operators] object FrameReader {
     def buffer: UnsafeRow = row
   }
 
-  /** Rows as they are, and others with the packed frames of a key in the column behind theirs. */
+  /** Rows that are not aggregated, mixed with rows that hold a key's packed frames in the column
+    * after the row columns.
+    */
   final class Mixed(keyCount: Int, columns: Int, packed: PackedFrames.Of) extends FrameReader {
     private val whole = new Whole(keyCount)
     private var now: FrameReader = whole
@@ -143,7 +145,7 @@ private[operators] object FrameReader {
     override def isAggregated: Boolean = now eq packed
   }
 
-  /** Some columns of a row, of which the first is at `from`. */
+  /** Projects columns of a row; the first is at ordinal `from`. */
   def projection(columns: Seq[Attribute], from: Int): UnsafeProjection = UnsafeProjection.create(
     columns.zipWithIndex.map { case (column, i) =>
       BoundReference(from + i, column.dataType, column.nullable)

@@ -12,22 +12,23 @@ import org.apache.spark.sql.types.{BinaryType, StructField, StructType}
 
 import io.eventtide.spark.operators.{KeyBucket, WindowOperatorSpec}
 
-/** Aggregates the rows by key and frame that are surely on time; the others go on as they are.
+/** Aggregates the rows that are surely on time by key and frame; other rows pass through unchanged.
   *
-  * An aggregated row has a key with all its frames, as `PackedFrames`, and no other column. With their
-  * buffers go the lowest and the highest of the rows' times and their number, by which the key's
-  * watermark moves.
+  * An aggregated row has a key with all its frames, as `PackedFrames`, and no other column. Each
+  * frame's buffers are followed by the lowest and the highest event time of its rows and their
+  * number, which advance the key's watermark.
   *
   * @param keys
   *   the first columns of a row
   * @param time
-  *   the next one, in microseconds
+  *   the next column, in microseconds
   * @param frame
   *   the number of a row's frame
   * @param frames
-  *   the column in which they are; null in a row that goes on
+  *   the column of the packed frames; null in a row that passes through
   * @param sureOf
-  *   which rows are sure, by their columns; asked when the batch is executed
+  *   the filter for rows that are surely on time, by their columns; called when the batch is
+  *   executed
   */
 final case class MapSideFrameAggregateExec(
     keys: Seq[Attribute],
@@ -67,11 +68,11 @@ final case class MapSideFrameAggregateExec(
     }
   }
 
-  // What else a row has is read where it goes on, and nowhere else.
+  // All other columns are evaluated only in the branch for rows that pass through.
   override def usedInputs: AttributeSet =
     AttributeSet(keys :+ time) ++ AttributeSet(aggregates.flatMap(_.references))
 
-  @transient private var found: String = _ // the variable of the rows that are sure
+  @transient private var found: String = _ // the variable of the filter task
   @transient private var place: KeyBucket = _
 
   override protected def begin(ctx: CodegenContext, frames: String): Unit = {
@@ -120,10 +121,10 @@ final case class MapSideFrameAggregateExec(
 
 private[spark] object MapSideFrameAggregateExec {
 
-  /** How many numbers are beside the buffers of each frame. */
+  /** The number of extra columns after the buffers of each frame. */
   private[operators] val Beside = 3
 
-  /** Whether rows of a window can be aggregated before they come to their keys. */
+  /** Whether rows of a window can be aggregated before the shuffle. */
   def supports(plan: WindowOperatorSpec, aggregates: Seq[AggregateExpression]): Boolean =
     plan.settings.isTimeWindow && plan.rows.exists(_.order.isEmpty) &&
       PartialFrameAggregateExec.supports(plan.keys, aggregates)

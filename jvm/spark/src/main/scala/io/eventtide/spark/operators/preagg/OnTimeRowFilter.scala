@@ -15,18 +15,18 @@ import io.eventtide.spark.operators.{
   WindowOperatorSpec
 }
 
-/** Which rows of a batch are surely on time; sent to the executors.
+/** Finds the rows of a batch that are surely on time; sent to the executors.
   *
   * @param place
-  *   that of a row's key, over the row
+  *   the bucket of a row's key, over the row
   * @param timeAt
-  *   which column is the time
+  *   the ordinal of the event time
   * @param earliest
-  *   rows before it have no time that counts
+  *   the lowest valid event time
   * @param latest
-  *   rows after it are from the future, or have no time that counts
+  *   the time above which rows are from the future or have no valid event time
   * @param bounds
-  *   as `LatenessBounds`; None in a plan that will not run as a streaming batch
+  *   the bounds as `LatenessBounds`; None in a plan that does not run as a streaming batch
   */
 private[spark] final case class OnTimeRowFilter(
     place: KeyBucket,
@@ -43,10 +43,10 @@ private[spark] final case class OnTimeRowFilter(
 
 private[spark] object OnTimeRowFilter {
 
-  /** Those of a batch.
+  /** The filter of a batch.
     *
     * @param batch
-    *   None in a plan that will not run as a streaming batch
+    *   None in a plan that does not run as a streaming batch
     */
   def of(plan: WindowOperatorSpec, batch: Option[WindowBatchContext])(
       input: Seq[Attribute]
@@ -65,10 +65,10 @@ private[spark] object OnTimeRowFilter {
   }
 }
 
-/** The same in a task, where rows are no more aggregated if that makes them hardly fewer.
+/** The filter in a task. It stops aggregating rows once that hardly reduces their number.
   *
   * @param frames
-  *   to which rows go that are sure
+  *   the map in which rows that are surely on time are aggregated
   */
 final class OnTimeRowFilterTask private[preagg] (
     bounds: LatenessBounds,
@@ -80,10 +80,10 @@ final class OnTimeRowFilterTask private[preagg] (
   import OnTimeRowFilterTask._
 
   private var taken = 0L
-  private var keysBefore = 0 // when it was last looked at how many there are
+  private var keysBefore = 0 // the number of keys at the last check
   private var gains = true
 
-  /** Whether a row is to be aggregated, with the bound of its key in that place. */
+  /** Whether a row is to be aggregated; its key's bound is in this bucket. */
   def takes(micros: Long, partition: Int, hash: Int): Boolean = {
     val isSure = gains && micros >= earliest && micros <= latest &&
       micros >= bounds.of(partition, hash)
@@ -95,7 +95,7 @@ final class OnTimeRowFilterTask private[preagg] (
     isSure
   }
 
-  // Of keys that have hardly more than a row each, frames are more to send than the rows.
+  // If keys have hardly more than a row each, frames take more bytes to send than the rows.
   private def look(): Unit = {
     val newKeys = frames.keyCount - keysBefore
     gains = taken < AtFirst || newKeys < Looked / 8 * 7
@@ -108,8 +108,8 @@ private[operators] object OnTimeRowFilterTask {
   private val AtFirst = 1 << 15
 }
 
-/** The rows of one partition without generated code for the whole stage: first those that go on, as
-  * they come, then the frames of the others.
+/** The rows of one partition, without whole-stage generated code: first the rows that pass through,
+  * in input order, then the frames of the others.
   */
 private[preagg] final class OnTimeFrameIterator(
     rows: Iterator[InternalRow],
@@ -126,7 +126,7 @@ private[preagg] final class OnTimeFrameIterator(
     FrameAggregation.FramesColumn
   )
 
-  private var raw: UnsafeRow = _ // that goes on; null where frames are given
+  private var raw: UnsafeRow = _ // passes through; null while frames are emitted
   private var giving = false
 
   protected def current: InternalRow =
@@ -144,7 +144,7 @@ private[preagg] final class OnTimeFrameIterator(
     raw != null || giving
   }
 
-  /** Takes rows until one has to go on, or memory is full. */
+  /** Aggregates rows until a row passes through or memory is full. */
   private def takeRows(): Unit =
     while (raw == null && rows.hasNext && !frames.isFull) {
       val row = rows.next().asInstanceOf[UnsafeRow]

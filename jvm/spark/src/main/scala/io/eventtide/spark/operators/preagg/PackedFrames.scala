@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
-/** Frames with their buffers, written one after the other as a row of one binary column.
+/** Frames with their buffers, written contiguously as a row of one binary column.
   *
   * {{{
   *   null bits | offset and length of the bytes | frame, buffer | frame, buffer | ...
@@ -17,7 +17,7 @@ private[operators] final class PackedFrames {
   private var at = 0
   val row = new UnsafeRow(1)
 
-  /** Begins a row of so many words of frames. */
+  /** Begins a row with `length` words of frames. */
   def begin(length: Int): Unit = {
     at = Header + length
     if (at > words.length) words = new Array[Long](at * 2)
@@ -25,7 +25,7 @@ private[operators] final class PackedFrames {
     row.pointTo(words, Platform.LONG_ARRAY_OFFSET.toLong, at * 8)
   }
 
-  /** Puts frames before those that have been put. */
+  /** Puts frames before the frames that are already in the row. */
   def putBefore(from: Array[Long], start: Int, length: Int): Unit = {
     at -= length
     System.arraycopy(from, start, words, at, length)
@@ -35,12 +35,12 @@ private[operators] final class PackedFrames {
 private[operators] object PackedFrames {
   private val Header = 2
 
-  /** The frames that a column of a row has, read where they lie.
+  /** Reads the frames in a column of a row, in place.
     *
     * @param empty
-    *   a buffer that has taken nothing
+    *   a buffer with the initial values
     * @param beside
-    *   how many numbers each has behind its columns
+    *   the number of extra columns after the columns of each buffer
     */
   final class Of(column: Int, empty: UnsafeRow, beside: Int = 0) extends FrameReader {
     private val bufferRow = new UnsafeRow(empty.numFields + beside)

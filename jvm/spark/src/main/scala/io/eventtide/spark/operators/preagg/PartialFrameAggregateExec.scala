@@ -18,17 +18,18 @@ import org.apache.spark.sql.execution.{PartitioningPreservingUnaryExecNode, Spar
 
 import io.eventtide.spark.state.AggregateFunctions
 
-/** Aggregates rows by key and frame where they are, and gives one row a key with all its frames.
+/** Aggregates rows by key and frame before the shuffle, and emits one row per key with all its
+  * frames.
   *
-  * Spark's own gives a row for each frame of a key. These have to be sent, sorted and put together
-  * again, which of many keys with few rows each is most of the work.
+  * Spark's partial aggregation emits a row for each frame of a key. These rows have to be sent,
+  * sorted and merged again, which is most of the work if there are many keys with few rows each.
   *
   * @param keys
-  *   by which rows are aggregated
+  *   the grouping keys
   * @param frame
   *   the number of a row's frame; never null
   * @param frames
-  *   the column in which a key's frames are, as `PackedFrames`
+  *   the column of a key's frames, as `PackedFrames`
   */
 final case class PartialFrameAggregateExec(
     keys: Seq[NamedExpression],
@@ -63,7 +64,9 @@ final case class PartialFrameAggregateExec(
 
 private[spark] object PartialFrameAggregateExec {
 
-  /** Whether it can aggregate these: their buffers lie side by side, and so do equal keys' bytes. */
+  /** Whether this operator supports the keys and aggregates: aggregates must be declarative with
+    * buffers of fixed length, and equal keys must have equal bytes.
+    */
   def supports(keys: Seq[NamedExpression], aggregates: Seq[AggregateExpression]): Boolean = {
     val functions = aggregates.map(_.aggregateFunction)
     functions.forall(_.isInstanceOf[DeclarativeAggregate]) &&

@@ -10,11 +10,11 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{
 }
 import org.apache.spark.sql.types.DataType
 
-/** Code that sets rows aside, so that what they need of memory is fetched for many of them at once.
+/** Generates code that sets rows aside, so that memory is prefetched for many of them at once.
   *
-  * Of many keys each row is at another place of memory, and waits for the entry of its key, then for
-  * the record, then for the frame. Rows wait together when each of these is looked at for all of them
-  * before the next is.
+  * With many keys, each row accesses a different part of memory. It waits for the entry of its key,
+  * then for the record, then for the frame. The waits overlap when each step is done for all rows
+  * before the next step.
   *
   *   - '''Source:''' group prefetching, in Chen, Ailamaki, Gibbons, Mowry, "Improving hash join
   *     performance through prefetching" (ICDE 2004).
@@ -22,7 +22,7 @@ import org.apache.spark.sql.types.DataType
   * @param frames
   *   the variable of the `FrameHashMap`
   * @param columns
-  *   what the updates use of a row
+  *   the columns of a row that the updates read
   */
 private[preagg] final class PrefetchBatchCodegen(
     ctx: CodegenContext,
@@ -47,7 +47,7 @@ private[preagg] final class PrefetchBatchCodegen(
       forceInline = true
     )
 
-  /** Code that sets a row aside, and updates all when they are as many as there is room for. */
+  /** Code that sets a row aside, and updates all rows when `Most` rows are set aside. */
   def add(key: String, frame: String, row: Seq[ExprCode], update: String): String = {
     val stores = columns.indices.map { i =>
       val isNull = nulls(i).map(array => s"$array[$count] = ${row(i).isNull};")
@@ -60,10 +60,10 @@ private[preagg] final class PrefetchBatchCodegen(
      """.stripMargin
   }
 
-  /** Adds a function that updates the buffers of all rows that are aside, in their order.
+  /** Adds a function that updates the buffers of all rows that are set aside, in input order.
     *
     * @param updateOne
-    *   code that updates a buffer by the columns of a row
+    *   code that updates a buffer from the columns of a row
     */
   def addUpdate(updateOne: (String, Seq[ExprCode]) => String): String = {
     val name = ctx.freshName("updateAside")
@@ -103,10 +103,12 @@ private[preagg] final class PrefetchBatchCodegen(
 
 private[preagg] object PrefetchBatchCodegen {
 
-  /** Rows that are aside at most: they and what is fetched for them stay in the first cache. */
+  /** The maximum number of rows set aside; they and their prefetched memory fit in the first-level
+    * cache.
+    */
   private[preagg] val Most = 128
 
-  /** A column of the rows, by its place among them. */
+  /** A column of the rows; `at` is its ordinal. */
   final case class Column(at: Int, dataType: DataType, nullable: Boolean) {
     def isPrimitive: Boolean = CodeGenerator.isPrimitiveType(dataType)
   }

@@ -1,12 +1,12 @@
 package io.eventtide.spark.operators.preagg
 
-/** A hash table of the places of records, by open addressing.
+/** A hash table of record offsets, by open addressing.
   *
-  * An entry has the upper half of a hash and the number of a record. The slot comes from the upper
-  * half too, so that growing needs no more than the entries.
+  * An entry has the upper half of a hash and a record's offset. The slot is derived from the upper
+  * half too, so growing the table needs only the entries.
   *
   * @param reserve
-  *   whether so many bytes more may be used
+  *   reserves this number of bytes; false if they are not available
   */
 private[preagg] final class RecordHashIndex(reserve: Long => Boolean) {
   import RecordHashIndex._
@@ -14,7 +14,7 @@ private[preagg] final class RecordHashIndex(reserve: Long => Boolean) {
   private var entries: Array[Long] = _
   private var mask = 0
   private var count = 0
-  private var granted = FirstSlots // entries that may be kept
+  private var granted = FirstSlots // entries that may be retained
   private var full = !reserve(FirstSlots * 8L)
   resize(FirstSlots)
 
@@ -22,27 +22,28 @@ private[preagg] final class RecordHashIndex(reserve: Long => Boolean) {
 
   def size: Int = count
 
-  /** Where to look first. */
+  /** The first slot to probe for a hash. */
   def first(hash: Long): Int = (hash >>> 32).toInt & mask
 
-  /** Where to look after that. */
+  /** The next slot to probe. */
   def next(slot: Int): Int = (slot + 1) & mask
 
-  /** The record in a slot; `Free` if there is none, `Other` if it has another hash. */
+  /** The record in a slot; `Free` if the slot is free, `Other` if its entry has another hash. */
   def record(slot: Int, hash: Long): Int = {
     val entry = entries(slot)
     if (entry == 0) Free else if ((entry ^ hash) >>> 32 == 0) entry.toInt - 1 else Other
   }
 
-  /** Puts another record of its key into a slot. */
+  /** Replaces the record in a slot with another record of the same key. */
   def set(slot: Int, hash: Long, record: Int): Unit =
     entries(slot) = hash & UpperHalf | (record + 1)
 
-  /** Puts the first record of a key into a free slot; all may be in others afterwards. */
+  /** Adds the first record of a key to a free slot. All entries may be in other slots afterwards.
+    */
   def add(slot: Int, hash: Long, record: Int): Unit = {
     set(slot, hash, record)
     count += 1
-    if (count > entries.length / 2) grow() // or it would be slow
+    if (count > entries.length / 2) grow() // keeps probing fast
   }
 
   private def grow(): Unit = {

@@ -12,10 +12,10 @@ import io.eventtide.spark.EventtideException
 import io.eventtide.spark.options.{EventTimes, WatermarkSettings}
 import io.eventtide.spark.spi.PartitionEventTimeStats
 
-/** How to watch the rows of one batch: made on the driver, opened by each task.
+/** Observes the event times of one batch; created on the driver, opened by each task.
   *
   * @param nowMicros
-  *   the batch's timestamp, by which a row from the future is known
+  *   the batch's timestamp; the limit for rows from the future is relative to it
   */
 private[watermark] final class EventTimeObserver(
     input: Seq[Attribute],
@@ -26,12 +26,12 @@ private[watermark] final class EventTimeObserver(
     stats: SubstreamStatsAccum
 ) extends Serializable {
 
-  /** Where the event time is among the columns. */
+  /** The ordinal of the event time. */
   val ordinal: Int = input.indexWhere(_.exprId == eventTime.exprId)
 
   val keys = new SubstreamKeyExtractor(bindReferences(substream, input), settings.maxSubstreams)
 
-  /** Called once by a task; what it watches replaces an earlier report on the partition. */
+  /** Called once by a task; its report replaces an earlier report on the partition. */
   def open(partition: Int): PartitionEventTimeObserver = {
     val report = stats.begin(partition)
     val limit = for { now <- nowMicros; guard <- settings.guard } yield guard.limit(now)
@@ -44,7 +44,7 @@ private[watermark] final class EventTimeObserver(
     )
   }
 
-  /** As `open`, for rows that are not read by generated code. */
+  /** As `open`, for rows that are not processed by generated code; false for rows to remove. */
   def openRows(partition: Int): InternalRow => Boolean = {
     val watch = open(partition)
     val key = UnsafeProjection.create(keys.values)
@@ -52,7 +52,9 @@ private[watermark] final class EventTimeObserver(
   }
 }
 
-/** Watches the rows of one partition. Generated code asks it only about rows out of the ordinary. */
+/** Observes the rows of one partition. Generated code calls `judge` only for rows outside the usual
+  * range.
+  */
 final class PartitionEventTimeObserver private[watermark] (
     report: PartitionEventTimeStats,
     val finder: SubstreamLookup,
@@ -61,13 +63,15 @@ final class PartitionEventTimeObserver private[watermark] (
     keepsRefused: Boolean
 ) {
 
-  /** Event times from `earliest` to `latest` need no question. */
+  /** Event times from `earliest` to `latest` are counted without a call of `judge`. */
   val earliest: Long = PartitionEventTimeObserver.MinMicros
   val latest: Long = limit.fold(PartitionEventTimeObserver.MaxMicros)(
     math.min(_, PartitionEventTimeObserver.MaxMicros)
   )
 
-  /** What becomes of a row out of the ordinary; if it counts, it does as one at `latest`. */
+  /** The verdict on a row outside the usual range. If the row counts, it counts as a row at
+    * `latest`.
+    */
   def judge(missing: Boolean, time: Long): Int =
     if (missing || time < earliest || time > PartitionEventTimeObserver.MaxMicros) {
       if (!keepsRefused) report.badTime += 1
@@ -98,13 +102,13 @@ final class PartitionEventTimeObserver private[watermark] (
 
 private[watermark] object PartitionEventTimeObserver {
 
-  /** It counts for its substream. */
+  /** The row counts for its substream. */
   val Counts = 0
 
-  /** It leaves the stream. */
+  /** The row is removed from the stream. */
   val Leaves = 1
 
-  /** It stays in the stream and counts for nothing. */
+  /** The row stays in the stream and does not count. */
   val Stays = 2
 
   val MinMicros: Long = EventTimes.All.lowest

@@ -2,7 +2,7 @@ package io.eventtide.spark.operators.watermark
 
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 
-/** Java that watches rows in a generated loop: one watch of the partition for the whole class. */
+/** Generates Java code that observes rows in a loop, with one observer per partition and class. */
 private[watermark] final class EventTimeObserverCodegen(
     val ctx: CodegenContext,
     watch: EventTimeObserver
@@ -23,7 +23,7 @@ private[watermark] final class EventTimeObserverCodegen(
     forceInline = true
   )
 
-  /** Watches the present row, in `ctx.currentVars`; a refused one goes no further. */
+  /** Observes the current row, in `ctx.currentVars`; a refused row leaves the loop body. */
   def present: String = {
     val time = ctx.freshName("eventTime")
     val verdict = ctx.freshName("verdict")

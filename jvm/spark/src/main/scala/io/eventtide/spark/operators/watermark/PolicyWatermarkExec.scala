@@ -13,15 +13,16 @@ import org.apache.spark.unsafe.types.CalendarInterval
 import io.eventtide.spark.options.WatermarkSettings
 import io.eventtide.spark.spi.EventTimeMetadata
 
-/** Watches the event times of a batch by substream, and lets the query's policies say the watermark.
+/** Observes the event times of a batch by substream, and computes the watermark by the query's
+  * policies.
   *
   * Spark's tracker collects every `EventTimeWatermarkExec` at the end of a batch and reads its
-  * `eventTimeStats`; this is one, with an accumulator that asks the policies. Other than Spark's it
-  * takes part in code generation: a row is watched between the projections before and after, in the
-  * variables that it is still in.
+  * `eventTimeStats`. This node is one, with an accumulator that evaluates the policies. Unlike
+  * Spark's node, it takes part in code generation: a row is observed between the projections before
+  * and after, while it is still in local variables.
   *
   * @param batch
-  *   the batch it is planned for; None in a plan that will not run as a streaming batch
+  *   the batch for which it is planned; None in a plan that does not run as a streaming batch
   */
 final class PolicyWatermarkExec(
     nodeId: UUID,
@@ -31,8 +32,8 @@ final class PolicyWatermarkExec(
     substream: Seq[Expression],
     settings: WatermarkSettings,
     batch: Option[WatermarkBatchContext],
-    // A constructor parameter, since the parent registers it before this body runs; each instance
-    // needs a fresh one, since an accumulator can be registered once only.
+    // A constructor parameter, since the parent registers it before this body runs. Each instance
+    // needs a new accumulator, since an accumulator can be registered only once.
     override val eventTimeStats: SubstreamStatsAccum
 ) extends EventTimeWatermarkExec(nodeId, eventTime, delay, child)
     with CodegenSupport {
@@ -96,7 +97,7 @@ final class PolicyWatermarkExec(
   override protected def doProduce(ctx: CodegenContext): String =
     child.asInstanceOf[CodegenSupport].produce(ctx, this)
 
-  // A union consumes once for each of its branches, in one class: they share one report.
+  // A union calls doConsume once per branch, in one generated class: the branches share one report.
   @transient private var watching: Option[EventTimeObserverCodegen] = None
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
@@ -110,13 +111,13 @@ final class PolicyWatermarkExec(
      """.stripMargin
   }
 
-  // A stateful operator above serialises its closure with this node in it, and with it the parent's
-  // own accumulator, which nobody registered and which therefore refuses. Executors need the output
-  // alone, with the event-time tag in its metadata.
+  // A stateful operator above serializes its closure with this node in it. That includes the
+  // parent's own accumulator, which is not registered and therefore cannot be serialized. Executors
+  // need only the output, with the event-time tag in its metadata.
   private def writeReplace(): AnyRef = SerializedWatermarkNode(output)
 }
 
-/** What a task sees in place of a watermark node. */
+/** The stand-in for a watermark node in a task. */
 private final case class SerializedWatermarkNode(output: Seq[Attribute]) extends LeafExecNode {
   override protected def doExecute(): RDD[InternalRow] =
     throw new UnsupportedOperationException("A stand-in for a watermark node does not run.")

@@ -3,12 +3,12 @@ package io.eventtide.spark.operators.watermark
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.types.UTF8String
 
-/** Values by text; nothing is ever removed.
+/** A hash map from strings to values; entries are never removed.
   *
-  * A text of up to 16 bytes is its first word and its last, which may overlap, and its length: these
-  * stand in the table itself, so that finding one reads no text but the one that is looked for. A
-  * longer text has its hash in place of the last word, and is compared in full when all is the same.
-  * Open addressing, at most half full.
+  * A string of up to 16 bytes is represented by its first word, its last word (which may overlap
+  * the first) and its length. These are in the table itself, so a lookup reads no other string. For
+  * a longer string, a hash replaces the last word, and the strings are compared in full if all
+  * three match. Open addressing, at most half full.
   */
 private[watermark] final class StringTable[V >: Null <: AnyRef] {
   private var words = new Array[Long](64 * 3) // first, second and length of each slot
@@ -16,14 +16,14 @@ private[watermark] final class StringTable[V >: Null <: AnyRef] {
   private var texts = new Array[UTF8String](64)
   private var used = 0
 
-  /** The value of a text, or null. */
+  /** The value of a string, or null. */
   def find(text: UTF8String): V = {
     val first = StringTable.first(text)
     val second = StringTable.second(text)
     values(slotOf(text, first, second)).asInstanceOf[V]
   }
 
-  /** Adds a text that is not there; copies it, since a row is used again. */
+  /** Adds a string that is not in the table. The string is copied, since its row is reused. */
   def add(text: UTF8String, value: V): V = {
     if (used * 2 == values.length) grow()
     put(text.copy(), value)
@@ -42,7 +42,7 @@ private[watermark] final class StringTable[V >: Null <: AnyRef] {
     texts(slot) = text
   }
 
-  /** Where the text is, or the free place where it belongs. */
+  /** The slot of the string, or the free slot for it. */
   private def slotOf(text: UTF8String, first: Long, second: Long): Int = {
     val mask = values.length - 1
     var slot = StringTable.spread(first, second) & mask
@@ -102,10 +102,10 @@ private[watermark] object StringTable {
     mixed
   }
 
-  /** A hash of a text's two words. */
+  /** A hash of a string's two words. */
   private[watermark] def spread(first: Long, second: Long): Int =
     (mix(mix(first) ^ second) >>> 32).toInt
 
-  /** A product carries upwards only, so the upper half is folded down first. */
+  /** The upper half is folded down first, because a product carries upwards only. */
   private def mix(word: Long): Long = (word ^ (word >>> 32)) * Odd
 }

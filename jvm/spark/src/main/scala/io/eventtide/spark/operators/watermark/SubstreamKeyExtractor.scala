@@ -8,12 +8,13 @@ import io.eventtide.kernel.watermark.EventTimeStats
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.spi.{PartitionEventTimeStats, SubstreamName}
 
-/** What tells substreams apart, as raw values: only the first row of each is made into text.
+/** Extracts the substream key of a row, as raw values; only the first row of each substream is
+  * formatted as text.
   *
-  * Two values with the same text, as two kinds of NaN have it, are one substream.
+  * Values with the same text are one substream, for example two kinds of NaN.
   *
   * @param values
-  *   bound to the columns of the rows; none for a stream that is one substream
+  *   the key, bound to the columns of the rows; empty if the stream is one substream
   */
 private[watermark] final class SubstreamKeyExtractor(
     val values: Seq[Expression],
@@ -48,7 +49,7 @@ private[watermark] final class SubstreamKeyExtractor(
 
   def finderClass: String = kind.getName
 
-  /** Java that finds the substream of the present row: its statements, and the result. */
+  /** Java code that finds the substream of the current row: its statements, and the result. */
   def find(ctx: CodegenContext, finder: String): (String, String) =
     if (kind == classOf[SingleSubstreamLookup]) ("", s"$finder.rows()")
     else if (kind == classOf[RowSubstreamLookup]) {

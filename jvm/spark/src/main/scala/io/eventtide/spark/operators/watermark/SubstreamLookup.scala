@@ -8,9 +8,10 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import io.eventtide.kernel.watermark.EventTimeStats
 
-/** Finds the substream of each row of one partition: one map access, or none while it stays.
+/** Finds the substream of each row of one partition: one map access, or none while the key stays
+  * the same.
   *
-  * Generated code knows the class and calls its `find`; all others hand over the key as a row.
+  * Generated code calls `find` of the concrete class; other callers pass the key as a row.
   */
 abstract class SubstreamLookup private[watermark] {
   def ofRow(key: UnsafeRow): EventTimeStats
@@ -21,7 +22,7 @@ final class SingleSubstreamLookup private[watermark] (val rows: EventTimeStats)
   override def ofRow(key: UnsafeRow): EventTimeStats = rows
 }
 
-/** By one column; a null is a key as well. */
+/** Looks up by one column; null is a key too. */
 abstract class ColumnSubstreamLookup private[watermark] (discover: Seq[Any] => EventTimeStats)
     extends SubstreamLookup {
   private var nulls: EventTimeStats = _
@@ -34,7 +35,7 @@ abstract class ColumnSubstreamLookup private[watermark] (discover: Seq[Any] => E
   protected final def discovered(key: Any): EventTimeStats = discover(Seq(key))
 }
 
-/** By one column whose values are whole numbers inside Spark, and their own hashes. */
+/** Looks up by one column that Spark represents as an integer, which is its own hash. */
 final class LongSubstreamLookup private[watermark] (
     kind: DataType,
     discover: Seq[Any] => EventTimeStats
@@ -76,7 +77,7 @@ final class LongSubstreamLookup private[watermark] (
   }
 }
 
-/** By one column of text. */
+/** Looks up by one string column. */
 final class StringSubstreamLookup private[watermark] (discover: Seq[Any] => EventTimeStats)
     extends ColumnSubstreamLookup(discover) {
   private val known = new StringTable[EventTimeStats]
@@ -90,7 +91,7 @@ final class StringSubstreamLookup private[watermark] (discover: Seq[Any] => Even
     if (key.isNullAt(0)) ofNull() else find(key.getUTF8String(0))
 }
 
-/** By anything else, copied together as Spark does it for grouping. */
+/** Looks up by any other key, copied into one row as for Spark's grouping. */
 final class RowSubstreamLookup private[watermark] (
     types: Seq[DataType],
     discover: Seq[Any] => EventTimeStats
@@ -101,7 +102,7 @@ final class RowSubstreamLookup private[watermark] (
   override def ofRow(key: UnsafeRow): EventTimeStats = {
     if (last == null || key != last.key) {
       last = known.get(key)
-      if (last == null) last = add(key.copy()) // it is used again for the next row
+      if (last == null) last = add(key.copy()) // the row is reused
     }
     last.rows
   }

@@ -12,22 +12,21 @@ import org.apache.spark.util.AccumulatorV2
 
 import io.eventtide.spark.spi.PartitionEventTimeStats
 
-/** Brings what the tasks saw to the driver, and the policy's answer to Spark's tracker.
+/** Reports the tasks' event times to the driver, and the policies' watermark to Spark's tracker.
   *
-  * Reports are kept by partition, the fullest one: a retried task, a stage that is run again and a
-  * `foreachBatch` that reads its frame twice report the same partition again, a `first()` only the
-  * beginning of it, and a sum over tasks would count its rows twice.
+  * The fullest report of each partition is kept. A retried task, a stage that runs again and a
+  * `foreachBatch` that reads its frame twice report the same partition again. A `first()` reports
+  * only the beginning of it. A sum over tasks would count these rows twice.
   *
-  * `value` is what Spark asks for at the end of a batch. On the driver the batch answers it with the
-  * combined watermark; a copy in a task, or one that a heartbeat brought, knows no batch and says
-  * that there were no rows.
+  * Spark reads `value` at the end of a batch. On the driver it returns the batch's combined
+  * watermark. A copy in a task or in a heartbeat has no batch and returns zero statistics.
   */
 final class SubstreamStatsAccum(@transient private val batch: Option[WatermarkBatchContext])
     extends EventTimeStatsAccum {
 
   private val partitions = mutable.HashMap.empty[Int, PartitionEventTimeStats]
 
-  /** The report of one partition, begun anew. */
+  /** Starts a new report of one partition. */
   def begin(partition: Int): PartitionEventTimeStats = synchronized {
     val rows = new PartitionEventTimeStats
     partitions(partition) = rows
@@ -57,6 +56,6 @@ final class SubstreamStatsAccum(@transient private val batch: Option[WatermarkBa
   private def keepFullest(partition: Int, report: PartitionEventTimeStats): Unit =
     if (partitions.get(partition).forall(_.total <= report.total)) partitions(partition) = report
 
-  // A heartbeat serialises the accumulator while its task may begin a partition.
+  // A heartbeat serializes the accumulator while its task may begin a partition.
   private def writeObject(out: ObjectOutputStream): Unit = synchronized(out.defaultWriteObject())
 }

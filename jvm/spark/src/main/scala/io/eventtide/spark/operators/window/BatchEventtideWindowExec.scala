@@ -28,10 +28,10 @@ import io.eventtide.spark.operators.{
   WindowOperatorSpec
 }
 
-/** As `EventtideWindowExec`, on a batch: every window gives its row, and there is no state.
+/** As `EventtideWindowExec`, for a batch query: every window emits its row, and there is no state.
   *
   * @param queries
-  *   the subqueries of the plan, which Spark runs before this
+  *   the subqueries of the plan, which Spark runs before this operator
   */
 final case class BatchEventtideWindowExec(
     plan: WindowOperatorSpec,
@@ -66,10 +66,10 @@ final case class BatchEventtideWindowExec(
     copy(child = newChild)
 }
 
-/** Works through one partition, a key at a time.
+/** Processes one partition, one key at a time.
   *
-  * The rows of a key come by frame, so a window is given before the first row behind it is taken, and
-  * no more of a key is in memory than its windows hold.
+  * The rows of a key are sorted by frame, so a window is emitted before the first row after its end
+  * is added. Memory holds no more of a key than its open windows.
   */
 private[window] final class BatchWindowRows(
     plan: WindowOperatorSpec,
@@ -82,7 +82,7 @@ private[window] final class BatchWindowRows(
   private val buffers = plan.newBuffers(calls)
   private val ring = plan.newRing(buffers, BlockStore.None, blockSize = Int.MaxValue)
   private val results = new ResultProjection(plan)
-  private var key: UnsafeRow = _ // whose windows are being given; null between keys
+  private var key: UnsafeRow = _ // the key whose windows are being emitted; null between keys
 
   protected def current: InternalRow = {
     outputRows += 1
@@ -114,7 +114,9 @@ private[window] final class BatchWindowRows(
   }
 }
 
-/** As `BatchWindowRows`, where rows have not been aggregated: all of a key are taken, then given. */
+/** As `BatchWindowRows`, for unaggregated rows: all rows of a key are added, then its windows are
+  * emitted.
+  */
 private[window] final class BatchKeyRows(
     plan: WindowOperatorSpec,
     input: Iterator[InternalRow],
@@ -127,7 +129,7 @@ private[window] final class BatchKeyRows(
     case Some(storm) => RetainedRowWindowOperator.inMemory(plan, storm, calls, buffers)
     case None => new RowAtATimeWindowOperator(plan, BatchTime.EndOfInput, calls, buffers)
   }
-  private var key: UnsafeRow = _ // whose windows are being given; null before the first
+  private var key: UnsafeRow = _ // the key whose windows are being emitted; null before the first
 
   protected def current: InternalRow = {
     outputRows += 1

@@ -5,10 +5,10 @@ import org.apache.spark.sql.execution.streaming.state.{StateStoreIterator, Unsaf
 
 import io.eventtide.spark.state.TimerIndex
 
-/** The keys that an index has up to a limit, without those that have been seen already.
+/** The keys in an index up to a limit, except the keys in `seen`.
   *
-  * The index is read as it was when it was first asked: keys that are saved meanwhile do not come
-  * again. Who never asks does not read it.
+  * The index is read lazily, as a snapshot at the first read: keys that are saved later in the
+  * batch are not returned again.
   */
 private[window] final class DueKeyIterator(
     index: TimerIndex,

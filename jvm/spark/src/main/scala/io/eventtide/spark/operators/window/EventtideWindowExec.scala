@@ -32,18 +32,18 @@ import io.eventtide.spark.operators.{
 import io.eventtide.spark.spi.NextTimerAccum
 import io.eventtide.spark.state.WindowStateStoreRDD
 
-/** Puts the frames of each key together to windows, and gives each window's row when it closes.
+/** Merges the frames of each key into windows, and emits the rows of windows.
   *
-  * The rows of the child are buffers of partial aggregation, sorted so that keys come together: one
-  * key at a time is in memory.
+  * The child's rows are buffers of partial aggregation, sorted so that the rows of a key come
+  * together. One key at a time is in memory.
   *
-  * @param isPacked
-  *   whether a row has all frames of a key, as `PartialFrameAggregateExec` gives them, or may have them, as
-  *   `MapSideFrameAggregateExec` does
+  * @param hasPackedFrames
+  *   whether a row has all frames of a key, as from `PartialFrameAggregateExec`, or may have them,
+  *   as from `MapSideFrameAggregateExec`
   * @param batch
-  *   the batch it is planned for; None in a plan that will not run as a streaming batch
+  *   the batch for which it is planned; None in a plan that does not run as a streaming batch
   * @param queries
-  *   the subqueries of the plan, which Spark runs before this
+  *   the subqueries of the plan, which Spark runs before this operator
   */
 final case class EventtideWindowExec(
     @transient plan: WindowOperatorSpec,
@@ -53,14 +53,14 @@ final case class EventtideWindowExec(
     child: SparkPlan
 ) extends UnaryExecNode
     with StateStoreWriter {
-  // A value, since Spark's operators of Python functions ask for it in the tasks.
+  // A val, since Spark's operators for Python functions read it in the tasks.
   override val output: Seq[Attribute] = plan.output
 
   override def producedAttributes: AttributeSet = AttributeSet(output)
 
   override def shortName: String = "eventtideWindow"
 
-  // Where all rows have to come together there is one partition, whatever the session says.
+  // If all rows go to one partition, the state has one partition, whatever the session's setting.
   override val stateInfo: Option[StatefulOperatorStateInfo] = {
     val info = batch.fold(
       StatefulOperatorStateInfo("<unknown>", new UUID(0, 0), 0, 0, conf.numShufflePartitions)
@@ -116,8 +116,8 @@ final case class EventtideWindowExec(
     accumulator
   }
 
-  // A watermark that closes no window with a frame in it is worth no batch, unless the profile is one
-  // by which the next rows are late by it.
+  // An advance of the watermark that closes only empty windows needs no batch, unless the profile
+  // makes the next rows late by it.
   override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = {
     val watermark = WindowBatchContext.known(newInputWatermark)
     def isStep(in: WindowBatchContext) = watermark.exists(w => in.closingMicros.forall(_ < w))
@@ -128,7 +128,7 @@ final case class EventtideWindowExec(
   override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] =
     WindowProgress.metrics
 
-  // The driver knows which reports of tasks count; a sum over tasks would count a stage that ran twice.
+  // The driver decides which task reports count; a sum over tasks would count a rerun stage twice.
   override def getProgress(): StateOperatorProgress = {
     batch.foreach { running =>
       val counted = WindowProgress(running.lateLog.reports.value, due.value.values)
@@ -139,7 +139,7 @@ final case class EventtideWindowExec(
 
   @transient private lazy val bounds: LatenessBoundsAccum = {
     val accumulator = new LatenessBoundsAccum
-    sparkContext.register(accumulator) // without a name, by which Spark would keep what it brings
+    sparkContext.register(accumulator) // unnamed, since Spark retains the updates of named ones
     accumulator
   }
 
@@ -186,7 +186,7 @@ final case class EventtideWindowExec(
     report
   )
 
-  // A store that counts has rows in the indexes too, and one that does not says -1.
+  // A store that counts its rows also counts the index rows; a store that does not reports -1.
   private def report(store: StateStore, keys: Long): Unit = {
     val rows = longMetric("numTotalStateRows")
     val before = rows.value

@@ -2,10 +2,10 @@ package io.eventtide.spark.operators.window
 
 import scala.collection.mutable
 
-/** Keys by their ids, a bit each: ids of keys that came together are close. */
+/** A set of key ids, one bit each; the ids of keys that were created together are close. */
 private[window] final class KeyIdBitmap {
   private val pages = mutable.LongMap.empty[Array[Long]]
-  private var number = -1L // of the page that was asked for last; none is negative
+  private var number = -1L // the selected page; -1 before the first
   private var page: Array[Long] = _
 
   def add(id: Long): Unit = {

@@ -15,54 +15,58 @@ private[window] trait KeyedWindowOperator {
   /** Begins a key without state. */
   def begin(): Unit
 
-  /** Takes up a key with state. */
+  /** Restores a key from its state. */
   def read(in: ByteSource): Unit
 
-  /** Takes what is at hand of the key's rows. */
+  /** Adds the current row or frame of the key. */
   def add(rows: KeyedFrameReader): Unit
 
-  /** All rows of the key are here: what is due can be given. */
+  /** Called after the rows of the key have been added; results can be emitted then. */
   def close(): Unit
 
-  /** How many rows of a key are taken before it is closed; more come after `again`. */
+  /** The maximum number of rows added before `close`; more rows of the key follow after `again`. */
   def maxRowsPerStep: Int = Int.MaxValue
 
-  /** All has been given, and the key has more rows. */
+  /** Called when all results have been emitted and the key has more rows. */
   def again(): Unit = ()
 
-  /** Turns to the next row of results; false when all have been given. */
+  /** Advances to the next output row; false when all have been emitted. */
   def next(): Boolean
 
-  /** That row, good until the next one. */
+  /** The current output row, valid until the next one. */
   def row(key: UnsafeRow): InternalRow
 
-  /** All has been given: what is no longer needed goes. */
+  /** Called when all results have been emitted; evicts data that is no longer needed. */
   def settle(): Unit = ()
 
   def isEmpty: Boolean
 
-  /** Whether all that was done is to close a few windows, which can as well be done again. */
+  /** Whether the key's only change is that a few windows have closed, which is cheap to repeat. */
   def hasOnlyClosed: Boolean
 
-  /** The end of the window with which this key is next due; `FrameWindowState.Never` if with none. */
+  /** The window end of the key's next timer; `FrameWindowState.Never` if there is none. */
   def due: Long
 
-  /** The watermark of the key at which its next window closes; `FrameWindowState.Never` where it has none. */
+  /** The watermark of the key at which its next window closes; `FrameWindowState.Never` if there is
+    * none.
+    */
   def closesAt: Long = FrameWindowState.Never
 
-  /** The end with which it is due by the watermark of its group; `FrameWindowState.Never` if with none. */
+  /** The window end of the next timer by the group's watermark; `FrameWindowState.Never` if there
+    * is none.
+    */
   def dueInGroup: Long = FrameWindowState.Never
 
-  /** The time at which it is due by the clock, in microseconds; `FrameWindowState.Never` for never. */
+  /** The next processing-time timer, in microseconds; `FrameWindowState.Never` if there is none. */
   def deadline: Long
 
   def write(out: ByteSink): Unit
 
-  /** The watermark of the key, in microseconds; None where it has none of its own, or not yet. */
+  /** The watermark of the key, in microseconds; None if it has no per-key watermark (yet). */
   def watermark: Option[Long] = None
 }
 
-/** One row a window, when it closes. */
+/** Emits one row per window, when the window closes. */
 private[window] final class FinalWindowOperator(
     task: WindowTaskSpec,
     state: FrameStore,
@@ -71,7 +75,7 @@ private[window] final class FinalWindowOperator(
 ) extends KeyedWindowOperator {
   private val ring = task.newRing(buffers, state.blocks)
   private val results = new ResultProjection(task.plan)
-  private var hasRows = false // now
+  private var hasRows = false // whether the key has rows in this batch
   private var savedAt = 0L
 
   def begin(): Unit = ring.begin(task.passed)
@@ -125,10 +129,10 @@ private[window] object KeyedWindowOperator {
     case (None, None) => new FinalWindowOperator(task, state, calls, buffers)
   }
 
-  /** To close so many again costs less than to save a key once. */
+  /** The maximum number of windows to close again; that costs less than saving a key once. */
   private[window] val FewWindows = 16
 
-  /** The rows have been judged before they came here. */
+  /** Fails: late rows have been removed upstream. */
   def tooLate(frame: Long): Nothing =
     throw new IllegalStateException(s"a late row has passed: frame $frame")
 }

@@ -20,10 +20,11 @@ import io.eventtide.spark.operators.preagg.KeyedFrameReader
 import io.eventtide.spark.options.PaneSettings
 import io.eventtide.spark.state.{AggregateFunctions, BufferPool, FrameStore}
 
-/** Panes: rows before a window closes, when it does, and after.
+/** Emits panes: rows before a window closes, when it closes, and after.
   *
-  * Early panes are given when the clock is `every` past the first row since the last ones, when
-  * `rows` rows have come since, or in every batch to windows whose results meet a condition.
+  * Early panes fire when `earlyEveryMicros` have passed since the first row after the last panes,
+  * or `earlyRows` rows have arrived since then. With a condition, they fire in every batch, for
+  * windows whose results meet it.
   */
 private[window] final class PanedWindowOperator(
     task: WindowTaskSpec,
@@ -47,7 +48,7 @@ private[window] final class PanedWindowOperator(
   private val early = new Early
   private val results = new ResultProjection(plan)
 
-  private var rowsSince = 0L // of the key, since its last early panes
+  private var rowsSince = 0L // the key's rows since its last early panes
   private var dueAt = FrameWindowState.Never
 
   def begin(): Unit = {
@@ -60,7 +61,7 @@ private[window] final class PanedWindowOperator(
     rowsSince = in.getCount()
     val saved = in.getNumber()
     dueAt =
-      if (panes.earlyEveryMicros.isDefined) saved else FrameWindowState.Never // another run asked
+      if (panes.earlyEveryMicros.isDefined) saved else FrameWindowState.Never // a past run's timer
     ring.read(in)
     ring.advanceTo(task.passed, task.lastPassed)
   }
@@ -94,7 +95,7 @@ private[window] final class PanedWindowOperator(
 
   def next(): Boolean = {
     val found = ring.next()
-    if (!found && !ring.hasChanged) dueAt = FrameWindowState.Never // all that changed has closed
+    if (!found && !ring.hasChanged) dueAt = FrameWindowState.Never // all changes closed
     found
   }
 
@@ -131,7 +132,7 @@ private[window] object PanedWindowOperator {
     .map(timing => timing -> UTF8String.fromString(timing.name))
     .toMap
 
-  /** What there is to say of a window that gives one row. */
+  /** The pane columns of a window that emits one row. */
   val TheOnlyPane: InternalRow = InternalRow(0, text(PaneTiming.OnTime), true)
 
   def text(timing: PaneTiming): UTF8String = texts(timing)

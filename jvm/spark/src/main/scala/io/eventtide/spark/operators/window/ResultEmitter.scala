@@ -20,24 +20,24 @@ import io.eventtide.spark.operators.{ResultProjection, WindowOperatorSpec}
 import io.eventtide.spark.options.WindowKind
 import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
 
-/** What comes out of the windows of one key at a time. */
+/** Emits the results of the windows of one key at a time. */
 private[window] trait ResultEmitter {
 
-  /** Another key's windows come. */
+  /** Called before the windows of another key. */
   def begin(): Unit
 
-  /** Turns to the next row of results; false when all have been given. */
+  /** Advances to the next output row; false when all have been emitted. */
   def next(): Boolean
 
-  /** That row, good until the next one. */
+  /** The current output row, valid until the next one. */
   def row(key: UnsafeRow): InternalRow
 }
 
-/** Reads rows where they lie. */
+/** Reads rows in place. */
 private[window] final class RowLogReader(log: RowLog, columns: Int) {
   private val row = new UnsafeRow(columns)
 
-  /** The row of a slot, good until the next one is asked for. */
+  /** The row of a slot, valid until the next call. */
   def apply(slot: Int): UnsafeRow = {
     log.select(slot)
     row.pointTo(log.bytes, Platform.BYTE_ARRAY_OFFSET.toLong + log.start, log.length)
@@ -45,14 +45,16 @@ private[window] final class RowLogReader(log: RowLog, columns: Int) {
   }
 }
 
-/** Reads the rows of a line, so many that it pays, and not so many that they fill the memory. */
+/** Reads the rows of an output line in batches, large enough to be efficient and limited to `Most`
+  * rows and about `MostBytes` bytes.
+  */
 private final class RowBatchReader(log: RowLog, columns: Int) {
   private val views = mutable.ArrayBuffer.empty[UnsafeRow]
 
-  /** Behind the last row that was read. */
+  /** The slot after the last row that was read. */
   var end = 0
 
-  /** Rows from a slot on, good until the next ones are asked for. */
+  /** Rows from a slot on, valid until the next call. */
   def from(slot: Int, until: Int): ArrayData = {
     end = slot
     var bytes = 0L
@@ -111,7 +113,7 @@ private[window] final class AggregatedResults(
   }
 }
 
-/** The rows themselves, in lines; see `RowWindowOutput` for their columns. */
+/** Emits the rows of windows in lines; see `RowWindowOutput` for the columns of a line. */
 private[window] final class RowResults(
     plan: WindowOperatorSpec,
     kind: WindowKind.ByStorm,
@@ -125,10 +127,10 @@ private[window] final class RowResults(
   private val windowLine = new GenericInternalRow(4)
   private val keyLine = new GenericInternalRow(2)
 
-  private var first = -1 // the slot of the key's row that is sent first; none before its line
-  private var sent = 0 // up to which slot rows have been
-  private var wanted = 0 // up to which slot the window at hand needs them
-  private var isOwed = false // the line of the window at hand
+  private var first = -1 // slot of the key's first emitted row; -1 before the key's line
+  private var sent = 0 // slot up to which rows have been emitted
+  private var wanted = 0 // slot up to which the current window needs rows
+  private var isOwed = false // whether the current window's line is still to be emitted
 
   def begin(): Unit = {
     first = -1
@@ -146,7 +148,8 @@ private[window] final class RowResults(
     isTurned
   }
 
-  // A row is sent no later than the first window that has it; what lies before it goes along.
+  // A row is emitted no later than the first window that contains it, together with the rows before
+  // it.
   def row(key: UnsafeRow): InternalRow = {
     line.update(2, if (first < 0) beginning(key) else null)
     line.update(1, rows.from(sent, wanted))

@@ -14,13 +14,13 @@ import io.eventtide.spark.operators.{BatchTime, WindowOperatorSpec}
 import io.eventtide.spark.options.WindowKind
 import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
 
-/** Where the rows of a key are kept: those of windows, and those that no watermark has reached. */
+/** The stores of a key's rows: the rows of windows, and the rows that no watermark has reached. */
 private[window] final case class RowArchives(rows: BlockStore, waiting: BlockStore)
 
-/** The windows of one key as Storm has them, over rows that are kept one by one.
+/** The windows of one key with Storm's semantics, over rows that are retained one by one.
   *
   * @param log
-  *   where late rows of the partition go; None where no row is late
+  *   the log for late rows of the partition; None if no row is late
   */
 private[window] final class RetainedRowWindowOperator(
     plan: WindowOperatorSpec,
@@ -32,7 +32,7 @@ private[window] final class RetainedRowWindowOperator(
     log: Option[PartitionLate],
     limits: RowLimits
 ) extends KeyedWindowOperator {
-  // Rows that have the time at which they come need not wait for it.
+  // Rows with ingestion time need not wait for the watermark.
   private val windows = StormWindows(
     kind.spec,
     keepsLast = kind.emitsRows,
@@ -50,8 +50,8 @@ private[window] final class RetainedRowWindowOperator(
   private val stored = new UnsafeRowContent
   private val late = log.map(new KeyedLateRows(plan, batch, _, () => batch.before))
   private val lateBelow = batch.before.getOrElse(Long.MinValue)
-  private val silence = plan.settings.byKey.get.silence // of which such windows always know
-  private var lastSign = Long.MinValue // of life
+  private val silence = plan.settings.byKey.get.silence // always set for such windows
+  private var lastSign = Long.MinValue // the time of the last row, by the query's clock
 
   def begin(): Unit = {
     lastSign = Long.MinValue
@@ -128,7 +128,7 @@ private[window] object RetainedRowWindowOperator {
     new RetainedRowWindowOperator(task.plan, kind, batch, archives, calls, buffers, log, limits)
   }
 
-  /** Over all rows of a key, none of which is kept after its windows have been given. */
+  /** For all rows of a key at once; no row is retained after its windows have been emitted. */
   def inMemory(
       plan: WindowOperatorSpec,
       kind: WindowKind.ByStorm,

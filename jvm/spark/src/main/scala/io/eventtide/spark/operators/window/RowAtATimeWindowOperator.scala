@@ -22,12 +22,13 @@ import io.eventtide.spark.operators.{BatchTime, ResultProjection, WindowOperator
 import io.eventtide.spark.options.WindowKind
 import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
 
-/** The windows of one key in its own time, over rows that come one by one.
+/** The windows of one key, by the key's own time, over rows that are not all aggregated upstream.
   *
   * @param log
-  *   where late rows of the partition go; None where no row is late
+  *   the log for late rows of the partition; None if no row is late
   * @param groups
-  *   what has the watermark of the key; None where it has its own, or that of the query
+  *   the groups with the key's watermark; None if the key has its own watermark, or uses the
+  *   query's
   */
 private[window] final class RowAtATimeWindowOperator(
     plan: WindowOperatorSpec,
@@ -51,7 +52,7 @@ private[window] final class RowAtATimeWindowOperator(
   private val late = log.map(new KeyedLateRows(plan, batch, _, () => key.watermark))
   private val results = new ResultProjection(plan)
   private val lowestAt =
-    calls.types.length // of aggregated rows' times, as `MapSideFrameAggregateExec` has them
+    calls.types.length // ordinal of the lowest event time, see `MapSideFrameAggregateExec`
 
   private def newWindows: WindowSet = settings.windows match {
     case merged: WindowKind.Merged => merged.open(buffers, plan.counts.nonEmpty)
@@ -132,7 +133,7 @@ private[window] final class RowAtATimeWindowOperator(
   private val pane = new GenericInternalRow(plan.result.pane.length)
   private val names = settings.triggers.map(trigger => UTF8String.fromString(trigger.name)).toArray
 
-  // What silence has closed may be opened again.
+  // A window that was closed by idleness may be opened again.
   private def paneOf: InternalRow = {
     pane.setInt(0, key.index)
     pane.update(1, PanedWindowOperator.text(if (batch.closesAll) PaneTiming.OnTime else key.timing))
@@ -154,6 +155,6 @@ private[window] final class RowAtATimeWindowOperator(
 
 private object RowAtATimeWindowOperator {
 
-  /** Nothing is closed by silence, and a key that holds nothing is forgotten at once. */
+  /** No window is closed by idleness, and a key without data is removed at once. */
   private val NeverSilent = KeyIdleness(timeout = None, keep = 0)
 }

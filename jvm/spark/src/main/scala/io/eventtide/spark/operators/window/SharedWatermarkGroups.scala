@@ -9,14 +9,15 @@ import io.eventtide.spark.operators.{BatchTime, PartitionBoundsUpdate}
 import io.eventtide.spark.spi.{LaggingKeys, NextTimer}
 import io.eventtide.spark.state.{FrameStore, WatermarkGroupStore}
 
-/** The groups of keys of one partition, each with one watermark, in the order of the rows.
+/** The groups of keys of one partition, each with one watermark, in input order.
   *
-  * The rows of a group come together. Rows are judged by what its watermark was before the batch; when
-  * all are here it moves, and the keys that are due by it have their turn, those with rows once more.
+  * The rows of a group are contiguous. Their lateness depends on the group's watermark before the
+  * batch. After the last row of the group the watermark advances, and the keys whose timers fire
+  * are processed; keys with rows are processed a second time.
   *
-  *   - '''Edges:''' a group without rows that are not late has its turn where its watermark goes by the
-  *     clock, for which all groups are read in each batch. A window that is updated and closed in one
-  *     batch gives an early result and one on time.
+  *   - '''Edges:''' a group without rows on time is processed if its watermark advances with
+  *     processing time; then all groups are read in each batch. A window that is updated and closed
+  *     in one batch emits an early result and a result on time.
   */
 private[window] final class SharedWatermarkGroups private (
     task: WindowTaskSpec,
@@ -27,21 +28,23 @@ private[window] final class SharedWatermarkGroups private (
     lagging: Option[LaggingKeys]
 ) extends Iterator[UnsafeRow] {
 
-  /** The watermark of the group at hand, for its keys. */
+  /** The watermark of the current group, for its keys. */
   val time = new SharedWatermark
 
   private val own = task.plan.timeBy(policy, batch)
   private val ended = new KeyIdBitmap
   private val nobody = new KeyIdBitmap
-  private var hasRows = false // of the group at hand, which has not ended
-  private var owing: DueKeyIterator = _ // null when no group has ended
-  private var others: StateStoreIterator[UnsafeRowPair] = _ // null while rows come
+  private var hasRows = false // whether the current group has rows on time and has not ended
+  private var owing: DueKeyIterator = _ // null until a group has ended
+  private var others: StateStoreIterator[UnsafeRowPair] = _ // null while there are input rows
   private var firstDue = NextTimer.Never
 
-  /** The first time at which a window is due by a watermark that goes by the clock, in microseconds. */
+  /** The first time at which a window closes by a watermark that advances with processing time, in
+    * microseconds.
+    */
   def deadline: Long = firstDue
 
-  /** Turns to the group of a key. */
+  /** Selects the group of a key. */
   def select(key: UnsafeRow): Unit = if (!groups.hasKey(key)) {
     leave()
     begin(groups.openOf(key))
@@ -49,12 +52,13 @@ private[window] final class SharedWatermarkGroups private (
 
   private def begin(isKnown: Boolean): Unit = {
     if (isKnown) groups.read(own.read) else own.begin()
-    // Also where it has not moved: a policy with other numbers may have another, or none is known.
+    // Also if the watermark has not advanced: a policy with new options may have another bound, or
+    // no bound is known.
     own.watermark.foreach(bounds.raise(groups.key, _))
     time.set(own.watermark, own.watermark)
   }
 
-  /** Rows of the group at hand, of these times, were not late. */
+  /** Rows of the current group with these times were on time. */
   def accept(lowest: Long, highest: Long): Unit = {
     hasRows = true
     own.accept(lowest, highest)
@@ -63,10 +67,10 @@ private[window] final class SharedWatermarkGroups private (
   /** Rows of these times were late. */
   def refuse(lowest: Long, highest: Long): Unit = if (policy.usesLate) accept(lowest, highest)
 
-  /** Whether a key of a group of which all rows are here owes a result by its watermark.
+  /** Whether a timer fires for a key of a group whose rows have all arrived.
     *
     * @param upcoming
-    *   the key of the next row; null when there is none
+    *   the key of the next row; null at the end of the input
     */
   def owes(upcoming: UnsafeRow): Boolean = {
     if (hasRows && (upcoming == null || !groups.hasKey(upcoming))) end()
@@ -76,7 +80,7 @@ private[window] final class SharedWatermarkGroups private (
 
   def hasNext: Boolean = owing != null && owing.hasNext
 
-  /** The key that owes it. */
+  /** The next key whose timer fires. */
   def next(): UnsafeRow = owing.next()
 
   private def end(): Unit = {
@@ -93,11 +97,11 @@ private[window] final class SharedWatermarkGroups private (
 
   private def closeUpTo(watermark: Long): Unit = {
     owing = new DueKeyIterator(groups.index, watermark, nobody)
-    owing.hasNext: Unit // which reads the index as it is now
+    owing.hasNext: Unit // takes the snapshot of the index
     groups.index.beginAt(watermark + 1)
   }
 
-  /** Turns to a group that had no turn; false when there is none. */
+  /** Selects an unprocessed group; false if there is none. */
   private def turnToOther(): Boolean = {
     if (others == null) others = groups.all
     var found = false
@@ -120,7 +124,7 @@ private[window] final class SharedWatermarkGroups private (
 
   private def close(): Unit = if (owing != null) owing.close()
 
-  /** All keys have had their turn. */
+  /** Called when all keys have been processed. */
   def finish(): Unit = {
     if (bounds.wantAll) while (turnToOther()) ()
     leave()
@@ -135,7 +139,7 @@ private[window] final class SharedWatermarkGroups private (
 
 private[window] object SharedWatermarkGroups {
 
-  /** Those of a partition; None where keys have no watermark in groups. */
+  /** The groups of a partition; None if keys do not share watermarks in groups. */
   def apply(
       task: WindowTaskSpec,
       state: FrameStore,

@@ -11,12 +11,12 @@ import org.apache.spark.util.SerializableConfiguration
 import io.eventtide.kernel.window.FrameWindowState
 import io.eventtide.spark.operators.{BatchTime, WindowOperatorSpec}
 
-/** Reads a window's state as of a committed batch, whether its query runs or not.
+/** Reads a window's state as of a committed batch, whether or not its query is running.
   *
   * @param stateRoot
-  *   the folder `state` of the checkpoint
+  *   the directory `state` of the checkpoint
   * @param stateIds
-  *   names of the checkpoints of its state; None in the first format
+  *   the ids of the state store checkpoints, by partition; None for checkpoint format 1
   */
 private[spark] final case class StateReader(
     plan: WindowOperatorSpec,
@@ -27,7 +27,7 @@ private[spark] final case class StateReader(
     stateIds: Option[Array[Array[String]]]
 ) {
 
-  /** A row for each open window. */
+  /** One row for each open window. */
   def rows(session: SparkSession): RDD[InternalRow] = {
     val families = plan.families
     val nothing = ClosedBoundaries(Long.MinValue, Long.MinValue)
@@ -48,7 +48,7 @@ private[spark] final case class StateReader(
     val (root, operator, version, ids) = (stateRoot, operatorId, batchId + 1, stateIds)
     session.sparkContext.parallelize(0 until partitions, partitions).mapPartitionsWithIndex {
       (partition, _) =>
-        // Not from the pool of stores that run, whose maintenance would work on the checkpoint.
+        // Not from the pool of running stores, whose maintenance would modify the checkpoint.
         val id = StateStoreId(root, operator, partition)
         val provider = families.provider(id, conf, hadoopConf.value)
         TaskContext.get().addTaskCompletionListener[Unit](_ => provider.close())

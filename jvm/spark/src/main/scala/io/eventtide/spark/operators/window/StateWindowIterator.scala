@@ -6,9 +6,10 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
 
 import io.eventtide.spark.operators.LookaheadIterator
 
-/** What the open windows of one partition hold, as if all of them closed now; nothing is saved.
+/** The content of the open windows of one partition, as if all of them closed now; nothing is
+  * saved.
   *
-  * Where keys have watermarks of their own, a last column says that of the key.
+  * If keys have per-key watermarks, a last column has the key's watermark.
   */
 private[window] final class StateWindowIterator(task: WindowTaskSpec, store: StateStore)
     extends LookaheadIterator[InternalRow] {
@@ -19,7 +20,7 @@ private[window] final class StateWindowIterator(task: WindowTaskSpec, store: Sta
     SharedWatermarkGroups(task, state, task.openBounds(store.id.partitionId, state))
   private val windows = KeyedWindowOperator(task, state, calls, buffers, groups)
   private val entries = store.iterator()
-  private var key: UnsafeRow = _ // whose windows are being given; null before the first
+  private var key: UnsafeRow = _ // the key whose windows are being emitted; null before the first
 
   private val watermark = new GenericInternalRow(1)
   private val withWatermark = new JoinedRow

@@ -6,7 +6,9 @@ import org.apache.spark.sql.catalyst.expressions.codegen.GeneratePredicate
 import io.eventtide.spark.operators.WindowOperatorSpec
 import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
 
-/** Whether a result, as a buffer, meets the condition of early results; all do where there is none. */
+/** Whether a result, given as a buffer, meets the condition for early results; true without a
+  * condition.
+  */
 private[window] final class TriggerCondition(
     plan: WindowOperatorSpec,
     calls: AggregateFunctions,

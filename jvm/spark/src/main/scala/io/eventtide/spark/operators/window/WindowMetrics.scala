@@ -6,7 +6,9 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
 import io.eventtide.spark.operators.LatenessBoundsAccum
 import io.eventtide.spark.spi.{NextTimer, NextTimerAccum}
 
-/** What tasks report; sent to the executors, where one task may have several partitions. */
+/** The metrics that tasks report; sent to the executors, where one task may have several
+  * partitions.
+  */
 private[window] final class WindowMetrics(
     outputRows: SQLMetric,
     updatedRows: SQLMetric,
@@ -17,7 +19,7 @@ private[window] final class WindowMetrics(
     report: (StateStore, Long) => Unit
 ) extends Serializable {
 
-  /** Commits the state of a partition; reports what was done and what is next. */
+  /** Commits the state of a partition; reports the counts and the next timers. */
   def commit(
       store: StateStore,
       counts: WindowCounts,
@@ -36,7 +38,7 @@ private[window] final class WindowMetrics(
   }
 }
 
-/** Counts of one partition: rows of results, and keys whose state was written or removed. */
+/** Counts of one partition: output rows, and keys whose state was written or removed. */
 private[window] final class WindowCounts {
   var results = 0L
   var updated = 0L

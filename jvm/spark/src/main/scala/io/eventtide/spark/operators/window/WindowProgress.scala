@@ -8,15 +8,15 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
 import io.eventtide.spark.latelog.{LateReason, LateReport}
 import io.eventtide.spark.spi.NextTimer
 
-/** What Spark's progress says of one window in one batch.
+/** The metrics of one window in Spark's progress of one batch.
   *
   *   - '''Guarantee:''' each late row counts once, however often its task or its batch ran.
   *   - '''Units:''' rows, and keys with open windows.
   *
   * @param late
-  *   late rows by reason; rows from the future and rows without a time are among them
+  *   late rows by reason, including rows from the future and rows without a time
   * @param keys
-  *   keys with open windows; None where that is not known
+  *   the number of keys with open windows; None if it is not known
   */
 private[window] final case class WindowProgress(late: Map[LateReason, Long], keys: Option[Long]) {
 
@@ -31,7 +31,7 @@ private[window] final case class WindowProgress(late: Map[LateReason, Long], key
 
 private[window] object WindowProgress {
 
-  /** Spark's own metric: rows for which the watermark was too high. */
+  /** Spark's metric: rows that are dropped because of the watermark. */
   private val TooLate = "numRowsDroppedByWatermark"
 
   private val Keys = "numOpenKeys"
@@ -42,13 +42,13 @@ private[window] object WindowProgress {
     WindowProgress(late, Option.when(!keys.exists(_ == NextTimer.Unknown))(keys.sum))
   }
 
-  /** What there is beside the metrics of every stateful operator. */
+  /** The metrics beyond those of every stateful operator. */
   val metrics: Seq[StatefulOperatorCustomMetric] =
     LateReason.all.map { reason =>
       StatefulOperatorCustomSumMetric(nameOf(reason), s"number of late rows: ${reason.name}")
     } :+ StatefulOperatorCustomSumMetric(Keys, "number of keys with open windows")
 
-  // As Spark writes the names of metrics: numLateWindowClosed.
+  // In the style of Spark's metric names, for example numLateWindowClosed.
   private def nameOf(reason: LateReason): String =
     reason.name.split('_').map(_.capitalize).mkString("numLate", "", "")
 }

@@ -13,13 +13,14 @@ import io.eventtide.spark.EventtideException
 import io.eventtide.spark.operators.{LookaheadIterator, WindowOperatorSpec}
 import io.eventtide.spark.spi.{LaggingKey, LaggingKeys, NextTimer, SubstreamName}
 
-/** Works through one partition, a key at a time, and gives the rows of what is due.
+/** Processes one partition, one key at a time, and emits the rows of windows whose timers fire.
   *
-  * First the keys that have rows, which come sorted: each takes them in, gives what is due, and is
-  * saved. Where a group of keys has one watermark, it moves when all rows of the group are here, and
-  * keys that it closes windows of have their turn. Then those that only owe results, which the indexes
-  * name; nobody looks for them when all keys with state have had rows. The state is committed when
-  * the last row has been taken.
+  * First come the keys with input rows, which are sorted. Each key adds its rows, emits its
+  * results, and is saved. If a group of keys shares a watermark, it advances after the last row of
+  * the group; then the group's keys with closing windows are processed.
+  *
+  * Then come the keys with timers but without input rows, from the indexes. This step is skipped if
+  * all keys with state have had rows. The state is committed after the last row has been emitted.
   */
 private[window] final class WindowTaskIterator(
     task: WindowTaskSpec,
@@ -40,8 +41,9 @@ private[window] final class WindowTaskIterator(
   private val seen = new KeyIdBitmap
   private val due = new DueKeyIterator(state.byEnd, task.closing, seen)
   private val closesAll = task.closesAll || state.timingChanged
-  // All keys, in the first batch of a run, where it is not known what they are due by, or which bounds
-  // they have; those of groups are seen to by `groups`. And in the last batch of all.
+  // All keys are visited in the first batch of a run, if the timing options have changed or the
+  // keys' bounds are not known; `groups` visits the keys of groups for their bounds. They are also
+  // visited in the batch that closes all windows.
   private val visitsAll =
     state.keyCount > 0 && (closesAll || bounds.wantAll && groups.isEmpty)
   private val others =
@@ -52,9 +54,9 @@ private[window] final class WindowTaskIterator(
   private val raisesBounds = task.plan.settings.hasOwnTime && groups.isEmpty
   private val counts = new WindowCounts
 
-  private var key: UnsafeRow = _ // whose results are being given; null between keys
+  private var key: UnsafeRow = _ // the key whose results are being emitted; null between keys
   private var found = false
-  private var done = 0L // keys that have had their turn, and have state
+  private var done = 0L // processed keys that have state
   private var committed = false
 
   protected def current: InternalRow = {
@@ -79,7 +81,7 @@ private[window] final class WindowTaskIterator(
     else if (others.hasNext) takeOther(others.next())
     else commit()
 
-  /** Whether a key with state has had no turn, or it is not known. */
+  /** Whether some key with state may be unprocessed. */
   private def isKeyLeft: Boolean = groups.isDefined || done < state.keyCount
 
   private def takeRows(): Unit = {
@@ -109,7 +111,7 @@ private[window] final class WindowTaskIterator(
     close()
   }
 
-  // The last ones of a batch: nobody asks afterwards whether they have been seen.
+  // The last keys of a batch, so they need not be added to `seen`.
   private def takeOther(other: UnsafeRowPair): Unit =
     if (!seen.contains(state.idOf(other.value))) {
       openKey(other.key.copy())
@@ -162,7 +164,7 @@ private[window] final class WindowTaskIterator(
   private def compare(): Unit =
     if (groups.isEmpty) lagging.foreach(_.offer(key, windows.watermark, windows.closesAt))
 
-  // Those that had no turn may have been forgotten, but are as they were if they have not.
+  // Unprocessed keys may have been removed, but are unchanged if they exist.
   private def lookAtLagging(): Unit = lagging.filter(_ => groups.isEmpty).foreach { keys =>
     keys.unseen.foreach { known =>
       buffers.reset()
@@ -189,15 +191,17 @@ private[window] final class WindowTaskIterator(
     committed = true
   }
 
-  // A key that is always active owes a result at each boundary, however old its entry; and what counts
-  // together with an end that has passed is behind that.
+  // A key that is always active has a timer at each boundary, even if its entry is old. An end that
+  // has passed stands for later ends that are counted together with it.
   private def nextEnd(first: Long): Long =
     if (first == NextTimer.Never) NextTimer.Never else math.max(first, task.closing + 1)
 }
 
 private[window] object WindowTaskIterator {
 
-  /** Does the work of the key that is at hand when it fails; one that is too large is named. */
+  /** Runs `work` for the current key; a failure because the key is too large is reported with its
+    * name.
+    */
   def namingKey(plan: WindowOperatorSpec, key: => UnsafeRow)(work: => Unit): Unit =
     try work
     catch {

@@ -23,24 +23,24 @@ import io.eventtide.spark.operators.{
 import io.eventtide.spark.options.WindowSettings
 import io.eventtide.spark.state.{AggregateFunctions, BufferPool, FrameStore, WindowStateLayout}
 
-/** What the tasks of one batch have to do.
+/** The specification of the tasks of one batch.
   *
   * @param nowMicros
   *   the batch's time by the query's clock
   * @param before
-  *   what was closed before this batch
+  *   the boundaries that were closed before this batch
   * @param after
-  *   what closes in this batch
-  * @param isPacked
-  *   whether a row that comes has all frames of a key; where rows are judged by their keys, some have
+  *   the boundaries that this batch closes
+  * @param hasPackedFrames
+  *   whether input rows have all frames of a key; if lateness depends on the keys, some rows have
   * @param keyed
-  *   what is to be known where rows are judged by their keys
+  *   the timing of the batch if lateness depends on the keys
   * @param bounds
-  *   those of the batch, where keys have watermarks of their own that raise them
+  *   the lateness bounds before the batch, if per-key watermarks raise them
   * @param lagging
-  *   keys that were far behind after the batch before, by partition
+  *   the lagging keys after the batch before, by partition
   * @param partitions
-  *   of the state
+  *   the number of state partitions
   */
 private[window] final case class WindowTaskSpec(
     plan: WindowOperatorSpec,
@@ -56,26 +56,27 @@ private[window] final case class WindowTaskSpec(
     partitions: Int = 1
 ) {
 
-  /** Windows that end at this boundary or before had closed before this batch. */
+  /** The boundary up to which windows had closed before this batch. */
   def passed: Long = before.onTime
 
-  /** Windows that end at this boundary or before close in this batch, if they have not yet. */
+  /** The boundary up to which open windows close in this batch. */
   def closing: Long = after.onTime
 
-  /** Windows that end at this boundary or before could change no more before this batch. */
+  /** The boundary up to which windows were final before this batch. */
   def lastPassed: Long = before.last
 
-  /** Windows that end at this boundary or before can change no more. */
+  /** The boundary up to which windows are final after this batch. */
   def last: Long = after.last
 
   def closes: Boolean = closing > passed
 
-  /** Whether every window closes, whatever its time, and also of keys that are not due by any. */
+  /** Whether every window closes, whatever its time, including the windows of keys without a timer.
+    */
   def closesAll: Boolean = keyed.exists(_.closesAll)
 
   def hasDeadlines: Boolean = plan.settings.hasDeadlines
 
-  /** An empty ring of a key. */
+  /** An empty window state for a key. */
   def newRing(buffers: BufferPool, archive: BlockStore): FrameWindowState =
     plan.newRing(buffers, archive, plan.blockSize(closes = Clamped.subtract(closing, passed)))
 
@@ -86,7 +87,7 @@ private[window] final case class WindowTaskSpec(
     FrameStore.open(store, families, batchId, nowMicros, isByRow, rules)
   }
 
-  /** The bounds of a partition, with this state. */
+  /** The lateness bounds of a partition, given its state. */
   def openBounds(partition: Int, state: FrameStore): PartitionBoundsUpdate = {
     val buckets = bounds.map { all =>
       val known = new LatenessBounds(all.value).ofPartition(partition)
@@ -98,7 +99,7 @@ private[window] final case class WindowTaskSpec(
     new PartitionBoundsUpdate(state.watermark, buckets)
   }
 
-  /** Reads the rows that come. */
+  /** Reads the input rows. */
   def read(rows: Iterator[InternalRow], calls: AggregateFunctions): KeyedFrameReader = {
     val keys = plan.keys
     plan.rows match {
@@ -115,11 +116,11 @@ private[window] final case class WindowTaskSpec(
     }
   }
 
-  /** So many frames after its end a window is forgotten, at the latest. */
+  /** The maximum number of frames for which a window is retained after its end. */
   lazy val latenessFrames: Long = plan.settings.latenessFrames
 }
 
-/** How far a watermark closes windows: for their results on time, and for good. */
+/** The boundaries up to which a watermark closes windows: on time, and for good. */
 private[window] final case class ClosedBoundaries(onTime: Long, last: Long)
 
 private[window] object ClosedBoundaries {

@@ -5,7 +5,9 @@ import org.apache.spark.sql.internal.SQLConf
 import io.eventtide.spark.checkpoint.SavedClock
 import io.eventtide.spark.options.{Durations, WatermarkSettings}
 
-/** What became of rows, where that is known, and what lies about. */
+/** The rows on time (None if not known) and the late rows of a checkpoint, its orphaned late files,
+  * and its clock.
+  */
 private[query] final case class CheckpointCounts(
     onTime: Option[Long],
     late: Long,
@@ -13,7 +15,7 @@ private[query] final case class CheckpointCounts(
     clock: SavedClock = SavedClock.None
 )
 
-/** Which settings of a query are unwise, and what to do: a sentence each. */
+/** Warnings about a query's settings and checkpoint, each with a remedy. */
 private[query] object CheckpointLint {
 
   def apply(

@@ -40,11 +40,11 @@ import io.eventtide.spark.query.monitor.{NextClosing, Outlook, WatermarkReport}
 import io.eventtide.spark.query.run.{QueryInput, QueryInputs}
 import io.eventtide.spark.spi.{NextTimer, PlanNodes}
 
-/** What a checkpoint holds, for people. It reads only, also while the query runs; what it cannot read
-  * is among the problems.
+/** A report on the contents of a checkpoint, for users. It only reads the checkpoint, which the
+  * query may be using meanwhile. Unreadable files are listed as problems.
   *
   * @param plan
-  *   a plan that shall go on from it
+  *   the plan of a query to continue from the checkpoint, if there is one
   */
 private[spark] final class CheckpointReport(
     checkpoint: Path,
@@ -57,7 +57,7 @@ private[spark] final class CheckpointReport(
   private val index = new LateIndexReader(root, conf)
 
   private val committed = index.lastCommitted
-  private val begun = offsets.lastBatch // after it, so that it is not below
+  private val begun = offsets.lastBatch // read after `committed`, so that it is not lower
   if (begun.isEmpty) throw EventtideException("CHECKPOINT_EMPTY", "root" -> root)
 
   private lazy val stored = planFile.plan
@@ -75,7 +75,7 @@ private[spark] final class CheckpointReport(
   private lazy val orphans = Try(new LateOrphans(root, conf).find())
   private lazy val state = Try(ledger.foreach(read => checkState(read.entries.last)))
 
-  // What any query would be refused for, whatever its plan.
+  // Errors for which any query is refused, whatever its plan.
   private lazy val unreadable = Seq(state, ledger, logs).flatMap(_.failed.toOption)
 
   def json: String = {
@@ -86,7 +86,7 @@ private[spark] final class CheckpointReport(
     stored.lines.foreach(structure.add)
     watermark.toOption.flatten.foreach { report =>
       val tree = CheckpointReport.mapper.readTree(report.json)
-      // whether the run holds that wrote it, nobody knows
+      // whether the run that wrote the entry still holds the watermark is not known
       node.put("blame", report.copy(holding = false).blame).set[ObjectNode]("watermark", tree)
     }
     writeWindows(node)
@@ -152,7 +152,7 @@ private[spark] final class CheckpointReport(
     }
   }
 
-  // From which batch on rows are kept, its time, and for how long.
+  // The oldest batch whose late rows are retained, its time, and the retention.
   private def writeKept(node: ObjectNode): Unit = {
     node.putNull("lateKept")
     late.getOrElse(Nil).find(_.batchId > index.forgotten).foreach { oldest =>
@@ -186,10 +186,10 @@ private[spark] final class CheckpointReport(
   private def checkState(last: LedgerEntry): Unit =
     if (stored.windows.nonEmpty) last.checkState()
 
-  // The query may write anew what is just being read.
+  // Retries, because a running query may replace the entries that are being read.
   @tailrec
   private def readLedger(left: Int): ReadLedger = {
-    val files = new BatchLedger(root, retain = 0, conf) // which purges only when it writes
+    val files = new BatchLedger(root, retain = 0, conf) // purges only when it writes
     Try(files.read(committed.getOrElse(-1L) + 1)) match {
       case Success(entries) => ReadLedger(entries, files.length, files.bytes)
       case Failure(_: EventtideException) if left > 1 => readLedger(left - 1)
@@ -197,7 +197,7 @@ private[spark] final class CheckpointReport(
     }
   }
 
-  // Those of the given plan count first: earlier versions did not write theirs.
+  // The settings of the given plan take precedence: earlier versions did not write settings.
   private def settingsOf(entries: Seq[LedgerEntry]): Option[Seq[WatermarkSettings]] = {
     val fitting = plan.filter(_ => refusal.isEmpty)
     val ofPlan = fitting.map(PlanNodes.watermarks(_).map(_.settings))
@@ -225,7 +225,7 @@ private[spark] final class CheckpointReport(
     )
   }
 
-  // What is due is in the ledger; which windows that closes, only the plan says.
+  // The ledger has the next timers, but only the plan has the settings of their windows.
   private def outlookOf(due: Seq[SavedTimer]): Outlook = {
     val windows = plan.filter(_ => refusal.isEmpty).fold(Seq.empty[WindowSettings]) { fitting =>
       PlanNodes.windows(fitting).map(_.settings)

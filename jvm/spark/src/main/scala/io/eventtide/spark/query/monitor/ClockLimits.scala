@@ -7,12 +7,12 @@ import org.apache.spark.sql.internal.SQLConf
 
 import io.eventtide.spark.query.monitor.MonitorThresholds
 
-/** How far a clock may go by itself; in microseconds.
+/** Limits for steps of the clock, in microseconds.
   *
   * @param stepMicros
-  *   forward, within a run
+  *   the maximum step forward within a run
   * @param startMicros
-  *   from the last batch of one run to the start of the next; None for as far as it likes
+  *   the maximum time from the last batch of one run to the start of the next; None for no limit
   */
 private[query] final case class ClockLimits(stepMicros: Long, startMicros: Option[Long])
 
@@ -20,7 +20,11 @@ private[query] object ClockLimits {
   val Step = "spark.eventtide.maxClockStep"
   val AtStart = "spark.eventtide.maxClockStepAtStart"
 
-  /** What the session says when the query starts, unless its watermarks say less or more. */
+  /** The limits in the session's settings when the query starts.
+    *
+    * @param asked
+    *   the step limit of the query's watermarks, which overrides the session's
+    */
   def of(conf: SQLConf, asked: Option[Long]): ClockLimits = ClockLimits(
     asked.getOrElse(time(conf, Step, "5m")),
     Option.when(conf.contains(AtStart))(time(conf, AtStart, "none"))

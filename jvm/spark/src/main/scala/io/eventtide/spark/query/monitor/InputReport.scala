@@ -7,14 +7,14 @@ import io.eventtide.kernel.watermark.{Activity, Status, SubstreamReport, Substre
 import io.eventtide.spark.options.{PolicyFormatter, WatermarkSettings}
 import io.eventtide.spark.spi.{BatchEventTimeStats, SubstreamName}
 
-/** One input of a query: the substreams under one watermark node; times in microseconds.
+/** One input of a query: the substreams under one watermark node. Times are in microseconds.
   *
   * @param rows
-  *   of the last batch
+  *   the event-time statistics of the last batch
   * @param limit
-  *   how many substreams there are, and may be
+  *   the number of substreams and its limit
   * @param aheadMicros
-  *   how far the clock of the substreams is ahead of the machine's
+  *   the offset of the substreams' clock from the machine's clock
   */
 private[query] final case class InputReport(
     position: Int,
@@ -34,16 +34,17 @@ private[query] final case class InputReport(
   def count: Int = substreams.count
   def idle: Int = substreams.idle
 
-  /** How far the last of those that count is behind the first of all; None while one that counts has
-    * not been seen. When none counts, nobody is waited for.
+  /** The distance from the highest event time of all substreams to that of the furthest behind of
+    * the substreams that are not idle. None while one of these has no rows yet; zero if all are
+    * idle.
     */
   def spread: Option[Long] = substreams.spread
 
-  /** The substreams with the lowest watermarks, the lowest first. */
+  /** The `most` substreams with the lowest watermarks, the lowest first. */
   def laggards(most: Int): Seq[SubstreamReportLine] =
     substreams.listed.sortBy(InputReport.watermarkOf).take(most).map(line)
 
-  /** All, or where they are very many those furthest behind and the first. */
+  /** All substreams; above the limit of a report, the ones furthest behind and the leader. */
   def lines: Seq[SubstreamReportLine] = substreams.listed.map(line)
 
   def write(node: ObjectNode): Unit = {
@@ -75,7 +76,7 @@ private[query] object InputReport {
 
   private def watermarkOf(one: SubstreamReport): Long = one.watermark.getOrElse(Long.MinValue)
 
-  // Stand-ins for expected substreams, as people see them: "2 of 5".
+  // The displayed names of placeholders for expected substreams, such as "2 of 5".
   private def shownNames(settings: WatermarkSettings): Map[String, String] =
     settings.expectedCount.fold(Map.empty[String, String]) { count =>
       (1 to count).map(i => SubstreamName.placeholder(i) -> s"$i of $count").toMap
@@ -88,7 +89,7 @@ private[query] object InputReport {
   }
 }
 
-/** One substream: `rows` in the last batch, `rowsTotal` since the checkpoint began. */
+/** One substream, with `rows` in the last batch and `rowsTotal` since the checkpoint began. */
 private[query] final case class SubstreamReportLine(
     name: String,
     topMicros: Option[Long],

@@ -2,7 +2,8 @@ package io.eventtide.spark.query.monitor
 
 import io.eventtide.spark.options.Durations
 
-/** Which keys are furthest behind where each has a watermark of its own, and what closes next. */
+/** Describes the keys furthest behind and the next closing, for windows with a watermark per key.
+  */
 private[query] object KeyWatermarkDiagnosis {
 
   def of(outlook: Outlook): String = {
@@ -11,7 +12,7 @@ private[query] object KeyWatermarkDiagnosis {
       behind(outlook) + byClock(outlook)
   }
 
-  /** The keys that are furthest behind; nothing where none has a watermark of its own. */
+  /** The keys furthest behind; empty if there are no watermarks per key. */
   def behind(outlook: Outlook): String = {
     val keys = outlook.windows.flatMap(one => one.lagging.map(one.settings -> _))
     val lowest = keys.sortBy(_._2.watermark)

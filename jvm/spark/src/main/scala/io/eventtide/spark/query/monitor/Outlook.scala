@@ -4,16 +4,16 @@ import io.eventtide.kernel.window.FrameWindowState
 import io.eventtide.spark.options.{WindowKind, WindowSettings}
 import io.eventtide.spark.spi.{LaggingKey, NextTimer}
 
-/** What a query will do next, as of the moment it was asked; times in microseconds.
+/** The next actions of a query, as of the time of the report. Times are in microseconds.
   *
   * @param nowMicros
-  *   the query's clock; None where the query does not run
+  *   the query's clock; None if the query does not run
   * @param nextMove
-  *   when the clock moves the watermark without rows; None where only rows do
+  *   the time at which the clock advances the watermark without rows; None if only rows advance it
   * @param windows
-  *   what each window closes next; none where nobody knows them
+  *   the next closing of each window; empty if the windows are not known
   * @param scopes
-  *   of the windows: whose watermark closes each
+  *   the scope of the watermark that closes each window
   */
 private[query] final case class Outlook(
     nowMicros: Option[Long],
@@ -22,13 +22,13 @@ private[query] final case class Outlook(
     scopes: Seq[String] = Nil
 ) {
 
-  /** Whether no window goes by the watermark of the query. */
+  /** Whether there are windows and none of them uses the query's watermark. */
   def isByKey: Boolean = scopes.nonEmpty && !scopes.contains("global")
 
-  /** Whether it is that of groups of keys in each of them. */
+  /** Whether every window uses a watermark per group of keys. */
   def isByGroup: Boolean = scopes.forall(_ == "group")
 
-  /** The window of the query's watermark that closes first, if one is open. */
+  /** The first window that the query's watermark closes, if one is open. */
   def first: Option[NextClosing] =
     windows
       .filter(one => !one.settings.hasOwnTime && one.watermark != FrameWindowState.Never)
@@ -42,9 +42,10 @@ private[query] object Outlook {
 /** The next window to close.
   *
   * @param watermark
-  *   at which it does; `FrameWindowState.Never` where none is open, or keys have their own
+  *   the watermark that closes the window; `FrameWindowState.Never` if no window is open, or if
+  *   keys have their own watermarks
   * @param byClock
-  *   when the clock closes it without rows
+  *   the time at which the clock closes the window without rows
   */
 private[query] final case class NextClosing(
     settings: WindowSettings,
@@ -53,7 +54,7 @@ private[query] final case class NextClosing(
     byClock: Option[Long]
 ) {
 
-  /** The window as people know it, where it has bounds that are known. */
+  /** A description of the window, with its bounds if they are known. */
   def window: String = NextClosing.windowAt(settings, watermark)
 
   /** The keys with the lowest watermarks, the lowest first. */
@@ -73,7 +74,7 @@ private[query] object NextClosing {
     NextClosing(settings, next, watermark, at.filter(time => isOpen && time != NextTimer.Never))
   }
 
-  /** The window that closes at a watermark. */
+  /** A description of the window that closes at a watermark. */
   def windowAt(settings: WindowSettings, watermark: Long): String = settings.windows match {
     case WindowKind.ByTime(_) =>
       val spec = settings.onTime

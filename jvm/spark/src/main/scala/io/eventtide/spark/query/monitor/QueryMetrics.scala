@@ -6,11 +6,12 @@ import org.apache.spark.sql.streaming.StateOperatorProgress
 
 import io.eventtide.spark.latelog.LateReason
 
-/** A query's numbers for Spark's metric system, as `spark.sql.streaming.metricsEnabled` wants them.
-  * Those of windows are there where the query has such.
+/** A query's metrics for Spark's metric system, enabled by `spark.sql.streaming.metricsEnabled`.
+  * Window metrics exist only if the query has windows.
   *
-  * One that is not known, as the watermark before the first row, is not a number (NaN). They are as of
-  * the last batch, so that nobody who asks waits for the query; the lag behind the clock is as of now.
+  * An unknown value, such as the watermark before the first row, is NaN. Values are as of the last
+  * batch, so that readers do not wait for the query. The lag behind the clock is computed when it
+  * is read.
   */
 private[query] final class QueryMetrics(query: StreamExecutionAccess, hasWindows: Boolean) {
   @volatile private var last = MetricsSnapshot.None
@@ -21,8 +22,8 @@ private[query] final class QueryMetrics(query: StreamExecutionAccess, hasWindows
     new MetricsSource(query.metricsName, ofWatermark ++ ofRefused ++ ofWindows ++ ofState)
   }
 
-  /** Takes new numbers, if anybody wants them; the first ones bring them into the metric system, once
-    * the query has opened its sources, so that its end removes them.
+  /** Takes new values if metrics are enabled. The first values register the source, once the query
+    * has opened its sources, so that the end of the query removes it again.
     */
   def publish(numbers: => MetricsSnapshot): Unit = {
     if (!isThere) isThere = isWanted && source.register()
@@ -76,12 +77,12 @@ private[query] final class QueryMetrics(query: StreamExecutionAccess, hasWindows
 
 private[query] object QueryMetrics {
 
-  // Of RocksDB; another store has no files of its own.
+  // Reported by RocksDB; other state stores have no files of their own.
   private def fileBytes(operator: StateOperatorProgress): Long =
     Option(operator.customMetrics.get("rocksdbSstFileSize")).fold(0L)(_.longValue)
 }
 
-/** What a query has to say, as it was at one moment. */
+/** A snapshot of the values behind a query's metrics. */
 private[query] final case class MetricsSnapshot(
     report: WatermarkReport,
     openKeys: Option[Long],

@@ -2,10 +2,12 @@ package io.eventtide.spark.query.monitor
 
 import io.eventtide.spark.options.Durations
 
-/** How many substreams an input has, and how many it may have.
+/** The number of an input's substreams, and its limit.
   *
+  * @param most
+  *   the limit, `max_substreams`
   * @param reachedInMicros
-  *   when the limit is reached at the present rate; None where they do not become more
+  *   the time until the limit is reached at the current rate; None if the number does not grow
   */
 private[query] final case class SubstreamLimit(
     count: Int,
@@ -14,7 +16,7 @@ private[query] final case class SubstreamLimit(
 ) {
   def isNear: Boolean = count >= most * SubstreamLimit.Near
 
-  /** What to say of it, when it is near. */
+  /** The warning to log when the limit is near. */
   def warning: Option[String] = Option.when(isNear) {
     val when = reachedInMicros.fold("They do not become more at present.") { micros =>
       s"At the present rate the limit is reached in ${Durations.inWords(micros)}, and stops the query."

@@ -7,10 +7,10 @@ import java.time.{Instant, ZoneOffset}
 import io.eventtide.kernel.watermark.Activity
 import io.eventtide.spark.options.Durations
 
-/** Who holds a query's watermark back, since when, and what would help: one sentence.
+/** Describes which substream holds a query's watermark back, since when, and the remedy.
   *
-  * The one to blame is, of the input with the lowest watermark, the substream with the lowest; one
-  * whose watermark is unknown is lower than any other.
+  * This is the substream with the lowest watermark in the input with the lowest watermark. An
+  * unknown watermark is lower than any other.
   */
 private[query] object WatermarkDiagnosis {
 
@@ -32,11 +32,11 @@ private[query] object WatermarkDiagnosis {
     } else inLull(query, counting).getOrElse(accuse(query, counting)) + throttled(query)
   }
 
-  // The clock alone would move it by now.
+  // Whether the clock alone would have advanced the watermark by now.
   private def isDue(outlook: Outlook): Boolean =
     outlook.nextMove.exists(at => outlook.nowMicros.exists(at <= _))
 
-  // A clock that moves the watermark without rows leaves nobody to accuse.
+  // If the clock advances the watermark without rows, no substream holds it back.
   private def inLull(query: WatermarkReport, counting: Seq[Accused]): Option[String] = {
     val source = counting.minBy(_.input.idealMicros)
     val silent = source.counting.minBy(_.watermarkMicros)
@@ -53,7 +53,7 @@ private[query] object WatermarkDiagnosis {
 
   private val Second = 1000000L
 
-  /** What closes next, and when or by what; nothing where no window is open. */
+  /** The next window to close and what closes it, a time or a watermark; empty if none is open. */
   private def next(query: WatermarkReport): String = query.outlook.first.fold("") { closing =>
     val when = (closing.byClock, query.outlook.nowMicros) match {
       case (Some(at), Some(now)) =>
@@ -63,7 +63,7 @@ private[query] object WatermarkDiagnosis {
     s" Next to close is ${closing.window}, $when."
   }
 
-  // What policies say, and what Spark was told, may be a step apart.
+  // The policies' watermark and the watermark reported to Spark may differ by a throttle's step.
   private def throttled(query: WatermarkReport): String = {
     val told =
       for {
@@ -114,7 +114,7 @@ private[query] object WatermarkDiagnosis {
         s"last seen at ${utc(culprit.sinceMicros)}"
     }
 
-  // A name comes with the rows, and must not begin a line of a log.
+  // Escapes control characters: names come from the data, and must not start a new log line.
   private def quoted(substream: SubstreamReportLine): String = quoted(substream.name)
 
   private[query] def quoted(name: String): String =
@@ -129,7 +129,7 @@ private[query] object WatermarkDiagnosis {
     case Some(next) => s"marked idle, the watermark would go to ${utc(next)}"
   }
 
-  // What the policies would say if the one to blame were idle.
+  // The policies' watermark if the substream that holds it back were idle.
   private def without(
       culprit: SubstreamReportLine,
       source: Accused,
@@ -137,7 +137,7 @@ private[query] object WatermarkDiagnosis {
   ): Option[Long] = {
     val others = source.counting.filter(_ ne culprit).map(_.watermarkMicros)
     val inputs = counting.filter(_ ne source).map(_.input.idealMicros)
-    // The last one to be idle releases the highest watermark of any substream.
+    // When the last substream becomes idle, the highest watermark of any substream applies.
     if (others.isEmpty && inputs.isEmpty) source.lines.map(_.watermarkMicros).max
     else if (others.isEmpty) inputs.min
     else (others ++ inputs).min

@@ -10,17 +10,19 @@ import io.eventtide.spark.EventtideException
 import io.eventtide.spark.latelog.{BatchLateness, LatenessHistogram}
 import io.eventtide.spark.options.Durations
 
-/** Looks at a query's batches, and says in the driver's log what its owner would want to know.
+/** Monitors a query's batches and logs warnings on the driver.
   *
-  *   - A watermark that stands still while rows arrive, for many batches and for long: who holds it
-  *     back, once until it moves.
-  *   - Rows of which too many come too late: what lag would have kept them, once until there are fewer.
+  *   - A watermark that has not advanced for `stuckBatches` batches with rows and for
+  *     `stuckMicros`: the warning names the substream that holds it back. It is logged once until
+  *     the watermark advances.
+  *   - A share of late rows above `lateShare`: the warning has the lag that would have kept the
+  *     rows. It is logged once until the share falls.
   *
-  * Batches without rows do not count. What the policies say is looked at, since a throttle may well let
-  * nothing through for a while.
+  * Batches without rows do not count. The policies' watermark before throttles is checked, because
+  * a throttle may hold the emitted watermark for a while.
   *
   * @param name
-  *   the query's, as a log has it
+  *   the label of the query in the log
   */
 private[query] class WatermarkMonitor(name: String, limits: MonitorThresholds) extends Logging {
   private var ideal = Option.empty[Long]
@@ -29,9 +31,9 @@ private[query] class WatermarkMonitor(name: String, limits: MonitorThresholds) e
   private var isStuck = false
   private var span = LatenessSample.None
   private var isLate = false
-  private var isNear = false // the limit of substreams
+  private var isNear = false // whether the number of substreams is near its limit
 
-  /** A batch with rows has ended, whose own time is `nowMicros`. */
+  /** Records the end of a batch with rows at the clock value `nowMicros`. */
   def ended(
       nowMicros: Long,
       report: => WatermarkReport,
@@ -79,40 +81,40 @@ private[query] class WatermarkMonitor(name: String, limits: MonitorThresholds) e
       s"their windows$lag."
   }
 
-  /** The substreams of an input may become more and more. */
+  /** Warns that the number of an input's substreams may grow without bound. */
   def growsUnasked(substreams: String): Unit = warn(
     s"The substreams of $name ($substreams) are never forgotten, since it has no idle timeout: where " +
       "they come and go, they become more until max_substreams stops the query. Give an " +
       "idle_timeout and a substream_ttl, or substream_ttl='never' where there are few for good."
   )
 
-  /** The machine's clock went forward by itself, which no policy of the query follows. */
+  /** Warns that the machine's clock jumped forward, in a query whose policies do not follow it. */
   def clockSetForward(byMicros: Long): Unit = warn(
     s"The clock of $name went forward by ${Durations.inWords(byMicros)} more than time has passed. No " +
       "policy of the query follows it, but idle timeouts and timers go by it."
   )
 
-  /** The clock is far from that of the last batch. */
+  /** Warns that the clock is far from the time of the last batch. */
   def clockFarFromLast(far: String): Unit = warn(
     s"The clock shows a time $far the last batch of $name. If that is how long the query was down, " +
       s"all is well; ${ClockLimits.AtStart} sets a limit from which on it does not start."
   )
 
-  /** A batch has ended with so many substreams. */
+  /** Records the number of substreams of each input after a batch. */
   def counted(inputs: Seq[SubstreamLimit]): Unit = {
     val near = inputs.flatMap(_.warning)
     if (near.nonEmpty && !isNear) near.foreach(text => warn(s"$text This is $name."))
     isNear = near.nonEmpty
   }
 
-  /** The machine's clock was set back. */
+  /** Warns that the machine's clock was set back. */
   def clockSetBack(byMicros: Long, nowMicros: Long): Unit = warn(
     s"The clock of $name went back by ${Durations.inWords(byMicros)}, to " +
       s"${WatermarkReport.text(Some(nowMicros))}. What was measured until then, such as the silence " +
       "of a substream, is kept and goes on from there; the watermark never goes back."
   )
 
-  /** Something could not be told. */
+  /** Logs a failure to report. */
   def failed(by: Throwable): Unit = logWarning(s"What $name has to say could not be told.", by)
 
   protected def warn(text: String): Unit = logWarning(text)
@@ -121,7 +123,7 @@ private[query] class WatermarkMonitor(name: String, limits: MonitorThresholds) e
 private[query] object WatermarkMonitor {
   private val MostRows = 0.9
 
-  /** A length in words that is a little longer rather than exact to the microsecond. */
+  /** A duration in words, rounded up to milliseconds below 10 s and to seconds from 10 s. */
   private def about(micros: Long): String = {
     val unit = if (micros < 10000000L) 1000L else 1000000L
     val whole = if (micros > Long.MaxValue - unit) micros else -Math.floorDiv(-micros, unit) * unit
@@ -145,15 +147,15 @@ private object LatenessSample {
   val None: LatenessSample = LatenessSample(0, 0, 0, LatenessHistogram.None)
 }
 
-/** When a query's owner is warned.
+/** The thresholds for warnings about a query.
   *
   * @param stuckBatches
-  *   after so many batches with rows in which the watermark has not moved; also how many batches
-  *   the share of late rows is taken over
+  *   the number of batches with rows without an advance of the watermark before it counts as stuck;
+  *   also the number of batches over which the share of late rows is computed
   * @param stuckMicros
-  *   not before it has stood still for so long, by the batches' own times
+  *   the minimum time without an advance before it counts as stuck, by the batches' times
   * @param lateShare
-  *   when a larger part of the rows is too late; from 0 to 1
+  *   the share of late rows above which a warning is logged; from 0 to 1
   */
 private[query] final case class MonitorThresholds(
     stuckBatches: Int,
@@ -166,7 +168,7 @@ private[query] object MonitorThresholds {
   val StuckFor = "spark.eventtide.warn.stuckFor"
   val LateShare = "spark.eventtide.warn.lateShare"
 
-  /** What the session says when the query starts. */
+  /** The thresholds in the session's settings when the query starts. */
   def of(conf: SQLConf): MonitorThresholds = MonitorThresholds(
     setting(conf, StuckBatches, "100", "a whole number of one or more")(text =>
       text.toIntOption.filter(_ >= 1)

@@ -12,9 +12,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import io.eventtide.spark.checkpoint.SavedClock
 import io.eventtide.spark.latelog.LateCounts
 
-/** What a query's watermark looked like after its last batch; times in microseconds.
+/** The state of a query's watermark after its last batch. Times are in microseconds.
   *
-  * It is a snapshot: whoever asked for it makes the text of it, while the query goes on.
+  * The report is a snapshot: the caller formats it while the query continues.
   */
 private[spark] final case class WatermarkReport(
     batchId: Long,
@@ -28,7 +28,7 @@ private[spark] final case class WatermarkReport(
     outlook: Outlook = Outlook.None
 ) {
 
-  /** For `et.progress`: the whole of it. */
+  /** The full report as JSON, for `et.progress`. */
   def json: String = {
     val node = WatermarkReport.mapper.createObjectNode()
     node.put("batchId", batchId).put("clock", clockMicros).put("holding", holding)
@@ -47,10 +47,10 @@ private[spark] final case class WatermarkReport(
     node.toString
   }
 
-  /** Who holds the watermark back, in one sentence. */
+  /** A description of what holds the watermark back. */
   def blame: String = WatermarkDiagnosis.of(this)
 
-  /** For Spark's progress JSON, where every value is text: the numbers, and the worst laggards. */
+  /** The metrics for Spark's progress JSON, where every value is text, with the worst laggards. */
   def metrics: JMap[String, String] = {
     val laggards = inputs
       .flatMap(input => input.laggards(WatermarkReport.Laggards).map(nameIn(input) -> _))

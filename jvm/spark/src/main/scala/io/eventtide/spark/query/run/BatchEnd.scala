@@ -9,20 +9,21 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.spi.BatchEventTimeStats
 
-/** The end of a batch: credits its rows and its time, writes what has to be there before Spark commits
-  * the batch, and says the watermark.
+/** The end of a batch. Credits the batch's rows and time to the policies, writes the late index and
+  * the ledger before Spark commits the batch, and reports the watermark to Spark.
   *
-  * The watermark moves only if the batch had rows: what an operator does to clean up would otherwise
-  * cause the next batch without rows.
+  * The watermark advances only if the batch had rows. Otherwise a no-data batch, which Spark runs
+  * for an operator's cleanup, would cause the next no-data batch.
   */
 private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
   import PartitionBacklogs.Backlogs
   import run._
 
-  // A sink that has the results of a replayed batch, by itself or by what its user wrote, skips them.
+  // A sink that already has the results of a replayed batch may skip the batch. The sink itself or
+  // the user's code in it may do so.
   private var sinkMaySkip = true
 
-  /** Runs a replayed batch for what its tasks report, if its sink has not run it. */
+  /** Runs a replayed batch to collect the reports of its tasks, if the sink has skipped it. */
   def runIfSinkSkipped(ended: BatchWatermark): Unit = {
     val asks = locked(sinkMaySkip) && isReplayed(ended.info.batchId)
     val matters = timers.hasWindows || query.namesState || !query.readNothing(isClock)
@@ -30,7 +31,7 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
     locked { sinkMaySkip = false }
   }
 
-  /** Ends a batch; what Spark's tracker is told. */
+  /** Ends a batch and returns the statistics for Spark's watermark tracker. */
   def apply(ended: BatchWatermark): SparkEventTimeStats = {
     val rows = locked(inputs.onTime(ended.rows(inputs.positions), ended.lowestOnTime))
     val hadRows = rows.values.exists(!_.isEmpty)
@@ -57,8 +58,8 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
     })
   }
 
-  // A batch that has too many substreams for the run that began it has come to no result by the settings
-  // of that run. So it ends by those of this one.
+  // A replayed batch may have more substreams than the run that began it allows. It has produced no
+  // result under the settings of that run, so it ends with the settings of this run.
   private def orByOwnSettings(batchId: Long)(end: => Unit): Unit =
     try end
     catch {
@@ -73,9 +74,10 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
         end
     }
 
-  // What sources have left after a batch; None where one cannot say. Where silence decides something
-  // they are asked once more, while reports may be had: what they have said is older than the batch's
-  // own time. What they said to the first run of a replayed batch is not known any more.
+  // The backlogs of the sources after a batch; None if a source cannot report its backlog. If
+  // silence decides something, the sources are queried again, because their last answers are older
+  // than the batch's timestamp. The lock is not held meanwhile, so that reports do not wait. A
+  // replayed batch always queries them: their answers to its first run are lost.
   private def leftAfter(ended: BatchWatermark): Option[Map[Int, Backlogs]] = {
     val asks = isReplayed(ended.info.batchId) || locked {
       !hold.holding && inputs.isSilenceUpTo(ended.clockMicros)

@@ -6,16 +6,16 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
 
 /** Ends a batch from inside the getter of an accumulator.
   *
-  * Spark calls nothing of ours between the last task of a batch and its commit, except that its watermark
-  * tracker reads the accumulator of each watermark node. The first read ends the batch. The tracker reads
-  * twice and the progress reporter again, so the answer is kept.
+  * Between the last task of a batch and its commit, Spark calls no Eventtide code except this
+  * getter: its watermark tracker reads the accumulator of each watermark node. The first read ends
+  * the batch. The tracker reads twice and the progress reporter once more, so the result is cached.
   */
 private[run] final class BatchEndHook(batch: BatchWatermark, end: BatchEnd) {
 
   def stats: SparkEventTimeStats = {
     end.runIfSinkSkipped(
       batch
-    ) // without the lock of `answer`: the tasks that it starts come here too
+    ) // outside the lock of the lazy `answer`: the tasks that this starts call `stats` too
     answer
   }
 

@@ -18,10 +18,10 @@ import io.eventtide.spark.operators.watermark.{SubstreamStatsAccum, WatermarkBat
 import io.eventtide.spark.options.WindowSettings
 import io.eventtide.spark.spi.{BatchEventTimeStats, NextTimer, NextTimerAccum}
 
-/** One micro-batch of a query, as its watermark nodes see it on the driver.
+/** The driver-side view of one micro-batch for the query's watermark nodes.
   *
   * @param aheadMicros
-  *   how far the query's clock is ahead of the machine's
+  *   the offset of the query's clock from the machine's clock
   */
 final class BatchWatermark private[run] (
     query: QueryWatermark,
@@ -32,34 +32,34 @@ final class BatchWatermark private[run] (
   private val watched = mutable.ArrayBuffer.empty[(UUID, SubstreamStatsAccum)]
   private val late = mutable.HashMap.empty[UUID, LateLog]
 
-  /** Whether the time that has passed counts. */
+  /** Whether the policies are credited with the time that has passed. */
   def isCredited: Boolean = query.isCredited
 
-  /** Whether each step of the watermark is worth a batch to a window. */
+  /** Whether a window needs a batch for every advance of the watermark. */
   def batchOnEveryAdvance(window: Int): Boolean = query.batchOnEveryAdvance(window)
 
-  /** The window at a position in the plan, by the rules that the batch goes by. */
+  /** The settings that this batch uses for the window at a position in the plan. */
   def settings(window: Int): WindowSettings = query.settings(window, info.batchId)
 
   override def nowMicros: Long = info.timestampMs * 1000
 
-  /** What the query's clock shows, by which durations are measured. */
+  /** The batch's time by the query's clock, which measures durations. */
   def clockMicros: Long = Clamped.add(nowMicros, aheadMicros)
 
-  /** The lowest watermark that the batch can have: the one in the offset log. */
+  /** The watermark in the offset log: the lowest watermark that the batch can have. */
   def watermarkMicros: Long = info.watermarkMs * 1000
 
-  /** Whether every window closes in this batch, the last one of a query that is drained. */
+  /** Whether every window closes in this batch: the last batch of a drained query. */
   def closesAll: Boolean = EndOfInput.isAtEnd(info.watermarkMs)
 
   override def register(nodeId: UUID, rows: SubstreamStatsAccum): Unit = synchronized {
     watched += nodeId -> rows
   }
 
-  /** The late log of a node; copies of the node share one.
+  /** The late log of a node; copies of the node share one log.
     *
     * @param watermarkMicros
-    *   what the node's rows are late against in this batch; None while there is no watermark
+    *   the watermark below which the node's rows are late in this batch; None while there is none
     */
   def lateLog(nodeId: UUID, watermarkMicros: Option[Long]): LateLog = synchronized {
     late.getOrElseUpdate(nodeId, query.openLate(nodeId, info.batchId, watermarkMicros))
@@ -68,27 +68,27 @@ final class BatchWatermark private[run] (
   private val due = mutable.ArrayBuffer.empty[(Int, NextTimerAccum)]
   private val bounds = mutable.ArrayBuffer.empty[(Int, LatenessBoundsAccum)]
 
-  /** Called by each copy of a window, for what it will report to be due next, and of its keys. */
+  /** Registers the accumulators of one copy of a window: its next timers and its keys' bounds. */
   def register(window: Int, due: NextTimerAccum, bounds: LatenessBoundsAccum): Unit = synchronized {
     this.due += window -> due
     this.bounds += window -> bounds
   }
 
-  /** The bounds of a window's keys before this batch, as its tasks get them. */
+  /** The lateness bounds of a window's keys before this batch, broadcast to its tasks. */
   def sentBounds(window: Int): Broadcast[Array[Long]] = query.bounds.send(window)
 
-  /** The keys of a window that were far behind before this batch, by partition. */
+  /** The keys of a window that lagged far behind before this batch, by partition. */
   def laggingKeys(window: Int): Map[Int, Seq[Array[Byte]]] = query.laggingKeys(window)
 
-  /** What has been reported of those after it, by window and by partition. */
+  /** The reported lateness bounds after this batch, by window and by partition. */
   private[query] def boundsReported: Map[Int, Iterable[(Int, Array[Long])]] = synchronized {
     bounds.toSeq.groupMap(_._1)(_._2.value).map { case (window, reports) =>
       window -> reports.flatten
     }
   }
 
-  /** What is next due, by the window's position in the plan and by partition; the last copy that ran
-    * says it.
+  /** The next timers, by the window's position in the plan and by partition. The report of the last
+    * copy that ran counts.
     */
   private[query] def nextDue: Map[Int, Map[Int, NextTimer]] = synchronized {
     due.map { case (window, reports) => window -> reports.value }.filter(_._2.nonEmpty).toMap
@@ -99,7 +99,7 @@ final class BatchWatermark private[run] (
     watched.forall(_._2.isZero) && due.forall(_._2.isZero)
   }
 
-  /** The lowest time of rows that were not late; None where nobody judged any, or all were late. */
+  /** The lowest event time of the rows on time; None if no row was checked, or all were late. */
   private[query] def lowestOnTime: Option[Long] = synchronized {
     val reports = late.valuesIterator.flatMap(_.reports.value)
     reports.map(_.lowest).filter(_ < Long.MaxValue).minOption
@@ -111,7 +111,7 @@ final class BatchWatermark private[run] (
 
   private val hook = new BatchEndHook(this, end)
 
-  /** What the tasks reported, by the position of the input in the plan. */
+  /** The event-time statistics that the tasks reported, by the input's position in the plan. */
   private[query] def rows(position: UUID => Int): Map[Int, BatchEventTimeStats] = synchronized {
     watched.toSeq.groupMap(node => position(node._1))(_._2).map { case (input, accumulators) =>
       input -> BatchEventTimeStats.of(accumulators.flatMap(_.reports))

@@ -7,10 +7,11 @@ import org.apache.spark.broadcast.Broadcast
 
 import io.eventtide.spark.operators.LatenessBounds
 
-/** The bounds of the keys of each window in one run, and what of them is at the executors.
+/** The lateness bounds of each window's keys in one run, and their broadcasts to the executors.
   *
-  * They are sent when they are others. What was sent before leaves the executors, and stays with the
-  * driver for some batches, for whoever still reads results of one.
+  * Bounds are broadcast again when they change. The previous broadcast is removed from the
+  * executors. The driver keeps it for some batches, for readers that still read results of an
+  * earlier batch.
   */
 private[query] final class BroadcastBounds(spark: SparkContext) {
   private var known = Map.empty[Int, LatenessBounds]
@@ -19,14 +20,14 @@ private[query] final class BroadcastBounds(spark: SparkContext) {
 
   private def of(window: Int): LatenessBounds = known.getOrElse(window, LatenessBounds.unknown)
 
-  /** Those of a window, before the batch that is planned. */
+  /** Broadcasts a window's bounds before the batch that is being planned. */
   def send(window: Int): Broadcast[Array[Long]] = synchronized {
     val broadcast = sent.getOrElse(window, spark.broadcast(of(window).words))
     sent += window -> broadcast
     broadcast
   }
 
-  /** Takes what the partitions of windows have reported after a batch. */
+  /** Takes the bounds that the windows' partitions reported after a batch. */
   def take(reported: Map[Int, Iterable[(Int, Array[Long])]]): Unit = synchronized {
     val changed = reported.filter(_._2.nonEmpty)
     for (broadcast <- changed.keys.flatMap(sent.get)) {
@@ -41,6 +42,6 @@ private[query] final class BroadcastBounds(spark: SparkContext) {
 
 private object BroadcastBounds {
 
-  // Of up to a megabyte each.
+  // Each broadcast has up to a megabyte.
   private val Kept = 20
 }

@@ -14,10 +14,10 @@ import io.eventtide.spark.checkpoint.{
 }
 import io.eventtide.spark.latelog.{LateBalance, LateIndexReader, LateRows}
 
-/** What a run looks at in a checkpoint before it writes anything there.
+/** The checks of a run on its checkpoint, before the run writes anything there.
   *
-  * It looks once to be refused before it takes the checkpoint over, and anew once it has it: until then
-  * another run may have begun batches.
+  * A run checks once before it takes the checkpoint over, so that it is refused first. It checks
+  * again after the takeover, because until then another run may have begun batches.
   */
 private[query] final class CheckpointStart(root: Path, conf: Configuration) {
   private val planFile = new PlanFile(root, conf)
@@ -25,7 +25,7 @@ private[query] final class CheckpointStart(root: Path, conf: Configuration) {
   private val lastBegun = offsets.lastBatch
   private val lastCommitted = new CheckpointFiles(new Path(root, "commits"), conf).lastBatch
 
-  /** Refuses a checkpoint of another query, and one that has lost what belongs to its batches. */
+  /** Refuses a checkpoint of another query, and a checkpoint that has lost files of its batches. */
   def refuseOther(query: StreamExecutionAccess, plan: QueryPlan): Unit = lastBegun match {
     case None => refuseBatches()
     case Some(begun) =>
@@ -34,14 +34,14 @@ private[query] final class CheckpointStart(root: Path, conf: Configuration) {
       LateBalance.check(root, committedBefore(begun), conf)
   }
 
-  // The last batch that is surely committed.
+  // The last batch that is certain to be committed.
   private def committedBefore(begun: Long): Long =
     if (lastCommitted.contains(begun)) begun else begun - 1
 
-  /** How long it is since the last batch, by the query's clock; None before there was one.
+  /** The time since the last batch, by the query's clock; None before the first batch.
     *
     * @param nowMicros
-    *   what the machine's clock shows
+    *   the time by the machine's clock
     */
   def sinceLast(nowMicros: Long): Option[Long] = lastBegun.flatMap { begun =>
     val clock = new QueryClock
@@ -50,8 +50,8 @@ private[query] final class CheckpointStart(root: Path, conf: Configuration) {
     clock.sinceLast(nowMicros)
   }
 
-  /** Begins on a checkpoint that this run has taken over: refuses it, or writes the plan where there is
-    * no batch yet. With batches the plan that is there stays.
+  /** Checks a checkpoint that this run has taken over, and writes the plan if there is no batch
+    * yet. If there are batches, the existing plan stays.
     */
   def begin(query: StreamExecutionAccess, plan: QueryPlan): Unit = {
     refuseOther(query, plan)

@@ -6,15 +6,16 @@ import io.eventtide.spark.EventtideException
 import io.eventtide.spark.options.Durations
 import io.eventtide.spark.query.monitor.{ClockLimits, WatermarkMonitor}
 
-/** Finds a machine's clock that goes forward by more than time has passed.
+/** Detects a machine's clock that jumps forward by more than the time that has passed.
   *
-  * A policy that follows the clock would go there for good. So its query ends before the next batch is
-  * written down; what it has is right, and a start goes on from it.
+  * A policy that follows the clock would advance irreversibly. Its query therefore fails before the
+  * next batch is written to the offset log. The state is still correct, and a restart continues
+  * from it.
   *
-  *   - '''Guarantee:''' within a run the clock is compared with the monotonic one, from look to
-  *     look. A start has nothing to compare with: time when the query was down is no step.
-  *   - '''Edges:''' a machine that slept looks the same. A step back is not looked for here: see
-  *     `QueryClock`.
+  *   - '''Guarantee:''' within a run, each check compares the clock with a monotonic clock since
+  *     the previous check. A start has no such reference: the query's downtime is not a clock step.
+  *   - '''Edges:''' a machine that was suspended looks like a step. Steps back are not detected
+  *     here; see `QueryClock`.
   *
   * @param follows
   *   whether a policy of the query follows the clock
@@ -27,10 +28,10 @@ private[query] final class ClockSteps(
   private var last = Option.empty[(Long, Long)]
   private var doubts = false
 
-  /** Whether the run has seen a clock that may be wrong: nothing is to be removed by its time. */
+  /** Whether the clock may be wrong in this run. Nothing must be removed based on its time then. */
   def isDoubtful: Boolean = doubts
 
-  /** Takes what the machine's clock shows, and time that nobody sets. */
+  /** Compares the machine's clock (`nowMs`) with a monotonic clock (`elapsedMs`). */
   def look(nowMs: Long, elapsedMs: Long): Unit = {
     last.foreach { case (before, elapsedBefore) =>
       val passed = (elapsedMs - elapsedBefore) * 1000
@@ -52,7 +53,7 @@ private[query] final class ClockSteps(
       watch.clockSetForward(step)
     }
 
-  /** Takes how far the clock is from the last batch of a run before this one. */
+  /** Checks the time between the last batch of an earlier run and the start of this run. */
   def lookAtStart(sinceMicros: Long): Unit = {
     limits.startMicros.filter(math.abs(sinceMicros) > _).foreach { most =>
       throw EventtideException(
@@ -71,7 +72,7 @@ private[query] final class ClockSteps(
 private[query] object ClockSteps {
   private val FarMicros = 86400000000L
 
-  /** Begins to look when a query starts; refuses settings of its session. */
+  /** Begins the checks when a query starts; refuses invalid settings of its session. */
   def of(query: StreamExecutionAccess, inputs: QueryInputs, watch: WatermarkMonitor): ClockSteps = {
     val limits = ClockLimits.of(query.session.sessionState.conf, inputs.maxClockStepMicros)
     val steps = new ClockSteps(limits, inputs.followTheClock, watch)

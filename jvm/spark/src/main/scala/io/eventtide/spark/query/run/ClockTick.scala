@@ -2,10 +2,10 @@ package io.eventtide.spark.query.run
 
 import io.eventtide.spark.options.EventTimes
 
-/** What the clock does on each trigger: it may raise the watermark, by a batch of its own.
+/** The clock's part in each trigger: it may request a batch and raise the watermark for it.
   *
-  * Called whenever Spark looks for new data, on idle triggers too. The raised watermark is that of the
-  * batch that is asked for, by way of the offset log.
+  * Called whenever Spark looks for new data, on idle triggers too. The raised watermark applies to
+  * the requested batch; Spark writes it to the offset log.
   */
 private[run] final class ClockTick(run: RunState, restore: Restore, recorder: LedgerRecorder) {
   import PartitionBacklogs.Backlogs
@@ -13,10 +13,10 @@ private[run] final class ClockTick(run: RunState, restore: Restore, recorder: Le
 
   private var lastTicked = false
 
-  /** Whether the clock asks for a batch; if so, its watermark has been raised already.
+  /** Whether the clock requests a batch. If it does, the batch's watermark is already raised.
     *
-    * While somebody waits for the query to be quiet, as `processAllAvailable` does, there is a trigger
-    * without a tick after each.
+    * While a caller waits for the query to have no more work, as in `processAllAvailable`, each
+    * tick is followed by a trigger without a tick.
     */
   def tick(): Boolean = {
     val now = begin(query.nowMs * 1000)
@@ -29,14 +29,14 @@ private[run] final class ClockTick(run: RunState, restore: Restore, recorder: Le
     asks
   }
 
-  /** As `tick`, for a run that reads what there is and ends: one tick, after the data. If it drains, it
-    * is to the highest watermark that there is.
+  /** As `tick`, for a run that reads the available data and ends. The clock ticks once, after the
+    * data. If the run drains, the tick raises the watermark to the highest possible value.
     *
-    * The run ends with the first trigger that finds nothing, and a source may not be able to say
-    * that it has no more. Then a batch is asked for to find out, without a tick.
+    * The run ends with the first trigger that finds nothing, and some sources cannot report that
+    * they have no more data. In that case a batch without a tick is requested to find out.
     *
     * @param nowMs
-    *   the clock when the run began; the tick is at that time, or that of the last batch
+    *   the clock at the start of the run; the tick is at that time or at the last batch's, if later
     */
   def lastTick(nowMs: Long): Boolean = {
     begin(query.nowMs * 1000): Unit
@@ -51,21 +51,22 @@ private[run] final class ClockTick(run: RunState, restore: Restore, recorder: Le
     asks
   }
 
-  // The end of that millisecond: what a held batch has skipped counts no more until it.
+  // The end of that millisecond. Time that a held batch has skipped is not credited up to it.
   private def endOfData(nowMs: Long): Long = {
     val ofLastBatch = lastBatch.fold(Long.MinValue)(_.batch.clockMicros)
     math.max(clock.at(nowMs * 1000), ofLastBatch) + 999
   }
 
-  /** Begins the run, if it has not yet; what the query's clock shows. */
+  /** Begins the run if it has not begun yet, and returns the time by the query's clock. */
   private def begin(nowMicros: Long): Long = {
     steps.look(query.nowMs, query.elapsedMs)
     restore.ifNotDone(nowMicros)
     locked(correctClock(nowMicros))
   }
 
-  // Before the next batch is decided on. A broker may take its time, for which no report waits. A
-  // partition that is idle as far as is known may have rows that Spark reads in this very batch.
+  // Runs before the next batch is decided on. The sources are queried without the lock, so that
+  // reports do not wait for a slow broker. They are queried because a partition that is idle by
+  // older offsets may have rows that Spark reads in this same batch.
   private def look(now: Long): Unit = {
     val asksSources = locked {
       lookAround(now)
@@ -91,7 +92,8 @@ private[run] final class ClockTick(run: RunState, restore: Restore, recorder: Le
     if (partitions.nonEmpty) ticks.reschedule()
   }
 
-  // There may be no batch that sees it. That the clock moves, does not count by this.
+  // Removes partitions that no longer exist: there may be no batch that notices them. The removal
+  // itself does not credit the time that has passed.
   private def forgetGone(now: Long): Unit = {
     val latest = backlogs.latest
     locked {
@@ -103,8 +105,8 @@ private[run] final class ClockTick(run: RunState, restore: Restore, recorder: Le
 
   private def tookAll: Boolean = query.sourcesCaughtUp(isClock).contains(true)
 
-  // A batch whose plan lost the watermark node did not end here, and the next one will not either. What
-  // comes after a drain is late for ever: that sources had nothing more has to be seen.
+  // A batch whose plan lost the watermark node did not end in `BatchEnd`, nor will the next one.
+  // Rows after a drain are late for good, so a drain requires a batch that read nothing.
   private def dataIsOver: Boolean =
     lastBatch.map(_.batchId) != query.lastPlanned || lastBatch.exists(last =>
       last.readNothing || (!drain.drains && tookAll)

@@ -6,21 +6,21 @@ import io.eventtide.spark.EventtideException
 import io.eventtide.spark.checkpoint.{EndOfInput, LedgerEntry}
 import io.eventtide.spark.spi.PlanNodes
 
-/** Whether a run closes every window after its last row, and whether its checkpoint has come to that.
+/** Whether a run closes every window after its last row, and whether its checkpoint is drained.
   *
-  * The last batch of such a run has no rows and the highest watermark that there is, which is in its
-  * offsets: run again, it closes all windows too. No batch comes after it.
+  * The last batch of such a run has no rows and the highest possible watermark. The watermark is in
+  * the offset log, so a replay closes all windows too. No batch follows it.
   */
 private[query] final class DrainedQuery(query: StreamExecutionAccess) {
   private val isAsked = PlanNodes.drains(query.analyzedPlan)
-  private var wasOver = false // when the run began
+  private var wasOver = false // whether the checkpoint was drained when the run began
 
   def drains: Boolean = isAsked
 
-  /** Whether the last batch has been asked for. */
+  /** Whether the last batch has been requested. */
   def isRaised: Boolean = EndOfInput.isAtEnd(query.watermarkMs)
 
-  /** Refuses to run a last batch without being asked to, and any batch after it.
+  /** Refuses to run the last batch in a run that does not drain, and any batch after the last one.
     *
     * @param last
     *   the last batch that this run has ended
@@ -31,11 +31,12 @@ private[query] final class DrainedQuery(query: StreamExecutionAccess) {
       if (!isAsked) throw EventtideException("DRAIN_UNFINISHED", "root" -> query.checkpointRoot)
     }
 
-  /** Refuses to go on after the last batch. A run that drains may look for rows: a scheduler starts it
-    * once more if the one before was killed after its last commit, and it ends without a batch.
+  /** Refuses to continue after the last batch. A run that drains may still look for rows: a
+    * scheduler restarts it if the previous run was killed after its last commit. It then ends
+    * without a batch.
     *
     * @param isBegun
-    *   whether the batch after the entry has been begun, so that the query's watermark is its
+    *   whether the batch after the entry has begun, so that the query's watermark is that batch's
     */
   def check(last: LedgerEntry, isBegun: Boolean): Unit = {
     wasOver = last.isDrained || !isBegun && isRaised

@@ -2,20 +2,20 @@ package io.eventtide.spark.query.run
 
 import io.eventtide.spark.checkpoint.LedgerEntry
 
-/** Writes the state of a run into the ledger: at the end of each batch, and whenever the next batch would
-  * start from something else than the last entry says.
+/** Writes the state of a run to the ledger: at the end of each batch, and whenever the next batch
+  * would start from a state that differs from the last entry.
   */
 private[run] final class LedgerRecorder(run: RunState) {
   import run._
 
-  private var recorded = Option.empty[RecordedState] // of the last entry
+  private var recorded = Option.empty[RecordedState] // the state in the last entry
 
-  /** Before a batch is asked for, or an idle trigger ends.
+  /** Called before a batch is requested, or an idle trigger ends.
     *
-    * What the next batch starts from has to be in the ledger before Spark writes its offsets, in an entry
-    * of this run's own: nothing follows an entry of an earlier run, which may not have ended. Whether the
-    * sources have rows for that batch is not known here, so that the epoch is looked at now and then as
-    * well.
+    * The state that the next batch starts from must be in the ledger before Spark writes the
+    * batch's offsets. It must be in an entry of this run: nothing may build on an entry of an
+    * earlier run, which may still be running. Whether the sources have rows for that batch is
+    * unknown here, so the epoch is also checked periodically.
     */
   def beforeBatch(isAsked: Boolean): Unit = {
     val last = query.nextBatchId - 1
@@ -24,17 +24,17 @@ private[run] final class LedgerRecorder(run: RunState) {
     if (isNew) write(last, whole = true, isCommitted = true)
   }
 
-  /** At the end of a batch, before Spark commits it. */
+  /** Called at the end of a batch, before Spark commits it. */
   def endOfBatch(batchId: Long): Unit = {
     val whole = ledger.wantsWhole || !recorded.exists(_.isOf(clock))
     write(batchId, whole, isCommitted = false)
   }
 
-  /** Writes the entry that a replayed batch started from once more, with the settings of this run.
+  /** Rewrites the entry that a replayed batch started from, with the settings of this run.
     *
-    * This run judges rows that the run which began the batch has refused. If a third run has to replay
-    * the batch, it has to judge them alike. The driver that began the batch may still be at it, and build
-    * on the entry as it was.
+    * This run judges rows that the run which began the batch has refused. A third run that replays
+    * the batch must judge them the same way. The driver that began the batch may still run it, and
+    * build on the entry's earlier revision.
     */
   def rewrite(last: LedgerEntry): Unit = {
     val entry = locked {
@@ -68,7 +68,7 @@ private[run] final class LedgerRecorder(run: RunState) {
     )
   }
 
-  // After the batch that another run has begun, this run goes on by its own settings.
+  // After the replayed batch of another run, this run continues with its own settings.
   private def handOver(whole: LedgerEntry): Unit = {
     ownInputs.restore(Seq(whole))
     inputs = ownInputs
@@ -79,7 +79,7 @@ private[run] final class LedgerRecorder(run: RunState) {
     RecordedState(batchId, hold.holding, timers.begins, clock.saved.steps)
 }
 
-/** How the batch after one is begun, as it was written down. */
+/** The recorded state from which the batch after `batchId` begins. */
 private final case class RecordedState(
     batchId: Long,
     held: Boolean,

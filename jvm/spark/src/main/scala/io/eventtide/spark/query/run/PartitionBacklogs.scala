@@ -14,42 +14,43 @@ import org.apache.spark.unsafe.types.UTF8String
 import io.eventtide.kernel.watermark.Backlog
 import io.eventtide.spark.spi.{SubstreamName, TickSource}
 
-/** Which of Kafka's partitions have rows that no batch has read: those whose latest offset, as the
-  * source reports it, is above the end of the last batch.
+/** The backlogs of Kafka partitions. A partition has a backlog if its latest offset, as the source
+  * reports it, is above the end of the last batch.
   *
-  * The source reports what it found when Spark last asked it for new data. In a trigger it may be asked
-  * after the clock, so that who goes by it has to ask it himself. Only on a query's own thread.
+  * The source reports the offsets that it found when Spark last polled it for new data. Within a
+  * trigger, Spark may poll it after the clock, so callers that need current offsets must poll it.
+  * Used on the query's thread only.
   */
 private[query] final class PartitionBacklogs(query: StreamExecutionAccess, nodeId: UUID) {
   import PartitionBacklogs.Backlogs
 
-  // Above it are only columns and filters, so that there is one.
+  // Only projections and filters are between the source and the node, so there is one source.
   private lazy val source = query.streamsBelow(nodeId).collectFirst {
     case source: SupportsAdmissionControl if !source.isInstanceOf[TickSource] => source
   }
 
   private var seen = Option.empty[(String, String)]
 
-  /** Of all partitions that there are, by the names of substreams, if anything is new and the source
-    * says it: Spark asks for new data every few milliseconds.
+  /** The backlogs of all existing partitions, by substream name. None if nothing has changed,
+    * because Spark polls for new data every few milliseconds, or if the source reports no offset.
     */
   def news: Option[Backlogs] = newsBy { (source, _) =>
-    // Kafka's fails in a run in which Spark has not asked it for data yet.
+    // The Kafka source fails here in a run in which Spark has not polled it for data yet.
     Try(source.reportLatestOffset()).toOption.flatMap(PartitionBacklogs.text(source, _))
   }
 
-  /** As `news`, of now: the source is asked for it, which is a request to its broker, and fails as
-    * Spark's own request would.
+  /** As `news`, but with current offsets. This sends a request to the source's broker, and fails as
+    * Spark's request would.
     */
   def latestNews: Option[Backlogs] = newsBy(ask)
 
-  /** As `latestNews`, also if nothing is new. */
+  /** As `latestNews`, but also defined if nothing has changed. */
   def latest: Option[Backlogs] = offsets(ask).map((PartitionBacklogs.between _).tupled)
 
-  /** What was said is not counted on: it is news again when the source says the same. */
+  /** Forgets the last reported offsets, so that `news` returns them again even if unchanged. */
   def forget(): Unit = seen = None
 
-  /** All partitions of what was read last: nobody knows that any is read to its end. */
+  /** All partitions of the last batch, each with a backlog: none is known to be read to its end. */
   def assumed: Option[Backlogs] =
     source
       .flatMap(query.endOffset)
@@ -69,7 +70,7 @@ private[query] final class PartitionBacklogs(query: StreamExecutionAccess, nodeI
     now.filter(_ => isNew).map((PartitionBacklogs.between _).tupled)
   }
 
-  // The end of what was read, and the latest.
+  // The end offset of the last batch, and the latest offset.
   private def offsets(
       latest: (SupportsAdmissionControl, String) => Option[String]
   ): Option[(String, String)] =
@@ -82,14 +83,14 @@ private[query] final class PartitionBacklogs(query: StreamExecutionAccess, nodeI
 
 private[query] object PartitionBacklogs {
 
-  /** What each partition has left, by the name of its substream. */
+  /** The backlog of each partition, by its substream name. */
   type Backlogs = Map[String, Backlog]
 
   private val json = new ObjectMapper
   private val name = SubstreamName.of(Seq(StringType, IntegerType))
 
-  // No offset is how Spark's own source says that there are no partitions, as when all topics of a
-  // pattern are gone. Another of that name may mean that it has nothing to say.
+  // Spark's Kafka source reports no offset if there are no partitions, for example when all topics
+  // of a pattern are gone. From another source, no offset may mean that it cannot report one.
   private def text(source: SupportsAdmissionControl, latest: Offset): Option[String] =
     Option(latest)
       .map(_.json)
@@ -97,7 +98,7 @@ private[query] object PartitionBacklogs {
 
   private val SparksOwn = "org.apache.spark.sql.kafka010."
 
-  /** What is between two offsets of Kafka's, `{"topic":{"0":23}}`. A partition that is new begins at 0. */
+  /** The backlogs between two Kafka offsets, `{"topic":{"0":23}}`. A new partition begins at 0. */
   def between(end: String, latest: String): Backlogs = {
     val read = partitions(end)
     partitions(latest).map { case (one, offset) =>
@@ -115,7 +116,7 @@ private[query] object PartitionBacklogs {
   }
 }
 
-/** Those of all inputs whose substreams are partitions of their source, by position. */
+/** The backlogs of all inputs whose substreams are their source's partitions, by input position. */
 private[query] final class SourceBacklogs(query: StreamExecutionAccess, nodes: Map[Int, UUID]) {
   import PartitionBacklogs.Backlogs
 
@@ -129,7 +130,7 @@ private[query] final class SourceBacklogs(query: StreamExecutionAccess, nodes: M
 
   def latest: Map[Int, Backlogs] = by(_.latest)
 
-  /** What can be assumed where a source could not answer, until they all speak again. */
+  /** The backlogs to assume if a source could not report, until all sources report again. */
   def assumed: Map[Int, Backlogs] = {
     sources.values.foreach(_.forget())
     by(_.assumed)

@@ -6,7 +6,7 @@ import org.apache.spark.sql.eventtide.SparkShims
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.spi.{WatermarkNode, WindowNode}
 
-/** What cannot be right about a plan, said before anything is started or written. */
+/** Checks a plan for errors before anything is started or written. */
 private[spark] object PlanValidator {
 
   /** Refuses a watermark above another one. */
@@ -25,18 +25,18 @@ private[spark] object PlanValidator {
       )
     }
 
-  /** Whether a node keeps something from batch to batch. */
+  /** Whether a node keeps state between batches. */
   def isStateful(node: LogicalPlan): Boolean =
     node.isInstanceOf[WindowNode] || SparkShims.isStateful(node)
 
-  /** Whether a node is the aggregation that is part of a window of the plan. */
+  /** Whether a node is the aggregation inside an Eventtide window of the plan. */
   def isOfWindow(plan: LogicalPlan, node: LogicalPlan): Boolean = plan.exists {
     case window: WindowNode => window.aggregation eq node
     case _ => false
   }
 
-  /** Whether the watermark of a plan matters to its windows only, and to them only when it closes one:
-    * no row is late by it.
+  /** Whether the watermark of a plan affects only its windows, and only by closing them: it makes
+    * no row late.
     */
   def isOnlyForWindows(plan: LogicalPlan): Boolean = !plan.exists {
     case own: WatermarkNode => !own.isOfIngestion

@@ -3,35 +3,35 @@ package io.eventtide.spark.query.run
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.spark.checkpoint.SavedClock
 
-/** The clock by which a query measures durations: that of the machine, but it never goes back.
+/** The clock by which a query measures durations: the machine's clock, but monotonic.
   *
-  * A machine's clock may be corrected. All that was measured before is kept then, and goes on from the
-  * time that the machine shows now: from there on, this clock is ahead by what the other went back.
+  * A machine's clock may be set back. Measured durations are kept then, and continue from the
+  * machine's new time. From then on, this clock is ahead of the machine's by the size of the step.
   *
-  *   - '''Guarantee:''' what it says of a batch follows from the last entry of the ledger and the
-  *     batch's own timestamp.
-  *   - '''Units:''' microseconds; `now` is what the machine's clock shows.
-  *   - '''Edges:''' it is compared with the last batch, not with the last look, so that a clock that
-  *     ran ahead between two batches changes nothing. A step back of a second or less is jitter: time
-  *     stands still until it is made up for.
+  *   - '''Guarantee:''' the clock's time for a batch is a function of the last ledger entry and the
+  *     batch's timestamp.
+  *   - '''Units:''' microseconds; `nowMicros` is the time by the machine's clock.
+  *   - '''Edges:''' a step is measured from the last batch, not from the last check, so a clock
+  *     that ran ahead between two batches changes nothing. A step back of a second or less is
+  *     jitter: time stands still until the machine's clock has caught up.
   *   - '''Restart:''' `saved` and `restore`.
   */
 private[query] final class QueryClock {
   private var state = SavedClock.None
 
-  /** What has to be there after a restart. */
+  /** The state to save for a restart. */
   def saved: SavedClock = state
 
   def restore(saved: SavedClock): Unit = state = saved
 
-  /** What this clock shows. */
+  /** The time by this clock. */
   def at(nowMicros: Long): Long = Clamped.add(nowMicros, state.aheadMicros)
 
-  /** How long it is since the last batch, by the machine's clock; None before there was one. */
+  /** The time since the last batch, by this clock; None before the first batch. */
   def sinceLast(nowMicros: Long): Option[Long] =
     state.lastMicros.map(Clamped.subtract(at(nowMicros), _))
 
-  /** Takes what the machine's clock shows; how far it was set back, if it was. */
+  /** Compares the clock with the machine's, and returns how far that was set back, if it was. */
   def correct(nowMicros: Long): Option[Long] = {
     val back = state.lastMicros.map(Clamped.subtract(_, at(nowMicros)))
     val step = back.filter(_ > QueryClock.JitterMicros)
@@ -44,13 +44,13 @@ private[query] final class QueryClock {
     step
   }
 
-  /** Something was measured at this time of this clock. */
+  /** Records that a duration was measured at this time of this clock. */
   def passed(clockMicros: Long): Unit =
     state = state.copy(lastMicros = Some(state.lastMicros.fold(clockMicros)(_ max clockMicros)))
 }
 
 private[query] object QueryClock {
 
-  /** Clocks are adjusted by less than this every now and then. */
+  /** Regular clock adjustments are smaller than this. */
   private val JitterMicros = 1000000L
 }

@@ -18,25 +18,25 @@ import io.eventtide.spark.spi.{BatchEventTimeStats, SubstreamName}
 
 /** One input of a query: the rows under one watermark node, and the policies of its substreams.
   *
-  * Substreams that are expected, but whose names are not known, have a stand-in each, which holds the
-  * watermark back until a substream that is seen takes its place. There is one at least, so that
-  * an input that has not had a row yet holds back the others of its query.
+  * Each expected substream with an unknown name has a placeholder, which holds the watermark back
+  * until a substream with rows replaces it. There is at least one placeholder, so that an input
+  * without rows holds back the other inputs of its query.
   */
 private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkSettings) {
   private var substreams = settings.newSubstreams()
   private lazy val placeholders =
     (1 to settings.expectedCount.getOrElse(1)).map(SubstreamName.placeholder)
   private var firstLeft = 0
-  private var hasNoPartitions = false // its source has no partitions any more
+  private var hasNoPartitions = false // the source has no partitions any more
   private var badTime = 0L
   private var future = 0L
   private var aheadMicros = 0L
   private val growth = new SubstreamGrowth
 
-  /** Takes over what was saved: whole, and the changes after it.
+  /** Restores a snapshot and the increments after it.
     *
     * @param ahead
-    *   how far the query's clock is ahead of the machine's, in microseconds
+    *   the offset of the query's clock from the machine's clock, in microseconds
     */
   def restore(saved: Seq[Array[Byte]], ahead: Long = 0): Unit = {
     substreams = settings.newSubstreams(ahead)
@@ -50,10 +50,10 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     substreams.restore(records.head, records.tail)
   }
 
-  /** The query's clock is so far ahead of the machine's from now on; what was measured stays. */
+  /** Sets the offset of the query's clock from the machine's clock; measured durations stay. */
   def correct(ahead: Long): Unit = restore(Seq(save(whole = true)), ahead)
 
-  /** Begins: substreams that are expected hold the watermark back from `now` on. */
+  /** Begins without saved state: expected substreams hold the watermark back from `now` on. */
   def begin(now: Long): Unit = {
     val names =
       if (settings.expected.nonEmpty) settings.expected
@@ -62,10 +62,11 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     names.foreach(substreams.declare(_, now))
   }
 
-  /** Takes what the source says of all its partitions.
+  /** Takes the backlogs of all partitions from the source.
     *
-    * One with a backlog is declared before its first row, so that it holds the others back. So is one
-    * that has nothing yet, if it can become idle: else it would hold them back for ever.
+    * A partition with a backlog is declared before its first row, so that it holds the watermark
+    * back. So is a partition without rows if it can become idle; otherwise it would hold the
+    * watermark back forever.
     */
   def updateBacklogs(now: Long, backlogs: Map[String, Backlog]): Unit = {
     val canBeIdle = settings.idleTimeoutMicros.isDefined
@@ -79,13 +80,15 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     })
   }
 
-  /** Takes out partitions that the source has not, or has no more: nobody can wait for them.
+  /** Removes partitions that the source does not have (any more), so that they do not hold the
+    * watermark back.
     *
-    * When it has none at all, as those of a pattern that fits no topic, they stay, as somebody may have
-    * forbidden to see them, and are waited for no more: the whole is idle until there is one.
+    * If the source has no partitions at all, as for a pattern that matches no topic, the known ones
+    * are kept, because access to them may have been revoked. They no longer hold the watermark
+    * back: the input is idle until the source has a partition.
     *
     * @param rows
-    *   what came at this clock value
+    *   the rows that arrived at this clock value
     */
   def retainPartitions(
       now: Long,
@@ -113,20 +116,20 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   private def isGone(one: SubstreamReport, partitions: Set[String]): Boolean =
     if (partitions(one.name)) canBeDropped(one) else !isAwaited(one)
 
-  // There has never been such a partition, and one is expected.
+  // The source has never reported such a partition, but it is expected.
   private def isAwaited(one: SubstreamReport): Boolean =
     one.backlog == Backlog.Unknown &&
       (SubstreamName.isPlaceholder(one.name) || settings.expected.contains(one.name))
 
-  // It was waited for, and of all that it had nothing came here; nor does it ever become idle.
+  // The partition was awaited, is read to its end without a row here, and can never become idle.
   private def canBeDropped(one: SubstreamReport): Boolean =
     one.rows == 0 && one.backlog == Backlog.Empty && settings.idleTimeoutMicros.isEmpty &&
       settings.expected.isEmpty && settings.expectedCount.isEmpty
 
-  /** Nobody can say what its partitions have left: none of them becomes idle by that.
+  /** Assumes a backlog for each partition if the source cannot report it, so that none gets idle.
     *
     * @param partitions
-    *   those that were read before, which may not be known here
+    *   the partitions that were read before, which this input may not have declared yet
     */
   def assumeBacklogs(now: Long, partitions: Map[String, Backlog]): Unit = {
     hasNoPartitions = false
@@ -136,21 +139,21 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     })
   }
 
-  /** Counts the rows of a batch that were refused. */
+  /** Counts the refused rows of a batch. */
   def refuse(rows: BatchEventTimeStats): Unit = {
     badTime += rows.badTime
     future += rows.future
   }
 
-  /** Takes the rows of a batch; the time until `now` counts too, unless it is not `credited`.
+  /** Takes the rows of a batch, and the time until `now` if it is `credited`.
     *
-    * Substreams that are forgotten at the end of the batch make room for those that begin in it.
+    * Substreams that are removed at the end of the batch make room for substreams that begin in it.
     */
   def observe(now: Long, rows: BatchEventTimeStats, credited: Boolean): Unit = {
     if (!credited) substreams.skip(now)
     if (!rows.isEmpty) hasNoPartitions = false
     val most = this.most
-    // Those that begin have rows, so that none of them is forgotten.
+    // Substreams that begin in the batch have rows, so none of them is removed at its end.
     val meanwhile = if (settings.ttlMicros.isEmpty) most else most + settings.maxSubstreams
     val seen = rows.substreams.map { case (name, times) =>
       times.of(substreams.indexOf(name).getOrElse(declare(name, now, meanwhile)))
@@ -160,7 +163,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     growth.add(now, substreams.size)
   }
 
-  // The limit may be lower than what an earlier run has left.
+  // The limit may be lower than the number of substreams that an earlier run has left.
   private def most: Long = math.max(substreams.size, settings.maxSubstreams).toLong
 
   private def declare(name: String, now: Long, most: Long): Int = placeholder match {
@@ -174,7 +177,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   private def refuseMore(): Nothing =
     throw EventtideException(QueryInput.TooMany, "max" -> settings.maxSubstreams)
 
-  // They give way in order, so that one that is gone need not be looked for again.
+  // Placeholders are replaced in order, so a replaced one is not looked up again.
   private def placeholder: Option[Int] = {
     while (firstLeft < placeholders.length && substreams.indexOf(placeholders(firstLeft)).isEmpty) {
       firstLeft += 1
@@ -182,7 +185,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     placeholders.lift(firstLeft).flatMap(substreams.indexOf)
   }
 
-  /** How this input would be at `now`, were there no more rows. */
+  /** The watermark and idleness of this input at `now` if there are no more rows. */
   def at(now: Long): LookedAhead = {
     val ahead = substreams.lookAhead(now)
     ahead.copy(isIdle = hasNoPartitions || ahead.isIdle)
@@ -192,18 +195,19 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
 
   def isIdle: Boolean = hasNoPartitions || substreams.status == Status.Idle
 
-  /** Whether silence until `now` would make one idle, or move its watermark. */
+  /** Whether silence until `now` would make a substream idle, or advance its watermark. */
   def isSilenceUpTo(now: Long): Boolean = substreams.isSilenceUpTo(now)
 
   def emitted: Option[Long] = substreams.emitted
 
   def ideal: Option[Long] = substreams.ideal
 
-  /** From when on this input is at `target`, and from when on it is idle, without rows. */
+  /** The times at which, without rows, the watermark reaches `target` and the input becomes idle.
+    */
   def deadline(target: Long): (Option[Long], Option[Long]) =
     (substreams.dueAt(target), if (hasNoPartitions) Some(Long.MinValue) else substreams.idleAt)
 
-  /** The saved state: whole, or what changed since it was last saved. */
+  /** The state to save: a snapshot, or the changes since the last save. */
   def save(whole: Boolean): Array[Byte] = {
     val buffer = new ByteArrayOutputStream
     val out = new DataOutputStream(buffer)
@@ -228,7 +232,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     aheadMicros
   )
 
-  // The stand-in that every input has before its first row is nobody's substream.
+  // The placeholder that every input has before its first row is not a substream of the user's.
   private def summary: SubstreamSummary = substreams.summary(
     QueryInput.Listed,
     hidden = Option.when(settings.expectedCount.isEmpty)(SubstreamName.placeholder(1))
@@ -240,7 +244,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     listed = all.listed.map(_.copy(activity = Activity.CaughtUp))
   )
 
-  /** How many substreams there are, and may be. */
+  /** The number of substreams and its limit. */
   def limit: SubstreamLimit = SubstreamLimit(
     substreams.size,
     settings.maxSubstreams,
@@ -250,9 +254,9 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
 
 private[query] object QueryInput {
 
-  /** A report with more substreams would be more than a driver can hold. */
+  /** The maximum number of substreams in a report: the driver could not hold more. */
   private val Listed = 10000
 
-  /** The condition of the error that ends a query with more substreams than it may have. */
+  /** The condition of the error that ends a query with more than `maxSubstreams` substreams. */
   val TooMany = "TOO_MANY_SUBSTREAMS"
 }

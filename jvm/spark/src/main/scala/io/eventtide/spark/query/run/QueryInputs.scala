@@ -8,7 +8,7 @@ import io.eventtide.spark.options.{SubstreamDescription, WatermarkSettings, Wate
 import io.eventtide.spark.query.monitor.{InputReport, SubstreamLimit}
 import io.eventtide.spark.spi.BatchEventTimeStats
 
-/** All inputs of a query as one: the lowest that is not idle says the watermark. */
+/** All inputs of a query combined: the watermark is the lowest of all inputs that are not idle. */
 private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   private var emittedMicros: Option[Long] = None
 
@@ -17,22 +17,22 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
 
   val holdOnRestart: Boolean = inputs.exists(_.settings.holdsOnRestart)
 
-  /** The watermark that Spark was told, in whole milliseconds; None while there is none. */
+  /** The watermark last reported to Spark, in whole milliseconds; None while there is none. */
   def emitted: Option[Long] = emittedMicros
 
-  /** Whether a policy goes by what the clock shows. */
+  /** Whether a policy follows the clock. */
   val followTheClock: Boolean = inputs.exists(_.settings.policy.movesWithClock)
 
-  /** The least of what was asked for; None where nothing was. */
+  /** The lowest clock step limit of the inputs' settings; None if no input sets one. */
   val maxClockStepMicros: Option[Long] = inputs.flatMap(_.settings.maxClockStepMicros).minOption
 
-  /** What the policies say, before throttles. */
+  /** The policies' combined watermark before throttles. */
   def ideal: Option[Long] = combined(inputs.map(input => (input.isIdle, input.ideal)))
 
-  /** Begins, in a checkpoint without batches. */
+  /** Begins in a checkpoint without batches. */
   def begin(now: Long): Unit = inputs.foreach(_.begin(now))
 
-  /** Takes over a whole entry of the ledger, and the changes after it. */
+  /** Restores a full ledger entry and the incremental entries after it. */
   def restore(saved: Seq[LedgerEntry]): Unit = {
     val ahead = saved.last.clock.aheadMicros
     inputs.zipWithIndex.foreach { case (input, i) =>
@@ -41,14 +41,14 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
     emittedMicros = saved.last.emittedMicros
   }
 
-  /** The query's clock is so far ahead of the machine's from now on; what was measured stays. */
+  /** Sets the offset of the query's clock from the machine's clock; measured durations stay. */
   def correct(aheadMicros: Long): Unit = inputs.foreach(_.correct(aheadMicros))
 
-  /** The input of a watermark node, as it was asked for. */
+  /** The settings of a watermark node's input. */
   def settingsOf(nodeId: UUID): Option[WatermarkSettings] =
     positions.get(nodeId).map(inputs(_).settings)
 
-  /** The same inputs in a batch that another run has begun, which had asked for them as written. */
+  /** The same inputs for a replayed batch of another run, whose settings are in `written`. */
   def inBatchBegunBy(written: Seq[String]): QueryInputs = new QueryInputs(
     inputs.zip(written).map { case (input, text) =>
       val begun = WatermarkSettingsJson.read(text)
@@ -56,24 +56,24 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
     }
   )
 
-  /** The positions of inputs whose substreams are the partitions of their source, and their nodes. */
+  /** The watermark nodes of inputs whose substreams are their source's partitions, by position. */
   val ofPartitions: Map[Int, UUID] = inputs.zipWithIndex.collect {
     case (input, position) if input.settings.substreams == SubstreamDescription.Kafka =>
       position -> input.nodeId
   }.toMap
 
-  /** Takes what sources say of their partitions, by position. */
+  /** Takes the backlogs of partitions from the sources, by position. */
   def updateBacklogs(now: Long, backlogs: Map[Int, Map[String, Backlog]]): Unit =
     backlogs.foreach { case (position, of) => inputs(position).updateBacklogs(now, of) }
 
-  /** Until the sources say what their partitions have left. */
+  /** Assumes a backlog for every partition until the sources report them. */
   def assumeBacklogs(now: Long, partitions: Map[Int, Map[String, Backlog]]): Unit =
     partitions.foreach { case (position, of) => inputs(position).assumeBacklogs(now, of) }
 
-  /** Whether the silence of a partition until `now` would decide something. */
+  /** Whether silence until `now` would make a partition idle, or advance its watermark. */
   def isSilenceUpTo(now: Long): Boolean = ofPartitions.keys.exists(inputs(_).isSilenceUpTo(now))
 
-  /** Takes out partitions that are gone, after `updateBacklogs` and the rows of the batch. */
+  /** Removes partitions that are gone, after `updateBacklogs` and the rows of the batch. */
   def retainPartitions(
       now: Long,
       partitions: Map[Int, Map[String, Backlog]],
@@ -87,17 +87,17 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
       )
     }
 
-  /** Counts the rows of a batch that were refused, by position. */
+  /** Counts the refused rows of a batch, by position. */
   def refuse(rows: Map[Int, BatchEventTimeStats]): Unit =
     rows.foreach { case (position, of) => inputs(position).refuse(of) }
 
-  /** Takes the rows of a batch, by position; the time until `now` counts if it is `credited`. */
+  /** Takes the rows of a batch, by position, and the time until `now` if it is `credited`. */
   def observe(now: Long, rows: Map[Int, BatchEventTimeStats], credited: Boolean): Unit =
     inputs.zipWithIndex.foreach { case (input, position) =>
       input.observe(now, rows.getOrElse(position, BatchEventTimeStats.Empty), credited)
     }
 
-  /** The rows of a batch without those that were late, for policies to which that matters. */
+  /** The rows of a batch, without late rows for policies that depend on the lowest time on time. */
   def onTime(
       rows: Map[Int, BatchEventTimeStats],
       lowest: Option[Long]
@@ -110,24 +110,25 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
       }
     }
 
-  /** Raises what is emitted to what the inputs have together. */
+  /** Raises the emitted watermark to the inputs' combined watermark. */
   def emit(now: Long): Unit =
     combined(inputs.map(input => (input.isIdle, input.emitted))).foreach(raise(_, now))
 
-  /** Raises what is emitted to a watermark that Spark has already. */
+  /** Raises the emitted watermark to a watermark that Spark already has. */
   def raise(micros: Long, now: Long): Unit = {
     val whole = Math.floorDiv(micros, 1000L) * 1000L
     if (emittedMicros.forall(_ < whole)) emittedMicros = Some(whole)
     inputs.foreach(_.raise(whole, now))
   }
 
-  /** What would be emitted at `now`, were there no more rows. */
+  /** The watermark to be emitted at `now` if there are no more rows. */
   def emittedAt(now: Long): Option[Long] = combined(
     inputs.map(_.at(now)).map(at => (at.isIdle, at.emitted))
   )
 
-  /** The earliest clock at which what is emitted would be at this watermark without rows, or one step
-    * further if it is nearly there: what is due is not known to the millisecond.
+  /** The earliest clock value at which, without rows, the emitted watermark reaches `least`. If it
+    * is within a millisecond of `least` or above, the target is one step above the emitted
+    * watermark, because timers are not exact to the millisecond.
     */
   def nextDue(least: Long): Option[Long] = {
     val step = if (inputs.forall(_.settings.isThrottled)) 1000L else QueryInputs.UnthrottledStep
@@ -137,12 +138,12 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
     Deadlines.earliest(inputs.map(_.deadline(target)))
   }
 
-  /** How each was asked for, as text. */
+  /** The settings of each input as text. */
   lazy val settings: Seq[String] = inputs.map(input => WatermarkSettingsJson.write(input.settings))
 
   def save(whole: Boolean): Seq[Array[Byte]] = inputs.map(_.save(whole))
 
-  /** How many substreams each has, and may have. */
+  /** The number of substreams of each input and its limit. */
   def limits: Seq[SubstreamLimit] = inputs.map(_.limit)
 
   def report(rows: Map[Int, BatchEventTimeStats]): Seq[InputReport] =
@@ -150,7 +151,7 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
       input.report(position, rows.getOrElse(position, BatchEventTimeStats.Empty))
     }
 
-  // When all are idle, nobody is waited for: the highest of any.
+  // If all inputs are idle, none holds the watermark back, so it is the highest of all.
   private def combined(idleAndWatermark: Seq[(Boolean, Option[Long])]): Option[Long] = {
     val active = idleAndWatermark.filterNot(_._1)
     val values = (if (active.isEmpty) idleAndWatermark else active).map(_._2)
@@ -162,9 +163,9 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
 
 private[query] object QueryInputs {
 
-  // What Spark is told is rounded down.
+  // Rounds up, because the watermark reported to Spark is rounded down.
   private def wholeMs(micros: Long): Long = -Math.floorDiv(-micros, 1000L) * 1000
 
-  /** How far the clock must be able to move a watermark that has no throttle of its own: 1 s. */
+  /** The minimum step by which the clock moves a watermark without a throttle: 1 s. */
   private val UnthrottledStep = 1000000L
 }

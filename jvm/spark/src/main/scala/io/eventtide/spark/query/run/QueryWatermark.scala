@@ -10,14 +10,14 @@ import io.eventtide.spark.query.monitor.{QueryMetrics, WatermarkReport}
 
 /** The watermark of one run of a streaming query: the policies of all its inputs, and their state.
   *
-  * The watermark moves at two moments, both of which Spark writes down:
+  * The watermark advances at two points, and Spark records both:
   *
-  *   - at the end of a batch that had rows (`BatchEnd`), for the next one, by way of the commit log;
-  *   - before a batch that the clock asks for (`ClockTick`), for that batch itself, by way of the offset
+  *   - at the end of a batch that had rows (`BatchEnd`), for the next batch, in the commit log;
+  *   - before a batch that the clock requests (`ClockTick`), for that batch itself, in the offset
   *     log.
   *
-  * State is a function of the ledger's last entry, of the rows of the batch and of the batch's own
-  * timestamp, so that a replayed batch ends where it did before.
+  * The state is a function of the last ledger entry, the rows of the batch and the batch's
+  * timestamp, so a replayed batch ends in the same state.
   */
 private[spark] final class QueryWatermark private[run] (run: RunState) {
   private val recorder = new LedgerRecorder(run)
@@ -40,28 +40,28 @@ private[spark] final class QueryWatermark private[run] (run: RunState) {
 
   private[run] def metrics: QueryMetrics = run.metrics
 
-  /** True for the first clock that opens: it ticks for the query. */
+  /** True for the first clock source that opens: only that one ticks for the query. */
   def claimClock(): Boolean = run.locked {
     val first = !isClaimed
     isClaimed = true
     first
   }
 
-  /** Ends the query if the machine's clock has gone forward by itself, and a policy follows it. */
+  /** Ends the query if the machine's clock has jumped forward and a policy follows the clock. */
   def lookAtClock(): Unit = run.steps.look(run.query.nowMs, run.query.elapsedMs)
 
-  /** Whether the clock asks for a batch; see `ClockTick`. */
+  /** Whether the clock requests a batch; see `ClockTick`. */
   def tick(): Boolean = clockTick.tick()
 
-  /** Whether the clock asks for a batch in a run that reads what there is and ends; see `ClockTick`. */
+  /** As `tick`, in a run that reads the available data and ends; see `ClockTick`. */
   def lastTick(nowMs: Long): Boolean = clockTick.lastTick(nowMs)
 
   def report: WatermarkReport = run.report
 
-  /** The batch that Spark is planning; the same object for all nodes of the batch. */
+  /** The batch that Spark is planning: the same object for all nodes of the batch. */
   def planned(info: BatchInfo): BatchWatermark =
     run.locked(batch.filter(_.info == info)).getOrElse {
-      run.epoch.check() // now that the batch is begun
+      run.epoch.check() // now that Spark has written the batch's offsets
       restore.replayIfNotDone(info.batchId)
       run.drain.check(info, run.lastBatch.map(_.batch.info))
       plan(info)
@@ -88,14 +88,15 @@ private[spark] final class QueryWatermark private[run] (run: RunState) {
       watermarkMicros: Option[Long]
   ): LateLog = run.late.open(nodeId, batchId, watermarkMicros)
 
-  /** Whether each step of the watermark is worth a batch to a window, though it closes nothing. */
+  /** Whether a window needs a batch for every advance of the watermark, even if it closes nothing.
+    */
   private[run] def batchOnEveryAdvance(window: Int): Boolean =
     run.timers.batchOnEveryAdvance(window)
 
   private[run] def laggingKeys(window: Int): Map[Int, Seq[Array[Byte]]] =
     run.locked(run.timers.laggingKeys(window))
 
-  /** A window by the settings that a batch goes by. */
+  /** The settings that a batch uses for a window. */
   private[run] def settings(window: Int, batchId: Long): WindowSettings =
     run.locked(run.timers.settings(window, run.isReplayed(batchId)))
 }

@@ -17,21 +17,21 @@ import io.eventtide.spark.spi.PlanNodes
 
 /** The queries of this driver that have an Eventtide watermark, by run.
   *
-  * Two queries from one DataFrame share Spark's node ids, and a restarted one is another run: only
-  * the run id names live state.
+  * Two queries from one DataFrame share Spark's node ids, and a restarted query is another run. So
+  * only the run id identifies live state.
   */
 private[spark] object QueryWatermarks {
   private val running = new ConcurrentHashMap[UUID, QueryWatermark]
 
-  // What queries that have stopped reported last: it can still be asked for, while memory lasts.
+  // The last reports of stopped queries, available while memory permits.
   private val stopped = new ConcurrentHashMap[UUID, SoftReference[WatermarkReport]]
 
-  /** Finds or makes the watermark of a run, on the thread of the query, before its first offset. */
+  /** Finds or creates the watermark of a run, on the query's thread, before its first offset. */
   def attach(query: StreamExecutionAccess): QueryWatermark = {
-    // A run that failed before its clock was opened never stops it.
+    // A run that failed before its clock source opened was never detached, which the source does.
     running.values.removeIf(!_.isActive): Unit
     Option(running.get(query.runId)).getOrElse {
-      val opened = open(query) // not as part of the map, whose other entries it would keep waiting
+      val opened = open(query) // not in `computeIfAbsent`, which could block other entries
       running.put(query.runId, opened)
       opened
     }
@@ -50,7 +50,7 @@ private[spark] object QueryWatermarks {
     }
     val plan = QueryPlan.of(query.analyzedPlan)
     val start = new CheckpointStart(root, conf)
-    start.refuseOther(query, plan) // before another run is ended for this one
+    start.refuseOther(query, plan) // before this run takes the checkpoint over from another run
     val watch = new WatermarkMonitor(query.label, limits)
     val inputs = new QueryInputs(
       nodes.map(node => new QueryInput(node.nodeId, node.settings)).toIndexedSeq
@@ -74,13 +74,13 @@ private[spark] object QueryWatermarks {
     )
   }
 
-  /** The batch that a node is planned for; None for a node of another query, which may be planned on
-    * this one's thread, as in `foreachBatch`.
+  /** The batch that a node is planned for. None for a node of another query, which may be planned
+    * on this query's thread, as in `foreachBatch`.
     */
   def plannedBatch(query: StreamExecutionAccess, nodeId: UUID): Option[BatchWatermark] =
     Option(running.get(query.runId)).filter(_.has(nodeId)).map(_.planned(query.batch))
 
-  /** How the input of a node was asked for by the run that began the batch which is planned. */
+  /** The settings of a node's input in the run that began the batch which is being planned. */
   def begunSettings(query: StreamExecutionAccess, nodeId: UUID): Option[WatermarkSettings] =
     Option(running.get(query.runId)).filter(_.has(nodeId)).flatMap { watermark =>
       watermark.planned(query.batch)
@@ -92,15 +92,15 @@ private[spark] object QueryWatermarks {
     watermark.nameConflict()
     watermark.metrics.remove()
     stopped.values.removeIf(_.get == null)
-    val last = watermark.report.copy(holding = false) // a run that is over holds nothing
+    val last = watermark.report.copy(holding = false) // a stopped run holds nothing back
     stopped.put(watermark.queryId, new SoftReference(last)): Unit
   }
 
-  /** What a query, running or stopped in this driver, reported for its last batch. */
+  /** The report of a query's last batch, for a query that runs or has stopped in this driver. */
   def report(session: SparkSession, query: UUID): Option[WatermarkReport] =
     attached(query).orElse(starting(session, query))
 
-  // One that has not opened its sources yet.
+  // For a query that has not opened its sources yet.
   private def starting(session: SparkSession, query: UUID): Option[WatermarkReport] =
     StreamExecutionAccess
       .find(session, query)

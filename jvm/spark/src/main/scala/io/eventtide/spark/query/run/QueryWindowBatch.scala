@@ -13,10 +13,11 @@ import io.eventtide.spark.operators.{LatenessBounds, LatenessBoundsAccum, Window
 import io.eventtide.spark.options.WindowSettings
 import io.eventtide.spark.spi.{NextTimerAccum, PlanNodes}
 
-/** One micro-batch as one window of the query sees it, on the driver.
+/** The driver-side view of one micro-batch for one window of the query.
   *
-  * The watermarks are Spark's own for the operator, since one above another stateful operator has
-  * others than the query; they are known when the batch is executed, not when it is planned.
+  * The watermarks are Spark's watermarks for the operator, because an operator above another
+  * stateful operator has different watermarks than the query. They are known when the batch is
+  * executed, not when it is planned.
   */
 private[spark] final class QueryWindowBatch private (
     spark: SparkContext,
@@ -55,7 +56,7 @@ private[spark] final class QueryWindowBatch private (
 
   override lazy val bounds: Broadcast[Array[Long]] =
     if (!settings.hasOwnTime) ofAll(lateMicros.fold(Long.MinValue)(settings.spec.lateBelow))
-    else if (batchId == 0) ofAll(Long.MinValue) // no key has a watermark
+    else if (batchId == 0) ofAll(Long.MinValue) // no key has a watermark yet
     else watermark.sentBounds(position)
 
   private def ofAll(bound: Long) = spark.broadcast(LatenessBounds.all(bound).words)
@@ -68,7 +69,7 @@ private[spark] final class QueryWindowBatch private (
 
 private[spark] object QueryWindowBatch {
 
-  /** The batch that a window is planned for, on the query's thread; None elsewhere. */
+  /** The batch that a window is planned for, on the query's thread; None on other threads. */
   def of(session: SparkSession, nodeId: UUID): Option[WindowBatchContext] =
     for {
       query <- StreamExecutionAccess.current(session)

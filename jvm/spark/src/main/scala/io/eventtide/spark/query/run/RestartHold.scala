@@ -2,9 +2,10 @@ package io.eventtide.spark.query.run
 
 /** Whether the clock is still held back after a start: `on_restart = hold_until_caught_up`.
   *
-  * While the sources have a backlog, time has passed that their rows do not show yet; crediting it
-  * would make them late merely because the query was down, or was not there yet. The hold ends when a
-  * trigger finds nothing to do, or when the last batch took all that its sources had.
+  * While the sources have a backlog, the rows that were read lag behind the time that has passed.
+  * Crediting that time would make rows late only because the query was down, or did not exist yet.
+  * The hold ends when a trigger finds nothing to do, or when the last batch took all available
+  * data.
   */
 private[query] final class RestartHold(holdsOnRestart: Boolean) {
   private var held = holdsOnRestart
@@ -12,18 +13,18 @@ private[query] final class RestartHold(holdsOnRestart: Boolean) {
 
   def holding: Boolean = held
 
-  /** A batch that was begun before the start is run again, as it was then. */
+  /** Restores the hold of a replayed batch as it was when the batch began. */
   def rerun(wasHeld: Boolean): Unit = held = wasHeld
 
-  /** The sources are known to have no more. */
+  /** Ends the hold: the sources are known to have no more data. */
   def end(): Unit = held = false
 
-  /** Notes that Spark looks for new data; true when the hold has just ended.
+  /** Records that Spark looks for new data. Returns true if the hold has just ended.
     *
     * @param batchSince
-    *   a batch was planned since it last looked
+    *   whether a batch was planned since Spark last looked
     * @param tookAll
-    *   the last batch took all that its sources had; they may not be able to say
+    *   whether the last batch took all available data; false if the sources cannot report it
     */
   def look(batchSince: Boolean, tookAll: => Boolean): Boolean =
     if (looking) {
@@ -32,7 +33,7 @@ private[query] final class RestartHold(holdsOnRestart: Boolean) {
       over
     } else {
       looking = true
-      held = holdsOnRestart // also after a batch that was run again
+      held = holdsOnRestart // also after a replayed batch
       false
     }
 }

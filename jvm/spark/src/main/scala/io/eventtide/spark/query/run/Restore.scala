@@ -2,22 +2,22 @@ package io.eventtide.spark.query.run
 
 import io.eventtide.spark.checkpoint.LedgerEntry
 
-/** The start of a run from its checkpoint: a new one, one whose last batch is committed, or one with a
-  * batch that an earlier run began and this one replays.
+/** The start of a run from its checkpoint. The checkpoint is new, or its last batch is committed,
+  * or an earlier run began a batch that this run replays.
   */
 private[run] final class Restore(run: RunState, recorder: LedgerRecorder) {
   import run._
 
   private var isDone = false
 
-  /** Restores what there is when Spark first looks for new data, if no batch had to be replayed. */
+  /** Restores the state when Spark first looks for new data, if there was no batch to replay. */
   def ifNotDone(nowMicros: Long): Unit =
     if (!isDone) {
       if (query.nextBatchId > 0) restore(query.nextBatchId, isBegun = false): Unit
       else begin(nowMicros)
     }
 
-  /** Restores what a replayed batch starts from: Spark runs it before it looks for new data. */
+  /** Restores the state for a replayed batch, which Spark runs before it looks for new data. */
   def replayIfNotDone(batchId: Long): Unit = if (!isDone) {
     val entries = restore(batchId, isBegun = true)
     locked {

@@ -16,12 +16,12 @@ import io.eventtide.spark.query.monitor.{
 }
 import io.eventtide.spark.spi.{BatchEventTimeStats, TickSource}
 
-/** What one run of a query knows: its inputs, its clock and its last batch. `BatchEnd`, `ClockTick` and
-  * `Restore` change it.
+/** The state of one run of a query: its inputs, its clock and its last batch. `BatchEnd`,
+  * `ClockTick` and `Restore` change it.
   *
-  * All of them run on the query's thread. Reports may be asked for from any thread, so the lock guards
-  * what reports read. It is never held while a file of the checkpoint is read or written: a report waits
-  * for no file system.
+  * All of them run on the query's thread. Reports may be requested from any thread, so the lock
+  * guards the state that reports read. The lock is never held while a checkpoint file is read or
+  * written, so reports do not wait for the file system.
   *
   * @param ownInputs
   *   the inputs with the settings of this run
@@ -44,10 +44,10 @@ private[run] final class RunState(
   val bounds = new BroadcastBounds(query.session.sparkContext)
   val metrics = new QueryMetrics(query, timers.hasWindows)
 
-  /** The inputs of this run, or in a replayed batch those of the run that began the batch. */
+  /** The inputs of this run, or in a replayed batch the inputs of the run that began the batch. */
   var inputs: QueryInputs = ownInputs
 
-  /** The batch that ended last in this run. */
+  /** The last batch that ended in this run. */
   var lastBatch = Option.empty[LastBatch]
 
   /** The batch that an earlier run began and this one replays. */
@@ -56,21 +56,21 @@ private[run] final class RunState(
 
   def locked[A](change: => A): A = synchronized(change)
 
-  /** Takes over a batch that an earlier run began. */
+  /** Marks a batch as begun by an earlier run. */
   def replay(batchId: Long): Unit = locked { replayed = Some(batchId) }
 
   def isReplayed(batchId: Long): Boolean = locked(replayed.contains(batchId))
 
-  /** Whether a replayed batch goes by the settings of another run. */
+  /** Whether a replayed batch uses the settings of another run. */
   def hasInputsOfOtherRun: Boolean = inputs ne ownInputs
 
-  /** Whether the time that passes counts for policies. */
+  /** Whether the policies are credited with the time that passes. */
   def isCredited: Boolean = locked(!hold.holding)
 
   def isClock(source: SparkDataStream): Boolean = source.isInstanceOf[TickSource]
 
-  /** Compares the query's clock with the machine's, and keeps what was measured when that went back; the
-    * time by the query's clock. The caller holds the lock.
+  /** Compares the query's clock with the machine's and returns the time by the query's clock.
+    * Measured durations are kept if the machine's clock went back. The caller holds the lock.
     */
   def correctClock(nowMicros: Long): Long = {
     clock.correct(nowMicros).foreach { by =>
@@ -81,7 +81,7 @@ private[run] final class RunState(
     clock.at(nowMicros)
   }
 
-  /** Publishes the numbers of the query once it has begun, before its first batch ends. */
+  /** Publishes the query's metrics once it has begun, before its first batch ends. */
   def publishFirst(): Unit = if (!isPublished) guarded(publish())
 
   def publish(): Unit = {
@@ -89,12 +89,12 @@ private[run] final class RunState(
     metrics.publish(MetricsSnapshot(report, timers.openKeys, ledger.bytes))
   }
 
-  /** A failure of a log or of a metric must not stop the query. */
+  /** Catches failures of logs and metrics, which must not stop the query. */
   def guarded(tell: => Unit): Unit =
     try tell
     catch { case NonFatal(failure) => monitor.failed(failure) }
 
-  /** On the last batch that ended, or on how things stand before there is one. */
+  /** The report on the last batch that ended, or on the initial state before the first batch. */
   def report: WatermarkReport = locked {
     WatermarkReport(
       lastBatch.fold(-1L)(_.batchId),

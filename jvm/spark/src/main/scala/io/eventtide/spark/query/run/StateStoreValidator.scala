@@ -5,10 +5,10 @@ import org.apache.spark.sql.internal.SQLConf
 
 import io.eventtide.spark.EventtideException
 
-/** Whether the settings of a session allow the state of windows. */
+/** Checks whether the settings of a session support the state of windows. */
 private[spark] object StateStoreValidator {
 
-  /** Refuses a state store that has no column families in order. */
+  /** Refuses a state store other than RocksDB: windows need ordered column families. */
   def rocksDb(session: SparkSession): Unit = {
     val provider = session.sessionState.conf.stateStoreProviderClass
     if (!provider.endsWith("RocksDBStateStoreProvider")) {
@@ -20,7 +20,7 @@ private[spark] object StateStoreValidator {
     }
   }
 
-  /** Refuses a session in which Spark gives operators one watermark for what is late and what closes. */
+  /** Refuses a session in which Spark uses one watermark for both late rows and eviction. */
   def severalOperators(session: SparkSession): Unit = {
     val setting = SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE
     if (!session.sessionState.conf.getConf(setting))

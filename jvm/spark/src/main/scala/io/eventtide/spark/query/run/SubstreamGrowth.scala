@@ -2,9 +2,9 @@ package io.eventtide.spark.query.run
 
 import java.io.{DataInput, DataOutput}
 
-/** How fast the substreams of an input become more: over the last half hour to hour of its clock.
+/** The growth rate of an input's substreams, over the last 30 to 60 minutes of the query's clock.
   *
-  *   - '''Restart:''' `save` and `restore`, so that a checkpoint says it too.
+  *   - '''Restart:''' `save` and `restore`, so that reports on a checkpoint include the rate.
   */
 private[query] final class SubstreamGrowth {
   import SubstreamGrowth._
@@ -13,7 +13,7 @@ private[query] final class SubstreamGrowth {
   private var next = Option.empty[Sample]
   private var last = Option.empty[Sample]
 
-  /** There were so many after a batch. */
+  /** Records the number of substreams after a batch. */
   def add(clockMicros: Long, count: Int): Unit = {
     val sample = Sample(clockMicros, count)
     if (next.forall(clockMicros - _.clockMicros >= SpanMicros)) {
@@ -23,7 +23,7 @@ private[query] final class SubstreamGrowth {
     last = Some(sample)
   }
 
-  /** In what time there are `most`, at the present rate; None where they do not become more. */
+  /** The time until there are `most` substreams at the current rate; None if they do not grow. */
   def reachesInMicros(most: Int): Option[Long] = for {
     from <- base
     to <- last

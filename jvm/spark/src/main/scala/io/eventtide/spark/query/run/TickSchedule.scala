@@ -1,16 +1,16 @@
 package io.eventtide.spark.query.run
 
-/** When the clock may next ask for a batch.
+/** When the clock may next request a batch.
   *
-  * Spark polls every few milliseconds while a query is idle, so what is due next is worked out once
-  * and kept until something changes it.
+  * Spark polls every few milliseconds while a query is idle. So the next deadline is computed once
+  * and cached until something changes it.
   */
 private[query] final class TickSchedule {
   private var lastPlanned: Option[Long] = None
   private var tickedBefore = false
-  private var next: Option[Option[Long]] = None // outer None: to be worked out
+  private var next: Option[Option[Long]] = None // outer None: not computed yet
 
-  /** Whether a batch was planned since this was last asked. */
+  /** Whether a batch was planned since the last call. */
   def batchSince(planned: Option[Long]): Boolean = {
     val changed = planned != lastPlanned
     if (!changed) tickedBefore = false
@@ -18,7 +18,8 @@ private[query] final class TickSchedule {
     changed
   }
 
-  /** Not straight after a tick, if somebody waits for a trigger that finds nothing to do. */
+  /** Whether the clock may tick: not right after a tick if a caller awaits a trigger without work.
+    */
   def mayTick(isAwaited: Boolean): Boolean = {
     val may = !(tickedBefore && isAwaited)
     tickedBefore = false
@@ -32,7 +33,7 @@ private[query] final class TickSchedule {
 
   def ticked(): Unit = { tickedBefore = true; next = None }
 
-  /** Spark's watermark is held by something else: look again in a second. */
+  /** Checks again in a second, because something else holds Spark's watermark back. */
   def postpone(now: Long): Unit = next = Some(Some(now + 1000000L))
 
   def reschedule(): Unit = next = None

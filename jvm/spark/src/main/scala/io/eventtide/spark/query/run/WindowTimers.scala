@@ -7,17 +7,17 @@ import io.eventtide.spark.options.WindowSettings
 import io.eventtide.spark.query.monitor.NextClosing
 import io.eventtide.spark.spi.NextTimer
 
-/** When each window of a query next owes a result, by its position in the plan.
+/** The next timers of each window of a query, by the window's position in the plan.
   *
-  * While a query runs, Spark asks its last batch whether the watermark closes a window. A run that
-  * begins has no last batch: it may find no new rows, and windows that the committed watermark closes
-  * already. So what is next due is in the ledger, and such a run asks for a batch by itself.
+  * While a query runs, Spark checks with its last batch whether the watermark closes a window. A
+  * new run has no last batch. It may find no new rows, but windows that the committed watermark
+  * already closes. So the ledger holds the next timers, and such a run requests a batch by itself.
   *
-  * A run may choose otherwise than the one before, but a batch that was begun by one goes by the choices
-  * of that one: its sink may have what came out of it.
+  * A run may use other options than the previous run. A replayed batch uses the options of the run
+  * that began it, because the sink may already have its results.
   *
-  *   - '''Edges:''' a window above another sees a lower watermark than the query's, so that its run may
-  *     ask for one batch too many.
+  *   - '''Edges:''' a window above another window sees a lower watermark than the query's, so the
+  *     run may request one batch too many.
   *   - '''Restart:''' `save` and `restore`.
   *
   * @param isOnlyForWindows
@@ -28,20 +28,23 @@ private[query] final class WindowTimers(
     isOnlyForWindows: Boolean
 ) {
 
-  /** By which choices this run begins batches. */
+  /** The options with which this run begins batches, for each window. */
   val begins: IndexedSeq[String] = windows.map(_.choices)
 
   private var next = windows.map(_ => NextTimer.Nothing)
   private var lagging = windows.map(_ => Map.empty[Int, Seq[Array[Byte]]])
   private val own = windows.map(_.rules)
-  private var rules = own // by which keys were last turned to
-  private var left = begins // by which the batch was begun that the last run left
+  private var rules = own // the timing options with which the timers were last set
+  private var left = begins // the options of the batch that the last run left unfinished
   private var asksByClock = false
   private var lastPoll = Long.MinValue
   private var asksAtStart = false
 
-  /** Takes what a run before this one has saved; its watermark is known. By other rules something else
-    * may be due.
+  /** Restores the timers of an earlier run. If the timing options have changed since, other timers
+    * may have expired, so the run requests a batch.
+    *
+    * @param watermarkMs
+    *   the query's watermark at the start of the run
     */
   def restore(saved: Seq[SavedTimer], watermarkMs: Long): Unit = {
     next = next.zipWithIndex.map { case (nothing, i) => saved.lift(i).fold(nothing)(_.next) }
@@ -58,16 +61,16 @@ private[query] final class WindowTimers(
 
   private def timingChanged: Boolean = rules != own
 
-  /** A window as this run has it, or in a batch that is run again as that was begun. */
+  /** The settings of a window in this run, or in a replayed batch those with which it was begun. */
   def settings(window: Int, isRunAgain: Boolean): WindowSettings = {
     val asked = windows(window)
     if (isRunAgain && left(window) != begins(window)) asked.by(left(window)) else asked
   }
 
-  /** Whether a batch that is run again goes by other choices than those after it. */
+  /** Whether a replayed batch uses other options than the batches after it. */
   def wasBegunByOthers: Boolean = left != begins
 
-  /** Takes what the tasks of a batch have reported; windows that did not run owe what they did. */
+  /** Takes the timers that the tasks of a batch reported; windows that did not run keep theirs. */
   def take(reported: Map[Int, Map[Int, NextTimer]], isRunAgain: Boolean): Unit = {
     rules = rules.zipWithIndex.map { case (known, i) =>
       if (reported.contains(i)) settings(i, isRunAgain).rules else known
@@ -82,23 +85,23 @@ private[query] final class WindowTimers(
     asksByClock = true
   }
 
-  /** The keys of a window that are far behind, by partition. */
+  /** The keys of a window that lag far behind, by partition. */
   def laggingKeys(window: Int): Map[Int, Seq[Array[Byte]]] = lagging(window)
 
-  /** What each window closes next.
+  /** The next closing of each window.
     *
     * @param byClock
-    *   when the clock moves the watermark to a value
+    *   the time at which the clock advances the watermark to a value
     */
   def closing(byClock: Long => Option[Long]): Seq[NextClosing] =
     windows.zip(next).map { case (window, due) => NextClosing(window, due, byClock) }
 
-  /** Whose watermark closes each window. */
+  /** The scope of the watermark that closes each window, as `WindowSettings.scope`. */
   def scopes: Seq[String] = begins.map(WindowSettings.scope)
 
   def hasWindows: Boolean = windows.nonEmpty
 
-  /** How many keys have open windows; None where that is not known yet. */
+  /** The number of keys with open windows; None if it is not known yet. */
   def openKeys: Option[Long] = {
     val each = next.map(_.keys)
     Option.when(!each.contains(NextTimer.Unknown))(each.sum)
@@ -107,28 +110,28 @@ private[query] final class WindowTimers(
   def save: Seq[SavedTimer] =
     next.zip(rules).zip(begins).map { case ((due, by), begun) => SavedTimer(due, by, begun) }
 
-  /** Whether a watermark that closes no window makes rows late that come after it. */
+  /** Whether an advance of the watermark makes later rows late even if it closes no window. */
   def batchOnEveryAdvance(window: Int): Boolean =
     !isOnlyForWindows && windows(window).batchOnEveryAdvance
 
-  /** The lowest watermark that is worth a batch by itself; None while none is. */
+  /** The lowest watermark that requires a batch by itself; None if no watermark does. */
   def awaits: Option[Long] =
     if (!isOnlyForWindows) Some(0)
     else
       Some(next.zip(windows).map { case (due, window) => window.closesAt(due.end) }.min)
         .filter(_ < NextTimer.Never)
 
-  /** A batch is planned, which gives what is due. */
+  /** Clears the startup request, because the planned batch fires the expired timers. */
   def planned(): Unit = asksAtStart = false
 
-  /** Whether a batch is to be run for what was due when the run began; says so once. */
+  /** Whether timers that had expired when the run began need a batch. Returns true at most once. */
   def pollStartupBatch(): Boolean = {
     val owed = asksAtStart
     asksAtStart = false
     owed
   }
 
-  /** Whether a batch at this time or later gives something by the clock; says so once a batch. */
+  /** Whether a processing-time timer has expired at `nowMicros`. True at most once per batch. */
   def pollProcessingTimer(nowMicros: Long): Boolean = {
     val overdue = asksByClock && next.zip(windows).exists { case (due, window) =>
       due.clockMicros <= nowMicros && earliestPoll(window) <= nowMicros

@@ -13,13 +13,13 @@ import org.apache.spark.sql.eventtide.StreamExecutionAccess
 
 import io.eventtide.spark.EventtideException
 
-/** Two runs of a query that write the same file of Spark's own, as of `offsets`, `commits` or `state`:
-  * the second one ends there, by Spark's words.
+/** Reports two runs of a query that write the same Spark file, in `offsets`, `commits` or `state`.
+  * The second run ends there with Spark's error.
   */
 private[spark] object WriteConflict extends Logging {
 
-  /** Puts our error beside the one that a query has ended by, if that is one of those: what a query
-    * has ended by is Spark's, and cannot be another.
+  /** Adds Eventtide's error as suppressed to the error that ended a query, if that is a write
+    * conflict. The query's error is set by Spark and cannot be replaced.
     */
   def name(query: StreamExecutionAccess): Unit =
     for {
@@ -32,7 +32,7 @@ private[spark] object WriteConflict extends Logging {
       cause.addSuppressed(named)
     }
 
-  /** Our error for that of a start which ended before there was a query. */
+  /** Eventtide's error for a start that failed before there was a query. */
   def ofStart(failure: Throwable): Option[EventtideException] =
     Iterator.iterate(failure)(_.getCause).takeWhile(_ != null).collectFirst {
       case ofSpark: ConcurrentModificationException with SparkThrowable
@@ -40,8 +40,8 @@ private[spark] object WriteConflict extends Logging {
         takenOver(s"another run has begun in the same moment and written its file $IdOfQuery")
     }
 
-  /** What another run has done that this error comes from. Only where the query's own files say it:
-    * what a function of the user's throws may be of another query.
+  /** The action of another run that caused this error. Defined only if the error names files of
+    * this query, because an error from a user function may come from another query.
     */
   private[query] def find(cause: Throwable, root: Path, batchId: Long): Option[String] =
     cause match {
@@ -51,12 +51,12 @@ private[spark] object WriteConflict extends Logging {
       case ofSpark: ConcurrentModificationException with SparkThrowable =>
         val log = parameter(ofSpark, "path").filter(_.startsWith(s"$root/"))
         log.map(folder => s"another run has written batch $batchId in $folder")
-      // Of a file manager that finds it out before Spark has anything to write to.
+      // From a file manager that detects the conflict before Spark has opened the file for writing.
       case exists @ (_: FileAlreadyExistsException | _: nio.FileAlreadyExistsException) =>
         val below = s"${Pattern.quote(root.toUri.getPath)}/\\S+".r
         val file = below.findFirstIn(Option(exists.getMessage).getOrElse(""))
         file.map(written => s"another run has written $written")
-      // Spark reads both logs when it starts, the offsets first: these were none yet.
+      // Spark reads both logs when it starts, the offset log first, which was still empty then.
       case failed: AssertionError if isAtStart(failed) =>
         Some(s"another run has begun and committed batches of $root")
       case _ => None

@@ -32,13 +32,13 @@ import org.apache.spark.sql.streaming.{
 }
 import org.apache.spark.util.SystemClock
 
-/** What one micro-batch is, from the offset log: the same when the batch is run again. */
+/** A micro-batch, as recorded in the offset log; a replayed batch has the same values. */
 final case class BatchInfo(batchId: Long, timestampMs: Long, watermarkMs: Long)
 
-/** One run of a streaming query, seen from its own execution thread.
+/** One run of a streaming query, used on its execution thread.
   *
-  * Everything that Eventtide needs of `StreamExecution` passes through here, so that a new Spark
-  * release has one place to look at.
+  * All of Eventtide's access to `StreamExecution` is here, so that a new Spark release affects one
+  * place.
   */
 final class StreamExecutionAccess private (execution: StreamExecution) {
 
@@ -46,41 +46,42 @@ final class StreamExecutionAccess private (execution: StreamExecution) {
   def runId: UUID = execution.runId
   def isActive: Boolean = execution.isActive
 
-  /** What the run has ended by, if something did, also before anybody is told that it has ended. */
+  /** The error that ended the run, if any. It is available before listeners are notified. */
   def failure: Option[StreamingQueryException] = execution.exception
 
-  /** The name under which its metrics go: that of no other query begins with it. */
+  /** The name of the query's metrics source; no other query's name begins with it. */
   def metricsName: String =
     s"eventtide.${Option(execution.name).getOrElse(id.toString).replace('.', '_')}.query"
 
-  /** What Spark said of the state after the last batch; none before the first. */
+  /** The state metrics of the last progress report; empty before the first one. */
   def stateOperators: Seq[StateOperatorProgress] =
     Option(execution.lastProgress).fold(Seq.empty[StateOperatorProgress])(_.stateOperators.toSeq)
 
-  /** The query as people tell it from others: by its name, if it has one. */
+  /** The label of the query in messages: its name, or its id if it has no name. */
   def label: String = Option(execution.name).fold(s"query $id")(name => s"query '$name'")
 
-  /** Whether somebody waits for the query to have nothing to do, as `processAllAvailable` does. */
+  /** Whether a caller waits until the query is idle, as in `processAllAvailable`. */
   def isAwaited: Boolean = ExecutionAccess.isAwaited(execution)
 
-  /** The query's own, with the settings that the user's had when it was started. */
+  /** The query's session, with the settings that the user's session had when the query was started.
+    */
   def session: SparkSession = execution.sparkSessionForStream
 
   def checkpointRoot: String = execution.resolvedCheckpointRoot
   def analyzedPlan: LogicalPlan = execution.analyzedPlan
   def nowMs: Long = execution.triggerClock.getTimeMillis()
 
-  /** Time by a clock that nobody sets: only how much passes means something. */
+  /** The time of a monotonic clock, in milliseconds; only differences are meaningful. */
   def elapsedMs: Long = execution.triggerClock match {
     case scripted: TestClock => scripted.elapsedMs
     case _: SystemClock => System.nanoTime() / 1000000
     case other => other.getTimeMillis()
   }
 
-  /** The batch that is being planned or run now. */
+  /** The batch that is being planned or run. */
   def batch: BatchInfo = batchOf(execution.lastExecution)
 
-  /** Where an operator of the batch keeps its state; ids are the caller's to choose. */
+  /** The state location of an operator in the current batch; the caller chooses the operator id. */
   def stateInfo(operatorId: Long): StatefulOperatorStateInfo = {
     val planned = execution.lastExecution
     StatefulOperatorStateInfo(
@@ -94,34 +95,36 @@ final class StreamExecutionAccess private (execution: StreamExecution) {
     )
   }
 
-  /** The watermark below which rows that reach an operator in this batch are late; 0 for none. */
+  /** The watermark below which an operator's input rows are late in this batch; 0 for none. */
   def lateWatermarkMs(operatorId: Long): Long = {
     val planned = execution.lastExecution
     planned.watermarkPropagator.getInputWatermarkForLateEvents(planned.currentBatchId, operatorId)
   }
 
-  /** The watermark up to which an operator closes in this batch; 0 for none. */
+  /** The watermark up to which an operator closes windows in this batch; 0 for none. */
   def closingWatermarkMs(operatorId: Long): Long = {
     val planned = execution.lastExecution
     planned.watermarkPropagator.getInputWatermarkForEviction(planned.currentBatchId, operatorId)
   }
 
-  /** The batch that is being made now, before it is planned. */
+  /** The id of the batch that is being constructed, before it is planned. */
   def nextBatchId: Long = execution.getLatestExecutionContext().batchId
 
-  /** Another object after each batch, once the batch is committed; any thread may ask for it. */
+  /** An object that is replaced when a batch is committed; any thread may read it. */
   def committed: AnyRef = execution.committedOffsets
 
-  /** The id of the last batch that was planned in this run, if there was one. */
+  /** The id of the last batch that was planned in this run, if any. */
   def lastPlanned: Option[Long] = Option(execution.lastExecution).map(_.currentBatchId)
 
-  /** Runs the batch that is ending for what its tasks report and write; its results are dropped. */
+  /** Runs the current batch only for the reports and writes of its tasks; its results are dropped.
+    */
   def runBatch(): Unit = {
     val ending = execution.lastExecution
     SQLExecution.withNewExecutionId(ending)(ending.toRdd.foreach(_ => ()))
   }
 
-  /** Whether tasks have to say where the state of the batch is: in Spark's second format of it. */
+  /** Whether tasks must report the ids of their state checkpoints: in checkpoint format version 2.
+    */
   def namesState: Boolean =
     StatefulOperatorStateInfo.enableStateStoreCheckpointIds(session.sessionState.conf) &&
       execution.lastExecution.executedPlan.exists(_.isInstanceOf[StateStoreWriter])
@@ -131,11 +134,11 @@ final class StreamExecutionAccess private (execution: StreamExecution) {
     BatchInfo(planned.currentBatchId, offsets.batchTimestampMs, offsets.batchWatermarkMs)
   }
 
-  /** Whether the last batch took all that its sources had, as far as they can say.
+  /** Whether the last batch read all available data of its sources; None if a source cannot report
+    * it.
     *
-    * A source says so when it reports its latest offset, when it is read without a limit, in which
-    * case every batch takes all there is, or when there were fewer files than its limit. A source
-    * that can do none of these says nothing: None.
+    * A source reports it in one of three ways. It reports its latest offset; it has no read limit,
+    * so that every batch reads all available data; or the batch had fewer files than the limit.
     */
   def sourcesCaughtUp(isClock: SparkDataStream => Boolean): Option[Boolean] = {
     val ends = execution.availableOffsets
@@ -149,7 +152,7 @@ final class StreamExecutionAccess private (execution: StreamExecution) {
     if (answers.contains(None)) None else Some(answers.flatten.forall(identity))
   }
 
-  /** The sources below a watermark node, which are open by now. */
+  /** The sources below a watermark node, which are already open. */
   def streamsBelow(nodeId: UUID): Seq[SparkDataStream] =
     StreamExecutionAccess
       .watermarkNodes(execution.logicalPlan)
@@ -158,11 +161,11 @@ final class StreamExecutionAccess private (execution: StreamExecution) {
       .collect { case relation: StreamingDataSourceV2ScanRelation => relation.stream }
       .distinct
 
-  /** Up to where batches have read a source, as it writes it; None before the first. */
+  /** The end offset of a source in the last batch, as JSON; None before the first batch. */
   def endOffset(source: SparkDataStream): Option[String] =
     execution.availableOffsets.get(source).map(_.json)
 
-  /** Whether no source had anything for the batch that is ending now. */
+  /** Whether no source had data for the current batch. */
   def readNothing(isClock: SparkDataStream => Boolean): Boolean = {
     val starts = execution.getStartOffsetsOfLatestBatch
     execution.availableOffsets.filterNot { case (source, _) => isClock(source) }.forall {
@@ -179,7 +182,8 @@ final class StreamExecutionAccess private (execution: StreamExecution) {
     case _ => Some(true)
   }
 
-  // Of all sources together: too many at worst, so that one more batch is waited for.
+  // Counts the files of all sources. The number may be too high, which only delays the result by a
+  // batch.
   private def filesOfLastBatch: Int = execution.lastExecution.logical
     .collect {
       case relation: LogicalRelation if relation.isStreaming => relation.relation
@@ -189,7 +193,7 @@ final class StreamExecutionAccess private (execution: StreamExecution) {
 
   private def tracker = ExecutionAccess.tracker(execution.asInstanceOf[MicroBatchExecution])
 
-  /** The global watermark that Spark would choose if our nodes stood at `ours`. */
+  /** The global watermark that Spark would choose if Eventtide's nodes were at `ours`. */
   def combined(ours: Long, isOurs: UUID => Boolean): Long = {
     val conf = execution.sparkSessionForStream.sessionState.conf
     val policy = MultipleWatermarkPolicy(conf.getConf(SQLConf.STREAMING_MULTIPLE_WATERMARK_POLICY))
@@ -199,14 +203,17 @@ final class StreamExecutionAccess private (execution: StreamExecution) {
     policy.chooseGlobalWatermark(nodes.toSeq)
   }
 
-  /** 0 before there is one, as for Spark, and in a query that has not opened its sources yet. */
+  /** The watermark in milliseconds. As in Spark it is 0 before the first watermark; it is also 0
+    * before the query has opened its sources.
+    */
   def watermarkMs: Long = Option(tracker).fold(0L)(_.currentWatermark)
 
   /** Makes `watermarkMs` the watermark of the batch that is about to be constructed.
     *
-    * Legal only inside a source's `latestOffset`: Spark reads the tracker right after it and writes
-    * the value to the offset log, so that a batch that is run again has the same. On every trigger
-    * Spark may already have simulated that batch with the old value; the simulation is forgotten.
+    * Call it only inside a source's `latestOffset`. Spark reads the tracker right after that call
+    * and writes the value to the offset log, so that a replayed batch has the same watermark. On
+    * every trigger Spark may already have simulated that batch with the old value; the simulation
+    * is purged.
     */
   def raiseWatermark(watermarkMs: Long): Unit = {
     tracker.setWatermark(watermarkMs)
@@ -218,12 +225,12 @@ final class StreamExecutionAccess private (execution: StreamExecution) {
 
 object StreamExecutionAccess {
 
-  /** The run whose execution thread this is; None elsewhere, as in `explain`. */
+  /** The run of the current execution thread; None on other threads, as in `explain`. */
   def current(session: SparkSession): Option[StreamExecutionAccess] =
     Option(session.sparkContext.getLocalProperty(StreamExecution.QUERY_ID_KEY))
       .flatMap(id => find(session, UUID.fromString(id)))
 
-  /** The run whose sources are being opened on this thread. */
+  /** The run whose sources are being opened on the current thread. */
   def starting(): StreamExecutionAccess =
     current(SparkSession.active).getOrElse {
       throw new IllegalStateException("This source works only inside a streaming query.")
@@ -234,20 +241,21 @@ object StreamExecutionAccess {
       case execution: MicroBatchExecution => new StreamExecutionAccess(execution)
     }
 
-  /** Where a query, running or stopped, has its checkpoint. */
+  /** The checkpoint location of a running or stopped query. */
   def checkpointOf(query: StreamingQuery): String = executionOf(query).resolvedCheckpointRoot
 
   /** The plan that a query was started with. */
   def planOf(query: StreamingQuery): LogicalPlan = executionOf(query).analyzedPlan
 
-  /** Waits until a query has opened its sources or has ended; throws what it ended by. */
+  /** Waits until a query has opened its sources or has ended; throws the error that ended it. */
   def awaitSources(query: StreamingQuery): Unit =
     executionOf(query).awaitInitialization(Long.MaxValue)
 
   private def executionOf(query: StreamingQuery): StreamExecution =
     query.asInstanceOf[StreamingQueryWrapper].streamingQuery
 
-  /** The watermark nodes of a plan, once each: a self-join has the same node on both sides. */
+  /** The watermark nodes of a plan without duplicates: a self-join has the same node on both sides.
+    */
   def watermarkNodes(plan: LogicalPlan): Seq[EventTimeWatermark] =
     plan.collect { case node: EventTimeWatermark => node }.distinctBy(_.nodeId)
 }

@@ -6,13 +6,13 @@ import org.apache.spark.sql.execution.streaming.sources.MemorySink
 import org.apache.spark.sql.streaming.Trigger
 import org.apache.spark.util.ManualClock
 
-/** A streaming query with a clock that a script sets, and a sink whose rows can be read back.
+/** A streaming query with a scripted clock, and a sink whose rows can be read back.
   *
-  * Clock, checkpoint and sink outlive a run, so that the query can be stopped and started again. The
-  * sink takes each batch once, also when it is run again.
+  * Clock, checkpoint and sink outlive a run, so that the query can be stopped and restarted. The
+  * sink takes each batch once, even if the batch is replayed.
   *
   * @param checkpoint
-  *   an empty folder, or one that an earlier run of the same query wrote
+  *   an empty folder, or the checkpoint of an earlier run of the same query
   */
 final class TestQuery(
     result: DataFrame,
@@ -57,29 +57,31 @@ final class TestQuery(
 
   def setClock(nowMs: Long): Unit = clock.setTime(nowMs)
 
-  /** Sets the clock wrongly, or right again: no time passes. */
+  /** Makes the clock jump without any time elapsing, for example to a wrong time and back. */
   def jumpClock(nowMs: Long): Unit = clock.jump(nowMs)
 
-  /** Waits until the query has nothing left to do at the present time of its clock. */
+  /** Waits until the query is idle at the current time of its clock. */
   def settle(): Unit = {
-    // The first may return for a trigger that had begun before the step; the second has seen it.
+    // The first call may return for a trigger that began before the clock step. The second call
+    // waits for a trigger after the step.
     query.processAllAvailable()
     query.processAllAvailable()
     countDropped()
   }
 
-  /** The watermark that Spark will use for the next batch, in milliseconds; 0 before there is one. */
+  /** The watermark that Spark will use for the next batch, in milliseconds; 0 before the first one.
+    */
   def watermarkMs: Long =
     StreamExecutionAccess.find(result.sparkSession, query.id).fold(lastWatermarkMs)(_.watermarkMs)
 
-  /** The rows that the sink took since the last call. */
+  /** The rows that the sink has received since the last call. */
   def newResults(): DataFrame = {
     val rows = sink.dataSinceBatch(readBatches)
     readBatches = sink.latestBatchId.getOrElse(-1L)
     result.sparkSession.createDataFrame(java.util.Arrays.asList(rows: _*), result.schema)
   }
 
-  /** How many late rows Spark's progress has counted since the last call. */
+  /** The number of late rows in Spark's progress reports since the last call. */
   def newlyDropped(): Long = {
     countDropped()
     val since = dropped
@@ -87,8 +89,8 @@ final class TestQuery(
     since
   }
 
-  // Spark keeps a hundred reports, so they are counted step by step. An idle trigger's report has
-  // the id of a batch that is still to come, and no time spent on adding one.
+  // Spark keeps a hundred reports, so they are counted incrementally. The report of an idle trigger
+  // has the id of a future batch, and no `addBatch` duration.
   private def countDropped(): Unit = query.recentProgress
     .filter(report => report.batchId > countedBatch && report.durationMs.containsKey("addBatch"))
     .foreach { report =>
@@ -96,18 +98,18 @@ final class TestQuery(
       countedBatch = report.batchId
     }
 
-  /** The id of the last batch that was begun in this run; -1 before there is one. */
+  /** The id of the last batch planned in this run; -1 before the first one. */
   def lastBatchId: Long = running
     .flatMap(query => StreamExecutionAccess.find(result.sparkSession, query.id))
     .flatMap(_.lastPlanned)
     .getOrElse(-1L)
 }
 
-/** A clock that a script sets; it may jump, and no time passes. */
+/** A clock that a script sets. It can jump without any time elapsing. */
 private[eventtide] final class TestClock(startMs: Long) extends ManualClock(startMs) {
   private var jumpedMs = 0L
 
-  /** How much time has passed. */
+  /** The elapsed time in milliseconds, without jumps. */
   def elapsedMs: Long = synchronized(getTimeMillis() - jumpedMs)
 
   def jump(nowMs: Long): Unit = synchronized {
