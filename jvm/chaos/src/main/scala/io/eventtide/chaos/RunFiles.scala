@@ -122,7 +122,7 @@ final class RunFiles(val name: String) {
 
   private def kind(path: String): String = {
     val below = if (path.startsWith(root)) path.substring(root.length).stripPrefix("/") else path
-    IdPool.foldLeft(below) { case (text, (pattern, stand)) => pattern.replaceAllIn(text, stand) }
+    Numbers.foldLeft(below) { case (text, (pattern, stand)) => pattern.replaceAllIn(text, stand) }
   }
 }
 
@@ -139,7 +139,7 @@ object RunFiles {
   private val Known = Set("none", "halt", "throw", "stall", "interrupt", "stale")
   private val Patience = 120L // seconds
 
-  private val IdPool = Seq(
+  private val Numbers = Seq(
     "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}".r -> "U",
     "(?<![0-9a-z])[0-9a-f]{12}(?![0-9a-z])".r -> "H",
     "-?[0-9]+".r -> "N"

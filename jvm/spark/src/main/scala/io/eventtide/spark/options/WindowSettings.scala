@@ -147,7 +147,7 @@ final case class WindowSettings(
 
   // Row-at-a-time time windows have another state format.
   private def byRow: Option[(String, String)] =
-    Option.when(isTimeWindow && isRowAtATime)(WindowSettings.RowSubstreamLookup -> "given")
+    Option.when(isTimeWindow && isRowAtATime)(WindowSettings.RowAtATime -> "given")
 
   // The state of a key depends on the set of triggers, not on their intervals and row counts.
   private def triggerStructure: Option[(String, String)] =
@@ -162,7 +162,7 @@ object WindowSettings {
   def scope(choices: String): String = MutableOptionsCodec.scope(choices)
 
   /** The settings that make time windows row-at-a-time. */
-  private val RowSubstreamLookup = "emit, idle_timeout or watermark_scope"
+  private val RowAtATime = "emit, idle_timeout or watermark_scope"
 }
 
 /** A trigger and the name that its results carry. */

@@ -72,7 +72,7 @@ private[spark] final case class WindowStateLayout(
   def create(store: StateStore): Unit = {
     val blocks = NoPrefixKeyStateEncoderSpec(blockKeys)
     val frames = WindowStateLayout.bytes("frames")
-    Seq(WindowStateLayout.Blocks, WindowStateLayout.DelayLine).foreach { family =>
+    Seq(WindowStateLayout.Blocks, WindowStateLayout.History).foreach { family =>
       store.createColFamilyIfAbsent(family, blockKeys, frames, blocks)
     }
     Seq(dueIndex, deadlineIndex).foreach(_.create(store))
@@ -111,7 +111,7 @@ private[state] final case class IndexLayout(
 
 private[spark] object WindowStateLayout {
   val Blocks = "blocks"
-  val DelayLine = "history"
+  val History = "history"
   val Due = "due"
   val Deadline = "deadline"
   val Partition = "partition"

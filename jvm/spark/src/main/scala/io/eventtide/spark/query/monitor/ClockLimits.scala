@@ -5,8 +5,6 @@ import scala.util.Try
 import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.sql.internal.SQLConf
 
-import io.eventtide.spark.query.monitor.MonitorThresholds
-
 /** Limits for steps of the clock, in microseconds.
   *
   * @param stepMicros
