@@ -1,4 +1,4 @@
-"""Starting a Spark session with eventtide in it."""
+"""The configuration of a Spark session with eventtide."""
 
 from __future__ import annotations
 
@@ -35,32 +35,32 @@ EMPTY_AT_START = "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 _named: set[str] = set()
-"""What `configure` has put into ``PYSPARK_PYTHON``."""
+"""The values that `configure` has written to ``PYSPARK_PYTHON``."""
 
-# Why spark.jars: it puts the jar on the driver's class path when PySpark starts the JVM and takes
-# it to every executor. The two extraClassPath settings take paths, which must exist on every
-# machine, and spark.jars.packages needs a network. Only classes that executors need before their
-# first task, which eventtide has not, would call for spark.executor.extraClassPath.
+# Why spark.jars: it adds the jar to the driver's class path when PySpark starts the JVM, and ships
+# it to every executor. The two extraClassPath settings take paths that must exist on every machine,
+# and spark.jars.packages needs a network. spark.executor.extraClassPath is only required for
+# classes that executors load before their first task, and eventtide has none.
 
 
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
-    """Put eventtide's jar, its extension and the state store to use into a session builder.
+    """Add eventtide's jar, its extension and the state store settings to a session builder.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     builder : SparkSession.Builder
-        ``SparkSession.builder``, with or without settings of yours. Call this last.
+        ``SparkSession.builder``, with or without other settings. Call this function last.
 
     Returns
     -------
     SparkSession.Builder
-        The same builder. Jars and extensions that you set, on the builder, in
-        ``PYSPARK_SUBMIT_ARGS`` or in ``spark-defaults.conf``, are kept beside eventtide's; so are
-        your state store, its format and your check of new checkpoints. Under a local master
-        ``spark.pyspark.python`` and ``PYSPARK_PYTHON`` name the Python that runs, unless one is
-        set. Nothing else is set.
+        The same builder. Existing jars and extensions, on the builder, in ``PYSPARK_SUBMIT_ARGS``
+        or in ``spark-defaults.conf``, are kept, and eventtide's are appended. An existing setting
+        of the state store, its format or the check of new checkpoints is kept. With a local master
+        ``spark.pyspark.python`` and ``PYSPARK_PYTHON`` are set to the running Python, unless one
+        of them is set. No other setting is changed.
 
     Raises
     ------
@@ -72,23 +72,24 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
 
     Notes
     -----
-    A running JVM takes no more jars: Spark accepts ``spark.jars`` then, and ignores it. Under
-    ``spark-submit`` the JVM runs before Python, so give the jar with ``--jars``; `jar_path` tells
-    where it is.
+    A running JVM cannot load more jars: Spark accepts ``spark.jars`` and ignores it. Under
+    ``spark-submit`` the JVM starts before Python, so pass the jar with ``--jars``; `jar_path`
+    returns its path.
 
-    The state store is Spark's own: RocksDB, with state in the second of Spark's formats
+    The state store is Spark's RocksDB, with version 2 of Spark's state format
     (``spark.sql.streaming.stateStore.checkpointFormatVersion``), in which two drivers on one
-    checkpoint never write the same file. In a session with a state store that is not RocksDB the
-    format stays. A checkpoint that was begun in the first format goes on in it with Spark 4.3.
-    Spark 4.1 refuses it: set the format to 1 for a session that goes on with such queries.
+    checkpoint never write the same file. In a session with a state store other than RocksDB the
+    format is not changed. A checkpoint in format 1 continues in format 1 with Spark 4.3. Spark 4.1
+    rejects it: set the format to 1 for a session that continues such queries.
 
     Spark's check that a new checkpoint is empty
-    (``spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart``) is off: it refuses what a driver
-    leaves that was killed in its very first batch. Of queries with watermarks or windows of
-    eventtide, a checkpoint that has lost its offsets is refused all the same, by name.
+    (``spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart``) is disabled, because it rejects
+    the checkpoint of a driver that was killed in its very first batch. For queries with eventtide
+    watermarks or windows, a checkpoint that has lost its offsets is still rejected, with a named
+    error.
 
-    Where no Python is named, Spark's workers are the ``python3`` of the path, which may lack the
-    packages of the one that runs.
+    If no Python is set, Spark's workers use the ``python3`` in the path, which may lack the
+    packages of the running Python.
 
     Examples
     --------
@@ -106,7 +107,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
             " JVM takes no more. Restart Python and call et.configure before the first session is"
             f" made, or start Spark with --jars {jar_path()}."
         )
-    # A running JVM has the jar in its own settings; those of a builder hide it from executors.
+    # A running JVM has the jar in its settings; a builder's setting would hide it from executors.
     if running is None or JARS in builder._options:  # noqa: SLF001
         builder.config(JARS, _appended(settings, JARS, str(jar_path())))
     builder.config(EXTENSIONS, _appended(settings, EXTENSIONS, _jvm.EXTENSION))
@@ -135,7 +136,7 @@ def jar_path() -> Path:
     UnsupportedSparkError
         There is no jar for the PySpark that is installed.
     SetupError
-        This installation was made without its jars.
+        This installation has no jars.
     """
     name = jar_name(supported_minor(pyspark.__version__))
     path = Path(str(files("eventtide"))) / "jars" / name
@@ -163,31 +164,31 @@ def _check(builder: SparkSession.Builder) -> None:
 
 
 def _name_python(builder: SparkSession.Builder, settings: Mapping[str, object]) -> None:
-    """Name the running Python for workers on this machine, and for no others."""
-    if os.environ.get(PYTHON_VARIABLE) in _named:  # for a session before this one
+    """Set the running Python for workers on this machine only."""
+    if os.environ.get(PYTHON_VARIABLE) in _named:  # set for an earlier session
         del os.environ[PYTHON_VARIABLE]
     if _is_local(settings) and PYTHON not in settings and PYTHON_VARIABLE not in os.environ:
         builder.config(PYTHON, sys.executable)
-        os.environ[PYTHON_VARIABLE] = sys.executable  # all that a session in this process reads
+        os.environ[PYTHON_VARIABLE] = sys.executable  # a session in this process reads only this
         _named.add(sys.executable)
 
 
 def _is_local(settings: Mapping[str, object]) -> bool:
-    """Tell whether Python workers run on this machine: so they do where no master is named."""
+    """Return whether Python workers run on this machine, which is so if no master is set."""
     return str(settings.get(MASTER) or os.environ.get("MASTER") or "local").startswith("local")
 
 
 def _appended(settings: Mapping[str, object], key: str, entry: str) -> str:
-    """Return a comma-separated setting with `entry` in it, once, behind what is there."""
+    """Return a comma-separated setting with `entry` appended, unless it is already in it."""
     entries = [part.strip() for part in str(settings.get(key) or "").split(",") if part.strip()]
-    name = entry.rpartition("/")[2]  # the same jar in another place is the same jar
+    name = entry.rpartition("/")[2]  # a jar is identified by its file name
     if not any(part.rpartition("/")[2] == name for part in entries):
         entries.append(entry)
     return ",".join(entries)
 
 
 def _startup_settings() -> dict[str, str]:
-    """Return the settings that Spark would start with, which ours must not push aside."""
+    """Return the settings that Spark would start with, which must not be overwritten."""
     arguments = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
     settings = _defaults_file()
     for option, value in pairwise(arguments):
@@ -219,7 +220,7 @@ def _defaults_file() -> dict[str, str]:
 
 
 def _properties(lines: Iterable[str]) -> dict[str, str]:
-    """Read lines of a properties file: a key, then a space or an equals sign, then a value.
+    """Parse the lines of a properties file: a key, a space or an equals sign, and a value.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Putting a watermark on a DataFrame: the arguments are checked here, then cross to the JVM."""
+"""Watermarks on a DataFrame: the arguments are checked here and then passed to the JVM."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ __all__ = [
 ]
 
 OnRestart: TypeAlias = Literal["hold_until_caught_up", "resume"]
-"""Whether the clock may move the watermark before a restarted query has read its backlog."""
+"""Whether the clock may advance the watermark before a restarted query has read its backlog."""
 
 SubstreamTtl: TypeAlias = Duration | Literal["never"]
-"""After how long a substream that is idle is forgotten."""
+"""The time after which an idle substream is purged."""
 
 _NEVER: Final = "never"
 
 MAX_SUBSTREAMS = 100_000
-"""More substreams than this stop a query, unless it says otherwise."""
+"""The default limit of substreams; a query with more substreams stops."""
 
 
 def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a default each
@@ -48,69 +48,69 @@ def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a defaul
     max_clock_step: Duration | None = None,
     on_restart: OnRestart = "hold_until_caught_up",
 ) -> DataFrame:
-    """Give a DataFrame a watermark that a policy computes, one instance for each substream.
+    """Add a watermark to a DataFrame, which a policy computes for each substream.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     df : DataFrame
-        A streaming DataFrame without a watermark, or a batch one, which passes unchanged.
+        A streaming DataFrame without a watermark, or a batch DataFrame, which is returned
+        unchanged.
     event_time : str
         The event time: a column of type TIMESTAMP or TIMESTAMP_NTZ.
     policy : WatermarkPolicy
         From `WatermarkPolicies`.
     substream : str, Column, or list of them, optional
-        What tells substreams apart. By default Kafka's topic and partition; every other source is
-        one substream.
+        The columns that identify a substream. By default these are Kafka's topic and partition;
+        every other source is one substream.
     idle_timeout : str or timedelta, optional
-        Positive. A substream without rows for this long, by the clock, holds nobody back until its
-        next row. By default it does so for ever.
+        Positive. A substream without rows for this long, in processing time, is idle: it does not
+        hold the watermark back until its next row. By default a substream is never idle.
     expected : int or list of str, optional
-        How many substreams there are, or their names, each at least one. Those not yet seen hold
-        the watermark back. By default a substream does not exist before its first row.
+        The number of substreams or their names, at least one. Substreams not yet seen hold the
+        watermark back. By default a substream does not exist before its first row.
     max_substreams : int
-        At least one. More substreams than this stop the query, to protect the driver. From 80 % on
-        the log, `progress` and the doctor say when there will be as many.
+        At least one. More substreams stop the query, to protect the driver. From 80 % of the limit
+        on, the log, `progress` and the doctor report when it will be reached.
     substream_ttl : str, timedelta or "never", optional
-        At least `idle_timeout`, which it needs. A substream that has been idle is forgotten this
-        long after its last row, or up to a sixteenth later. If it comes again, it is a new one. By
-        default 7 days where there is an idle timeout; never for Kafka's partitions, which are
-        forgotten when they are gone.
+        At least `idle_timeout`, which it requires. An idle substream is purged this long after its
+        last row, or up to a sixteenth later. If it has rows again, it is a new substream. By
+        default 7 days with an idle timeout. By default Kafka partitions never expire; they are
+        purged when they no longer exist.
     max_clock_step : str or timedelta, optional
-        Positive. When the machine's clock goes forward by this much more than time has passed, a
-        query whose policy follows the clock ends with `ClockError` before it writes anything; any
-        other query warns. By default the session's ``spark.eventtide.maxClockStep``, 5 minutes
-        unless set.
+        Positive. If the machine's clock jumps forward by more than this, a query whose policy
+        follows the clock ends with `ClockError` before it writes anything; any other query logs a
+        warning. By default the session's ``spark.eventtide.maxClockStep``, 5 minutes unless set.
     on_restart : {"hold_until_caught_up", "resume"}
-        Whether a clock-driven watermark waits, after a restart, until the sources have no backlog,
+        Whether a clock-driven watermark waits after a restart until the sources have no backlog,
         so that no row is late only because the query was down.
 
     Returns
     -------
     DataFrame
-        The same columns and types; of a nested event time also the field itself, as a last column
-        under its own name, since Spark has watermarks on columns only. The watermark is the lowest
-        over the substreams that are not idle; everything in Spark that uses a watermark uses this
-        one.
+        The same columns and types. A nested event-time field is added as a last column under its
+        own name, because Spark supports watermarks on top-level columns only. The watermark is the
+        lowest over the substreams that are not idle. All Spark operators that use a watermark use
+        this one.
 
     Raises
     ------
     ArgumentTypeError, InvalidArgumentError, InvalidDurationError, UnknownColumnError
-        An argument is wrong; nothing was started.
+        An argument is not valid; nothing was started.
     ColumnTypeError
-        The event time is no timestamp.
+        The event time is not a timestamp.
     DuplicateWatermarkError
         The DataFrame has a watermark already.
     SetupError
-        The session has no eventtide, or not this version of it.
+        Eventtide is not installed in the session, or its version differs.
 
     Notes
     -----
-    A watermark W means that no more rows with a time below W are expected; it never goes back and
+    A watermark W means that no more rows with a time below W are expected. It is monotonic and
     survives a restart. Null event times never stop a query: they are counted as ``badTime``.
-    Nested fields (``"meta.ts"``) and metadata columns (``"_metadata..."``) are looked up by Spark.
-    A window takes a nested event time without a column more: ``event_time("meta.ts", policy)``.
+    Nested fields (``"meta.ts"``) and metadata columns (``"_metadata..."``) are resolved by Spark.
+    A window accepts a nested event time without an extra column: ``event_time("meta.ts", policy)``.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def watermark_options(  # noqa: PLR0913 - as with_watermark
     max_clock_step: Duration | None,
     on_restart: OnRestart,
 ) -> dict[str, str]:
-    """Return what `with_watermark` was told, checked, as the flat map that the JVM reads."""
+    """Return the checked arguments of `with_watermark` as the flat option map for the JVM."""
     of_type("policy", policy, WatermarkPolicy, *_POLICY)
     return {
         **policy.to_options(),
@@ -166,38 +166,39 @@ def watermark_options(  # noqa: PLR0913 - as with_watermark
 def with_ingestion_time(
     df: DataFrame, into: str = "ingested_at", *, policy: WithIngestionTime | None = None
 ) -> DataFrame:
-    """Add the time of ingestion as a column, with a watermark by which no row is ever late.
+    """Add the ingestion time as a column, with a watermark for which no row is ever late.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     df : DataFrame
-        A streaming DataFrame without a watermark, or a batch one.
+        A streaming DataFrame without a watermark, or a batch DataFrame.
     into : str
-        Name of the new column.
+        The name of the new column.
     policy : WithIngestionTime, optional
-        ``WatermarkPolicies.with_ingestion_time()``, decorated to throttle it. By default plain.
+        ``WatermarkPolicies.with_ingestion_time()``, optionally with decorators that throttle it.
+        By default without decorators.
 
     Returns
     -------
     DataFrame
-        The columns of `df` and, last, `into`: TIMESTAMP, never null, the same for all rows of a
-        batch, and never back, even if the clock goes back.
+        The columns of `df` and, as the last column, `into`: TIMESTAMP, never null, the same for
+        all rows of a batch, and monotonic, even if the clock goes back.
 
     Raises
     ------
     ArgumentTypeError, InvalidArgumentError
-        An argument is wrong, or `df` has a column of that name.
+        An argument is not valid, or `df` already has a column of that name.
     DuplicateWatermarkError
         The DataFrame has a watermark already.
     SetupError
-        The session has no eventtide, or not this version of it.
+        Eventtide is not installed in the session, or its version differs.
 
     Notes
     -----
-    The time is that of the batch in Spark's offset log, so a batch that runs again after a crash
-    gets the same one. Source: Jet, ``withIngestionTimestamps``.
+    The time is that of the batch in Spark's offset log, so a batch that is replayed after a crash
+    gets the same time. Source: Jet, ``withIngestionTimestamps``.
 
     Examples
     --------
@@ -249,7 +250,7 @@ def _step_option(step: Duration | None) -> dict[str, str]:
 
 
 def _expected_options(expected: int | Iterable[str] | None) -> dict[str, str]:
-    """Return ``expected`` for a count, ``expected.<i>`` for names."""
+    """Return the option ``expected`` for a count, or ``expected.<i>`` for names."""
     if expected is None:
         return {}
     if isinstance(expected, int):

@@ -1,1 +1,1 @@
-"""What is asked of arguments: types, columns, durations."""
+"""Checks of arguments: types, columns, durations."""

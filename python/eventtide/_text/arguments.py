@@ -17,7 +17,7 @@ _LARGEST_COUNT = 2**31 - 1  # a Java int
 def of_type(
     name: str, value: object, kind: type | tuple[type, ...], allowed: str, fix: str
 ) -> None:
-    """Refuse a value of another type, and empty text.
+    """Reject a value of another type, and empty text.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def of_type(
 
 
 def count(name: str, value: object, fix: str = "3", most: int = _LARGEST_COUNT) -> str:
-    """Return a whole number above zero as the JVM reads it; `fix` is an example of one.
+    """Return a positive whole number as text for the JVM; `fix` is an example for the error.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def count(name: str, value: object, fix: str = "3", most: int = _LARGEST_COUNT) 
 
 
 def choice(name: str, value: object, choices: Sequence[str]) -> str:
-    """Return a value that is one of the choices.
+    """Return a value after checking that it is one of the choices.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Checks of columns that a user names, as far as they can be made without Spark."""
+"""Checks of column arguments that do not need Spark."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from eventtide.errors import InvalidArgumentError, UnknownColumnError, sentence
 __all__ = ["Substream", "check_column", "column_list", "listed", "shown", "substream_parts"]
 
 Substream: TypeAlias = str | Column | Sequence[str | Column]
-"""What tells substreams apart: a column name, an expression, or several of them together."""
+"""The columns that identify a substream: a column name, an expression, or several of them."""
 
-_SHOWN = 20  # columns in an error
+_SHOWN = 20  # maximum columns in an error text
 
 
 def substream_parts(substream: Substream | None) -> list[str | Column]:
-    """Return the columns that tell substreams apart together, none by default."""
+    """Return the columns that together identify a substream, empty by default."""
     if substream is None:
         return []
     columns = [substream] if isinstance(substream, (str, Column)) else substream
@@ -31,7 +31,7 @@ def substream_parts(substream: Substream | None) -> list[str | Column]:
 def column_list(
     name: str, columns: Sequence[str | Column], allowed: str, fix: str
 ) -> list[str | Column]:
-    """Return one column or more, by name or as expressions; refuse a name that comes twice."""
+    """Return one or more columns, by name or as expressions; reject duplicate names."""
     of_type(name, columns, Sequence, allowed, fix)
     for column in columns:
         if not isinstance(column, Column):
@@ -44,10 +44,10 @@ def column_list(
 
 
 def check_column(name: str, column: str | Column, columns: Sequence[str]) -> None:
-    """Refuse a plain name that is not there; leave nested, quoted and metadata names to Spark."""
+    """Reject an unknown plain name; Spark checks nested, quoted and metadata names."""
     if isinstance(column, Column) or column.startswith("_") or set(column) & set(".`"):
         return
-    known = {c.lower() for c in columns}  # Spark tells upper and lower case apart only if asked to
+    known = {c.lower() for c in columns}  # Spark is case-insensitive by default
     if column.lower() not in known:
         near = get_close_matches(column, columns, n=1) or columns[:1] or ["ts"]
         allowed = f"one of {listed(columns)}"
@@ -57,11 +57,11 @@ def check_column(name: str, column: str | Column, columns: Sequence[str]) -> Non
 
 
 def listed(columns: Sequence[str]) -> str:
-    """Return the first columns by name and the rest as a number: a frame may have thousands."""
+    """Return the names of the first columns and the number of the others, for an error text."""
     more = len(columns) - _SHOWN
     return ", ".join([*columns[:_SHOWN], *([f"{more} more"] if more > 0 else [])])
 
 
 def shown(column: object) -> str:
-    """Return a name as it is, and a column as Spark prints what is in it."""
+    """Return a name unchanged, and a Column as the text of its expression."""
     return str(column).removeprefix("Column<'").removesuffix("'>")

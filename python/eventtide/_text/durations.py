@@ -1,7 +1,7 @@
-"""Lengths of time as users write them: text with units, ISO 8601, or a ``timedelta``.
+"""Parsing of durations: text with units, ISO 8601, or a ``timedelta``.
 
-Inside, a duration is a whole number of microseconds, Spark's unit of time. It crosses the border
-to the JVM as ISO 8601 text in seconds, so that equal durations are equal text there.
+Internally, a duration is a whole number of microseconds, Spark's unit of time. It is passed to the
+JVM as ISO 8601 text in seconds, so that equal durations are equal text.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ __all__ = [
 ]
 
 Duration: TypeAlias = str | timedelta
-"""A length of time: ``"5s"``, ``"1h 30m"``, ``"PT5S"`` or ``timedelta(seconds=5)``."""
+"""A duration: ``"5s"``, ``"1h 30m"``, ``"PT5S"`` or ``timedelta(seconds=5)``."""
 
 DAY = 86_400_000_000
 """Twenty-four hours, in microseconds."""
 
 _SECOND = 1_000_000
 _MILLISECOND = 1_000
-_LARGEST = 2**63 - 1  # what the JVM holds, in microseconds: 106 751 991 days
+_LARGEST = 2**63 - 1  # the largest JVM long, in microseconds: 106 751 991 days
 
-# From large to small; the first name is the one that `in_words` writes.
+# From large to small; `in_words` writes the first name.
 _UNITS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (7 * DAY, ("w", "week", "weeks")),
     (DAY, ("d", "day", "days")),
@@ -73,13 +73,13 @@ def micros(name: str, value: Duration, *, positive: bool = False) -> int:
     Parameters
     ----------
     name : str
-        The argument, for the error.
+        The name of the argument, for the error.
     value : str or timedelta
         Text with units from large to small (``w``, ``d``, ``h``, ``m``, ``s``, ``ms``, ``us`` or
         their English names, with decimals if exact), ISO 8601 text without years and months, or
         a ``timedelta``.
     positive : bool
-        Refuse zero.
+        Whether zero is rejected.
 
     Returns
     -------
@@ -89,13 +89,13 @@ def micros(name: str, value: Duration, *, positive: bool = False) -> int:
     Raises
     ------
     InvalidDurationError
-        A bare number, an unknown unit, a length that is not fixed (months, years), not exact in
-        microseconds, negative, too long, or zero where `positive`.
+        The value is a bare number, has an unknown unit or a unit without a fixed length (months,
+        years), is not exact in microseconds, is negative, is too long, or is zero if `positive`.
 
     Notes
     -----
     ``m`` is a minute and, after the ``P`` of ISO 8601 and before its ``T``, a month. A bare number
-    is refused because its unit is a guess: milliseconds in Jet, seconds in ``timedelta``.
+    is rejected because its unit is ambiguous: milliseconds in Jet, seconds in ``timedelta``.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def micros(name: str, value: Duration, *, positive: bool = False) -> int:
 
 
 def to_iso(name: str, value: Duration, *, positive: bool = False) -> str:
-    """Return a duration as ISO 8601 text in seconds: equal durations give equal text.
+    """Return a duration as ISO 8601 text in seconds; equal durations have equal text.
 
     .. versionadded:: 0.1
 
@@ -136,7 +136,7 @@ def to_iso(name: str, value: Duration, *, positive: bool = False) -> str:
     Returns
     -------
     str
-        ``PT<seconds>S`` with up to six decimals, as ``java.time.Duration.parse`` reads it.
+        ``PT<seconds>S`` with up to six decimals, which ``java.time.Duration.parse`` accepts.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def iso(length: int) -> str:
 
 
 def frame_micros(name: str, value: Duration) -> int:
-    """Return a duration that Spark's watermarks and clock can tell from none, in microseconds.
+    """Return a duration of at least 1 ms, Spark's unit of watermarks, in microseconds.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def frame_micros(name: str, value: Duration) -> int:
 
 
 def units_in(text: str) -> list[tuple[str, str]]:
-    """Return the numbers and units of a duration as text, none where it cannot be read.
+    """Return the numbers and units of a duration text, empty if it cannot be parsed.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def units_in(text: str) -> list[tuple[str, str]]:
 
 
 def in_words(length: int) -> str:
-    """Return microseconds as text that `micros` reads back.
+    """Return microseconds as text that `micros` parses.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def in_words(length: int) -> str:
     ('1h 30m', '250ms', '0s')
     """
     words = []
-    for size, (unit, *_) in _UNITS[1:]:  # weeks read worse than days
+    for size, (unit, *_) in _UNITS[1:]:  # days are more readable than weeks
         count, length = divmod(length, size)
         if count:
             words.append(f"{count}{unit}")
@@ -211,7 +211,7 @@ def in_words(length: int) -> str:
 
 
 def spoken(value: Duration) -> str:
-    """Return a duration that was checked before as `in_words` writes it.
+    """Return a checked duration as text of `in_words`.
 
     Examples
     --------
@@ -222,7 +222,7 @@ def spoken(value: Duration) -> str:
 
 
 def _from_timedelta(name: str, value: timedelta) -> int:
-    if getattr(value, "nanoseconds", 0):  # a pandas Timedelta; `//` would round it in silence
+    if getattr(value, "nanoseconds", 0):  # a pandas Timedelta; `//` would round it silently
         raise _error(name, value, "is not a whole number of microseconds", f"{name}='1us'")
     return value // timedelta(microseconds=1)
 
@@ -239,7 +239,7 @@ def _from_text(name: str, value: str) -> int:
 def _sum(name: str, value: str, parts: list[tuple[str, str]]) -> int:
     total, above = Fraction(0), _LARGEST
     for number, unit in parts:
-        # One and two letters keep their case: "M" is a month to some readers.
+        # Units of one and two letters are case-sensitive, because "M" may mean a month.
         size = _MICROS_OF.get(unit if len(unit) <= 2 else unit.lower())  # noqa: PLR2004
         if unit.lower() in _NOT_FIXED and size is None:
             raise _error(
@@ -256,7 +256,7 @@ def _sum(name: str, value: str, parts: list[tuple[str, str]]) -> int:
 
 
 def _example(name: str, number: float) -> str:
-    """Show a bare number with a unit; below zero or odd numbers are not worth repeating."""
+    """Return a fix that adds a unit to a bare number, or an example if it is not positive."""
     return f"{name}='{number if number > 0 else 5}s'"
 
 

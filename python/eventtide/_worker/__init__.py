@@ -1,1 +1,1 @@
-"""What runs in the Python workers of Spark."""
+"""Code that runs in Spark's Python workers."""

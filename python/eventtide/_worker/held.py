@@ -1,4 +1,4 @@
-"""The rows of a key that a worker holds, each once, however many windows have them."""
+"""The rows of a key in a worker, each stored once even if several windows have it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["ArrivedRows", "HeldRows", "Ranges"]
 
 
 class Ranges:
-    """Numbers of rows, as ranges that neither overlap nor touch, by ascending number.
+    """Row numbers, as ascending half-open ranges that neither overlap nor touch.
 
     Examples
     --------
@@ -37,19 +37,19 @@ class Ranges:
 
     @classmethod
     def read(cls, text: bytes) -> Ranges:
-        """Return ranges whose numbers have four bytes each, the lowest first."""
+        """Return ranges from bytes with four little-endian bytes per number, in ascending order."""
         return cls([number for (number,) in struct.iter_unpack("<i", text)])
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        """Yield each range, as its first number and the one behind its last."""
+        """Yield each range, as its first number and its exclusive end."""
         return zip(self.bounds[::2], self.bounds[1::2], strict=True)
 
     def __len__(self) -> int:
-        """Return how many numbers there are."""
+        """Return the count of numbers."""
         return sum(until - since for since, until in self)
 
     def without(self, others: Ranges) -> Ranges:
-        """Return these numbers but for others."""
+        """Return these numbers without the numbers of `others`."""
         left: list[int] = []
         taken = list(others)
         at = 0
@@ -67,19 +67,19 @@ class Ranges:
         return Ranges(left)
 
     def __repr__(self) -> str:
-        """Return the call that makes it."""
+        """Return the call that creates this."""
         return f"Ranges({list(self.bounds)})"
 
 
 class ArrivedRows:
-    """Rows that came together, of several keys."""
+    """Rows of several keys that arrived in one batch."""
 
     def __init__(self, table: pa.Table) -> None:
-        self.table: Any = table  # as its types are not known here
+        self.table: Any = table  # untyped
         self._frame: Any = None
 
     def frame(self) -> Any:  # noqa: ANN401 - a DataFrame
-        """Return them as pandas has them; for many keys at once, as each time is dear."""
+        """Return the rows as pandas; converted once for all keys, as each conversion is costly."""
         if self._frame is None:
             self._frame = _as_pandas(self.table)
         return self._frame
@@ -87,9 +87,9 @@ class ArrivedRows:
 
 @dataclass
 class _Piece:
-    """Rows of one key that came together: those of the arrived ones from `since` on."""
+    """Rows of one key in one arrived batch: its rows from `since` to `until`."""
 
-    first: int  # its number
+    first: int  # the number of the first row
     rows: ArrivedRows
     since: int
     until: int
@@ -104,7 +104,7 @@ class _Piece:
         return self.rows.table.slice(self.since, self.until - self.since)
 
     def within(self, ranges: Ranges) -> list[tuple[int, int]]:
-        """Return the ranges as far as they are of this piece, among the arrived rows."""
+        """Return the parts of the ranges in this piece, as positions in the arrived rows."""
         bounds = ranges.bounds
         first = bisect_right(bounds, self.first) // 2
         last = (bisect_left(bounds, self.end) + 1) // 2
@@ -122,9 +122,10 @@ class HeldRows:
     Parameters
     ----------
     as_pandas : bool
-        Whether they are taken as a pandas DataFrame; else as an Arrow table.
+        Whether rows are returned as a pandas DataFrame; otherwise as an Arrow table.
     most : int
-        Of more rows than that those that came first lie in a file, which is mapped into memory.
+        The maximum number of rows in memory. If there are more, the earliest rows are spilled to a
+        memory-mapped file.
     """
 
     def __init__(self, *, as_pandas: bool, most: int) -> None:
@@ -135,13 +136,13 @@ class HeldRows:
         self._lowest = 0
 
     def clear(self) -> None:
-        """Forget all rows: another key comes."""
+        """Remove all rows, before the next key."""
         self._pieces.clear()
         self._end = 0
         self._lowest = 0
 
     def add(self, rows: ArrivedRows, since: int, until: int) -> None:
-        """Take those of the arrived rows from `since` on; they come behind those there are."""
+        """Append the arrived rows from `since` to `until`."""
         if self._empty is None:
             self._empty = rows.table.slice(0, 0)
         if since == until:
@@ -155,11 +156,11 @@ class HeldRows:
         self._end += until - since
 
     def needs(self, lowest: int, last: Ranges) -> None:
-        """Say which rows are needed once the window at hand is done: its own, and others later."""
+        """Set the lowest row needed after the current window, by `last` or by later windows."""
         self._lowest = min([lowest, *last.bounds[:1]])
 
     def forget(self) -> None:
-        """Let go of rows that are not needed, as far as they came together."""
+        """Release the pieces of which no row is needed."""
         while self._pieces and self._pieces[0].end <= self._lowest:
             self._pieces.pop(0)
 
@@ -194,10 +195,10 @@ class HeldRows:
 
 
 def _taken(piece: _Piece, here: list[tuple[int, int]]) -> Any:  # noqa: ANN401 - a DataFrame
-    """Return rows of a piece; those of many ranges, as where times are out of order, in one go."""
+    """Return rows of a piece; many ranges, as with out-of-order times, are taken in one call."""
     import numpy as np  # noqa: PLC0415 - not where rows are Arrow's
 
-    rows = piece.rows if piece.in_memory else ArrivedRows(piece.rows.table)  # which nobody keeps
+    rows = piece.rows if piece.in_memory else ArrivedRows(piece.rows.table)  # not cached
     frame = rows.frame()
     if len(here) == 1:
         return frame.iloc[slice(*here[0])]
@@ -205,7 +206,7 @@ def _taken(piece: _Piece, here: list[tuple[int, int]]) -> Any:  # noqa: ANN401 -
 
 
 def _as_pandas(table: pa.Table) -> Any:  # noqa: ANN401 - a DataFrame
-    """Return rows with types that do not depend on which of them are null."""
+    """Return rows as pandas, with types that do not depend on nulls."""
     import pandas as pd  # noqa: PLC0415 - not where rows are Arrow's
 
     nullable = {
@@ -219,7 +220,7 @@ def _as_pandas(table: pa.Table) -> Any:  # noqa: ANN401 - a DataFrame
 
 
 def _in_file(table: pa.Table) -> pa.Table:
-    """Return the same rows in a file, which has no name any more, so that it goes with them."""
+    """Return the same rows in an unlinked file, which is deleted when the rows are released."""
     folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
     handle, path = tempfile.mkstemp(prefix="eventtide-rows-", dir=folders[0] or None)
     os.close(handle)
@@ -227,6 +228,6 @@ def _in_file(table: pa.Table) -> pa.Table:
         writer.write_table(table)
     with pa.memory_map(path) as mapped:
         rows = pa.ipc.open_file(mapped).read_all()
-    with suppress(OSError):  # on Windows a file stays that is in use
+    with suppress(OSError):  # Windows does not delete a file in use
         Path(path).unlink()
     return rows

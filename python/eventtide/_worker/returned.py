@@ -1,4 +1,4 @@
-"""What the function of a bolt returns, as Arrow batches for Spark."""
+"""The return values of a bolt's function, as Arrow batches for Spark."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
 
 __all__ = ["Returned", "in_batches"]
 
-_ROWS = 10_000  # of a batch: what windows return is mostly a row or two
+_ROWS = 10_000  # per batch, because a window mostly returns one or two rows
 _ALLOWED = (
     "a pandas DataFrame, an Arrow table or record batch, a dict, a list of dicts, None, or an"
     " iterator of these"
@@ -22,7 +22,7 @@ _MISFITS = (pa.ArrowException, ValueError, TypeError, KeyError, OverflowError, A
 
 
 def in_batches(tables: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
-    """Put small tables together."""
+    """Combine small tables into batches."""
     gathered: list[pa.Table] = []
     rows = 0
     for table in tables:
@@ -40,26 +40,26 @@ def _whole(tables: list[pa.Table]) -> Iterator[pa.RecordBatch]:
 
 
 class Returned:
-    """Makes tables of what a function returns.
+    """Converts the return values of a function to tables.
 
     Parameters
     ----------
     schema : pyarrow.Schema
-        The columns that were declared, which all tables have.
+        The declared columns, which all tables have.
     zone : str
-        In which times without a zone are, as in Spark's session.
+        The time zone of times without a zone, which is that of the Spark session.
     """
 
     def __init__(self, schema: pa.Schema, zone: str) -> None:
         self._schema, self._zone = schema, zone
 
     def tables(self, returned: object) -> Iterator[pa.Table]:
-        """Yield the rows that were returned.
+        """Yield the returned rows as tables.
 
         Raises
         ------
         ArgumentTypeError
-            It is nothing that rows can be made of.
+            The value cannot be converted to rows.
         InvalidArgumentError
             A column is missing, or has values of another type.
         """
@@ -88,7 +88,7 @@ class Returned:
         )
 
     def _of_dicts(self, rows: list[Mapping[str, Any]]) -> pa.Table:
-        """Return rows in which those columns are null that a dict leaves out."""
+        """Return rows from dicts; columns that a dict omits are null."""
         known = self._schema.names
         named = list(dict.fromkeys(name for row in rows for name in row))
         names = known if set(named) <= set(known) else named
@@ -107,7 +107,7 @@ class Returned:
         return pa.Table.from_arrays(columns, schema=self._schema)
 
     def _check_columns(self, names: list[Any]) -> None:
-        """Refuse other columns than were declared."""
+        """Reject columns that differ from the declared columns."""
         if sorted(map(str, names)) == sorted(self._schema.names):
             return
         problem = "are not the columns that execute(...) was told"
@@ -119,7 +119,7 @@ class Returned:
         )
 
     def _column(self, field: pa.Field, values: Any) -> Any:  # noqa: ANN401 - of any kind
-        """Return values as they were declared; what pandas has for null is null."""
+        """Return values with the declared type; null values of pandas are null."""
         is_time = pa.types.is_timestamp(field.type)
         if isinstance(values, (pa.Array, pa.ChunkedArray)):
             made = values
@@ -127,7 +127,7 @@ class Returned:
             made = pa.array(values, from_pandas=True)
         else:
             return pa.array(values, type=field.type, from_pandas=True)
-        if is_time and pa.types.is_integer(made.type):  # of which unit, nobody knows
+        if is_time and pa.types.is_integer(made.type):  # the unit is unknown
             raise ValueError(f"{field.name} has whole numbers, and is declared as a time")
         if is_time and _is_naive(made.type) and not _is_naive(field.type):
             made = pc.assume_timezone(made, self._zone, ambiguous="latest", nonexistent="latest")

@@ -1,7 +1,7 @@
-"""What a Python worker does with the lines of windows: it puts each together and calls a function.
+"""The Python worker's stage: it assembles windows from lines and calls a function with each.
 
-Lines are those of the JVM's `RowWindowOutput`: the windows of a key one after the other, each with
-the rows that no window before it had. Which rows a window has it tells by their numbers.
+The lines are those of the JVM's `RowWindowOutput`: the windows of a key in order, each with the
+rows that no earlier window had. A line lists the rows of its window by number.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Stage"]
 
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - a time without a zone stays one
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - a time without a zone stays without a zone
 
 
 class Stage:
@@ -30,15 +30,15 @@ class Stage:
     Parameters
     ----------
     function : callable
-        Of a `TupleWindow`.
+        A function of a `TupleWindow`.
     schema : pyarrow.Schema
-        Of the rows that it returns.
+        The schema of the returned rows.
     zone : str
-        In which times without a zone are that it returns.
+        The time zone of returned times without a zone.
     as_pandas : bool
-        Whether a window gives its rows as pandas DataFrames; else as Arrow tables.
+        Whether a window provides its rows as pandas DataFrames; otherwise as Arrow tables.
     most : int
-        How many rows of a key are in memory at once.
+        The maximum number of rows of a key in memory.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Stage:
         self._as_pandas, self._most = as_pandas, most
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Return what the function returns for the windows of one partition."""
+        """Return the function's rows for the windows of one partition."""
         return in_batches(self._tables(batches))
 
     def _tables(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -77,14 +77,14 @@ class Stage:
 
 
 class _AtHand:
-    """The key whose windows come, and the rows of the last one."""
+    """The current key, and the rows of its last window."""
 
     def __init__(self) -> None:
         self._key: dict[str, Any] = {}
         self._before = Ranges([])
 
     def begin(self, line: dict[str, Any]) -> None:
-        """Turn to another key."""
+        """Begin another key."""
         self._key, self._before = line["key"], Ranges.read(line["before"])
 
     def turn_to(self, line: dict[str, Any], held: HeldRows) -> TupleWindow:
@@ -108,13 +108,13 @@ def _rows(lines: pa.RecordBatch) -> pa.Table:
 
 
 def _bounds(lines: pa.RecordBatch) -> Iterable[tuple[int, int]]:
-    """Return which of the rows of all lines each has."""
+    """Return the range of each line's rows in the rows of all lines."""
     lengths = lines.column("_rows").value_lengths().to_pylist()
     return pairwise(accumulate(lengths, initial=0))
 
 
 def _windows(lines: pa.RecordBatch) -> Iterator[dict[str, Any] | None]:
-    """Yield the windows, with the times as Spark has them: instants in UTC, or without a zone."""
+    """Yield the windows; times are in UTC, or without a zone, as in Spark."""
     column = lines.column("_window")
     kind = column.type.field("end").type
     zone = None if kind.tz is None else timezone.utc

@@ -1,4 +1,4 @@
-"""A window as the function of a bolt sees it."""
+"""The window that is passed to the function of a bolt."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ __all__ = ["TupleWindow"]
 
 
 class TupleWindow:
-    """The rows of a window, under the names of Storm's ``TupleWindow``.
+    """The rows of a window, with the names of Storm's ``TupleWindow``.
 
     .. versionadded:: 0.1
 
-    Rows come in the order in which they were read, where windows slide by rows in that in which
-    they were counted; a batch that is read from several partitions has the rows of the first before
-    those of the second. Each call makes a new DataFrame or table, which is the caller's own, but
-    for what is inside of structs, lists and maps. In pandas integers and booleans have the types
-    that can be null, such as ``Int64``.
+    Rows are in the order in which they were read; if windows slide by rows, in the order in which
+    they were counted. In a batch from several partitions, the rows of the first partition precede
+    those of the second. Each call creates a new DataFrame or table, which the caller may change,
+    except for values inside structs, lists and maps. In pandas, integers and booleans have nullable
+    types, such as ``Int64``.
 
-    A window is good for as long as the function is called with it.
+    A window is valid only during the function call.
 
     Raises
     ------
     InvalidArgumentError
-        It is asked for rows later than that.
+        The rows are read after the function call.
     """
 
     __slots__ = ("_before", "_end", "_key", "_now", "_rows", "_start")
@@ -50,7 +50,7 @@ class TupleWindow:
         self._now, self._before = now, before
         self._start, self._end, self._key = start, end, key
 
-    def get(self) -> Any:  # noqa: ANN401 - a DataFrame or a table, as execute was told
+    def get(self) -> Any:  # noqa: ANN401 - a DataFrame or a table, as set in execute
         """Return all rows of the window.
 
         .. versionadded:: 0.1
@@ -58,26 +58,26 @@ class TupleWindow:
         return self._take(self._now)
 
     def get_new(self) -> Any:  # noqa: ANN401 - as get
-        """Return the rows that were not in the window that the key was given before.
+        """Return the rows that were not in the key's previous window.
 
         .. versionadded:: 0.1
         """
         return self._take(self._now.without(self._before))
 
     def get_expired(self) -> Any:  # noqa: ANN401 - as get
-        """Return the rows of the window that the key was given before which are not in this one.
+        """Return the rows of the key's previous window that are not in this window.
 
         .. versionadded:: 0.1
 
-        So what a function adds up of new rows, and takes off again of expired ones, is always that
-        of all rows of the window, also after a time without windows. Of a key that ``key_ttl`` has
-        forgotten, nobody is told that its last rows have expired.
+        So a running sum that adds new rows and subtracts expired rows always equals the sum of all
+        rows of the window, also after a time without windows. For a key that ``key_ttl`` has
+        purged, the last rows are never reported as expired.
         """
         return self._take(self._before.without(self._now))
 
     @property
     def start_timestamp(self) -> datetime | None:
-        """The instant after which the window begins, in UTC; None for a window of so many rows.
+        """The exclusive start of the window, in UTC; None for a count window.
 
         .. versionadded:: 0.1
         """
@@ -85,7 +85,7 @@ class TupleWindow:
 
     @property
     def end_timestamp(self) -> datetime:
-        """The last instant of the window, in UTC.
+        """The inclusive end of the window, in UTC.
 
         .. versionadded:: 0.1
         """
@@ -93,7 +93,7 @@ class TupleWindow:
 
     @property
     def key(self) -> dict[str, Any]:
-        """The values of the columns of ``group_by``, by their names; empty without.
+        """The values of the ``group_by`` columns, by name; empty without keys.
 
         .. versionadded:: 0.1
         """
@@ -107,14 +107,14 @@ class TupleWindow:
         return self._rows.take(ranges)
 
     def __enter__(self) -> Self:
-        """Return itself, for a call."""
+        """Return this window, for the duration of a call."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the call."""
+        """Invalidate the window after the call."""
         self._rows = None
 
     def __repr__(self) -> str:
-        """Return what tells it from others."""
+        """Return a text with the key, the bounds and the row numbers."""
         start = "" if self._start is None else f"after {self._start.isoformat()} "
         return f"<TupleWindow {self._key} {start}up to {self._end.isoformat()}, {self._now!r}>"

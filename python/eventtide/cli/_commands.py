@@ -1,4 +1,4 @@
-"""What can be said on the command line, and the session it runs in."""
+"""The commands and their Spark session."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def doctor(
     ] = False,
     conf: _Conf = None,
 ) -> None:
-    """Say what a checkpoint holds. It reads only, and the query may run.
+    """Report the contents of a checkpoint. It is read-only, and the query may be running.
 
-    Ends with 1 when something cannot be read, or the plan cannot go on.
+    The exit code is 1 if a part cannot be read, or the plan cannot continue.
     """
     console = Console()
     if count_windows and plan is None:
@@ -97,9 +97,9 @@ def clean_late(
     late_to: _LateTo = None,
     conf: _Conf = None,
 ) -> None:
-    """Remove late files that count for nothing: what failed attempts left.
+    """Remove unreferenced late files, which failed attempts have written.
 
-    Ends with 1, and removes nothing, when the late log has lost a part.
+    The exit code is 1, and nothing is removed, if a part of the late log is missing.
     """
     console = Console()
     with _session(console, conf) as spark:
@@ -113,9 +113,9 @@ def clean_late(
 
 @app.command("compact-late")
 def compact_late(checkpoint: _Checkpoint, *, late_to: _LateTo = None, conf: _Conf = None) -> None:
-    """Put the late rows of old batches into few large files; the query may run.
+    """Compact the late rows of old batches into few large files; the query may be running.
 
-    What was replaced is removed by the next run, or by clean-late: somebody may be reading it.
+    The next run or clean-late removes replaced files, because a reader may still use them.
     """
     console = Console()
     with _session(console, conf) as spark:
@@ -133,7 +133,7 @@ def forget_late_reader(
     *,
     conf: _Conf = None,
 ) -> None:
-    """Let the late log wait no longer for a stream or a handler that will not come back."""
+    """Remove a stream or a handler that will not be restarted from the late log's readers."""
     console = Console()
     with _session(console, conf) as spark:
         et.forget_late_reader(spark, checkpoint, reader)
@@ -142,7 +142,7 @@ def forget_late_reader(
 
 @contextmanager
 def _session(console: Console, conf: list[str] | None) -> Iterator[SparkSession]:
-    """Run Spark in this process, quietly; an error of eventtide's is a sentence, not a trace."""
+    """Run Spark in this process without log output; print errors without a stack trace."""
     builder = SparkSession.builder.master("local[2]").appName("eventtide")
     builder = builder.config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", 2)
     for setting in conf or []:
@@ -160,18 +160,18 @@ def _session(console: Console, conf: list[str] | None) -> Iterator[SparkSession]
             spark.stop()
     except et.EventtideError as error:
         _fail(str(error))
-    except JVM_ERRORS as error:  # a file system that is not there, say
+    except JVM_ERRORS as error:  # such as a missing file system
         _fail(text_of(error))
 
 
 def _fail(sentence: str) -> NoReturn:
-    """Say what is wrong, without a trace."""
+    """Print an error without a stack trace, and exit with 1."""
     Console(stderr=True, soft_wrap=True).print(sentence, markup=False, highlight=False)
     raise typer.Exit(1) from None
 
 
 def _quietly(builder: SparkSession.Builder) -> SparkSession:
-    """Start Spark; what its JVM says is shown only if it fails."""
+    """Start Spark; the output of its JVM is printed only if the start fails."""
     with TemporaryDirectory(prefix="eventtide-", ignore_cleanup_errors=True) as folder:
         log = Path(folder, "spark.log")
         try:

@@ -1,4 +1,4 @@
-"""A checkpoint's report on a terminal."""
+"""The output of a checkpoint report on a terminal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_SUBSTREAMS = 20
 
 
 def show(report: CheckpointReport, console: Console) -> None:
-    """Print a report: what there is, then what is wrong with it, then what to do."""
+    """Print a report: the contents, then the problems, then the advice."""
     console.print(f"[bold]{escape(report.root)}[/]", highlight=False, soft_wrap=True)
     console.print(_facts(report))
     if report.watermark is not None:
@@ -45,7 +45,7 @@ def show(report: CheckpointReport, console: Console) -> None:
 
 
 def open_windows(window: et.WindowBuilder, report: et.CheckpointReport, spark: SparkSession) -> str:
-    """Return how many there are; that a query goes on meanwhile and removes state is no failure."""
+    """Return the number of open windows, or a text if a running query has removed the state."""
     try:
         with et.named_errors():
             return f"{et.read_state(window, report.root).count():,}"
@@ -84,7 +84,7 @@ def _lines(report: CheckpointReport) -> Iterable[tuple[str, str]]:
             "watermark",
             f"{_time(report.watermark.emitted)}, ideal {_time(report.watermark.ideal)}",
         )
-        if report.windows:  # nobody counts them for Spark's own operators
+        if report.windows:  # not counted for Spark operators
             yield "rows on time", f"{report.watermark.on_time:,}"
         if report.watermark.bad_time or report.watermark.future:
             refused = f"{report.watermark.bad_time:,} without a time"
@@ -148,6 +148,6 @@ def _time(time: datetime | None) -> str:
 
 def _bytes(count: int) -> str:
     size, units = float(count), ["B", "KB", "MB", "GB", "TB"]
-    while size >= 1000 and len(units) > 1:  # noqa: PLR2004 - a thousand of one are one of the next
+    while size >= 1000 and len(units) > 1:  # noqa: PLR2004 - the factor between units
         size, units = size / 1000, units[1:]
     return f"{size:,.0f} {units[0]}" if units[0] == "B" else f"{size:,.1f} {units[0]}"

@@ -1,4 +1,4 @@
-"""A plan that is named on the command line."""
+"""The plan of the command-line option ``--plan``."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ _ALLOWED = "module:name of a DataFrame, a window, or a function of the session t
 
 
 def check_name(name: str | None) -> str | None:
-    """Return the name of a plan, if it has the form of one."""
+    """Return the name of a plan after a check of its form."""
     if name is not None and re.fullmatch(r"[\w-]+(\.[\w-]+)*:\w+", name) is None:
         raise typer.BadParameter(f"{name!r} names no plan. Allowed is {_ALLOWED}.")
     return name
 
 
 def load_plan(name: str, spark: SparkSession) -> DataFrame | WindowBuilder:
-    """Return what ``module:name`` stands for, looked for from the folder at hand on.
+    """Return the plan of ``module:name``; the current folder is searched first.
 
-    The module is imported, so that it must start nothing by that.
+    The module is imported, so its import must not start a query.
 
     Raises
     ------
     typer.BadParameter
-        There is no such module or name, it is no plan, or the function has failed.
+        The module or name does not exist, is not a plan, or the function has failed.
     """
     module, _, attribute = name.partition(":")
-    sys.path.insert(0, "")  # and it stays: a function may import too
+    sys.path.insert(0, "")  # not removed, because a function may import too
     try:
         imported = importlib.import_module(module)
     except ModuleNotFoundError as missing:
@@ -69,7 +69,7 @@ def _made(name: str, function: Callable[[SparkSession], object], spark: SparkSes
 
 
 def _failed(name: str, what: str, error: Exception) -> typer.BadParameter:
-    """Return the refusal of a plan by what code of the user's has raised, and where."""
+    """Return the error for a plan whose user code has failed, with the place of the failure."""
     said = f"{type(error).__name__}: {text_of(error)}".partition("\n")[0]
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_own(frame.filename)]
     where = f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
@@ -79,6 +79,6 @@ def _failed(name: str, what: str, error: Exception) -> typer.BadParameter:
 
 
 def _is_own(file: str) -> bool:
-    """Tell whether a file is the user's, and of no library."""
+    """Return whether a file is user code and not of a library."""
     libraries = ("site-packages", "dist-packages", "importlib", "<frozen")
     return not any(part in file for part in libraries)

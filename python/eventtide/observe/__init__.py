@@ -1,1 +1,1 @@
-"""What a query does and has done: progress, blame, plans, checkpoints, state, late rows."""
+"""Observation of queries: progress, blame, plans, checkpoints, state, late rows."""

@@ -1,4 +1,4 @@
-"""Who holds a watermark back, and what closes next."""
+"""The substream that holds a watermark back, and the next window to close."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["blame"]
 
 
 def blame(query: StreamingQuery) -> str:
-    """Say who holds a query's watermark back, since when, what would help, and what closes next.
+    """Return a text on what holds a query's watermark back, and which window closes next.
 
     .. versionadded:: 0.1
 
@@ -26,28 +26,29 @@ def blame(query: StreamingQuery) -> str:
     Returns
     -------
     str
-        A sentence with what would happen if the one to blame were marked idle. The one to blame
-        is, of the input with the lowest watermark, the substream with the lowest; one whose
-        watermark is unknown is lower than any other. Where the clock moves the watermark without
-        rows, nobody is to blame. A second sentence says which window of `window` closes next, and
-        in how long by the clock, or at which watermark.
+        The first sentence names the substream to blame, since when it holds the watermark back,
+        and the effect of marking it idle. It is the substream with the lowest watermark in the
+        input with the lowest watermark. An unknown watermark is lower than any other. If the clock
+        moves the watermark without rows, no substream is to blame. The second sentence names the
+        next window of `window` to close, and the remaining time or the watermark at which it
+        closes.
 
     Raises
     ------
     InvalidArgumentError
         The query has no eventtide watermark.
     SetupError
-        The session has no eventtide, or not this version of it.
+        Eventtide is not installed in the session, or its version differs.
 
     Notes
     -----
-    A running query logs the sentence by itself when its watermark has not moved for 100 batches
-    with rows and five minutes, or what ``spark.eventtide.warn.stuckBatches`` and ``.stuckFor`` say.
+    A running query logs the first sentence when its watermark has not moved for 100 batches with
+    rows and five minutes. ``spark.eventtide.warn.stuckBatches`` and ``.stuckFor`` set these limits.
 
-    Where each key has a watermark of its own, under ``watermark_scope("key")``, that of the query
-    closes nothing: the keys with the lowest watermarks are named, and the window that is due next.
-    What is said of a key is so after the last batch. Of the keys only those are looked at that had
-    a turn since the query was started, in which its first batch gives all a turn.
+    Under ``watermark_scope("key")`` each key has its own watermark, and the query's watermark
+    closes no windows. The text then names the keys with the lowest watermarks, and the next window
+    to close. The state of a key is that after the last batch. Only keys that were processed since
+    the start of the query are considered; its first batch processes all keys.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a checkpoint holds, whether its query runs or not."""
+"""Reports on a checkpoint, whether its query runs or not."""
 
 from __future__ import annotations
 
@@ -41,13 +41,14 @@ class WindowReport:
     Attributes
     ----------
     structure : str
-        Its sizes, rules, keys and aggregates, as the checkpoint has them.
+        The sizes, rules, keys and aggregates of the window in the checkpoint.
     open_keys : int or None
-        Keys that have open windows after the last batch; None where the checkpoint is too old.
+        The number of keys with open windows after the last batch; None if the checkpoint is too
+        old.
     late_log : str or None
-        The folder of its late rows; None where they are counted only.
+        The folder of the window's late rows; None if they are only counted.
     late : dict of str to int
-        Its late rows so far, by reason.
+        The total number of late rows of the window, by reason.
     """
 
     structure: str
@@ -58,18 +59,18 @@ class WindowReport:
 
 @dataclass(frozen=True)
 class LateKept:
-    """Which late rows a checkpoint still has.
+    """The range of late rows that a checkpoint retains.
 
     .. versionadded:: 0.1
 
     Attributes
     ----------
     batch_id : int
-        The first batch whose late rows are there.
+        The first batch whose late rows are retained.
     time : datetime
-        When it was run, by its own time.
+        The batch time of that batch.
     keep : timedelta or None
-        For how long rows are kept, as the last run had it; None for ever.
+        The retention in the last run; None if rows are retained forever.
     """
 
     batch_id: int
@@ -79,18 +80,18 @@ class LateKept:
 
 @dataclass(frozen=True)
 class LateReader:
-    """A stream over the late rows of a checkpoint, or its handler.
+    """A reader of the late rows of a checkpoint: a stream, or the handler.
 
     .. versionadded:: 0.1
 
     Attributes
     ----------
     id : str
-        The id of the query that reads, and the number of its source; `forget_late_reader` takes it.
+        The id of the reading query and the number of its source, for `forget_late_reader`.
     name : str
-        Which query that is.
+        The name of the reading query.
     batch_id : int
-        The batch up to which it has read for certain; -1 for none.
+        The last batch that the reader is known to have read; -1 for none.
     """
 
     id: str
@@ -100,7 +101,7 @@ class LateReader:
 
 @dataclass(frozen=True)
 class CheckpointReport:
-    """What a checkpoint holds.
+    """The contents of a checkpoint.
 
     .. versionadded:: 0.1
 
@@ -109,37 +110,37 @@ class CheckpointReport:
     root : str
         The checkpoint location.
     committed, begun : int
-        The last batch that is committed and the last that was begun; -1 for none.
+        The last committed batch and the last started batch; -1 for none.
     fingerprint : str
-        Twelve digits that stand for `plan`: another plan has others.
+        A hash of `plan` with twelve digits.
     plan : tuple of str
-        What the saved state depends on, a line for each input and each window.
+        The properties that the saved state depends on, one line for each input and each window.
     watermark : QueryWatermark or None
-        As `progress` after the last committed batch, with no rows in ``rows``; None where the
-        checkpoint is of a version that did not write it down, and no fitting plan was given.
+        As `progress` after the last committed batch, with no rows in ``rows``. None if the
+        checkpoint is of a version that did not store it and no matching plan was given.
     blame : str or None
-        Who holds the watermark back, as `blame`; with the plan also which window closes next.
+        What holds the watermark back, as `blame`; with a plan also which window closes next.
     windows : tuple of WindowReport
-        One for each window of the plan.
+        One report for each window of the plan.
     late_kept : LateKept or None
-        Which late rows are still there; None without any.
+        The retained late rows; None without any.
     late_readers : tuple of LateReader
-        Who reads the late rows as a stream, or has done so: for them they are kept.
+        The streams that read the late rows or have read them. Late rows are retained for them.
     orphans, orphan_bytes : int
-        Late files that count for nothing, which `clean_late` removes.
+        The number and the size of unreferenced late files, which `clean_late` removes.
     ledger_entries, ledger_bytes : int or None
-        What the policies' state takes; None where it cannot be read.
+        The size of the policies' state; None if it cannot be read.
     settings : dict of str to str
-        Spark's settings that the checkpoint fixes.
+        The Spark settings that the checkpoint fixes.
     problems : tuple of str
-        What cannot be read, and why.
+        The parts that cannot be read, with the reason.
     advice : tuple of str
-        Settings that are unwise, and what to do.
+        Unfavourable settings, with a recommendation.
     continues : bool or None
-        Whether the given plan can go on from here, as far as its watermarks and windows go: Spark
-        looks at sources and other operators when it starts. None without a plan.
+        Whether the given plan can continue from this checkpoint. Only watermarks and windows are
+        checked: Spark checks sources and other operators when it starts. None without a plan.
     refusal : str or None
-        Why it cannot.
+        The reason why it cannot continue.
     """
 
     root: str
@@ -169,18 +170,18 @@ def read_checkpoint(
     *,
     plan: DataFrame | WindowBuilder | None = None,
 ) -> CheckpointReport:
-    """Return what a checkpoint holds; nothing is written, and its query may run.
+    """Return the contents of a checkpoint; nothing is written, and its query may be running.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     spark : SparkSession
-        The session to read in; it need not be the one of the query.
+        The session for reading; it may differ from the session of the query.
     of : str, Path or StreamingQuery
         The query's checkpoint location, or the query itself, running or stopped.
     plan : DataFrame or WindowBuilder, optional
-        What shall be started with this checkpoint, to be told whether it can.
+        A plan to check for compatibility with this checkpoint.
 
     Returns
     -------
@@ -192,7 +193,7 @@ def read_checkpoint(
     CheckpointError
         There is no checkpoint, or it is of a query without an eventtide watermark.
     SetupError
-        The session has no eventtide, or not this version of it.
+        Eventtide is not installed in the session, or its version differs.
 
     Examples
     --------
@@ -210,7 +211,7 @@ def read_checkpoint(
 
 
 def parse_report(text: str) -> CheckpointReport:
-    """Read the report that the JVM writes; the file ``tests/border/checkpoint.json`` is one."""
+    """Parse the JVM's report; the file ``tests/border/checkpoint.json`` is an example."""
     tree = json.loads(text)
     watermark = tree.get("watermark")
     return CheckpointReport(

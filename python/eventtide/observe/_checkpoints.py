@@ -1,4 +1,4 @@
-"""Where a query's checkpoint is, by whatever a user has of the query."""
+"""The checkpoint location of a query, from a path or a query handle."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["checkpoint_location"]
 
 
 def checkpoint_location(of: str | Path | StreamingQuery, fix: str) -> str:
-    """Return the checkpoint location of a query, or the one that was given."""
+    """Return the checkpoint location of a query, or the given location as text."""
     if isinstance(of, StreamingQuery):
         return _jvm.checkpoint_of(of)
     path = str(of) if isinstance(of, Path) else of

@@ -1,4 +1,4 @@
-"""What eventtide does in a plan, in words."""
+"""The description of eventtide's operators in a plan."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ __all__ = ["explain", "explained"]
 
 
 def explain(df: DataFrame | WindowBuilder) -> None:
-    """Print what eventtide does in a plan or a window, and what stock Spark would have done.
+    """Print a description of a plan or a window, and what stock Spark would do.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     df : DataFrame or WindowBuilder
-        Any DataFrame, best one from `with_watermark` or made from one, or the `results` of a
-        window; or a window, which says itself what it does.
+        A DataFrame, preferably derived from `with_watermark` or from the `results` of a window. Or
+        a window, which is described without a session.
 
     Raises
     ------
     ArgumentTypeError
-        It is neither.
+        `df` is neither a DataFrame nor a window.
     InvalidArgumentError
-        The window lacks something, or two of its settings contradict each other.
+        A setting of the window is missing, or two of its settings contradict each other.
     SetupError
-        The session has no eventtide, or not this version of it; a window needs none.
+        Eventtide is not installed in the session of the DataFrame, or its version differs.
 
     Examples
     --------
@@ -58,12 +58,12 @@ def explain(df: DataFrame | WindowBuilder) -> None:
 
 
 def explained(text: str) -> str:
-    """Put the JVM's explanation into words.
+    """Format the JVM's explanation as text.
 
     Parameters
     ----------
     text : str
-        JSON of this shape, all values as text to print; ``policy`` is a tree, one line a rule::
+        JSON of this form. All values are text to print; ``policy`` is a tree, one line per rule::
 
             {"watermarks": [
                {"position": 0, "eventTime": "ts", "policy": ["line", "   line"],

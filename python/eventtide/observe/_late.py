@@ -1,4 +1,4 @@
-"""The rows that came too late for their windows, as a DataFrame."""
+"""The late rows of a query, as a DataFrame."""
 
 from __future__ import annotations
 
@@ -28,43 +28,43 @@ def read_late(
     window: int | None = None,
     missing: Literal["fail", "skip"] = "fail",
 ) -> DataFrame:
-    """Return the late rows of a query, as many as there are now.
+    """Return the current late rows of a query as a batch DataFrame.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     spark : SparkSession
-        The session to read in; it need not be the one of the query.
+        The session for reading; it may differ from the session of the query.
     of : str, Path or StreamingQuery
         The query's checkpoint location, or the query itself, running or stopped.
     window : int, optional
-        Which of the query's windows, counted from 0. Not needed where there is one.
+        The index of the query's window, from 0. Not needed if the query has one window.
     missing : {"fail", "skip"}
-        What to do when a part of the log is missing: refuse to read it, with what is missing, or
-        read what there is.
+        The action if a part of the log is missing: raise an error that names the missing part, or
+        read the remaining rows.
 
     Returns
     -------
     DataFrame
         The columns of the rows, then ``_substream``, ``_key``, ``_event_time``, ``_watermark``,
-        ``_late_by``, ``_reason``, ``_windows_missed`` and ``_batch_id``, null where unknown.
+        ``_late_by``, ``_reason``, ``_windows_missed`` and ``_batch_id``, null if unknown.
 
     Raises
     ------
     CheckpointError
-        There is no late log in the checkpoint, or a part of it is missing: entries of its index, or
-        late files, which are looked at when the rows are read.
+        The checkpoint has no late log, or a part of it is missing: entries of its index, or late
+        files, which are checked when the rows are read.
     InvalidArgumentError
-        The query has several windows and none is chosen, or one that is not there; or `missing` is
-        neither of the two.
+        The query has several windows and `window` is None, or the window does not exist. Or
+        `missing` is not valid.
     SetupError
-        The session has no eventtide, or not this version of it.
+        Eventtide is not installed in the session, or its version differs.
 
     Notes
     -----
-    Only rows of committed batches are there, each once, also while the query runs and after Spark
-    has purged its own logs. The same log as a stream is
+    The result has the rows of committed batches only, each once, even while the query runs and
+    after Spark has purged its logs. The same log as a stream is
     ``spark.readStream.format("eventtide-late").option("checkpoint", path)``.
 
     Examples
@@ -81,7 +81,7 @@ def read_late(
 
 
 def late_stream(of: str | Path | StreamingQuery, *, window: int | None = None) -> DataFrame:
-    """Return the late rows of a query as a stream, in the active session; as `read_late`."""
+    """Return the late rows of a query as a stream in the active session; see `read_late`."""
     options = _options(of, window, "bolt.stream('late', '/data/checkpoint')")
     return _jvm.stream_late(SparkSession.active(), options)
 

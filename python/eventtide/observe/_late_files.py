@@ -1,4 +1,4 @@
-"""The files of a late log: those that count no more go, small ones become large, readers go."""
+"""Maintenance of a late log: clean-up, compaction, and removal of readers."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ __all__ = ["LateCompaction", "clean_late", "compact_late", "forget_late_reader"]
 
 @dataclass(frozen=True)
 class LateCompaction:
-    """What `compact_late` has done.
+    """The result of `compact_late`.
 
     .. versionadded:: 0.1
 
     Attributes
     ----------
     batches : int
-        Batches of the query whose late rows are in other files now.
+        The number of batches whose late rows were compacted.
     files_before, files_after : int
-        In how many files these rows were, and are.
+        The number of files of these rows before and after.
     """
 
     batches: int
@@ -46,37 +46,37 @@ def clean_late(
     late_to: str | Path | Sequence[str | Path] = (),
     dry_run: bool = False,
 ) -> list[str]:
-    """Remove late files that count for nothing, and return which they were.
+    """Remove unreferenced late files, and return their paths.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     spark : SparkSession
-        The session to work in; it need not be the one of the query.
+        The session to use; it may differ from the session of the query.
     of : str, Path or StreamingQuery
         The query's checkpoint location, or the query itself, running or stopped.
     late_to : str, Path or sequence of them
-        The folders outside the checkpoint that the query's ``late_to`` names. Without them nothing
+        The folders of the query's ``late_to`` outside the checkpoint. Without this argument nothing
         is deleted there.
     dry_run : bool
-        Whether to leave them.
+        Whether to return the paths without removing the files.
 
     Returns
     -------
     list of str
-        The paths of files that tasks wrote which failed or came second. No reader sees them: what
-        counts is in the index. Those of a batch that is not committed are left alone.
+        The paths of files of failed or duplicate task attempts. They are not in the index, so no
+        reader reads them. Files of an uncommitted batch are kept.
 
     Raises
     ------
     CheckpointError
-        The late log has lost a part, so that what counts is not known, or it is in a folder outside
-        the checkpoint that `late_to` does not name. Nothing is deleted then.
+        A part of the late log is missing, so the referenced files are not known. Or the log is in a
+        folder outside the checkpoint that is not in `late_to`. Nothing is deleted.
     ArgumentTypeError
-        `late_to` is no path.
+        `late_to` is not a path.
     SetupError
-        The session has no eventtide, or not this version of it.
+        Eventtide is not installed in the session, or its version differs.
 
     Examples
     --------
@@ -94,40 +94,40 @@ def compact_late(
     *,
     late_to: str | Path | Sequence[str | Path] = (),
 ) -> LateCompaction:
-    """Put the late rows of old batches into few large files, and remove what was replaced before.
+    """Compact the late rows of old batches into few large files, and remove replaced files.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     spark : SparkSession
-        The session to work in; it need not be the one of the query.
+        The session to use; it may differ from the session of the query.
     of : str, Path or StreamingQuery
         The query's checkpoint location, or the query itself, running or stopped.
     late_to : str, Path or sequence of them
-        The folders outside the checkpoint that the query's ``late_to`` names, as for `clean_late`.
+        The folders of the query's ``late_to`` outside the checkpoint, as for `clean_late`.
 
     Returns
     -------
     LateCompaction
-        Of how many batches so many files have become fewer.
+        The number of compacted batches, and of files before and after.
 
     Raises
     ------
     CheckpointError
-        As `clean_late`, or a batch has other rows than the index says. Its files are left then.
+        As for `clean_late`, or the rows of a batch do not match the index. Its files are kept.
     ArgumentTypeError
-        `late_to` is no path.
+        `late_to` is not a path.
     SetupError
-        The session has no eventtide, or not this version of it.
+        Eventtide is not installed in the session, or its version differs.
 
     Notes
     -----
-    Each row is there once at any time, for tables and streams, also when this is killed: the new
-    files count with the index file that names them. A thousand batch numbers are done at a time,
-    and only batches that Spark cannot run again. The files that were replaced stay, since somebody
-    may be reading them: the next call removes them, or `clean_late`. Run it from time to time, and
-    one at a time.
+    Batch and stream readers see each row exactly once at any time, even if this call is killed: the
+    new files become visible with the index file that references them. Each step compacts a thousand
+    batch numbers, and only batches that Spark cannot replay. Replaced files are kept, because a
+    reader may still use them; the next call or `clean_late` removes them. Call this periodically,
+    and not concurrently.
 
     Examples
     --------
@@ -140,33 +140,34 @@ def compact_late(
 
 
 def forget_late_reader(spark: SparkSession, of: str | Path | StreamingQuery, reader: str) -> None:
-    """Let a late log wait no longer for a stream that reads it.
+    """Remove a reader of a late log, so that no late rows are retained for it.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     spark : SparkSession
-        The session to work in; it need not be the one of the query.
+        The session to use; it may differ from the session of the query.
     of : str, Path or StreamingQuery
         The checkpoint location of the query with the late log, or the query itself.
     reader : str
-        As ``read_checkpoint(...).late_readers`` and ``eventtide doctor`` name it.
+        The reader's id, as in ``read_checkpoint(...).late_readers`` and ``eventtide doctor``.
 
     Raises
     ------
     ArgumentTypeError
-        `reader` is no text.
+        `reader` is not text.
     InvalidArgumentError
-        The checkpoint knows no such reader; the error lists those that it knows.
+        The checkpoint has no such reader; the error lists its readers.
     SetupError
-        The session has no eventtide, or not this version of it.
+        Eventtide is not installed in the session, or its version differs.
 
     Notes
     -----
-    What a stream over ``eventtide-late`` or a handler has not read is kept however old it is, also
-    while nobody runs it: its query may come back. Say so when it will not. One that comes back is
-    known again, and refused by name if rows that it had not read are gone.
+    Late rows that a stream over ``eventtide-late`` or a handler has not read are retained
+    regardless of their age, even while the reader is stopped, because its query may be restarted.
+    Call this function if it will not be restarted. A reader that is restarted is registered again.
+    Its query fails with a named error if rows that it had not read are purged.
 
     Examples
     --------
@@ -191,7 +192,7 @@ def _files(
     late_to: str | Path | Sequence[str | Path],
     fix: str,
 ) -> tuple[str, list[str]]:
-    """Return the checkpoint whose late files change, and the folders outside where they may."""
+    """Return the checkpoint, and the folders outside it whose late files may change."""
     _session(spark, fix)
     confirmed = _folders(late_to, fix)
     return checkpoint_location(of, fix), confirmed

@@ -1,4 +1,4 @@
-"""What the watermarks of a running query stand at, and who holds them back."""
+"""The progress of the watermarks of a running query."""
 
 from __future__ import annotations
 
@@ -38,25 +38,26 @@ class SubstreamProgress:
     Attributes
     ----------
     name : str
-        Its values of the substream columns.
+        The values of the substream columns.
     top : datetime or None
-        The highest event time it has seen, in UTC; None before its first row.
+        The highest event time of the substream, in UTC; None before its first row.
     watermark : datetime or None
-        What its policy says; None while unknown.
+        The watermark that its policy computes; None while unknown.
     lag_behind_leader : timedelta or None
-        How far its top is behind the highest top of the same input.
+        The distance of `top` behind the highest `top` of the same input.
     state : {"active", "idle", "expected"}
-        Whether it counts: an idle one does not, one that is expected and not yet seen does.
+        Whether the substream holds the watermark back: an idle substream does not, an expected
+        substream that was not yet seen does.
     reason : {"rows", "backlog", "timeout", "caught up", "never seen"}
-        Why it is in that state: ``"backlog"`` has rows in its Kafka partition that no batch has
-        read, ``"caught up"`` is silent though all of its partition was read, ``"timeout"`` is
-        silent, and nobody knows why. What a partition has left is as Spark's source said when it
-        was last asked, which may be after the batch.
+        The reason for the state. ``"backlog"``: the Kafka partition has rows that no batch has
+        read. ``"caught up"``: the substream has no rows although its whole partition was read.
+        ``"timeout"``: the substream has no rows, for an unknown reason. The backlog is that of the
+        last report of Spark's source, which may be later than the batch.
     since : datetime
-        Since when, by the clock: its last row, its idle deadline if it is idle, its declaration if
-        it has no row yet.
+        The processing time since when the state holds: of its last row, of its idle deadline if it
+        is idle, or of its declaration if it has no row yet.
     rows, rows_total : int
-        Rows of the last batch, and of all batches.
+        The number of rows of the last batch, and of all batches.
     """
 
     name: str
@@ -72,28 +73,28 @@ class SubstreamProgress:
 
 @dataclass(frozen=True)
 class InputWatermark:
-    """One watermark of a query, which has several when it joins streams.
+    """One watermark of a query; a query that joins streams has several.
 
     .. versionadded:: 0.1
 
     Attributes
     ----------
     position : int
-        Its place in the plan.
+        The position in the plan.
     policy : str
-        Its policy, as text.
+        The policy, as text.
     ideal, emitted : datetime or None
-        What its policy says, and what has passed its throttles; None while unknown.
+        The watermark of the policy before and after its throttles; None while unknown.
     state : {"active", "idle", "unknown"}
-        Idle when all of its substreams are.
+        ``"idle"`` if all substreams are idle.
     substreams : tuple of SubstreamProgress
-        In the order in which they were first seen; of more than 10 000 only as many, those that
-        count and are furthest behind, and the one that is ahead of all.
+        The substreams in the order in which they were first seen, at most 10 000. If there are
+        more, these are the substreams that hold the watermark back most, and the leader.
     substream_count, max_substreams : int
-        How many there are, with those that are expected, and how many there may be.
+        The number of substreams, including expected substreams, and its limit.
     limit_reached_in : timedelta or None
-        From 80 % of that number on, when there will be as many at the present rate; None below,
-        or while they do not become more.
+        The estimated time until the limit is reached at the present rate, from 80 % of the limit
+        on. None below 80 %, or if the number does not grow.
     """
 
     position: int
@@ -116,29 +117,31 @@ class QueryWatermark:
     Attributes
     ----------
     batch_id : int
-        The last batch that ended; -1 before the first.
+        The last completed batch; -1 before the first.
     clock : datetime
-        The clock of that batch, in UTC.
+        The processing time of that batch, in UTC.
     ideal, emitted : datetime or None
-        What the policies say together, and what Spark was told; None while unknown.
+        The combined watermark of the policies, and the watermark that Spark uses; None while
+        unknown.
     holding : bool
-        Whether a restart holds the clock until the sources have caught up.
+        Whether clock-driven watermarks are held after a restart until the sources have caught up.
     bad_time, future : int
-        Rows that were refused so far: without a usable event time, or by a future guard whose
-        action is ``"late"``. Those of a window are in `late`, by these names.
+        The total number of rejected rows: without a usable event time, or rejected by a future
+        guard with the action ``"late"``. Rejected rows of a window are in `late`, by these names.
     on_time : int
-        Rows that windows of `et.window` have taken so far. Every row of theirs is here, or in
-        `late`, or was refused: ``bad_time`` or ``future``. Where several windows read one stream,
-        each counts its rows, here and in `late`.
+        The total number of rows that windows of `et.window` have accepted. Every input row of a
+        window is counted here, in `late`, or as rejected: ``bad_time`` or ``future``. If several
+        windows read one stream, each counts its rows, here and in `late`.
     late : dict of str to int
-        Rows that came too late for their windows so far, by reason, as in `read_late`.
+        The total number of late rows, by reason, as in `read_late`.
     inputs : tuple of InputWatermark
         One for each watermark in the plan.
     clock_steps : int
-        How often the machine's clock was set back, by more than a second, below the last batch.
+        The number of times that the machine's clock was set back by more than a second, to before
+        the last batch.
     clock_corrected_by : timedelta
-        By how much in all. What was measured before, such as the silence of a substream, was kept
-        and went on from the corrected time.
+        The sum of these corrections. Durations that were being measured, such as the idle time of a
+        substream, were kept and continued from the corrected time.
     """
 
     batch_id: int
@@ -156,7 +159,7 @@ class QueryWatermark:
 
 
 def progress(query: StreamingQuery) -> QueryWatermark:
-    """Return what the watermarks of a running query stand at, substream by substream.
+    """Return the watermarks of a running query and of their substreams.
 
     .. versionadded:: 0.1
 
@@ -175,12 +178,11 @@ def progress(query: StreamingQuery) -> QueryWatermark:
     InvalidArgumentError
         The query has no eventtide watermark.
     SetupError
-        The session has no eventtide, or not this version of it.
+        Eventtide is not installed in the session, or its version differs.
 
     Notes
     -----
-    The same numbers are in Spark's own progress, among the metrics of the source
-    ``EventtideClock``.
+    The same numbers are in Spark's progress, in the metrics of the source ``EventtideClock``.
 
     Examples
     --------
@@ -198,26 +200,26 @@ _FIX = "et.progress(et.with_watermark(...).writeStream....start())"
 
 
 def of_kind(query: StreamingQuery) -> StreamingQuery:
-    """Return what was given for a query, if it is one."""
+    """Return the argument after checking that it is a query."""
     if not _jvm.is_connect(query):
         of_type("query", query, StreamingQuery, "a StreamingQuery", _FIX)
     return query
 
 
 def without_watermark(query: StreamingQuery) -> InvalidArgumentError:
-    """Return the refusal of a query that is not eventtide's."""
+    """Return the error for a query without an eventtide watermark."""
     allowed = "a query over a DataFrame from et.with_watermark"
     problem = "has no eventtide watermark"
     return InvalidArgumentError(sentence("query", query.id, problem, allowed=allowed, fix=_FIX))
 
 
 def parse_progress(text: str) -> QueryWatermark:
-    """Read the progress that the JVM writes.
+    """Parse the progress that the JVM writes.
 
     Parameters
     ----------
     text : str
-        JSON of this shape, every time in microseconds since the epoch, ``null`` for unknown::
+        JSON of this form, every time in microseconds since the epoch, ``null`` for unknown::
 
             {"batchId": 7, "clock": us, "ideal": us|null, "emitted": us|null,
              "holding": false, "badTime": 0, "future": 0, "onTime": 0,
@@ -233,19 +235,19 @@ def parse_progress(text: str) -> QueryWatermark:
                    "reason": "rows|backlog|timeout|caught up|never seen",
                    "since": us, "rows": 0, "rowsTotal": 0}]}]}
 
-        With ``expected=3``, each substream not yet seen has an entry too, named ``"3 of 3"``.
+        With ``expected=3``, each substream not yet seen also has an entry, named ``"3 of 3"``.
 
     Returns
     -------
     QueryWatermark
-        Times as aware UTC; one outside the years 1 to 9999 becomes the nearest that fits.
-        Keys that this version does not know are ignored.
+        Times are aware, in UTC. Times outside the years 1 to 9999 are clamped. Unknown keys are
+        ignored.
     """
     return progress_of(json.loads(text))
 
 
 def progress_of(tree: dict[str, Any]) -> QueryWatermark:
-    """Return the progress of a tree as `parse_progress` reads it."""
+    """Return the progress of a parsed JSON tree; see `parse_progress`."""
     return QueryWatermark(
         batch_id=tree["batchId"],
         clock=time_of(tree["clock"]),

@@ -1,4 +1,4 @@
-"""What the open windows of a query hold, as a DataFrame."""
+"""The state of the open windows of a query, as a DataFrame."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ __all__ = ["read_state"]
 
 
 def read_state(window: WindowBuilder, of: str | Path | StreamingQuery) -> DataFrame:
-    """Return what the windows hold that have not closed yet.
+    """Return the current results of the open windows of a query.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     window : WindowBuilder
-        The window as the query has it; of several in a row the last one counts. It may be over
-        other rows with the same columns.
+        The window of the query; of several chained windows, the last. It may be over other rows
+        with the same columns.
     of : str, Path or StreamingQuery
         The query's checkpoint location, or the query itself, running or stopped.
 
     Returns
     -------
     DataFrame
-        A row for each open window with rows, with the columns of ``window.results``: what its
-        result would be if it closed after the last committed batch. Where each key has a watermark
-        of its own, ``_watermark`` TIMESTAMP says that of the key, null while there is none.
+        A row for each open window with rows, with the columns of ``window.results``: the result if
+        the window closed after the last committed batch. If each key has its own watermark,
+        ``_watermark`` TIMESTAMP is that of the key, null while unknown.
 
     Raises
     ------
     CheckpointError
-        There is no state of a window in the checkpoint, or it is that of another window.
+        The checkpoint has no window state, or the state of another window.
     InvalidArgumentError
-        The window gives its rows to a function.
+        The window passes its rows to a function.
     SetupError
-        The session has no eventtide, or does not use the RocksDB state store.
+        Eventtide is not installed in the session, or the state store is not RocksDB.
 
     Notes
     -----
-    The state is loaded from the checkpoint into places of its own, and nothing is written. Windows
-    in the checkpoint are found by their sizes, keys and aggregates.
+    The state is loaded from the checkpoint into separate stores, and nothing is written to the
+    checkpoint. Windows in the checkpoint are matched by their sizes, keys and aggregates.
 
     Examples
     --------

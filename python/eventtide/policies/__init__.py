@@ -1,7 +1,7 @@
-"""Watermark policies: what moves a watermark, as values that print, compare and travel.
+"""Watermark policies: immutable values that compute watermarks and can be printed and compared.
 
-`WatermarkPolicies` holds the constructors. The classes behind them are for ``isinstance`` and for
-type annotations. A new policy is one small class here, one line in `WatermarkPolicies` and one
+`WatermarkPolicies` holds the constructors. The classes are for ``isinstance`` and for type
+annotations. A new policy is one small class here, one line in `WatermarkPolicies` and one
 registration in the kernel.
 """
 

@@ -1,4 +1,4 @@
-"""The base of all policies: decorating, printing, comparing, and the map for the JVM."""
+"""The base class of all policies: decorators, repr, equality, and the option map for the JVM."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["ON_CLOCK", "ON_ROWS", "ON_ROWS_AND_CLOCK", "STOCK_SPARK", "WatermarkPolicy"]
 
 STOCK_SPARK = "largest event time anywhere minus one fixed delay"
-"""The one rule that Spark has, in the words of `explain`."""
+"""Spark's only watermark rule, for `explain`."""
 
 ON_ROWS = "moves on rows, stands still on the clock alone"
 ON_CLOCK = "moves on the clock, whatever the rows say"
@@ -35,16 +35,17 @@ ON_ROWS_AND_CLOCK = "moves on rows and on the clock"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WatermarkPolicy(Rule):
-    """How a substream's watermark follows its rows and the clock.
+    """A rule that computes a substream's watermark from its rows and the clock.
 
     .. versionadded:: 0.1
 
-    Make one with `WatermarkPolicies` and decorate it with the methods below, each of which returns
-    a new policy. Policies are immutable, hashable and picklable, and equal when they mean the same.
+    Create a policy with `WatermarkPolicies` and decorate it with the methods below, each of which
+    returns a new policy. Policies are immutable, hashable and picklable. Two policies are equal if
+    their options are equal.
 
     Notes
     -----
-    A policy object holds no watermark. Every substream of a running query gets a state of its own.
+    A policy object holds no watermark. Every substream of a running query has separate state.
 
     Examples
     --------
@@ -57,11 +58,11 @@ class WatermarkPolicy(Rule):
     """
 
     moves: ClassVar[str] = ""
-    """What moves the ideal watermark, for `explain`; empty where the children say it."""
+    """What moves the ideal watermark, for `explain`; empty if the children describe it."""
     decorators: tuple[Decorator, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
-        """Refuse bad parameters and bad decorators where the caller can see the line."""
+        """Check parameters and decorators early, so that the traceback shows the caller's line."""
         for decorator in self.decorators:
             if not isinstance(decorator, Decorator):
                 raise ArgumentTypeError(
@@ -76,7 +77,7 @@ class WatermarkPolicy(Rule):
         super().__post_init__()
 
     def children(self) -> tuple[WatermarkPolicy, ...]:
-        """Return the policies that this one combines, none for a plain one."""
+        """Return the policies that this one combines, empty for a plain policy."""
         return ()
 
     def to_options(self) -> dict[str, str]:
@@ -87,7 +88,7 @@ class WatermarkPolicy(Rule):
         Returns
         -------
         dict of str to str
-            ``policy`` and its parameters beside it, children under ``of.<i>.``, decorators under
+            ``policy`` and its parameters, children under ``of.<i>.``, decorators under
             ``decorators.<i>``, in the order in which they apply.
 
         Examples
@@ -121,21 +122,21 @@ class WatermarkPolicy(Rule):
         return self._with(ThrottleByMinStep(step))
 
     def emit_every(self, interval: Duration) -> Self:
-        """Emit only on a timer of the clock; see `EmitEvery`.
+        """Emit only on a processing-time timer; see `EmitEvery`.
 
         .. versionadded:: 0.1
         """
         return self._with(EmitEvery(interval))
 
     def guard_future(self, max_ahead: Duration, on: FutureAction = "clamp") -> Self:
-        """Keep rows from the future from moving the watermark; see `GuardFuture`.
+        """Prevent rows from the future from moving the watermark; see `GuardFuture`.
 
         .. versionadded:: 0.1
         """
         return self._with(GuardFuture(max_ahead, on))
 
     def explain(self) -> None:
-        """Print the policy as a tree, in plain words, beside what stock Spark would have done.
+        """Print a description of the policy as a tree, and what stock Spark would do.
 
         .. versionadded:: 0.1
 
@@ -158,12 +159,12 @@ class WatermarkPolicy(Rule):
         return "\n".join([*self._tree(), f"stock Spark: {STOCK_SPARK}"])
 
     def __repr__(self) -> str:
-        """Return an expression that makes the policy again."""
+        """Return an expression that creates an equal policy."""
         calls = [f"WatermarkPolicies.{self._call()}", *map(repr, self.decorators)]
         return ".".join(calls)
 
     def written(self) -> Iterator[tuple[str, object]]:
-        """Yield the parameters as they were written; decorators print themselves."""
+        """Yield the parameters as they were written, without the decorators."""
         return ((name, value) for name, value in super().written() if name != "decorators")
 
     def _call(self) -> str:
@@ -176,7 +177,7 @@ class WatermarkPolicy(Rule):
         return replace(self, decorators=(*self.decorators, decorator))
 
     def _tree(self) -> list[str]:
-        """Return the tree from the outside in: what comes last to a watermark stands first."""
+        """Return the lines of the tree, outermost first: the last decorator is the first line."""
         lines = [f"{self._title()}: {self.meaning}"]
         lines += [line for child in self.children() for line in _nest(child._tree())]  # noqa: SLF001
         lines += [f"   {self.moves}"] if self.moves else []

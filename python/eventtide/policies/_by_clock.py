@@ -1,7 +1,8 @@
-"""Policies that the clock moves too: without rows, the watermark can still go on.
+"""Policies that the clock moves too: the watermark can advance without rows.
 
 The clock is Spark's batch timestamp. A query with such a policy runs a batch without rows only
-when the clock would move its emitted watermark, so throttle it by the slide of its windows.
+when the clock would move the emitted watermark. So throttle the policy by the slide of the
+windows.
 """
 
 from __future__ import annotations
@@ -37,23 +38,24 @@ class LimitingLagAndDelay(WatermarkPolicy):
     lag : str or timedelta
         Allowed disorder, zero or more.
     max_delay : str or timedelta
-        Positive, at least one microsecond a sample: after this long, the watermark has reached
-        every event time that was seen, whether or not rows followed.
+        Positive, at least one microsecond for each sample. After this time the watermark has
+        reached every event time seen, whether or not more rows followed.
     samples : int
-        Slots of the history that `max_delay` is measured with, one or more. More are finer.
+        The number of slots in the history that measures `max_delay`, one or more. More slots are
+        more precise.
 
     Raises
     ------
     InvalidDurationError
-        The lag is negative, the delay too short for the samples, or either no duration.
+        The lag is negative, the delay is too short for the samples, or a duration is not valid.
     InvalidArgumentError
-        There is no sample, or the number of samples is no whole number.
+        The number of samples is below one or not a whole number.
 
     Notes
     -----
-    Unknown until the first row. In a lull it goes up to the highest event time and stops there.
-    It assumes nothing about what event times mean. With several substreams the slowest one still
-    holds the others back. Source: Jet, ``limitingLagAndDelay``.
+    The watermark is unknown until the first row. In a lull it advances to the highest event time
+    and stops there. The policy makes no assumption about event times. With several substreams the
+    slowest one still holds the watermark back. Source: Jet, ``limitingLagAndDelay``.
 
     Examples
     --------
@@ -85,7 +87,7 @@ class LimitingLagAndDelay(WatermarkPolicy):
 
     @property
     def meaning(self) -> str:
-        """What the rule does, in plain words, in one line."""
+        """The description of the rule for `explain`, in one line."""
         return (
             f"{spoken(self.lag)} behind the highest event time;"
             f" reaches what it saw within {spoken(self.max_delay)} of the clock"
@@ -94,7 +96,7 @@ class LimitingLagAndDelay(WatermarkPolicy):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LimitingLagAndLull(WatermarkPolicy):
-    """Stay `lag` behind the highest event time; in a lull, move on with the clock.
+    """Stay `lag` behind the highest event time; in a lull, advance with the clock.
 
     .. versionadded:: 0.1
 
@@ -108,13 +110,13 @@ class LimitingLagAndLull(WatermarkPolicy):
     Raises
     ------
     InvalidDurationError
-        One of them is negative, or no duration.
+        A duration is negative or not valid.
 
     Notes
     -----
-    Unknown until the first row: a declared substream that never has one holds the watermark back
-    for ever, unless it has an idle timeout. In a lull the watermark keeps its distance to the
-    clock and does not approach it; only an advance by rows ends the lull.
+    The watermark is unknown until the first row: an expected substream that never has a row holds
+    the watermark back forever, unless there is an idle timeout. In a lull the watermark keeps a
+    constant distance to the clock; only an advance by rows ends the lull.
     Source: Jet, ``limitingLagAndLull``.
 
     Examples
@@ -134,7 +136,7 @@ class LimitingLagAndLull(WatermarkPolicy):
 
     @property
     def meaning(self) -> str:
-        """What the rule does, in plain words, in one line."""
+        """The description of the rule for `explain`, in one line."""
         return (
             f"{spoken(self.lag)} behind the highest event time;"
             f" after {spoken(self.max_lull)} without an advance, on with the clock"
@@ -143,26 +145,27 @@ class LimitingLagAndLull(WatermarkPolicy):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LimitingTimestampAndWallClockLag(WatermarkPolicy):
-    """Stay behind the highest event time or behind the clock, whichever is further on.
+    """Stay behind the highest event time or behind the clock, whichever watermark is higher.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     timestamp_lag : str or timedelta
-        Lag behind the highest event time, zero or more.
+        The lag behind the highest event time, zero or more.
     wall_clock_lag : str or timedelta
-        Lag behind the clock, zero or more.
+        The lag behind the clock, zero or more.
 
     Raises
     ------
     InvalidDurationError
-        One of them is negative, or no duration.
+        A duration is negative or not valid.
 
     Notes
     -----
-    It assumes event times in step with the clock of the driver: an event time that lags the clock
-    by more than `wall_clock_lag` is late. A substream without rows does not hold it back.
+    The policy assumes that event times follow the clock of the driver: an event time that lags the
+    clock by more than `wall_clock_lag` is late. A substream without rows does not hold the
+    watermark back.
     Source: Jet, ``limitingTimestampAndWallClockLag``.
     """
 
@@ -180,7 +183,7 @@ class LimitingTimestampAndWallClockLag(WatermarkPolicy):
 
     @property
     def meaning(self) -> str:
-        """What the rule does, in plain words, in one line."""
+        """The description of the rule for `explain`, in one line."""
         return (
             f"{spoken(self.timestamp_lag)} behind the highest event time"
             f" or {spoken(self.wall_clock_lag)} behind the clock, whichever is further on"
@@ -189,25 +192,25 @@ class LimitingTimestampAndWallClockLag(WatermarkPolicy):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LimitingRealTimeLag(WatermarkPolicy):
-    """Stay `lag` behind the clock, whatever the rows say.
+    """Stay `lag` behind the clock, regardless of the rows.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     lag : str or timedelta
-        Lag behind the clock, zero or more.
+        The lag behind the clock, zero or more.
 
     Raises
     ------
     InvalidDurationError
-        The lag is negative, or no duration.
+        The lag is negative or not a duration.
 
     Notes
     -----
-    Fixed latency, also for sparse rows. It assumes event times in step with the clock. After a
-    down-time longer than the lag, ``on_restart="hold_until_caught_up"`` keeps rows from being late
-    only because the query was down. Source: Jet 4.3, ``limitingRealTimeLag``.
+    The latency is fixed, even with few rows. The policy assumes that event times follow the clock.
+    After a downtime longer than the lag, ``on_restart="hold_until_caught_up"`` prevents rows from
+    being late only because the query was down. Source: Jet 4.3, ``limitingRealTimeLag``.
     """
 
     name: ClassVar[str] = "limiting_real_time_lag"
@@ -220,7 +223,7 @@ class LimitingRealTimeLag(WatermarkPolicy):
 
     @property
     def meaning(self) -> str:
-        """What the rule does, in plain words, in one line."""
+        """The description of the rule for `explain`, in one line."""
         return f"{spoken(self.lag)} behind the clock"
 
 
@@ -232,9 +235,9 @@ class WithIngestionTime(WatermarkPolicy):
 
     Notes
     -----
-    `eventtide.with_ingestion_time` adds the column that fits; no row of it is ever late. Over any
-    other event time almost every row is. A row that is read again after a crash may get another
-    time. Source: Jet, ``withIngestionTimestamps``.
+    `eventtide.with_ingestion_time` adds the column for this policy; no row is ever late by it.
+    With any other event time almost every row is late. A row that is read again after a crash may
+    get another time. Source: Jet, ``withIngestionTimestamps``.
     """
 
     name: ClassVar[str] = "with_ingestion_time"
@@ -242,5 +245,5 @@ class WithIngestionTime(WatermarkPolicy):
     meaning: ClassVar[str] = "the clock itself; fits a column that holds the time of ingestion"
 
     def parameters(self) -> dict[str, str]:
-        """Return no parameters: there are none."""
+        """Return an empty map; the policy has no parameters."""
         return {}

@@ -1,4 +1,4 @@
-"""Policies that only rows move: without rows, the watermark stands still."""
+"""Policies that only rows move: without rows, the watermark does not advance."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class WithFixedLag(WatermarkPolicy):
     Raises
     ------
     InvalidDurationError
-        The lag is negative, or no duration.
+        The lag is negative or not a duration.
 
     Notes
     -----
-    Unknown until the first row. In a lull it stands still, so the last window stays open.
-    With one substream this is Spark's own rule. Source: Jet, ``withFixedLag``.
+    The watermark is unknown until the first row. In a lull it does not advance, so the last window
+    stays open. With one substream this is Spark's rule. Source: Jet, ``withFixedLag``.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class WithFixedLag(WatermarkPolicy):
 
     @property
     def meaning(self) -> str:
-        """What the rule does, in plain words, in one line."""
+        """The description of the rule for `explain`, in one line."""
         return f"{spoken(self.lag)} behind the highest event time"
 
 
@@ -63,8 +63,9 @@ class MinEventTime(WatermarkPolicy):
 
     Notes
     -----
-    Where batches are cut matters by definition. Unknown until the first batch with rows. Rows that
-    are late for a window do not count. Source: VoltSP, ``MIN_EVENT_TIME``.
+    The result depends on the batch boundaries by definition. The watermark is unknown until the
+    first batch with rows. Rows that are late for a window do not count. Source: VoltSP,
+    ``MIN_EVENT_TIME``.
     """
 
     name: ClassVar[str] = "min_event_time"
@@ -72,7 +73,7 @@ class MinEventTime(WatermarkPolicy):
     meaning: ClassVar[str] = "the lowest event time of each batch, never back"
 
     def parameters(self) -> dict[str, str]:
-        """Return no parameters: there are none."""
+        """Return an empty map; the policy has no parameters."""
         return {}
 
 
@@ -84,9 +85,9 @@ class MinEventTimeOfAll(WatermarkPolicy):
 
     Notes
     -----
-    A batch with a late row does not move it, so that a source that is always late stops it. Among
-    others, in ``min_of`` and ``max_of``, late rows count for all of them. Source: VoltSP,
-    ``MIN_EVENT_TIME``, as its text can be read.
+    A batch with a late row does not move the watermark, so a source that is always late stops it.
+    In ``min_of`` and ``max_of``, late rows then count for all of the combined policies. Source:
+    VoltSP, ``MIN_EVENT_TIME``, in one reading of its documentation.
     """
 
     name: ClassVar[str] = "min_event_time_of_all"
@@ -94,7 +95,7 @@ class MinEventTimeOfAll(WatermarkPolicy):
     meaning: ClassVar[str] = "the lowest event time of each batch, late rows included, never back"
 
     def parameters(self) -> dict[str, str]:
-        """Return no parameters: there are none."""
+        """Return an empty map; the policy has no parameters."""
         return {}
 
 
@@ -106,8 +107,8 @@ class MaxEventTime(WatermarkPolicy):
 
     Notes
     -----
-    Where batches are cut matters by definition. Unknown until the first batch with rows.
-    Source: VoltSP, ``MAX_EVENT_TIME``.
+    The result depends on the batch boundaries by definition. The watermark is unknown until the
+    first batch with rows. Source: VoltSP, ``MAX_EVENT_TIME``.
     """
 
     name: ClassVar[str] = "max_event_time"
@@ -115,13 +116,13 @@ class MaxEventTime(WatermarkPolicy):
     meaning: ClassVar[str] = "the highest event time of each batch, never back"
 
     def parameters(self) -> dict[str, str]:
-        """Return no parameters: there are none."""
+        """Return an empty map; the policy has no parameters."""
         return {}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Storm(WatermarkPolicy):
-    """Stay `lag` behind the highest event time, and wait for every declared substream.
+    """Stay `lag` behind the highest event time, and wait for every expected substream.
 
     .. versionadded:: 0.1
 
@@ -133,12 +134,12 @@ class Storm(WatermarkPolicy):
     Raises
     ------
     InvalidDurationError
-        The lag is negative, or no duration.
+        The lag is negative or not a duration.
 
     Notes
     -----
-    Declare the substreams with ``expected=``: until each was seen there is no watermark, and
-    nothing is late. Source: Storm, ``withLag``.
+    Declare the substreams with ``expected=``. Until each was seen, there is no watermark and no row
+    is late. Source: Storm, ``withLag``.
     """
 
     name: ClassVar[str] = "storm"
@@ -151,5 +152,5 @@ class Storm(WatermarkPolicy):
 
     @property
     def meaning(self) -> str:
-        """What the rule does, in plain words, in one line."""
+        """The description of the rule for `explain`, in one line."""
         return f"{spoken(self.lag)} behind the highest event time, once all declared were seen"

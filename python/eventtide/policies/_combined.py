@@ -1,4 +1,4 @@
-"""Policies made of policies: the lowest or the highest of several, for one substream."""
+"""Combined policies: the lowest or the highest of several policies, for one substream."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Combined(WatermarkPolicy):
         return self.policies
 
     def parameters(self) -> dict[str, str]:
-        """Return no parameters: the children have them."""
+        """Return an empty map; only the children have parameters."""
         return {}
 
     def _call(self) -> str:
@@ -54,7 +54,7 @@ class _Combined(WatermarkPolicy):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MinOf(_Combined):
-    """Follow the lowest of several policies: wait until all of them agree.
+    """Follow the lowest of several policies: wait until all of them advance.
 
     .. versionadded:: 0.1
 
@@ -66,13 +66,13 @@ class MinOf(_Combined):
     Raises
     ------
     InvalidArgumentError
-        There is no policy, or one is decorated: decorators belong on the outside.
+        There is no policy, or one is decorated: only the combination can be decorated.
     ArgumentTypeError
-        One is no policy.
+        An element is not a policy.
 
     Notes
     -----
-    Unknown while one of them is unknown.
+    The watermark is unknown while that of one policy is unknown.
     """
 
     name: ClassVar[str] = "min_of"
@@ -81,7 +81,7 @@ class MinOf(_Combined):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MaxOf(_Combined):
-    """Follow the highest of several policies: go on as soon as one of them does.
+    """Follow the highest of several policies: advance as soon as one of them does.
 
     .. versionadded:: 0.1
 
@@ -93,13 +93,13 @@ class MaxOf(_Combined):
     Raises
     ------
     InvalidArgumentError
-        There is no policy, or one is decorated: decorators belong on the outside.
+        There is no policy, or one is decorated: only the combination can be decorated.
     ArgumentTypeError
-        One is no policy.
+        An element is not a policy.
 
     Notes
     -----
-    Known as soon as one of them is known.
+    The watermark is known as soon as that of one policy is known.
     """
 
     name: ClassVar[str] = "max_of"

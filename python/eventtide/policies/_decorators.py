@@ -1,6 +1,6 @@
-"""What may be put around a policy: throttles for its output, a guard for its input.
+"""Decorators of a policy: throttles for its output, a guard for its input.
 
-Decorators apply in the order in which they were written: the first stands next to the policy.
+Decorators apply in the order in which they were written: the first is the innermost.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 FutureAction: TypeAlias = Literal["clamp", "late", "fail"]
-"""What a future guard does to a row: count it as now, set it aside as late, stop the query."""
+"""The action of a future guard for a row: clamp its time, treat it as late, stop the query."""
 
 
 def _whole(name: str, value: Duration) -> str:
@@ -32,17 +32,17 @@ def _whole(name: str, value: Duration) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Decorator(Rule):
-    """Something around a policy. Write it as a method: ``policy.throttle_by_frame("1s")``.
+    """The base of decorators; created by methods, such as ``policy.throttle_by_frame("1s")``.
 
     .. versionadded:: 0.1
     """
 
     def to_options(self) -> dict[str, str]:
-        """Return the flat map that the JVM codec reads, without the place in the chain."""
+        """Return the flat map that the JVM codec reads, without the position in the chain."""
         return self.parameters()
 
     def __repr__(self) -> str:
-        """Return the method call that makes it, such as ``throttle_by_frame('1s')``."""
+        """Return the method call that creates this, such as ``throttle_by_frame('1s')``."""
         (_, first), *others = self.written()
         arguments = [repr(first), *(f"{name}={value!r}" for name, value in others)]
         return f"{self.name}({', '.join(arguments)})"
@@ -57,14 +57,14 @@ class ThrottleByFrame(Decorator):
     Parameters
     ----------
     size : str or timedelta
-        At least 1 ms, Spark's unit of watermarks. The slide of the windows downstream fits best.
+        At least 1 ms, Spark's unit of watermarks. Preferably the slide of the downstream windows.
     offset : str or timedelta
-        Where frames start, counted from the epoch: zero or more, below `size`.
+        The offset of frame starts from the epoch: zero or more, below `size`.
 
     Notes
     -----
-    A jump over several frames emits once, the highest start. Never ahead of the ideal watermark,
-    never back. Source: Jet, ``throttleByFrame``.
+    A jump over several frames emits once, the highest start. The emitted watermark is never ahead
+    of the ideal watermark, and is monotonic. Source: Jet, ``throttleByFrame``.
     """
 
     name: ClassVar[str] = "throttle_by_frame"
@@ -83,13 +83,13 @@ class ThrottleByFrame(Decorator):
 
     @property
     def meaning(self) -> str:
-        """What the rule does, in plain words, in one line."""
+        """The description of the rule for `explain`, in one line."""
         return f"emits only the starts of frames of {spoken(self.size)}, each once"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ThrottleByMinStep(Decorator):
-    """Emit a watermark only when it is at least `step` above the one emitted last.
+    """Emit a watermark only when it is at least `step` above the last emitted watermark.
 
     .. versionadded:: 0.1
 
@@ -100,8 +100,8 @@ class ThrottleByMinStep(Decorator):
 
     Notes
     -----
-    The first watermark always passes. Source: Jet, ``throttleByMinStep``, whose code passes a
-    watermark at exactly the step, while its page says "more than"; this follows the code.
+    The first watermark is always emitted. Source: Jet, ``throttleByMinStep``, whose code emits a
+    watermark at exactly the step, while its documentation has "more than". This follows the code.
     """
 
     name: ClassVar[str] = "throttle_by_min_step"
@@ -113,13 +113,13 @@ class ThrottleByMinStep(Decorator):
 
     @property
     def meaning(self) -> str:
-        """What the rule does, in plain words, in one line."""
+        """The description of the rule for `explain`, in one line."""
         return f"emits only after a step of {spoken(self.step)} or more"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EmitEvery(Decorator):
-    """Emit a watermark only on a timer, at the multiples of `interval` on the clock.
+    """Emit a watermark only on a timer, at multiples of `interval` in processing time.
 
     .. versionadded:: 0.1
 
@@ -130,7 +130,7 @@ class EmitEvery(Decorator):
 
     Notes
     -----
-    Between two instants rows change nothing that is emitted. Source: Storm,
+    Between two timers, rows do not change the emitted watermark. Source: Storm,
     ``withWatermarkInterval``.
     """
 
@@ -143,27 +143,27 @@ class EmitEvery(Decorator):
 
     @property
     def meaning(self) -> str:
-        """What the rule does, in plain words, in one line."""
+        """The description of the rule for `explain`, in one line."""
         return f"emits only on a timer, every {spoken(self.interval)} of the clock"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GuardFuture(Decorator):
-    """Keep rows from the future from moving the watermark.
+    """Prevent rows from the future from moving the watermark.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     max_ahead : str or timedelta
-        Zero or more: how far ahead of the clock an event time may be.
+        The limit by which an event time may be ahead of the clock, zero or more.
     on : {"clamp", "late", "fail"}
-        ``clamp`` keeps the row and lets it move the watermark no further than the limit,
-        ``late`` sets it aside and counts it, ``fail`` stops the query.
+        ``clamp`` keeps the row and limits its effect on the watermark to `max_ahead`, ``late``
+        treats the row as late and counts it, ``fail`` stops the query.
 
     Notes
     -----
-    One row with a wrong clock otherwise makes every right row late, for ever.
+    Without a guard, one row with a wrong time makes every correct row late, forever.
     """
 
     name: ClassVar[str] = "guard_future"
@@ -177,7 +177,7 @@ class GuardFuture(Decorator):
 
     @property
     def meaning(self) -> str:
-        """What the rule does, in plain words, in one line."""
+        """The description of the rule for `explain`, in one line."""
         ahead = spoken(self.max_ahead)
         does = {
             "clamp": f"only count as {ahead} ahead",

@@ -1,4 +1,4 @@
-"""Where users find the policies: under the names that Jet gives them, in snake_case."""
+"""The namespaces of the policies, with Jet's names in snake_case."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["PunctuationPolicies", "WatermarkPolicies"]
 
 
 class WatermarkPolicies:
-    """The policies, as Jet 0.5's class of the same name has them, and those that came after.
+    """The policies of Jet 0.5's class of the same name, and later policies.
 
     .. versionadded:: 0.1
 
@@ -73,7 +73,7 @@ class WatermarkPolicies:
 
 
 class PunctuationPolicies:
-    """The same policies under the name that they had before Jet 0.4.
+    """The Jet policies under the class name that they had before Jet 0.4.
 
     .. versionadded:: 0.1
 

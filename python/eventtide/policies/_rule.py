@@ -1,4 +1,4 @@
-"""What policies and decorators share: a name, checked options, equality by meaning, a repr."""
+"""The base of policies and decorators: a name, checked options, equality by options, a repr."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ __all__ = ["Rule"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rule(ABC):
-    """A named rule with parameters: a value that keeps what its author wrote.
+    """A named rule with parameters, which keeps its arguments as they were written.
 
-    Two rules are equal when the JVM would be told the same: ``"60s"`` is ``"1m"``.
+    Two rules are equal if their options for the JVM are equal: ``"60s"`` equals ``"1m"``.
     """
 
     name: ClassVar[str]
-    """The name on both sides of the border, which is also the constructor's."""
+    """The name in Python and in the JVM, which is also that of the constructor."""
 
     def __post_init__(self) -> None:
-        """Refuse bad parameters where the caller can see the line."""
+        """Check the parameters early, so that the traceback shows the line of the caller."""
         self.to_options()
 
     @abstractmethod
     def parameters(self) -> dict[str, str]:
-        """Return the checked parameters as the JVM reads them, without the rule's own name."""
+        """Return the checked parameters as the JVM reads them, without the rule's name."""
 
     @abstractmethod
     def to_options(self) -> dict[str, str]:
@@ -37,21 +37,21 @@ class Rule(ABC):
     @property
     @abstractmethod
     def meaning(self) -> str:
-        """What the rule does, in plain words, in one line."""
+        """The description of the rule for `explain`, in one line."""
 
     def written(self) -> Iterator[tuple[str, object]]:
-        """Yield the parameters as they were written, without those left at their default."""
+        """Yield the parameters as they were written, without those that have their default."""
         for field in fields(self):
             value = getattr(self, field.name)
             if field.default is MISSING or value != field.default:
                 yield field.name, value
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether both mean the same to the JVM."""
+        """Return whether both rules have the same name and options for the JVM."""
         if not isinstance(other, Rule):
             return NotImplemented
         return self.name == other.name and self.to_options() == other.to_options()
 
     def __hash__(self) -> int:
-        """Hash what `__eq__` compares."""
+        """Return a hash of the values that `__eq__` compares."""
         return hash((self.name, frozenset(self.to_options().items())))

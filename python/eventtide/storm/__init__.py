@@ -1,7 +1,7 @@
-"""Windows in Storm's words: what a windowed bolt does, over DataFrames.
+"""Storm's windowed bolt over DataFrames, with Storm's names.
 
-The builder makes a window of `et.window`; the function of `StormWindow.execute` is run by Spark's
-own Python workers.
+The builder creates a window of `et.window`. Spark's Python workers call the function of
+`StormWindow.execute`.
 """
 
 from eventtide._worker.tuple_window import TupleWindow

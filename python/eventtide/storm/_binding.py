@@ -1,4 +1,4 @@
-"""From Storm's words to those of `et.window`."""
+"""The translation of a Storm bolt to a window of `et.window`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _KEPT = (None, "log")
 
 
 def bound(bolt: Bolt, execution: Execution | None = None) -> WindowBuilder:
-    """Return the bolt as a window over its rows, but for what it computes, once it is whole."""
+    """Return the bolt as a window over its rows, without its aggregates, after its checks."""
     shape = _shape(bolt, execution)
     builder = _timed(bolt)
     keys = [extracted("group_by", key, builder.df) for key in bolt.keys]
@@ -76,7 +76,7 @@ def _timed(bolt: Bolt) -> WindowBuilder:
 
 
 def _check_without_time(bolt: Bolt, streams: Streams) -> None:
-    """Refuse what only event time has."""
+    """Reject settings that require event time."""
     told = {name: getattr(bolt, name) for name in _OF_TIME}
     for name, value in {**told, "stream": streams.column}.items():
         if value is not None:

@@ -1,4 +1,4 @@
-"""The builder of Storm's windows: what it reads, and what comes out."""
+"""The builder of Storm windows: its input streams and its results."""
 
 from __future__ import annotations
 
@@ -36,21 +36,22 @@ __all__ = ["StormWindow"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StormWindow(BoltSettings):
-    """A windowed bolt in Storm's words; `agg` or `execute` ends it.
+    """A windowed bolt with Storm's names; `agg` or `execute` completes it.
 
     .. versionadded:: 0.1
 
-    Each method returns a new bolt and leaves this one as it is. A value is checked where it is
-    written, and whether all go together by `agg` and `execute`.
+    Each method returns a new bolt and does not change this one. Each value is checked in its
+    method. Combinations of settings are checked by `agg` and `execute`.
 
     Notes
     -----
-    Windows are ``(start, end]``. With a slide in time there is one for each multiple of it that the
-    watermark has passed, empty ones left out; with a slide in rows, one whenever so many rows have
-    been counted that the watermark has reached, in the order in which they came. A row is late
-    behind the watermark, which is the lowest of the latest times of the declared streams, minus the
-    lag, told on a timer. Without a timestamp rows have the time of the batch that reads them, and
-    none is late. Source: Storm's page "Windowing Support in Core Storm" and `BaseWindowedBolt`.
+    Windows are ``(start, end]``. With a slide in time, there is a window for each multiple of the
+    slide that the watermark has passed, without empty windows. With a slide in rows, there is a
+    window each time the watermark has reached that number of rows, in the order of their arrival.
+    The watermark is the lowest of the latest times of the declared streams, minus the lag, and is
+    emitted on a timer. A row behind the watermark is late. Without a timestamp, rows have the time
+    of the batch that reads them, and no row is late. Source: Storm's page "Windowing Support in
+    Core Storm" and `BaseWindowedBolt`.
 
     Examples
     --------
@@ -69,21 +70,21 @@ class StormWindow(BoltSettings):
 
     @staticmethod
     def from_config(config: Mapping[str, object]) -> StormWindow:
-        """Begin with a topology's configuration, by Storm's own keys.
+        """Create a bolt from a topology's configuration, with Storm's keys.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         config : mapping of str to object
-            ``topology.bolts.window.length.duration.ms`` and its like, with numbers as Storm has
-            them; keys that are not of ``topology.bolts`` are passed over. Without a sliding
-            interval windows slide with each row, as Storm's do.
+            ``topology.bolts.window.length.duration.ms`` and similar keys, with numbers as in Storm.
+            Keys that do not belong to windows of ``topology.bolts`` are ignored. Without a sliding
+            interval, windows slide with each row, as in Storm.
 
         Raises
         ------
         InvalidArgumentError, ArgumentTypeError
-            A key of a bolt is unknown, or a value is none for it.
+            A key of a windowed bolt is unknown, or a value is not valid.
 
         Examples
         --------
@@ -106,40 +107,41 @@ class StormWindow(BoltSettings):
         stream: str | Column | None = None,
         declared: Sequence[str] | None = None,
     ) -> Self:
-        """Say which streams the bolt reads. The watermark waits until each was seen.
+        """Set the input streams of the bolt; the watermark waits until each was seen.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         streams : DataFrame, or mapping of str to DataFrame
-            One stream, or several by their names, without watermarks. Those of a mapping are put
-            together by the names of their columns, null where one has none, with a column
-            ``_stream`` STRING. One that reads several partitions is one stream all the same.
+            One stream, or several streams by name, without watermarks. The streams of a mapping are
+            united by column name, with null for missing columns, and get a column ``_stream``
+            STRING. A DataFrame that reads several partitions is one stream.
         stream : str or Column, optional
-            What tells the stream of a row where one DataFrame has several, such as Kafka's topic.
+            The column that identifies the stream of a row if one DataFrame has several streams,
+            such as Kafka's topic.
         declared : sequence of str, optional
             The values of `stream` that the watermark waits for.
 
         Raises
         ------
         ArgumentTypeError, ColumnTypeError, UnknownColumnError, InvalidArgumentError
-            A stream is no DataFrame, or two have a column of one name with two types.
+            A stream is not a DataFrame, or two streams have a column of one name with two types.
         """
         return replace(self, streams=read_streams(streams, stream, declared))
 
     def group_by(self, *columns: str | Column, key_ttl: Duration | None = None) -> Self:
-        """Keep windows for each value of these columns; without this, one for all rows.
+        """Set the key columns; without keys the windows hold all rows.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         *columns : str or Column
-            One or more, as names, SQL text or Columns. A null is a value too.
+            One or more, as names, SQL text or Columns. Null is a key value like any other.
         key_ttl : str or timedelta, optional
-            A key is forgotten so long after its last row by the clock, once all of its rows have
-            been in a window; by default after a day.
+            The processing time after the last row of a key at which the key is purged, once all of
+            its rows have been in a window. By default one day.
         """
         allowed, fix = "columns, one after the other", ".group_by('user', 'site')"
         for column in column_list("group_by", columns, allowed, fix):
@@ -161,13 +163,13 @@ class StormWindow(BoltSettings):
         Returns
         -------
         WindowBuilder
-            Its `results` are the stream that comes out: ``window`` with ``start`` and ``end``, the
-            keys, the aggregates. A window of so many rows has no start.
+            Its `results` are the output stream: ``window`` with ``start`` and ``end``, the keys,
+            the aggregates. A count window has no start.
 
         Raises
         ------
         InvalidArgumentError, ColumnTypeError, UnknownColumnError
-            Something is missing, or two settings contradict each other.
+            A setting is missing, or two settings contradict each other.
         """
         return bound(self).agg(*aggregates)
 
@@ -182,19 +184,19 @@ class StormWindow(BoltSettings):
 
         .. versionadded:: 0.1
 
-        It is run by Spark's Python workers, and for a window once more where Spark runs its batch
-        again. The rows of a key come to a worker once in a batch, however many windows have them.
+        Spark's Python workers call it, and call it again for a window if Spark replays its batch.
+        The rows of a key are sent to a worker once per batch, even if they are in several windows.
 
         Parameters
         ----------
         function : callable
             ``fn(window) -> rows``, with a `TupleWindow`. It returns a pandas DataFrame, an Arrow
-            table or record batch, a dict, a list of dicts, or None for no rows; or is a generator
-            of these.
+            table or record batch, a dict, a list of dicts, or None for no rows. It may also be a
+            generator of these.
         schema : str or StructType
-            The columns of the rows that it returns, such as ``"user string, n long"``.
+            The columns of the returned rows, such as ``"user string, n long"``.
         rows : {"pandas", "arrow"}
-            As what the window gives its rows: a ``pandas.DataFrame`` or a ``pyarrow.Table``.
+            The format of the window's rows: a ``pandas.DataFrame`` or a ``pyarrow.Table``.
 
         Returns
         -------
@@ -204,9 +206,9 @@ class StormWindow(BoltSettings):
         Raises
         ------
         InvalidArgumentError, ArgumentTypeError, ColumnTypeError, UnknownColumnError
-            Something is missing, or two settings contradict each other.
+            A setting is missing, or two settings contradict each other.
         SetupError
-            pandas or pyarrow are not installed: ``pip install 'eventtide[storm]'``.
+            pandas or pyarrow is not installed: ``pip install 'eventtide[storm]'``.
         """
         execution = Execution.of(function, schema, rows, self.max_events_in_memory)
         return bound(self, execution)
@@ -214,28 +216,28 @@ class StormWindow(BoltSettings):
     def stream(
         self, stream_id: str, of: str | Path | StreamingQuery, *, window: int | None = None
     ) -> DataFrame:
-        """Return an output stream of the running bolt, besides its results: the late rows.
+        """Return the late rows of the running bolt as an output stream.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         stream_id : str
-            What `with_late_tuple_stream` has declared.
+            The name that `with_late_tuple_stream` has declared.
         of : str, Path or StreamingQuery
             The query that runs the bolt, or its checkpoint location.
         window : int, optional
-            Which of the query's windows, counted from 0. Not needed where there is one.
+            The index of the query's window, from 0. Not needed if the query has one window.
 
         Returns
         -------
         DataFrame
-            Streaming, with the columns of `read_late`; each late row once.
+            A streaming DataFrame with the columns of `read_late`; each late row once.
 
         Raises
         ------
         InvalidArgumentError
-            No such stream is declared.
+            The stream is not declared.
         """
         if stream_id != self.late_tuple_stream:
             known = repr(self.late_tuple_stream) if self.late_tuple_stream else "none so far"
@@ -245,5 +247,5 @@ class StormWindow(BoltSettings):
         return late_stream(of, window=window)
 
     def __repr__(self) -> str:
-        """Return the calls that make it."""
+        """Return the method calls that create this bolt."""
         return ".".join(["StormWindow()", *calls(self)])

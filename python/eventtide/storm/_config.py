@@ -1,4 +1,4 @@
-"""Storm's own configuration keys, as what the builder was told."""
+"""The translation of Storm's configuration keys to settings of the builder."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ KEYS: Mapping[str, str] = MappingProxyType(
         f"{_BOLTS}late.tuple.stream": "late_tuple_stream",
     }
 )
-"""Each key of Storm's with the setting that it becomes."""
+"""Each Storm key with its setting."""
 
 _NOT_HERE = f"{_BOLTS}message.id.field.name"
-# There are others of bolts, such as that of their buffers.
+# Bolts have other keys too, such as the size of their buffers.
 _OF_WINDOWS = tuple(
     f"{_BOLTS}{name}." for name in ("window", "tuple", "watermark", "late", "message")
 )
@@ -40,12 +40,13 @@ _FIX = "StormWindow.from_config({'topology.bolts.window.length.duration.ms': 200
 
 
 def read_config(config: Mapping[str, object]) -> dict[str, object]:
-    """Return what a configuration says about a windowed bolt; its other keys are of no concern.
+    """Return the settings of a windowed bolt in a configuration; other keys are ignored.
 
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        A key of a bolt is unknown, a value is none, or a length or slide is given twice.
+        A key of a windowed bolt is unknown, a value is not valid, or a length or slide is given
+        twice.
     """
     allowed = "a mapping from Storm's keys to values"
     of_type("config", config, Mapping, allowed, _FIX)

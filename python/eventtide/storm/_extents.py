@@ -1,4 +1,4 @@
-"""How long a window is and how far it slides: so many rows, or a duration."""
+"""The length and the slide of a window: a number of rows, or a duration."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Count", "Extent", "StormShape", "check_extent", "shape_of", "slides_
 
 @dataclass(frozen=True, repr=False)
 class Count:
-    """So many rows, where a duration may stand too.
+    """A number of rows, as a length or a slide.
 
     .. versionadded:: 0.1
 
@@ -31,7 +31,7 @@ class Count:
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        It is no such number.
+        `value` is not such a number.
 
     Examples
     --------
@@ -42,28 +42,28 @@ class Count:
     value: int
 
     def __post_init__(self) -> None:
-        """Refuse what is no number of rows, where the caller can see the line."""
+        """Check the number early, so that the traceback shows the line of the caller."""
         count("count", self.value, "3", MAX_FRAMES)
 
     @classmethod
     def of(cls, value: int) -> Count:
-        """Return so many rows, under Storm's name.
+        """Return a number of rows; this is Storm's name of the constructor.
 
         .. versionadded:: 0.1
         """
         return cls(value)
 
     def __repr__(self) -> str:
-        """Return the call that makes it."""
+        """Return the call that creates this."""
         return f"Count({self.value})"
 
 
 Extent: TypeAlias = Count | Duration
-"""So many rows, or a length of time: ``Count(3)``, ``"20s"`` or ``timedelta(seconds=20)``."""
+"""A number of rows, or a duration: ``Count(3)``, ``"20s"`` or ``timedelta(seconds=20)``."""
 
 
 def check_extent(name: str, extent: Extent) -> None:
-    """Refuse what is neither a `Count` nor a duration of a millisecond or more.
+    """Reject a value that is neither a `Count` nor a duration of a millisecond or more.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def check_extent(name: str, extent: Extent) -> None:
 
 
 def slides_past(length: Extent, slide: Extent) -> bool:
-    """Return whether there are rows between windows, which are in none."""
+    """Return whether rows between two windows are in no window."""
     if isinstance(length, Count) and isinstance(slide, Count):
         return slide.value > length.value
     if isinstance(length, Count) or isinstance(slide, Count):
@@ -93,14 +93,14 @@ def slides_past(length: Extent, slide: Extent) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class StormShape(Shape):
-    """Windows over rows that are kept one by one: their length and their slide.
+    """A window over rows that are stored one by one, with a length and a slide.
 
     Parameters
     ----------
     length, slide : Count, str or timedelta
-        Each in rows or in time.
+        The length and the slide, each in rows or in time.
     max_events_in_memory : int, optional
-        The most rows of a key that are in memory at once.
+        The maximum number of rows of a key in memory.
     """
 
     profile: ClassVar[Profile] = "storm"
@@ -122,16 +122,16 @@ class StormShape(Shape):
 
     @property
     def closes(self) -> str | None:
-        """When a window closes: of so many rows, once the watermark has reached them."""
+        """The rule that closes a window; with a slide in rows, W must reach the rows' times."""
         return "W >= the times of its rows" if isinstance(self.slide, Count) else None
 
     @property
     def meaning(self) -> str:
-        """What the windows are, in plain words, in one line."""
+        """The description of the windows for `explain`, in one line."""
         return f"windows of the last {_words(self.length)}, one every {_words(self.slide)}"
 
     def to_options(self, *, zoned: bool) -> dict[str, str]:  # noqa: ARG002 - there are no days
-        """Return what the JVM reads."""
+        """Return the options for the JVM."""
         options = {"kind": "storm", **_option("length", self.length)}
         options |= _option("slide", self.slide)
         if self.max_events_in_memory is not None:
@@ -139,12 +139,12 @@ class StormShape(Shape):
         return options
 
     def __repr__(self) -> str:
-        """Return the method call that makes it, such as ``with_window('20s', Count(3))``."""
+        """Return the method call that creates this, such as ``with_window('20s', Count(3))``."""
         return f"with_window({self.length!r}, {self.slide!r})"
 
 
 def shape_of(length: Extent, slide: Extent, max_events_in_memory: int | None) -> Shape:
-    """Return windows of frames where aggregates can be made by them, else of rows.
+    """Return windows with frames if the length and slide allow it, otherwise windows of rows.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a bolt was told, as plain data."""
+"""The settings of a bolt, as plain data."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ if TYPE_CHECKING:
 __all__ = ["EVENT_TIME", "STREAM", "Bolt", "Streams", "Timestamp"]
 
 STREAM = "_stream"
-"""The column that says which stream a row is of, where there are several."""
+"""The column with the stream of a row, if the bolt reads several streams."""
 
 EVENT_TIME = "_extracted_event_time"
-"""The column of an event time that is no column of the rows."""
+"""The column of an event time that is computed from the rows."""
 
 Timestamp: TypeAlias = str | Column | Mapping[str, str | Column]
-"""Where the event time is: a column, SQL text or a Column, or these by the names of streams."""
+"""The event time: a column name, SQL text or a Column, or a mapping of stream names to these."""
 
 
 @dataclass(frozen=True, eq=False)
 class Streams:
-    """What a bolt reads.
+    """The input streams of a bolt.
 
     Parameters
     ----------
     frames : mapping of str to DataFrame
-        By the name of the stream; one without a name stands under ``"default"``, as in Storm.
+        The DataFrames by stream name; a stream without a name is ``"default"``, as in Storm.
     column : str or Column, optional
-        What tells the stream of a row, where one DataFrame has several.
+        The column that identifies the stream of a row if one DataFrame has several streams.
     declared : sequence of str
         The streams that the watermark waits for.
     are_named : bool
-        Whether rows get a column that names their stream.
+        Whether rows get a column with the name of their stream.
     """
 
     frames: Mapping[str, DataFrame]
@@ -50,7 +50,7 @@ class Streams:
 
     @property
     def substream(self) -> Substream:
-        """What tells streams apart, for the watermark."""
+        """The column that identifies streams, for the watermark."""
         if self.column is not None:
             return self.column
         return STREAM if self.are_named else F.lit(self.declared[0])
@@ -58,7 +58,7 @@ class Streams:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bolt:
-    """The settings of a bolt; None for what nobody has said."""
+    """The settings of a bolt; None if a setting is not set."""
 
     length: Extent | None = None
     slide: Extent | None = None

@@ -1,4 +1,4 @@
-"""How a bolt prints itself."""
+"""The repr of a bolt."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OTHERS = (
 
 
 def calls(bolt: Bolt) -> Iterator[str]:
-    """Yield the method calls that make a bolt, after the one that begins it."""
+    """Yield the method calls that create a bolt, after the constructor."""
     if bolt.length is not None:
         yield f"with_window({bolt.length!r}, {bolt.slide!r})"
     values = ((name, getattr(bolt, name)) for name in _OTHERS)

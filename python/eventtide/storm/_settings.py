@@ -1,4 +1,4 @@
-"""How large a bolt's windows are and by which time: the first half of its builder."""
+"""The first half of the builder of a bolt: window sizes and time."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ class BoltSettings(Bolt):
     """Length, slide, timestamps, late rows and memory."""
 
     def with_window(self, length: Extent, slide: Extent | None = None) -> Self:
-        """Say how long a window is and how far it slides, each in rows or in time.
+        """Set the length and the slide of windows, each in rows or in time.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         length : Count, str or timedelta
-            The last so many rows, or all of the last so much time.
+            A window holds the last `length` rows, or all rows of the last `length` of time.
         slide : Count, str or timedelta, optional
-            A window after so many rows, or at each multiple of so much time; by default after
-            each row. Farther than the length is allowed and warned of: rows between windows are
-            then in none.
+            There is a window after each `slide` rows, or at each multiple of `slide` in time; by
+            default after each row. A slide longer than the length is allowed with a warning: rows
+            between two windows are then in no window.
         """
         return self._sized(length, Count(1) if slide is None else slide)
 
@@ -58,7 +58,7 @@ class BoltSettings(Bolt):
         return replace(self, length=length, slide=slide)
 
     def with_tumbling_window(self, length: Extent) -> Self:
-        """Put windows side by side: as far as a window is long, the next one is away.
+        """Use adjacent windows, whose slide is equal to their length.
 
         .. versionadded:: 0.1
         """
@@ -66,44 +66,44 @@ class BoltSettings(Bolt):
         return replace(self, length=length, slide=length)
 
     def with_timestamp_field(self, field: str | Mapping[str, str]) -> Self:
-        """Name the column of the event time.
+        """Set the event-time column.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         field : str or mapping of str to str
-            A TIMESTAMP, or a BIGINT with milliseconds since 1970, as Storm has it; then its time is
-            one more column of the rows, ``_extracted_event_time``. For each stream its own where
-            they differ. A row without a usable time is kept in the late log.
+            A TIMESTAMP, or a BIGINT with milliseconds since 1970, as in Storm. The time of a BIGINT
+            is added to the rows as a column ``_extracted_event_time``. Use a mapping if the column
+            differs between streams. A row without a usable time is written to the late log.
 
         Raises
         ------
         InvalidArgumentError
-            A timestamp was given already.
+            A timestamp is already set.
         """
         return self._timed("timestamp_field", field)
 
     def with_timestamp_extractor(self, extractor: Timestamp) -> Self:
-        """Compute the event time of a row: an expression takes the place of Storm's function.
+        """Set the expression that computes the event time of a row, in place of Storm's function.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         extractor : str, Column, or mapping of str to these
-            SQL text or a Column with a TIMESTAMP, or with milliseconds since 1970. Rows get its
-            value as one more column, ``_extracted_event_time``.
+            SQL text or a Column with a TIMESTAMP, or with milliseconds since 1970. Its value is
+            added to the rows as a column ``_extracted_event_time``.
 
         Raises
         ------
         InvalidArgumentError
-            A timestamp was given already.
+            A timestamp is already set.
         """
         return self._timed("timestamp_extractor", extractor)
 
     def with_lag(self, lag: Duration) -> Self:
-        """Say how far a row may be behind the latest of its stream; by default not at all.
+        """Set how far a row may be behind the latest row of its stream; by default zero.
 
         .. versionadded:: 0.1
         """
@@ -111,14 +111,14 @@ class BoltSettings(Bolt):
         return replace(self, lag=lag)
 
     def with_watermark_interval(self, interval: Duration) -> Self:
-        """Say how often the watermark is told; by default every second.
+        """Set how often the watermark is emitted; by default every second.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         interval : str or timedelta
-            1 ms or more, by the clock. Nothing closes between two times.
+            1 ms or more, in processing time. No window closes between two emissions.
         """
         frame_micros("watermark_interval", interval)
         return replace(self, watermark_interval=interval)
@@ -128,24 +128,24 @@ class BoltSettings(Bolt):
 
         .. versionadded:: 0.1
 
-        Without it they are kept in the late log all the same, which `read_late` reads.
+        Without a stream the late rows are also written to the late log, which `read_late` reads.
         """
         of_type("late_tuple_stream", stream_id, str, "a name", ".with_late_tuple_stream('late')")
         return replace(self, late_tuple_stream=stream_id)
 
     def with_max_events_in_memory(self, most: int) -> Self:
-        """Say how many rows of a key may be in memory at once; by default a million.
+        """Set the maximum number of rows of a key in memory; by default one million.
 
         .. versionadded:: 0.1
 
-        Others are read from the state, or from a file of the Python worker's, when a window is
-        asked for them.
+        Other rows are read from the state, or from a file of the Python worker, when a window's
+        rows are read.
         """
         count("max_events_in_memory", most, "100_000")
         return replace(self, max_events_in_memory=most)
 
     def with_late(self, action: LateAction) -> Self:
-        """Say what becomes of late rows: ``"log"``, the default, ``"count"`` or ``"fail"``.
+        """Set how late rows are handled: ``"log"``, the default, ``"count"`` or ``"fail"``.
 
         .. versionadded:: 0.1
         """
@@ -153,7 +153,7 @@ class BoltSettings(Bolt):
         return replace(self, late=action)
 
     def with_late_to(self, path: str) -> Self:
-        """Keep the late log in this folder, by default ``late`` in the checkpoint.
+        """Set the folder of the late log, by default ``late`` in the checkpoint.
 
         .. versionadded:: 0.1
         """

@@ -27,7 +27,7 @@ def read_streams(
     stream: str | Column | None,
     declared: Sequence[str] | None,
 ) -> Streams:
-    """Return what `StormWindow.on` was told, once it is right."""
+    """Return the checked arguments of `StormWindow.on`."""
     if isinstance(of, DataFrame):
         return _one_frame(of, stream, declared)
     fix = ".on({'orders': orders, 'clicks': clicks})"
@@ -71,7 +71,7 @@ def _one_frame(
 
 
 def check_free(name: str, frame: DataFrame, added: tuple[str, ...], fix: str) -> None:
-    """Refuse a stream with a column that the bolt adds."""
+    """Reject a stream with a column that the bolt adds."""
     for column in added:
         if column.lower() in {known.lower() for known in frame.columns}:
             problem = f"has a column {column}, which the bolt adds"
@@ -80,7 +80,7 @@ def check_free(name: str, frame: DataFrame, added: tuple[str, ...], fix: str) ->
 
 
 def _check_alike(frames: Mapping[str, DataFrame], fix: str) -> None:
-    """Refuse columns of one name and two types: Spark would find a third for both."""
+    """Reject columns of one name and two types, which Spark would convert to a third type."""
     known: dict[str, tuple[str, str]] = {}
     for stream, frame in frames.items():
         for field in frame.schema:
@@ -95,7 +95,7 @@ def _check_alike(frames: Mapping[str, DataFrame], fix: str) -> None:
 
 
 def check_timestamp(name: str, timestamp: Timestamp) -> None:
-    """Refuse what is no column."""
+    """Reject timestamps that are neither a column, an expression nor a mapping to these."""
     allowed = "a column name, SQL text or a Column; or a mapping from streams to these"
     fix = f".with_{name}('ts')"
     of_type(name, timestamp, (str, Column, Mapping), allowed, fix)
@@ -113,13 +113,13 @@ class Timed:
 
 
 def timed(bolt: Bolt) -> Timed:
-    """Put the streams of a bolt together, by the names of their columns, with their event time."""
+    """Return the union of a bolt's streams by column name, with their event time."""
     name: str = "timestamp_field"
     timestamp: Timestamp | None = bolt.timestamp_field
     if timestamp is None:
         name, timestamp = "timestamp_extractor", bolt.timestamp_extractor
     streams = bolt.streams
-    assert streams is not None  # noqa: S101 - `bound` has seen to it
+    assert streams is not None  # noqa: S101 - `bound` has checked it
     if timestamp is None:
         return Timed(_union(streams, streams.frames), None)
     each = timestamp if isinstance(timestamp, Mapping) else dict.fromkeys(streams.frames, timestamp)
@@ -148,7 +148,7 @@ def _column(of: str | Column) -> Column:
 
 
 def _check_streams(name: str, timestamp: Mapping[str, str | Column], streams: Streams) -> None:
-    """Refuse times of streams that nobody declared, and streams without one."""
+    """Reject times of undeclared streams, and streams without a time."""
     if not streams.are_named:
         problem = "is by the names of streams, and the bolt reads one DataFrame"
         allowed = f"a mapping with .on({{...}}), or one {name} for all rows"
@@ -171,7 +171,7 @@ def _check_streams(name: str, timestamp: Mapping[str, str | Column], streams: St
 def _check_kinds(
     names: Mapping[str, str], times: Mapping[str, str | Column], streams: Streams
 ) -> None:
-    """Refuse times with and without a zone beside each other: they cannot be compared."""
+    """Reject a mix of times with and without a time zone, which cannot be compared."""
     kinds = {
         stream: kind_over(names[stream], time, time, streams.frames[stream])
         for stream, time in times.items()

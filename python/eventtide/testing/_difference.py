@@ -1,4 +1,4 @@
-"""What two lists of rows do not share, in words."""
+"""The difference of two lists of rows, as text."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 
 def difference(expected: list[dict[str, Any]], got: list[dict[str, Any]]) -> list[str]:
-    """Return a line for each row that is missing and each that was not expected.
+    """Return a line for each missing row and for each unexpected row.
 
-    Order does not count, the number of equal rows does.
+    The order of rows is ignored; the number of equal rows is compared.
 
     Examples
     --------

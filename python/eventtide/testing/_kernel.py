@@ -1,4 +1,4 @@
-"""One script for a window's query and for the kernel alone, which have to agree."""
+"""A script that runs a window as a query and in the kernel alone, and compares the results."""
 
 from __future__ import annotations
 
@@ -28,38 +28,38 @@ if TYPE_CHECKING:
 __all__ = ["KernelScript", "WindowOf"]
 
 WindowOf: TypeAlias = Callable[[DataFrame], "WindowBuilder"]
-"""Makes the window under test from the scripted stream."""
+"""Creates the window under test from the scripted stream."""
 
 _NUMBER = "_number"
-"""The column that tells rows apart."""
+"""The column that identifies rows."""
 
 
 class KernelScript:
-    """Runs one script twice, as a real query and on the kernel alone, and compares the two.
+    """Runs one script twice, as a real query and in the kernel alone, and compares the two.
 
-    After each step both must have given the same results, and must have called the same rows late.
-    The kernel knows rows by their numbers only: what its windows hold is aggregated by a batch
-    query. So a difference is in what Spark's half adds: plans, exchanges, state, deadlines.
+    After each step both must have the same results and the same late rows. The kernel identifies
+    rows by their numbers only; a batch query aggregates the rows of its windows. So a difference is
+    caused by the Spark module: plans, exchanges, state, timers.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     window : callable
-        Takes the scripted stream, returns the window.
+        A function of the scripted stream that returns the window.
     schema : str
-        Of the stream, as Spark writes it: ``"ts timestamp, user string"``.
+        The schema of the stream as Spark DDL: ``"ts timestamp, user string"``.
     clock : str or datetime
-        What the clock shows at the start; without a zone it is UTC.
+        The time of the clock at the start; a time without a zone is in UTC.
     session : SparkSession, optional
-        The active one by default.
+        The session; by default the active session.
 
     Raises
     ------
     AssertionError
-        From a step, with the rows that only one of the two has.
+        A step has different results; the message lists the rows that only one of the two has.
     UnsupportedPlanError
-        The window has results by `early`, `updates` or a condition.
+        The window has results from `early`, `updates` or a condition.
 
     Examples
     --------
@@ -83,29 +83,29 @@ class KernelScript:
             lambda events: window(events).results, schema, clock=clock, session=self._spark
         )
         self._kernel = _jvm.kernel_run(self._script.result)
-        self._rows: list[tuple[Any, ...]] = []  # all so far, the number of each at its end
+        self._rows: list[tuple[Any, ...]] = []  # all rows, each with its number as the last value
         self._late = 0
 
     def rows(self, *batches: Sequence[RowLike], partitions: int = 1) -> Self:
-        """Let both have more rows, each argument as a micro-batch of its own; see `Script.rows`."""
+        """Add rows to both, each argument as a separate micro-batch; see `Script.rows`."""
         for batch in batches:
             self._script.rows(batch, partitions=partitions)
             self._compare(*self._batch(batch))
         return self
 
     def clock(self, to: str | datetime) -> Self:
-        """Set the clock of both, or move it; see `Script.clock`."""
+        """Set or advance the clock of both; see `Script.clock`."""
         self._script.clock(to)
         self._compare(json.loads(self._kernel.tick(self._now()))["results"], [])
         return self
 
     def restart(self, *, clock: str | datetime | None = None) -> Self:
-        """Stop the query and go on from its checkpoint; the kernel just goes on.
+        """Restart the query from its checkpoint; the kernel continues without a restart.
 
         Parameters
         ----------
         clock : str or datetime, optional
-            What the clock shows by then, as for `clock`.
+            The time of the clock at the restart, as for `clock`.
         """
         self._script.restart(clock=clock)
         self._compare(json.loads(self._kernel.tick(self._now()))["results"], [])
@@ -115,7 +115,7 @@ class KernelScript:
         return micros_since_epoch(moment(self._script.now))
 
     def _batch(self, batch: Sequence[RowLike]) -> tuple[list[Any], list[int]]:
-        """Return the kernel's results for a batch, and the numbers of the rows that are late."""
+        """Return the kernel's results for a batch, and the numbers of the late rows."""
         first = len(self._rows)
         self._rows += [(*storable(row, self._schema), first + n) for n, row in enumerate(batch)]
         window = self._window(self._frame(self._rows[first:]))
@@ -151,7 +151,7 @@ class KernelScript:
             raise AssertionError("\n".join([where, *faults]))
 
     def _results(self, panes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Yield the kernel's results as the query has them."""
+        """Yield the kernel's results as rows of the query's result."""
         if not panes:
             return
         schema = self._script.result.schema
@@ -176,7 +176,7 @@ class KernelScript:
             yield {**{name: said[name] for name in said if name in schema.names}, **values}
 
     def _newly_late(self) -> list[dict[str, Any]]:
-        """Return the rows of the late log that the last step has added, as they came."""
+        """Return the input rows that the last step has added to the late log."""
         rows = read_late(self._spark, self._script.checkpoint).orderBy("_batch_id")
         found = rows.select(*self._schema.names).collect()
         before, self._late = self._late, len(found)
@@ -196,17 +196,17 @@ class KernelScript:
         self.close()
 
     def close(self) -> None:
-        """Stop the query, let go of its rows and remove its checkpoint."""
+        """Stop the query, release its rows and remove its checkpoint."""
         self._script.close()
 
 
 def _name(columns: Iterable[str | Column]) -> Column:
-    """Return a text that rows have in common which have these columns in common."""
+    """Return a text that is equal for rows with equal values in these columns."""
     return F.to_json(F.struct(F.lit(0), *columns), {"ignoreNullFields": "false"})
 
 
 def _bounds(pane: dict[str, Any], schema: StructType) -> dict[str, Any]:
-    """Return the window of a result: times, or numbers of rows."""
+    """Return the bounds of a result's window: times, or row numbers."""
     kind = schema["window"].dataType
     if isinstance(kind, StructType) and kind["start"].dataType == LongType():
         return {"start": pane["start"], "end": pane["end"]}

@@ -1,4 +1,4 @@
-"""A script: what a query reads, what its clock shows, and what must come out."""
+"""A script: the input of a query, the time of its clock, and the expected results."""
 
 from __future__ import annotations
 
@@ -25,40 +25,41 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Query: TypeAlias = Callable[[DataFrame], DataFrame | WindowBuilder]
-"""Makes the streaming query under test from the scripted stream."""
+"""Creates the streaming query under test from the scripted stream."""
 
 
 class Script:
-    """Runs a real streaming query, step by step, from a scripted source under a scripted clock.
+    """Runs a real streaming query, step by step, with a scripted source and a scripted clock.
 
-    Each step lasts until the query has nothing left to do, so that the next one finds it quiet.
-    Nothing sleeps, and the query's time is the script's: batch timestamps, lulls and idle
-    timeouts follow the clock that the script sets.
+    Each step waits until the query has no more work. Nothing sleeps, and the script controls the
+    query's time: batch timestamps, lulls and idle timeouts follow the script's clock.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     query : callable
-        Takes the scripted stream, returns the DataFrame to run, or the window whose results to run.
+        A function of the scripted stream that returns the DataFrame to run, or a window whose
+        results are run.
     schema : str or StructType
-        Of the stream, as Spark writes it: ``"ts timestamp, user string"``.
+        The schema of the stream, as a type or as Spark DDL: ``"ts timestamp, user string"``.
     clock : str or datetime
-        What the clock shows at the start; without a zone it is UTC.
+        The time of the clock at the start; a time without a zone is in UTC.
     output_mode : str
         ``"append"``, ``"update"`` or ``"complete"``.
     checkpoint : str, optional
-        A folder to go on from; the first rows of the script must then be those that it has read.
-        By default an empty one, which goes with the script.
+        The checkpoint folder to continue from. The first rows of the script must then be the rows
+        that the checkpoint's query has read. By default a temporary folder, which is removed with
+        the script.
     session : SparkSession, optional
-        The active one by default.
+        The session; by default the active session.
 
     Raises
     ------
     InvalidArgumentError
-        A schema that is not one of a row, or a step that needs a running query after `stop`.
+        The schema is not that of a row, or a step after `stop` needs a running query.
     AssertionError
-        From `expect`, with what is missing and what was not expected.
+        The results differ from those of `expect`; the message lists missing and unexpected rows.
 
     Examples
     --------
@@ -83,7 +84,7 @@ class Script:
         made = query(self._source.stream())
         self._result = made.results if isinstance(made, WindowBuilder) else made
         start_ms = micros_since_epoch(moment(clock)) // 1000
-        # An upload of its state may still be on its way when the query has been stopped.
+        # A state upload may still be running after the query was stopped.
         self._folder = tempfile.TemporaryDirectory(
             prefix="eventtide-script-", ignore_cleanup_errors=True
         )
@@ -104,44 +105,44 @@ class Script:
 
     @property
     def result(self) -> DataFrame:
-        """What the query gives, as a streaming DataFrame."""
+        """The result of the query, as a streaming DataFrame."""
         return self._result
 
     @property
     def streaming_query(self) -> StreamingQuery:
-        """The present run, for `et.progress` and the like."""
+        """The current run, for `et.progress` and the like."""
         return self._run.query()
 
     @property
     def last_batch(self) -> int:
-        """The id of the last batch of the present run, from 0; -1 before there is one."""
+        """The id of the last batch of the current run, from 0; -1 before the first batch."""
         return self._run.last_batch_id()
 
     def rows(self, *batches: Sequence[RowLike], partitions: int = 1) -> Self:
-        """Let the source have more rows, each argument as a micro-batch of its own.
+        """Add rows to the source, each argument as a separate micro-batch, and run the query.
 
         Parameters
         ----------
         batches
-            Rows as dicts or tuples; times as text or datetimes, without a zone in UTC.
+            Rows as dicts or tuples. Times are text or datetimes; times without a zone are in UTC.
         partitions : int
-            How many partitions the rows of each batch are spread over, one by one in turn.
+            The number of partitions of each batch. Rows are assigned to partitions round-robin.
 
         Raises
         ------
         InvalidArgumentError
-            A row that has other columns, or a number of partitions below 1.
+            A row has other columns, or the number of partitions is below 1.
         ArgumentTypeError
-            A number of partitions that is none.
+            `partitions` is not a whole number.
         PySparkTypeError, PySparkValueError
-            And others from Spark, for a value that its column cannot hold.
+            Spark rejects a value that its column cannot hold. Spark may raise other errors too.
         """
         self.waiting(*batches, partitions=partitions)
         self._settle("rows")
         return self
 
     def waiting(self, *batches: Sequence[RowLike], partitions: int = 1) -> Self:
-        """Let the source have more rows without waiting for the query, which may be stopped."""
+        """Add rows to the source without waiting for the query, which may be stopped."""
         made = [[storable(row, self._schema) for row in batch] for batch in batches]
         self._source.add(*made, partitions=int(count("partitions", partitions)))
         return self
@@ -152,9 +153,9 @@ class Script:
         Parameters
         ----------
         to : str or datetime
-            What it shows from now on.
+            The new time of the clock, or the duration.
         jumps : bool
-            Whether it is set wrongly, or right again, so that no time passes.
+            Whether this is a clock step: the clock changes although no time elapses.
         """
         now_ms = micros_since_epoch(self._time(to)) // 1000
         if jumps:
@@ -178,7 +179,7 @@ class Script:
         self._run.settle()
 
     def stop(self) -> Self:
-        """Stop the query; `restart` goes on from its checkpoint."""
+        """Stop the query; `restart` continues from its checkpoint."""
         self._run.stop()
         self._stopped = True
         return self
@@ -190,16 +191,17 @@ class Script:
         available_now: bool = False,
         drain: bool = False,
     ) -> Self:
-        """Stop the query if it runs, and start it again from its checkpoint.
+        """Stop the query if it runs, and restart it from its checkpoint.
 
         Parameters
         ----------
         clock : str or datetime, optional
-            What the clock shows by then, as for `clock`.
+            The time of the clock at the restart, as for `clock`.
         available_now : bool
-            Read what there is and end, as ``trigger(availableNow=True)`` does.
+            Whether to read all available rows and end, as ``trigger(availableNow=True)``.
         drain : bool
-            Do so, and close every window after the last row, as ``et.start(..., drain=True)``.
+            Whether to do so and close every window after the last row, as
+            ``et.start(..., drain=True)``.
         """
         self._run.stop()
         if clock is not None:
@@ -217,7 +219,7 @@ class Script:
         return self
 
     def results(self) -> list[Row]:
-        """Return the rows that the query has put out since they were last asked for."""
+        """Return the result rows since the last call of `results` or `expect`."""
         return self._run.new_results().collect()
 
     def expect(
@@ -227,22 +229,22 @@ class Script:
         late: int | None = None,
         watermark: str | datetime | None = None,
     ) -> Self:
-        """Compare what came out since the last `expect`; what is not given is not compared.
+        """Compare the results since the last `expect`; omitted arguments are not compared.
 
         Parameters
         ----------
         results : list of rows, optional
-            All rows that the query has put out since, in any order.
+            All result rows since then, in any order.
         late : int, optional
-            How many late rows Spark's progress has counted since: of a window from `et.window` its
-            rows that came too late, of Spark's own operators what they dropped.
+            The number of late rows in Spark's progress since then: the late rows of a window of
+            `et.window`, or the rows dropped by Spark operators.
         watermark : str or datetime, optional
             The watermark for the next batch.
 
         Raises
         ------
         AssertionError
-            With the differences, one a line.
+            The message lists the differences, one per line.
         """
         faults = []
         got = [readable_row(row, self._result.schema) for row in self.results()]
@@ -260,12 +262,12 @@ class Script:
 
     @property
     def watermark(self) -> str:
-        """The watermark for the next batch, as text in UTC; 1970 before there is one."""
+        """The watermark for the next batch, as text in UTC; 1970 while there is no watermark."""
         return time_text(_at(self._run.watermark_ms() * 1000))
 
     @property
     def now(self) -> str:
-        """What the clock shows, as text in UTC."""
+        """The time of the clock, as text in UTC."""
         return time_text(_at(self._run.now_ms() * 1000))
 
     def _time(self, to: str | datetime) -> datetime:
@@ -288,14 +290,14 @@ class Script:
         self.close()
 
     def close(self) -> None:
-        """Stop the query, let go of its rows and remove its checkpoint."""
+        """Stop the query, release its rows and remove its checkpoint."""
         self._run.stop()
         self._source.close()
         self._folder.cleanup()
 
 
 def row_type(ddl: str) -> StructType:
-    """Return the type of rows with these columns, as Spark writes it."""
+    """Return the row type of a Spark DDL text."""
     parsed = StructType.fromDDL(ddl)
     if not isinstance(parsed, StructType):
         raise InvalidArgumentError(

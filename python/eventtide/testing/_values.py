@@ -1,4 +1,4 @@
-"""Row values in a form that can be compared and read: times are text in UTC."""
+"""Row values in a comparable and readable form: times are text in UTC."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 RowLike: TypeAlias = "Mapping[str, Any] | Sequence[Any]"
-"""A row as a user writes it: values by column name, or in the order of the columns."""
+"""A row in a test: values by column name, or in the order of the columns."""
 
 
 def time_text(value: str | datetime) -> str:
-    """Return a time as ``2024-01-01T00:00:07Z``, with microseconds only where there are any.
+    """Return a time as ``2024-01-01T00:00:07Z``, with microseconds only if they are not zero.
 
     A time without a zone is in UTC.
 
     Raises
     ------
     InvalidArgumentError
-        Text that is not ISO 8601.
+        The text is not ISO 8601.
     ArgumentTypeError
-        Neither text nor a datetime.
+        The value is neither text nor a datetime.
     """
     moment = _parsed(value)
     zoned = moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
@@ -65,7 +65,7 @@ def moment(value: str | datetime) -> datetime:
 
 
 def readable(value: Any, kind: DataType) -> Any:  # noqa: ANN401 - any value a row can hold
-    """Return a value of a row, its own or an expected one, in the form that is compared."""
+    """Return a value of an actual or expected row in comparable form."""
     if value is None:
         return None
     if isinstance(kind, (TimestampType, TimestampNTZType)):
@@ -85,7 +85,7 @@ def readable_row(row: RowLike, schema: StructType) -> dict[str, Any]:
     Raises
     ------
     InvalidArgumentError
-        A row whose columns are not those of the schema.
+        The columns of the row are not those of the schema.
     """
     names = schema.fieldNames()
     if isinstance(row, Row):
@@ -102,14 +102,14 @@ def readable_row(row: RowLike, schema: StructType) -> dict[str, Any]:
 
 
 def storable(row: RowLike, schema: StructType) -> tuple[Any, ...]:
-    """Return a row as ``createDataFrame`` wants it, times as aware datetimes.
+    """Return a row in the form that ``createDataFrame`` requires, with aware datetimes.
 
-    A dict may leave columns out, which are null then.
+    Columns that a dict omits are null.
 
     Raises
     ------
     InvalidArgumentError
-        A column that the schema does not have, or another number of values.
+        The row has a column that is not in the schema, or another number of values.
     """
     names = schema.fieldNames()
     if isinstance(row, str) or (isinstance(row, dict) and not set(row) <= set(names)):

@@ -1,6 +1,6 @@
-"""Windows in VoltSP's words: what its page on time and watermarks shows, over a DataFrame.
+"""VoltSP's windows over a DataFrame, with the names of its page on time and watermarks.
 
-The builder makes a window of `et.window` and adds nothing to it, so both do the same.
+The builder creates a window of `et.window` with the same behaviour.
 """
 
 from eventtide.voltsp._aggregates import AggregateDefinition

@@ -1,4 +1,4 @@
-"""What a window computes, as `with_aggregate_definition` says it."""
+"""The aggregates of a window, for `with_aggregate_definition`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["Aggregate", "AggregateDefinition"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Aggregate:
-    """One aggregate: its kind, the name of its column, and what it is over."""
+    """One aggregate: its kind, the name of its column, and its input."""
 
     kind: str
     name: str
     of: str | Column | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is wrong, where the caller can see the line."""
+        """Check the arguments early, so that the traceback shows the line of the caller."""
         of_type("name", self.name, str, "a name for the new column", "name='total'")
         if self.kind == "expression":
             fix = "expression='count_if(ok)'"
@@ -35,7 +35,7 @@ class Aggregate:
             check_extractor("column", self.of)
 
     def __repr__(self) -> str:
-        """Return the method call that makes it."""
+        """Return the method call that creates this."""
         if self.kind == "count" and self.of is None:
             return "count()" if self.name == "count" else f"count({self.name!r})"
         return f"{self.kind}({self.name!r}, {self.of!r})"
@@ -43,7 +43,7 @@ class Aggregate:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AggregateDefinition:
-    """The aggregates of a window; `VoltSPWindow.with_aggregate_definition` begins with none.
+    """The aggregates of a window; `VoltSPWindow.with_aggregate_definition` starts with none.
 
     .. versionadded:: 0.1
 
@@ -59,49 +59,49 @@ class AggregateDefinition:
     aggregates: tuple[Aggregate | Column, ...] = ()
 
     def count(self, name: str = "count", column: str | Column | None = None) -> Self:
-        """Count the rows, or those where the column is not null.
+        """Count the rows, or the rows in which the column is not null.
 
         .. versionadded:: 0.1
         """
         return self._and(Aggregate("count", name, column))
 
     def sum(self, name: str, column: str | Column) -> Self:
-        """Add the values up.
+        """Compute the sum of the values.
 
         .. versionadded:: 0.1
         """
         return self._and(Aggregate("sum", name, column))
 
     def avg(self, name: str, column: str | Column) -> Self:
-        """Take the mean of the values.
+        """Compute the mean of the values.
 
         .. versionadded:: 0.1
         """
         return self._and(Aggregate("avg", name, column))
 
     def min(self, name: str, column: str | Column) -> Self:
-        """Take the lowest value.
+        """Compute the lowest value.
 
         .. versionadded:: 0.1
         """
         return self._and(Aggregate("min", name, column))
 
     def max(self, name: str, column: str | Column) -> Self:
-        """Take the highest value.
+        """Compute the highest value.
 
         .. versionadded:: 0.1
         """
         return self._and(Aggregate("max", name, column))
 
     def expression(self, name: str, expression: str) -> Self:
-        """Compute any aggregate that can be merged, written as SQL text.
+        """Compute any mergeable aggregate, as SQL text.
 
         .. versionadded:: 0.1
         """
         return self._and(Aggregate("expression", name, expression))
 
     def agg(self, *columns: Column) -> Self:
-        """Compute any aggregates of Spark's that can be merged, as for `WindowBuilder.agg`.
+        """Compute any mergeable Spark aggregates, as for `WindowBuilder.agg`.
 
         .. versionadded:: 0.1
         """
@@ -111,7 +111,7 @@ class AggregateDefinition:
         return self._and(*columns)
 
     def __repr__(self) -> str:
-        """Return the calls that make it."""
+        """Return the method calls that create this."""
         return ".".join(
             repr(one) if isinstance(one, Aggregate) else f"agg({one!r})" for one in self.aggregates
         )

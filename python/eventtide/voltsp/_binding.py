@@ -1,4 +1,4 @@
-"""From VoltSP's words to those of `et.window`."""
+"""The translation of a VoltSP window to a window of `et.window`."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 __all__ = ["EXTRACTED", "Bound", "bound"]
 
 EXTRACTED = "_extracted_event_time"
-"""The column of an event time that is an expression."""
+"""The column of an event time that is computed by an expression."""
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A window over rows, step by step, so that a document can say where one went wrong."""
+    """A window over rows, built step by step, so that a document error can name its place."""
 
     window: WindowDefinition
     builder: WindowBuilder
     keys: tuple[str | Column, ...]
 
     def aggregates(self) -> Iterator[Column]:
-        """Compute the aggregates one after the other, each once it proved to be of these rows."""
+        """Yield the aggregates one after the other, each after a check against the rows."""
         rows, name = self._rows(), "aggregate_definition"
         for one in self.window.aggregate_definition.aggregates:
             with made_of(rows, name, one):
@@ -53,21 +53,21 @@ class Bound:
             yield column
 
     def _rows(self) -> DataFrame:
-        """Return rows with all columns that aggregates may use."""
+        """Return the rows with all columns that aggregates may use."""
         df = self.builder.df
         if not self.builder.settings.processing_time:
             return df
         return df.selectExpr("*", f"CAST(NULL AS TIMESTAMP) AS {PROCESSING_TIME}")
 
     def triggers(self, aggregates: Sequence[Column]) -> Iterator[WindowTrigger]:
-        """Return the triggers one after the other, each once it proved to be of these results."""
+        """Yield the triggers one after the other, each after a check against the results."""
         for trigger in self.window.triggers:
             if trigger.name == "when":
                 check_condition(trigger.value, self._results(aggregates))
             yield trigger
 
     def _results(self, aggregates: Sequence[Column]) -> DataFrame:
-        """Return rows with what a condition may use: the aggregates, and no keys."""
+        """Return rows with the columns that a condition may use: the aggregates, not the keys."""
         columns = [F.col(key) if isinstance(key, str) else key for key in self.keys]
         keys = [column.alias(f"_key_{number}") for number, column in enumerate(columns)]
         return (
@@ -80,13 +80,13 @@ class Bound:
     def finished(
         self, aggregates: Sequence[Column], triggers: Sequence[WindowTrigger]
     ) -> WindowBuilder:
-        """Return the window with all of these."""
+        """Return the window with these aggregates and triggers."""
         builder = self.builder.agg(*aggregates)
         return builder.emit(*triggers) if triggers else builder
 
 
 def bound(window: WindowDefinition, df: DataFrame) -> Bound:
-    """Return the window over rows, but for what it computes and when, once it is whole."""
+    """Return the checked window over rows, without its aggregates and triggers."""
     of_type("df", df, DataFrame, "a Spark DataFrame", "window.over(df)")
     check(window)
     keys = tuple(extracted("key_extractor", key, df) for key in window.key_extractor)
@@ -150,7 +150,7 @@ def _silent(builder: WindowBuilder, config: TimeConfig) -> WindowBuilder:
 
 
 def _given(builder: WindowBuilder, window: WindowDefinition) -> WindowBuilder:
-    """Say what is said in the same words."""
+    """Set the settings that have the same names in both builders."""
     if window.late is not None:
         builder = builder.late(window.late)
     if window.late_to is not None:

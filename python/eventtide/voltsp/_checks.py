@@ -1,6 +1,6 @@
-"""Whether a window of VoltSP has all that it needs, and nothing that its kind or its clock has not.
+"""Checks that a VoltSP window is complete and has no settings that do not apply to it.
 
-What is left to find is found by `eventtide.windows._checks`, when results are asked for.
+`eventtide.windows._checks` makes the remaining checks when `results` is read.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _NOT_OF_COUNTS = ("delay_window_close", "late_rule", "scope", "max_rows_per_batc
 
 
 def check(window: WindowDefinition) -> None:
-    """Refuse a window that lacks something, or whose settings contradict each other.
+    """Reject a window that lacks a setting, or whose settings contradict each other.
 
     Raises
     ------
     InvalidArgumentError, InvalidDurationError
-        With the first that is wrong, and what would mend it.
+        The first invalid setting, with a suggested fix.
     """
     _check_lengths(window)
     _check_aggregates(window)
@@ -93,7 +93,7 @@ def _check_idle(window: WindowDefinition) -> None:
 
 
 def _check_clock(window: WindowDefinition) -> None:
-    """By the time of processing there is one clock, and no row is late."""
+    """Reject event-time settings in processing time, where there is one clock and no late row."""
     config = window.time_config
     if config.event_time_extractor is not None:
         return
@@ -144,7 +144,7 @@ def _check_scope(window: WindowDefinition) -> None:
 
 
 def _check_groups(window: WindowDefinition) -> None:
-    """Refuse groups of what is no key, by plain names; what else is the same, Spark knows."""
+    """Reject scope columns that are not keys; only names are compared, Spark checks the rest."""
     scope, keys = window.time_config.scope, window.key_extractor
     columns = [] if scope is None else Scope(scope).columns
     if all(isinstance(one, str) and one.isidentifier() for one in (*columns, *keys)):

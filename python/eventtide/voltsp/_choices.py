@@ -1,4 +1,4 @@
-"""The enumerations, whose names may be written as text."""
+"""The enumerations, whose members can be given by name as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["TimeSource", "WatermarkStrategy", "member"]
 
 class _Choice(Enum):
     def __repr__(self) -> str:
-        """Return the expression that it is."""
+        """Return the expression of the member."""
         return f"{type(self).__name__}.{self.name}"
 
 
@@ -21,34 +21,34 @@ class WatermarkStrategy(_Choice):
 
     .. versionadded:: 0.1
 
-    The name as text, in any case, stands for the member.
+    A member can also be given by its name as text, case-insensitively.
     """
 
     MIN_EVENT_TIME = "min_event_time"
-    """To the lowest event time of the batch, never back: the default."""
+    """Moves to the lowest event time of the batch, never back. This is the default."""
     MAX_EVENT_TIME = "max_event_time"
-    """To the highest event time of the batch, never back."""
+    """Moves to the highest event time of the batch, never back."""
 
 
 class TimeSource(_Choice):
-    """Which clock there is: that of the rows, or that of the wall.
+    """The time that measures idleness: event time or processing time.
 
     .. versionadded:: 0.1
 
-    The name as text, in any case, stands for the member.
+    A member can also be given by its name as text, case-insensitively.
     """
 
     EVENT_TIME = "event_time"
     """The watermark over all keys."""
     PROCESSING_TIME = "processing_time"
-    """The wall clock: the default."""
+    """The wall clock. This is the default."""
 
 
 _Any = TypeVar("_Any", bound=_Choice)
 
 
 def member(kind: type[_Any], name: str, value: object) -> _Any:
-    """Return a member of an enumeration, which may be written as its name.
+    """Return a member of an enumeration, given as a member or by its name.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a window of VoltSP's was told, as plain data."""
+"""The settings of a VoltSP window, as plain data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["WindowDefinition"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WindowDefinition:
-    """The settings of a window; None for what nobody has said."""
+    """The settings of a window; None if a setting is not set."""
 
     kind: WindowKind
     window_span: Size | int | None = None

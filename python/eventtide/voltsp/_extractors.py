@@ -1,4 +1,4 @@
-"""The conditions and aggregates of VoltSP's windows, over the columns of a DataFrame."""
+"""Conditions and aggregates of VoltSP windows over the columns of a DataFrame."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["check_condition", "made"]
 
 
 def check_condition(condition: object, results: DataFrame) -> None:
-    """Refuse a condition that is none over these results."""
+    """Reject a condition that is not a BOOLEAN over these results."""
     column = F.expr(condition) if isinstance(condition, str) else cast("Column", condition)
     kind = kind_over("when", condition, column, results)
     if not isinstance(kind, BooleanType):
@@ -30,7 +30,7 @@ def check_condition(condition: object, results: DataFrame) -> None:
 
 
 def made(aggregate: Aggregate) -> Column:
-    """Return the aggregate as Spark has it."""
+    """Return the aggregate as a Spark Column."""
     kind, of = aggregate.kind, aggregate.of
     if kind == "expression":
         return F.expr(str(of)).alias(aggregate.name)

@@ -1,4 +1,4 @@
-"""From a document to the window that it describes."""
+"""The creation of a window from a YAML document."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def read(text: str) -> VoltSPWindow:
     Raises
     ------
     EventtideError
-        The first that is wrong, with its line and its key.
+        The first error, with its line and its key.
     """
     return _window(parse(text))[0]
 
 
 def read_over(text: str, df: DataFrame) -> WindowBuilder:
-    """Return the window that a document describes, over rows; what these lack is placed too."""
+    """Return the window of a document over rows; errors about the rows name the line too."""
     document = parse(text)
     window, path = _window(document)
     shown = len(path)
@@ -75,7 +75,7 @@ def read_over(text: str, df: DataFrame) -> WindowBuilder:
 def _each(
     document: Document, shown: int, items: Iterator[_Item], path: Path, inside: Path = ()
 ) -> list[_Item]:
-    """Return the items of a list, or the error about one with its place."""
+    """Return the items of a list; an error about an item names its place."""
     found: list[_Item] = []
     while True:
         with document.at((*path, len(found), *inside), shown):
@@ -123,13 +123,13 @@ def _validated(document: Document) -> Pipeline:
 
 
 def _hidden(path: Path) -> int:
-    """Return how many keys lead to the window, if the path leads into one."""
+    """Return the number of keys up to the window, 0 if the path does not lead into one."""
     kinds = [str(field.alias) for field in Emitter.model_fields.values()]
     return next((i + 1 for i, key in enumerate(path) if key in kinds), 0)
 
 
 def _entry(document: Document, pipeline: Pipeline) -> tuple[Path, WindowEntry]:
-    """Return the one window of a document, and where it is."""
+    """Return the only window of a document, with its path."""
     places: tuple[tuple[Path, Emitter], ...] = ((), pipeline), (("emitter",), pipeline.emitter)
     found: list[tuple[Path, WindowEntry]] = [
         ((*path, str(field.alias)), entry)

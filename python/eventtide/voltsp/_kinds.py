@@ -1,4 +1,4 @@
-"""VoltSP's kinds of windows, and what is said of each."""
+"""VoltSP's kinds of windows, and the settings of each kind."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WindowKind: TypeAlias = Literal[
     "tumbling_count_window",
     "sliding_count_window",
 ]
-"""What a window of VoltSP is."""
+"""The kind of a VoltSP window."""
 
 _SLIDING = ("sliding_time_window", "sliding_count_window")
 _SESSION = ("session_window",)
@@ -36,11 +36,11 @@ OF: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "touching": _SESSION,
     }
 )
-"""What only some kinds have."""
+"""The settings that only some kinds have, with these kinds."""
 
 
 def check_applies(kind: WindowKind, name: str, value: object) -> None:
-    """Refuse what a kind of window has not.
+    """Reject a setting that a kind of window does not have.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def check_applies(kind: WindowKind, name: str, value: object) -> None:
 
 
 def check_span(kind: WindowKind, name: str, value: object) -> None:
-    """Refuse a span or a slide that is none: of time, or of rows where rows are counted."""
+    """Reject an invalid span or slide: a number of rows for count windows, else a duration."""
     if "count" in kind:
         count(name, value, "100", MAX_FRAMES)
     else:

@@ -1,4 +1,4 @@
-"""How a window of VoltSP prints itself."""
+"""The repr of a VoltSP window."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["calls"]
 
 
 def calls(window: WindowDefinition) -> Iterator[str]:
-    """Yield the method calls that make a window, after the one that begins it."""
+    """Yield the method calls that create a window, after the call that begins it."""
     yield from _given(window, "window_span", "slide")
     if window.key_extractor:
         yield f"with_key_extractor({_listed(window.key_extractor)})"

@@ -1,4 +1,4 @@
-"""Windows of VoltSP's as YAML: the door to the package behind the extra ``eventtide[yaml]``."""
+"""VoltSP windows from YAML; the parser needs the extra ``eventtide[yaml]``."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ __all__ = ["from_yaml", "read_window"]
 
 
 def from_yaml(text: str | Path, df: DataFrame) -> WindowBuilder:
-    """Return the window that a YAML document describes, over rows.
+    """Return the window of a YAML document, over rows.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     text : str or Path
-        The document, or where it is: a Path, or text that ends in ``.yaml`` or ``.yml``. Its keys
-        are those of VoltSP's page; extractors are columns or SQL expressions. The window stands at
-        the top, or under ``emitter``.
+        The document, or its file: a Path, or text that ends in ``.yaml`` or ``.yml``. The keys are
+        those of VoltSP's page; extractors are columns or SQL expressions. The window is at the top
+        level, or under ``emitter``.
     df : DataFrame
         A stream without a watermark.
 
     Returns
     -------
     WindowBuilder
-        As `VoltSPWindow.over` makes it.
+        The same as from `VoltSPWindow.over`.
 
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError, InvalidDurationError, UnknownColumnError
-        With the line and the key of the first that is wrong.
+        The first error, with its line and its key.
     SetupError
         The extra is not installed.
 
@@ -66,7 +66,7 @@ def from_yaml(text: str | Path, df: DataFrame) -> WindowBuilder:
 
 
 def read_window(text: str | Path) -> VoltSPWindow:
-    """Return the window that a document describes, over no rows yet."""
+    """Return the window of a document, without rows."""
     with extra():
         from eventtide.voltsp._from_document import read  # noqa: PLC0415 - an extra
     return read(_content(text))

@@ -1,4 +1,4 @@
-"""How a window handles time: VoltSP's ``timeConfig``."""
+"""The time settings of a window: VoltSP's ``timeConfig``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["TimeConfig"]
 
 @dataclass(frozen=True, repr=False)
 class TimeConfig:
-    """How a window handles time; made at once, or by its methods one after the other.
+    """The time settings of a window, from the constructor or from its methods.
 
     .. versionadded:: 0.1
 
@@ -37,26 +37,26 @@ class TimeConfig:
     ----------
     event_time_extractor : str or Column, optional
         The event time: a TIMESTAMP column, SQL text or a Column. Without it a row has the time of
-        the batch that reads it, and none is late.
+        the batch that reads it, and no row is late.
     watermark_strategy : WatermarkStrategy or str, optional
         How the watermark follows a batch, by default ``MIN_EVENT_TIME``.
     delay_window_close : str or timedelta, optional
-        Zero or more: so much longer a window stays open, by default not at all.
+        The additional time that a window stays open, zero or more; by default zero.
     idle_timeout : str or timedelta, optional
-        Positive: a key that is silent for so long gives what it holds. The gap of a session window,
-        which must have it.
+        Positive. The windows of a key without rows for this long are closed. For a session window
+        it is the gap, and required.
     idle_timeout_clock : TimeSource or str, optional
-        What silence is measured by, by default ``PROCESSING_TIME``.
+        The time that measures idleness, by default ``PROCESSING_TIME``.
     scope, late_rule, heartbeat, key_ttl, max_rows_per_batch : optional
-        As `watermark_scope`, and the methods of these names, of `WindowBuilder`; by default each
-        key has a watermark of its own, one where there is no key extractor.
+        As the methods `watermark_scope` and those of the same names of `WindowBuilder`. By default
+        each key has its own watermark; without a key extractor there is one watermark.
     policy : WatermarkPolicy, optional
-        Any policy in place of a strategy.
+        Any watermark policy, in place of a strategy.
 
     Raises
     ------
     InvalidArgumentError, InvalidDurationError
-        A value is wrong. Whether they go together is seen with the whole window.
+        A value is not valid. Combinations are checked with the complete window.
 
     Examples
     --------
@@ -77,12 +77,12 @@ class TimeConfig:
     policy: WatermarkPolicy | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is wrong, where the caller can see the line."""
+        """Check the arguments early, so that the traceback shows the line of the caller."""
         for name, value in self.given().items():
             _CHECKS[name](name, value)
 
     def given(self) -> dict[str, object]:
-        """Return what was said, as it was written.
+        """Return the settings that are set, as they were written.
 
         .. versionadded:: 0.1
         """
@@ -90,84 +90,84 @@ class TimeConfig:
         return {name: value for name, value in values if value is not None}
 
     def with_event_time_extractor(self, extractor: str | Column) -> Self:
-        """Take the time of a row from a column or an expression.
+        """Set the column or expression of the event time.
 
         .. versionadded:: 0.1
         """
         return replace(self, event_time_extractor=extractor)
 
     def with_watermark_strategy(self, strategy: WatermarkStrategy | str) -> Self:
-        """Say how the watermark follows the rows of a batch.
+        """Set how the watermark follows the rows of a batch.
 
         .. versionadded:: 0.1
         """
         return replace(self, watermark_strategy=strategy)
 
     def with_delay_window_close(self, delay: Duration) -> Self:
-        """Keep every window open for longer.
+        """Set the additional time that every window stays open.
 
         .. versionadded:: 0.1
         """
         return replace(self, delay_window_close=delay)
 
     def with_idle_timeout(self, timeout: Duration) -> Self:
-        """Give what a key holds when it has been silent for so long.
+        """Set the time without rows after which the windows of a key close.
 
         .. versionadded:: 0.1
         """
         return replace(self, idle_timeout=timeout)
 
     def with_idle_timeout_clock(self, clock: TimeSource | str) -> Self:
-        """Say what silence is measured by.
+        """Set the time that measures idleness.
 
         .. versionadded:: 0.1
         """
         return replace(self, idle_timeout_clock=clock)
 
     def with_scope(self, scope: WatermarkScope) -> Self:
-        """Say which keys have a watermark together: ``"key"``, ``"global"``, or columns.
+        """Set which keys share a watermark: ``"key"``, ``"global"``, or columns.
 
         .. versionadded:: 0.1
         """
         return replace(self, scope=scope)
 
     def with_late_rule(self, rule: LateRule) -> Self:
-        """Say when a row is late.
+        """Set when a row is late.
 
         .. versionadded:: 0.1
         """
         return replace(self, late_rule=rule)
 
     def with_heartbeat(self, interval: Duration) -> Self:
-        """Look for silent keys at least so often.
+        """Set the maximum interval between checks for idle keys.
 
         .. versionadded:: 0.1
         """
         return replace(self, heartbeat=interval)
 
     def with_key_ttl(self, ttl: Duration) -> Self:
-        """Forget a key so long after its last row, if it has no open window.
+        """Set the time after its last row at which a key without open windows is purged.
 
         .. versionadded:: 0.1
         """
         return replace(self, key_ttl=ttl)
 
     def with_max_rows_per_batch(self, rows: int) -> Self:
-        """Move the watermark of a key after so many of its rows, wherever batches are cut.
+        """Set the number of rows of a key after which its watermark moves, within batches too.
 
         .. versionadded:: 0.1
         """
         return replace(self, max_rows_per_batch=rows)
 
     def with_policy(self, policy: WatermarkPolicy) -> Self:
-        """Follow any watermark policy in place of a strategy.
+        """Set a watermark policy, in place of a strategy.
 
         .. versionadded:: 0.1
         """
         return replace(self, policy=policy)
 
     def __repr__(self) -> str:
-        """Return the expression that makes it."""
+        """Return the expression that creates this."""
         arguments = (f"{name}={value!r}" for name, value in self.given().items())
         return f"TimeConfig({', '.join(arguments)})"
 

@@ -1,4 +1,4 @@
-"""The builder of VoltSP's windows."""
+"""The builder of VoltSP windows."""
 
 from __future__ import annotations
 
@@ -39,39 +39,40 @@ __all__ = ["VoltSPWindow"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class VoltSPWindow(WindowDefinition):
-    """A window in VoltSP's words, over no rows yet; `Windows` begins one, `over` ends it.
+    """A window with VoltSP's names, without rows; `Windows` begins it, `over` completes it.
 
     .. versionadded:: 0.1
 
-    Each method returns a new window and leaves this one as it is; called again, it replaces what it
-    said before. A value is checked where it is written, and whether all go together by `over`.
+    Each method returns a new window and does not change this one. A second call of a method
+    replaces the setting of the first. Each value is checked in its method. Combinations of settings
+    are checked by `over`.
 
     Notes
     -----
-    The rules are those of ``profile("voltsp")``: with a key extractor each key has a watermark of
-    its own, which moves once a batch; a row is late when all of its windows are closed. A key that
-    is silent gives what it holds at once, whatever the delay. Source: VoltSP's page "Time and
+    The rules are those of ``profile("voltsp")``. With a key extractor each key has its own
+    watermark, which moves once per batch. A row is late when all of its windows are closed. An idle
+    key emits its results at once, regardless of the delay. Source: VoltSP's page "Time and
     Watermarks in VoltSP Window Aggregations"; where its text and its tables differ, its tables.
     """
 
     def with_window_span(self, span: Size | int) -> Self:
-        """Say how long a window is: a duration, or so many rows for windows that count.
+        """Set the length of a window: a duration, or a number of rows for count windows.
 
         .. versionadded:: 0.1
 
-        Sessions have none: their gap is the idle timeout.
+        Sessions have no span: their gap is the idle timeout.
         """
         return self._span("window_span", span)
 
     def with_slide(self, slide: Size | int) -> Self:
-        """Say how far windows are apart that overlap: the span is a multiple of it, or of rows.
+        """Set the slide of overlapping windows: a divisor of the span, or a number of rows.
 
         .. versionadded:: 0.1
         """
         return self._span("slide", slide)
 
     def with_key_extractor(self, *extractors: str | Column) -> Self:
-        """Keep a window and a watermark for each value of these; without it, one for all rows.
+        """Set the keys, each with a window and a watermark; without keys, one for all rows.
 
         .. versionadded:: 0.1
 
@@ -86,7 +87,7 @@ class VoltSPWindow(WindowDefinition):
         return replace(self, key_extractor=extractors)
 
     def with_time_config(self, config: TimeConfig) -> Self:
-        """Say how the window handles time; by default it has the time of processing.
+        """Set the time settings of the window; by default it uses processing time.
 
         .. versionadded:: 0.1
         """
@@ -95,14 +96,14 @@ class VoltSPWindow(WindowDefinition):
         return replace(self, time_config=config)
 
     def with_time_config_builder(self, build: Callable[[TimeConfig], TimeConfig]) -> Self:
-        """Say how the window handles time, by the methods of `TimeConfig`.
+        """Set the time settings of the window with the methods of `TimeConfig`.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         build : callable
-            Is given an empty `TimeConfig` and returns the one that is meant.
+            A function that receives an empty `TimeConfig` and returns the configured one.
         """
         fix = "lambda builder: builder.with_event_time_extractor('ts')"
         return self.with_time_config(_built("time_config_builder", build, TimeConfig(), fix))
@@ -110,39 +111,39 @@ class VoltSPWindow(WindowDefinition):
     def with_aggregate_definition(
         self, build: Callable[[AggregateDefinition], AggregateDefinition]
     ) -> Self:
-        """Say what to compute, by the methods of `AggregateDefinition`.
+        """Set the aggregates with the methods of `AggregateDefinition`.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         build : callable
-            Is given an empty `AggregateDefinition` and returns the one that is meant.
+            A function that receives an empty `AggregateDefinition` and returns the configured one.
         """
         fix = "lambda builder: builder.count().sum('total', 'amount')"
         empty = AggregateDefinition()
         return replace(self, aggregate_definition=_built("aggregate_definition", build, empty, fix))
 
     def with_exception_handler(self, handler: Handler, on_handler_error: OnError = "fail") -> Self:
-        """Call a function with the late rows of each batch that has some.
+        """Call a function with the late rows of each batch that has late rows.
 
         .. versionadded:: 0.1
 
-        Without an event time extractor no row is late, so it is never called.
+        Without an event time extractor no row is late, so the function is never called.
 
         Parameters
         ----------
         handler : callable
-            ``fn(df, context)``: the late rows as a DataFrame, and what is known about them, a
-            `LateContext`. `start` makes the calls; see `WindowBuilder.on_late`.
+            ``fn(df, context)``: the late rows as a DataFrame, and a `LateContext` that describes
+            them. `start` runs the calls; see `WindowBuilder.on_late`.
         on_handler_error : {"fail", "log"}
-            What its own error does: stop the query, or stand in the log.
+            Whether an error of the handler stops the query or is only logged.
         """
         check_handler("exception_handler", handler, "on_handler_error", on_handler_error)
         return replace(self, exception_handler=LateHandler(handler, on_handler_error))
 
     def with_maximum_duration(self, maximum: Duration) -> Self:
-        """Say how long a session may be at the most: the idle timeout or longer.
+        """Set the maximum duration of a session: the idle timeout or longer.
 
         .. versionadded:: 0.1
         """
@@ -151,7 +152,7 @@ class VoltSPWindow(WindowDefinition):
         return replace(self, maximum_duration=maximum)
 
     def with_touching(self, touching: Touching) -> Self:
-        """Say whether rows exactly one gap apart are ``"separate"``, as VoltSP's, or ``"merge"``.
+        """Set whether rows exactly one gap apart ``"merge"`` or are ``"separate"``, as in VoltSP.
 
         .. versionadded:: 0.1
         """
@@ -160,7 +161,7 @@ class VoltSPWindow(WindowDefinition):
         return replace(self, touching=touching)
 
     def with_late(self, action: LateAction) -> Self:
-        """Say what becomes of late rows: ``"log"``, the default, ``"count"`` or ``"fail"``.
+        """Set how late rows are handled: ``"log"``, the default, ``"count"`` or ``"fail"``.
 
         .. versionadded:: 0.1
         """
@@ -168,7 +169,7 @@ class VoltSPWindow(WindowDefinition):
         return replace(self, late=action)
 
     def with_late_to(self, path: str) -> Self:
-        """Keep the late log in this folder, by default ``late`` in the checkpoint.
+        """Set the folder of the late log, by default ``late`` in the checkpoint.
 
         .. versionadded:: 0.1
         """
@@ -177,62 +178,62 @@ class VoltSPWindow(WindowDefinition):
         return replace(self, late_to=path)
 
     def emit(self, *triggers: WindowTrigger | str) -> Self:
-        """Say when the window gives a result; by default once, at its end.
+        """Set the triggers of the window's results; by default there is one result, at its end.
 
         .. versionadded:: 0.1
 
-        Results then have one more column, ``trigger`` STRING: the name of the trigger that made it.
+        Results then have one more column, ``trigger`` STRING: the name of the trigger that fired.
 
         Parameters
         ----------
         *triggers : WindowTrigger or str
-            One or more, each once; the name stands for one that takes no value.
+            One or more, each at most once. A trigger without a value can be given by its name.
         """
         return replace(self, triggers=trigger_list(triggers))
 
     def over(self, df: DataFrame) -> WindowBuilder:
-        """Return the window over rows, as `et.window` makes it.
+        """Return the window over rows, as a window of `et.window`.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         df : DataFrame
-            A stream without a watermark. Where the event time is an expression, its value is one
-            more column of the rows, ``_extracted_event_time``.
+            A stream without a watermark. If the event time is an expression, its value is added to
+            the rows as a column ``_extracted_event_time``.
 
         Returns
         -------
         WindowBuilder
-            Its `results` are the stream that comes out.
+            Its `results` are the output stream.
 
         Raises
         ------
         InvalidArgumentError, InvalidDurationError
-            Something is missing, or two settings contradict each other.
+            A setting is missing, or two settings contradict each other.
         UnknownColumnError
-            An extractor names a column that is not there.
+            An extractor names a column that does not exist.
         """
         over = bound(self, df)
         aggregates = list(over.aggregates())
         return over.finished(aggregates, list(over.triggers(aggregates)))
 
     def to_yaml(self) -> str:
-        """Return a YAML document that describes the window, as `from_yaml` reads it.
+        """Return a YAML document that describes the window, which `from_yaml` reads.
 
         .. versionadded:: 0.1
 
         Raises
         ------
         InvalidArgumentError
-            It has something that is no text: a Column, a function, or a policy.
+            The window has a value that is not text: a Column, a function, or a policy.
         SetupError
             The extra ``eventtide[yaml]`` is not installed.
         """
         return write_window(self)
 
     def __repr__(self) -> str:
-        """Return the calls that make it."""
+        """Return the method calls that create this window."""
         return ".".join([f"Windows.{self.kind}()", *calls(self)])
 
     def _span(self, name: str, value: Size | int) -> Self:
@@ -245,7 +246,7 @@ _Built = TypeVar("_Built", TimeConfig, AggregateDefinition)
 
 
 def _built(name: str, build: Callable[[_Built], _Built], empty: _Built, fix: str) -> _Built:
-    """Return what a function makes of a builder without anything."""
+    """Return the result of `build` for an empty builder, after a check of its type."""
     kind = type(empty)
     allowed = f"a function that is given an empty {kind.__name__} and returns one"
     if not callable(build):

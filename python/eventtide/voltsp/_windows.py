@@ -1,4 +1,4 @@
-"""Where VoltSP's windows begin."""
+"""The entry point of VoltSP windows."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["Windows"]
 
 
 class Windows:
-    """VoltSP's windows, under the names that it gives them, in snake_case.
+    """VoltSP's windows, with VoltSP's names in snake_case.
 
     .. versionadded:: 0.1
 
-    Each begins a builder whose methods say the rest; `VoltSPWindow.over` puts it over rows.
+    Each method returns a builder; `VoltSPWindow.over` creates the window over rows.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Windows:
 
     @staticmethod
     def tumbling_time_window() -> VoltSPWindow:
-        """Begin windows side by side: a span is needed.
+        """Begin adjacent windows, which require a span.
 
         .. versionadded:: 0.1
         """
@@ -48,7 +48,7 @@ class Windows:
 
     @staticmethod
     def sliding_time_window() -> VoltSPWindow:
-        """Begin windows that overlap: a span and a slide are needed.
+        """Begin overlapping windows, which require a span and a slide.
 
         .. versionadded:: 0.1
         """
@@ -56,7 +56,7 @@ class Windows:
 
     @staticmethod
     def session_window() -> VoltSPWindow:
-        """Begin sessions: an idle timeout is needed, which is their gap.
+        """Begin sessions, which require an idle timeout as their gap.
 
         .. versionadded:: 0.1
         """
@@ -64,7 +64,7 @@ class Windows:
 
     @staticmethod
     def tumbling_count_window() -> VoltSPWindow:
-        """Begin windows of so many rows, side by side: a span is needed, in rows.
+        """Begin adjacent count windows, which require a span in rows.
 
         .. versionadded:: 0.1
         """
@@ -72,7 +72,7 @@ class Windows:
 
     @staticmethod
     def sliding_count_window() -> VoltSPWindow:
-        """Begin windows of so many rows, that overlap: a span and a slide are needed, in rows.
+        """Begin overlapping count windows, which require a span and a slide in rows.
 
         .. versionadded:: 0.1
         """
@@ -84,18 +84,18 @@ class Windows:
 
         .. versionadded:: 0.1
 
-        The document says nothing about rows: `VoltSPWindow.over` puts the window over them, and
-        `VoltSPWindow.to_yaml` writes it again.
+        The document does not describe rows: `VoltSPWindow.over` creates the window over rows.
+        `VoltSPWindow.to_yaml` writes a document.
 
         Parameters
         ----------
         text : str or Path
-            The document, or where it is.
+            The document, or its file.
 
         Raises
         ------
         InvalidArgumentError, ArgumentTypeError, InvalidDurationError
-            With the line and the key of the first that is wrong.
+            The first error, with its line and its key.
         SetupError
             The extra ``eventtide[yaml]`` is not installed.
 

@@ -1,4 +1,4 @@
-"""From a window of VoltSP's to YAML, by the package behind the extra ``eventtide[yaml]``."""
+"""VoltSP windows to YAML; the writer needs the extra ``eventtide[yaml]``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def write_window(window: WindowDefinition) -> str:
 
 @contextmanager
 def extra() -> Iterator[None]:
-    """Name the extra that is missing, if one of its packages is."""
+    """Convert an import error of a package of the extra to an error that names the extra."""
     try:
         yield
     except ModuleNotFoundError as missing:

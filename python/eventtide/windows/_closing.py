@@ -152,7 +152,7 @@ class Closing(Described):
         return self._with(early=Early(every, rows, when))
 
     def updates(self) -> Self:
-        """Emit a result at the window's end, and one for each batch with rows within the lateness.
+        """Emit a result at the window's end, and another when rows within the lateness arrive.
 
         .. versionadded:: 0.1
 

@@ -82,9 +82,7 @@ class Companion:
             raise self.failure
 
     def catch_up(self) -> None:
-        """Wait for the calls of all committed batches, or raise the error that ended the companion.
-
-        """
+        """Wait for the calls of all committed batches, or raise the error that ended it."""
         with suppress(StreamingQueryException):
             self.run.processAllAvailable()
         if self.run.exception() is not None:
@@ -95,7 +93,7 @@ class Companion:
         if self.is_replaced:
             raise _ReplacedError
         counted = rows.groupBy("_batch_id", "_reason").count().collect()
-        for batch_id in {row["_batch_id"] for row in counted}:  # one batch, or none if it has no rows of this window
+        for batch_id in {row["_batch_id"] for row in counted}:  # at most one batch
             reasons = {row["_reason"]: row["count"] for row in counted}
             known = MappingProxyType(dict(sorted(reasons.items())))
             self._call(rows, LateContext(self._query, batch_id, known, self._checkpoint))

@@ -45,7 +45,7 @@ class EventTime:
     on_restart: OnRestart = "hold_until_caught_up"
 
     def __post_init__(self) -> None:
-        """Refuse what is wrong, where the caller can see the line."""
+        """Check the arguments early, so that the traceback shows the line of the caller."""
         of_type("event_time", self.column, str, "a column name", ".event_time('ts')")
         _, *options = self._written()
         if self.watermark is None and options:
@@ -75,7 +75,7 @@ class EventTime:
         return substream_parts(self.substream)
 
     def __repr__(self) -> str:
-        """Return the method call that makes it."""
+        """Return the method call that creates this."""
         (_, column), *others = self._written()
         arguments = [repr(column), *(f"{name}={value!r}" for name, value in others)]
         return f"event_time({', '.join(arguments)})"

@@ -73,7 +73,7 @@ class Execution:
         return cls(function, schema, rows, max_events_in_memory or _MOST_IN_MEMORY)
 
     def to_options(self) -> dict[str, str]:
-        """Return what the JVM reads."""
+        """Return the options for the JVM."""
         return {"result": "rows"}
 
     def applied(self, lines: DataFrame) -> DataFrame:
@@ -90,7 +90,7 @@ class Execution:
             return lines.mapInArrow(stage, schema)
 
     def __repr__(self) -> str:
-        """Return the method call that makes it."""
+        """Return the method call that creates this."""
         name = getattr(self.function, "__name__", repr(self.function))
         rows = "" if self.rows == "pandas" else f", rows={self.rows!r}"
         schema = self.schema if isinstance(self.schema, str) else self.schema.simpleString()

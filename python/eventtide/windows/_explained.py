@@ -1,4 +1,4 @@
-"""A description of a window in words, with a comparison to stock Spark."""
+"""The text that describes a window, with a comparison to stock Spark."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["explained"]
 
 
 def explained(settings: Settings, shape: Shape) -> str:
-    """Describe settings that passed `check` in words.
+    """Return a description of settings that passed `check`.
 
     Parameters
     ----------

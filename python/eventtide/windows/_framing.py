@@ -1,4 +1,4 @@
-"""Which windows there are, and which rows are in them: the first half of the builder."""
+"""The first half of the builder: the kind of window, and the rows of each window."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Framing(Described):
         max_clock_step: Duration | None = None,
         on_restart: OnRestart = "hold_until_caught_up",
     ) -> Self:
-        """Name the event time and, with a policy, give the rows a watermark.
+        """Set the event-time column and, with a policy, the watermark.
 
         .. versionadded:: 0.1
 
@@ -58,30 +58,30 @@ class Framing(Described):
         column : str
             A column of type TIMESTAMP or TIMESTAMP_NTZ, or a field of a struct (``"meta.ts"``).
         policy : WatermarkPolicy, optional
-            From `WatermarkPolicies`. Leave it out where the DataFrame has a watermark, or is a
-            batch, which needs none.
+            From `WatermarkPolicies`. Omit it if the DataFrame has a watermark, or is a batch
+            DataFrame, which needs no watermark.
         substream, idle_timeout, expected, max_substreams, substream_ttl, max_clock_step, on_restart
-            As for `with_watermark`; they need a policy.
+            As for `with_watermark`; they require a policy.
         """
         sizes = (idle_timeout, expected, max_substreams, substream_ttl)
         others = (max_clock_step, on_restart)
         return self._with(event_time=EventTime(column, policy, substream, *sizes, *others))
 
     def key_by(self, *columns: str | Column) -> Self:
-        """Keep a window for each value of these columns; without this, one for all rows.
+        """Set the key columns; without keys one window holds all rows.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         *columns : str or Column
-            One or more. A null is a value too.
+            One or more. Null is a key value like any other.
         """
         allowed, fix = "column names and Columns, one after the other", ".key_by('user', 'site')"
         return self._with(key_by=tuple(column_list("key_by", columns, allowed, fix)))
 
     def tumbling(self, size: Size) -> Self:
-        """Put windows side by side, so that each row is in one.
+        """Use adjacent windows, so that each row is in exactly one window.
 
         .. versionadded:: 0.1
 
@@ -93,28 +93,30 @@ class Framing(Described):
         return self._with(shape=Framed("tumbling", size))
 
     def sliding(self, size: Size, *, every: Size) -> Self:
-        """Begin a window at each slide, so that each row is in ``size / every`` of them.
+        """Start a window at each slide, so that each row is in ``size / every`` windows.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         size : str or timedelta
-            A multiple of `every`, up to 1 000 000 times it.
+            A multiple of `every`, at most 1 000 000 times `every`.
         every : str or timedelta
-            The slide: 1 ms or more, or calendar text. State holds each slide once, whatever `size`.
+            The slide: 1 ms or more, or calendar text. The state holds each slide once, for any
+            `size`.
         """
         return self._with(shape=Framed("sliding", size, every))
 
     def cumulate(self, size: Size, *, step: Size) -> Self:
-        """Let windows grow by steps to their full size, then begin anew: the day so far, by hours.
+        """Let windows grow by steps to their full size, such as the day so far, by hours.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         size : str or timedelta
-            A multiple of `step`, up to 1 000 000 times it.
+            A multiple of `step`, at most 1 000 000 times `step`. After the full size the next
+            window begins.
         step : str or timedelta
             1 ms or more, or calendar text. Each step has a result, from the same start.
         """
@@ -127,26 +129,27 @@ class Framing(Described):
         maximum_duration: Duration | None = None,
         touching: Touching | None = None,
     ) -> Self:
-        """Put rows together that come with less than a gap between them.
+        """Group rows with less than a gap between their times into sessions.
 
         .. versionadded:: 0.1
 
-        A session is from its first row to a gap after its last.
+        A session extends from its first row to a gap after its last row.
 
         Parameters
         ----------
         gap : str or timedelta
             1 ms or more.
         maximum_duration : str or timedelta, optional
-            At least the gap: a session ends by then, and the next row begins another.
+            At least the gap. A session ends after this duration at the latest, and the next row
+            begins another session.
         touching : {"separate", "merge"}, optional
-            Whether rows exactly one gap apart are of two sessions or of one, in place of the
+            Whether rows exactly one gap apart belong to two sessions or to one. It overrides the
             profile.
         """
         return self._with(shape=Session(gap, maximum_duration, touching))
 
     def by_count(self, rows: int, *, every: int | None = None) -> Self:
-        """Put so many rows of a key together, in the order of their arrival.
+        """Group `rows` rows of a key into a window, in the order of their arrival.
 
         .. versionadded:: 0.1
 
@@ -155,41 +158,42 @@ class Framing(Described):
         rows : int
             From 1 to 1 000 000.
         every : int, optional
-            From 1 to `rows`: a window ends with every so many rows. By default windows are side by
-            side.
+            The slide, from 1 to `rows`: a window ends after each `every` rows. By default windows
+            are adjacent.
         """
         return self._with(shape=Counted(rows, every))
 
     def offset(self, offset: Duration) -> Self:
-        """Move the starts of all windows from the epoch: zero or more, below the slide or step.
+        """Shift the starts of all windows from the epoch: zero or more, below the slide or step.
 
         .. versionadded:: 0.1
 
-        Beside `time_zone` by the clock: days that begin at six do so also where clocks change.
+        With `time_zone` the offset is local time: days that begin at six also do so on days on
+        which the clocks change.
         """
         return self._length("offset", offset)
 
     def origin(self, origin: datetime | str) -> Self:
-        """Let a window start at this time, and all others at whole frames from it.
+        """Start a window at this time, and all others at whole frames from it.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         origin : datetime or str
-            With a time zone, as in ``"2024-01-01T06:00:00Z"``, or without one in `time_zone`.
+            With a time zone, as in ``"2024-01-01T06:00:00Z"``, or a local time in `time_zone`.
         """
-        instant(read_origin(origin), "UTC")  # refuse what is no time at all
+        instant(read_origin(origin), "UTC")  # rejects values that are not a time
         return self._with(origin=origin)
 
     def time_zone(self, name: str) -> Self:
-        """Let windows of days, weeks, months and years begin at midnight there.
+        """Start windows of days, weeks, months and years at midnight in a time zone.
 
         .. versionadded:: 0.1
 
-        A day then has 23 or 25 hours where the clocks change. Without it a day is 24 hours from
-        midnight UTC, and months and years are refused. A TIMESTAMP_NTZ column shows what clocks
-        show already: its days are those of its own clock, whatever the zone.
+        A day then has 23 or 25 hours where the clocks change. Without a time zone a day is 24
+        hours from midnight UTC, and months and years are refused. A TIMESTAMP_NTZ column is local
+        time already, so its days do not depend on the zone.
 
         Parameters
         ----------

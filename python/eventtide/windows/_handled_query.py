@@ -1,4 +1,4 @@
-"""The query of a window with a handler of late rows, as its user sees it."""
+"""The query handle of a window with a late-row handler."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ __all__ = ["HandledQuery"]
 
 
 class HandledQuery(NamedQuery):
-    """A query and its companion as one: over when both are, and failed when one has.
+    """A query and its companion in one handle: ended when both have ended, failed when one has.
 
-    What Spark itself says of the query, such as its progress, is that of the query alone.
+    Properties that Spark reports, such as the progress, are those of the query alone.
     """
 
     companion: Companion | None = None
 
     def follow(self, session: SparkSession, late: LateHandler, window: int) -> None:
-        """Start the companion, unless the query ended before it had a late log."""
+        """Start the companion, unless the query ended before its late log existed."""
         rows = _jvm.follow_late(session, self, window)
         if rows is None:
             _jvm.release_late(self, failed=False)
@@ -35,18 +35,18 @@ class HandledQuery(NamedQuery):
 
     @property
     def _calls(self) -> Companion | None:
-        """What to wait for beside the query: nothing within a call, which would wait for itself."""
+        """The companion to wait for; None within a call, which would wait for itself."""
         inside = self.companion is not None and self.companion.calls_here
         return None if inside else self.companion
 
     @property
     def isActive(self) -> bool:  # noqa: N802 - PySpark's name
-        """Whether the query runs, or late rows of what it has committed wait for their call."""
+        """Whether the query runs, or calls for its committed batches are pending."""
         calls = self._calls
         return super().isActive or (calls is not None and not calls.over.is_set())
 
     def awaitTermination(self, timeout: int | None = None) -> bool | None:  # noqa: N802
-        """Wait for both, and raise what either ended by."""
+        """Wait until the query and its companion have ended, and raise the error of either."""
         calls = self._calls
         if calls is not None and not calls.over.wait(timeout):
             return False
@@ -56,21 +56,21 @@ class HandledQuery(NamedQuery):
         return ended
 
     def processAllAvailable(self) -> None:  # noqa: N802 - PySpark's name
-        """Wait until the query has read all there is, and the late rows had their calls."""
+        """Wait until the query has read all available rows and the calls for them are complete."""
         calls = self._calls
         super().processAllAvailable()
         if calls is not None:
             calls.catch_up()
 
     def stop(self) -> None:
-        """Stop the query, and wait for the calls that it still owes."""
+        """Stop the query, and wait for the pending calls."""
         calls = self._calls
         super().stop()
         if calls is not None:
             calls.over.wait()
 
     def exception(self) -> StreamingQueryException | None:
-        """Return what the query ended by, or else its companion."""
+        """Return the error of the query, or else that of its companion."""
         own = super().exception()
         if own is None and self.companion is not None and self.companion.failure is not None:
             return self.companion.run.exception()

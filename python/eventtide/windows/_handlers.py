@@ -1,4 +1,4 @@
-"""What is called with the late rows of each batch."""
+"""Handlers, which are called with the late rows of each batch."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ __all__ = ["Handler", "LateContext", "LateHandler", "OnError", "check_handler"]
 
 @dataclass(frozen=True)
 class LateContext:
-    """What a handler of late rows is told beside the rows.
+    """The second argument of a late-row handler, which describes the rows.
 
     .. versionadded:: 0.1
 
     Attributes
     ----------
     query : StreamingQuery
-        The query whose rows they are. Within the handler it may be stopped and waited for: there it
-        is the query alone, without the calls that it owes.
+        The query of the rows. The handler may stop it and wait for it: within the handler these
+        methods do not wait for pending calls.
     batch_id : int
-        The batch of that query that read them, as in their ``_batch_id``: the same when the handler
-        is called for it again, so that work can be done once.
+        The batch of the query that read the rows, as in ``_batch_id``. It is the same when the
+        call is retried, so the handler can be idempotent.
     reasons : mapping of str to int
-        How many rows there are, by reason, as in their ``_reason``.
+        The number of rows by reason, as in ``_reason``.
     checkpoint : str
         The checkpoint location of the query.
     """
@@ -44,10 +44,10 @@ class LateContext:
 
 
 Handler: TypeAlias = Callable[[DataFrame, LateContext], object]
-"""A function of the late rows of a batch and of what is known about them."""
+"""A function of the late rows of a batch and their `LateContext`."""
 
 OnError: TypeAlias = Literal["fail", "log"]
-"""What becomes of a handler's own error: it stops the query, or is logged."""
+"""Whether an error of a handler stops the query or is logged."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,18 +57,18 @@ class LateHandler:
     Raises
     ------
     ArgumentTypeError, InvalidArgumentError
-        One is wrong.
+        An argument is not valid.
     """
 
     handler: Handler
     on_error: OnError = "fail"
 
     def __post_init__(self) -> None:
-        """Refuse what is wrong, where the caller can see the line."""
+        """Check the arguments early, so that the traceback shows the line of the caller."""
         check_handler("on_late", self.handler, "on_error", self.on_error)
 
     def __repr__(self) -> str:
-        """Return the method call that makes it."""
+        """Return the method call that creates this."""
         on_error = "" if self.on_error == "fail" else f", on_error={self.on_error!r}"
         return f"on_late({self.title}{on_error})"
 
@@ -79,7 +79,7 @@ class LateHandler:
 
 
 def check_handler(name: str, handler: object, on_name: str, on_error: object) -> None:
-    """Refuse what cannot be called, or cannot be done with its errors, by these names."""
+    """Reject an invalid handler or error action; errors use the two argument names."""
     if not callable(handler):
         allowed, fix = "a function of two arguments, fn(df, context)", f"{name}=handle"
         problem = f"has type {type(handler).__name__}, which cannot be called"

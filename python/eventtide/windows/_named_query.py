@@ -1,4 +1,4 @@
-"""A running query whose errors come by their names."""
+"""A running query that raises typed errors."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ __all__ = ["NamedQuery"]
 
 
 class NamedQuery(StreamingQuery):
-    """A query that raises eventtide's errors as `named_errors` does, without it."""
+    """A query that raises eventtide's error classes, as in a `named_errors` block."""
 
     def awaitTermination(self, timeout: int | None = None) -> bool | None:  # noqa: N802 - PySpark's name
-        """Wait for its end, and raise what it ended by."""
+        """Wait until the query has ended, and raise its error."""
         with _jvm.named_errors():
             return super().awaitTermination(timeout)
 
     def processAllAvailable(self) -> None:  # noqa: N802 - PySpark's name
-        """Wait until the query has read all there is, and raise what it ended by."""
+        """Wait until the query has read all available rows, and raise its error."""
         with _jvm.named_errors():
             super().processAllAvailable()
 

@@ -20,13 +20,13 @@ __all__ = [
 ]
 
 Profile: TypeAlias = Literal["eventtide", "jet", "storm", "voltsp", "spark", "flink"]
-"""Whose boundary rules a window follows."""
+"""The system whose boundary rules a window follows."""
 
 LateRule: TypeAlias = Literal["behind_watermark", "frame_closed", "window_closed"]
 """When a row is late."""
 
 LateAction: TypeAlias = Literal["log", "count", "fail"]
-"""What becomes of a late row."""
+"""How a late row is handled."""
 
 LATE_RULES: Mapping[str, str] = MappingProxyType(
     {
@@ -46,7 +46,7 @@ LATE_ACTIONS: Mapping[LateAction, str] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Boundaries:
-    """The rules of one profile, in the words of `explain`; `late` may be a `LateRule`."""
+    """The rules of one profile, as text for `explain`; `late` may be a `LateRule`."""
 
     bounds: str
     closes: str
@@ -67,4 +67,4 @@ PROFILES: Mapping[Profile, Boundaries] = MappingProxyType(
         "flink": Boundaries(_FROM_START, "W >= end (Flink's own W is one less)", "window_closed"),
     }
 )
-"""What each profile decides. A rule that is set alone goes before it."""
+"""The rules of each profile. A rule that is set by its own method takes precedence."""

@@ -1,4 +1,4 @@
-"""Correcting results that a query has written, once its late rows are known."""
+"""The repair of written results with the late rows of their query."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ _FIX = "et.repair(results, late, window, source=rows)"
 def repair(
     results: DataFrame, late: DataFrame, window: WindowBuilder, *, source: DataFrame
 ) -> DataFrame:
-    """Correct the results that a query has written, by the late rows that it has set aside.
+    """Correct the results that a query has written, with the late rows in its late log.
 
     .. versionadded:: 0.1
 
-    The windows that late rows belong to are computed again, from all rows; the others are kept. So
-    the answer is right for every aggregate, also for an average or a distinct count, which cannot
-    be mended from the old value and the late rows alone.
+    The windows of late rows are recomputed from all rows; the other windows are unchanged. So the
+    result is correct for every aggregate, including an average or a distinct count, which cannot
+    be corrected from the old value and the late rows alone.
 
     Parameters
     ----------
     results : DataFrame
-        A batch: the final rows as the query has written them, ``window``, keys and aggregates, in
-        any order.
+        A batch DataFrame: the final rows that the query has written, with the columns ``window``,
+        keys and aggregates in any order.
     late : DataFrame
-        A batch of late rows, with the columns of the window's input.
+        A batch DataFrame of late rows, with the columns of the window's input.
     window : WindowBuilder
-        The window of the query, over any DataFrame. Its event time must have been named.
+        The window of the query, over any DataFrame. It must set its event time.
     source : DataFrame
-        A batch of all rows, late ones too, at least of every window that a late row belongs to.
+        A batch DataFrame of all rows, including late rows, of at least every window of a late row.
 
     Returns
     -------
@@ -60,27 +60,28 @@ def repair(
     Raises
     ------
     ArgumentTypeError, InvalidArgumentError, UnknownColumnError
-        An argument is something else, is a stream, or has other columns than the window; or the
-        window cannot be mended: one of a number of rows, or a sliding one under
-        ``"window_closed"``.
+        An argument has the wrong type, is a stream, or has other columns than the window. Or the
+        window cannot be repaired: a count window, or a sliding window under ``"window_closed"``.
 
     Notes
     -----
-    An ordinary batch job, which starts when the answer is used. Repair windows that are closed: one
-    that still is open counts as new. A row that was refused, being from the future or without a
-    time, is counted if it is in `source`. Sums of floating-point numbers may differ in their last
-    digits, and are corrected then. A window without rows in `source` is kept as it was.
+    The repair is an ordinary batch job, which runs when the result is used. Repair only closed
+    windows: an open window counts as new. A row that the query rejected, because its time was in
+    the future or missing, is counted if it is in `source`. Sums of floating-point numbers may
+    differ in their last digits and then count as corrected. A window without rows in `source` is
+    unchanged.
 
-    A corrected session replaces all results of its key that it overlaps: late rows make sessions
-    longer, and one of several. Sessions that a row has joined while one of them was open are
-    corrected too. `source` must have all rows of a session, those of its neighbours included that
-    late rows join to it.
+    A corrected session replaces all results of its key that it overlaps, because late rows extend
+    and merge sessions. Sessions that a row has merged while one of them was open are corrected
+    too. `source` must have all rows of a session, including the rows of neighbouring sessions that
+    late rows merge with it.
 
-    Every window that `source` has rows of is computed again where late rows alone do not tell which
-    ones are wrong: of ``cumulate`` under ``"window_closed"``, where a row may miss the shorter
-    windows and be in the longer ones, and of sessions with a maximum, whose ends depend on the
-    order of rows. A row of a sliding window may do the same, and as such windows overlap for ever,
-    that is refused: use ``late_rule("frame_closed")``.
+    In two cases the late rows alone do not determine which windows are wrong, and every window
+    with rows in `source` is recomputed. The first is ``cumulate`` under ``"window_closed"``, where
+    a row may miss the shorter windows and be in the longer ones. The second is sessions with a
+    maximum, whose ends depend on the order of rows. A row may also miss some of its sliding
+    windows. Sliding windows overlap without end, so this case is refused: use
+    ``late_rule("frame_closed")``.
 
     Examples
     --------
@@ -115,7 +116,7 @@ def _without_maximum(window: WindowBuilder) -> WindowBuilder:
 
 
 def _takes_all(settings: Settings) -> bool:
-    """Return whether late rows alone do not tell which results are wrong."""
+    """Return whether late rows alone do not determine which results are wrong."""
     shape = settings.shape
     if isinstance(shape, Session):
         return shape.maximum_duration is not None
@@ -123,7 +124,7 @@ def _takes_all(settings: Settings) -> bool:
 
 
 def _may_miss_some(settings: Settings) -> bool:
-    """Return whether a row that is not late may miss some of its windows, being in others."""
+    """Return whether a row that is not late may miss some of its windows."""
     shape = settings.shape
     if not isinstance(shape, Framed) or shape.frames == 1:
         return False
@@ -132,7 +133,7 @@ def _may_miss_some(settings: Settings) -> bool:
 
 
 def _final(window: WindowBuilder) -> WindowBuilder:
-    """Return the same windows with their final rows alone, over rows that need no watermark."""
+    """Return the same window with final results only and without a watermark."""
     of_type("window", window, WindowBuilder, "a window from et.window", _FIX)
     time = window.settings.event_time
     if time is None:
@@ -184,7 +185,7 @@ def _check_batch(name: str, rows: DataFrame) -> None:
 
 
 def _check_columns(results: DataFrame, columns: Sequence[str]) -> None:
-    """Refuse results that could not be written back as they were, such as those with panes."""
+    """Reject results whose columns differ from the window's final rows, such as pane columns."""
     if CHANGED in columns:
         problem, allowed = "is a column of the window already", "another name for it"
         fix = "F.count('*').alias('changes')"

@@ -1,4 +1,4 @@
-"""Whether what was said about results and late rows goes together."""
+"""Checks of combinations of settings for results and late rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["check_results"]
 
 
 def check_results(settings: Settings) -> None:
-    """Refuse panes that could not differ, and late rows that nobody keeps."""
+    """Reject panes that cannot differ, and late-log settings without a late log."""
     _check_emit(settings)
     _check_panes(settings)
     _check_by_row(settings)
@@ -23,7 +23,7 @@ def check_results(settings: Settings) -> None:
 
 
 def _check_emit(settings: Settings) -> None:
-    """There are two ways to say when there are results; a window has one."""
+    """Reject `early` or `updates` together with `emit`, which replaces both."""
     for name in ("early", "updates"):
         if settings.emit and (value := getattr(settings, name)):
             problem = "says when there are results, which emit(...) says already"
@@ -44,7 +44,7 @@ def _check_panes(settings: Settings) -> None:
 
 
 def _check_by_row(settings: Settings) -> None:
-    """Refuse windows that take rows one by one what they have not: what they gave is gone."""
+    """Reject updates of windows that process rows one by one, which drop emitted results."""
     if (reason := _taken_by_row(settings)) is None:
         return
     for name in ("updates", "discarding"):
@@ -55,7 +55,7 @@ def _check_by_row(settings: Settings) -> None:
 
 
 def _taken_by_row(settings: Settings) -> str | None:
-    """Return what rows are taken one by one for, if they are."""
+    """Return the setting that makes the window process rows one by one, None without one."""
     scope = settings.watermark_scope
     if isinstance(settings.shape, (Session, Counted)):
         return repr(settings.shape)

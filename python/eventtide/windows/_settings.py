@@ -1,4 +1,4 @@
-"""What a window was told, as it was written, and how it crosses to the JVM."""
+"""The settings of a window, as they were written, and their options for the JVM."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _TEXTS = ("time_zone", "profile", "late_rule", "late", "late_to")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Early:
-    """When a window gives a result before it closes: any of the three.
+    """The conditions for early results; each one that is met fires.
 
     Raises
     ------
     InvalidArgumentError
-        There is none, or one is wrong.
+        No condition is set, or one is not valid.
     """
 
     every: Duration | None
@@ -46,7 +46,7 @@ class Early:
     when: str | Column | None
 
     def __post_init__(self) -> None:
-        """Refuse what is wrong, where the caller can see the line."""
+        """Check the arguments early, so that the traceback shows the line of the caller."""
         if self.when is not None:
             kinds, allowed = (str, Column), "SQL text or a Column over the aggregates"
             of_type("when", self.when, kinds, allowed, "when='n >= 1000'")
@@ -57,7 +57,7 @@ class Early:
         self.to_options()
 
     def to_options(self) -> dict[str, str]:
-        """Return what the JVM reads; the condition crosses as a column."""
+        """Return the options for the JVM; the condition is passed as a column."""
         options = {}
         if self.every is not None:
             options["early.every"] = to_iso("every", self.every, positive=True)
@@ -66,7 +66,7 @@ class Early:
         return options
 
     def __repr__(self) -> str:
-        """Return the method call that makes it."""
+        """Return the method call that creates this."""
         arguments = (f"{name}={value!r}" for name, value in self._given().items())
         return f"early({', '.join(arguments)})"
 
@@ -74,15 +74,15 @@ class Early:
         return {name: value for name, value in vars(self).items() if value is not None}
 
 
-# What prints the call that made it.
+# Types whose repr is the method call that creates them.
 _CALLS = (EventTime, Scope, Shape, IdleTimeout, LateHandler, Early, Execution)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Settings:
-    """Everything that a window was told; None or empty is what it was not.
+    """All settings of a window; None or empty if a setting is not set.
 
-    Each value was checked when it was given; `check` says whether they go together.
+    Each value was checked when it was set. `check` checks the combination.
     """
 
     event_time: EventTime | None = None
@@ -113,18 +113,18 @@ class Settings:
     execution: Execution | None = None
 
     def to_options(self) -> dict[str, str]:
-        """Return the flat map that the JVM reads: what was set, and nothing else.
+        """Return the flat option map for the JVM, with only the settings that are set.
 
         Returns
         -------
         dict of str to str
-            ``kind``, ``size`` and its ``slide`` or ``step``, or ``gap`` or ``rows``; the other
-            settings by the names of their methods, but ``scope`` for the watermark's, ``key_idle_``
-            before timeout and clock, and early results as ``early.every``, ``early.rows`` and
-            ``early.on_update`` beside the names of all ``triggers``. Durations are ISO 8601 in
-            seconds; calendar sizes are periods in days or months (``P14D``, ``P12M``); an origin is
-            an instant in UTC; what was asked for is ``"true"``. Columns, conditions and functions
-            are not in it.
+            ``kind``, and ``size`` with its ``slide`` or ``step``, or ``gap``, or ``rows``. The
+            other settings have the names of their methods, except ``scope`` for the watermark
+            scope, ``key_idle_timeout`` and ``key_idle_clock``, ``early.every`` and ``early.rows``
+            for early results, and ``triggers`` for the names of all triggers. Durations are ISO
+            8601 in seconds. Calendar sizes are periods in days or months (``P14D``, ``P12M``). An
+            origin is an instant in UTC. A flag is ``"true"``. Columns, conditions and functions
+            are not in the map.
         """
         zoned = self.time_zone is not None
         options = {} if self.shape is None else self.shape.to_options(zoned=zoned)
@@ -148,14 +148,14 @@ class Settings:
 
     @property
     def condition(self) -> str | Column | None:
-        """The condition by which there are early results."""
+        """The condition for early results, None without one."""
         if self.early is not None:
             return self.early.when
         values = (trigger.value for trigger in self.emit if trigger.name == "when")
         return next(values, None)  # type: ignore[return-value] # of when
 
     def columns(self) -> Iterator[tuple[str, str | Column]]:
-        """Yield every column of the rows that was named, with the argument that names it."""
+        """Yield every input column in the settings, with the name of its argument."""
         if self.event_time is not None:
             yield "event_time", self.event_time.column
             yield from (("substream", part) for part in self.event_time.parts)
@@ -164,7 +164,7 @@ class Settings:
             yield from (("watermark_scope", part) for part in self.watermark_scope.columns)
 
     def calls(self) -> Iterator[str]:
-        """Yield the method calls that make these settings."""
+        """Yield the method calls that create these settings."""
         for field in fields(self):
             value = getattr(self, field.name)
             if value is None or value is False or value == ():

@@ -1,4 +1,4 @@
-"""The kinds of windows; those of a fixed size: what is big, what is small, and that it fits."""
+"""The kinds of windows, and the windows of a fixed size with their frames."""
 
 from __future__ import annotations
 
@@ -18,64 +18,64 @@ if TYPE_CHECKING:
 __all__ = ["MAX_FRAMES", "Framed", "Kind", "Shape", "check_sizes"]
 
 Kind: TypeAlias = Literal["tumbling", "sliding", "cumulate"]
-"""Windows side by side, windows that overlap, windows that grow to their full size."""
+"""Adjacent windows, overlapping windows, windows that grow to their full size."""
 
 MAX_FRAMES = 1_000_000
-"""The most frames that one window may have: each holds a value of every aggregate."""
+"""The maximum number of frames in a window; each frame holds a value of every aggregate."""
 
-# The argument that cuts a window into frames, and the option that it becomes.
+# The argument that divides a window into frames, and its option name.
 _PIECES: Mapping[Kind, tuple[str, str]] = MappingProxyType(
     {"sliding": ("every", "slide"), "cumulate": ("step", "step")}
 )
 
 
 class Shape(ABC):
-    """A kind of window with what it was told, as it was written; prints the call that makes it."""
+    """A kind of window with its arguments; its repr is the method call that creates it."""
 
     profile: ClassVar[Profile] = "eventtide"
-    """Whose rules it has where no others were named."""
+    """The profile that applies if none is set."""
 
     remembers: ClassVar[bool] = False
-    """Whether there is something to know of a key that holds nothing."""
+    """Whether a key without open windows has state."""
 
     without: ClassVar[tuple[str, ...]] = ()
-    """Settings that mean nothing for such windows."""
+    """Settings that have no meaning for this kind of window."""
 
     why_without: ClassVar[str] = ""
-    """And why."""
+    """The reason, for the error text."""
 
     @property
     def closes(self) -> str | None:
-        """When a window closes, where that is not what the profile says."""
+        """The rule that closes a window, None if it is that of the profile."""
         return None
 
     @property
     @abstractmethod
     def meaning(self) -> str:
-        """What the windows are, in plain words, in one line."""
+        """The description of the windows for `explain`, in one line."""
 
     @abstractmethod
     def to_options(self, *, zoned: bool) -> dict[str, str]:
-        """Return what the JVM reads; days are calendar days where there is a time zone."""
+        """Return the options for the JVM; with a time zone, days are calendar days."""
 
 
 @dataclass(frozen=True, repr=False)
 class Framed(Shape):
-    """A kind of window that has frames: its sizes, as they were written.
+    """A window of a fixed size that consists of frames; its sizes are as they were written.
 
     Parameters
     ----------
     kind : {"tumbling", "sliding", "cumulate"}
-        Which.
+        The kind.
     size : str or timedelta
-        How long a window is.
+        The length of a window.
     piece : str or timedelta, optional
-        The slide or the step; a tumbling window has none.
+        The slide or the step; None for a tumbling window.
 
     Raises
     ------
     InvalidDurationError
-        A size is none, `size` is no multiple of `piece`, or there are too many frames.
+        A size is not valid, `size` is not a multiple of `piece`, or there are too many frames.
     """
 
     kind: Kind
@@ -83,7 +83,7 @@ class Framed(Shape):
     piece: Size | None = None
 
     def __post_init__(self) -> None:
-        """Refuse sizes that do not fit, where the caller can see the line."""
+        """Check the sizes early, so that the traceback shows the line of the caller."""
         check_sizes(self._written())
 
     def spans(self) -> dict[str, Span]:
@@ -92,13 +92,13 @@ class Framed(Shape):
 
     @property
     def frames(self) -> int:
-        """How many frames a window has."""
+        """The number of frames in a window."""
         sizes = [span.least_micros for span in self.spans().values()]
         return sizes[0] // sizes[-1]
 
     @property
     def meaning(self) -> str:
-        """What the windows are, in plain words, in one line."""
+        """The description of the windows for `explain`, in one line."""
         size, *pieces = (span.words for span in self.spans().values())
         return {
             "tumbling": f"windows of {size}, side by side",
@@ -107,13 +107,13 @@ class Framed(Shape):
         }[self.kind]
 
     def to_options(self, *, zoned: bool) -> dict[str, str]:
-        """Return what the JVM reads; days are calendar days where there is a time zone."""
+        """Return the options for the JVM; with a time zone, days are calendar days."""
         names = ("size", _PIECES[self.kind][1]) if self.kind in _PIECES else ("size",)
         sizes = (span.iso(zoned=zoned) for span in self.spans().values())
         return {"kind": self.kind, **dict(zip(names, sizes, strict=True))}
 
     def __repr__(self) -> str:
-        """Return the method call that makes it, such as ``tumbling('1m')``."""
+        """Return the method call that creates this, such as ``tumbling('1m')``."""
         piece = f", {_PIECES[self.kind][0]}={self.piece!r}" if self.kind in _PIECES else ""
         return f"{self.kind}({self.size!r}{piece})"
 
@@ -131,12 +131,12 @@ class _Length(NamedTuple):
 
 
 def check_sizes(written: Mapping[str, Size]) -> None:
-    """Refuse sizes that do not fit.
+    """Reject a size that is not a multiple of its piece, or has too many frames.
 
     Parameters
     ----------
     written : mapping of str to Size
-        By the names of their arguments: the whole first, then the piece if there is one.
+        The sizes by argument name: the whole first, then the piece if there is one.
     """
     whole, *pieces = (_Length(name, size, read_size(name, size)) for name, size in written.items())
     for piece in pieces:
@@ -175,7 +175,7 @@ def _check_count(whole: _Length, piece: _Length) -> None:
 
 
 def _nearest(size: Span, piece: Span) -> str:
-    """Return the multiple of `piece` that is nearest to `size`, in its unit where both have one."""
+    """Return the multiple of `piece` nearest to `size`, in their unit if it is the same."""
     unit = size.unit if size.unit == piece.unit else "us"
     length, step = (s.count if s.unit == unit else s.least_micros for s in (size, piece))
     times = max(1, (2 * length + step) // (2 * step))

@@ -1,4 +1,4 @@
-"""Sizes of windows: lengths as everywhere, and calendar units, whose length is not fixed."""
+"""Sizes of windows: durations, and calendar units, whose length is not fixed."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _LARGEST = 12 * 9_999  # months: Spark shows the years 1 to 9999
 
 @dataclass(frozen=True)
 class Span:
-    """The length of a window or of a frame, as it was meant.
+    """The length of a window or of a frame, in its unit.
 
-    Days stay days: with a time zone some have 23 or 25 hours.
+    Days are not converted to microseconds, because some have 23 or 25 hours in a time zone.
     """
 
     count: int
@@ -38,18 +38,18 @@ class Span:
 
     @property
     def least_micros(self) -> int:
-        """The shortest that it can be, in microseconds; exact but for months."""
+        """The minimum length in microseconds; exact except for months."""
         return self.count * {"us": 1, "day": DAY, "month": 28 * DAY}[self.unit]
 
     @property
     def words(self) -> str:
-        """The span as text that `read_size` reads back."""
+        """The span as text that `read_size` parses."""
         if self.unit == "us":
             return in_words(self.count)
         return f"{self.count} {self.unit}{'s' if self.count > 1 else ''}"
 
     def iso(self, *, zoned: bool) -> str:
-        """Return ISO 8601 text: a period for calendar units, else seconds."""
+        """Return ISO 8601 text: a period for calendar units, otherwise seconds."""
         if self.unit == "month":
             return f"P{self.count}M"
         return f"P{self.count}D" if zoned and self.unit == "day" else iso(self.least_micros)
@@ -61,15 +61,16 @@ def read_size(name: str, value: Size) -> Span:
     Parameters
     ----------
     name : str
-        The argument, for the error.
+        The name of the argument, for the error.
     value : str or timedelta
         A `Duration` of 1 ms or more, or text of months and years. Whole days and weeks as text
-        become calendar days where there is a time zone; hours and a ``timedelta`` never do.
+        become calendar days if there is a time zone; hours and a ``timedelta`` never do.
 
     Raises
     ------
     InvalidDurationError
-        It is neither, it mixes months with shorter units, or there is no end to it.
+        The value is not a duration or calendar text, mixes months with shorter units, or is too
+        long.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Starting a query over a window's results."""
+"""The start of a query over a window's results."""
 
 from __future__ import annotations
 
@@ -27,63 +27,66 @@ _FIX = "et.start(counts, counts.results.writeStream.format('console'))"
 def start(
     window: WindowBuilder | DataFrame, writer: DataStreamWriter, *, drain: bool = False
 ) -> StreamingQuery:
-    """Start a query over the results of a window, and the calls of its handler of late rows.
+    """Start a query over the results of a window, and the calls of its late-row handler.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     window : WindowBuilder or DataFrame
-        The window, whose late rows are taken care of from here on; for Spark's own operators over
+        The window, whose late rows are passed to its handler. For Spark operators over
         `with_watermark`, the DataFrame that is written.
     writer : DataStreamWriter
-        A writer over its `results`, or over a DataFrame made from them, with all of its options.
+        A writer over the window's `results`, or over a DataFrame derived from them, with all of
+        its options.
     drain : bool
-        Whether the query, which has to have ``trigger(availableNow=True)``, closes every window
-        after its last row, as at the end of a replay. By default windows that the watermark has not
-        reached stay open for the next run.
+        Whether the query closes every window after its last row, as at the end of a replay. The
+        query must have ``trigger(availableNow=True)``. By default windows that the watermark has
+        not reached stay open for the next run.
 
     Returns
     -------
     StreamingQuery
-        The running query, which raises what ends it by its name: `awaitTermination` and
-        `processAllAvailable` need no `named_errors`. With `on_late` it is over when the calls are,
-        too: `awaitTermination` and `stop` wait for those that what was committed still owes,
-        `processAllAvailable` waits for the calls of what it has read, and `isActive` is true until
-        the last.
+        The running query. Its `awaitTermination` and `processAllAvailable` raise eventtide's error
+        classes without `named_errors`. With `on_late` it ends when the calls are complete too:
+        `awaitTermination` and `stop` wait for the calls of all committed batches,
+        `processAllAvailable` waits for the calls of the rows that it has read, and `isActive` is
+        true until the last call is complete.
 
     Raises
     ------
     ArgumentTypeError
-        An argument is something else.
+        An argument has the wrong type.
     InvalidArgumentError
-        The writer writes something else than the results of this window, or cannot be drained: it
-        has another trigger, or no eventtide watermark.
+        The writer does not write the results of this window, or cannot be drained: it has another
+        trigger, or no eventtide watermark.
     EventtideError
-        What eventtide refuses before the query begins. What it finds out when it begins, such as a
-        checkpoint of another plan, comes with ``awaitTermination``.
+        Eventtide refuses the query before it starts. Errors that are detected when it runs, such
+        as a checkpoint of another plan, are raised by ``awaitTermination``.
 
     Notes
     -----
-    The handler is called by a companion, a query of its own over the late log, for one committed
-    batch after the other. It never holds the query itself, and its checkpoint is
-    ``eventtide/handler`` in that of the query: a restart goes on with the first batch whose call
-    has not ended, so each has at least one call that did. Nothing bounds how long a call may take.
+    The handler is called by a companion, a separate query over the late log, for one committed
+    batch after the other. The companion never blocks the query. Its checkpoint is
+    ``eventtide/handler`` in the checkpoint of the query. A restart continues with the first batch
+    whose call is not complete, so each batch has at least one complete call. There is no time
+    limit for a call.
 
     When a call fails under ``on_error="fail"``, both queries stop: `awaitTermination` and
     `processAllAvailable` raise `LateHandlerError`, whose cause is the handler's exception, and
-    `exception` has the companion's. Under ``"log"`` the exception stands in the log of this module,
-    and the batch counts as handled. What keeps the late log from being read stops both in any case.
+    `exception` returns the companion's exception. Under ``"log"`` the exception is written to the
+    log of the companion's module, and the batch counts as handled. An error that prevents reading
+    the late log always stops both queries.
 
-    A query that is drained gives what a batch query over the same rows gives, but for rows that
-    were late or refused: sessions end, count windows are given as far as they are filled, and keys
-    that have watermarks of their own close too. It may be killed at any time and started again with
-    ``drain=True``. Once it is over, no query goes on from its checkpoint: a start with
-    ``drain=True`` ends without results if there are no new rows, and any other ends with
-    `CheckpointError`, condition ``CHECKPOINT_DRAINED``.
+    A drained query returns the same results as a batch query over the same rows, except for rows
+    that were late or rejected. Sessions end, count windows are emitted even if they are not full,
+    and the windows of keys with their own watermarks close too. The query may be killed at any
+    time and restarted with ``drain=True``. Once it has ended, no query can continue from its
+    checkpoint: a start with ``drain=True`` ends without results if there are no new rows, and any
+    other start ends with `CheckpointError`, condition ``CHECKPOINT_DRAINED``.
 
-    Without a handler this is ``writer.start()`` with errors by their names. With one,
-    ``writer.start()`` is refused, since it calls no handler.
+    Without a handler this is ``writer.start()`` with eventtide's error classes. With a handler,
+    ``writer.start()`` is refused, because it does not call the handler.
 
     Examples
     --------

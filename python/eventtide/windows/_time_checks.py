@@ -1,4 +1,4 @@
-"""Whether the clocks of a window and of its keys go together."""
+"""Checks of combinations of time settings of a window and its keys."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OF_EVENT_TIME = (
 
 
 def check_time(settings: Settings) -> None:
-    """Refuse two clocks for one thing, watermarks by key without keys, and silence without it."""
+    """Reject conflicting clocks, watermarks by key without keys, and unused idle settings."""
     if settings.processing_time:
         _check_processing_time(settings)
     _check_scope(settings)
@@ -84,7 +84,7 @@ def _check_silence(settings: Settings) -> None:
     if settings.idle_timeout is not None or (scope is not None and scope.name != "global"):
         return
     if settings.shape is not None and settings.shape.remembers:
-        return  # such as how many rows a key had that holds nothing
+        return  # keys without open windows have state, such as their number of rows
     for name in ("key_ttl", "heartbeat"):
         if (value := getattr(settings, name)) is not None:
             problem = "is about keys with time of their own, and these have none"

@@ -1,4 +1,4 @@
-"""Which clock keys have, and when a key is silent: another part of the builder."""
+"""The part of the builder for processing time, the watermark scope and idle keys."""
 
 from __future__ import annotations
 
@@ -24,59 +24,60 @@ _LEAST_HEARTBEAT = 100_000  # microseconds: Spark runs no faster without rows
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Timing(Described):
-    """The clock, watermarks by key, and silence."""
+    """Processing time, watermarks by key, and idle keys."""
 
     def processing_time(self) -> Self:
-        """Give each row the time of the batch that reads it, in place of an event time.
+        """Use the time of the batch that reads a row in place of its event time.
 
         .. versionadded:: 0.1
 
-        No row is late then, and windows close when the clock is at their end. The rows get a last
-        column ``_processing_time`` TIMESTAMP, which aggregates may use; a batch that runs again
-        has the same times.
+        No row is late, and windows close when processing time reaches their end. The rows get a
+        last column ``_processing_time`` TIMESTAMP, which aggregates may use. A replayed batch has
+        the same times.
         """
         return self._with(processing_time=True)
 
     def watermark_scope(self, scope: WatermarkScope) -> Self:
-        """Say which keys have a watermark together; by default all.
+        """Set which keys share a watermark; by default all.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
         scope : {"key", "global"}, str, Column, or list of them
-            ``"key"``: each key has a watermark of its own, by the policy and its own rows, so that
-            no other key makes its rows late or closes its windows; without keys all rows are of
-            one. ``"global"``: one over all, which is Spark's.
-            Columns, which are keys too: one for each of their values, by the rows of all keys that
-            have them in common; a list where a column is named key or global.
+            ``"key"``: the policy computes a watermark for each key from the rows of that key. No
+            other key makes its rows late or closes its windows. Without keys all rows share one
+            watermark. ``"global"``: one watermark over all keys, which is Spark's behaviour.
+            Columns, which must be key columns: one watermark for each combination of their values,
+            from the rows of all keys with these values. Use a list if a column is named key or
+            global.
         """
         return self._with(watermark_scope=Scope(scope))
 
     def idle_timeout(self, timeout: Duration, *, clock: IdleClock = "processing_time") -> Self:
-        """Close all windows of a key that has been silent for so long.
+        """Close all windows of a key that has had no rows for the timeout.
 
         .. versionadded:: 0.1
 
-        Their results come at once, whatever the delay. A row of the key that comes later and is
-        not late opens its window again, for a result of its own: results say which it is, by the
-        columns of panes.
+        Their results are emitted at once, regardless of the delay. A later row of the key that is
+        not late reopens its window, which then has another result. The pane columns distinguish
+        the results.
 
         Parameters
         ----------
         timeout : str or timedelta
             Positive.
         clock : {"processing_time", "event_time"}
-            What silence is measured by: the clock, or the watermark over all keys.
+            The time that measures idleness: processing time, or the watermark over all keys.
         """
         return self._with(idle_timeout=IdleTimeout(timeout, clock))
 
     def key_ttl(self, ttl: Duration) -> Self:
-        """Forget a key so long after its last row, if it has no open window; by default a day.
+        """Purge a key without open windows this long after its last row; by default one day.
 
         .. versionadded:: 0.1
 
-        What is forgotten is its watermark: a row that comes later begins a new one.
+        The key's watermark is purged. A later row of the key begins a new watermark.
 
         Parameters
         ----------
@@ -86,7 +87,7 @@ class Timing(Described):
         return self._length("key_ttl", ttl)
 
     def heartbeat(self, interval: Duration) -> Self:
-        """Look for silent keys at least so often, also where no row comes; by default each minute.
+        """Set the maximum interval between checks for idle keys, also without rows; by default 1m.
 
         .. versionadded:: 0.1
 
@@ -99,13 +100,13 @@ class Timing(Described):
         return self._with(heartbeat=interval)
 
     def max_rows_per_batch(self, rows: int) -> Self:
-        """Move the watermark of a key after so many of its rows, as if they came in such batches.
+        """Advance the watermark of a key after each `rows` of its rows, as if they were a batch.
 
         .. versionadded:: 0.1
 
-        With one, a row is judged by all rows of its key before it, wherever Spark cuts its batches.
-        Rows count in the order of their arrival: by the partitions of the source, and in each by
-        their place.
+        With ``rows=1``, the lateness of a row depends on all earlier rows of its key, regardless
+        of Spark's batch boundaries. Rows count in the order of their arrival: by source partition,
+        and within a partition by position.
 
         Parameters
         ----------
@@ -117,7 +118,7 @@ class Timing(Described):
 
 
 def check_heartbeat(interval: Duration) -> None:
-    """Refuse a heartbeat that is too fast."""
+    """Reject a heartbeat below 100 ms."""
     if micros("heartbeat", interval, positive=True) < _LEAST_HEARTBEAT:
         problem, allowed = "is too often", "100ms or more"
         raise InvalidDurationError(

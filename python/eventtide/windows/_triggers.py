@@ -1,4 +1,4 @@
-"""What makes a window give a result, under the names that VoltSP has for it."""
+"""The triggers of window results, with VoltSP's names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["TriggerName", "WindowTrigger", "trigger_list"]
 
 TriggerName: TypeAlias = Literal["at_window_end", "on_update", "every", "every_rows", "when"]
-"""The window closes, a batch has rows of it, by the clock, after so many rows, on a condition."""
+"""On window close, per batch with rows, in processing time, by row count, or on a condition."""
 
 _ALLOWED = "at_window_end, on_update, every(...), every_rows(...) or when(...)"
 _FIX = ".emit(WindowTrigger.at_window_end, WindowTrigger.every('10s'))"
@@ -29,7 +29,7 @@ _EXAMPLES = {"every": "'10s'", "every_rows": "1000", "when": "'n >= 1000'"}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WindowTrigger:
-    """When a window gives a result.
+    """A trigger, which determines when a window emits a result.
 
     .. versionadded:: 0.1
 
@@ -42,15 +42,15 @@ class WindowTrigger:
     """
 
     at_window_end: ClassVar[WindowTrigger]
-    """When it closes."""
+    """Fires when the window closes."""
     on_update: ClassVar[WindowTrigger]
-    """After each batch that has rows of it."""
+    """Fires after each batch that has rows of the window."""
 
     name: TriggerName
     value: Duration | int | Column | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is wrong, where the caller can see the line."""
+        """Check the arguments early, so that the traceback shows the line of the caller."""
         if self.name not in get_args(TriggerName):
             raise refused("trigger", self.name, "is unknown", allowed=_ALLOWED, fix=_FIX)
         if (self.value is None) != (self.name not in _EXAMPLES):
@@ -61,7 +61,7 @@ class WindowTrigger:
 
     @staticmethod
     def every(interval: Duration) -> WindowTrigger:
-        """Give a result so long after the last one, by the clock, while there are new rows.
+        """Emit a result `interval` of processing time after the last one, while rows arrive.
 
         .. versionadded:: 0.1
 
@@ -74,7 +74,7 @@ class WindowTrigger:
 
     @staticmethod
     def every_rows(rows: int) -> WindowTrigger:
-        """Give a result after so many rows of the window, one or more.
+        """Emit a result after each `rows` rows of the window, one or more.
 
         .. versionadded:: 0.1
         """
@@ -82,7 +82,7 @@ class WindowTrigger:
 
     @staticmethod
     def when(condition: str | Column) -> WindowTrigger:
-        """Give a result when a condition becomes true.
+        """Emit a result when a condition becomes true.
 
         .. versionadded:: 0.1
 
@@ -94,7 +94,7 @@ class WindowTrigger:
         return WindowTrigger("when", condition)
 
     def to_options(self) -> dict[str, str]:
-        """Return what the JVM reads beside the name; a condition crosses as a column."""
+        """Return the options for the JVM without the name; a condition is passed as a column."""
         if self.name == "every":
             return {"early.every": to_iso("every", self.value, positive=True)}  # type: ignore[arg-type] # it checks
         if self.name == "every_rows":
@@ -106,7 +106,7 @@ class WindowTrigger:
 
     @property
     def meaning(self) -> str:
-        """When there is a result, in plain words."""
+        """The description of the trigger for `explain`."""
         if self.name == "at_window_end":
             return "at its end"
         if self.name == "on_update":
@@ -118,7 +118,7 @@ class WindowTrigger:
         return f"when {shown(self.value)}"
 
     def __repr__(self) -> str:
-        """Return the expression that makes it."""
+        """Return the expression that creates this trigger."""
         value = "" if self.value is None else f"({self.value!r})"
         return f"WindowTrigger.{self.name}{value}"
 
@@ -131,7 +131,7 @@ WindowTrigger.on_update = WindowTrigger("on_update")
 
 
 def trigger_list(triggers: Sequence[WindowTrigger | str]) -> tuple[WindowTrigger, ...]:
-    """Return one trigger or more, each once; a name stands for one that takes no value.
+    """Return one or more triggers, each once; a name denotes a trigger without a value.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def _trigger(trigger: WindowTrigger | str) -> WindowTrigger:
         return trigger
     if isinstance(trigger, str):
         return WindowTrigger(trigger.lower())  # type: ignore[arg-type] # it checks
-    name = getattr(trigger, "__name__", None)  # of every, without its call
+    name = getattr(trigger, "__name__", None)  # of a method that was not called, such as every
     fix = f"WindowTrigger.{name}({_EXAMPLES[name]})" if name in _EXAMPLES else _FIX
     problem = f"has type {type(trigger).__name__}"
     raise ArgumentTypeError(sentence("trigger", trigger, problem, allowed=_ALLOWED, fix=fix))

@@ -1,4 +1,4 @@
-"""The kinds of windows that rows make: sessions, and windows of so many rows."""
+"""The kinds of windows without frames: sessions and count windows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Counted", "Session", "Touching", "check_maximum", "check_rows"]
 
 Touching: TypeAlias = Literal["separate", "merge"]
-"""Whether rows exactly one gap apart are of two sessions, or of one."""
+"""Whether rows exactly one gap apart belong to two sessions or to one."""
 
 _TOUCHING: dict[Touching | None, str] = {
     None: "",
@@ -27,12 +27,12 @@ _TOUCHING: dict[Touching | None, str] = {
 
 @dataclass(frozen=True, repr=False)
 class Session(Shape):
-    """Rows of a key with less than a gap between them, as the arguments were written.
+    """A session window: rows of a key with less than a gap between their times.
 
     Raises
     ------
     InvalidArgumentError, InvalidDurationError
-        One is wrong, or the maximum is shorter than the gap.
+        An argument is not valid, or the maximum is shorter than the gap.
     """
 
     without: ClassVar[tuple[str, ...]] = ("offset", "origin", "time_zone")
@@ -42,7 +42,7 @@ class Session(Shape):
     touching: Touching | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is wrong, where the caller can see the line."""
+        """Check the arguments early, so that the traceback shows the line of the caller."""
         frame_micros("gap", self.gap)
         if self.maximum_duration is not None:
             check_maximum(self.maximum_duration, "gap", self.gap)
@@ -51,20 +51,20 @@ class Session(Shape):
 
     @property
     def meaning(self) -> str:
-        """What the windows are, in plain words, in one line."""
+        """The description of the windows for `explain`, in one line."""
         longest = self.maximum_duration
         cap = "" if longest is None else f", {spoken(longest)} long at the most"
         return f"sessions with a gap of {spoken(self.gap)}{cap}{_TOUCHING[self.touching]}"
 
     def to_options(self, *, zoned: bool) -> dict[str, str]:  # noqa: ARG002 - there are no days
-        """Return what the JVM reads."""
+        """Return the options for the JVM."""
         options = {"kind": "session", "gap": to_iso("gap", self.gap)}
         if self.maximum_duration is not None:
             options["maximum_duration"] = to_iso("maximum_duration", self.maximum_duration)
         return options if self.touching is None else {**options, "touching": self.touching}
 
     def __repr__(self) -> str:
-        """Return the method call that makes it, such as ``session('5m')``."""
+        """Return the method call that creates this, such as ``session('5m')``."""
         names = ("maximum_duration", "touching")
         given = {name: value for name in names if (value := getattr(self, name)) is not None}
         options = (f"{name}={value!r}" for name, value in given.items())
@@ -72,7 +72,7 @@ class Session(Shape):
 
 
 def check_maximum(maximum_duration: Duration, name: str, gap: Duration) -> None:
-    """Refuse a session's maximum that is below its gap, which goes by this name."""
+    """Reject a maximum duration of a session below its gap, whose argument is `name`."""
     least = frame_micros(name, gap)
     if frame_micros("maximum_duration", maximum_duration) >= least:
         return
@@ -85,12 +85,12 @@ def check_maximum(maximum_duration: Duration, name: str, gap: Duration) -> None:
 
 @dataclass(frozen=True, repr=False)
 class Counted(Shape):
-    """So many rows of a key, in the order of their arrival.
+    """A count window: `rows` rows of a key, in the order of their arrival.
 
     Raises
     ------
     InvalidArgumentError
-        A count is none, or there are more rows to a slide than to a window.
+        A count is not valid, or the slide has more rows than the window.
     """
 
     remembers: ClassVar[bool] = True
@@ -106,28 +106,28 @@ class Counted(Shape):
     every: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is wrong, where the caller can see the line."""
+        """Check the arguments early, so that the traceback shows the line of the caller."""
         check_rows(("rows", self.rows), ("every", self.every))
 
     @property
     def meaning(self) -> str:
-        """What the windows are, in plain words, in one line."""
+        """The description of the windows for `explain`, in one line."""
         slide = "side by side" if self.every is None else f"one ends every {_rows(self.every)}"
         return f"windows of {_rows(self.rows)}, {slide}"
 
     def to_options(self, *, zoned: bool) -> dict[str, str]:  # noqa: ARG002 - there are no days
-        """Return what the JVM reads."""
+        """Return the options for the JVM."""
         options = {"kind": "count", "rows": str(self.rows)}
         return options if self.every is None else {**options, "every": str(self.every)}
 
     def __repr__(self) -> str:
-        """Return the method call that makes it, such as ``by_count(100, every=10)``."""
+        """Return the method call that creates this, such as ``by_count(100, every=10)``."""
         every = "" if self.every is None else f", every={self.every!r}"
         return f"by_count({self.rows!r}{every})"
 
 
 def check_rows(window: tuple[str, object], slide: tuple[str, object]) -> None:
-    """Refuse the rows of a window, and those of its slide if there is one; each has its name."""
+    """Reject invalid row counts of a window and its slide; each is an argument name and value."""
     (name, rows), (of, every) = window, slide
     most = int(count(name, rows, "100", MAX_FRAMES))
     if every is not None and int(count(of, every, "10", MAX_FRAMES)) > most:

@@ -16,7 +16,7 @@ _ORIGIN = ("a datetime, or its ISO 8601 text", ".origin('2024-01-01T00:00:00Z')"
 
 
 def zone_name(name: object) -> str:
-    """Return the name of a time zone that there is.
+    """Return the name of a time zone after checking that it exists.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def zone_name(name: object) -> str:
 
 
 def read_origin(origin: object) -> datetime:
-    """Return an origin as a datetime, which may be without a time zone.
+    """Return an origin as a datetime, with or without a time zone.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def read_origin(origin: object) -> datetime:
         problem = f"has type {type(origin).__name__}"
         raise ArgumentTypeError(sentence("origin", origin, problem, allowed=allowed, fix=fix))
     text = origin.strip()
-    try:  # Python 3.10 does not read the Z
+    try:  # Python 3.10 does not parse the Z
         return datetime.fromisoformat(f"{text[:-1]}+00:00" if text[-1:] in {"Z", "z"} else text)
     except ValueError:
         problem = "cannot be read as a time"
@@ -61,7 +61,7 @@ def read_origin(origin: object) -> datetime:
 
 
 def instant(origin: datetime, zone: str | None) -> str:
-    """Return an origin as an instant in UTC; one without a time zone is in `zone`.
+    """Return an origin as an instant in UTC; an origin without a time zone is local to `zone`.
 
     Examples
     --------

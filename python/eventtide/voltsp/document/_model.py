@@ -1,6 +1,6 @@
-"""The model of a document: which keys there are, and where.
+"""The model of a document: its keys and their places.
 
-Values are checked by the builder that they go to, so that each has one error, in one wording.
+The builder checks the values, so that each error has one text.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ _Several: TypeAlias = Annotated[Any, WithJsonSchema(_SEVERAL)]
 
 
 class _Part(BaseModel):
-    """A mapping of the document, with no other keys than its own."""
+    """A mapping of the document, without extra keys."""
 
     model_config = ConfigDict(
         extra="forbid", alias_generator=camel, use_attribute_docstrings=True, frozen=True
     )
     instead: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """Keys of VoltSP's that have no place here, and what to do in place of them."""
+    """VoltSP keys that are not supported here, each with an alternative."""
     unknown: ClassVar[str] = "is an unknown key"
 
     @model_validator(mode="before")
@@ -79,12 +79,12 @@ class _Part(BaseModel):
 
 
 def _needing(*keys: str) -> ConfigDict:
-    """Say in the schema what the builder will ask for."""
+    """Return a configuration that adds keys required by the builder to the schema."""
     return ConfigDict(json_schema_extra={"required": list(keys)})
 
 
 def _wrong(key: str, problem: str, allowed: str, fix: str) -> InvalidArgumentError:
-    """Return the error about a key, whatever its value."""
+    """Return the error about a key, regardless of its value."""
     return InvalidArgumentError(f"{key}={problem}. Allowed: {allowed}. Try: {fix}.")
 
 

@@ -1,4 +1,4 @@
-"""YAML text as plain data that knows its lines."""
+"""YAML text as plain data with line numbers."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["Document", "parse"]
 
 @dataclass(frozen=True)
 class Document:
-    """Plain data, and the lines of its values."""
+    """Plain data with the line numbers of its values."""
 
     data: object
     lines: Lines
 
     @contextmanager
     def at(self, path: Path, hidden: int = 0) -> Iterator[None]:
-        """Let errors about a value say where it stands; see `placed`."""
+        """Add the place of a value to errors in the block; see `placed`."""
         try:
             yield
         except EventtideError as error:
@@ -34,14 +34,14 @@ class Document:
 
 
 def parse(text: str) -> Document:
-    """Read one YAML document, in which each key stands once.
+    """Parse one YAML document without duplicate keys.
 
     Raises
     ------
     InvalidArgumentError
-        It is no YAML, has a key twice, or has an alias.
+        The text is not YAML, has a duplicate key, or has an alias.
     ArgumentTypeError
-        A key is no text.
+        A key is not text.
     """
     try:
         reader = _Reader(loader := yaml.SafeLoader(text))
@@ -50,13 +50,13 @@ def parse(text: str) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise _refused(mark.line + 1 if mark else 1, error.problem or error.context) from None
-    except (yaml.YAMLError, RecursionError) as error:  # an odd character, a thousand brackets
+    except (yaml.YAMLError, RecursionError) as error:  # an invalid character, deep nesting
         raise _refused(1, str(error).partition("\n")[0]) from None
     return Document(data, {(): 1, **reader.lines})
 
 
 class _Reader:
-    """Turns nodes into plain data, and notes their lines."""
+    """Converts nodes to plain data, and records their lines."""
 
     def __init__(self, loader: yaml.SafeLoader) -> None:
         self.lines: dict[Path, int] = {}
@@ -64,9 +64,9 @@ class _Reader:
         self._seen: set[int] = set()
 
     def value(self, node: yaml.Node, path: Path) -> object:
-        """Return what a node holds."""
+        """Return the value of a node."""
         line = self.lines.setdefault(path, node.start_mark.line + 1)
-        if id(node) in self._seen:  # a few lines of them could fill the memory
+        if id(node) in self._seen:  # a few nested aliases could exhaust the memory
             raise InvalidArgumentError(
                 f"line {line}: an alias is not followed. Allowed: each value where it belongs. Try:"
                 " the value again."
@@ -81,7 +81,7 @@ class _Reader:
     def _scalar(self, node: yaml.ScalarNode) -> object:
         try:
             return self._loader.construct_object(node)
-        except ValueError as error:  # a date that there is not
+        except ValueError as error:  # a date that does not exist
             raise _refused(node.start_mark.line + 1, str(error)) from None
 
     def _mapping(self, node: yaml.Node, path: Path) -> dict[str, object]:

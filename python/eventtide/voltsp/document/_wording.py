@@ -1,4 +1,4 @@
-"""Errors of the builder in the words of a YAML document: the line, the key, and how to mend it."""
+"""Builder errors in terms of a YAML document: the line, the key, and the fix."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Path: TypeAlias = tuple[str | int, ...]
 """The keys and positions that lead to a value."""
 
 Lines: TypeAlias = "Mapping[Path, int]"
-"""On which line, counted from 1, each value has its key."""
+"""The line of each value's key, from 1."""
 
 
 def camel(name: str) -> str:
-    """Return a name as YAML has it.
+    """Return a Python name as a YAML key.
 
     Examples
     --------
@@ -60,11 +60,11 @@ _KEYS: Mapping[str, Path] = MappingProxyType(
     | {name: (name,) for name in ("column", "expression", "type")}
     | {name: (camel(name),) for name in ("at_window_end", "on_update", "every_rows")}
 )
-"""Where the arguments of the builder stand, from the window or the aggregate on."""
+"""The paths of the builder's arguments, relative to the window or the aggregate."""
 
 _SNAKE_KINDS = re.compile(r"(tumbling|sliding|session)(_time|_count)?_window")
 
-# From Python's calls to keys: what a fix of the builder may hold.
+# Patterns that replace the Python calls in a builder's fix with YAML keys.
 _CALLS = (
     (r"^\.with_time_config_builder\(lambda b: b\.(.*)\)", r".\1"),
     (r"^\.with_aggregate_definition\(.*\)", "aggregateDefinition: {builder: [{type: count}]}"),
@@ -77,18 +77,18 @@ _CALLS = (
 
 
 def placed(error: EventtideError, path: Path, lines: Lines, hidden: int) -> EventtideError:
-    """Return an error of the same class that says where in a document its argument stands.
+    """Return an error of the same class with the place of its argument in the document.
 
     Parameters
     ----------
     error : EventtideError
-        With a message as `errors.sentence` composes it.
+        An error with a message of `errors.sentence`.
     path : tuple of str or int
-        Leads to the window, the item or the value that the error is about.
+        The path of the window, the item or the value of the error.
     lines : mapping
         The lines of all values.
     hidden : int
-        So many keys in front of the path are not worth showing.
+        The number of keys at the start of the path that are not shown.
     """
     name, _, problem = str(error).partition("=")
     where = _where(name, path, lines)
@@ -98,7 +98,7 @@ def placed(error: EventtideError, path: Path, lines: Lines, hidden: int) -> Even
 
 
 def _where(name: str, path: Path, lines: Lines) -> Path:
-    """Return where an argument stands, or would stand; at the path itself if it has no key."""
+    """Return the actual or expected path of an argument, `path` itself if it has no key."""
     if path[-1:] == (name,) or not name:
         return path
     if (*path, name) in lines:
@@ -111,7 +111,7 @@ def _where(name: str, path: Path, lines: Lines) -> Path:
 
 
 def _shown(path: Path) -> str:
-    """Return a path as people write it, such as ``triggers[0].trigger``."""
+    """Return a path as text, such as ``triggers[0].trigger``."""
     parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     return "".join(parts).removeprefix(".")
 

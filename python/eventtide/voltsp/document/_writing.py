@@ -1,4 +1,4 @@
-"""From a window to the document that describes it."""
+"""The creation of a YAML document from a window."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def written(window: WindowDefinition) -> str:
     Raises
     ------
     InvalidArgumentError
-        It has something that is no text: a Column, a function, or a policy.
+        The window has a value that is not text: a Column, a function, or a policy.
     """
     if window.exception_handler is not None:
         fix = "Windows.from_yaml(text).with_exception_handler(handle)"
@@ -86,7 +86,7 @@ def _one_or_more(name: str, values: Sequence[object]) -> object:
 
 
 def _plain(name: str, value: object) -> object:
-    """Return a value as YAML has it."""
+    """Return a value as plain YAML data."""
     if isinstance(value, timedelta):
         return spoken(value)
     if isinstance(value, Column):

@@ -8,20 +8,21 @@ import io.eventtide.kernel.StateVersion
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.kernel.window.{ByteSink, ByteSource}
 
-/** Windows that end whenever so many rows have been counted.
+/** Windows that end after every `slide` counted rows.
   *
-  * A row counts when the watermark has reached its time, in the order in which they came; those that
-  * it has not reached wait, apart. So `log` is in the order of counting.
+  * A row is counted when the watermark reaches its time; rows reached together are counted in order
+  * of arrival. Rows that the watermark has not reached are in `waiting`, so `log` is in counting
+  * order.
   *
-  *   - '''Edges:''' a window ends at the highest time counted so far. One of so many rows has the last
-  *     that were counted; one of so much time has all rows of its time that have been counted in the
-  *     batch, also those after the one that ended it.
+  *   - '''Edges:''' a window ends at the highest time counted by then. A window of N rows has the
+  *     last N counted rows. A window of a duration has all rows of its interval that are counted in
+  *     the batch, including rows counted after the row that ended it.
   *   - '''Source:''' Storm's `WatermarkCountTriggerPolicy`.
   *
   * @param countsAtOnce
-  *   whether rows count as they come, whatever the watermark
+  *   whether rows are counted on arrival, regardless of the watermark
   * @param waiting
-  *   the rows that no watermark has reached
+  *   rows that the watermark has not reached
   */
 private[rows] final class CountTriggeredWindows(
     length: WindowLength,
@@ -31,17 +32,17 @@ private[rows] final class CountTriggeredWindows(
     val log: RowLog,
     waiting: RowLog
 ) extends StormWindows {
-  private var highest = Long.MinValue // of those counted
-  private var lastCount = 0L // how many had been counted when the last window ended
+  private var highest = Long.MinValue // highest time of the counted rows
+  private var lastCount = 0L // number of counted rows when the last window ended
   private var lastEnd = 0L
-  private var seen = 0L // how many had been when it was given
+  private var seen = 0L // number of counted rows when that window was emitted
 
   private var watermark = Option.empty[Long]
-  private var reached = Long.MinValue // rows of up to this time count
+  private var reached = Long.MinValue // rows up to this time are counted
   private var isCaughtUp = false
-  private val ended = mutable.ArrayBuffer.empty[(Long, Long)] // count and end of windows to give
-  private var at = -1 // which of them is turned to
-  private var inTime: WindowRows = _ // null before the first, and for a length of rows
+  private val ended = mutable.ArrayBuffer.empty[(Long, Long)] // count and end of windows to emit
+  private var at = -1 // position of the current window in `ended`
+  private var inTime: WindowRows = _ // null before the first window, and if `length` is in rows
   private val slots = new BitSet
   private var first = -1 // none yet
   private var lastMembers = new BitSet
@@ -64,7 +65,7 @@ private[rows] final class CountTriggeredWindows(
     isCaughtUp = false
   }
 
-  /** Counts what the watermark has reached since, before anything else counts. */
+  /** Counts the waiting rows that the watermark has reached, before any other row is counted. */
   private def catchUp(): Unit = if (!isCaughtUp) {
     isCaughtUp = true
     if (!waiting.isEmpty && waiting.lowest <= reached) countWaiting(reached)
@@ -123,7 +124,7 @@ private[rows] final class CountTriggeredWindows(
     lastEnd = end
   }
 
-  // A row of the very time that ended a window may have come after the window had been given.
+  // A row with a time up to the end of the last window may arrive after that window was emitted.
   private def loadTime(time: Long): Unit = {
     inTime = new TimeEviction(log.times, log.slots, time)
     if (lastCount > 0) {
@@ -135,7 +136,7 @@ private[rows] final class CountTriggeredWindows(
     seen = log.rows
   }
 
-  /** The last so many of those counted. */
+  /** Selects the last `count` of the first `counted` rows. */
   private def select(counted: Long, count: Int, into: BitSet): Unit = {
     into.clear()
     into.set(log.slotFrom(counted - count), log.slotFrom(counted))
@@ -151,31 +152,33 @@ private[rows] final class CountTriggeredWindows(
 
   def hasPending: Boolean = !waiting.isEmpty || mayUseCounted
 
-  /** Whether rows that have been counted since the last window may be in the next. */
+  /** Whether rows counted since the last window may be in the next window. */
   private def mayUseCounted: Boolean = length match {
     case _: WindowLength.Time => log.rows % slide != 0 && watermark.forall(_ < lastUse)
     case WindowLength.Rows(count) => log.rows > math.max(nextCount - slide, nextCount - count)
   }
 
-  /** The watermark from which on they are in none; Never where that goes by rows alone. */
+  /** The watermark from which on counted rows are in no later window; `RowLog.Never` if `length` is
+    * in rows.
+    */
   private def lastUse: Long = length match {
     case WindowLength.Time(time) => Clamped.add(highest, time)
     case _: WindowLength.Rows => RowLog.Never
   }
 
-  /** How many rows will have been counted when the next window ends. */
+  /** The number of counted rows at which the next window ends. */
   private def nextCount: Long = (log.rows / slide + 1) * slide
 
   def due: Long = math.min(waiting.lowest, if (mayUseCounted) lastUse else RowLog.Never)
 
-  // How many have been counted since the last window says which rows the next one has.
+  // The number of rows counted since the last window decides where the next window ends.
   def isEmpty: Boolean = waiting.isEmpty && log.isEmpty && log.rows % slide == 0
 
   def evict(): Unit = length match {
     case WindowLength.Time(time) =>
       val past = Clamped.subtract(highest, time)
       val kept = if (keepsLast && lastCount > 0) Clamped.subtract(lastEnd, time) else past
-      // What came after the last window is in none before the next.
+      // Rows after the last window are in no window before the next one.
       log.drop(block => block.highest <= (if (block.first >= seen) past else kept))
     case WindowLength.Rows(count) =>
       val next = nextCount - count

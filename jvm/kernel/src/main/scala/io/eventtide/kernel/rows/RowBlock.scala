@@ -3,24 +3,24 @@ package io.eventtide.kernel.rows
 import io.eventtide.kernel.StateVersion
 import io.eventtide.kernel.window.{ByteSink, ByteSource}
 
-/** A row as it comes, which is only copied. */
+/** The bytes of an incoming row, which are only copied. */
 trait RowContent {
 
-  /** How many bytes it has. */
+  /** The number of bytes. */
   def length: Int
 
-  /** Copies it to where it is kept. */
+  /** Copies the row into `bytes`, from position `at` on. */
   def copyTo(bytes: Array[Byte], at: Int): Unit
 }
 
-/** Some rows of a key with their times, in order; they are read where they lie.
+/** Some rows of a key with their times, in order; rows are read in place, without a copy.
   *
   *   - '''Restart:''' the record has a version.
   */
 private[rows] final class RowBlock {
   private var size = 0
   private var times = new Array[Long](RowBlock.Few)
-  private var starts = new Array[Int](RowBlock.Few + 1) // and the end of the last
+  private var starts = new Array[Int](RowBlock.Few + 1) // and the end of the last row
   private val own = new ByteSink
   private var content: Array[Byte] = Array.emptyByteArray
 
@@ -82,7 +82,7 @@ private[rows] final class RowBlock {
     var before = 0L
     var row = 0
     while (row < size) {
-      out.putNumber(times(row) - before) // which may wrap, and does so once more when it is read
+      out.putNumber(times(row) - before) // may overflow; reading overflows back
       out.putCount(length(row).toLong)
       before = times(row)
       row += 1
@@ -92,7 +92,7 @@ private[rows] final class RowBlock {
     System.arraycopy(content, starts(0), out.bytes, at, byteCount)
   }
 
-  /** The rows lie in what is read. */
+  /** Reads a block; the rows stay in the array of `in`. */
   def read(in: ByteSource): Unit = {
     StateVersion.check(in.getByte(), "a block of rows", RowBlock.Version)
     size = in.getCount().toInt

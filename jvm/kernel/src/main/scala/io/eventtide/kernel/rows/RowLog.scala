@@ -4,28 +4,29 @@ import scala.collection.mutable
 
 import io.eventtide.kernel.window.{BlockStore, ByteSink, ByteSource}
 
-/** The rows of one key, each once, in blocks of an archive; numbered from 0 in the order they came.
+/** The rows of one key, each stored once, in blocks of a block store; numbered from 0 by arrival.
   *
-  * Used for one key after another: `begin` or `read`, then `add`, `load` where rows are asked for, then
-  * `drop` and `write`. What is not loaded is not read. A row that is loaded has a slot.
+  * The instance is reused for one key after another: `begin` or `read`, then `add`, `load` if rows
+  * are required, then `drop` and `write`. Blocks that are not loaded are not read. A loaded row has
+  * a slot.
   *
-  *   - '''Guarantee:''' a row is written once when it comes, and once more each time that its block
+  *   - '''Guarantee:''' a row is written once when it arrives, and once more each time its block
   *     doubles, up to `RowLimits.rows`.
-  *   - '''Edges:''' a block goes when none of its rows is needed any more.
+  *   - '''Edges:''' a block is removed when none of its rows is required any more.
   *
   * @param isNumbered
-  *   whether rows are asked for by their numbers; else blocks are put together that lie apart
+  *   whether rows are read by number; if not, blocks that are not adjacent may be merged
   */
 final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean = true) {
   private val blocks = mutable.ArrayBuffer.empty[RowLog.Entry]
-  private val tail = new RowBlock // what the archive has not yet
+  private val tail = new RowBlock // rows that are not in the archive yet
   private var end = 0L // the number of the next row
 
   private val loaded = mutable.ArrayBuffer.empty[Loaded]
   private var slotTimes = Array.emptyLongArray
   private var slotCount = 0
   private var lowestElsewhere = RowLog.Never
-  private var atHand: Loaded = _ // that has the row which was turned to
+  private var atHand: Loaded = _ // has the current row
   private val reread = new RowBlock
   private var rereadOf: Loaded = _
 
@@ -43,7 +44,7 @@ final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean =
     rereadOf = null
   }
 
-  /** How many rows there have been. */
+  /** The number of rows added so far, including removed rows. */
   def rows: Long = end
 
   def isEmpty: Boolean = blocks.isEmpty && tail.isEmpty
@@ -54,7 +55,7 @@ final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean =
     keepShort()
   }
 
-  /** Adds a row of another log, which has been turned to. */
+  /** Adds a loaded row of another log. */
   def add(from: RowLog, slot: Int): Unit = {
     from.select(slot)
     tail.add(from.block, from.rowOfBlock)
@@ -65,13 +66,13 @@ final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean =
   private def keepShort(): Unit =
     if (tail.count >= limits.rows || tail.byteCount >= limits.bytes) put()
 
-  /** The lowest time of all rows; `Never` without any. */
+  /** The lowest time of all rows; `Never` if there is none. */
   def lowest: Long = entries.foldLeft(RowLog.Never)((time, entry) => math.min(time, entry.lowest))
 
   private def entries: Iterator[RowLog.Entry] =
     blocks.iterator ++ Option.when(!tail.isEmpty)(entryOf(tail, end - tail.count))
 
-  /** Loads the blocks in which some row may be below a time, and the rows that are at hand anyway. */
+  /** Loads the blocks with a row below a time, and the rows that are in memory anyway. */
   def load(below: Long): Unit = {
     unload()
     lowestElsewhere = RowLog.Never
@@ -100,28 +101,28 @@ final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean =
     into
   }
 
-  /** How many rows are loaded; their slots are from 0 on, in order. */
+  /** The number of loaded rows; their slots are from 0 on, in order. */
   def slots: Int = slotCount
 
-  /** Their times, by slot. */
+  /** The times of the loaded rows, by slot. */
   def times: Array[Long] = slotTimes
 
-  /** The lowest time of the rows that are not loaded; `Never` without any. */
+  /** The lowest time of the rows that are not loaded; `Never` if there is none. */
   def lowestLeft: Long = lowestElsewhere
 
-  /** The number of a row that is loaded. */
+  /** The number of a loaded row. */
   def number(slot: Int): Long = {
     val block = loadedAt(slot)
     block.first + (slot - block.slot)
   }
 
-  /** The first slot of rows from a number on. */
+  /** The first slot whose row has at least this number. */
   def slotFrom(number: Long): Int = {
     val block = loaded.find(block => number < block.first + block.count)
     block.fold(slotCount)(block => block.slot + math.max(0, number - block.first).toInt)
   }
 
-  /** Turns to a row that is loaded, which is then in `block` at `rowOfBlock`. */
+  /** Moves to a loaded row, which is then at `rowOfBlock` in `block`. */
   def select(slot: Int): Unit = {
     atHand = loadedAt(slot)
     rowOfBlock = slot - atHand.slot
@@ -131,7 +132,7 @@ final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean =
   private[rows] var block: RowBlock = _
   private[rows] var rowOfBlock = 0
 
-  /** Where the row lies that was turned to. */
+  /** The array that has the current row, from `start` on. */
   def bytes: Array[Byte] = block.bytes
   def start: Int = block.start(rowOfBlock)
   def length: Int = block.length(rowOfBlock)
@@ -155,7 +156,7 @@ final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean =
       loaded(low)
     }
 
-  /** Removes the blocks of which no row is needed. */
+  /** Removes the blocks for which `isDone` is true. */
   private[rows] def drop(isDone: RowLog.Entry => Boolean): Unit = {
     blocks.filterInPlace { entry =>
       val done = isDone(entry)
@@ -168,7 +169,7 @@ final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean =
   /** Removes all rows. */
   def clear(): Unit = drop(_ => true)
 
-  /** Takes out all rows up to a time; those after it stay, in order. */
+  /** Removes all rows up to a time and passes their slots to `give`; later rows stay, in order. */
   def takeUpTo(time: Long)(give: Int => Unit): Unit = {
     load(if (time == Long.MaxValue) time else time + 1)
     val left = new RowBlock
@@ -203,8 +204,9 @@ final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean =
       }
     }
 
-  // Blocks double, so that a row is not written with each that comes after it. What lies between two
-  // of them has gone: rows are known by their numbers, which go on from the first of a block.
+  // Blocks double, so that a row is not rewritten with each later row. Rows between two blocks that
+  // are not adjacent have been removed. If `isNumbered`, such blocks are not merged, because row
+  // numbers are consecutive within a block.
   private def put(): Unit = {
     var whole = tail
     var first = end - tail.count
@@ -258,17 +260,17 @@ final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean =
     for (_ <- 0 until count) blocks += RowLog.Entry.read(in)
   }
 
-  /** @param block null where its rows are read again when they are asked for */
+  /** @param block rows of the block; null if they are read again on access */
   private final class Loaded(val first: Long, val slot: Int, val count: Int, val block: RowBlock) {
     def has(other: Int): Boolean = other >= slot && other < slot + count
   }
 }
 
-/** How large the blocks of rows are.
+/** The size limits for blocks of rows.
   *
-  * @param rows the most of a block
-  * @param bytes from which on it takes no more
-  * @param atHand how many rows of a key are in memory at once; others are read when they are asked for
+  * @param rows maximum number of rows in a block
+  * @param bytes size in bytes from which on a block takes no more rows
+  * @param atHand maximum number of rows of a key in memory at once; other rows are read on access
   */
 final case class RowLimits(rows: Int = 1024, bytes: Int = 1 << 20, atHand: Int = 1000000)
 
@@ -277,7 +279,7 @@ private[rows] object RowLog {
 
   /** A block in the archive.
     *
-    * @param first the number of its first row when it was made, by which it is named
+    * @param first number of its first row at creation, which is the name of the block
     */
   final case class Entry(first: Long, count: Int, lowest: Long, highest: Long, bytes: Int) {
     def last: Long = first + count - 1

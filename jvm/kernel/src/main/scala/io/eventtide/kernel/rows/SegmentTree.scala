@@ -4,16 +4,16 @@ import java.util.BitSet
 
 import io.eventtide.kernel.window.Buffers
 
-/** Aggregates over any rows of a key, without turning to each of them for each window.
+/** Aggregates over any set of rows of a key, without reading each row again for each window.
   *
-  *   - '''Guarantee:''' merges in the order of slots, and never more than some window has; one of
-  *     `n` rows costs `log n` merges for each run of slots that it is made of, once those of its parts
-  *     are known, and each row is taken once.
+  *   - '''Guarantee:''' merges in slot order; no partial aggregate has more rows than some window.
+  *     A window of `n` rows costs `log n` merges for each of its runs of consecutive slots, once
+  *     the partial aggregates are computed. Each row is read once.
   *   - '''Restart:''' nothing to save.
   *   - '''Source:''' the segment tree.
   *
-  * @param count how many slots there are
-  * @param leaf a new buffer with the row of a slot
+  * @param count number of slots
+  * @param leaf factory of a new buffer with the row of a slot
   */
 final class SegmentTree(buffers: Buffers, count: Int, leaf: Int => Int) {
   private val nodes = Array.fill(2 * count)(SegmentTree.Unknown)
@@ -31,10 +31,10 @@ final class SegmentTree(buffers: Buffers, count: Int, leaf: Int => Int) {
     nodes(at)
   }
 
-  /** Adds the slots of a range to a buffer. */
+  /** Merges the slots in `[from, until)` into a buffer. */
   private def addTo(into: Int, from: Int, until: Int): Unit = {
     var (low, high) = (from + count, until + count)
-    var after = List.empty[Int] // of the right edge, from the left on
+    var after = List.empty[Int] // nodes of the right edge, from left to right
     while (low < high) {
       if ((low & 1) == 1) {
         buffers.merge(into, node(low))
@@ -50,7 +50,7 @@ final class SegmentTree(buffers: Buffers, count: Int, leaf: Int => Int) {
     after.foreach(at => buffers.merge(into, node(at)))
   }
 
-  /** A new buffer with all of these slots. */
+  /** A new buffer with the rows of all these slots. */
   def of(slots: BitSet): Int = {
     val into = buffers.fresh()
     var from = slots.nextSetBit(0)

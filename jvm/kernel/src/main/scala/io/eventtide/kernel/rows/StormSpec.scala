@@ -4,7 +4,7 @@ import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.time.{Clamped, Frame}
 import io.eventtide.kernel.window.TimeRange
 
-/** How long a window is, or how far it slides: a time, or so many rows. */
+/** The length or slide of a window: a duration or a number of rows. */
 sealed trait WindowLength
 
 object WindowLength {
@@ -20,17 +20,18 @@ object WindowLength {
   }
 }
 
-/** Which windows a windowed bolt has: four combinations of time and rows.
+/** The windows of a windowed bolt: length and slide are each a duration or a number of rows.
   *
-  *   - '''Guarantee:''' windows are `(start, end]`. A slide of time ends windows at its multiples, a
-  *     slide of rows at the highest time so far whenever so many rows have been counted.
-  *   - '''Edges:''' a slide may be longer than the length: rows between windows are in none.
+  *   - '''Guarantee:''' windows are `(start, end]`. With a time slide, windows end at its
+  *     multiples. With a slide of N rows, a window ends after every N counted rows, at the highest
+  *     time so far.
+  *   - '''Edges:''' a slide may be longer than the length; rows between windows are in no window.
   *   - '''Restart:''' immutable; nothing to save.
   *   - '''Source:''' Storm's `BaseWindowedBolt.withWindow`.
   */
 final case class StormSpec(length: WindowLength, slide: WindowLength) {
 
-  /** The times of rows whose windows are inside a range as a whole. */
+  /** The times of rows whose windows are all inside a range. */
   def within(range: TimeRange): TimeRange = slide match {
     case WindowLength.Time(far) => endingAt(Frame(far), range)
     case _: WindowLength.Rows => range.copy(lowest = Clamped.add(range.lowest, time))
@@ -50,7 +51,7 @@ final case class StormSpec(length: WindowLength, slide: WindowLength) {
     case _: WindowLength.Rows => 0
   }
 
-  /** In how many windows a row of that time is, where that is known by its time. */
+  /** The number of windows that have a row of time `ts`; None if it depends on other rows. */
   def windowsOf(ts: Long): Option[Int] = (length, slide) match {
     case (WindowLength.Time(long), WindowLength.Time(far)) =>
       val first = Frame(far).ceiling(ts)

@@ -4,72 +4,73 @@ import java.util.BitSet
 
 import io.eventtide.kernel.window.{BlockStore, ByteSink, ByteSource}
 
-/** The windows of one key over its rows, each of which is kept once, whatever they overlap.
+/** The windows of one key over its rows; each row is stored once, even if windows overlap.
   *
-  * Used for one key after another: `begin` or `read`, then `open`, then `add`, then `next` until it
-  * says no, then `evict`, then `write`. A row is in a window by its slot in `log`.
+  * The instance is reused for one key after another: `begin` or `read`, then `open`, then `add`,
+  * then `next` until it returns false, then `evict`, then `write`. Windows refer to rows by their
+  * slot in `log`.
   *
-  *   - '''Guarantee:''' a row that is not behind the watermark is in all of its windows; nothing is
-  *     given before there is a watermark. Windows come by ascending end.
-  *   - '''Units:''' those of the spec.
-  *   - '''Edges:''' empty windows are never given.
-  *   - '''Restart:''' `write` and `read` keep all of it; the record has a version.
-  *   - '''Source:''' Storm's `WindowManager` with its trigger and eviction policies for watermarks. Where
-  *     Storm loses a row, this does not: a slide of time waits for a watermark above the window's end,
-  *     rows are looked at wherever they stand, and every row counts once.
+  *   - '''Guarantee:''' a row that is not behind the watermark is in all of its windows. No window
+  *     is emitted before the first watermark. Windows are emitted in ascending order of end.
+  *   - '''Units:''' the unit of the spec.
+  *   - '''Edges:''' empty windows are never emitted.
+  *   - '''Restart:''' `write` and `read` keep all state; the record has a version.
+  *   - '''Source:''' Storm's `WindowManager` with its trigger and eviction policies for watermarks.
+  *     Unlike Storm, this does not lose rows: a time slide waits for a watermark above the window's
+  *     end, rows are considered regardless of their position, and every row is counted once.
   */
 abstract class StormWindows {
 
-  /** The rows that windows are made of. */
+  /** The rows of the windows. */
   def log: RowLog
 
-  /** Begins a key that has no state. */
+  /** Begins a key without state. */
   def begin(): Unit
 
-  /** Says which watermark the batch ends with; None while there is none. */
+  /** Begins a batch that ends with this watermark; None before the first one. */
   def open(watermark: Option[Long]): Unit
 
-  /** No more rows are expected at all: every window that has been begun is given. */
+  /** Begins a batch at the end of the input, in which all started windows are emitted. */
   def openAll(): Unit
 
-  /** Takes a row that is not late; false when it is in no window. */
+  /** Adds a row that is not late; returns false if it is in no window. */
   def add(ts: Long, row: RowContent): Boolean
 
-  /** Turns to the next window; false when all that are due have been given. */
+  /** Moves to the next window of the batch; returns false if there is none. */
   def next(): Boolean
 
-  /** The window's last instant. */
+  /** The last time in the current window (inclusive). */
   def end: Long
 
-  /** Its rows, by slot; good until the next one. */
+  /** The slots of the current window's rows, valid until the next window. */
   def members: BitSet
 
-  /** Those of the window before the first of this batch; asked for when that has been turned to. */
+  /** The slots of the last window before this batch; valid once `next` has returned true. */
   def before: BitSet
 
-  /** The lowest slot that `before` or a window of this batch may have. */
+  /** A lower bound for the slots in `before` and in the windows of this batch. */
   def firstSlot: Int
 
-  /** The lowest slot that the window, or a later one of this batch, may have. */
+  /** A lower bound for the slots in the current and the later windows of this batch. */
   def lowestSlot: Int
 
-  /** Whether there are rows that may still be in a window for the first time; asked when all windows
-    * have been given.
+  /** Whether some rows may still enter a window for the first time; call after all windows of the
+    * batch have been emitted.
     */
   def hasPending: Boolean
 
-  /** The watermark at which the key has something to do without rows: to give a window, or to find
-    * that none of its rows is pending any more. `RowLog.Never` for none.
+  /** The watermark at which the key has work without rows: a window closes, or none of its rows is
+    * pending any more. `RowLog.Never` if there is none.
     */
   def due: Long
 
-  /** All windows have been given: lets go of rows that are in none to come. */
+  /** Evicts rows that are in no later window; call after all windows have been emitted. */
   def evict(): Unit
 
-  /** Lets go of all rows. */
+  /** Removes all rows. */
   def forget(): Unit
 
-  /** Whether the key is as one without state; asked after `evict`. */
+  /** Whether the key needs no state; call after `evict`. */
   def isEmpty: Boolean
 
   def write(out: ByteSink): Unit
@@ -81,13 +82,13 @@ object StormWindows {
   val Never: Long = RowLog.Never
 
   /** @param keepsLast
-    *   whether the rows of a window are kept until the next is given, for `before`
+    *   whether the rows of a window are retained until the next window is emitted, for `before`
     * @param rows
-    *   where blocks of rows are kept
+    *   block store for rows
     * @param waiting
-    *   where those are kept that no watermark has reached, if they are kept apart
+    *   block store for rows that the watermark has not reached; used only for a slide of rows
     * @param countsAtOnce
-    *   whether rows count as they come, for a slide of rows: those of processing time do
+    *   whether a slide of rows counts rows on arrival, as in processing time
     */
   def apply(
       spec: StormSpec,

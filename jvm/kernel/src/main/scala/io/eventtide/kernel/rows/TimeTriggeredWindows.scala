@@ -8,9 +8,10 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource}
 
 /** Windows that end at each multiple of a slide that the watermark has passed.
   *
-  *   - '''Edges:''' the first ends at the multiple at or after the lowest time. A window of so much time
-  *     is passed over while it has no rows. One of so many rows repeats them at each slide; of slides
-  *     at which none has come, the first `TimeTriggeredWindows.MostQuiet` of a batch do so and then the last only.
+  *   - '''Edges:''' the first window ends at the multiple at or after the lowest time. A window of
+  *     a duration is skipped if it has no rows. A window of N rows repeats its rows at each slide.
+  *     Of consecutive slides without new rows, a batch emits the first
+  *     `TimeTriggeredWindows.MostQuiet`, and then only the last.
   *   - '''Source:''' Storm's `WatermarkTimeTriggerPolicy`.
   */
 private[rows] final class TimeTriggeredWindows(
@@ -23,12 +24,12 @@ private[rows] final class TimeTriggeredWindows(
 
   private val frame = Frame(slide)
   private var hasEnded = false
-  private var lastEnd = 0L // the end of the window given last
+  private var lastEnd = 0L // the end of the last window that was emitted
   private var nextEnd = RowLog.Never
-  private var highest = Long.MinValue // of all rows that have come
+  private var highest = Long.MinValue // highest time of all rows so far
 
-  private var closing = Long.MinValue // windows that end before this are due
-  private var loaded: WindowRows = _ // null until rows are asked for
+  private var closing = Long.MinValue // windows that end before this time close
+  private var loaded: WindowRows = _ // null until rows are loaded
   private var lastMembers = new BitSet
   private var first = -1 // none yet
   private var quiet = 0
@@ -68,7 +69,7 @@ private[rows] final class TimeTriggeredWindows(
     isInWindow
   }
 
-  /** The first end after the window given last. */
+  /** The first possible end after the last emitted window. */
   private def earliest: Long = if (hasEnded) Clamped.add(lastEnd, slide) else Long.MinValue
 
   def next(): Boolean = {
@@ -81,7 +82,7 @@ private[rows] final class TimeTriggeredWindows(
     found
   }
 
-  // What repeats for ever ends with the slide of the last row.
+  // Windows that repeat without new rows stop at the slide of the last row.
   private def endAll(): Unit = {
     isEnding = false
     closing = if (repeats) Clamped.add(frame.ceiling(highest), 1) else RowLog.Never
@@ -104,7 +105,7 @@ private[rows] final class TimeTriggeredWindows(
   private def turn(): Unit = {
     val inserted = loaded.moveTo(nextEnd)
     if (first < 0) first = loaded.lowest
-    if (inserted > 0) quiet = 0 // a run of quiet slides ends
+    if (inserted > 0) quiet = 0 // ends a run of slides without new rows
     else if (repeats) passQuiet()
     lastEnd = nextEnd
     hasEnded = true
@@ -113,7 +114,7 @@ private[rows] final class TimeTriggeredWindows(
 
   private def repeats: Boolean = length.isInstanceOf[WindowLength.Rows]
 
-  // One absurd timestamp must not be the end of everything.
+  // Bounds the number of windows if one timestamp is absurdly far ahead.
   private def passQuiet(): Unit = {
     quiet += 1
     if (quiet > MostQuiet) {
@@ -154,7 +155,7 @@ private[rows] final class TimeTriggeredWindows(
     case WindowLength.Time(time) =>
       val needed = if (keepsLast && hasEnded) lastEnd else nextEnd
       log.drop(_.highest <= Clamped.subtract(needed, time))
-    // Rows before them are in no window to come, whatever their times, if there are so many.
+    // Rows before a full window are in no later window, whatever their times.
     case WindowLength.Rows(count) =>
       if (loaded != null && loaded.slots.cardinality == count) {
         val first = log.number(loaded.slots.nextSetBit(0))
@@ -186,6 +187,6 @@ private[rows] final class TimeTriggeredWindows(
 
 private object TimeTriggeredWindows {
 
-  /** So many slides without a new row repeat the rows in one batch. */
+  /** The maximum number of consecutive slides without new rows that repeat rows in one batch. */
   val MostQuiet = 1000
 }

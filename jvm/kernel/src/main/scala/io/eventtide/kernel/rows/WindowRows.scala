@@ -4,20 +4,20 @@ import java.util.BitSet
 
 import io.eventtide.kernel.time.Clamped
 
-/** The rows of a window that moves on in time, by their slots. */
+/** The rows, by slot, of a window that moves forward in time. */
 private[rows] abstract class WindowRows(times: Array[Long], count: Int) {
   private val order = TimeOrder.of(times, count)
   private var inserted = 0
 
   val slots = new BitSet(count)
 
-  /** No row that is in the window, or will be when it has moved on, has a lower slot. */
+  /** A lower bound for the slots of the window's rows, now and after it moves forward. */
   def lowest: Int
 
-  /** The time of the row that enters next; `RowLog.Never` when all have entered. */
+  /** The time of the next row to enter; `RowLog.Never` if all rows have entered. */
   def nextTime: Long = if (inserted < count) timeOf(inserted) else RowLog.Never
 
-  /** The highest time of those that have entered, of which there are some. */
+  /** The highest time of the entered rows; requires `hasEntered`. */
   def newest: Long = timeOf(inserted - 1)
 
   def hasEntered: Boolean = inserted > 0
@@ -25,7 +25,7 @@ private[rows] abstract class WindowRows(times: Array[Long], count: Int) {
   protected def slotOf(place: Int): Int = order(place)
   protected def timeOf(place: Int): Long = times(order(place))
 
-  /** Moves the end of the window on; answers how many rows have entered. */
+  /** Moves the end of the window forward; returns the number of rows that entered. */
   def moveTo(end: Long): Int = {
     val before = inserted
     while (inserted < count && timeOf(inserted) <= end) {
@@ -38,11 +38,11 @@ private[rows] abstract class WindowRows(times: Array[Long], count: Int) {
 
   protected def enter(slot: Int): Unit
 
-  /** The end of the window is here; so many rows have entered by now. */
+  /** Evicts rows after the window has moved to `end`; `inserted` rows have entered in total. */
   protected def leave(end: Long, inserted: Int): Unit
 }
 
-/** The rows of the last so much time. */
+/** Keeps the rows of the last `length` of time. */
 private[rows] final class TimeEviction(times: Array[Long], count: Int, length: Long)
     extends WindowRows(times, count) {
   private var left = 0
@@ -62,7 +62,7 @@ private[rows] final class TimeEviction(times: Array[Long], count: Int, length: L
   }
 }
 
-/** The last so many rows in the order in which they came, of those up to a time. */
+/** Keeps the last `most` rows in order of arrival, among the rows up to the end of the window. */
 private[rows] final class CountEviction(times: Array[Long], count: Int, most: Int)
     extends WindowRows(times, count) {
   private var size = 0
@@ -70,7 +70,7 @@ private[rows] final class CountEviction(times: Array[Long], count: Int, most: In
 
   def lowest: Int = if (size == most) first else 0
 
-  // A row with `most` others behind it will never be among the last of them.
+  // A row with `most` rows after it cannot be among the last `most` rows again.
   protected def enter(slot: Int): Unit = if (size < most || slot > first) {
     slots.set(slot)
     first = math.min(first, slot)
@@ -84,10 +84,10 @@ private[rows] final class CountEviction(times: Array[Long], count: Int, most: In
   }
 }
 
-/** The order of times, those that are equal as they came. */
+/** A stable sort by time: rows with equal times stay in order of arrival. */
 private[rows] object TimeOrder {
 
-  /** The places of the first `count` times, by ascending time. */
+  /** The positions of the first `count` times, by ascending time. */
   def of(times: Array[Long], count: Int): Array[Int] = {
     var order = Array.range(0, count)
     var other: Array[Int] = null
@@ -109,7 +109,7 @@ private[rows] object TimeOrder {
     at >= count
   }
 
-  /** Merges runs of a length, two at a time. */
+  /** Merges pairs of adjacent runs of length `run`. */
   private def merge(
       times: Array[Long],
       from: Array[Int],

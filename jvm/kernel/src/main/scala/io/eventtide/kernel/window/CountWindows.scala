@@ -4,8 +4,8 @@ import io.eventtide.kernel.{InvalidArgument, StateVersion}
 
 /** Which rows belong to a count window, by their number.
   *
-  *   - '''Guarantee:''' a window ends with every `slide`-th row of a key. It has the last `size` rows,
-  *     or all rows if there are fewer.
+  *   - '''Guarantee:''' a window ends with every `slide`-th row of a key. It has the last `size`
+  *     rows, or all rows if there are fewer.
   *   - '''Restart:''' immutable; nothing to save.
   *   - '''Source:''' VoltSP's count windows, Flink's `countWindow`.
   *
@@ -29,8 +29,8 @@ final case class CountSpec(size: Int, slide: Int) {
   * Event times are ignored, so no row is late. `start` and `end` are row numbers; the first row of
   * the key has number 0.
   *
-  *   - '''Edges:''' `nextOfAll` emits a last, incomplete window if some rows are in no window yet. The
-  *     windows after it do not have earlier rows.
+  *   - '''Edges:''' `nextOfAll` emits a last, incomplete window if some rows are in no window yet.
+  *     The windows after it do not have earlier rows.
   *   - '''Restart:''' the record has a version.
   */
 final class CountWindows(spec: CountSpec, ring: FrameWindowState) extends WindowSet {

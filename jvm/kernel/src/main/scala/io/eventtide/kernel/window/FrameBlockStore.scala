@@ -4,9 +4,9 @@ import io.eventtide.kernel.StateVersion
 
 /** The frames of one key in blocks of a block store; one block at a time is in memory.
   *
-  * The name of a block is its first frame, which stays in the block as long as the block exists. The
-  * closed and the pending frames of a key can therefore share a block store: no frame is both closed
-  * and pending, and no block has both kinds.
+  * The name of a block is its first frame, which stays in the block as long as the block exists.
+  * The closed and the pending frames of a key can therefore share a block store: no frame is both
+  * closed and pending, and no block has both kinds.
   */
 private[window] final class FrameBlockStore(buffers: Buffers, archive: BlockStore) {
   private val atHand = new FrameList
@@ -30,7 +30,7 @@ private[window] final class FrameBlockStore(buffers: Buffers, archive: BlockStor
     isChanged = false
   }
 
-  /** Merges `buffer` into a frame of a block, at or after its first frame; returns the block's size. */
+  /** Merges `buffer` into a frame at or after the first of a block; returns the block's size. */
   def merge(block: Long, frame: Long, buffer: Int): Int = {
     load(block)
     atHand.merge(frame, buffer, buffers)

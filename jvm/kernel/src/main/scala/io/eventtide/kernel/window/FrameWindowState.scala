@@ -4,16 +4,17 @@ import io.eventtide.kernel.StateVersion
 
 /** The frames of one key, and its windows as they close.
   *
-  * A pending frame waits until a window that ends with it closes. A closed frame is retained as long
-  * as an open window contains it. The instance is reused for one key after another: `begin` or `read`,
-  * then `add`, then `next` until it returns false, then `write` unless it is empty.
+  * A pending frame waits until a window that ends with it closes. A closed frame is retained as
+  * long as an open window contains it. The instance is reused for one key after another: `begin` or
+  * `read`, then `add`, then `next` until it returns false, then `write` unless it is empty.
   *
-  *   - '''Guarantee:''' a window emits one result, if it has a frame, in ascending order of end. The
-  *     work depends on the number of frames, never on the length of a gap.
+  *   - '''Guarantee:''' a window emits one result, if it has a frame, in ascending order of end.
+  *     The work depends on the number of frames, never on the length of a gap.
   *   - '''Units:''' frame numbers.
   *   - '''Edges:''' a boundary above the 64-bit range is never reached.
   *   - '''Restart:''' `write` and `read` keep all state; the record has a version. If windows have
-  *     closed since the last `write`, the record still has them, and `discardClosedUpTo` skips them.
+  *     closed since the last `write`, the record still has them, and `discardClosedUpTo` skips
+  *     them.
   *   - '''Source:''' Jet's `SlidingWindowP`, with state by key.
   */
 final class FrameWindowState private (

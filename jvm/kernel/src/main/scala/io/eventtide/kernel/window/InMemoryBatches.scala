@@ -10,7 +10,8 @@ import io.eventtide.kernel.watermark.PolicySpec
   * @param policy policy of each watermark
   * @param group function from a key to its group, whose keys share a watermark; None if each key
   *   has a separate watermark
-  * @param maxRowsPerStep maximum number of rows of a key per step; later rows count as another batch
+  * @param maxRowsPerStep maximum number of rows of a key per step; later rows count as another
+  *   batch
   */
 final case class KeyRules[K](
     policy: PolicySpec,
@@ -28,8 +29,8 @@ object KeyRules {
 
 /** The windows of many keys in memory, batch by batch: the behaviour of a query, without Spark.
   *
-  *   - '''Guarantee:''' as in `TimedWindows`. A watermark over several keys is computed at the end of
-  *     a batch and applied before the next batch.
+  *   - '''Guarantee:''' as in `TimedWindows`. A watermark over several keys is computed at the end
+  *     of a batch and applied before the next batch.
   *   - '''Units:''' event times and the clock have the same unit.
   *   - '''Restart:''' between batches, a key is kept only as its record.
   */
@@ -173,7 +174,8 @@ object InMemoryBatches {
     * @param ts lowest time of the rows
     * @param highest highest time of the rows
     * @param count number of rows
-    * @param hasTime whether the rows have a time; without one, only windows that ignore time are valid
+    * @param hasTime whether the rows have a time; without one, only windows that ignore time are
+    *   valid
     */
   final case class Row[K](
       key: K,

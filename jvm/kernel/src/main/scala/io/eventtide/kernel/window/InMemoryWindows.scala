@@ -26,7 +26,7 @@ final class InMemoryWindows[K](spec: WindowSpec, buffers: Buffers, deducts: Bool
   private val ofKeys = mutable.HashMap.empty[K, Long]
   private var ofAll = Option.empty[Long]
 
-  /** The time below which no more rows of this key are expected; None before the first watermark. */
+  /** The time below which no more rows of the key are expected; None before any watermark. */
   def watermark(key: K): Option[Long] = (ofKeys.get(key) ++ ofAll).maxOption
 
   /** Adds `buffer`, which the caller keeps; returns the rule by which the row is late, if it is. */
@@ -62,7 +62,8 @@ final class InMemoryWindows[K](spec: WindowSpec, buffers: Buffers, deducts: Bool
 
   /** Restores the saved parts of an engine.
     *
-    * @param exactly whether different watermarks of the parts are an error; if not, the lowest applies
+    * @param exactly whether different watermarks of the parts are an error; if not, the lowest
+    *   applies
     */
   def restore(parts: Seq[Saved[K]], exactly: Boolean): Unit = {
     val watermarks = parts.map(_.watermark).distinct

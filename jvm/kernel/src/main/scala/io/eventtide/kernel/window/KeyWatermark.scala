@@ -4,34 +4,36 @@ import java.io.{DataInputStream, DataOutputStream, InputStream, OutputStream}
 
 import io.eventtide.kernel.watermark.{MonotonicMax, PolicySpec, WatermarkPolicy}
 
-/** The watermark of one key at a time, before a batch and after it.
+/** The watermark of the current key, before and after a batch.
   *
-  *   - '''Guarantee:''' rows of a batch are late by what was before it; it never goes back.
-  *   - '''Units:''' those of the rows' times; the clock's, where the policy compares them, are the same.
-  *   - '''Restart:''' `write` and `read` keep all of it.
+  *   - '''Guarantee:''' the watermark before a batch decides which of its rows are late. It is
+  *     monotonic.
+  *   - '''Units:''' the unit of the rows' times; also the unit of the clock, if the policy compares
+  *     the two.
+  *   - '''Restart:''' `write` and `read` keep all state.
   */
 trait KeyWatermark {
 
-  /** Whether keys have it together, so that one may move without rows of its own. */
+  /** Whether keys share the watermark, so that it can advance without rows of the current key. */
   def isShared: Boolean
 
-  /** Begins a key that has no state. */
+  /** Begins a key without state. */
   def begin(): Unit
 
-  /** What it is now; None while there is none. */
+  /** The current watermark; None before the first one. */
   def watermark: Option[Long]
 
-  /** Rows of these times, and none beyond them, were not late. */
+  /** Records rows that are not late, with times from `lowest` to `highest`. */
   def accept(lowest: Long, highest: Long): Unit
 
-  /** Rows of these times were late. */
+  /** Records late rows, with times from `lowest` to `highest`. */
   def refuse(lowest: Long, highest: Long): Unit
 
-  /** The batch has no more rows for the key, and the clock shows `now`. */
+  /** Ends the key's batch at clock value `now`. */
   def advance(now: Long): Unit
 
-  /** The first clock value at which, without rows, it is at `target`; `WindowSet.Never` if
-    * it never is.
+  /** The first clock value at which the watermark reaches `target` without rows;
+    * `WindowSet.Never` if it does not.
     */
   def dueAt(target: Long): Long
 
@@ -40,13 +42,13 @@ trait KeyWatermark {
   def read(in: ByteSource): Unit
 }
 
-/** A watermark that keys share: before and after a batch, as the caller says. */
+/** A watermark that keys share; the caller sets its values before and after a batch. */
 final class SharedWatermark extends KeyWatermark {
   private var before = Option.empty[Long]
   private var after = Option.empty[Long]
   private var current = Option.empty[Long]
 
-  /** Says what it is for the keys that are turned to from here on. */
+  /** Sets the watermark for all keys that are begun or read from now on. */
   def set(before: Option[Long], after: Option[Long]): Unit = {
     this.before = before
     this.after = after
@@ -63,20 +65,20 @@ final class SharedWatermark extends KeyWatermark {
   def read(in: ByteSource): Unit = begin()
 }
 
-/** A policy for each key, that moves once a batch by the rows of its key: by those that were not late,
-  * or by all if the policy says so.
+/** A watermark per key, whose policy observes the rows of the key once per batch: the rows that are
+  * not late, or all rows if the policy uses late rows.
   *
-  *   - '''Guarantee:''' after a batch with rows it is not above the highest of them, wherever the clock
-  *     would have it.
+  *   - '''Guarantee:''' a batch with rows does not raise the watermark above its highest row, even
+  *     if the policy's clock is ahead.
   *   - '''Source:''' VoltSP's watermark by key.
   *
-  * @param credited whether the time that passes counts, where the policy goes by the clock
-  * @param latest rows after it count as of that time
+  * @param credited whether elapsed time counts, if the policy uses the clock
+  * @param latest upper limit of row times; a later row counts as this time
   */
 final class PerKeyWatermark(spec: PolicySpec, credited: Boolean, latest: Long = Long.MaxValue)
     extends KeyWatermark {
   private var policy: WatermarkPolicy = spec.create()
-  private val isCapped = spec.movesWithClock // only such a policy can be above its rows
+  private val isCapped = spec.movesWithClock // only such a policy can be ahead of its rows
   private val usesLate = spec.usesLate
   private var capped = new MonotonicMax
   private var highest = Long.MinValue
@@ -132,7 +134,7 @@ final class PerKeyWatermark(spec: PolicySpec, credited: Boolean, latest: Long = 
   }
 }
 
-/** The records of keys as the streams that policies are saved to. */
+/** Adapts the records of keys to the data streams that policies are saved to and restored from. */
 private final class SavedBytes {
   private var sink: ByteSink = _
   private var source: ByteSource = _

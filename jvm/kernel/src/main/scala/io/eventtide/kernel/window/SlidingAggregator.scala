@@ -1,30 +1,30 @@
 package io.eventtide.kernel.window
 
-/** The closed frames of a key that open windows still hold, combined.
+/** Combines the closed frames of a key that open windows still contain.
   *
-  * Frames enter in order as they close and leave in order as windows pass; a late row may add to one
-  * in between. How they are combined is the one thing in which the ways differ.
+  * Frames enter in order as they close, and are evicted in order as windows pass. A late row may
+  * change a frame in between. Implementations differ only in how they combine frames.
   */
 private[window] trait SlidingAggregator {
 
   def isEmpty: Boolean
 
-  /** All frames as one buffer, good until it is given back; asked when there is one. */
+  /** All frames as one buffer, valid until `giveBack`; requires at least one frame. */
   def total(): Int
 
-  /** Takes the total back. */
+  /** Returns the total to the aggregator. */
   def giveBack(total: Int): Unit
 
-  /** A frame closes: it is later than all that are here. The buffer is given away. */
+  /** Adds a frame that closes, later than all present frames; takes ownership of the buffer. */
   def push(frame: Long, buffer: Int): Unit
 
-  /** A late row adds to a frame that is closed. */
+  /** Merges a late row into a closed frame. */
   def late(frame: Long, buffer: Int): Unit
 
-  /** The frames below `frame` leave. */
+  /** Evicts the frames below `frame`. */
   def evict(frame: Long): Unit
 
-  /** Begins another key, with no frames. */
+  /** Begins another key, without frames. */
   def clear(): Unit
 
   def write(out: ByteSink): Unit
@@ -32,9 +32,9 @@ private[window] trait SlidingAggregator {
   def read(in: ByteSource): Unit
 }
 
-/** For windows that follow each other, and grow if they do: nothing leaves but all at once.
+/** For tumbling and cumulative windows, whose frames are only evicted all at once.
   *
-  * One buffer is kept, whatever the number of frames.
+  * Keeps one buffer, regardless of the number of frames.
   */
 private[window] final class RunningAggregate(buffers: Buffers) extends SlidingAggregator {
   private var newest = 0L

@@ -1,15 +1,15 @@
 package io.eventtide.kernel.window
 
-/** Combines sliding frames by one running total, from which a frame is deducted when it leaves.
+/** Combines sliding frames in one running total, from which an evicted frame is deducted.
   *
-  *   - '''Guarantee:''' exact where `deduct` is; two operations a result.
-  *   - '''Edges:''' when the last frame has left, the total begins anew.
+  *   - '''Guarantee:''' exact if `deduct` is exact; two operations per result.
+  *   - '''Edges:''' the total is reset when the last frame is evicted.
   *   - '''Source:''' Jet's `SlidingWindowP` with `deductFn`.
   */
 private[window] final class SubtractOnEvict(buffers: Buffers, archive: BlockStore, blockSize: Int)
     extends SlidingFrames(buffers, archive, blockSize) {
   protected val blocks = new FrameList
-  private var all = -1 // unread while there is no frame
+  private var all = -1 // the total; valid only while there is a frame
 
   def total(): Int = all
 

@@ -1,60 +1,60 @@
 package io.eventtide.kernel.window
 
-/** The windows of one key that are open, whatever decides where they start and end.
+/** The open windows of one key, of any kind.
   *
-  * Used for one key after another: `begin` or `read`, then `add`, then `next` until it says no, then
-  * `write`.
+  * The instance is reused for one key after another: `begin` or `read`, then `add`, then `next`
+  * until it returns false, then `write`.
   *
-  *   - '''Guarantee:''' a row is late, or in all of its windows that are open; a window with rows gives
-  *     one result when it closes.
-  *   - '''Units:''' those of the rows' times.
-  *   - '''Restart:''' `write` and `read` keep all of it.
+  *   - '''Guarantee:''' a row is either late or in all of its open windows. A window with rows
+  *     emits one result when it closes.
+  *   - '''Units:''' the unit of the rows' times.
+  *   - '''Restart:''' `write` and `read` keep all state.
   */
 trait WindowSet {
 
   /** Begins a key without state. */
   def begin(): Unit
 
-  /** Rows are late by this watermark from here on; None while there is none. */
+  /** Sets the watermark that decides which rows are late; None before the first one. */
   def judgeBy(watermark: Option[Long]): Unit
 
-  /** Adds what is in `buffer`, which stays the caller's; false when the row is late. */
+  /** Adds the row in `buffer`, which the caller keeps; returns false if the row is late. */
   def add(ts: Long, buffer: Int): Boolean
 
-  /** Whether a row that is late so far may be in time once other rows are here. */
+  /** Whether a row judged late may be on time once other rows have arrived. */
   def judgesTogether: Boolean = false
 
-  /** A number that lies from the start of each window of the row that was added last up to its end. */
+  /** A number in `[start, end)` of every window of the row that was added last. */
   def mark: Long
 
-  /** Marks that are less apart are of the same windows. */
+  /** The distance below which two marks belong to the same windows. */
   def apart: Long
 
-  /** Whether a window is open that has a row with this mark. */
+  /** Whether a window that has a row with this mark is open. */
   def isOpen(mark: Long): Boolean
 
-  /** Turns to the next window that is closed at `watermark`; false when all have been given. */
+  /** Moves to the next window that is closed at `watermark`; returns false if there is none. */
   def next(watermark: Long): Boolean
 
-  /** Turns to the next window, closed or not; false when none is left, and then nothing is held. */
+  /** Moves to the next window, closed or not; returns false when the set is empty. */
   def nextOfAll(): Boolean
 
-  /** Where the window starts that was turned to. */
+  /** The start of the current window. */
   def start: Long
 
-  /** Where it ends. */
+  /** The end of the current window. */
   def end: Long
 
-  /** Its rows as one buffer, good until the next one is turned to. */
+  /** The rows of the current window as one buffer, valid until the next window. */
   def result: Int
 
-  /** How many results it has given before. */
+  /** The number of earlier results of the current window. */
   def index: Int
 
-  /** An open window, or one that may be open again, has given one result more. */
+  /** Counts one more result of a window that is open or may reopen. */
   def count(start: Long, end: Long): Unit
 
-  /** Forgets how many results windows have given that are closed at `watermark`. */
+  /** Discards the result counts of the windows that are closed at `watermark`. */
   def forget(watermark: Long): Unit
 
   /** Whether there are no rows. */
@@ -70,6 +70,6 @@ trait WindowSet {
 
 object WindowSet {
 
-  /** When nothing is due. */
+  /** The watermark or clock value for "never". */
   val Never: Long = Long.MaxValue
 }

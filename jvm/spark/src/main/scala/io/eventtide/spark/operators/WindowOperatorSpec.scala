@@ -51,6 +51,10 @@ private[spark] final case class WindowOperatorSpec(
 ) {
   def output: Seq[Attribute] = result.columns.map(_.toAttribute)
 
+  /** A summary for query plans, such as `sliding(1m, every=5s), late log, by device`. */
+  def summary: String =
+    settings.summary + (if (keys.isEmpty) "" else s", by ${keys.map(_.name).mkString(", ")}")
+
   /** The subqueries beside the aggregates; their values are those of the batch. */
   def subqueries: Seq[Expression] = (condition ++ result.columns).toSeq.flatMap(_.collect {
     case query: ScalarSubquery => query

@@ -1,18 +1,18 @@
 package io.eventtide.spark.options
 
 /** How late rows are handled. They are counted in every mode. */
-sealed abstract class LateMode(val name: String) extends Serializable
+sealed abstract class LateMode(val name: String, val summary: String) extends Serializable
 
 object LateMode {
 
   /** Late rows are written to the late log. */
-  case object Log extends LateMode("log")
+  case object Log extends LateMode("log", "late log")
 
   /** Late rows are only counted. */
-  case object Count extends LateMode("count")
+  case object Count extends LateMode("count", "late rows counted")
 
   /** The first late row fails the query. */
-  case object Fail extends LateMode("fail")
+  case object Fail extends LateMode("fail", "late rows fail the query")
 
   val all: Seq[LateMode] = Seq(Log, Count, Fail)
 }

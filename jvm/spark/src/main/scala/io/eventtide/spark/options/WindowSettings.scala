@@ -29,6 +29,16 @@ final case class WindowSettings(
     late: LateSettings
 ) {
 
+  /** A summary for query plans, such as `sliding(1m, every=5s), late log`. */
+  def summary: String = {
+    val byEmission =
+      if (emitted.nonEmpty) Some("triggers") else Option.when(panes.isDefined)("panes")
+    val scope = if (hasGroups) Some("a watermark per group") else perKey
+    (Seq(s"$kind($sizes)") ++ scope ++ byEmission :+ late.mode.summary).mkString(", ")
+  }
+
+  private def perKey: Option[String] = Option.when(hasOwnTime)("a watermark per key")
+
   /** Whether lateness is decided for each row at its key, unless the row is certainly on time. */
   def isRowAtATime: Boolean =
     byKey.isDefined || emitted.nonEmpty || !isTimeWindow

@@ -34,6 +34,8 @@ final case class LateRowFilter(
     with HasLateOutput {
   override def output: Seq[Attribute] = child.output
 
+  override protected def stringArgs: Iterator[Any] = Iterator(eventTime, settings.late.mode.summary)
+
   override def lateNode: UUID = nodeId
   override def lateSettings: LateSettings = settings.late
   override def lateRow: StructType = DataTypeUtils.fromAttributes(logged)

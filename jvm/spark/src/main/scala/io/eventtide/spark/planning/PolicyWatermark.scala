@@ -75,6 +75,9 @@ final class PolicyWatermark(
   override def hashCode(): Int = super.hashCode()
 
   override def nodeName: String = "PolicyWatermark"
+
+  override protected def stringArgs: Iterator[Any] =
+    Iterator(eventTime, settings.policy) ++ Option.when(substream.nonEmpty)(substream)
 }
 
 object PolicyWatermark {

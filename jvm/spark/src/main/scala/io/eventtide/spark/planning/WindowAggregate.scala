@@ -47,6 +47,10 @@ final case class WindowAggregate(
 ) extends UnaryNode
     with WindowNode {
 
+  override def nodeName: String = "EventtideWindow"
+
+  override protected def stringArgs: Iterator[Any] = Iterator(settings.summary)
+
   override def aggregation: LogicalPlan = child
 
   /** The settings that saved state depends on. A checkpoint with another structure is rejected. */

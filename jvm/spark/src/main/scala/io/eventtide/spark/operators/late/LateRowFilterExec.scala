@@ -33,6 +33,8 @@ final case class LateRowFilterExec(
 ) extends UnaryExecNode
     with CodegenSupport {
   override def output: Seq[Attribute] = child.output
+
+  override protected def stringArgs: Iterator[Any] = Iterator(limits.eventTime, limits.settings.late.mode.summary)
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
   private lazy val ordinal = child.output.indexWhere(_.exprId == limits.eventTime.exprId)

@@ -45,6 +45,7 @@ final case class MapSideFrameAggregateExec(
   }
 
   override def producedAttributes: AttributeSet = AttributeSet(frames)
+  override protected def stringArgs: Iterator[Any] = Iterator(keys, aggregates, "rows on time")
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
   override protected def otherMetrics: Map[String, SQLMetric] =

@@ -42,6 +42,7 @@ final case class PartialFrameAggregateExec(
   override def output: Seq[Attribute] = outputExpressions.map(_.toAttribute)
   override protected def outputExpressions: Seq[NamedExpression] = keys :+ frames
   override def producedAttributes: AttributeSet = AttributeSet(frames)
+  override protected def stringArgs: Iterator[Any] = Iterator(keys, aggregates)
 
   protected lazy val updates: FrameAggregation =
     FrameAggregation.of(keys, frame, aggregates, child.output)

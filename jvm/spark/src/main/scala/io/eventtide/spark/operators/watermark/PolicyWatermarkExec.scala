@@ -76,6 +76,9 @@ final class PolicyWatermarkExec(
 
   override def nodeName: String = "PolicyWatermark"
 
+  override protected def stringArgs: Iterator[Any] =
+    Iterator(eventTime, settings.policy) ++ Option.when(substream.nonEmpty)(substream)
+
   private def watch: EventTimeObserver = {
     val now = batch.map(_.nowMicros)
     new EventTimeObserver(child.output, eventTime, substream, settings, now, eventTimeStats)

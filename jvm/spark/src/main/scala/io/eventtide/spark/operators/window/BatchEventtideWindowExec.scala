@@ -42,6 +42,10 @@ final case class BatchEventtideWindowExec(
 
   override def producedAttributes: AttributeSet = AttributeSet(output)
 
+  override def nodeName: String = "EventtideWindow"
+
+  override protected def stringArgs: Iterator[Any] = Iterator(plan.summary)
+
   override def requiredChildDistribution: Seq[Distribution] =
     if (plan.keys.isEmpty) AllTuples :: Nil else ClusteredDistribution(plan.keys) :: Nil
 

@@ -60,6 +60,8 @@ final case class EventtideWindowExec(
 
   override def shortName: String = "eventtideWindow"
 
+  override protected def stringArgs: Iterator[Any] = Iterator(plan.summary)
+
   // If all rows go to one partition, the state has one partition, whatever the session's setting.
   override val stateInfo: Option[StatefulOperatorStateInfo] = {
     val info = batch.fold(
