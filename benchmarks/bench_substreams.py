@@ -127,7 +127,9 @@ def _measure(case: Case) -> Iterator[Figure]:
         doctor = alone(_report, checkpoint)
     middle, most = statistics.median(driven.driver_ms), max(driven.driver_ms)
     entry, whole = statistics.median(driven.entry_bytes), max(driven.entry_bytes)
-    tick, goal_of_tick = statistics.median(driven.tick_ms), GOAL_OF_TICK * case.substreams
+    # Spark says whole milliseconds: none is less than half of one
+    tick = max(0.5, statistics.median(driven.tick_ms))
+    goal_of_tick = GOAL_OF_TICK * case.substreams
     yield _figure(case, "driver's part of a batch, CPU", "ms", driven.cpu_ms, GOAL_OF_BATCH)
     yield _figure(case, "driver's part of a batch", "ms", middle, GOAL_OF_BATCH)
     yield _figure(case, "the longest of them", "ms", most, GOAL_OF_BATCH)

@@ -94,8 +94,9 @@ class Figures:
         return tuple(trial.get(name) for name in CASES.get(self.file.stem, ("seed",)))
 
     def done(self) -> set[tuple[Any, ...]]:
-        """Return the cases that went well; each line says on which commit of the engine."""
-        return {self.case(trial) for trial in self.trials() if not trial["violations"]}
+        """Return the cases that happened and went well, on whichever commit of the engine."""
+        well = (t for t in self.trials() if not t["violations"] and t.get("reached", True))
+        return {self.case(trial) for trial in well}
 
     def seeds(self, first: int) -> Iterator[int]:
         """Yield seeds: those whose trial has failed, then new ones, from `first` on."""

@@ -164,6 +164,7 @@ class Run:
             steps[step] = int(number)
         reached = self.files.awaitReached(0)
         self._faults.end(self.name)
+        self.query = None  # which the JVM's proxy of `_take` would keep for ever, and it that proxy
         return Ended(error, is_named(error), reached, steps)
 
     def _stop(self) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 180.0  # seconds: far more than a session and a run of a few batches need, on any machine
 SHOWN = 6000  # characters of threads
+RUNS = 300  # of one JVM: Hadoop keeps what it knows of the storage of each
 COMMAND = [sys.executable, "-m", "tests.chaos.worker"]
 
 
@@ -52,6 +53,7 @@ class Worker:
         self._log, self._patience = log, patience
         self._process: subprocess.Popen[str] | None = None
         self._answers = Queue[str | None]()
+        self._runs = 0
 
     def __enter__(self) -> Self:
         """Return it."""
@@ -68,6 +70,7 @@ class Worker:
 
     def begin(self, folder: Path, kind: str, seed: int, fault: Fault) -> Ended | None:
         """Run until the fault has happened; how it ended, if it did before."""
+        self._runs += 1
         said = self._ask(do="begin", folder=str(folder), kind=kind, seed=seed, fault=asdict(fault))
         return None if said is None else Ended(**said)
 
@@ -77,8 +80,14 @@ class Worker:
 
     def run(self, folder: Path, kind: str, seed: int, fault: Fault | None = None) -> Ended:
         """Run to the end, whatever the fault does."""
+        self._runs += 1
         asked = asdict(fault or Fault())
         return Ended(**self._ask(do="run", folder=str(folder), kind=kind, seed=seed, fault=asked))
+
+    def refresh(self) -> None:
+        """Begin a new process, if this one has made many runs; between two trials."""
+        if self._runs > RUNS:
+            self._stop()
 
     def doctor(self, folder: Path) -> dict[str, Any]:
         """Return what eventtide says of a checkpoint."""
@@ -121,6 +130,7 @@ class Worker:
 
     def _stop(self) -> None:
         process, self._process = self._process, None
+        self._runs = 0
         if process is not None:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)

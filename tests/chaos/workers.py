@@ -30,6 +30,7 @@ class Workers:
     def one(self) -> Iterator[Worker]:
         """Lend a worker."""
         worker = self._free.get()
+        worker.refresh()
         try:
             yield worker
         finally:
