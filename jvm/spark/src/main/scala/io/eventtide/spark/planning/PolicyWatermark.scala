@@ -77,7 +77,7 @@ final class PolicyWatermark(
   override def nodeName: String = "PolicyWatermark"
 
   override protected def stringArgs: Iterator[Any] =
-    Iterator(eventTime, settings.policy) ++ Option.when(substream.nonEmpty)(substream)
+    Iterator[Any](eventTime, settings.policy) ++ Option.when(substream.nonEmpty)(substream)
 }
 
 object PolicyWatermark {

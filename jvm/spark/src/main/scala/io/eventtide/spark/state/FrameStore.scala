@@ -266,7 +266,7 @@ private[spark] final class FrameStore(
   /** The blocks of the current key's closed frames that may still change. For windows that retain
     * rows, the blocks of rows that wait for the watermark.
     */
-  val history: BlockStore = new Blocks(WindowStateLayout.DelayLine)
+  val history: BlockStore = new Blocks(WindowStateLayout.History)
 
   private final class Blocks(family: String) extends BlockStore {
     private val values = new BinaryRow

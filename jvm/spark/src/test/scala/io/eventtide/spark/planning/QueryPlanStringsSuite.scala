@@ -1,5 +1,6 @@
 package io.eventtide.spark.planning
 
+import org.apache.spark.sql.execution.SimpleMode
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.spark.{LocalSession, RateWindows}
@@ -15,20 +16,23 @@ final class QueryPlanStringsSuite extends AnyFunSuite with LocalSession {
     lines(plan).find(_.startsWith(node)).getOrElse(fail(s"no $node in\n$plan"))
 
   test("a window says its kind, its keys and what becomes of late rows") {
-    val physical = results.queryExecution.executedPlan.treeString
-    assert(line(physical, "EventtideWindow") == "EventtideWindow tumbling(PT2S), late log, by k")
+    val physical = results.queryExecution.explainString(SimpleMode)
+    assert(
+      line(physical, "EventtideWindow") == "EventtideWindow tumbling(size=PT2S), late log, by k"
+    )
     assert(line(physical, "LateRowFilter").startsWith("LateRowFilter ts#"))
     assert(line(physical, "PartialFrameAggregate").contains("count("))
     val logical = results.queryExecution.analyzed.treeString
-    assert(line(logical, "EventtideWindow") == "EventtideWindow tumbling(PT2S), late log")
+    assert(line(logical, "EventtideWindow") == "EventtideWindow tumbling(size=PT2S), late log")
     assert(line(logical, "PolicyWatermark").startsWith("PolicyWatermark ts#"))
   }
 
   test("no node shows the classes of its settings") {
     val query = results.queryExecution
-    val shown = query.analyzed.treeString + query.executedPlan.treeString
-    Seq("WindowSettings(", "WindowOperatorSpec(", "WatermarkSettings(", "WindowKind").foreach { name =>
-      assert(!shown.contains(name), shown)
+    val shown = query.analyzed.treeString + query.explainString(SimpleMode)
+    Seq("WindowSettings(", "WindowOperatorSpec(", "WatermarkSettings(", "WindowKind").foreach {
+      name =>
+        assert(!shown.contains(name), shown)
     }
   }
 }

@@ -34,7 +34,8 @@ final case class LateRowFilterExec(
     with CodegenSupport {
   override def output: Seq[Attribute] = child.output
 
-  override protected def stringArgs: Iterator[Any] = Iterator(limits.eventTime, limits.settings.late.mode.summary)
+  override protected def stringArgs: Iterator[Any] =
+    Iterator(limits.eventTime, limits.settings.late.mode.summary)
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
   private lazy val ordinal = child.output.indexWhere(_.exprId == limits.eventTime.exprId)

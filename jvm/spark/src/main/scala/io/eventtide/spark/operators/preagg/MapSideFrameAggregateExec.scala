@@ -113,9 +113,6 @@ final case class MapSideFrameAggregateExec(
      """.stripMargin
   }
 
-  override protected def stringArgs: Iterator[Any] =
-    Iterator(keys, time, frame, aggregates, frames)
-
   override protected def withNewChildInternal(newChild: SparkPlan): MapSideFrameAggregateExec =
     copy(child = newChild)
 }
