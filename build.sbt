@@ -15,6 +15,8 @@ val scalacheck = Seq(
   "org.scalacheck" %% "scalacheck" % "1.18.1" % Test,
   "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
 )
+// the layers of jvm/spark, as a test
+val archunit = "com.tngtech.archunit" % "archunit" % "1.4.1" % Test
 // the version that Spark 4.2 and 4.3 have too
 val jackson = "com.fasterxml.jackson.core" % "jackson-databind" % "2.21.2" % Test
 
@@ -66,7 +68,7 @@ lazy val spark = (project in file("jvm/spark"))
     name := s"eventtide-spark-${sparkVersion.minor}",
     // a folder for each minor, so that switching does not compile everything again
     target := baseDirectory.value / "target" / s"spark-${sparkVersion.minor}",
-    libraryDependencies ++= Seq(scalatest) ++ scalacheck,
+    libraryDependencies ++= Seq(scalatest, archunit) ++ scalacheck,
     Compile / unmanagedSourceDirectories +=
       (Compile / sourceDirectory).value / "scala-shims" / sparkVersion.shims,
     // the shims of the other minors keep the same form

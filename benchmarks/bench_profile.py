@@ -37,7 +37,7 @@ PARTS = {
     "state: commit": r"RocksDB\.commit|StateStore\.commit|RocksDBFileManager",
     "shuffle": r"spark\.shuffle|spark\.serializer|UnsafeRowSerializer|spark\.storage",
     "sorting": r"unsafe\.sort|UnsafeExternalRowSorter",
-    "aggregation in maps": r"PartialFrame|FrameRecords|RecordSlots|BytesToBytesMap"
+    "aggregation in maps": r"PartialFrame|FrameArena|RecordHashIndex|BytesToBytesMap"
     r"|UnsafeFixedWidthAggregationMap|HashAggregate|TungstenAggregation",
     "frames, merged and encoded": r"eventtide\.kernel|eventtide\.spark\.(state|exec)",
     "generated code: source, projections, aggregates": r"GeneratedClass|catalyst\.expressions",

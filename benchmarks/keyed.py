@@ -20,7 +20,7 @@ from workload import START, aggregates, even, events, rivals
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from eventtide.windows.key_time import IdleClock
+    from eventtide.windows._key_time import IdleClock
     from pyspark.sql import SparkSession
 
     Results = Callable[[DataFrame], DataFrame]

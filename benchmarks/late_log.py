@@ -104,7 +104,7 @@ class _LogWriter:
     """Writes late files and index, in place of those of the query."""
 
     def __init__(self, spark: SparkSession, checkpoint: Path, sample: Sample) -> None:
-        self._engine = _engine(spark).late
+        self._engine = _engine(spark).latelog
         self._sample = sample
         log = et.read_late(spark, checkpoint)
         self._batch_column = log.columns.index("_batch_id")
@@ -121,7 +121,7 @@ class _LogWriter:
         """Write `batches` batches, and return what the index says of all together."""
         for batch in range(batches):
             line = self._line(batch, self._write_file(batch))
-            entry = self._engine.LateEntry.read(json.dumps(line))
+            entry = self._engine.LateIndexEntry.read(json.dumps(line))
             self._index.write(batch, line["at"], entry.windows())
         return self._index.totals()
 
@@ -155,7 +155,7 @@ def _write_ledger(
 ) -> None:
     """Write the entry of one batch as that of another, with other totals of late rows."""
     known, batch = batches
-    engine = _engine(spark).query
+    engine = _engine(spark).checkpoint
     content = (checkpoint / "eventtide" / "ledger" / str(known)).read_bytes()
     entry = engine.LedgerEntry.read(known, content)
     fields = [getattr(entry, name)() for name in _fields(entry)]

@@ -11,15 +11,10 @@ Here a policy computes it, one instance for each substream, and everything else 
 """
 
 from eventtide._jvm import named_errors
+from eventtide._session import configure, jar_path
+from eventtide._text.durations import Duration
 from eventtide._version import SUPPORTED_SPARK, __version__
-from eventtide.checkpoint_report import (
-    CheckpointReport,
-    LateKept,
-    LateReader,
-    WindowReport,
-    read_checkpoint,
-)
-from eventtide.durations import Duration
+from eventtide._watermark import with_ingestion_time, with_watermark
 from eventtide.errors import (
     ArgumentTypeError,
     CheckpointError,
@@ -36,27 +31,32 @@ from eventtide.errors import (
     UnsupportedPlanError,
     UnsupportedSparkError,
 )
-from eventtide.explanation import explain
-from eventtide.late import read_late
-from eventtide.late_files import (
+from eventtide.observe._blame import blame
+from eventtide.observe._checkpoint import (
+    CheckpointReport,
+    LateKept,
+    LateReader,
+    WindowReport,
+    read_checkpoint,
+)
+from eventtide.observe._explain import explain
+from eventtide.observe._late import read_late
+from eventtide.observe._late_files import (
     LateCompaction,
     clean_late,
     compact_late,
     forget_late_reader,
 )
-from eventtide.policies import PunctuationPolicies, WatermarkPolicies, WatermarkPolicy
-from eventtide.query_progress import (
+from eventtide.observe._progress import (
     InputWatermark,
     QueryWatermark,
     SubstreamProgress,
     progress,
 )
-from eventtide.session import configure, jar_path
+from eventtide.observe._state import read_state
+from eventtide.policies import PunctuationPolicies, WatermarkPolicies, WatermarkPolicy
 from eventtide.storm import Count, StormWindow, TupleWindow
-from eventtide.verdict import blame
 from eventtide.voltsp import TimeConfig, TimeSource, WatermarkStrategy, Windows, from_yaml
-from eventtide.watermark import with_ingestion_time, with_watermark
-from eventtide.window_state import read_state
 from eventtide.windows import LateContext, WindowBuilder, WindowTrigger, repair, start, window
 
 __all__ = [

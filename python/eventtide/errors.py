@@ -1,23 +1,23 @@
 """Every error that eventtide raises, in one tree.
 
     EventtideError
-    +-- InvalidArgumentError      an argument is wrong (also ValueError)
+    +-- InvalidArgumentError      an argument is not valid (also ValueError)
     |   +-- ArgumentTypeError     it has the wrong type (also TypeError)
-    |   +-- InvalidDurationError  it is no duration, or none that is allowed there
-    |   +-- UnknownColumnError    it names a column that is not there (also LookupError)
+    |   +-- InvalidDurationError  it is not a duration, or not an allowed duration
+    |   +-- UnknownColumnError    it names a column that does not exist (also LookupError)
     |   +-- ColumnTypeError       it names a column of the wrong type (also TypeError)
-    +-- UnsupportedPlanError      the query cannot be right (also RuntimeError)
+    +-- UnsupportedPlanError      the query's result would be wrong (also RuntimeError)
     |   +-- DuplicateWatermarkError   it has two watermarks on one stream
-    +-- CheckpointError           the checkpoint does not fit the query (also RuntimeError)
-    +-- ClockError                the machine's clock went too far by itself (also RuntimeError)
-    +-- RefusedDataError          the rows broke a limit that the query set (also RuntimeError)
-    +-- LateHandlerError          a handler of late rows has failed (also RuntimeError)
+    +-- CheckpointError           the checkpoint does not match the query (also RuntimeError)
+    +-- ClockError                the machine's clock jumped forward too far (also RuntimeError)
+    +-- RefusedDataError          the rows exceed a limit of the query (also RuntimeError)
+    +-- LateHandlerError          a late-row handler has failed (also RuntimeError)
     +-- SetupError                the session cannot run eventtide (also RuntimeError)
-        +-- UnsupportedSparkError     it runs a Spark version that eventtide has no jar for
+        +-- UnsupportedSparkError     eventtide has no jar for its Spark version
 
-Each class is also the builtin that fits, so that ``except ValueError`` works as usual. A message
-names the argument and its value, what is allowed, and what to do next. The JVM half raises the
-same classes: its exception carries the name of one of them, and `from_jvm` finds it.
+Each class also derives from the matching builtin, so that ``except ValueError`` works as usual. A
+message names the argument and its value, the allowed values, and the next step. The JVM code raises
+the same errors: its exception carries the name of a class, which `from_jvm` looks up.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ class EventtideError(Exception):
     Attributes
     ----------
     condition : str or None
-        What is wrong in one word, such as ``"CHECKPOINT_PLAN_CHANGED"``, where the JVM half found
-        it. Spark's listeners have it too, and so has ``getCondition()`` of the error that PySpark
-        raises outside of `named_errors`.
+        The error condition, such as ``"CHECKPOINT_PLAN_CHANGED"``, of an error raised in the JVM.
+        Spark listeners and ``getCondition()`` of the error that PySpark raises outside of
+        `named_errors` have the same condition.
     """
 
     condition: str | None = None
@@ -78,7 +78,7 @@ class ArgumentTypeError(InvalidArgumentError, TypeError):
 
 
 class InvalidDurationError(InvalidArgumentError):
-    """An argument is not a duration, or not one that is allowed in its place.
+    """An argument is not a duration, or not a duration that is allowed for it.
 
     .. versionadded:: 0.1
     """
@@ -92,21 +92,21 @@ class UnknownColumnError(InvalidArgumentError, LookupError):
 
 
 class ColumnTypeError(InvalidArgumentError, TypeError):
-    """An argument names a column whose type does not fit, such as text as event time.
+    """An argument names a column of the wrong type, such as text as event time.
 
     .. versionadded:: 0.1
     """
 
 
 class UnsupportedPlanError(EventtideError, RuntimeError):
-    """The query has a shape whose result could not be right.
+    """The query has a plan whose result would be wrong.
 
     .. versionadded:: 0.1
     """
 
 
 class DuplicateWatermarkError(UnsupportedPlanError):
-    """A stream has a second watermark, by eventtide or by Spark.
+    """A stream has a second watermark, from eventtide or from Spark.
 
     .. versionadded:: 0.1
     """
@@ -120,39 +120,39 @@ class CheckpointError(EventtideError, RuntimeError):
 
 
 class ClockError(EventtideError, RuntimeError):
-    """The machine's clock went forward by itself, further than ``max_clock_step`` allows.
+    """The machine's clock jumped forward by more than ``max_clock_step``.
 
     .. versionadded:: 0.1
 
-    What the query has is right: once the clock is, a start goes on.
+    The state of the query is correct. It can be restarted once the clock is correct.
     """
 
 
 class RefusedDataError(EventtideError, RuntimeError):
-    """The rows broke a limit that the query set, such as ``max_substreams``.
+    """The rows exceed a limit of the query, such as ``max_substreams``.
 
     .. versionadded:: 0.1
     """
 
 
 class LateHandlerError(EventtideError, RuntimeError):
-    """The handler of a window's late rows has failed, and its query was stopped.
+    """The late-row handler of a window has failed, and its query was stopped.
 
     .. versionadded:: 0.1
 
-    The handler's own exception is its ``__cause__``.
+    The exception of the handler is its ``__cause__``.
     """
 
 
 class SetupError(EventtideError, RuntimeError):
-    """The Spark session cannot run eventtide; the message says which setting to write.
+    """The Spark session cannot run eventtide; the message names the setting to change.
 
     .. versionadded:: 0.1
     """
 
 
 class UnsupportedSparkError(SetupError):
-    """The Spark version is not one of those that eventtide has a jar for.
+    """Eventtide has no jar for the Spark version.
 
     .. versionadded:: 0.1
     """
@@ -171,15 +171,15 @@ BY_NAME: Mapping[str, type[EventtideError]] = MappingProxyType(
 
 
 def from_jvm(error_class: str, message: str) -> EventtideError:
-    """Return the Python error for an error of the JVM half.
+    """Return the Python error for an eventtide error of the JVM.
 
     Parameters
     ----------
     error_class : str
-        A name in `BY_NAME`. A name this version does not know becomes a plain `EventtideError`
-        that starts with the name, so that nothing is lost.
+        A name in `BY_NAME`. An unknown name becomes an `EventtideError` whose message starts with
+        the name.
     message : str
-        The finished message.
+        The complete message.
 
     Examples
     --------
@@ -205,11 +205,11 @@ def sentence(name: str, value: object, problem: str, *, allowed: str, fix: str) 
     name, value
         The argument as the caller wrote it; a long value is shortened.
     problem : str
-        What is wrong, read after ``name=value``.
+        The problem, which follows ``name=value`` in the sentence.
     allowed : str
-        What may stand there.
+        The allowed values.
     fix : str
-        The next step, best as code to paste.
+        The next step, preferably as code to paste.
 
     Examples
     --------

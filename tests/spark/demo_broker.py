@@ -8,9 +8,9 @@ import tempfile
 from pathlib import Path
 
 from eventtide import jar_path
-from eventtide.lab import __main__ as lab
-from eventtide.lab.data import BANDS
 
+from examples.flights import __main__ as lab
+from examples.flights.data import BANDS
 from tests.jars import BESIDE_SPARK
 from tests.spark.kafka import Broker
 

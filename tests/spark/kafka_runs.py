@@ -11,7 +11,7 @@ from eventtide.testing import Script
 from tests.spark.queries import at
 
 if TYPE_CHECKING:
-    from eventtide.testing.script import Query
+    from eventtide.testing._script import Query
     from pyspark.sql import DataFrame
 
 

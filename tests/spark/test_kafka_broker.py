@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
-from eventtide.testing.values import moment
+from eventtide.testing._values import moment
 
 from tests.spark.kafka import PATIENCE
 from tests.spark.kafka_runs import LAG, play, settle, timed

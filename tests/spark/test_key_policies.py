@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
-from eventtide.policies.base import WatermarkPolicy
+from eventtide.policies._base import WatermarkPolicy
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from eventtide import WindowBuilder
-    from eventtide.windows.profiles import Profile
+    from eventtide.windows._profiles import Profile
     from pyspark.sql import DataFrame, SparkSession
 
 ROWS = "ts timestamp, key string"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from eventtide.windows.key_time import IdleClock
+    from eventtide.windows._key_time import IdleClock
     from pyspark.sql import Column, DataFrame, SparkSession
 
 ROWS = "ts timestamp, key string, number int"

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import eventtide as et
 import pytest
 from eventtide import InvalidArgumentError, WatermarkPolicies
-from eventtide.cli import commands
+from eventtide.cli import _commands as commands
 from eventtide.cli.__main__ import main
-from eventtide.cli.plans import load_plan
+from eventtide.cli._plans import load_plan
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from typer import BadParameter
@@ -247,7 +247,7 @@ def test_the_log_says_who_holds_the_watermark_and_which_lag_would_keep_rows(
     job: subprocess.CompletedProcess[str],
 ) -> None:
     """Once each, in a line of the driver's log."""
-    said = [line for line in job.stderr.splitlines() if "QueryWatch" in line]
+    said = [line for line in job.stderr.splitlines() if "WatermarkMonitor" in line]
     [stuck] = [line for line in said if "has not moved for 3 batches with rows" in line]
     assert "'a' holds the watermark at 2024-01-01 00:00:24 UTC, 24s behind 'c'" in stuck
     [late] = [line for line in said if "came too late" in line]

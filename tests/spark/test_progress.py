@@ -8,14 +8,14 @@ import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
 from eventtide.testing import Script
-from eventtide.testing.values import moment
+from eventtide.testing._values import moment
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.queries import EVENTS, at, counts
 
 if TYPE_CHECKING:
     from eventtide import WatermarkPolicy
-    from eventtide.testing.script import Query
+    from eventtide.testing._script import Query
     from eventtide.windows import WindowBuilder
     from pyspark.sql import DataFrame, SparkSession
 

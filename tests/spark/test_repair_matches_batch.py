@@ -9,8 +9,8 @@ import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
 from eventtide.testing import Script
-from eventtide.testing.script import row_type
-from eventtide.testing.values import storable
+from eventtide.testing._script import row_type
+from eventtide.testing._values import storable
 from hypothesis import Phase, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st

@@ -10,7 +10,7 @@ import eventtide as et
 import pytest
 from eventtide import _jvm
 from eventtide.testing import Script
-from eventtide.testing.script import row_type
+from eventtide.testing._script import row_type
 from pyspark.errors import PySparkTypeError, PySparkValueError
 from pyspark.sql import Row
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention

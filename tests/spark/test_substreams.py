@@ -8,7 +8,7 @@ import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
 from eventtide.testing import Script
-from eventtide.testing.values import moment
+from eventtide.testing._values import moment
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.queries import EVENTS, at, counts, stock

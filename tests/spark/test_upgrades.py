@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
-from eventtide.cli.doctor import open_windows
+from eventtide.cli._doctor import open_windows
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 

@@ -8,7 +8,7 @@ import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
 from eventtide.testing import Script
-from eventtide.windows.profiles import PROFILES
+from eventtide.windows._profiles import PROFILES
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.events import Disorder, cut
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from eventtide import WindowBuilder
-    from eventtide.windows.profiles import Profile
+    from eventtide.windows._profiles import Profile
     from pyspark.sql import Column, DataFrame, SparkSession
 
 LAG = WatermarkPolicies.with_fixed_lag("0s")

@@ -9,7 +9,7 @@ import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies, _jvm
 from eventtide.testing import Script
-from eventtide.windows.profiles import LATE_RULES, PROFILES
+from eventtide.windows._profiles import LATE_RULES, PROFILES
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -18,7 +18,7 @@ from tests.spark.queries import EVENTS, at
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from eventtide.windows.profiles import Profile
+    from eventtide.windows._profiles import Profile
     from pyspark.sql import DataFrame
 
 LAG = WatermarkPolicies.with_fixed_lag("2s")

@@ -20,7 +20,7 @@ from tests.spark.golden_words import OF_EVERY_CASE, unknown, unknown_of_steps
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from eventtide.testing.values import RowLike
+    from eventtide.testing._values import RowLike
     from eventtide.voltsp import VoltSPWindow
     from pyspark.sql import DataFrame, SparkSession
 

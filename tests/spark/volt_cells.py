@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from eventtide.durations import micros
+from eventtide._text.durations import micros
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

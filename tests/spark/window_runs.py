@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import eventtide as et
 from eventtide import _jvm
-from eventtide.testing.script import row_type
-from eventtide.testing.values import storable
+from eventtide.testing._script import row_type
+from eventtide.testing._values import storable
 
 from tests.spark.checkpoints import LOST, set_back
 from tests.spark.events import SCHEMA

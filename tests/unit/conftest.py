@@ -20,7 +20,7 @@ settings.load_profile("unit")
 def door(monkeypatch: pytest.MonkeyPatch) -> FakeDoor:
     """Return the door of a running session that can run eventtide."""
     door = FakeDoor()
-    jvm = SimpleNamespace(**{"io.eventtide.spark.PythonApi": door})
+    jvm = SimpleNamespace(**{"io.eventtide.spark.api.PythonApi": door})
     monkeypatch.setattr(SparkContext, "_jvm", jvm)
     monkeypatch.setattr(
         SparkContext, "_active_spark_context", SimpleNamespace(version=f"{SPARK}.0")
@@ -38,7 +38,7 @@ def columns(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("count", "sum", "avg", "min", "max"):
         setattr(functions, name, partial(called, name))
     monkeypatch.setattr("eventtide._jvm.F", functions)
-    for module in ("voltsp.extractors", "windows.extractors", "storm.streams"):
+    for module in ("voltsp._extractors", "windows._extractors", "storm._model", "storm._streams"):
         monkeypatch.setattr(f"eventtide.{module}.F", functions)
 
 

@@ -96,7 +96,7 @@ def called(function: str, of: str | Column) -> Column:
 
 
 class FakeDoor:
-    """Stands in for ``io.eventtide.spark.PythonApi`` and remembers what it was asked."""
+    """Stands in for ``io.eventtide.spark.api.PythonApi`` and remembers what it was asked."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []

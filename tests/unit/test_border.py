@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, get_args
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies, policies
-from eventtide.checkpoint_report import parse_report
-from eventtide.explanation import explained
-from eventtide.query_progress import parse_progress
-from eventtide.windows.key_time import IdleClock, ScopeName
-from eventtide.windows.profiles import LateAction, LateRule, Profile
-from eventtide.windows.settings import Settings
-from eventtide.windows.shapes import Kind
-from eventtide.windows.triggers import TriggerName
-from eventtide.windows.unframed import Touching
+from eventtide.observe._checkpoint import parse_report
+from eventtide.observe._explain import explained
+from eventtide.observe._progress import parse_progress
+from eventtide.windows._key_time import IdleClock, ScopeName
+from eventtide.windows._profiles import LateAction, LateRule, Profile
+from eventtide.windows._settings import Settings
+from eventtide.windows._shapes import Kind
+from eventtide.windows._triggers import TriggerName
+from eventtide.windows._unframed import Touching
 
 from tests.unit.fakes import column
 

@@ -12,13 +12,13 @@ from xml.etree import ElementTree as ET
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies, WatermarkPolicy
-from eventtide.lab.broker import CONNECTOR, CONNECTORS
-from eventtide.storm.config import KEYS
-from eventtide.windows.closing import Closing
-from eventtide.windows.framing import Framing
-from eventtide.windows.profiles import LATE_RULES, PROFILES
-from eventtide.windows.timing import Timing
+from eventtide.storm._config import KEYS
+from eventtide.windows._closing import Closing
+from eventtide.windows._framing import Framing
+from eventtide.windows._profiles import LATE_RULES, PROFILES
+from eventtide.windows._timing import Timing
 
+from examples.flights.broker import CONNECTOR, CONNECTORS
 from tests.pages import PAGES, ROOT, Block, anchors, blocks, cells, file_names, links, prose
 
 ALL_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from eventtide.durations import in_words, micros, to_iso
+from eventtide._text.durations import in_words, micros, to_iso
 from eventtide.errors import InvalidDurationError
 from hypothesis import given
 from hypothesis import strategies as st

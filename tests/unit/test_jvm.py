@@ -65,9 +65,9 @@ def test_without_the_jar_the_error_names_it(
     frame: FakeFrame, monkeypatch: pytest.MonkeyPatch, door: FakeDoor
 ) -> None:
     """py4j answers with a package where a class is missing; a JVM takes no more jars."""
-    package = JavaPackage("io.eventtide.spark.PythonApi", None)
+    package = JavaPackage("io.eventtide.spark.api.PythonApi", None)
     assert SparkContext._jvm is not None
-    monkeypatch.setattr(SparkContext._jvm, "io.eventtide.spark.PythonApi", package)
+    monkeypatch.setattr(SparkContext._jvm, "io.eventtide.spark.api.PythonApi", package)
     with pytest.raises(SetupError, match=r"without eventtide's jar.*Restart Python") as error:
         explain(frame)
     assert f"--jars eventtide-spark-4.3_2.13-{__version__}.jar" in str(error.value)

@@ -16,7 +16,7 @@ from eventtide import (
     WatermarkPolicies,
     WatermarkPolicy,
 )
-from eventtide.durations import in_words, to_iso
+from eventtide._text.durations import in_words, to_iso
 from eventtide.policies import MinOf, ThrottleByFrame, WithFixedLag
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from eventtide.durations import Duration
+    from eventtide._text.durations import Duration
 
 durations = st.one_of(
     st.integers(20, 10**15).map(in_words),

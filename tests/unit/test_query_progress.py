@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from eventtide import ArgumentTypeError, InvalidArgumentError, blame, progress
-from eventtide.query_progress import parse_progress
+from eventtide.observe._progress import parse_progress
 from pyspark.errors import StreamingQueryException
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from eventtide import ArgumentTypeError, InvalidArgumentError
-from eventtide.testing.values import moment, readable_row, storable, time_text
+from eventtide.testing._values import moment, readable_row, storable, time_text
 from pyspark.sql.types import StringType, StructField, StructType, TimestampType
 
 SCHEMA = StructType([StructField("ts", TimestampType()), StructField("key", StringType())])

@@ -16,7 +16,7 @@ from eventtide import (
     configure,
     jar_path,
 )
-from eventtide.session import (
+from eventtide._session import (
     EMPTY_AT_START,
     EXTENSIONS,
     JARS,
@@ -37,9 +37,9 @@ EXTENSION = "io.eventtide.spark.EventtideExtensions"
 def jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Return the path of a jar for Spark 4.3, in an environment that says nothing of Spark."""
     monkeypatch.setattr(pyspark, "__version__", "4.3.0")
-    monkeypatch.setattr("eventtide.session.files", lambda _: tmp_path)
+    monkeypatch.setattr("eventtide._session.files", lambda _: tmp_path)
     monkeypatch.setattr("eventtide._jvm.running_settings", lambda: None)
-    monkeypatch.setattr("eventtide.session._named", set())  # which lasts as long as the process
+    monkeypatch.setattr("eventtide._session._named", set())  # which lasts as long as the process
     for name in ("SUBMIT_ARGS", "PYTHON"):
         monkeypatch.setenv(f"PYSPARK_{name}", "")  # so that what a test sets goes with it
         monkeypatch.delenv(f"PYSPARK_{name}")

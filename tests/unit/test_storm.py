@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from eventtide import Count, StormWindow
-from eventtide.storm.config import KEYS
-from eventtide.storm.extents import shape_of
+from eventtide.storm._config import KEYS
+from eventtide.storm._extents import shape_of
 
 from tests.unit.fakes import FakeFrame, column
 

@@ -13,10 +13,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from eventtide import ArgumentTypeError, InvalidArgumentError, TupleWindow
-from eventtide.storm.held import ArrivedRows, HeldRows, Ranges
-from eventtide.storm.returned import Returned, in_batches
-from eventtide.storm.stage import Stage
-from eventtide.windows.execution import _by_value
+from eventtide._worker.held import ArrivedRows, HeldRows, Ranges
+from eventtide._worker.returned import Returned, in_batches
+from eventtide._worker.stage import Stage
+from eventtide.windows._execution import _by_value
 from hypothesis import given
 from hypothesis import strategies as st
 from pyspark import cloudpickle

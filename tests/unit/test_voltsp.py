@@ -10,7 +10,7 @@ import eventtide as et
 import pytest
 from eventtide import TimeConfig, TimeSource, WatermarkPolicies, WatermarkStrategy, Windows
 from eventtide import WindowTrigger as Trigger
-from eventtide.windows.event_time import EventTime
+from eventtide.windows._event_time import EventTime
 
 from tests.unit.fakes import FakeFrame, called, column
 

@@ -6,11 +6,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from eventtide.durations import DAY, micros
+from eventtide._text.durations import DAY, micros
 from eventtide.errors import EventtideError, InvalidArgumentError, InvalidDurationError
-from eventtide.windows.shapes import MAX_FRAMES, Framed, Shape
-from eventtide.windows.sizes import Span, read_size
-from eventtide.windows.unframed import Counted, Session
+from eventtide.windows._shapes import MAX_FRAMES, Framed, Shape
+from eventtide.windows._sizes import Span, read_size
+from eventtide.windows._unframed import Counted, Session
 from hypothesis import given
 from hypothesis import strategies as st
 

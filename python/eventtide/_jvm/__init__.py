@@ -1,9 +1,9 @@
-"""The door to the JVM: the only package that touches py4j and PySpark's private attributes.
+"""The JVM bridge: the only package that uses py4j and PySpark's private attributes.
 
-Java types cross it (text, numbers, ``java.util`` lists and maps, ``Dataset``), to and from
-``io.eventtide.spark.PythonApi``. `Any` ends here. Before anything crosses, the session is checked,
-and each thing that can be wrong with it has a message of its own, because Spark itself is silent:
-a jar that came too late is ignored, and an extension that is missing is only logged.
+It passes Java types (text, numbers, ``java.util`` lists and maps, ``Dataset``) to and from
+``io.eventtide.spark.api.PythonApi``. `Any` is used only in this package. Before each call the
+session is checked, and each possible problem has its own message, because Spark reports none: a jar
+that is added too late is ignored, and a missing extension is only logged.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def with_watermark(
     substream: Sequence[str | Column],
     options: Mapping[str, str],
 ) -> DataFrame:
-    """Return `df` with a watermark; every argument was checked before."""
+    """Return `df` with a watermark; the caller has checked the arguments."""
     api = _api(df)
     with named_errors():
         result = api.withWatermark(df._jdf, event_time, _java(substream), dict(options))
@@ -89,7 +89,7 @@ def with_ingestion_time(df: DataFrame, into: str, options: Mapping[str, str]) ->
     return DataFrame(result, df.sparkSession)
 
 
-def window(  # noqa: PLR0913 - the arguments of the door, in its order
+def window(  # noqa: PLR0913 - the arguments of PythonApi, in its order
     df: DataFrame,
     *,
     event_time: str | None,
@@ -101,7 +101,7 @@ def window(  # noqa: PLR0913 - the arguments of the door, in its order
     scope: Sequence[str | Column],
     options: Mapping[str, str],
 ) -> DataFrame:
-    """Return the results of a window over `df`; every argument was checked before."""
+    """Return the results of a window over `df`; the caller has checked the arguments."""
     api = _api(df)
     with named_errors():
         result = api.window(
@@ -119,7 +119,7 @@ def window(  # noqa: PLR0913 - the arguments of the door, in its order
 
 
 def read_state(results: DataFrame, checkpoint: str) -> DataFrame:
-    """Return what the open windows of a query hold, in its checkpoint."""
+    """Return the current results of the open windows in a query's checkpoint."""
     api = _api(results)
     with named_errors():
         state = api.readState(results._jdf, checkpoint)
@@ -127,7 +127,7 @@ def read_state(results: DataFrame, checkpoint: str) -> DataFrame:
 
 
 def progress_json(query: StreamingQuery) -> str | None:
-    """Return the progress of a query's watermarks as JSON, or None where it has none."""
+    """Return the progress of a query's watermarks as JSON, None without a watermark."""
     api = _api(query)
     with named_errors():
         text: str | None = api.progressJson(query._jsq.sparkSession(), query.id)
@@ -135,7 +135,7 @@ def progress_json(query: StreamingQuery) -> str | None:
 
 
 def blame(query: StreamingQuery) -> str | None:
-    """Return who holds a query's watermark back, or None where it has none."""
+    """Return the text of `blame` for a query, None without a watermark."""
     api = _api(query)
     with named_errors():
         said: str | None = api.blame(query._jsq.sparkSession(), query.id)
@@ -143,7 +143,7 @@ def blame(query: StreamingQuery) -> str | None:
 
 
 def checkpoint_json(session: SparkSession, checkpoint: str, plan: DataFrame | None) -> str:
-    """Return what a checkpoint holds as JSON, and whether a plan can go on from it."""
+    """Return the contents of a checkpoint as JSON, and whether a plan can continue from it."""
     api = _api(session)
     with named_errors():
         wanted = None if plan is None else plan._jdf
@@ -153,7 +153,7 @@ def checkpoint_json(session: SparkSession, checkpoint: str, plan: DataFrame | No
 def clean_late(
     session: SparkSession, checkpoint: str, late_to: Sequence[str], *, dry_run: bool
 ) -> list[str]:
-    """Remove late files that count for nothing, and return their paths."""
+    """Remove unreferenced late files, and return their paths."""
     api = _api(session)
     with named_errors():
         found = api.cleanLate(session._jsparkSession, checkpoint, dry_run, list(late_to))
@@ -163,7 +163,7 @@ def clean_late(
 def compact_late(
     session: SparkSession, checkpoint: str, late_to: Sequence[str]
 ) -> tuple[int, int, int]:
-    """Make large late files of small ones; how many batches, files before and files after."""
+    """Compact late files; return the numbers of batches, files before and files after."""
     api = _api(session)
     with named_errors():
         done = api.compactLate(session._jsparkSession, checkpoint, list(late_to))
@@ -172,19 +172,19 @@ def compact_late(
 
 
 def forget_late_reader(session: SparkSession, checkpoint: str, reader: str) -> None:
-    """Remove what a checkpoint knows of a stream over its late rows."""
+    """Remove a reader of late rows from a checkpoint."""
     api = _api(session)
     with named_errors():
         api.forgetLateReader(session._jsparkSession, checkpoint, reader)
 
 
 def checkpoint_of(query: StreamingQuery) -> str:
-    """Return where a query, running or stopped, has its checkpoint."""
+    """Return the checkpoint location of a query, running or stopped."""
     return str(_api(query).checkpointOf(query._jsq))
 
 
 def read_late(session: SparkSession, options: Mapping[str, str]) -> DataFrame:
-    """Return the rows of a late log as they are now."""
+    """Return the current rows of a late log."""
     api = _api(session)
     with named_errors():
         result = api.readLate(session._jsparkSession, dict(options))
@@ -199,18 +199,18 @@ def stream_late(session: SparkSession, options: Mapping[str, str]) -> DataFrame:
 
 
 def late_window(results: DataFrame, writer: DataStreamWriter) -> int | None:
-    """Return which window of what is written gave these results, counted as for `read_late`."""
+    """Return the window index, as in `read_late`, of these results in a writer's plan."""
     position = int(_api(results).lateWindow(results._jdf, writer._df._jdf))
     return None if position < 0 else position
 
 
 def writes(writer: DataStreamWriter, df: DataFrame) -> bool:
-    """Return whether a writer was made of this very DataFrame."""
+    """Return whether a writer was created from this DataFrame object."""
     return writer._df is df
 
 
 def await_late_log(query: StreamingQuery) -> None:
-    """Wait until a query that has been started has a late log, or has ended."""
+    """Wait until a started query has a late log, or has ended."""
     _api(query).awaitLateLog(query._jsq)
 
 
@@ -221,32 +221,32 @@ def start(
     followed: bool = False,
     drain: bool = False,
 ) -> _Query:
-    """Start a query, as one of this kind, that a companion may follow until `release_late`."""
+    """Start a query as a `kind`; if `followed`, a companion can follow it until `release_late`."""
     if followed or drain:
         return kind(_api(writer._df).start(writer._jwrite, followed, drain))
     return kind(writer.start()._jsq)
 
 
 def follow_late(session: SparkSession, query: StreamingQuery, window: int) -> DataFrame | None:
-    """Return the stream of late rows for a companion; None if the query ended before it began."""
+    """Return the stream of late rows for a companion, None if the query ended before its log."""
     rows = _api(session).followLate(session._jsparkSession, query._jsq, window)
     return None if rows is None else DataFrame(rows, session)
 
 
 def release_late(query: StreamingQuery, *, failed: bool) -> None:
-    """End what `start` began, once the companion is over."""
+    """Release a query started with `followed`, after its companion has ended."""
     _api(query).releaseLate(_java_session(query), query._jsq, failed)
 
 
 def explain_json(df: DataFrame) -> str:
-    """Return what eventtide does in a DataFrame's plan, as JSON."""
+    """Return the description of eventtide's operators in a DataFrame's plan, as JSON."""
     api = _api(df)
     with named_errors():
         return str(api.explainJson(df._jdf))
 
 
 def script(session: SparkSession, schema: StructType) -> ScriptHandle:
-    """Return a script without rows, for the test kit."""
+    """Return an empty script, for the test kit."""
     return ScriptHandle(_api(session), session, schema)
 
 
@@ -262,33 +262,33 @@ def local_rows(
 def scripted_query(
     df: DataFrame, output_mode: str, checkpoint: str, start_ms: int
 ) -> ScriptedQueryHandle:
-    """Return a query under a scripted clock, not yet started."""
+    """Return a query with a scripted clock, not yet started."""
     api = _api(df)
     java = api.scriptedQuery(df._jdf, output_mode, checkpoint, start_ms)
     return ScriptedQueryHandle(java, df.sparkSession, api)
 
 
 def kernel_run(results: DataFrame) -> KernelRunHandle:
-    """Return the last window of a plan on the kernel alone, for the test kit."""
+    """Return a run of the last window of a plan in the kernel alone, for the test kit."""
     with named_errors():
         return KernelRunHandle(_api(results).kernelRun(results._jdf))
 
 
 def _java(columns: Sequence[str | Column]) -> list[Any]:
-    """Return the Java columns of columns and names."""
+    """Return the Java columns of Columns and column names."""
     return [(F.col(column) if isinstance(column, str) else column)._jc for column in columns]
 
 
 def is_connect(thing: object) -> bool:
-    """Tell whether a session, DataFrame or query belongs to Spark Connect, without importing it."""
+    """Return whether an object belongs to Spark Connect, without importing Spark Connect."""
     return any(base.__module__.startswith("pyspark.sql.connect.") for base in type(thing).__mro__)
 
 
 def running_settings() -> dict[str, str] | None:
-    """Return the ``spark.*`` settings of this process's JVM, or None before it is started.
+    """Return the ``spark.*`` settings of this process's JVM, None before the JVM starts.
 
-    ``spark-submit`` starts the JVM before Python and says so in ``PYSPARK_GATEWAY_PORT``; the
-    class path of the JVM is fixed from then on.
+    ``spark-submit`` starts the JVM before Python and sets ``PYSPARK_GATEWAY_PORT``. The class path
+    of a started JVM is fixed.
     """
     if SparkContext._gateway is None and "PYSPARK_GATEWAY_PORT" not in os.environ:
         return None
@@ -297,19 +297,19 @@ def running_settings() -> dict[str, str] | None:
 
 
 def has_jar() -> bool:
-    """Tell whether the running JVM has eventtide's classes."""
+    """Return whether the running JVM has eventtide's classes."""
     return find_api() is not None
 
 
 def _api(thing: DataFrame | StreamingQuery | SparkSession) -> Any:
-    """Return the JVM's door, once the session behind `thing` proved able to run eventtide."""
+    """Return the JVM's `PythonApi` after checking that the session can run eventtide."""
     if is_connect(thing):
         raise SetupError(
             "This is a Spark Connect session, which cannot reach the driver's JVM. eventtide needs"
             " a classic session: build it without .remote(...), SPARK_REMOTE and"
             " spark.api.mode=connect."
         )
-    context = SparkContext._active_spark_context  # one a process, seen from every thread
+    context = SparkContext._active_spark_context  # one per process, shared by all threads
     if context is None:
         raise SetupError(
             "No Spark session is active. Start one:"

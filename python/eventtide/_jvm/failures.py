@@ -1,4 +1,4 @@
-"""Errors of the JVM, as Python has them."""
+"""The conversion of JVM errors to Python errors."""
 
 from __future__ import annotations
 
@@ -18,40 +18,41 @@ if TYPE_CHECKING:
 
 __all__ = ["EXCEPTION", "JVM_ERRORS", "find_api", "named_errors", "text_of"]
 
-# Final, and an IllegalArgumentException: of those PySpark keeps the Java object wherever it reports
-# them, also in query.exception(), where it keeps only the text of classes that it does not know.
+# The class is final and an IllegalArgumentException. PySpark keeps the Java object of such errors,
+# also in query.exception(), where it keeps only the text of errors of unknown classes.
 EXCEPTION = "io.eventtide.spark.EventtideException"
 
 JVM_ERRORS = (PySparkException, Py4JJavaError)
-"""What a call into Spark may raise that is none of eventtide's."""
+"""The errors that a call into Spark may raise, other than eventtide's."""
 
 
 def find_api() -> Any:
-    """Return the JVM's door, or None: py4j takes a class that is not there for a package."""
-    # Package by package, each name would be looked for in all jars.
-    found = getattr(SparkContext._jvm, "io.eventtide.spark.PythonApi", None)
+    """Return the JVM's `PythonApi`, or None: py4j returns a package for a missing class."""
+    # One lookup of the full name, because each partial name would be searched for in all jars.
+    found = getattr(SparkContext._jvm, "io.eventtide.spark.api.PythonApi", None)
     return None if isinstance(found, JavaPackage) else found
 
 
 def text_of(error: Exception) -> str:
-    """Return what an error says; one of the JVM says more than the call that it ended."""
+    """Return the text of an error, of a JVM error that of the Java exception."""
     java = getattr(error, "java_exception", None)
     return str(error) if java is None else str(java.toString())
 
 
 @contextmanager
 def named_errors() -> Iterator[None]:
-    """Raise eventtide's errors of the JVM as their Python classes; leave all others alone.
+    """Raise eventtide's JVM errors as their Python classes; other errors are not changed.
 
     .. versionadded:: 0.1
 
-    What eventtide's own functions raise is named already. A query runs in a thread of its own, so
-    that what stops it reaches Python as Spark's ``StreamingQueryException``; this finds the cause.
+    Eventtide's functions raise these classes already. A query runs in a separate thread, so an
+    error that stops it reaches Python as Spark's ``StreamingQueryException``. This block converts
+    it to the error that caused it.
 
     Raises
     ------
     EventtideError
-        In place of an exception that one of eventtide's own caused: `CheckpointError`,
+        In place of an exception that an eventtide error caused: `CheckpointError`,
         `RefusedDataError` and the like.
 
     Examples
@@ -72,7 +73,7 @@ def named_errors() -> Iterator[None]:
 
 
 def _named(java: Any) -> Any:
-    """Return eventtide's exception behind one of Java, or None."""
+    """Return the eventtide exception that caused a Java exception, or None."""
     ours = next(filter(_is_ours, _told_by(java)), None)
     if ours is None and java is not None and (api := find_api()) is not None:
         return api.startConflict(java)
@@ -84,7 +85,7 @@ def _is_ours(java: Any) -> bool:
 
 
 def _told_by(java: Any) -> Iterator[Any]:
-    """Return a Java exception with its causes, and what eventtide has put beside each."""
+    """Yield a Java exception and its causes, each with its suppressed exceptions."""
     while java is not None:
         yield java
         yield from java.getSuppressed()
@@ -92,7 +93,7 @@ def _told_by(java: Any) -> Iterator[Any]:
 
 
 def _java_exception(error: Any) -> Any:
-    """Return the Java exception behind a Python one; PySpark keeps it in one of three places."""
+    """Return the Java exception of a Python error; PySpark stores it in one of three places."""
     while isinstance(error, CapturedException) and error._origin is None:
         error = error._cause
     return getattr(error, "java_exception", None) or getattr(error, "_origin", None)

@@ -1,4 +1,4 @@
-"""What the test kit holds of the JVM: scripts, scripted queries, windows on the kernel alone."""
+"""JVM handles of the test kit: scripts, scripted queries, windows in the kernel alone."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 __all__ = ["KernelRunHandle", "ScriptHandle", "ScriptedQueryHandle", "pickled"]
 
-_NEWEST_THAT_SPARK_READS = 5  # of pickle's protocols
+_NEWEST_THAT_SPARK_READS = 5  # a pickle protocol version
 
 
 class KernelRunHandle:
-    """A window on the kernel alone; times are microseconds since the epoch, answers are JSON."""
+    """A window in the kernel alone; times are microseconds since the epoch, results are JSON."""
 
     def __init__(self, java: Any) -> None:
-        """Wrap `io.eventtide` 's ``KernelRun``."""
+        """Wrap `io.eventtide` 's ``KernelOracle``."""
         self._java = java
 
     def batch(self, now: int, rows: Sequence[tuple[int, str, str, int]]) -> str:
-        """Take rows: of each its number, the names of its key and of its group, and its time."""
+        """Process rows: each has a number, the names of its key and of its group, and a time."""
         columns = map(list, zip(*rows, strict=True)) if rows else ([], [], [], [])
         return str(self._java.batch(now, *columns))
 
     def tick(self, now: int) -> str:
-        """Move the clock."""
+        """Advance the clock."""
         return str(self._java.tick(now))
 
 
@@ -43,7 +43,7 @@ class ScriptHandle:
     """The rows of a scripted source, kept in the JVM."""
 
     def __init__(self, api: Any, session: SparkSession, schema: StructType) -> None:
-        """Make a script whose rows have this schema."""
+        """Create a script whose rows have this schema."""
         self._api = api
         self._session = session
         self._schema = schema
@@ -55,15 +55,15 @@ class ScriptHandle:
         return DataFrame(java, self._session)
 
     def add(self, *batches: Sequence[tuple[Any, ...]], partitions: int = 1) -> None:
-        """Let the source have rows, each list as one batch over so many partitions, all at once."""
+        """Add rows to the source, each list as a batch of `partitions` partitions, atomically."""
         self._java.add([pickled(rows, self._schema) for rows in batches], partitions)
 
     def add_frame(self, rows: DataFrame) -> None:
-        """Let the source have a batch that is in partitions as the DataFrame is."""
+        """Add a batch to the source, with the partitions of the DataFrame."""
         self._java.add(rows._jdf)
 
     def close(self) -> None:
-        """Let go of the rows."""
+        """Release the rows."""
         self._java.close()
 
 
@@ -71,7 +71,7 @@ class ScriptedQueryHandle:
     """A scripted query in the JVM; times are milliseconds since the epoch."""
 
     def __init__(self, java: Any, session: SparkSession, api: Any) -> None:
-        """Wrap `io.eventtide` 's ``ScriptedQuery``."""
+        """Wrap `io.eventtide` 's ``TestQuery``."""
         self._java = java
         self._session = session
         self._api = api
@@ -82,7 +82,7 @@ class ScriptedQueryHandle:
             self._java.start(available_now)
 
     def drain(self) -> None:
-        """Start a run that reads what there is, closes every window, and ends."""
+        """Start a run that reads all available rows, closes every window, and ends."""
         with named_errors():
             self._api.drainScripted(self._java)
 
@@ -91,45 +91,45 @@ class ScriptedQueryHandle:
         self._java.stop()
 
     def settle(self) -> None:
-        """Wait until the query has nothing left to do at the clock's present time."""
+        """Wait until the query has no more work at the clock's current time."""
         with named_errors():
             self._java.settle()
 
     def query(self) -> StreamingQuery:
-        """Return the run as PySpark sees it."""
+        """Return the run as a PySpark query."""
         return StreamingQuery(self._java.query())
 
     def now_ms(self) -> int:
-        """Return what the clock shows."""
+        """Return the time of the clock."""
         return int(self._java.nowMs())
 
     def set_clock_ms(self, now_ms: int) -> None:
-        """Set what the clock shows."""
+        """Set the time of the clock."""
         self._java.setClock(now_ms)
 
     def jump_clock_ms(self, now_ms: int) -> None:
-        """Set what the clock shows, though no time passes."""
+        """Set the time of the clock without elapsed time, as a clock step."""
         self._java.jumpClock(now_ms)
 
     def watermark_ms(self) -> int:
-        """Return the watermark for the next batch, 0 before there is one."""
+        """Return the watermark for the next batch, 0 while there is no watermark."""
         return int(self._java.watermarkMs())
 
     def last_batch_id(self) -> int:
-        """Return the id of the run's last batch, -1 before there is one."""
+        """Return the id of the run's last batch, -1 before the first batch."""
         return int(self._java.lastBatchId())
 
     def new_results(self) -> DataFrame:
-        """Return the rows that came out since the last call."""
+        """Return the result rows since the last call."""
         return DataFrame(self._java.newResults(), self._session)
 
     def newly_dropped(self) -> int:
-        """Return how many late rows Spark's progress has counted since the last call."""
+        """Return the number of late rows in Spark's progress since the last call."""
         return int(self._java.newlyDropped())
 
 
 def pickled(rows: Sequence[tuple[Any, ...]], schema: StructType) -> bytes:
-    """Check rows as PySpark does, and return them for the JVM's ``PickledRows``."""
+    """Check rows as PySpark does, and return them pickled for the JVM's ``PickledRows``."""
     check = _make_type_verifier(schema)
     for row in rows:
         check(row)

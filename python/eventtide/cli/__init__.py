@@ -1,1 +1,1 @@
-"""The command ``eventtide``, an extra: ``pip install 'eventtide[cli]'``."""
+"""The command ``eventtide``, which needs an extra: ``pip install 'eventtide[cli]'``."""

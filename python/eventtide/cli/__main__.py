@@ -1,4 +1,4 @@
-"""``eventtide doctor``, ``eventtide clean-late``; also ``python -m eventtide.cli``."""
+"""The entry point of ``eventtide`` and ``python -m eventtide.cli``."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import warnings
 
 
 def main() -> None:
-    """Run the command, or say which package it lacks."""
+    """Run the command, or report the package that is missing."""
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     try:
-        from eventtide.cli.commands import app  # noqa: PLC0415 - an extra, which may be missing
+        from eventtide.cli._commands import app  # noqa: PLC0415 - an extra, which may be missing
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.partition(".")[0] == "eventtide":
             raise
         sys.stderr.write(f"The command needs {missing.name}: pip install 'eventtide[cli]'\n")
-        sys.exit(2)  # 1 would say something of the checkpoint
+        sys.exit(2)  # 1 is a result about the checkpoint
     app()
 
 

@@ -1,34 +1,34 @@
-"""Watermark policies: what moves a watermark, as values that print, compare and travel.
+"""Watermark policies: immutable values that compute watermarks and can be printed and compared.
 
-`WatermarkPolicies` holds the constructors. The classes behind them are for ``isinstance`` and for
-type annotations. A new policy is one small class here, one line in `WatermarkPolicies` and one
+`WatermarkPolicies` holds the constructors. The classes are for ``isinstance`` and for type
+annotations. A new policy is one small class here, one line in `WatermarkPolicies` and one
 registration in the kernel.
 """
 
-from eventtide.policies.base import WatermarkPolicy
-from eventtide.policies.by_clock import (
+from eventtide.policies._base import WatermarkPolicy
+from eventtide.policies._by_clock import (
     LimitingLagAndDelay,
     LimitingLagAndLull,
     LimitingRealTimeLag,
     LimitingTimestampAndWallClockLag,
     WithIngestionTime,
 )
-from eventtide.policies.by_rows import (
+from eventtide.policies._by_rows import (
     MaxEventTime,
     MinEventTime,
     MinEventTimeOfAll,
     Storm,
     WithFixedLag,
 )
-from eventtide.policies.combined import MaxOf, MinOf
-from eventtide.policies.decorators import (
+from eventtide.policies._combined import MaxOf, MinOf
+from eventtide.policies._decorators import (
     Decorator,
     EmitEvery,
     GuardFuture,
     ThrottleByFrame,
     ThrottleByMinStep,
 )
-from eventtide.policies.namespaces import PunctuationPolicies, WatermarkPolicies
+from eventtide.policies._namespaces import PunctuationPolicies, WatermarkPolicies
 
 __all__ = [
     "Decorator",

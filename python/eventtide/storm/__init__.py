@@ -1,11 +1,11 @@
-"""Windows in Storm's words: what a windowed bolt does, over DataFrames.
+"""Storm's windowed bolt over DataFrames, with Storm's names.
 
-The builder makes a window of `et.window`; the function of `StormWindow.execute` is run by Spark's
-own Python workers.
+The builder creates a window of `et.window`. Spark's Python workers call the function of
+`StormWindow.execute`.
 """
 
-from eventtide.storm.bolt import StormWindow
-from eventtide.storm.extents import Count
-from eventtide.storm.tuple_window import TupleWindow
+from eventtide._worker.tuple_window import TupleWindow
+from eventtide.storm._bolt import StormWindow
+from eventtide.storm._extents import Count
 
 __all__ = ["Count", "StormWindow", "TupleWindow"]

@@ -1,14 +1,14 @@
-"""Windows in VoltSP's words: what its page on time and watermarks shows, over a DataFrame.
+"""VoltSP's windows over a DataFrame, with the names of its page on time and watermarks.
 
-The builder makes a window of `et.window` and adds nothing to it, so both do the same.
+The builder creates a window of `et.window` with the same behaviour.
 """
 
-from eventtide.voltsp.aggregates import AggregateDefinition
-from eventtide.voltsp.choices import TimeSource, WatermarkStrategy
-from eventtide.voltsp.text import from_yaml
-from eventtide.voltsp.time_config import TimeConfig
-from eventtide.voltsp.window import VoltSPWindow
-from eventtide.voltsp.windows import Windows
+from eventtide.voltsp._aggregates import AggregateDefinition
+from eventtide.voltsp._choices import TimeSource, WatermarkStrategy
+from eventtide.voltsp._reading import from_yaml
+from eventtide.voltsp._time_config import TimeConfig
+from eventtide.voltsp._window import VoltSPWindow
+from eventtide.voltsp._windows import Windows
 
 __all__ = [
     "AggregateDefinition",

@@ -1,4 +1,4 @@
-"""A window of VoltSP's as a YAML document: its model and schema, reading and writing.
+"""A VoltSP window as a YAML document: model and schema, parsing and writing.
 
-It needs the extra ``eventtide[yaml]``, so nothing outside imports it before it is used.
+The package needs the extra ``eventtide[yaml]``, so other modules import it lazily.
 """

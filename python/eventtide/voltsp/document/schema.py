@@ -1,6 +1,6 @@
 """The JSON schema of a document, for editors.
 
-It lies beside this file as ``schema.json``. To write it anew, after a change of the model::
+It is stored beside this file as ``schema.json``. To regenerate it after a change of the model::
 
     python -m eventtide.voltsp.document.schema > python/eventtide/voltsp/document/schema.json
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 
-from eventtide.voltsp.document.model import Pipeline
+from eventtide.voltsp.document._model import Pipeline
 
 __all__ = ["schema"]
 

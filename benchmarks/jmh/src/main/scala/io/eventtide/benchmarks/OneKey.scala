@@ -14,7 +14,7 @@ trait OneKey {
 /** The kernel's ring, its blocks in memory. */
 final class RingKey(frames: Int, deducts: Boolean, blockSize: Int) extends OneKey {
   private val buffers = new LongBuffers
-  private val ring = FrameRing(Sliding(frames), buffers, deducts, new BlocksInMemory, blockSize)
+  private val ring = FrameWindowState(Sliding(frames), buffers, deducts, new BlocksInMemory, blockSize)
   private val in = new ByteSource
   private val out = new ByteSink
   private var frame = 0L
@@ -77,7 +77,7 @@ final class RecomputedKey(frames: Int) extends OneKey {
     }
 }
 
-final class BlocksInMemory extends BlockArchive {
+final class BlocksInMemory extends BlockStore {
   private val blocks = mutable.LongMap.empty[Array[Byte]]
   private val out = new ByteSink
   private val in = new ByteSource

@@ -10,7 +10,7 @@ object Specs {
     LimitingLagAndLull(Events.Lag, 60000),
     LimitingTimestampAndWallClockLag(Events.Lag, 60000),
     LimitingRealTimeLag(60000),
-    Storm(Events.Lag),
+    StormLag(Events.Lag),
     WithIngestionTime(),
     MinEventTime(),
     MaxEventTime()

@@ -13,7 +13,7 @@ import org.openjdk.jmh.annotations._
 import io.eventtide.kernel.watermark.SubstreamRows
 import io.eventtide.kernel.watermark.Substreams
 import io.eventtide.kernel.watermark.ThrottleByFrame
-import io.eventtide.kernel.watermark.TimeExtremes
+import io.eventtide.kernel.watermark.EventTimeStats
 
 /** Rows over substreams with a frame throttle: ours row by row and by batch, and Jet's mapper.
   *
@@ -24,10 +24,10 @@ import io.eventtide.kernel.watermark.TimeExtremes
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 class SubstreamsBenchmark {
-  @Param(Array("1"))
+  @ParamSpec(Array("1"))
   var substreams: Int = _
 
-  @Param(Array("in turn"))
+  @ParamSpec(Array("in turn"))
   var order: String = _
 
   private val events = new Events
@@ -63,7 +63,7 @@ class SubstreamsBenchmark {
     while (i < Events.Count) {
       clock += Events.Batch / Events.Pause
       val end = i + Events.Batch
-      val seen = Array.fill(substreams)(new TimeExtremes)
+      val seen = Array.fill(substreams)(new EventTimeStats)
       while (i < end) {
         seen(indexes(i)).add(events.time(i) + shift)
         i += 1
@@ -73,7 +73,7 @@ class SubstreamsBenchmark {
     moves
   }
 
-  private def rowsOf(seen: Array[TimeExtremes]): Seq[SubstreamRows] =
+  private def rowsOf(seen: Array[EventTimeStats]): Seq[SubstreamRows] =
     seen.indices.filter(seen(_).count > 0).map(index => seen(index).of(index))
 
   @Benchmark @OperationsPerInvocation(Events.Count)
@@ -111,7 +111,7 @@ class SubstreamsBenchmark {
 
 @State(Scope.Thread)
 class OurSubstreams {
-  @Param(Array("with_fixed_lag"))
+  @ParamSpec(Array("with_fixed_lag"))
   var policy: String = _
 
   var instance: Substreams = _

@@ -13,13 +13,13 @@ import org.openjdk.jmh.annotations._
 @BenchmarkMode(Array(Mode.Throughput))
 @OutputTimeUnit(TimeUnit.SECONDS)
 class WindowBenchmark {
-  @Param(Array("60", "3600"))
+  @ParamSpec(Array("60", "3600"))
   var frames: Int = _
 
-  @Param(Array("two stacks", "deduct", "recompute"))
+  @ParamSpec(Array("two stacks", "deduct", "recompute"))
   var combining: String = _
 
-  @Param(Array("64"))
+  @ParamSpec(Array("64"))
   var blockSize: Int = _
 
   private var window: OneKey = _

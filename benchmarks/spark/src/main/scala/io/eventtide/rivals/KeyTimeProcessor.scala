@@ -37,13 +37,13 @@ object KeyState {
   * @param byEvents
   *   whether the watermark over all keys is the clock
   */
-private final case class IdleTimeout(millis: Long, byEvents: Boolean) {
+private final case class IdleTimeout(millis: Long, inEventTime: Boolean) {
 
   def now(timers: TimerValues): Long =
-    if (byEvents) timers.getCurrentWatermarkInMs() else timers.getCurrentProcessingTimeInMs()
+    if (inEventTime) timers.getCurrentWatermarkInMs() else timers.getCurrentProcessingTimeInMs()
 
   /** When a key has had a row last whose newest is of the time `newest`. */
-  def sign(newest: Long, timers: TimerValues): Long = if (byEvents) newest else now(timers)
+  def sign(newest: Long, timers: TimerValues): Long = if (inEventTime) newest else now(timers)
 }
 
 /** Gives the windows of a key whose end the key's own watermark has reached: its highest time.

@@ -4,7 +4,7 @@ import java.io.DataInput
 import java.io.DataOutput
 import java.nio.charset.StandardCharsets.UTF_8
 
-/** Text in a record, of any length: `writeUTF` ends at 64 kB. */
+/** Reads and writes a string of any length in a record; `writeUTF` is limited to 64 kB. */
 object SavedText {
   def write(out: DataOutput, text: String): Unit = {
     val bytes = text.getBytes(UTF_8)

@@ -5,14 +5,14 @@ import java.io.DataOutput
 
 /** The version byte in front of every saved record.
   *
-  *   - '''Guarantee:''' a version from 1 to the newest is read, any other is refused by name.
-  *   - '''Restart:''' each piece counts its own format from 1; a piece that learns a new format
+  *   - '''Guarantee:''' a version from 1 to the newest is read; any other version is rejected.
+  *   - '''Restart:''' each record type counts its format versions from 1. A type with a new format
   *     still reads the old ones.
   */
 object StateVersion {
   def write(out: DataOutput, version: Int): Unit = out.writeByte(version)
 
-  /** Refuses a version of a record of `piece` that is not known. */
+  /** Rejects an unknown version of a record of `piece`. */
   def check(found: Int, piece: String, newest: Int): Unit =
     if (found < 1 || found > newest) throw new UnknownStateVersion(piece, found, newest)
 

@@ -2,7 +2,7 @@ package io.eventtide.spark
 
 import java.util.Properties
 
-/** What this jar is: written by the build. */
+/** Build properties of this jar, written by the build. */
 private[spark] object BuildInfo {
   private val properties = {
     val loaded = new Properties
@@ -15,9 +15,9 @@ private[spark] object BuildInfo {
   /** The version of Eventtide, as in pyproject.toml. */
   val version: String = properties.getProperty("version")
 
-  /** The Spark minor that the jar was compiled against, such as "4.3". */
+  /** The Spark minor version that the jar was compiled against, such as "4.3". */
   val sparkMinor: String = properties.getProperty("sparkMinor")
 
-  /** The Spark minors for which there are jars, such as "4.2, 4.3". */
+  /** The Spark minor versions that jars exist for, such as "4.2, 4.3". */
   val sparkMinors: String = properties.getProperty("sparkMinors")
 }

@@ -6,10 +6,10 @@ import org.apache.spark.sql.classic
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.{Column, DataFrame}
 
-import io.eventtide.spark.plan.WatermarkBuilder
-import io.eventtide.spark.query.QueryWatermarks
+import io.eventtide.spark.planning.WatermarkBuilder
+import io.eventtide.spark.query.run.QueryWatermarks
 
-/** Eventtide for Scala: policies in place of `withWatermark`.
+/** The Scala API of Eventtide: watermark policies in place of `withWatermark`.
   *
   * {{{
   *   val policy = WatermarkPolicy.limitingLagAndLull(Duration.ofSeconds(5), Duration.ofSeconds(30))
@@ -22,19 +22,19 @@ import io.eventtide.spark.query.QueryWatermarks
   */
 object Eventtide {
 
-  /** Puts a policy's watermark on a column of a stream.
+  /** Adds a policy's watermark to a column of a stream.
     *
-    *   - '''Guarantee:''' the rows pass as they are, but for those without a usable event time and
-    *     those that `guardFuture` refuses, which are counted. A batch DataFrame passes unchanged.
+    *   - '''Guarantee:''' rows pass unchanged. Rows without a usable event time and rows that
+    *     `guardFuture` refuses are filtered out and counted. A batch DataFrame passes unchanged.
     *   - '''Edges:''' a second watermark on one stream is refused.
     *   - '''Source:''' Jet 0.5 `WatermarkPolicies`.
     *
     * @param eventTime
     *   a TIMESTAMP or TIMESTAMP_NTZ column
     * @param options
-    *   substreams, idle timeout and the rest
+    *   the substreams, the idle timeout and all other options
     * @throws EventtideException
-    *   for whatever cannot work, before anything is started
+    *   if the arguments are not valid, before any query starts
     */
   def withWatermark(
       stream: DataFrame,
@@ -49,14 +49,14 @@ object Eventtide {
       policy.options ++ options.values
     )
 
-  /** Adds the time at which each batch is made as column `into`, with a watermark that no row is
-    * behind. The time never goes back, even when the clock does.
+  /** Adds the creation time of each batch as column `into`, with a watermark for which no row is
+    * late. The time is monotonic, even if the clock is set back.
     */
   def withIngestionTime(stream: DataFrame, into: String = "ingested_at"): DataFrame =
     WatermarkBuilder.withIngestionTime(stream.asInstanceOf[classic.DataFrame], into, Map.empty)
 
-  /** Who holds a query's watermark back, since when, and what would help: one sentence, by the last
-    * batch. None for a query without an Eventtide watermark.
+  /** A sentence on what holds a query's watermark back, since when, and what would help, as of the
+    * last batch. None for a query without an Eventtide watermark.
     */
   def blame(query: StreamingQuery): Option[String] = {
     val session = query.sparkSession.asInstanceOf[classic.SparkSession]
@@ -64,26 +64,27 @@ object Eventtide {
   }
 }
 
-/** A watermark policy and what decorates it, as the flat options that every door uses.
+/** A watermark policy and its decorators, as the flat options that all APIs share.
   *
-  * Durations are zero or more unless said otherwise. The rules are those of Jet 0.5; docs/policies.md
-  * has a worked timeline of each.
+  * Durations are zero or more unless noted otherwise. The rules are those of Jet 0.5;
+  * docs/policies.md has a worked timeline of each.
   */
 final class WatermarkPolicy private (val options: Map[String, String], decorators: Int) {
 
-  /** Lets the watermark through when it enters a new frame; `size` is at least a millisecond. */
+  /** Emits the watermark when it enters a new frame; `size` is at least a millisecond. */
   def throttleByFrame(size: Duration, offset: Duration = Duration.ZERO): WatermarkPolicy =
     decorated("throttle_by_frame", "size" -> size.toString, "offset" -> offset.toString)
 
-  /** Lets the watermark through when it has advanced by `step`, at least a millisecond. */
+  /** Emits the watermark when it has advanced by `step`, which is at least a millisecond. */
   def throttleByMinStep(step: Duration): WatermarkPolicy =
     decorated("throttle_by_min_step", "step" -> step.toString)
 
-  /** Lets the watermark through once every `interval` of the clock: Storm's timer. */
+  /** Emits the watermark once every `interval` of processing time, like Storm's timer. */
   def emitEvery(interval: Duration): WatermarkPolicy =
     decorated("emit_every", "interval" -> interval.toString)
 
-  /** Keeps rows that are further than `maxAhead` ahead of the clock from moving the watermark.
+  /** Prevents rows with an event time more than `maxAhead` ahead of the clock from advancing the
+    * watermark.
     *
     * @param on
     *   `clamp` keeps such a row and counts its time as the limit, `late` refuses it, `fail` fails
@@ -128,10 +129,10 @@ object WatermarkPolicy {
 
   def storm(lag: Duration): WatermarkPolicy = policy("storm", "lag" -> lag)
 
-  /** The lowest of several policies over the same substream. */
+  /** The lowest watermark of several policies over the same substream. */
   def minOf(policies: WatermarkPolicy*): WatermarkPolicy = combined("min_of", policies)
 
-  /** The highest of several policies over the same substream. */
+  /** The highest watermark of several policies over the same substream. */
   def maxOf(policies: WatermarkPolicy*): WatermarkPolicy = combined("max_of", policies)
 
   private def policy(name: String, parameters: (String, Duration)*): WatermarkPolicy =
@@ -148,42 +149,45 @@ object WatermarkPolicy {
   }
 }
 
-/** Everything about a watermark but its policy; each method returns a new value. */
+/** The options of a watermark other than its policy; each method returns a new value. */
 final class WatermarkOptions private (val substream: Seq[Column], val values: Map[String, String]) {
 
-  /** What the rows are told apart by; without it Kafka's topic partition, or the whole source. */
+  /** Sets the columns that identify a substream. The default is Kafka's topic partition, or the
+    * whole source.
+    */
   def substream(columns: Column*): WatermarkOptions = new WatermarkOptions(columns, values)
 
-  /** After this long without a row, a substream no longer holds the others back; positive. */
+  /** A substream that has no row for `timeout` no longer holds the watermark back; positive. */
   def idleTimeout(timeout: Duration): WatermarkOptions = set("idle_timeout", timeout.toString)
 
-  /** The number of substreams: as many hold the watermark back until they are seen. */
+  /** Sets the number of substreams; the watermark is held back until this many have been seen. */
   def expected(count: Int): WatermarkOptions = set("expected", count.toString)
 
-  /** The names of the substreams: each holds the watermark back until it is seen. */
+  /** Sets the names of the substreams; each one holds the watermark back until it has been seen. */
   def expected(names: Seq[String]): WatermarkOptions =
     new WatermarkOptions(
       substream,
       values ++ names.zipWithIndex.map { case (name, i) => s"expected.$i" -> name }
     )
 
-  /** Fails the query when there are more; 100 000 by default. */
+  /** Fails the query if there are more than `most` substreams; 100 000 by default. */
   def maxSubstreams(most: Int): WatermarkOptions = set("max_substreams", most.toString)
 
-  /** A substream that has been idle is forgotten so long after its last row: at least the idle timeout.
-    * By default 7 days where there is an idle timeout.
+  /** Removes an idle substream when `ttl` has passed since its last row. `ttl` is at least the idle
+    * timeout. The default is 7 days if there is an idle timeout.
     */
   def substreamTtl(ttl: Duration): WatermarkOptions = set("substream_ttl", ttl.toString)
 
-  /** No substream is forgotten, however long it is idle. */
+  /** Never removes a substream, however long it is idle. */
   def keepSubstreams: WatermarkOptions = set("substream_ttl", "never")
 
-  /** How far the clock may go forward by itself, more than time passes, before the query of a policy that
-    * follows it ends; 5 minutes by default, or what the session says.
+  /** Sets the largest forward step of the clock beyond the time that has elapsed. A larger step
+    * ends a query whose policy follows the clock. The default is the session's
+    * `spark.eventtide.maxClockStep`, or 5 minutes.
     */
   def maxClockStep(most: Duration): WatermarkOptions = set("max_clock_step", most.toString)
 
-  /** After a restart the clock counts at once, also while the sources have a backlog. */
+  /** Uses the clock immediately after a restart, even while the sources have a backlog. */
   def resumeOnRestart: WatermarkOptions = set("on_restart", "resume")
 
   private def set(option: String, value: String): WatermarkOptions =

@@ -8,20 +8,20 @@ import scala.util.matching.Regex
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.spark.SparkThrowable
 
-/** An error that says what is wrong, the value, what is allowed and how to mend it.
+/** An error with the problem, the value, the allowed values and the fix.
   *
-  * It is an `IllegalArgumentException` because PySpark knows that one: of others it keeps the text
-  * only, and the facade could not find the class again.
+  * It is an `IllegalArgumentException` because PySpark converts that class. Of other classes it
+  * keeps only the text, so the Python facade could not find the class again.
   *
   * @param condition
-  *   its name in the catalogue `errors.json`, where the message stands; Spark's listeners and
+  *   the name in the catalogue `errors.json`, which has the message; Spark's listeners and
   *   PySpark's `getCondition` show it
   */
 final class EventtideException(val condition: String, parameters: Map[String, String])
     extends IllegalArgumentException(ErrorCatalogue.message(condition, parameters))
     with SparkThrowable {
 
-  /** The class that the Python facade raises for it. */
+  /** The exception class that the Python facade raises. */
   def pythonClass: String = ErrorCatalogue.pythonClass(condition)
 
   override def getCondition: String = condition
@@ -30,7 +30,7 @@ final class EventtideException(val condition: String, parameters: Map[String, St
 
   override def getMessageParameters: JMap[String, String] = parameters.asJava
 
-  // The catalogue has none, and Spark's own does not know the condition.
+  // The catalogue has no SQL states, and Spark's catalogue does not have the condition.
   override def getSqlState: String = null
 }
 
@@ -55,7 +55,7 @@ private[spark] object ErrorCatalogue {
     s"[$condition] ${filled(template, parameters)}"
   }
 
-  // Once: a value, such as the name of a column, may look like a parameter.
+  // In one pass: a value, such as the name of a column, may look like a parameter.
   private def filled(template: String, parameters: Map[String, String]): String =
     Place.replaceAllIn(
       template,

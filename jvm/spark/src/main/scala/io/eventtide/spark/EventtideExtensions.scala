@@ -3,41 +3,42 @@ package io.eventtide.spark
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.classic.SparkSession
 
-import io.eventtide.spark.plan.{
+import io.eventtide.spark.latelog.RetainTempCheckpoint
+import io.eventtide.spark.planning.{
   BegunGuards,
+  DetachClock,
   Drain,
-  EventtideStrategy,
   FillIngestionTime,
-  KeepCheckpoint,
-  RemoveClock,
-  StartCheck,
+  StartQueryRule,
+  WatermarkStrategy,
   WindowStrategy
 }
 
 /** Installs Eventtide: `spark.sql.extensions=io.eventtide.spark.EventtideExtensions`.
   *
   * {{{
-  *   analyser        StartCheck, among the hints, which alone come before Spark's own check
-  *                   KeepCheckpoint, once the query's checkpoint has been decided on
-  *                   Drain, where the query shall close all windows at its end
-  *   analysed plan   ... PolicyWatermark - WithClock(data, clock source) ...
-  *   optimizer       RemoveClock: the clock leaves the batch's plan, the watermark node stays
-  *                   FillIngestionTime, after the rules that move expressions about
-  *                   BegunGuards, for a batch that is run again
-  *   planner         EventtideStrategy: PolicyWatermark -> PolicyWatermarkExec, before Spark's own
-  *   batch's end     Spark's WatermarkTracker asks the node, the node asks the query's policies
+  *   analyzer        StartQueryRule, as a hint rule: only these run before Spark's check
+  *                   RetainTempCheckpoint, after the query's checkpoint has been resolved
+  *                   Drain, for a query that closes all windows at its end
+  *   analyzed plan   ... PolicyWatermark - AttachClock(data, clock source) ...
+  *   optimizer       DetachClock: removes the clock from the batch's plan, keeps the watermark node
+  *                   FillIngestionTime, after the rules that move expressions
+  *                   BegunGuards, for a replayed batch
+  *   planner         WatermarkStrategy, before Spark's: PolicyWatermark -> PolicyWatermarkExec
+  *                   WindowStrategy
+  *   end of batch    Spark's WatermarkTracker reads the node, which reads the query's policies
   * }}}
   */
 final class EventtideExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectHintResolutionRule(_ => StartCheck)
-    extensions.injectPostHocResolutionRule(_ => KeepCheckpoint)
+    extensions.injectHintResolutionRule(_ => StartQueryRule)
+    extensions.injectPostHocResolutionRule(_ => RetainTempCheckpoint)
     extensions.injectPostHocResolutionRule(_ => Drain)
-    extensions.injectOptimizerRule(_ => RemoveClock)
+    extensions.injectOptimizerRule(_ => DetachClock)
     extensions.injectPreCBORule(session => FillIngestionTime(session.asInstanceOf[SparkSession]))
     extensions.injectPreCBORule(session => BegunGuards(session.asInstanceOf[SparkSession]))
     extensions.injectPlannerStrategy(session =>
-      EventtideStrategy(session.asInstanceOf[SparkSession])
+      WatermarkStrategy(session.asInstanceOf[SparkSession])
     )
     extensions.injectPlannerStrategy(session => WindowStrategy(session.asInstanceOf[SparkSession]))
   }

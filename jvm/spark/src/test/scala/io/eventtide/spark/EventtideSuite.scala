@@ -4,21 +4,22 @@ import java.nio.file.Files
 import java.time.Duration
 
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
-import org.apache.spark.sql.eventtide.{Plans, ScriptedQuery}
+import org.apache.spark.sql.eventtide.{Plans, TestQuery}
 import org.apache.spark.sql.functions.{col, expr, upper, window}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.spark.options.SubstreamLabel
-import io.eventtide.spark.plan.PolicyWatermark
-import io.eventtide.spark.source.{Script, ScriptSource}
+import io.eventtide.spark.api.PythonApi
+import io.eventtide.spark.options.SubstreamDescription
+import io.eventtide.spark.planning.PolicyWatermark
+import io.eventtide.spark.testkit.{TestSource, TestStreamSource}
 
 class EventtideSuite extends AnyFunSuite with LocalSession {
   private val schema = StructType.fromDDL("ts timestamp, device string")
 
-  private def stream(script: Script): DataFrame =
-    spark.readStream.format(classOf[ScriptSource].getName).option("script", script.id).load()
+  private def stream(script: TestSource): DataFrame =
+    spark.readStream.format(classOf[TestStreamSource].getName).option("script", script.id).load()
 
   private def rows(values: (Long, String)*): DataFrame = spark
     .createDataFrame(values)
@@ -29,7 +30,7 @@ class EventtideSuite extends AnyFunSuite with LocalSession {
     .throttleByFrame(Duration.ofSeconds(1))
 
   test("a Scala user's query follows its policy, with rows and without") {
-    val script = Script.create(schema)
+    val script = TestSource.create(schema)
     val options = WatermarkOptions().substream(col("device")).idleTimeout(Duration.ofSeconds(60))
     val watermarked = Eventtide.withWatermark(stream(script), "ts", lull, options)
     val counts = watermarked.groupBy(window(col("ts"), "10 seconds")).count().select("count")
@@ -44,7 +45,7 @@ class EventtideSuite extends AnyFunSuite with LocalSession {
     } finally query.stop()
   }
 
-  private def feed(script: Script, query: ScriptedQuery, batch: DataFrame): Unit = {
+  private def feed(script: TestSource, query: TestQuery, batch: DataFrame): Unit = {
     script.add(batch.asInstanceOf[org.apache.spark.sql.classic.DataFrame])
     query.settle()
   }
@@ -56,7 +57,7 @@ class EventtideSuite extends AnyFunSuite with LocalSession {
       .maxOf(WatermarkPolicy.withFixedLag(Duration.ofSeconds(1)), WatermarkPolicy.minEventTime)
       .guardFuture(Duration.ofHours(1), on = "late")
       .emitEvery(Duration.ofSeconds(1))
-    val plan = Eventtide.withWatermark(stream(Script.create(schema)), "ts", policy)
+    val plan = Eventtide.withWatermark(stream(TestSource.create(schema)), "ts", policy)
     val node = plan.queryExecution.analyzed.collectFirst { case found: PolicyWatermark =>
       found
     }.get
@@ -67,7 +68,7 @@ class EventtideSuite extends AnyFunSuite with LocalSession {
   }
 
   test("Kafka's default substream neither adds columns nor takes them away") {
-    val script = Script.create(StructType.fromDDL("ts timestamp, topic string, partition int"))
+    val script = TestSource.create(StructType.fromDDL("ts timestamp, topic string, partition int"))
     val kafka = stream(script).queryExecution.analyzed.transform { case r: StreamingRelationV2 =>
       r.copy(sourceName = "kafka")
     }
@@ -77,12 +78,12 @@ class EventtideSuite extends AnyFunSuite with LocalSession {
       assert(watermarked.columns.toSeq == kept.columns.toSeq)
       val node =
         watermarked.queryExecution.analyzed.collectFirst { case found: PolicyWatermark => found }
-      assert(node.get.settings.substreams == SubstreamLabel.Kafka)
+      assert(node.get.settings.substreams == SubstreamDescription.Kafka)
     }
   }
 
   test("a substream has the same label however it is spelled") {
-    val named = stream(Script.create(schema)).alias("named")
+    val named = stream(TestSource.create(schema)).alias("named")
     val labels = Map(
       "device" -> Seq(col("device"), col("DEVICE"), col("named.device"), named("device").as("d")),
       "upper(device)" -> Seq(upper(col("device")), expr("UPPER(named.device)")),
@@ -92,15 +93,15 @@ class EventtideSuite extends AnyFunSuite with LocalSession {
       val options = WatermarkOptions().substream(column)
       val plan = Eventtide.withWatermark(named, "ts", lull, options).queryExecution.analyzed
       val node = plan.collectFirst { case found: PolicyWatermark => found }.get
-      assert(node.settings.substreams == SubstreamLabel.named(label))
+      assert(node.settings.substreams == SubstreamDescription.named(label))
     }
   }
 
   test("filters and columns are pushed below the watermark, down to the source") {
-    val watermarked = Eventtide.withWatermark(stream(Script.create(schema)), "ts", lull)
+    val watermarked = Eventtide.withWatermark(stream(TestSource.create(schema)), "ts", lull)
     val analyzed = watermarked.filter("device = 'a'").select("ts").queryExecution.analyzed
     val plan = spark.sessionState.optimizer.execute(analyzed) // as Spark does for each batch
     val node = plan.collectFirst { case found: PolicyWatermark => found }.get
-    assert(node.child.toString.contains("Filter") && !plan.toString.contains("WithClock"))
+    assert(node.child.toString.contains("Filter") && !plan.toString.contains("AttachClock"))
   }
 }

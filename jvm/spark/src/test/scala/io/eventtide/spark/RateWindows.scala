@@ -7,6 +7,8 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.sql.functions.{col, count, expr, lit}
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
+import io.eventtide.spark.api.PythonApi
+
 /** Windows over a stream that never ends, whose every tenth row is half a minute late. */
 private[spark] object RateWindows {
 

@@ -8,20 +8,21 @@ import java.time.temporal.ChronoUnit
 
 import io.eventtide.kernel.InvalidArgument
 
-/** Frames of whole days or months as a calendar has them, counted from an origin.
+/** Calendar frames of whole days or months, counted from an origin.
   *
-  *   - '''Guarantee:''' a frame starts at the first instant at which clocks in the zone have
-  *     reached its local time, so that days have 23 or 25 hours where clocks change.
+  *   - '''Guarantee:''' a frame starts at the first instant at which the zone's local time reaches
+  *     the frame's boundary. A day therefore has 23 or 25 hours where the offset changes.
   *   - '''Units:''' microseconds since 1970.
-  *   - '''Edges:''' a local time that clocks leave out is the instant at which they do; of one that
-  *     they show twice the first counts. A day that was left out whole is a frame of no length. A
-  *     month without the origin's day starts on its last one.
-  *   - '''Restart:''' immutable but for the frame found last, which makes the next row of it cheap.
-  *   - '''Source:''' `java.time`; SQL's intervals of days and months.
+  *   - '''Edges:''' a boundary in a gap is the instant of the transition; a boundary in an overlap
+  *     is its earlier occurrence. A day that the zone skips is an empty frame. In a month without
+  *     the origin's day of month, the frame starts on the last day.
+  *   - '''Restart:''' immutable except for the frame found last, which is cached so that the next
+  *     row in it is cheap.
+  *   - '''Source:''' `java.time`; SQL intervals of days and months.
   *
-  * @param count how many units a frame has, above zero
+  * @param count number of units in a frame, above zero
   * @param unit days or months
-  * @param origin where the frame with number 0 starts
+  * @param origin start of the frame with number 0
   */
 final case class CalendarGrid private (
     count: Int,
@@ -31,12 +32,12 @@ final case class CalendarGrid private (
 ) extends FrameGrid {
   import CalendarGrid._
 
-  private var last = Found(0, 0, 0) // of no length: no time is in it
+  private var last = Found(0, 0, 0) // an empty frame: contains no time
   private val lowest = guess(Long.MinValue)
   private val highest = guess(Long.MaxValue) + Guesses
 
   def index(ts: Long): Long = {
-    var found = last // read once: whatever another thread puts there is right as a whole
+    var found = last // read once: another thread may replace it; `Found` is immutable
     if (ts < found.from || ts >= found.until) {
       found = find(ts)
       last = found
@@ -59,7 +60,7 @@ final case class CalendarGrid private (
     Found(index, start(index), next)
   }
 
-  /** At or below the number of the frame that `ts` is in, by less than `Guesses`. */
+  /** A frame number at or below the frame of `ts`, by less than `Guesses`. */
   private def guess(ts: Long): Long = {
     val local = LocalDateTime.ofInstant(instantOf(ts), zone)
     Math.floorDiv(unit.between(origin, local), count.toLong) - 1
@@ -74,7 +75,7 @@ final case class CalendarGrid private (
 
 object CalendarGrid {
 
-  /** @param period days, weeks, months or years, but not days beside months */
+  /** @param period days, weeks, months or years, but not days together with months */
   def apply(period: Period, zone: ZoneId, origin: LocalDateTime): CalendarGrid = {
     val (days, months) = (period.getDays, period.toTotalMonths)
     if (days > 0 && months == 0) new CalendarGrid(days, ChronoUnit.DAYS, zone, origin)
@@ -85,7 +86,9 @@ object CalendarGrid {
 
   private final case class Found(index: Long, from: Long, until: Long)
 
-  /** Clocks go back by a day at most, and a short month's frame starts before the origin's day. */
+  /** Bounds the error of `guess`: an offset change goes back by a day at most, and the frame of a
+    * short month starts before the origin's day.
+    */
   private val Guesses = 4
 
   private def instantOf(micros: Long): Instant = Instant.ofEpochSecond(
@@ -93,7 +96,7 @@ object CalendarGrid {
     Math.floorMod(micros, 1000000L) * 1000
   )
 
-  // From zero towards the instant, so that what is clamped first is outside the range for good.
+  // Both terms have the same sign, so a product that is clamped stays clamped in the sum.
   private def microsOf(instant: Instant): Long = {
     val (seconds, micros) = (instant.getEpochSecond, instant.getNano / 1000L)
     if (seconds >= 0) Clamped.add(Clamped.multiply(seconds, 1000000), micros)

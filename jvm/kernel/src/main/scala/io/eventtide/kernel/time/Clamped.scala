@@ -1,10 +1,11 @@
 package io.eventtide.kernel.time
 
-/** Arithmetic on times that stops at the ends of the 64-bit range instead of wrapping around.
+/** Arithmetic on times that clamps at the ends of the 64-bit range instead of overflowing.
   *
-  *   - '''Guarantee:''' monotone in both arguments; exact wherever the true result fits.
-  *   - '''Units:''' any, the same on both sides.
-  *   - '''Edges:''' a result above the range is `Long.MaxValue`, one below it `Long.MinValue`.
+  *   - '''Guarantee:''' monotonic in both arguments; exact where the true result fits.
+  *   - '''Units:''' any, the same for both arguments.
+  *   - '''Edges:''' a result above the range is `Long.MaxValue`, a result below it is
+  *     `Long.MinValue`.
   *   - '''Source:''' Jet's `Util.addClamped` and `subtractClamped`.
   */
 object Clamped {

@@ -2,17 +2,17 @@ package io.eventtide.kernel.time
 
 import io.eventtide.kernel.InvalidArgument
 
-/** The grid of boundaries `offset + n * size` that cuts time into frames.
+/** The grid of boundaries `offset + n * size` that divides time into frames.
   *
-  *   - '''Guarantee:''' `floor(ts) <= ts`, `ts <= ceiling(ts)`, `ts < higher(ts)`, except where the
-  *     boundary lies outside the 64-bit range: then the answer is the end of the range.
-  *   - '''Units:''' whatever unit the times share.
-  *   - '''Edges:''' negative times follow the mathematical floor; `higher` and `ceiling` are
-  *     clamped once, after the sum, so a floor outside the range does not spoil them.
+  *   - '''Guarantee:''' `floor(ts) <= ts`, `ts <= ceiling(ts)`, `ts < higher(ts)`. If the boundary
+  *     is outside the 64-bit range, the result is the end of the range.
+  *   - '''Units:''' any, the same for all times.
+  *   - '''Edges:''' negative times use the mathematical floor. `higher` and `ceiling` are clamped
+  *     once, after the sum, so a floor outside the range does not affect them.
   *   - '''Source:''' Jet's `SlidingWindowPolicy.floorFrameTs` and `higherFrameTs`.
   *
   * @param size distance between two boundaries, more than zero
-  * @param offset where a boundary lies, from 0 to `size - 1`
+  * @param offset position of a boundary, from 0 to `size - 1`
   */
 final case class Frame(size: Long, offset: Long = 0) extends FrameGrid {
   if (size <= 0) throw new InvalidArgument("frame size", size, "more than zero")
@@ -31,16 +31,16 @@ final case class Frame(size: Long, offset: Long = 0) extends FrameGrid {
     if (over == 0) ts else Clamped.add(ts, size - over)
   }
 
-  // The boundary at `offset` has number 0. What the offset moves below it counts down by one.
+  // The boundary at `offset` has number 0. A time before the offset is in the previous frame.
   def index(ts: Long): Long =
     Math.floorDiv(ts, size) - (if (Math.floorMod(ts, size) < offset) 1 else 0)
 
-  // From zero towards the boundary, so that what is clamped first is outside the range for good.
+  // Both terms have the same sign, so a product that is clamped stays clamped in the sum.
   def start(index: Long): Long =
     if (index >= 0) Clamped.add(Clamped.multiply(index, size), offset)
     else Clamped.add(Clamped.multiply(index + 1, size), offset - size)
 
-  /** How far `ts` is past the boundary below it, from 0 to `size - 1`; nothing here can wrap. */
+  /** The distance from the boundary at or below `ts`, from 0 to `size - 1`; cannot overflow. */
   private def past(ts: Long): Long = {
     val over = Math.floorMod(ts, size) - offset
     if (over < 0) over + size else over

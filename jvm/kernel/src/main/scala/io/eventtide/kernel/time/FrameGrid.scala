@@ -1,18 +1,18 @@
 package io.eventtide.kernel.time
 
-/** Cuts time into frames that follow each other without a gap, and numbers them.
+/** Divides time into numbered, consecutive frames without gaps.
   *
-  *   - '''Guarantee:''' monotone; `start(index(ts)) <= ts < start(index(ts) + 1)`, except where a
-  *     boundary lies outside the 64-bit range: then it is the end of the range.
-  *   - '''Units:''' times in whatever unit the caller has; frame numbers have none. A boundary has
-  *     the number of the frame that starts at it.
-  *   - '''Source:''' ours: windows of frames of equal numbers work the same on hours and on months.
+  *   - '''Guarantee:''' monotonic; `start(index(ts)) <= ts < start(index(ts) + 1)`. A boundary
+  *     outside the 64-bit range is clamped to the end of the range.
+  *   - '''Units:''' times are in any unit; frame numbers have no unit. A boundary has the number of
+  *     the frame that starts at it.
+  *   - '''Source:''' Eventtide; windows of consecutive frames work the same on hours and on months.
   */
 trait FrameGrid extends Serializable {
 
-  /** The frame that `ts` is in; also the highest boundary at or below `ts`. */
+  /** The frame that contains `ts`; also the number of the highest boundary at or below `ts`. */
   def index(ts: Long): Long
 
-  /** Where a frame starts, and the one before it ends. */
+  /** The start of a frame, which is the end of the previous frame. */
   def start(index: Long): Long
 }

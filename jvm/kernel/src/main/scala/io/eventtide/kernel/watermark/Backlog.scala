@@ -1,17 +1,17 @@
 package io.eventtide.kernel.watermark
 
-/** What the source of a substream says of rows that nobody has read yet. */
+/** The source's report on unread rows of a substream. */
 sealed abstract class Backlog(private[watermark] val code: Int)
 
 object Backlog {
 
-  /** Nothing: the source cannot tell. */
+  /** The source does not report a backlog. */
   case object Unknown extends Backlog(0)
 
-  /** All that the source has was read. */
+  /** All rows in the source were read. */
   case object Empty extends Backlog(1)
 
-  /** There are rows to be read: silence means nothing. */
+  /** The source has unread rows, so a lack of rows does not mean that the substream is idle. */
   case object Waiting extends Backlog(2)
 
   private[watermark] def of(code: Int): Backlog = code match {

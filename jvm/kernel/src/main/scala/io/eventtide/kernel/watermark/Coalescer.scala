@@ -3,31 +3,31 @@ package io.eventtide.kernel.watermark
 import java.io.DataInput
 import java.io.DataOutput
 
-import io.eventtide.kernel.IncompatibleState
-import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.StateVersion
+import io.eventtide.kernel.{IncompatibleState, InvalidArgument, StateVersion}
 
-/** Combines the watermarks of several inputs into one: the lowest of those that count.
+/** Combines the watermarks of several inputs into the lowest watermark of the active inputs.
   *
-  *   - '''Guarantee:''' what is coalesced never goes back.
+  *   - '''Guarantee:''' `coalesced` never goes back.
   *   - '''Units:''' any, the same for all inputs.
-  *   - '''Edges:''' an input counts until it is idle or done, and holds the others back while it
-  *     has no watermark. When none counts, the highest watermark of any input is released. An event
-  *     or a watermark brings an idle input back, with its last watermark; done is for ever.
-  *   - '''Restart:''' format 1: number of inputs, then each one's state, then what was coalesced.
+  *   - '''Edges:''' an input is active until it is idle or done. An active input without a
+  *     watermark holds the others back. When no input is active, the highest watermark of any input
+  *     is released. An event or a watermark makes an idle input active again, with its last
+  *     watermark; done is final.
+  *   - '''Restart:''' format 1: number of inputs, then the state of each input, then `top` and
+  *     `coalesced`.
   *   - '''Source:''' Jet's `WatermarkCoalescer`, with three states instead of the ends of the
   *     range.
   *
-  * @param inputs how many there are, zero or more
+  * @param inputs number of inputs, zero or more
   */
 final class Coalescer(inputs: Int) {
   if (inputs < 0) throw new InvalidArgument("inputs", inputs, "zero or more")
 
   private val known = new Array[Boolean](inputs)
-  private val values = new Array[Long](inputs) // unread where `known` is false
+  private val values = new Array[Long](inputs) // not read where `known` is false
   private val states = Array.fill[Byte](inputs)(Coalescer.Active)
-  private val highest = new Highest // of any input, ever
-  private val released = new Highest
+  private val highest = new MonotonicMax // of any input, ever
+  private val released = new MonotonicMax
 
   /** The highest watermark of any input, or none yet. */
   def top: Option[Long] = highest.toOption
@@ -35,11 +35,13 @@ final class Coalescer(inputs: Int) {
   /** The combined watermark released last, or none yet. */
   def coalesced: Option[Long] = released.toOption
 
-  /** Whether every input that is not done is idle, and there is one. */
+  /** Whether every input that is not done is idle, and at least one is idle. */
   def idleMessagePending: Boolean =
     !states.contains(Coalescer.Active) && states.contains(Coalescer.Idle)
 
-  /** The input's watermark rose; true when `coalesced` did. One that did not rise is refused. */
+  /** Raises the input's watermark; returns true when `coalesced` rose. A value that is not above
+    * the last one is rejected.
+    */
   def watermark(input: Int, value: Long): Boolean = {
     checkOpen(input)
     if (known(input) && value <= values(input))
@@ -47,7 +49,8 @@ final class Coalescer(inputs: Int) {
     raise(input, value)
   }
 
-  /** The input's watermark is at least this; one that did not rise still shows it is active. */
+  /** Raises the input's watermark to at least `value`; a lower value still makes the input active.
+    */
   def raise(input: Int, value: Long): Boolean = {
     checkOpen(input)
     states(input) = Coalescer.Active
@@ -57,21 +60,21 @@ final class Coalescer(inputs: Int) {
     combine()
   }
 
-  /** The input is silent for now; true when `coalesced` rose. */
+  /** Marks the input as idle; returns true when `coalesced` rose. */
   def idle(input: Int): Boolean = {
     checkOpen(input)
     states(input) = Coalescer.Idle
     combine()
   }
 
-  /** The input has ended; true when `coalesced` rose. */
+  /** Marks the input as done; returns true when `coalesced` rose. */
   def done(input: Int): Boolean = {
     checkOpen(input)
     states(input) = Coalescer.Done
     combine()
   }
 
-  /** An event came: an idle input counts again. */
+  /** Records an event: an idle input becomes active again. */
   def event(input: Int): Unit =
     if (states(input) == Coalescer.Idle) states(input) = Coalescer.Active
 
@@ -87,7 +90,7 @@ final class Coalescer(inputs: Int) {
     released.save(out)
   }
 
-  /** Takes over what `save` wrote; only for a new instance with as many inputs. */
+  /** Restores what `save` wrote; only for a new instance with the same number of inputs. */
   def restore(in: DataInput): Unit = {
     StateVersion.read(in, "coalescer", newest = 1)
     val saved = in.readInt()

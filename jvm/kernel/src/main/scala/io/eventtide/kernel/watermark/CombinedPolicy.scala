@@ -3,13 +3,13 @@ package io.eventtide.kernel.watermark
 import java.io.DataInput
 import java.io.DataOutput
 
-import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.StateVersion
+import io.eventtide.kernel.{InvalidArgument, StateVersion}
 
-/** What the algebra over policies shares: every call goes to every policy inside.
+/** Base of policies that combine others: forwards every call to every child policy.
   *
   *   - '''Guarantee:''' loops over an array, so that a row allocates nothing.
-  *   - '''Restart:''' format 1: the policies inside, in order; `structure` says which.
+  *   - '''Restart:''' format 1: the states of the child policies, in order; `structure` identifies
+  *     them.
   */
 private[watermark] abstract class CombinedPolicy(inside: Array[WatermarkPolicy])
     extends WatermarkPolicy {
@@ -31,7 +31,7 @@ private[watermark] abstract class CombinedPolicy(inside: Array[WatermarkPolicy])
     while (i < inside.length) { inside(i).observe(now, maxTs, minTs); i += 1 }
   }
 
-  /** That of the policy which needs the least, whether or not the others hold it back. */
+  /** The minimum over the child policies, whether or not other children hold the watermark back. */
   final override def firstRowFor(target: Long): Long = {
     var lowest = Long.MaxValue
     var i = 0
@@ -55,7 +55,7 @@ private[watermark] abstract class CombinedPolicy(inside: Array[WatermarkPolicy])
 
 private[watermark] object CombinedPolicy {
 
-  /** The policies inside, of which there must be one. */
+  /** Rejects an empty list of child policies. */
   def check(name: String, children: Seq[PolicySpec]): Unit =
     if (children.isEmpty)
       throw new InvalidArgument(s"policies inside $name", 0, "one or more")

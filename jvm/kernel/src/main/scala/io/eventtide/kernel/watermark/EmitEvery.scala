@@ -3,19 +3,19 @@ package io.eventtide.kernel.watermark
 import java.io.DataInput
 import java.io.DataOutput
 
-import io.eventtide.kernel.time.Clamped
-import io.eventtide.kernel.time.Frame
+import io.eventtide.kernel.time.{Clamped, Frame}
 
-/** Emits a watermark only on a timer, as Storm does.
+/** Emits a watermark only at the instants of a processing-time timer, as Storm does.
   *
-  *   - '''Guarantee:''' at most once an interval; between two timer instants rows change nothing
-  *     that is emitted, so an event is late only by a watermark that a timer has emitted.
+  *   - '''Guarantee:''' at most one emission per interval. Between two timer instants, rows do not
+  *     change what is emitted, so an event is late only with respect to a watermark that the timer
+  *     has emitted.
   *   - '''Units:''' the interval is in the clock's unit.
   *   - '''Edges:''' see `IntervalThrottle`.
   *   - '''Source:''' Storm's `withWatermarkInterval`.
   *
   * @param interval time between two timer instants, more than zero
-  * @param phase where its instants are between the multiples of the interval
+  * @param phase offset of the instants from the multiples of the interval
   */
 final case class EmitEvery(interval: Long, phase: Long = 0) extends ThrottleSpec {
   EmitEvery.Interval.check(interval)
@@ -32,29 +32,30 @@ final case class EmitEvery(interval: Long, phase: Long = 0) extends ThrottleSpec
   def create(): Throttle = new IntervalThrottle(Frame(interval, phase))
 }
 
-object EmitEvery extends ThrottleReader {
-  val Interval: Param = Param.positive("interval", "the time between two instants of the timer")
+object EmitEvery extends ThrottleFactory {
+  val Interval: ParamSpec =
+    ParamSpec.positive("interval", "the time between two instants of the timer")
 
   def name: String = "emit_every"
 
   def doc: String = "emits a watermark only on a timer"
 
-  def params: Seq[Param] = Seq(Interval)
+  def params: Seq[ParamSpec] = Seq(Interval)
 
-  def read(arguments: Arguments): ThrottleSpec = EmitEvery(arguments.long(Interval))
+  def read(arguments: ParamValues): ThrottleSpec = EmitEvery(arguments.long(Interval))
 }
 
-/** Emits the ideal watermark at the first instant of the timer after it rose.
+/** Emits the ideal watermark at the first timer instant after it rose.
   *
-  *   - '''Guarantee:''' instants are the multiples of the interval on the clock, so neither a
-  *     restart nor frequent looking moves them; never back.
-  *   - '''Edges:''' an ideal that comes exactly at an instant passes there, unless that instant has
-  *     emitted. When nobody looks at the instant, the first look after it emits what is ideal
-  *     then; looked at less often than the interval, every second look emits.
-  *   - '''Restart:''' format 1 of `Emission`, then waiting, instant.
+  *   - '''Guarantee:''' instants are the boundaries of `timer` on the clock, so neither a restart
+  *     nor frequent calls move them; the watermark never goes back.
+  *   - '''Edges:''' an ideal that is offered exactly at an instant is emitted there, unless that
+  *     instant has already emitted. If no call comes at the instant, the first call after it emits
+  *     the ideal of that call. With fewer calls than instants, every second call emits.
+  *   - '''Restart:''' format 1 of `BaseThrottle`, then waiting, instant.
   */
-private[watermark] final class IntervalThrottle(timer: Frame) extends Emission {
-  private var waiting = false // a higher ideal has come and waits for `instant`
+private[watermark] final class IntervalThrottle(timer: Frame) extends BaseThrottle {
+  private var waiting = false // a higher ideal was offered and waits for `instant`
   private var instant = Long.MinValue // nothing is emitted before it
 
   def offer(now: Long, ideal: Long): Boolean = {
@@ -79,7 +80,7 @@ private[watermark] final class IntervalThrottle(timer: Frame) extends Emission {
 
   override protected def restoreMore(in: DataInput): Unit = {
     waiting = in.readBoolean()
-    instant = timer.ceiling(in.readLong()) // the timer may have other instants by now
+    instant = timer.ceiling(in.readLong()) // the interval may have changed
   }
 
   override protected def raised(now: Long): Unit = nextAfter(now)

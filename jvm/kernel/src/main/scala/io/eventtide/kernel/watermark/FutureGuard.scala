@@ -3,22 +3,22 @@ package io.eventtide.kernel.watermark
 import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.time.Clamped
 
-/** Decides what becomes of an event whose time is too far ahead of the clock.
+/** Decides how to handle an event whose time is too far ahead of the clock.
   *
-  *   - '''Guarantee:''' a pure decision on `(now, ts)`; it remembers nothing and allocates nothing.
+  *   - '''Guarantee:''' a pure decision on `(now, ts)`: stateless, allocates nothing.
   *   - '''Units:''' event time is the clock's time: one unit, one epoch.
-  *   - '''Edges:''' exactly `maxAhead` ahead is still accepted; the limit clamps at the range's
-  *     end.
+  *   - '''Edges:''' an event exactly `maxAhead` ahead is accepted; the limit is clamped at the end
+  *     of the range.
   *   - '''Restart:''' nothing to save.
-  *   - '''Source:''' ours: one absurd timestamp must not drag the watermark into the future.
+  *   - '''Source:''' Eventtide; one wrong timestamp must not move the watermark into the future.
   *
-  * @param maxAhead how far ahead of the clock is accepted, zero or more
-  * @param mode what becomes of an event further ahead
+  * @param maxAhead largest accepted distance ahead of the clock, zero or more
+  * @param mode handling of an event further ahead
   */
 final case class FutureGuard(maxAhead: Long, mode: FutureGuard.Mode) {
   FutureGuard.MaxAhead.check(maxAhead)
 
-  /** The highest event time accepted at `now`; what `Clamp` uses instead of a higher one. */
+  /** The highest event time accepted at `now`; `Clamp` replaces a higher time by it. */
   def limit(now: Long): Long = Clamped.add(now, maxAhead)
 
   def decide(now: Long, ts: Long): FutureGuard.Decision =
@@ -31,21 +31,22 @@ final case class FutureGuard(maxAhead: Long, mode: FutureGuard.Mode) {
 object FutureGuard {
   val name: String = "guard_future"
 
-  val MaxAhead: Param = Param.duration("max_ahead", "how far ahead of the clock an event may be")
+  val MaxAhead: ParamSpec =
+    ParamSpec.duration("max_ahead", "how far ahead of the clock an event may be")
 
-  /** What becomes of an event. */
+  /** How to handle an event. */
   sealed trait Decision
 
-  /** It is taken as it is. */
+  /** The event is accepted unchanged. */
   case object Accept extends Decision
 
-  /** What becomes of an event that is too far ahead. */
+  /** How to handle an event that is too far ahead. */
   sealed abstract class Mode(val name: String) extends Decision
 
-  /** It is taken with its own time, but counts for the watermark as if it had the limit's. */
+  /** The event keeps its time, but counts for the watermark as if it had the limit's time. */
   case object Clamp extends Mode("clamp")
 
-  /** It goes to the late log. */
+  /** The event is written to the late log. */
   case object Late extends Mode("late")
 
   /** The query fails. */
@@ -53,8 +54,8 @@ object FutureGuard {
 
   val modes: Seq[Mode] = Seq(Clamp, Late, Fail)
 
-  /** The mode of that name; an unknown name is refused with those that there are. */
+  /** The mode with this name; an unknown name is rejected with the list of valid names. */
   def mode(name: String): Mode = modes.find(_.name == name).getOrElse {
-    throw new InvalidArgument("on", name, Arguments.oneOf(modes.map(_.name)))
+    throw new InvalidArgument("on", name, ParamValues.oneOf(modes.map(_.name)))
   }
 }

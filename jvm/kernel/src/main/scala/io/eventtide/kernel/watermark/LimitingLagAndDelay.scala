@@ -8,17 +8,19 @@ import io.eventtide.kernel.time.Clamped
 
 /** Stays `lag` behind the highest event time and reaches every observed time within `maxDelay`.
   *
-  *   - '''Guarantee:''' the watermark is at an observed highest time at most `maxDelay` of clock
-  *     time after it was seen, and at most one slot earlier than that; never above the highest
-  *     time.
-  *   - '''Units:''' the clock and `maxDelay` share one; event time and `lag` share another.
-  *   - '''Edges:''' no watermark before the first row. In a lull it stops at the highest time.
-  *   - '''Restart:''' time skipped does not count towards the delay.
+  *   - '''Guarantee:''' the watermark reaches an observed highest time at most `maxDelay` of clock
+  *     time after it was seen, and at most one slot earlier than that. It is never above the
+  *     highest time.
+  *   - '''Units:''' the clock and `maxDelay` share one unit; event time and `lag` share another.
+  *   - '''Edges:''' no watermark before the first row. When rows stop, the watermark stops at the
+  *     highest time.
+  *   - '''Restart:''' skipped time does not count towards the delay.
   *   - '''Source:''' Jet 0.4 `limitingLagAndDelay`.
   *
   * @param lag allowed disorder, zero or more
   * @param maxDelay longest time from seeing a highest time to reaching it, at least `samples`
-  * @param samples slots of the history, one or more; more slots are closer to `maxDelay`
+  * @param samples number of slots of the history, one or more; more slots measure `maxDelay` more
+  *   closely
   */
 final case class LimitingLagAndDelay(
     override val lag: Long,
@@ -28,7 +30,7 @@ final case class LimitingLagAndDelay(
   LimitingLagAndDelay.Lag.check(lag)
   LimitingLagAndDelay.MaxDelay.check(maxDelay)
   LimitingLagAndDelay.Samples.check(samples.toLong)
-  create(): Unit // the history refuses slots that would be narrower than the clock's unit
+  create(): Unit // the history rejects slots narrower than the clock's unit
 
   def name: String = LimitingLagAndDelay.name
 
@@ -42,38 +44,45 @@ final case class LimitingLagAndDelay(
   def create(): WatermarkPolicy = new LagAndDelayPolicy(lag, maxDelay, samples)
 }
 
-object LimitingLagAndDelay extends PolicyReader {
+object LimitingLagAndDelay extends PolicyFactory {
   val DefaultSamples: Int = 16
 
-  val Lag: Param = Param.duration("lag", "how far an event may be behind the highest one")
+  val Lag: ParamSpec = ParamSpec.duration("lag", "how far an event may be behind the highest one")
 
-  val MaxDelay: Param =
-    Param.positive("max_delay", "the longest time from seeing a highest event time to reaching it")
+  val MaxDelay: ParamSpec =
+    ParamSpec.positive(
+      "max_delay",
+      "the longest time from seeing a highest event time to reaching it"
+    )
 
-  val Samples: Param =
-    Param.count("samples", DefaultSamples.toLong, "slots of the history that measures the delay")
+  val Samples: ParamSpec =
+    ParamSpec.count(
+      "samples",
+      DefaultSamples.toLong,
+      "slots of the history that measures the delay"
+    )
 
   def name: String = "limiting_lag_and_delay"
 
   def doc: String = "stays lag behind the highest event time, and reaches it within max_delay"
 
-  def params: Seq[Param] = Seq(Lag, MaxDelay, Samples)
+  def params: Seq[ParamSpec] = Seq(Lag, MaxDelay, Samples)
 
   def read(arguments: PolicyArguments): PolicySpec =
     LimitingLagAndDelay(arguments.long(Lag), arguments.long(MaxDelay), arguments.int(Samples))
 }
 
-/** The instance of `LimitingLagAndDelay`: a maximum, and a history of it.
+/** The instance of `LimitingLagAndDelay`: the highest time and its history.
   *
-  *   - '''Guarantee:''' rows and skips change what is saved, ticks only the clock in it.
-  *   - '''Restart:''' format 1: known, top, lag, max delay, samples, history. Under other
-  *     parameters a new history starts, from the watermark reached.
+  *   - '''Guarantee:''' rows and skips change the saved state; ticks change only the clock in it.
+  *   - '''Restart:''' format 1: known, top, lag, max delay, samples, history. With another delay or
+  *     number of samples, a new history starts from the watermark reached.
   */
 private[watermark] final class LagAndDelayPolicy(lag: Long, maxDelay: Long, samples: Int)
     extends WatermarkPolicy {
-  private val history = new History(maxDelay, samples)
+  private val history = new DelayLine(maxDelay, samples)
   private var seen = false
-  private var top = Long.MinValue // unread while `seen` is false, as is the next
+  private var top = Long.MinValue // not read while `seen` is false
   private var current = Long.MinValue
 
   def known: Boolean = seen
@@ -125,15 +134,15 @@ private[watermark] final class LagAndDelayPolicy(lag: Long, maxDelay: Long, samp
     val savedDelay = in.readLong()
     val savedSamples = in.readInt()
     if (savedDelay == maxDelay && savedSamples == samples) restoreHistory(in, history)
-    else restartHistory(restoreHistory(in, new History(savedDelay, savedSamples)))
+    else restartHistory(restoreHistory(in, new DelayLine(savedDelay, savedSamples)))
     if (seen) current = Math.max(current, Clamped.subtract(top, savedLag))
   }
 
-  private def restoreHistory(in: DataInput, into: History): History = {
+  private def restoreHistory(in: DataInput, into: DelayLine): DelayLine = {
     into.restore(in)
     if (into.released) current = into.value
     into
   }
 
-  private def restartHistory(saved: History): Unit = if (seen) history.sample(saved.now, top)
+  private def restartHistory(saved: DelayLine): Unit = if (seen) history.sample(saved.now, top)
 }

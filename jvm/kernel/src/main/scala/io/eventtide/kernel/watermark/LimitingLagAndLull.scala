@@ -6,18 +6,19 @@ import java.io.DataOutput
 import io.eventtide.kernel.StateVersion
 import io.eventtide.kernel.time.Clamped
 
-/** Stays `lag` behind the highest event time; in a lull, moves on in lockstep with the clock.
+/** Stays `lag` behind the highest event time; in a lull, advances with the clock.
   *
-  *   - '''Guarantee:''' the result does not depend on how often the clock is told: a row first
-  *     applies the time that has passed, then itself.
+  *   - '''Guarantee:''' the result does not depend on how often `tick` is called: a row first
+  *     applies the elapsed time, then itself.
   *   - '''Units:''' lag, lull, event time and clock share one unit.
   *   - '''Edges:''' no watermark before the first row, however long the clock runs. Only a row that
-  *     raises the watermark ends a lull; a late or an equal one does not.
-  *   - '''Restart:''' time skipped lengthens the lull; time ticked counts.
-  *   - '''Source:''' Jet 0.5 `limitingLagAndLull`, which lost lull time that nobody polled.
+  *     raises the watermark ends a lull; a row at or below it does not.
+  *   - '''Restart:''' skipped time does not count towards the lull; ticked time does.
+  *   - '''Source:''' Jet 0.5 `limitingLagAndLull`, which lost lull time between polls.
   *
   * @param lag allowed disorder, zero or more
-  * @param maxLull after this long without an advance by data, the clock moves it; zero or more
+  * @param maxLull time without an advance by data after which the clock moves the watermark; zero
+  *   or more
   */
 final case class LimitingLagAndLull(override val lag: Long, maxLull: Long) extends PolicySpec {
   LimitingLagAndLull.Lag.check(lag)
@@ -34,31 +35,34 @@ final case class LimitingLagAndLull(override val lag: Long, maxLull: Long) exten
   def create(): WatermarkPolicy = new LagAndLullPolicy(lag, maxLull)
 }
 
-object LimitingLagAndLull extends PolicyReader {
-  val Lag: Param = Param.duration("lag", "how far an event may be behind the highest one")
+object LimitingLagAndLull extends PolicyFactory {
+  val Lag: ParamSpec = ParamSpec.duration("lag", "how far an event may be behind the highest one")
 
-  val MaxLull: Param =
-    Param.duration("max_lull", "after this long without an advance by data, the clock advances it")
+  val MaxLull: ParamSpec =
+    ParamSpec.duration(
+      "max_lull",
+      "after this long without an advance by data, the clock advances it"
+    )
 
   def name: String = "limiting_lag_and_lull"
 
   def doc: String = "stays lag behind the highest event time; in a lull, moves on with the clock"
 
-  def params: Seq[Param] = Seq(Lag, MaxLull)
+  def params: Seq[ParamSpec] = Seq(Lag, MaxLull)
 
   def read(arguments: PolicyArguments): PolicySpec =
     LimitingLagAndLull(arguments.long(Lag), arguments.long(MaxLull))
 }
 
-/** The instance of `LimitingLagAndLull`: where data left the watermark, and when.
+/** The instance of `LimitingLagAndLull`: the watermark set by data, and its clock value.
   *
-  *   - '''Guarantee:''' `byData` and `since` change with rows and skips only.
+  *   - '''Guarantee:''' only rows and skips change `byData` and `since`.
   *   - '''Restart:''' format 1: known, byData, since, max lull, clock.
   */
 private[watermark] final class LagAndLullPolicy(lag: Long, maxLull: Long) extends WatermarkPolicy {
   private val clock = new PolicyClock
   private var seen = false
-  private var byData = 0L // unread while `seen` is false, as are the next two
+  private var byData = 0L // not read while `seen` is false; same for the next two
   private var since = 0L
   private var current = 0L
 
@@ -117,11 +121,11 @@ private[watermark] final class LagAndLullPolicy(lag: Long, maxLull: Long) extend
     current = to
   }
 
-  /** The watermark when the clock is at `now`, had no row come since. */
+  /** The watermark at clock value `now`, if no rows had come since `since`. */
   private def at(now: Long, lull: Long): Long =
     Clamped.add(byData, Math.max(0, Clamped.subtract(now, since) - lull))
 
-  /** Starts from a watermark reached under a shorter lull, instead of below it. */
+  /** Keeps a watermark that was reached under a shorter lull, so that it does not go back. */
   private def keep(reached: Long): Unit = {
     val lost = Math.max(0, Clamped.subtract(reached, at(clock.now, maxLull)))
     byData = Clamped.add(byData, lost)

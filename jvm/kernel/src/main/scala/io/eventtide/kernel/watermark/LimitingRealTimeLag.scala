@@ -6,13 +6,14 @@ import java.io.DataOutput
 import io.eventtide.kernel.StateVersion
 import io.eventtide.kernel.time.Clamped
 
-/** Stays a fixed lag behind the clock, whatever the rows say.
+/** Stays a fixed lag behind the clock, independent of the rows.
   *
-  *   - '''Guarantee:''' known and moving from the first tick; rows change nothing.
-  *   - '''Units:''' event time is the clock's time: one unit, one epoch.
-  *   - '''Edges:''' the combination of substreams caps it at the rows just read, so that rows read
-  *     late are not late by themselves.
-  *   - '''Restart:''' skipped time does not move it; the first tick after it does, by all of it.
+  *   - '''Guarantee:''' known and moving from the first tick; rows have no effect.
+  *   - '''Units:''' event time is the clock's time: same unit, same epoch.
+  *   - '''Edges:''' `Substreams` caps it at the highest time of the rows just read, so a delayed
+  *     read does not make its rows late.
+  *   - '''Restart:''' skipped time does not move the watermark; the first tick after it does, by
+  *     the whole distance.
   *   - '''Source:''' Jet 4.3 `limitingRealTimeLag`.
   *
   * @param lag distance to the clock, zero or more
@@ -31,26 +32,26 @@ final case class LimitingRealTimeLag(override val lag: Long) extends PolicySpec 
   def create(): WatermarkPolicy = new RealTimeLagPolicy(lag)
 }
 
-object LimitingRealTimeLag extends PolicyReader {
-  val Lag: Param = Param.duration("lag", "how far the watermark is behind the clock")
+object LimitingRealTimeLag extends PolicyFactory {
+  val Lag: ParamSpec = ParamSpec.duration("lag", "how far the watermark is behind the clock")
 
   def name: String = "limiting_real_time_lag"
 
   def doc: String = "stays lag behind the clock, whatever the rows say"
 
-  def params: Seq[Param] = Seq(Lag)
+  def params: Seq[ParamSpec] = Seq(Lag)
 
   def read(arguments: PolicyArguments): PolicySpec = LimitingRealTimeLag(arguments.long(Lag))
 }
 
-/** The instance of the policies that follow the clock: only clock time that counted moves it.
+/** The instance of policies that follow the clock: only clock time that counts moves it.
   *
-  *   - '''Edges:''' after a skip the next clock value above it is the first that counts.
+  *   - '''Edges:''' after a skip, the next higher clock value is the first that counts.
   *   - '''Restart:''' format 1: lag, lowest watermark carried over, clock.
   */
 private[watermark] final class RealTimeLagPolicy(lag: Long) extends WatermarkPolicy {
   private val clock = new PolicyClock
-  private var floor = Long.MinValue // carried over from a shorter lag; the lowest bounds nothing
+  private var floor = Long.MinValue // reached under another lag; `Long.MinValue` if none
 
   def known: Boolean = clock.credited
 
@@ -69,7 +70,7 @@ private[watermark] final class RealTimeLagPolicy(lag: Long) extends WatermarkPol
   override def watermarkAt(now: Long): Long =
     Math.max(floor, Clamped.subtract(if (clock.moves(now)) now else clock.counting, lag))
 
-  override def firstRowFor(target: Long): Long = Long.MaxValue // no row does
+  override def firstRowFor(target: Long): Long = Long.MaxValue // rows do not move it
 
   def dueAt(target: Long): Long =
     if (known && watermark >= target) clock.now
@@ -92,10 +93,11 @@ private[watermark] final class RealTimeLagPolicy(lag: Long) extends WatermarkPol
     floor = if (savedLag == lag || !known) savedFloor else reached
   }
 
-  /** The clock value at which `target` is the lag behind it; a clamped target is there at once. */
+  /** The clock value that is `lag` above `target`; a target at or below `floor` is already reached.
+    */
   private def firstAt(target: Long): Long =
     if (target <= floor) Long.MinValue else Clamped.add(target, lag)
 
-  /** A clock value that has not been told yet: what was skipped up to does not count. */
+  /** At least the clock value after `now`, because skipped clock values do not count. */
   private def afterNow(due: Long): Long = Math.max(due, Clamped.add(clock.now, 1))
 }

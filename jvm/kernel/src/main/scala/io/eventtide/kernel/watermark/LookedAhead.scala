@@ -1,8 +1,8 @@
 package io.eventtide.kernel.watermark
 
-/** How substreams would be at a clock value to come, without rows.
+/** The state of the substreams at a later clock value, if no rows come.
   *
   * @param isIdle whether no substream would be active
-  * @param emitted what the throttle would have let through; none while nothing
+  * @param emitted watermark that the throttle would have emitted; None before the first emission
   */
 final case class LookedAhead(isIdle: Boolean, emitted: Option[Long])

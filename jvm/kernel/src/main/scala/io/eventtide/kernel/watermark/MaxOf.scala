@@ -1,14 +1,14 @@
 package io.eventtide.kernel.watermark
 
-/** The highest watermark of several policies over the same substream: as hasty as the hastiest.
+/** The highest watermark of several policies over the same substream.
   *
-  *   - '''Guarantee:''' never behind any policy inside.
-  *   - '''Units:''' those of the policies inside.
-  *   - '''Edges:''' policies that know nothing yet are left out; unknown while all are unknown.
-  *   - '''Restart:''' as the policies inside.
-  *   - '''Source:''' ours.
+  *   - '''Guarantee:''' never behind any child policy.
+  *   - '''Units:''' the units of the child policies.
+  *   - '''Edges:''' policies without a watermark are ignored; unknown while all are unknown.
+  *   - '''Restart:''' as the child policies.
+  *   - '''Source:''' Eventtide.
   *
-  * @param children the policies inside, one or more
+  * @param children child policies, one or more
   */
 final case class MaxOf(override val children: Seq[PolicySpec]) extends PolicySpec {
   CombinedPolicy.check(MaxOf.name, children)
@@ -20,12 +20,12 @@ final case class MaxOf(override val children: Seq[PolicySpec]) extends PolicySpe
   def create(): WatermarkPolicy = new MaxOfPolicy(CombinedPolicy.create(children))
 }
 
-object MaxOf extends PolicyReader {
+object MaxOf extends PolicyFactory {
   def name: String = "max_of"
 
   def doc: String = "the highest of several policies, of those that know one"
 
-  def params: Seq[Param] = Nil
+  def params: Seq[ParamSpec] = Nil
 
   override def takesChildren: Boolean = true
 
@@ -43,7 +43,7 @@ private[watermark] final class MaxOfPolicy(inside: Array[WatermarkPolicy])
   }
 
   def watermark: Long = {
-    var highest = Long.MinValue // below or equal to every watermark, so it decides nothing
+    var highest = Long.MinValue // at or below every watermark, so it does not change the maximum
     var i = 0
     while (i < inside.length) {
       if (inside(i).known) highest = Math.max(highest, inside(i).watermark)
@@ -68,7 +68,7 @@ private[watermark] final class MaxOfPolicy(inside: Array[WatermarkPolicy])
     highest
   }
 
-  /** When the first one is there. */
+  /** The earliest due time of the child policies. */
   def dueAt(target: Long): Long = {
     var first = WatermarkPolicy.Never
     var i = 0

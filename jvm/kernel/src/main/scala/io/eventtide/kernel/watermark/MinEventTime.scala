@@ -2,11 +2,11 @@ package io.eventtide.kernel.watermark
 
 /** Follows the lowest event time of each batch.
   *
-  *   - '''Guarantee:''' no row of a batch is behind what the batch itself adds; never back.
-  *   - '''Units:''' any. The clock does not matter.
-  *   - '''Edges:''' no watermark before the first batch. It depends on where batches are cut, by
-  *     definition: a single row is a batch of one.
-  *   - '''Restart:''' goes on where it stopped.
+  *   - '''Guarantee:''' a batch never makes its own rows late; the watermark never goes back.
+  *   - '''Units:''' any; the clock has no effect.
+  *   - '''Edges:''' no watermark before the first batch. The watermark depends on the batch
+  *     boundaries, by definition: a single row is a batch of one.
+  *   - '''Restart:''' continues from the saved watermark.
   *   - '''Source:''' VoltSP's `WatermarkStrategy.MIN_EVENT_TIME`.
   */
 final case class MinEventTime() extends PolicySpec {
@@ -14,15 +14,15 @@ final case class MinEventTime() extends PolicySpec {
 
   override def usesLowest: Boolean = true
 
-  def create(): WatermarkPolicy = new BatchExtreme(highest = false)
+  def create(): WatermarkPolicy = new BatchMinMaxPolicy(highest = false)
 }
 
-object MinEventTime extends PolicyReader {
+object MinEventTime extends PolicyFactory {
   def name: String = "min_event_time"
 
   def doc: String = "follows the lowest event time of each batch"
 
-  def params: Seq[Param] = Nil
+  def params: Seq[ParamSpec] = Nil
 
   def read(arguments: PolicyArguments): PolicySpec = MinEventTime()
 }

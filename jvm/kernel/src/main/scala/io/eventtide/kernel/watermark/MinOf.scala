@@ -1,14 +1,14 @@
 package io.eventtide.kernel.watermark
 
-/** The lowest watermark of several policies over one substream: as patient as the most patient.
+/** The lowest watermark of several policies over the same substream.
   *
-  *   - '''Guarantee:''' never ahead of any policy inside.
-  *   - '''Units:''' those of the policies inside.
-  *   - '''Edges:''' unknown while one inside is unknown.
-  *   - '''Restart:''' as the policies inside.
-  *   - '''Source:''' ours.
+  *   - '''Guarantee:''' never ahead of any child policy.
+  *   - '''Units:''' the units of the child policies.
+  *   - '''Edges:''' unknown while any child policy is unknown.
+  *   - '''Restart:''' as the child policies.
+  *   - '''Source:''' Eventtide.
   *
-  * @param children the policies inside, one or more
+  * @param children child policies, one or more
   */
 final case class MinOf(override val children: Seq[PolicySpec]) extends PolicySpec {
   CombinedPolicy.check(MinOf.name, children)
@@ -20,12 +20,12 @@ final case class MinOf(override val children: Seq[PolicySpec]) extends PolicySpe
   def create(): WatermarkPolicy = new MinOfPolicy(CombinedPolicy.create(children))
 }
 
-object MinOf extends PolicyReader {
+object MinOf extends PolicyFactory {
   def name: String = "min_of"
 
   def doc: String = "the lowest of several policies, unknown while one is unknown"
 
-  def params: Seq[Param] = Nil
+  def params: Seq[ParamSpec] = Nil
 
   override def takesChildren: Boolean = true
 
@@ -62,7 +62,7 @@ private[watermark] final class MinOfPolicy(inside: Array[WatermarkPolicy])
     lowest
   }
 
-  /** When the last one is there. */
+  /** The latest due time of the child policies. */
   def dueAt(target: Long): Long = {
     var last = Long.MinValue
     var i = 0

@@ -2,27 +2,29 @@ package io.eventtide.kernel.watermark
 
 import io.eventtide.kernel.InvalidArgument
 
-/** Makes a policy from parameters by name; as data, so that codecs and tables need no list. */
-trait PolicyReader {
+/** Creates a policy from its parameters by name; declared as data, so that codecs and tables need
+  * no list.
+  */
+trait PolicyFactory {
   def name: String
 
-  /** One sentence for tables of options. */
+  /** One sentence for option tables. */
   def doc: String
 
-  def params: Seq[Param]
+  def params: Seq[ParamSpec]
 
-  /** Whether it combines other policies; then at least one is needed, else none is allowed. */
+  /** Whether it combines child policies: then at least one is required, else none is allowed. */
   def takesChildren: Boolean = false
 
   def read(arguments: PolicyArguments): PolicySpec
 }
 
-/** The registry of policies: a new one is a file of its own and a line here.
+/** The registry of policies. A new policy needs one file and one line here.
   *
-  *   - '''Guarantee:''' names are unique; every policy in the product can be made through `read`.
+  *   - '''Guarantee:''' names are unique; `read` can create every policy in the product.
   */
 object Policies {
-  val all: Seq[PolicyReader] = Seq(
+  val all: Seq[PolicyFactory] = Seq(
     WithFixedLag,
     LimitingLagAndDelay,
     LimitingLagAndLull,
@@ -32,20 +34,20 @@ object Policies {
     MinEventTime,
     MinEventTimeOfAll,
     MaxEventTime,
-    Storm,
+    StormLag,
     MinOf,
     MaxOf
   )
 
   private val byName = all.map(reader => reader.name -> reader).toMap
 
-  /** The reader of that name; an unknown name is refused with those that there are. */
-  def reader(name: String): PolicyReader = byName.getOrElse(
+  /** The factory with this name; an unknown name is rejected with the list of valid names. */
+  def reader(name: String): PolicyFactory = byName.getOrElse(
     name,
-    throw new InvalidArgument("policy", name, Arguments.oneOf(all.map(_.name)))
+    throw new InvalidArgument("policy", name, ParamValues.oneOf(all.map(_.name)))
   )
 
-  /** Makes the policy `name` from its parameters and, for an algebra, the policies inside. */
+  /** Creates the policy `name` from its parameters and child policies. */
   def read(
       name: String,
       values: Map[String, Long] = Map.empty,
@@ -54,6 +56,6 @@ object Policies {
     val made = reader(name)
     if (children.nonEmpty && !made.takesChildren)
       throw new InvalidArgument(s"policies inside $name", children.size, "absent")
-    made.read(PolicyArguments(Arguments(name, made.params, values), children))
+    made.read(PolicyArguments(ParamValues(name, made.params, values), children))
   }
 }

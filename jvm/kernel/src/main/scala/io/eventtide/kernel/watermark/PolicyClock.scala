@@ -5,12 +5,12 @@ import java.io.DataOutput
 
 import io.eventtide.kernel.time.Clamped
 
-/** The clock inside a policy: the highest value it was told, and the highest that counted.
+/** The clock of a policy: the highest value received, and the highest value that counted.
   *
-  *   - '''Guarantee:''' neither runs back.
-  *   - '''Edges:''' before the first call it has not `started`; a clock that only skipped has
-  *     started, but nothing is `credited`.
-  *   - '''Restart:''' both values are saved by the policy that owns it.
+  *   - '''Guarantee:''' neither value goes back.
+  *   - '''Edges:''' before the first call it has not `started`. After skips only, it has started,
+  *     but is not `credited`.
+  *   - '''Restart:''' the owning policy saves both values.
   */
 private[watermark] final class PolicyClock {
   private var hasStarted = false
@@ -20,7 +20,7 @@ private[watermark] final class PolicyClock {
 
   def started: Boolean = hasStarted
 
-  /** The highest value told so far; read it only when `started`. */
+  /** The highest value received so far; read it only when `started`. */
   def now: Long = highest
 
   /** Whether any clock value counted. */
@@ -32,14 +32,14 @@ private[watermark] final class PolicyClock {
   /** Whether `tick` would move it. */
   def moves(to: Long): Boolean = !hasStarted || to > highest
 
-  /** Moves the clock; true when it did. */
+  /** Moves the clock; returns true if it moved. */
   def tick(to: Long): Boolean = {
     val moves = move(to)
     if (moves) { isCredited = true; counted = to }
     moves
   }
 
-  /** Moves the clock without credit; by how much. */
+  /** Moves the clock without counting the time; returns the distance. */
   def skip(to: Long): Long = {
     val from = if (hasStarted) highest else to
     if (move(to)) Clamped.subtract(to, from) else 0

@@ -1,50 +1,53 @@
 package io.eventtide.kernel.watermark
 
-/** A policy as a value: what it is called, its parameters, and how to make an instance.
+/** A policy as a value: its name, its parameters, and a factory for instances.
   *
-  *   - '''Guarantee:''' immutable, validated when made, equal when everything in it is equal.
-  *   - '''Units:''' parameters are in the unit of the times that the instances will see.
-  *   - '''Edges:''' `create` is called once a substream; instances share nothing.
-  *   - '''Restart:''' saved state fits while `structure` is the same; parameters may change.
-  *   - '''Source:''' Jet hands around a supplier; this one can print itself.
+  *   - '''Guarantee:''' immutable, validated on construction, with structural equality.
+  *   - '''Units:''' parameters are in the unit of the times that instances receive.
+  *   - '''Edges:''' `create` is called once per substream; instances share nothing.
+  *   - '''Restart:''' saved state is compatible while `structure` is the same; parameters may
+  *     change.
+  *   - '''Source:''' Jet uses a supplier; unlike it, this type has a readable `toString`.
   */
 trait PolicySpec extends Serializable {
 
-  /** The name under which `Policies` lists it. */
+  /** The name in the registry `Policies`. */
   def name: String
 
-  /** Names and values of the parameters, in the order in which they are documented. */
+  /** The names and values of the parameters, in the documented order. */
   def parameters: Seq[(String, Long)] = Nil
 
-  /** The policies that this one combines. */
+  /** The child policies, if it combines other policies. */
   def children: Seq[PolicySpec] = Nil
 
-  /** How far behind an event may be. */
+  /** The allowed disorder: how far an event may be behind the highest one. */
   def lag: Long = children.map(_.lag).maxOption.getOrElse(0)
 
   /** Whether the watermark can move without rows. */
   def movesWithClock: Boolean = children.exists(_.movesWithClock)
 
-  /** Whether it measures how long ago rows came, which says nothing while others wait to be read. */
+  /** Whether it measures the time since the last rows, which is meaningless while rows wait to be
+    * read.
+    */
   def measuresSilence: Boolean = children.exists(_.measuresSilence)
 
-  /** Whether the lowest time of a batch matters. */
+  /** Whether the lowest time of a batch affects the watermark. */
   def usesLowest: Boolean = children.exists(_.usesLowest)
 
-  /** Whether late rows count for that too. */
+  /** Whether late rows count towards the lowest time. */
   def usesLate: Boolean = children.exists(_.usesLate)
 
-  /** Whether it makes sense only over substreams that are declared before their first row. */
+  /** Whether it requires substreams that are declared before their first row. */
   def needsDeclaredSubstreams: Boolean = children.exists(_.needsDeclaredSubstreams)
 
-  /** The same for a clock that is so far ahead of the time that rows have: what goes by the clock's
-    * own time stays behind it by as much more, durations are what they are.
+  /** The same policy for a clock that is `by` ahead of the rows' time. Lags behind the clock grow
+    * by `by`; durations do not change.
     */
   def forClockAhead(by: Long): PolicySpec = this
 
   def create(): WatermarkPolicy
 
-  /** Kinds and nesting without parameters: what saved state must match. */
+  /** The kinds and their nesting, without parameters; saved state must match it. */
   final def structure: String =
     if (children.isEmpty) name else children.map(_.structure).mkString(s"$name(", ", ", ")")
 

@@ -4,17 +4,18 @@ import java.io.DataInput
 import java.io.DataOutput
 import java.util.Arrays
 
-/** What happened to all substreams alike since they were last saved, to be done again after a restore.
+/** The steps that applied to all substreams since they were last saved, replayed after a restore.
   *
-  * The clock moves every substream, and a cap may hold any of them back. To save that once for all is
-  * to save only those whose rows came.
+  * The clock moves every substream, and a cap may hold any of them back. Saving these steps once
+  * for all substreams means that only substreams with rows need to be saved.
   *
-  *   - '''Guarantee:''' a substream that had nothing else comes out the same. A look is left out that
-  *     a later one makes up for: by a later clock, under no lower a cap.
-  *   - '''Units:''' the clock's, and the cap's are those of event times.
-  *   - '''Edges:''' nothing is noted before the first save, as there is nothing to do it to.
-  *   - '''Restart:''' `save`; `clear` when the substreams have been saved. Another one reads all that was
-  *     saved with an entry and those after it, and then does it once: `read` and `redo`.
+  *   - '''Guarantee:''' a substream without other changes is restored to the same state. A look is
+  *     omitted if a later look supersedes it, with a later clock and an equal or higher cap.
+  *   - '''Units:''' the clock is in its unit, the cap in the unit of event times.
+  *   - '''Edges:''' nothing is recorded before the first save, because there is no saved substream
+  *     to replay it on.
+  *   - '''Restart:''' `save`, then `clear` when the substreams have been saved. A new instance
+  *     calls `read` for each saved record, in order, then `redo` once.
   */
 private[watermark] final class SharedSteps {
   import SharedSteps._
@@ -23,32 +24,32 @@ private[watermark] final class SharedSteps {
   private var firsts = new Array[Long](4)
   private var seconds = new Array[Long](4)
   private var numbers = new Array[Int](4)
-  private var noted = 0 // steps ever, so that each has a number of its own
+  private var noted = 0 // steps recorded so far; gives each step a unique number
   private var used = 0
   private var notes = false
 
-  /** Every substream followed the clock, under a cap. */
+  /** Records that every substream followed the clock, under a cap. */
   def looked(clock: Long, cap: Long): Unit = if (notes) {
     while (used > 0 && kinds(used - 1) == Look && seconds(used - 1) <= cap) used -= 1
     add(Look, clock, cap)
   }
 
-  /** The clock moved, and that time does not count. */
+  /** Records that the clock moved and that the time does not count. */
   def skipped(from: Long, to: Long): Unit = if (notes) {
     if (used > 0 && kinds(used - 1) == Skip && seconds(used - 1) == from) seconds(used - 1) = to
     else add(Skip, from, to)
   }
 
-  /** The substreams are as they are saved. */
+  /** Drops the steps, because the saved substreams include them. */
   def clear(): Unit = {
     notes = true
     used = 0
   }
 
-  /** How many there have been. */
+  /** The number of steps recorded so far. */
   def count: Int = noted
 
-  /** Takes those that were saved with an entry. */
+  /** Adds the steps that were saved with a record. */
   def read(in: DataInput): Unit = {
     notes = true
     for (_ <- 0 until in.readInt()) {
@@ -58,7 +59,7 @@ private[watermark] final class SharedSteps {
     }
   }
 
-  /** Does to each substream what came after its record. */
+  /** Replays on each substream the steps after its record. */
   def redo(table: SubstreamTable): Unit = table.iterator.foreach { one =>
     var i = 0
     while (i < used) {

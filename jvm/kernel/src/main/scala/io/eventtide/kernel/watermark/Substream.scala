@@ -7,17 +7,17 @@ import scala.collection.mutable
 
 import io.eventtide.kernel.time.Clamped
 
-/** One substream: its policy, the watermark it has after the cap, and its signs of life.
+/** One substream: its policy, its watermark after the cap, and its activity.
   *
-  *   - '''Guarantee:''' the watermark never goes back, whatever the policy or the cap says.
-  *   - '''Edges:''' `behind` means that the cap holds the watermark below the policy's, or that a
-  *     pause did; only then is it not what ticking the policy gives.
-  *   - '''Restart:''' a record is saved when `touched`, by what happens to it alone; what happens to
-  *     all is in `SharedSteps`.
+  *   - '''Guarantee:''' the watermark never goes back, independent of the policy and the cap.
+  *   - '''Edges:''' `behind` means that the cap or a pause holds the watermark below the policy's.
+  *     Only then does ticking the policy not give the watermark.
+  *   - '''Restart:''' a record is saved if the substream is `touched` by a change that affects it
+  *     alone; changes that affect all substreams are in `SharedSteps`.
   *
-  * @param quietFrom the clock when it was declared
-  * @param measuresSilence whether the policy does
-  * @param changed where it notes itself when it is touched
+  * @param quietFrom clock value at its declaration
+  * @param measuresSilence whether the policy measures silence
+  * @param changed buffer that a touched substream adds itself to
   */
 private[watermark] final class Substream(
     private var ownName: String,
@@ -27,28 +27,28 @@ private[watermark] final class Substream(
     changed: mutable.Buffer[Substream]
 ) {
   private var hasWatermark = false
-  // the two maxima start where every value is at least as high: a row then needs no branch
-  private var current = Long.MinValue // unread while `hasWatermark` is false
-  private var topSeen = Long.MinValue // unread while `rowsSeen` is zero
+  // Both maxima start at the lowest value, so that a row needs no branch.
+  private var current = Long.MinValue // not read while `hasWatermark` is false
+  private var topSeen = Long.MinValue // not read while `rowsSeen` is zero
   private var rowsSeen = 0L
-  private var quiet = quietFrom // the clock at the last row, or when it was declared
-  private var skipped = 0L // how much of the time since `quiet` does not count
-  private var isBehind = true // also before its policy was first asked
-  private var isAsked = false // its policy, which may remember when it first was
+  private var quiet = quietFrom // the clock at the last row, or at the declaration
+  private var skipped = 0L // the part of the time since `quiet` that does not count
+  private var isBehind = true // also true before the first call of its policy
+  private var isAsked = false // whether its policy was called; it may store its first clock value
   private var unread: Backlog = Backlog.Unknown
 
-  /** Left out of the minimum. */
+  /** Whether it is idle and left out of the minimum. */
   var idle: Boolean = false
 
-  /** Active, and below the next target: kept by `Substreams`. */
+  /** Whether it is active and below the next target; maintained by `WatermarkEmitter`. */
   var holds: Boolean = true
 
-  /** How many of the `SharedSteps` its record has; only read while all are restored. */
+  /** The number of `SharedSteps` that its record includes; read only during a restore. */
   var stepsBefore: Int = 0
 
   private var isTouched = false
 
-  /** Has to be saved. */
+  /** Whether it must be saved. */
   def touched: Boolean = isTouched
 
   def touch(): Unit = if (!isTouched) {
@@ -56,7 +56,7 @@ private[watermark] final class Substream(
     changed += this
   }
 
-  /** Is saved, or needs not be any more. */
+  /** Marks it as saved, or as removed. */
   def settle(): Unit = isTouched = false
 
   def name: String = ownName
@@ -81,7 +81,7 @@ private[watermark] final class Substream(
 
   def backlog: Backlog = unread
 
-  /** Its source says what it has more of it; true when that is new. */
+  /** Sets the backlog that its source reports; returns true if it changed. */
   def tell(backlog: Backlog): Boolean = {
     val isNew = backlog != unread
     isBehind |= isPaused && isNew // the ticks of the pause did not reach its policy
@@ -90,15 +90,15 @@ private[watermark] final class Substream(
     isNew
   }
 
-  /** Whether no tick moves it, as its source has more of it and its policy measures silence. */
+  /** Whether ticks do not move it, because it has a backlog and its policy measures silence. */
   def isPaused: Boolean = measuresSilence && unread == Backlog.Waiting
 
-  /** Whether silence until then would move its policy. */
+  /** Whether silence until `now` would advance its watermark. */
   def isMovedBySilence(now: Long): Boolean =
     measuresSilence && hasWatermark && unread != Backlog.Waiting &&
       policy.dueAt(Clamped.add(current, 1)) <= now
 
-  /** Waits for it anew, from this clock value on. */
+  /** Makes it active again; its idle timeout starts at `now`. */
   def restart(now: Long): Unit = {
     idle = false
     quiet = now
@@ -108,9 +108,10 @@ private[watermark] final class Substream(
 
   def reached(target: Long): Boolean = hasWatermark && current >= target
 
-  /** Rows below this cannot take it to `target` and need not be told before someone looks.
+  /** The lowest event time of a row that can take it to `target`; lower rows may be deferred.
     *
-    * None can when it is there already. The cap keeps a row from lifting it above the row itself.
+    * If it is at `target` already, no row can. The cap limits the watermark to the row's event
+    * time. `Long.MinValue` means that no row may be deferred.
     */
   def firstRowFor(target: Long): Long = {
     val needed = policy.firstRowFor(target)
@@ -120,34 +121,34 @@ private[watermark] final class Substream(
     else Math.max(needed, target)
   }
 
-  /** The clock value from which on it is idle, if no row comes; the highest for never. */
+  /** The clock value from which on it is idle, if no row comes; `Long.MaxValue` for never. */
   def idleAt(timeout: Long): Long =
     if (unread == Backlog.Waiting) Long.MaxValue
     else Clamped.add(Clamped.add(quiet, skipped), timeout)
 
-  /** One row; the watermark comes up to the policy's, but not above `cap`. */
+  /** Applies one row; the watermark rises to the policy's, but not above `cap`. */
   def observe(now: Long, ts: Long, cap: Long): Unit = {
     policy.observe(now, ts)
     live(now, ts, 1)
     comeUp(cap)
   }
 
-  /** Rows that were noted one by one, by their highest time, and the clock at the last of them. */
+  /** Applies deferred rows: their highest time, their number and the clock at the last one. */
   def observePostponed(now: Long, top: Long, rows: Long): Unit = {
     policy.observe(now, top)
     live(now, top, rows)
     comeUp(top)
   }
 
-  /** The rows of a batch. */
+  /** Applies the rows of a batch. */
   def observe(now: Long, rows: SubstreamRows, cap: Long): Unit = {
     policy.observe(now, rows.maxTs, rows.minTs)
     live(now, rows.maxTs, rows.count)
     comeUp(cap)
   }
 
-  /** The clock moves; the watermark comes up to the policy's, but not above `cap`. No tick moves one
-    * that is paused.
+  /** Moves the clock; the watermark rises to the policy's, but not above `cap`. Has no effect on a
+    * paused substream.
     */
   def look(now: Long, cap: Long): Unit = if (!isPaused) {
     ask()
@@ -159,28 +160,28 @@ private[watermark] final class Substream(
   /** Whether it would have a watermark if the clock moved to `now`. */
   def knownAt(now: Long): Boolean = hasWatermark || !isPaused && policy.knownAt(now)
 
-  /** What that would be; read it only when `knownAt`. */
+  /** The watermark at `now`; read it only when `knownAt`. */
   def watermarkAt(now: Long): Long = {
     val followed =
       if (isPaused || !policy.knownAt(now)) Long.MinValue else policy.watermarkAt(now)
     if (hasWatermark) Math.max(current, followed) else followed
   }
 
-  /** The clock moves from `from` to `to`, and that time does not count. */
+  /** Moves the clock from `from` to `to`; the time between does not count. */
   def skip(from: Long, to: Long): Unit = {
     ask()
     policy.skip(to)
     skipped = Clamped.add(skipped, Math.max(0, Clamped.subtract(to, Math.max(from, quiet))))
   }
 
-  /** The watermark is known elsewhere to be at least this. */
+  /** Raises the watermark to a value that was reached elsewhere. */
   def raise(to: Long): Unit = {
     current = Math.max(current, to)
     hasWatermark = true
     touch()
   }
 
-  /** After a restore: brings the watermark to where ticks since the record was saved brought it. */
+  /** After a restore: applies to the watermark the ticks since the record was saved. */
   def catchUp(now: Long): Unit = if (!isBehind) {
     policy.tick(now)
     comeUp(Long.MaxValue)
@@ -222,7 +223,7 @@ private[watermark] final class Substream(
     topSeen = Math.max(topSeen, ts)
     rowsSeen += rows
     quiet = Math.max(quiet, now) // it may have been declared at a later clock value
-    if (skipped != 0) skipped = 0 // a test that is always the same is cheaper than a store
+    if (skipped != 0) skipped = 0 // a predictable branch is cheaper than a store
     touch()
     if (!isAsked) isAsked = true
   }

@@ -1,15 +1,15 @@
 package io.eventtide.kernel.watermark
 
-/** The rows of one batch that belong to one substream, known by their extremes.
+/** The rows of one substream in one batch, by their extremes.
   *
   *   - '''Units:''' times are in the unit of event time.
-  *   - '''Edges:''' one entry a substream and batch, of one row or more.
+  *   - '''Edges:''' one entry per substream and batch, with one row or more.
   *
-  * @param index what `declare` or `indexOf` said
+  * @param index result of `declare` or `indexOf`
   */
 final case class SubstreamRows(index: Int, maxTs: Long, minTs: Long, count: Long)
 
-/** What a combination of substreams has to say as a whole. */
+/** The status of all substreams together. */
 sealed abstract class Status(val name: String) {
   override def toString: String = name
 }
@@ -22,15 +22,16 @@ object Status {
   /** There is a watermark, and substreams are active. */
   case object Value extends Status("value")
 
-  /** No substream is active, or there is none. */
+  /** No substream is active, or no substream exists. */
   case object Idle extends Status("idle")
 }
 
-/** Whether a substream counts, and why. */
+/** Whether a substream is active or idle, and the reason. */
 sealed abstract class Activity(val name: String, val why: String) {
   override def toString: String = name
 
-  /** Left out, so that nobody waits for it. */
+  /** Whether the substream is left out of the minimum, so that it does not hold the watermark back.
+    */
   def isIdle: Boolean = this match {
     case Activity.Silent | Activity.CaughtUp | Activity.NeverSeen => true
     case Activity.Active | Activity.Backlogged | Activity.Expected => false
@@ -53,17 +54,17 @@ object Activity {
       extends Activity("idle", "declared, no row within the idle timeout: left out")
 }
 
-/** One substream as people see it.
+/** The state of one substream for users.
   *
-  *   - '''Units:''' `top` and `watermark` are event times, `lastRow` and `since` clock values.
-  *   - '''Edges:''' none stands for "not yet", never a number.
+  *   - '''Units:''' `top` and `watermark` are event times; `lastRow` and `since` are clock values.
+  *   - '''Edges:''' None stands for "not yet"; no number does.
   *
-  * @param top the highest event time
-  * @param watermark its watermark, after the cap
-  * @param lastRow the clock at its last row
-  * @param rows how many there were in all
-  * @param since when the activity began: the declaration, the last row, or the idle deadline
-  * @param backlog what its source says of rows to be read
+  * @param top highest event time
+  * @param watermark substream watermark, after the cap
+  * @param lastRow clock value at its last row
+  * @param rows total number of rows
+  * @param since start of the activity: the declaration, the last row, or the idle deadline
+  * @param backlog unread rows, as its source reports
   */
 final case class SubstreamReport(
     name: String,

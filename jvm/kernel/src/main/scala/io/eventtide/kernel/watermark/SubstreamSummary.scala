@@ -2,17 +2,19 @@ package io.eventtide.kernel.watermark
 
 import scala.collection.mutable
 
-/** All substreams in a few numbers, and those of them that people look at.
+/** Totals over all substreams, and reports of the most relevant ones.
   *
-  *   - '''Units:''' those of event times.
-  *   - '''Edges:''' of more substreams than were asked for those are `listed` that count and have the
-  *     lowest watermarks, the lowest first, and then the one with the highest event time.
+  *   - '''Units:''' the unit of event times.
+  *   - '''Edges:''' with more than `most` substreams, `listed` has `most` of them: active ones
+  *     before idle ones, lowest watermark first. If the substream with the highest event time is
+  *     not among them, it replaces the last one.
   *
-  * @param count how many there are
-  * @param idle how many of them are left out
-  * @param spread how far the highest event time of the last that counts is behind the highest of all;
-  *   zero when none counts, none while one that counts has not been seen
-  * @param listed all in their order, or as many as were asked for
+  * @param count number of substreams
+  * @param idle number of idle substreams
+  * @param spread distance from the lowest `top` of the active substreams to the highest `top` of
+  *   all; zero if none is active; None before the first row, or while an active substream has no
+  *   row
+  * @param listed reports of all substreams in their order, or of `most` of them
   */
 final case class SubstreamSummary(
     count: Int,
@@ -23,7 +25,7 @@ final case class SubstreamSummary(
 
 private[watermark] object SubstreamSummary {
 
-  /** Takes all but those of a name, and lists `most` of them. */
+  /** Summarizes all substreams except `hidden`, and lists at most `most` of them. */
   def of(
       table: SubstreamTable,
       timeout: Option[Long],
@@ -43,8 +45,8 @@ private[watermark] object SubstreamSummary {
     SubstreamSummary(all.count, all.idle, all.spread, listed.map(SubstreamReport.of(_, timeout)))
   }
 
-  // The highest is the first to give way: it is idle, or ahead of the others. It is asked about each
-  // substream, so it makes no objects.
+  // The highest element is dropped first: an idle substream, or one ahead of the others. Runs for
+  // each substream, so it allocates nothing.
   private val byNeed: Ordering[Substream] = (a, b) =>
     if (a.idle == b.idle) java.lang.Long.compare(watermarkOf(a), watermarkOf(b))
     else if (a.idle) 1
@@ -54,8 +56,8 @@ private[watermark] object SubstreamSummary {
 
   private final class Counted(most: Int) {
     private val furthest = mutable.PriorityQueue.empty[Substream](byNeed)
-    private var leader: Substream = _ // null while none was seen
-    private var lowestTop = Long.MaxValue // of those that count
+    private var leader: Substream = _ // null while no substream has a row
+    private var lowestTop = Long.MaxValue // of the active substreams
     private var isOneUnseen = false
     var count = 0
     var idle = 0

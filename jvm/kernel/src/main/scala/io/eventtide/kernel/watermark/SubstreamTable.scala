@@ -7,41 +7,41 @@ import java.util.Objects
 
 import scala.collection.mutable
 
-import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.SavedText
+import io.eventtide.kernel.{InvalidArgument, SavedText}
 
-/** The substreams by index and by name.
+/** The substreams, by index and by name.
   *
-  *   - '''Guarantee:''' indexes are dense and in the order of declaration; names are unique.
-  *   - '''Edges:''' removing some shifts the higher indexes down.
-  *   - '''Restart:''' saved whole, or only what was touched or removed since the last save.
+  *   - '''Guarantee:''' indexes are dense and in declaration order; names are unique.
+  *   - '''Edges:''' removing substreams shifts the higher indexes down.
+  *   - '''Restart:''' saves all substreams, or only substreams touched or removed since the last
+  *     save.
   */
 private[watermark] final class SubstreamTable(
     spec: PolicySpec,
-    postponed: PostponedRows
+    postponed: DeferredUpdates
 ) {
   private var members = new Array[Substream](16)
   private var used = 0
   private val indexes = mutable.HashMap.empty[String, Int]
-  private val changed = mutable.ArrayBuffer.empty[Substream] // those touched since the last save
+  private val changed = mutable.ArrayBuffer.empty[Substream] // touched since the last save
   private val removed = mutable.LinkedHashSet.empty[String] // since the last save
 
-  /** The highest watermark of those that were removed. */
-  val left: Highest = new Highest
+  /** The highest watermark of the removed substreams. */
+  val left: MonotonicMax = new MonotonicMax
 
   def size: Int = used
 
-  /** The substream, told of all rows before it is looked at. */
+  /** The substream at `index`, after its deferred rows have been applied. */
   def apply(index: Int): Substream = {
     val substream = members(Objects.checkIndex(index, used))
     if (postponed.count(index) > 0) tell(index, substream)
     substream
   }
 
-  /** Makes room for rows to be postponed. */
+  /** Makes room for deferred rows. */
   def postpone(): Unit = postponed.reach(members.length)
 
-  /** Lets rows of a substream be postponed that cannot bring it to `target`. */
+  /** Defers the rows of a substream that cannot take it to `target`. */
   def wakeAt(index: Int, target: Long): Unit =
     postponed.wake(index, members(index).firstRowFor(target))
 
@@ -64,14 +64,14 @@ private[watermark] final class SubstreamTable(
     used -= 1
     System.arraycopy(members, index + 1, members, index, used - index)
     postponed.remove(index, used + 1)
-    members(used) = null // let go of it
+    members(used) = null // for the garbage collector
     indexes.remove(gone.name)
     for (i <- index until used) indexes(members(i).name) = i
     gone.settle()
     removed += gone.name
   }
 
-  /** Takes out all that a condition holds for, in one pass; the others keep their order. */
+  /** Removes all matching substreams in one pass; the others keep their order. */
   def removeAll(isGone: Substream => Boolean): Unit = {
     iterator.filter(isGone).foreach { one =>
       if (one.known) { val _ = left.raise(one.watermark) }
@@ -81,7 +81,7 @@ private[watermark] final class SubstreamTable(
     drop(isGone)
   }
 
-  // All rows have been told by then, so that nothing is postponed.
+  // All deferred rows have been applied by then.
   private def drop(isGone: Substream => Boolean): Unit = {
     var kept = 0
     for (i <- 0 until used) {
@@ -93,11 +93,11 @@ private[watermark] final class SubstreamTable(
       }
       postponed.begin(i)
     }
-    for (i <- kept until used) members(i) = null // let go of them
+    for (i <- kept until used) members(i) = null // for the garbage collector
     used = kept
   }
 
-  /** Gives a substream another name; the record under the old one goes with the next save. */
+  /** Renames a substream; the next save removes the record under the old name. */
   def rename(index: Int, name: String): Unit = {
     if (indexes.contains(name)) throw new InvalidArgument("substream", name, "declared once")
     removed += apply(index).name
@@ -108,7 +108,7 @@ private[watermark] final class SubstreamTable(
 
   def iterator: Iterator[Substream] = Iterator.range(0, used).map(apply)
 
-  /** Saves, and notes that all is saved. */
+  /** Saves, and marks all changes as saved. */
   def save(out: DataOutput, whole: Boolean): Unit = {
     tellPostponed()
     write(out, whole)
@@ -138,14 +138,14 @@ private[watermark] final class SubstreamTable(
     }
   }
 
-  /** Takes over a whole record, or on top of that a later change, before which there were so many of
-    * the `SharedSteps`.
+  /** Restores a whole record, or applies a later change on top of it. `stepsBefore` is the number
+    * of `SharedSteps` before the record.
     */
   def restore(in: DataInput, stepsBefore: Int): Unit = {
-    val savedLeft = new Highest
+    val savedLeft = new MonotonicMax
     savedLeft.restore(in)
     val gone = Set.fill(in.readInt())(SavedText.read(in))
-    if (gone.nonEmpty) drop(one => gone(one.name)) // `left` knows of their watermarks
+    if (gone.nonEmpty) drop(one => gone(one.name)) // `left` includes their watermarks
     for (_ <- 0 until in.readInt()) read(in).stepsBefore = stepsBefore
     if (savedLeft.known) { val _ = left.raise(savedLeft.value) }
     settle()
@@ -166,7 +166,7 @@ private[watermark] final class SubstreamTable(
     substream.save(out)
   }
 
-  /** A record replaces what is there under its name, in its place. */
+  /** Reads a record, which replaces the substream of its name at the same index. */
   private def read(in: DataInput): Substream = {
     val name = SavedText.read(in)
     val index = indexOf(name).getOrElse(append(name, 0))

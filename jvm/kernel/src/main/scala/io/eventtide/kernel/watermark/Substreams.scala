@@ -3,37 +3,39 @@ package io.eventtide.kernel.watermark
 import java.io.DataInput
 import java.io.DataOutput
 
-import io.eventtide.kernel.IncompatibleState
-import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.SavedText
-import io.eventtide.kernel.StateVersion
-import io.eventtide.kernel.UnknownStateVersion
-import io.eventtide.kernel.time.Clamped
-import io.eventtide.kernel.time.Frame
+import io.eventtide.kernel.time.{Clamped, Frame}
+import io.eventtide.kernel.{
+  IncompatibleState,
+  InvalidArgument,
+  SavedText,
+  StateVersion,
+  UnknownStateVersion
+}
 
-/** One watermark for many substreams: each has a policy of its own, the lowest active one counts.
+/** Combines the substreams' watermarks: each substream has a policy instance, and the lowest active
+  * watermark counts.
   *
-  *   - '''Guarantee:''' what is emitted never goes back. A substream that joins or comes back holds
-  *     the others back, it lowers nothing. After rows, no substream's new watermark is above the
-  *     highest time among them; after a tick there is no such cap.
-  *   - '''Units:''' event times and the clock share one unit, the one of the policy's parameters.
-  *   - '''Edges:''' a substream is idle from `last row + timeout` on, inclusive, and left out; one with a
-  *     backlog never is, as its rows may only not have been read. Nor does a policy that measures
-  *     silence move one with a backlog: no tick does, and the time until its next batch counts for
-  *     nothing if it has a backlog then too. When the last active one goes idle, the highest
-  *     watermark that any ever had is released. Without substreams the whole is idle. A declared
-  *     one holds the others back until it is seen or idle.
-  *   - '''Restart:''' format 3. `saveWhole`, then `saveChanged` as often as wanted, which has the
-  *     substreams that had rows; what the clock does to all is saved once. Time passed to `skip`
-  *     counts for nothing. Other throttles go on from what was emitted.
+  *   - '''Guarantee:''' the emitted watermark never goes back. A substream that joins or becomes
+  *     active again holds the others back, but lowers nothing. After rows, no substream's new
+  *     watermark is above the highest time among them; after a tick there is no such cap.
+  *   - '''Units:''' event times and the clock share one unit, the unit of the policy's parameters.
+  *   - '''Edges:''' a substream is idle from `last row + timeout` on, inclusive, and is left out. A
+  *     substream with a backlog is never idle, because its rows may just not have been read. If the
+  *     policy measures silence, ticks do not move a substream with a backlog. The time until its
+  *     next batch does not count if it still has a backlog then. When the last active substream
+  *     goes idle, the highest watermark of any substream so far is released. Without substreams the
+  *     status is `Idle`. A declared substream holds the others back until it has a row or is idle.
+  *   - '''Restart:''' format 3. `saveWhole` once, then `saveChanged` any number of times, which
+  *     saves only the touched substreams. Clock steps that apply to all substreams are saved once.
+  *     Time passed to `skip` does not count. Changed throttles continue from the emitted watermark.
   *   - '''Source:''' Jet's `EventTimeMapper`.
   *
-  * @param spec the policy, of which every substream gets an instance
-  * @param throttles applied in order to the combined watermark
-  * @param idleTimeout after this long without a row a substream is left out; more than zero
-  * @param grain only multiples of it are emitted; one or more
-  * @param ttl after this long without a row a substream that is idle is forgotten, at the end of a
-  *   batch or tick; at least the idle timeout
+  * @param spec policy, with one instance per substream
+  * @param throttles chain applied in order to the combined watermark
+  * @param idleTimeout time without a row after which a substream is left out; more than zero
+  * @param grain granularity of the emitted watermark: only multiples are emitted; one or more
+  * @param ttl time without a row after which an idle substream is forgotten, at the end of a batch
+  *   or tick; at least the idle timeout
   */
 final class Substreams(
     spec: PolicySpec,
@@ -52,23 +54,23 @@ final class Substreams(
   private val clockwork = spec.movesWithClock
   private val forgetting = Frame(Math.max(1, ttl.getOrElse(1L) / 16))
   private val timeout = idleTimeout.getOrElse(Long.MaxValue)
-  private val postponed = new PostponedRows
+  private val postponed = new DeferredUpdates
   private val table = new SubstreamTable(spec, postponed)
   private val steps = new SharedSteps
-  private val gate = new SubstreamGate(table, ThrottleSpec.chain(throttles, grain), timeout)
+  private val gate = new WatermarkEmitter(table, ThrottleSpec.chain(throttles, grain), timeout)
   private var started = false
-  private var clock = Long.MinValue // before it has `started` every clock value is later
+  private var clock = Long.MinValue // before `started`, every clock value is later
   private var nextIdle = Long.MaxValue // no substream becomes idle before this
-  private var nextGone = Long.MaxValue // and none is forgotten before this
+  private var nextGone = Long.MaxValue // no substream is forgotten before this
   private var anyBehind = false
   private var anyPaused = false
-  private var wakeAt = Long.MinValue // until then the clock changes nothing
+  private var wakeAt = Long.MinValue // before this, the clock changes nothing
 
   def size: Int = table.size
 
   def indexOf(name: String): Option[Int] = table.indexOf(name)
 
-  /** Adds a substream, which holds the others back; its idle clock starts now. */
+  /** Adds a substream, which holds the others back; its idle timeout starts now. */
   def declare(name: String, now: Long): Int = {
     val index = table.append(name, Math.max(clock, now))
     gate.join()
@@ -77,7 +79,7 @@ final class Substreams(
     index
   }
 
-  /** One row; true when `emitted` moved. */
+  /** Applies one row; returns true if `emitted` moved. */
   def observe(now: Long, index: Int, ts: Long): Boolean = {
     val at = Math.max(clock, now)
     if (at >= wakeAt) observeAndLook(at, table(index), ts)
@@ -88,7 +90,7 @@ final class Substreams(
     }
   }
 
-  /** The rows of one batch, one entry a substream; true when `emitted` moved. */
+  /** Applies the rows of one batch, one entry per substream; returns true if `emitted` moved. */
   def observeBatch(now: Long, rows: Iterable[SubstreamRows]): Boolean =
     if (rows.isEmpty) tick(now)
     else {
@@ -103,7 +105,7 @@ final class Substreams(
       moved
     }
 
-  /** The clock moves; true when `emitted` did. */
+  /** Moves the clock; returns true if `emitted` moved. */
   def tick(now: Long): Boolean = {
     advance(now)
     val moved = clock >= wakeAt && look(Long.MaxValue)
@@ -111,16 +113,16 @@ final class Substreams(
     moved
   }
 
-  /** The clock moves, and the time that passed counts for nothing: the query was down. */
+  /** Moves the clock; the elapsed time does not count, because the query was down. */
   def skip(now: Long): Unit = {
-    val from = clock // the lowest before any call: then all since its declaration is skipped
+    val from = clock // `Long.MinValue` before any call: skips all time since the declaration
     advance(now)
     table.iterator.foreach(_.skip(from, clock))
     steps.skipped(from, clock)
     disturb()
   }
 
-  /** What sources say of rows that are to be read; it counts from the next rows or tick on. */
+  /** Sets the backlogs that the sources report; they count from the next rows or tick on. */
   def backlogs(of: Iterable[(Int, Backlog)]): Unit = {
     val told = of.filter { case (index, backlog) => table(index).tell(backlog) }
     if (told.nonEmpty) {
@@ -130,8 +132,8 @@ final class Substreams(
     }
   }
 
-  /** Gives a substream another name: one that was expected is known, and now has its own. If it was
-    * not waited for any more, it is waited for anew.
+  /** Renames a substream, e.g. when an expected substream gets its actual name. An idle substream
+    * becomes active again.
     */
   def rename(index: Int, name: String, now: Long): Unit = {
     table.rename(index, name)
@@ -141,9 +143,9 @@ final class Substreams(
     }
   }
 
-  /** Takes a substream out, which shifts the higher indexes down; true when `emitted` moved.
+  /** Removes a substream, which shifts the higher indexes down; returns true if `emitted` moved.
     *
-    * @param cap the highest time of the rows that came at this clock value, if there were any
+    * @param cap highest time of the rows at this clock value, if there were any
     */
   def remove(index: Int, now: Long, cap: Long = Long.MaxValue): Boolean = {
     advance(now)
@@ -151,10 +153,14 @@ final class Substreams(
     look(cap)
   }
 
-  /** What is emitted is known elsewhere to be at least this; if so, it was emitted at `now`. */
+  /** Raises `emitted` to a watermark that was emitted elsewhere; an advance counts as emitted at
+    * `now`.
+    */
   def raise(floor: Long, now: Long): Unit = gate.raise(floor, now)
 
-  /** Takes over a substream's watermark from elsewhere; once all have one, the lowest is out. */
+  /** Raises a substream's watermark to one from elsewhere; once all have one, the lowest is
+    * emitted.
+    */
   def adopt(index: Int, watermark: Long): Unit = {
     table(index).raise(watermark)
     if (table.iterator.forall(_.known)) gate.raise(table.iterator.map(_.watermark).min, clock)
@@ -166,45 +172,46 @@ final class Substreams(
     else if (gate.emitted.isDefined) Status.Value
     else Status.Unknown
 
-  /** What the policies say now, before the throttle. It may go back when a substream joins. */
+  /** The combined watermark before the throttle. It may go back when a substream joins. */
   def ideal: Option[Long] = gate.ideal
 
-  /** The watermark: what the throttle let through. */
+  /** The watermark that the throttle has emitted. */
   def emitted: Option[Long] = gate.emitted
 
   /** The earliest clock value at which, without more rows, `emitted` is at `target` or above.
     *
-    * A value not above the clock means that it is, or that a tick is enough. None means never.
+    * A value not above the clock means that it already is, or that a tick is enough. None means
+    * never.
     */
   def dueAt(target: Long): Option[Long] = gate.dueAt(target, clock)
 
   /** The earliest clock value at which, without more rows, `emitted` would move at all.
     *
-    * A value not above the clock means that a tick is enough; the same tick is not asked for twice.
+    * A value not above the clock means that a tick is enough; the same tick is not requested twice.
     */
   def nextDue: Option[Long] = gate.nextDue(clock).filter(due => due > clock || wakeAt <= clock)
 
-  /** Whether silence until this clock value would make a substream idle, or move its watermark. */
+  /** Whether silence until `now` would make a substream idle or advance its watermark. */
   def isSilenceUpTo(now: Long): Boolean = table.iterator.exists { one =>
     !one.idle && (idleTimeout.exists(now >= one.idleAt(_)) || one.isMovedBySilence(now))
   }
 
-  /** The clock value at which, without more rows, the whole is idle. */
+  /** The clock value at which, without more rows, all substreams are idle. */
   def idleAt: Option[Long] = gate.idleAt(clock)
 
-  /** All in numbers, and reports of so many at most.
+  /** Totals over all substreams, and reports of at most `most` of them.
     *
-    * @param hidden the name of one that is none
+    * @param hidden name of an entry that is not an actual substream
     */
   def summary(most: Int, hidden: Option[String] = None): SubstreamSummary =
     SubstreamSummary.of(table, idleTimeout, hidden, most)
 
   def report: Seq[SubstreamReport] = table.iterator.map(SubstreamReport.of(_, idleTimeout)).toSeq
 
-  /** How a tick at this clock value would leave all this, which stays as it is. */
+  /** The result of a tick at `now`, without changing any state. */
   def lookAhead(now: Long): LookedAhead = {
     val at = Math.max(clock, now)
-    val ahead = new Combination
+    val ahead = new MinActiveWatermark
     ahead.clear(table.left)
     var i = 0
     while (i < table.size) {
@@ -219,10 +226,10 @@ final class Substreams(
 
   def saveWhole(out: DataOutput): Unit = save(out, whole = true)
 
-  /** Saves what changed since the last save; to be restored on top of it. */
+  /** Saves the changes since the last save, to be restored on top of it. */
   def saveChanged(out: DataOutput): Unit = save(out, whole = false)
 
-  /** Takes over a whole record and the changes after it, in order; only for a new instance. */
+  /** Restores a whole record and the changes after it, in order; only for a new instance. */
   def restore(whole: DataInput, changes: Seq[DataInput] = Nil): Unit = {
     val since = new SharedSteps
     (whole +: changes).foreach(read(_, since))
@@ -237,7 +244,7 @@ final class Substreams(
     wakeAt = Long.MinValue
   }
 
-  // The time that passed until rows came does not count where there are more to be read.
+  // For a substream with more rows to be read, the time until these rows does not count.
   private def advanceByRows(now: Long): Unit = {
     val from = clock
     advance(now)
@@ -257,7 +264,7 @@ final class Substreams(
     if (substream.idle) observeAndLook(now, substream, ts)
     else {
       substream.observe(now, ts, ts)
-      gate.freedBy(index, substream) && offer()
+      gate.released(index, substream) && offer()
     }
   }
 
@@ -268,7 +275,7 @@ final class Substreams(
     look(ts)
   }
 
-  /** Applies the clock to every substream, then offers what they have in common. */
+  /** Applies the clock to every substream, then offers the combined watermark. */
   private def look(cap: Long): Boolean = {
     nextIdle = Long.MaxValue
     nextGone = Long.MaxValue
@@ -301,15 +308,16 @@ final class Substreams(
     if (substream.idle && ttl.isDefined) nextGone = Math.min(nextGone, forgottenAt(substream))
   }
 
-  // One that is idle holds nothing back. What its watermark was still counts when all are idle, but
-  // the clock moves it no more.
+  // An idle substream holds nothing back. The watermark of a forgotten substream still counts when
+  // all are idle, but the clock no longer moves it.
   private def forget(): Unit = if (nextGone < Long.MaxValue && clock >= nextGone) {
     table.removeAll(one => one.idle && clock >= forgottenAt(one))
     nextGone = table.iterator.filter(_.idle).map(forgottenAt).minOption.getOrElse(Long.MaxValue)
     gate.disturb()
   }
 
-  // In steps, so that it is not looked for all the time. One that was never seen is waited for.
+  // Rounded up to `forgetting`, so that the check is rare. A substream without rows is not
+  // forgotten.
   private def forgottenAt(one: Substream): Long =
     if (one.rows == 0) Long.MaxValue else forgetting.ceiling(one.idleAt(ttl.get))
 
@@ -336,7 +344,7 @@ final class Substreams(
   private def throttleNames: String = throttles.map(_.name).mkString(", ")
 
   private def save(out: DataOutput, whole: Boolean): Unit = {
-    if (whole) steps.clear() // which counts for those that were saved before
+    if (whole) steps.clear() // steps apply only to substreams saved before
     StateVersion.write(out, Substreams.Version)
     SavedText.write(out, spec.structure)
     SavedText.write(out, throttleNames)
@@ -366,11 +374,11 @@ final class Substreams(
 object Substreams {
   private val Version = 3
 
-  /** The option of the same name, for codecs and tables. */
-  val IdleTimeout: Param =
-    Param.positive("idle_timeout", "after this long without a row a substream is left out")
+  /** The option of the same name, for codecs and documentation tables. */
+  val IdleTimeout: ParamSpec =
+    ParamSpec.positive("idle_timeout", "after this long without a row a substream is left out")
 
   /** The option of the same name. */
-  val Ttl: Param =
-    Param.positive("substream_ttl", "after this long without a row a substream is forgotten")
+  val Ttl: ParamSpec =
+    ParamSpec.positive("substream_ttl", "after this long without a row a substream is forgotten")
 }

@@ -6,10 +6,11 @@ import java.io.DataOutput
 import io.eventtide.kernel.StateVersion
 import io.eventtide.kernel.time.Clamped
 
-/** Several throttles in order, each applied to what the one before lets through.
+/** Several throttles in order, each applied to the output of the previous one.
   *
-  *   - '''Guarantee:''' that of each of them; what the last one emits is emitted.
-  *   - '''Edges:''' what an earlier one let through and a later one did not is not offered again.
+  *   - '''Guarantee:''' the guarantees of every throttle; the output of the last one is emitted.
+  *   - '''Edges:''' a value that an earlier throttle passed and a later one did not is not offered
+  *     again.
   *   - '''Restart:''' format 1: the state of each, in order.
   */
 private[watermark] final class ThrottleChain(parts: Array[Throttle]) extends Throttle {
@@ -50,19 +51,20 @@ private[watermark] final class ThrottleChain(parts: Array[Throttle]) extends Thr
     parts.foreach(_.restore(in))
   }
 
-  /** Offers to a part that is not the last; true when there is something to offer on. */
+  /** Offers to a part that is not the last; returns true if there is a value to offer to the next.
+    */
   private def pass(part: Throttle, now: Long, value: Long): Boolean = {
     val _ = part.offer(now, value)
     part.known
   }
 }
 
-/** Lets every ideal watermark through.
+/** Emits every ideal watermark that is an advance.
   *
-  *   - '''Guarantee:''' never back.
-  *   - '''Restart:''' format 1 of `Emission`.
+  *   - '''Guarantee:''' never goes back.
+  *   - '''Restart:''' format 1 of `BaseThrottle`.
   */
-private[watermark] final class Unthrottled extends Emission {
+private[watermark] final class Unthrottled extends BaseThrottle {
   def offer(now: Long, ideal: Long): Boolean = emit(ideal)
 
   protected def idealFor(value: Long): Long = value

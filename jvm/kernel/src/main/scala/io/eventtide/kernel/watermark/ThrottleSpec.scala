@@ -2,28 +2,28 @@ package io.eventtide.kernel.watermark
 
 import io.eventtide.kernel.InvalidArgument
 
-/** A throttle as a value: what it is called, its parameters, and how to make an instance.
+/** A throttle as a value: its name, its parameters, and a factory for instances.
   *
-  *   - '''Guarantee:''' immutable, validated when made.
-  *   - '''Units:''' parameters are in the unit of the times that the instance will see.
-  *   - '''Edges:''' several in a row apply in order, each to what the one before lets through; but
-  *     a timer comes first wherever it stands, so that what waits for it is the ideal itself.
-  *   - '''Restart:''' saved state fits while the names are the same; parameters may change. Under
-  *     other names `Substreams` goes on from what was emitted.
+  *   - '''Guarantee:''' immutable, validated on construction.
+  *   - '''Units:''' parameters are in the unit of the times that the instance receives.
+  *   - '''Edges:''' several throttles apply in order, each to the output of the previous one. A
+  *     timer comes first at any position, so that the ideal itself waits for it.
+  *   - '''Restart:''' saved state is compatible while the names are the same; parameters may
+  *     change. Under other names, `Substreams` continues from the emitted watermark.
   *   - '''Source:''' as `PolicySpec`.
   */
 trait ThrottleSpec extends Serializable {
 
-  /** The name under which `Throttles` lists it. */
+  /** The name in the registry `Throttles`. */
   def name: String
 
-  /** Names and values of the parameters, in the order in which they are documented. */
+  /** The names and values of the parameters, in the documented order. */
   def parameters: Seq[(String, Long)]
 
-  /** Whether the clock decides when it emits. */
+  /** Whether it emits at clock instants. */
   def timed: Boolean = false
 
-  /** The same for a clock that is so far ahead of the time that people see. */
+  /** The same throttle for a clock that is `by` ahead of the time that users see. */
   def forClockAhead(by: Long): ThrottleSpec = this
 
   def create(): Throttle
@@ -36,10 +36,10 @@ trait ThrottleSpec extends Serializable {
 
 object ThrottleSpec {
 
-  /** Makes one throttle of several; none lets everything through, two timers are refused.
+  /** Combines throttles into one. An empty list emits every advance; two timers are rejected.
     *
-    * @param grain only multiples of it are emitted; a timer sees no others, as it may be told that
-    *   one was emitted elsewhere
+    * @param grain granularity: only multiples are emitted. Applies before a timer, because a
+    *   watermark that was emitted elsewhere may be passed to the timer
     */
   def chain(specs: Seq[ThrottleSpec], grain: Long = 1): Throttle = {
     val (timers, others) = specs.partition(_.timed)

@@ -9,9 +9,9 @@ import io.eventtide.kernel.time.Clamped
 /** Stays a fixed lag behind the highest event time.
   *
   *   - '''Guarantee:''' an event at most `lag` behind the highest one before it is not late.
-  *   - '''Units:''' any; the lag is in the unit of event time. The clock does not matter.
+  *   - '''Units:''' any; the lag is in the unit of event time. The clock has no effect.
   *   - '''Edges:''' no watermark before the first row; when rows stop, the watermark stops.
-  *   - '''Restart:''' goes on where it stopped; a larger lag never takes the watermark back.
+  *   - '''Restart:''' continues from the saved watermark; a larger lag never moves it back.
   *   - '''Source:''' Jet's `withFixedLag`, later `limitingLag`.
   *
   * @param lag allowed disorder, zero or more
@@ -26,22 +26,22 @@ final case class WithFixedLag(override val lag: Long) extends PolicySpec {
   def create(): WatermarkPolicy = new FixedLagPolicy(lag)
 }
 
-object WithFixedLag extends PolicyReader {
-  val Lag: Param = Param.duration("lag", "how far an event may be behind the highest one")
+object WithFixedLag extends PolicyFactory {
+  val Lag: ParamSpec = ParamSpec.duration("lag", "how far an event may be behind the highest one")
 
   def name: String = "with_fixed_lag"
 
   def doc: String = "stays lag behind the highest event time"
 
-  def params: Seq[Param] = Seq(Lag)
+  def params: Seq[ParamSpec] = Seq(Lag)
 
   def read(arguments: PolicyArguments): PolicySpec = WithFixedLag(arguments.long(Lag))
 }
 
-/** The instance of `WithFixedLag` and `Storm`: one maximum, one subtraction.
+/** The instance of `WithFixedLag` and `StormLag`: the highest time minus the lag.
   *
-  *   - '''Guarantee:''' the highest time starts where subtracting the lag cannot wrap, so that
-  *     neither `observe` nor `watermark` has a branch.
+  *   - '''Guarantee:''' the highest time starts at a value from which subtracting the lag cannot
+  *     overflow, so neither `observe` nor `watermark` has a branch.
   *   - '''Edges:''' a row below `Long.MinValue + lag` gives the lowest watermark.
   *   - '''Restart:''' format 1: known, highest time, lag.
   */

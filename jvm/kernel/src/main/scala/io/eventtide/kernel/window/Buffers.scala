@@ -1,32 +1,32 @@
 package io.eventtide.kernel.window
 
-/** The aggregation buffers of one key at a time, by number.
+/** The aggregation buffers of the current key, identified by number.
   *
-  * The engine says which buffers are merged and when; what is in them is the caller's. A number is
-  * good until it is released, or the caller turns to the next key.
+  * The engine decides which buffers are merged and when; the caller defines their content. A number
+  * is valid until it is released, or until the caller moves to the next key.
   *
-  *   - '''Guarantee expected:''' `merge` is associative, and commutes as far as the caller needs it to;
-  *     `deduct` undoes `merge` exactly.
+  *   - '''Guarantee expected:''' `merge` is associative, and commutative where the caller requires
+  *     it; `deduct` reverses `merge` exactly.
   */
 trait Buffers {
 
-  /** A new buffer with nothing in it. */
+  /** A new empty buffer. */
   def fresh(): Int
 
-  /** A new buffer with what is in `from`. */
+  /** A new buffer with the content of `from`. */
   def copy(from: Int): Int
 
-  /** Adds what is in `from`, which stays as it is, to `into`. */
+  /** Merges `from` into `into`; `from` does not change. */
   def merge(into: Int, from: Int): Unit
 
-  /** Takes what is in `from` out of `into` again; asked only of those that can. */
+  /** Deducts `from` from `into`; called only if the aggregation supports it. */
   def deduct(into: Int, from: Int): Unit
 
-  /** Nobody asks for this buffer again: its number and its memory may be another's. */
+  /** Releases a buffer; its number and its memory may be reused. */
   def release(buffer: Int): Unit
 
   def write(buffer: Int, out: ByteSink): Unit
 
-  /** A buffer with what `write` wrote. */
+  /** A new buffer with the content that `write` wrote. */
   def read(in: ByteSource): Int
 }

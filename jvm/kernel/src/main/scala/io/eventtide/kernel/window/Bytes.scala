@@ -2,10 +2,10 @@ package io.eventtide.kernel.window
 
 import io.eventtide.kernel.RecordTooLarge
 
-/** Bytes being written: an array that grows and is used again for the next record.
+/** A growing byte array that records are written to; it is reused for the next record.
   *
   *   - '''Units:''' numbers are written as variable-length integers, small ones in one byte.
-  *   - '''Edges:''' what is longer than `limit` is refused by a `RecordTooLarge`.
+  *   - '''Edges:''' throws `RecordTooLarge` if more than `limit` bytes are needed.
   */
 final class ByteSink(initial: Int = 256, limit: Int = ByteSink.Longest) {
   private var array = new Array[Byte](initial)
@@ -14,7 +14,7 @@ final class ByteSink(initial: Int = 256, limit: Int = ByteSink.Longest) {
   def bytes: Array[Byte] = array
   def position: Int = end
 
-  /** Starts anew at `at`; what is before it is the caller's. */
+  /** Restarts at position `at`; the bytes before it belong to the caller. */
   def reset(at: Int): Unit = {
     end = at
     ensure(0)
@@ -26,7 +26,7 @@ final class ByteSink(initial: Int = 256, limit: Int = ByteSink.Longest) {
     end += 1
   }
 
-  /** A number of zero or more, seven bits a byte. */
+  /** Writes a number of zero or more, seven bits per byte. */
   def putCount(value: Long): Unit = {
     var rest = value
     while ((rest & ~0x7fL) != 0) {
@@ -36,13 +36,13 @@ final class ByteSink(initial: Int = 256, limit: Int = ByteSink.Longest) {
     putByte(rest.toInt)
   }
 
-  /** Any number; those near zero are short. */
+  /** Writes any number; numbers near zero are short (zigzag encoding). */
   def putNumber(value: Long): Unit = putCount((value << 1) ^ (value >> 63))
 
-  /** Moves on to a multiple of eight, over zeros. */
+  /** Pads with zeros to a multiple of eight bytes. */
   def align(): Unit = while ((end & 7) != 0) putByte(0)
 
-  /** Room for `length` bytes, which the caller fills; answers where it begins. */
+  /** Reserves `length` bytes that the caller fills; returns their position. */
   def reserve(length: Int): Int = {
     ensure(length)
     val at = end
@@ -50,7 +50,7 @@ final class ByteSink(initial: Int = 256, limit: Int = ByteSink.Longest) {
     at
   }
 
-  /** Gives back what was reserved from `at` on. */
+  /** Releases the bytes reserved from `at` on. */
   def leave(at: Int): Unit = end = at
 
   private def ensure(more: Int): Unit = {
@@ -67,11 +67,11 @@ final class ByteSink(initial: Int = 256, limit: Int = ByteSink.Longest) {
 
 object ByteSink {
 
-  /** The longest array that every JVM makes, in whole words. */
+  /** The length of the longest array that every JVM can allocate, in whole words. */
   private val Longest = Int.MaxValue - 15
 }
 
-/** Bytes being read, as `ByteSink` wrote them from a multiple of eight on. */
+/** Reads bytes that a `ByteSink` wrote from a multiple of eight on. */
 final class ByteSource {
   private var array: Array[Byte] = Array.emptyByteArray
   private var first = 0
@@ -108,10 +108,10 @@ final class ByteSource {
     (value >>> 1) ^ -(value & 1)
   }
 
-  /** Passes over what `ByteSink.align` has filled, wherever the bytes lie now. */
+  /** Skips the padding of `ByteSink.align`, wherever the record starts in the array. */
   def align(): Unit = at = first + ((at - first + 7) & ~7)
 
-  /** Passes over `length` bytes; answers where they begin. */
+  /** Skips `length` bytes; returns their position. */
   def skip(length: Int): Int = {
     at += length
     at - length

@@ -2,15 +2,15 @@ package io.eventtide.kernel.window
 
 import io.eventtide.kernel.{InvalidArgument, StateVersion}
 
-/** Which rows make a window, by their number.
+/** Which rows belong to a count window, by their number.
   *
-  *   - '''Guarantee:''' a window ends with every `slide`-th row of a key and has its last `size` rows, or
-  *     as many as there have been.
+  *   - '''Guarantee:''' a window ends with every `slide`-th row of a key. It has the last `size`
+  *     rows, or all rows if there are fewer.
   *   - '''Restart:''' immutable; nothing to save.
   *   - '''Source:''' VoltSP's count windows, Flink's `countWindow`.
   *
-  * @param size rows of a window, one or more
-  * @param slide rows from the end of one to the end of the next, from one to `size`
+  * @param size number of rows in a window, one or more
+  * @param slide number of rows from the end of a window to the end of the next, from one to `size`
   */
 final case class CountSpec(size: Int, slide: Int) {
   if (size < 1 || size > WindowShape.MostFrames)
@@ -18,25 +18,25 @@ final case class CountSpec(size: Int, slide: Int) {
   if (slide < 1 || slide > size)
     throw new InvalidArgument("rows of a slide", slide, s"from 1 to the $size of the window")
 
-  /** Rows of a frame: windows start and end with one. */
+  /** The number of rows in a frame; every window starts and ends at a frame boundary. */
   val frame: Int = BigInt(size).gcd(slide).toInt
 
   val shape: WindowShape = Sliding(size / frame)
 }
 
-/** The windows of a key that have so many rows, in the order in which they are added.
+/** The count windows of a key, over its rows in the order in which they are added.
   *
-  * Their times do not matter: none is late. What a window starts and ends with are numbers of rows,
-  * the key's first being 0.
+  * Event times are ignored, so no row is late. `start` and `end` are row numbers; the first row of
+  * the key has number 0.
   *
-  *   - '''Edges:''' when all that is held is given, which is a last window if there are rows that have
-  *     been in none, the windows after it begin anew.
+  *   - '''Edges:''' `nextOfAll` emits a last, incomplete window if some rows are in no window yet.
+  *     The windows after it do not have earlier rows.
   *   - '''Restart:''' the record has a version.
   */
-final class CountWindows(spec: CountSpec, ring: FrameRing) extends OpenWindows {
+final class CountWindows(spec: CountSpec, ring: FrameWindowState) extends WindowSet {
   private val framesOfSlide = spec.slide / spec.frame
-  private var base = 0L // the row with which these windows began
-  private var rows = 0L // since then
+  private var base = 0L // number of the first row of these windows
+  private var rows = 0L // number of rows since `base`
   private var isFlushing = false
   private val counts = new PaneCounts
 
@@ -68,29 +68,29 @@ final class CountWindows(spec: CountSpec, ring: FrameRing) extends OpenWindows {
 
   def next(watermark: Long): Boolean = nextSlide(lastSlide)
 
-  /** Turns to the next window that ends with a slide, up to this one. */
+  /** Moves to the next window that ends at a slide, up to frame boundary `last`. */
   private def nextSlide(last: Long): Boolean = {
     var found = ring.next(last)
     while (found && ring.end % framesOfSlide != 0) found = ring.next(last)
     found
   }
 
-  // Its frame; what ends between two slides is left to the last window.
+  // As a frame boundary. Frames after it are left to the last window.
   private def lastSlide: Long = rows / spec.slide * framesOfSlide
 
   def nextOfAll(): Boolean =
     if (isFlushing) {
-      ring.next(FrameRing.Never): Unit // gives back what the last window had
+      ring.next(FrameWindowState.Never): Unit // releases the result of the last window
       base += rows
       restart()
       false
     } else
-      next(OpenWindows.Never) || {
+      next(WindowSet.Never) || {
         isFlushing = true
         flush() || nextOfAll()
       }
 
-  /** Turns to the window that the next slide would end, as far as it is filled. */
+  /** Moves to the incomplete window that would end at the next slide. */
   private def flush(): Boolean =
     rows % spec.slide != 0 && nextSlide(lastSlide + framesOfSlide)
 
@@ -106,7 +106,7 @@ final class CountWindows(spec: CountSpec, ring: FrameRing) extends OpenWindows {
 
   def isEmpty: Boolean = ring.isEmpty
 
-  def due: Long = OpenWindows.Never
+  def due: Long = WindowSet.Never
 
   def write(out: ByteSink): Unit = {
     out.putByte(CountWindows.Version)

@@ -1,8 +1,8 @@
 package io.eventtide.kernel.window
 
-/** Frames in ascending order with a buffer each; cheap to add to at the end and take from the start.
+/** Frames in ascending order with one buffer each; cheap to append to and to remove from the start.
   *
-  * Used again for each key, so that it does not allocate.
+  * Reused for each key, to avoid allocation.
   */
 private[window] final class FrameList {
   private var frames = new Array[Long](16)
@@ -51,7 +51,7 @@ private[window] final class FrameList {
     dropFirst()
   }
 
-  /** As `clear`, and the buffers are needed no more. */
+  /** As `clear`, and releases the buffers. */
   def release(all: Buffers): Unit = {
     var i = from
     while (i < until) {
@@ -61,7 +61,7 @@ private[window] final class FrameList {
     clear()
   }
 
-  /** Moves a part of `other` to the end of this one. */
+  /** Moves positions `start` until `end` of `other` to the end of this list. */
   def take(other: FrameList, start: Int, end: Int): Unit = {
     var i = start
     while (i < end) {
@@ -96,7 +96,7 @@ private[window] final class FrameList {
     i >= 0 && this.frame(i) == frame
   }
 
-  /** Shows the frames from `start` on and below `end`, in order. */
+  /** Passes the frames in `[start, end)` to `show`, in order. */
   def foreach(start: Long, end: Long)(show: (Long, Int) => Unit): Unit = {
     var i = if (has(start)) floor(start) else floor(start) + 1
     while (i < size && frame(i) < end) {
@@ -105,14 +105,14 @@ private[window] final class FrameList {
     }
   }
 
-  /** Adds `buffer` to what the list has for `frame`, as a copy if it has nothing. */
+  /** Merges `buffer` into the buffer of `frame`; inserts a copy if the frame is not in the list. */
   def merge(frame: Long, buffer: Int, all: Buffers): Unit = {
     val i = floor(frame)
     if (i >= 0 && this.frame(i) == frame) all.merge(this.buffer(i), buffer)
     else insert(i + 1, frame, all.copy(buffer))
   }
 
-  /** Sets what the list has for `frame`. */
+  /** Sets the buffer of `frame`; inserts the frame if it is not in the list. */
   def put(frame: Long, buffer: Int): Unit = {
     val i = floor(frame)
     if (i >= 0 && this.frame(i) == frame) set(i, buffer) else insert(i + 1, frame, buffer)
@@ -136,7 +136,7 @@ private[window] final class FrameList {
     }
   }
 
-  /** As `write`, for frames whose buffers are elsewhere. */
+  /** As `write`, without the buffers. */
   def writeFrames(out: ByteSink): Unit = {
     out.putCount(size.toLong)
     var before = 0L

@@ -1,30 +1,30 @@
 package io.eventtide.kernel.window
 
-/** Frames that mostly come at the end and are taken from the start, which are at hand.
+/** A queue of frames: mostly added at the end and taken from the start. Both ends are in memory.
   *
-  * Few of them are one record. Of many, those between are put into blocks as the record is written,
-  * so that it stays short. Blocks have as many frames as there are blocks, or `blockSize` if that is
-  * more: so record and blocks grow alike.
+  * A short queue is one record. When a long queue is written, its middle frames are moved into
+  * blocks, so that the record stays short. A new block has as many frames as there are blocks, but
+  * at least `blockSize`, so the record and the blocks grow at the same rate.
   */
 private[window] final class FrameQueue(
     buffers: Buffers,
-    archive: BlockArchive,
+    archive: BlockStore,
     blockSize: Int
 ) {
   private val oldest = new FrameList
-  private val newest = new FrameList // never empty while there are others
-  private val blocks = new FrameList // between them, by their first frames
-  private val stored = new FrameBlocks(buffers, archive)
+  private val newest = new FrameList // never empty unless the queue is empty
+  private val blocks = new FrameList // the blocks between `oldest` and `newest`, by first frame
+  private val stored = new FrameBlockStore(buffers, archive)
 
   def isEmpty: Boolean = newest.isEmpty
 
-  /** The first frame; asked when there is one. */
+  /** The first frame; requires a queue that is not empty. */
   def first: Long =
     if (!oldest.isEmpty) oldest.first
     else if (!blocks.isEmpty) blocks.first
     else newest.first
 
-  /** Shows the frames from `start` on and below `end`, in order. */
+  /** Passes the frames in `[start, end)` to `show`, in order. */
   def foreach(start: Long, end: Long)(show: (Long, Int) => Unit): Unit = {
     oldest.foreach(start, end)(show)
     var i = math.max(0, blocks.floor(start))
@@ -35,7 +35,7 @@ private[window] final class FrameQueue(
     newest.foreach(start, end)(show)
   }
 
-  /** Adds what is in `buffer`, which stays the caller's. */
+  /** Merges `buffer` into `frame`; the caller keeps `buffer`. */
   def add(frame: Long, buffer: Int): Unit =
     if (oldest.isEmpty && blocks.isEmpty || frame >= newest.first)
       newest.merge(frame, buffer, buffers)
@@ -48,7 +48,7 @@ private[window] final class FrameQueue(
     if (isLong(length)) blocks.insert(i + 1, stored.split(size), FrameQueue.NoBuffer)
   }
 
-  /** Takes the first frame away, and gives its buffer to the caller. */
+  /** Removes the first frame and returns its buffer, which the caller then owns. */
   def takeFirst(): Int = {
     if (oldest.isEmpty && !blocks.isEmpty) {
       stored.take(blocks.first, oldest)
@@ -73,7 +73,7 @@ private[window] final class FrameQueue(
     }
   }
 
-  /** Turns to a key without frames. */
+  /** Begins a key without frames. */
   def clear(): Unit = {
     oldest.clear()
     newest.clear()

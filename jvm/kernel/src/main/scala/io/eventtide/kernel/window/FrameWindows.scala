@@ -2,11 +2,11 @@ package io.eventtide.kernel.window
 
 import io.eventtide.kernel.StateVersion
 
-/** Windows of frames of one key, by the times of its rows; see `FrameRing` for how they are kept.
+/** The time windows of one key, made of frames; see `FrameWindowState` for their storage.
   *
   *   - '''Restart:''' the record has a version.
   */
-final class FrameWindows(spec: WindowSpec, ring: FrameRing) extends OpenWindows {
+final class FrameWindows(spec: WindowSpec, ring: FrameWindowState) extends WindowSet {
   private val counts = new PaneCounts
   private var lateBelow = Long.MinValue
   private var lastFrame = 0L
@@ -18,7 +18,7 @@ final class FrameWindows(spec: WindowSpec, ring: FrameRing) extends OpenWindows 
 
   def judgeBy(watermark: Option[Long]): Unit = {
     lateBelow = watermark.fold(Long.MinValue)(spec.lateBelow)
-    watermark.foreach(reached => ring.skipTo(spec.closed(reached)))
+    watermark.foreach(reached => ring.advanceTo(spec.closed(reached)))
   }
 
   def add(ts: Long, buffer: Int): Boolean = {
@@ -35,7 +35,7 @@ final class FrameWindows(spec: WindowSpec, ring: FrameRing) extends OpenWindows 
   def next(watermark: Long): Boolean = ring.next(spec.closed(watermark))
 
   def nextOfAll(): Boolean = {
-    val found = ring.next(FrameRing.Never)
+    val found = ring.next(FrameWindowState.Never)
     if (!found) ring.begin(Long.MinValue)
     found
   }
@@ -56,7 +56,7 @@ final class FrameWindows(spec: WindowSpec, ring: FrameRing) extends OpenWindows 
   def isEmpty: Boolean = ring.isEmpty
 
   def due: Long =
-    if (ring.due == FrameRing.Never) OpenWindows.Never
+    if (ring.due == FrameWindowState.Never) WindowSet.Never
     else spec.closesAt(ring.due)
 
   def write(out: ByteSink): Unit = {

@@ -1,11 +1,11 @@
 package io.eventtide.kernel.window
 
-/** When a pane is given: before its window closes, as it does, after, or since its key is silent. */
+/** When a pane is emitted: before, when or after its window closes, or because its key is idle. */
 sealed abstract class PaneTiming(val name: String)
 
 object PaneTiming {
 
-  /** As the watermark is before, at or after the end of the window. */
+  /** Timing by the watermark: before, at or after the end of the window. */
   sealed abstract class ByWatermark(name: String) extends PaneTiming(name)
 
   case object Early extends ByWatermark("early")
@@ -16,21 +16,21 @@ object PaneTiming {
   val all: Seq[PaneTiming] = Seq(Early, OnTime, Late, Idle)
 }
 
-/** The boundaries that matter to panes, each at or below the next but for `last`.
+/** The boundaries that decide the timing of panes; `passed` and `last` are at most `closing`.
   *
-  * @param passed windows that end there or before had closed already
-  * @param closing windows that end there or before close now, if they have not yet
-  * @param last windows that end there or before can change no more; at most `closing`
+  * @param passed last boundary whose windows were already closed
+  * @param closing last boundary whose windows are closed now
+  * @param last last boundary whose windows can no longer change
   */
 final case class PaneBoundaries(passed: Long, closing: Long, last: Long)
 
-/** Whether windows that are open give panes now. */
+/** Whether open windows emit panes now. */
 trait EarlyPanes {
 
-  /** Whether any may. */
+  /** Whether any open window may emit a pane. */
   def isDue: Boolean
 
-  /** Whether one may that has this result. */
+  /** Whether a window with this result may emit a pane. */
   def holds(result: Int): Boolean
 }
 
@@ -44,9 +44,10 @@ object EarlyPanes {
   val Always: EarlyPanes = new All(true)
 }
 
-/** Where the panes of a key keep frames.
+/** The block stores for the frames of a key.
   *
-  * @param open for windows that have not closed
-  * @param closed for those that have, and may change; None where none may
+  * @param open store for windows that are not closed
+  * @param closed store for closed windows that may still change; None if closed windows never
+  *   change
   */
-final case class PaneArchives(open: BlockArchive, closed: Option[BlockArchive])
+final case class PaneArchives(open: BlockStore, closed: Option[BlockStore])

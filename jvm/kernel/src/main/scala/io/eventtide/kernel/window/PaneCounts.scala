@@ -2,12 +2,12 @@ package io.eventtide.kernel.window
 
 import io.eventtide.kernel.time.Clamped
 
-/** How many panes the windows of a key have given, by their ends.
+/** The number of panes that each window of a key has emitted, by window end.
   *
-  * Windows that follow each other have mostly given as many, so what is kept is where that changes.
+  * Consecutive windows mostly have the same count, so only the ends where it changes are stored.
   */
 private[window] final class PaneCounts {
-  private val steps = new FrameList // from which end on, with how many panes; the last has none
+  private val steps = new FrameList // first end with a new count, and that count; the last is 0
 
   def apply(end: Long): Int = {
     val i = steps.floor(end)
@@ -28,7 +28,7 @@ private[window] final class PaneCounts {
     if (steps.buffer(i) == before) steps.remove(i)
   }
 
-  /** Forgets the windows that end at `end` or before. */
+  /** Discards the counts of windows that end at or before `end`. */
   def forget(end: Long): Unit = {
     val next = Clamped.add(end, 1)
     while (!steps.isEmpty && (steps.size == 1 || steps.frame(1) <= next)) steps.dropFirst()

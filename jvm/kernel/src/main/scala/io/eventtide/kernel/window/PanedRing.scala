@@ -3,58 +3,62 @@ package io.eventtide.kernel.window
 import io.eventtide.kernel.StateVersion
 import io.eventtide.kernel.time.Clamped
 
-/** The frames of one key whose windows give panes: before they close, when they do, and after.
+/** The frames of one key whose windows emit early, on-time and late panes.
   *
-  * The ring closes a window when it is on time. What it is worth before that is found by running a
-  * copy of the ring ahead; after that, by running another one over the frames about those that have
-  * changed, which are kept for as long as a window with them may change. Used for one key after
-  * another: `begin` or `read`, then `add`, `give`, `next` until it says no, then `write` unless it is
-  * empty.
+  * The ring closes a window when it is on time. Early results come from a copy of the ring that
+  * runs ahead. Late results come from another ring, which runs over the frames around the changed
+  * frames; these frames are retained as long as a window with them may change. The instance is
+  * reused for one key after another: `begin` or `read`, then `add`, `give`, `next` until it returns
+  * false, then `write` unless it is empty.
   *
-  *   - '''Guarantee:''' a window with rows gives one pane on time; an early or late one only when rows
-  *     have come since its last pane. Panes are counted from 0 for each window.
+  *   - '''Guarantee:''' a window with rows emits one on-time pane. It emits an early or late pane
+  *     only if rows have arrived since its last pane. Panes are counted from 0 for each window.
   *   - '''Units:''' frame numbers.
-  *   - '''Edges:''' a window whose rows all came after its end, gives late panes only.
-  *   - '''Restart:''' `write` and `read` keep all of it; the record has a version.
+  *   - '''Edges:''' a window whose rows all arrive after it closes emits late panes only.
+  *   - '''Restart:''' `write` and `read` keep all state; the record has a version.
   *   - '''Source:''' Flink's allowed lateness, Beam's panes.
   *
-  * @param givesEarly whether windows may give panes before they close
-  * @param discards whether a pane has only the rows since the last one of its window
+  * @param givesEarly whether windows may emit panes before they close
+  * @param discards whether a pane has only the rows since the last pane of its window
   */
 final class PanedRing(
     shape: WindowShape,
     buffers: Buffers,
-    newRing: BlockArchive => FrameRing,
+    newRing: BlockStore => FrameWindowState,
     archives: PaneArchives,
     givesEarly: Boolean,
     discards: Boolean
 ) {
   private val ring = newRing(archives.open)
-  private val overlay = new ArchiveOverlay(archives.open)
-  private val other = newRing(overlay) // not saved: what windows are worth at another time
+  private val overlay = new CopyOnWriteBlockStore(archives.open)
+  private val other = newRing(overlay) // not saved: computes early and late results
   private val copied = new ByteSink
   private val copy = new ByteSource
 
-  private val sinceEarly = new FrameList // frames with rows since early panes were given
-  private val sinceGiven = new FrameList // frames with rows since any were
+  private val sinceEarly = new FrameList // frames with rows since the last early panes
+  private val sinceGiven = new FrameList // frames with rows since the last panes of any timing
   private val counts = new PaneCounts
 
-  // Closed frames with windows that may change: those that end above `done`.
+  // Closed frames with windows that may still change: windows that end above `done`.
   private val history =
-    new FrameQueue(buffers, archives.closed.getOrElse(BlockArchive.None), PanedRing.BlockSize)
+    new FrameQueue(buffers, archives.closed.getOrElse(BlockStore.None), PanedRing.BlockSize)
   archives.closed.foreach(_ => ring.keepIn(history))
   private var done = 0L
 
   private var boundaries = PaneBoundaries(0, 0, 0)
   private var early: EarlyPanes = EarlyPanes.Never
-  private var running: FrameRing = ring
+  private var running: FrameWindowState = ring
   private var phase: PaneTiming.ByWatermark = PaneTiming.OnTime
-  private var changedUpTo = 0L // the last window that may be late
-  private var sum = PanedRing.NoBuffer // of the rows of a pane that discards
+  private var changedUpTo = 0L // end of the last window that may emit a late pane
+  private var sum = PanedRing.NoBuffer // result of a pane, if `discards`
   private var paneCount = 0
   private var paneTiming: PaneTiming.ByWatermark = PaneTiming.OnTime
 
-  /** Begins a key that has no state: what ends at `closed` has closed, at `last` for good. */
+  /** Begins a key without state.
+    *
+    * @param closed last boundary whose windows are closed
+    * @param last last boundary whose windows can no longer change
+    */
   def begin(closed: Long, last: Long): Unit = {
     ring.begin(closed)
     done = last
@@ -66,16 +70,16 @@ final class PanedRing(
 
   def isEmpty: Boolean = ring.isEmpty && history.isEmpty
 
-  /** As of `FrameRing`. */
-  def skipTo(closed: Long, last: Long): Unit = {
-    ring.skipTo(closed)
+  /** As `FrameWindowState.advanceTo`. */
+  def advanceTo(closed: Long, last: Long): Unit = {
+    ring.advanceTo(closed)
     done = math.max(done, last)
   }
 
-  /** Whether rows have come since early panes were given. */
+  /** Whether rows have arrived since the last early panes. */
   def hasChanged: Boolean = !sinceEarly.isEmpty
 
-  /** Adds what is in `buffer`, which stays the caller's, to a frame; false when it is too late. */
+  /** Merges `buffer`, which the caller keeps, into a frame; returns false if it is too late. */
   def add(frame: Long, buffer: Int): Boolean = {
     val open = shape.lastEnd(frame) > done
     if (open) {
@@ -91,7 +95,7 @@ final class PanedRing(
     if (discards) frames.merge(frame, buffer, buffers)
     else frames.put(frame, PanedRing.NoBuffer)
 
-  /** Begins to give what is due at `boundaries`, and early panes as `early` says. */
+  /** Begins to emit the panes for `boundaries`, and the early panes that `early` allows. */
   def give(boundaries: PaneBoundaries, early: EarlyPanes): Unit = {
     this.boundaries = boundaries
     this.early = early
@@ -104,7 +108,7 @@ final class PanedRing(
     }
   }
 
-  /** Begins with the windows that have closed and end above `from`, up to `until`. */
+  /** Begins with the late panes of closed windows that end above `from` and at most at `until`. */
   private def runOver(from: Long, until: Long): Unit = {
     overlay.clear()
     other.begin(from)
@@ -116,7 +120,7 @@ final class PanedRing(
     changedUpTo = until
   }
 
-  /** Turns to the next pane; false when all have been given. */
+  /** Moves to the next pane; returns false if there is none. */
   def next(): Boolean = {
     leaveResult()
     var found = false
@@ -128,7 +132,7 @@ final class PanedRing(
   private def step(): Boolean = phase match {
     case PaneTiming.Late => other.next(changedUpTo) || { runRing(); step() }
     case PaneTiming.OnTime => ring.next(boundaries.closing) || (hasMore && { runAhead(); step() })
-    case PaneTiming.Early => other.next(FrameRing.Never)
+    case PaneTiming.Early => other.next(FrameWindowState.Never)
   }
 
   private def runRing(): Unit = {
@@ -174,15 +178,15 @@ final class PanedRing(
   /** The end of the pane's window. */
   def end: Long = running.end
 
-  /** How many panes its window has given before. */
+  /** The number of earlier panes of the window. */
   def index: Int = paneCount
 
   def timing: PaneTiming = paneTiming
 
-  /** Whether its window can change no more. */
+  /** Whether the window can no longer change. */
   def isLast: Boolean = end <= boundaries.last
 
-  /** The rows of the pane as one buffer, good until the next call of `next`. */
+  /** The rows of the pane as one buffer, valid until the next call of `next`. */
   def result: Int =
     if (!discards) running.result
     else {
@@ -222,9 +226,9 @@ final class PanedRing(
   private def dropFirst(frames: FrameList): Unit =
     if (discards) frames.releaseFirst(buffers) else frames.dropFirst()
 
-  /** When this key next owes a pane on time, or has something to forget.
+  /** The next boundary at which the key emits an on-time pane or purges frames.
     *
-    * @param lateness so many boundaries after a window's end it is forgotten, at the latest
+    * @param lateness number of boundaries after its end at which a window is purged at the latest
     */
   def due(lateness: Long): Long =
     if (history.isEmpty) ring.due

@@ -1,40 +1,41 @@
 package io.eventtide.kernel.window
 
-/** The rules at the edges of windows, as one system has them; each can be set alone, by `copy`.
+/** The edge rules of windows in one system; a single rule can be changed with `copy`.
   *
-  *   - '''Guarantee:''' a row is late, or in those of its windows that are open, under any of them.
+  *   - '''Guarantee:''' under any profile, a row is either late or in all of its open windows.
   *   - '''Restart:''' immutable; nothing to save.
   *   - '''Source:''' the systems that the profiles are named after.
   *
-  * @param name what the rules are called together
-  * @param bounds which end of a window belongs to it
-  * @param lateRule when a row is late
-  * @param inclusive whether a watermark also says that no rows of its own time are expected
-  * @param delays whether a window may wait for a delay before it gives its one result
-  * @param refires whether a window that has given its result may take rows and give another
-  * @param everyStep whether a step of the watermark that closes nothing counts for the next rows
-  * @param session what is different for sessions
+  * @param name name of the profile
+  * @param bounds end of a window that belongs to it
+  * @param lateRule rule by which a row is late
+  * @param inclusive whether rows with exactly the watermark's time are no longer expected either
+  * @param delays whether a window may wait for a delay before it emits its only result
+  * @param refires whether a window may take late rows after its result and emit another result
+  * @param onEveryAdvance whether an advance of the watermark that closes no window still applies to
+  *   the next rows
+  * @param session rules that differ for sessions
   */
 final case class Profile(
     name: String,
-    bounds: Bounds = Bounds.StartIncluded,
+    bounds: IntervalBounds = IntervalBounds.StartIncluded,
     lateRule: LateRule = LateRule.WindowClosed,
     inclusive: Boolean = false,
     delays: Boolean = false,
     refires: Boolean = false,
-    everyStep: Boolean = false,
+    onEveryAdvance: Boolean = false,
     session: SessionRules = SessionRules()
 ) {
 
-  /** What is closed at a watermark under these rules. */
-  def closing(delay: Long): Closing = Closing(lateRule, if (inclusive) delay - 1 else delay)
+  /** The closing rule of this profile. */
+  def closing(delay: Long): ClosingRule = ClosingRule(lateRule, if (inclusive) delay - 1 else delay)
 }
 
-/** The rules at the edges of sessions.
+/** The edge rules of sessions.
   *
-  * @param touchingMerges whether rows exactly one gap apart are together
-  * @param lateRule when a row is late; its frame is the session that it would be alone
-  * @param closesAbove whether the watermark has to be above the end of a session that closes
+  * @param touchingMerges whether rows exactly one gap apart are in the same session
+  * @param lateRule rule by which a row is late; its frame is the session that it would form alone
+  * @param closesAbove whether a session closes only when the watermark is above its end
   */
 final case class SessionRules(
     touchingMerges: Boolean = false,
@@ -53,7 +54,7 @@ object Profile {
 
   val spark: Profile = Profile(
     "spark",
-    everyStep = true,
+    onEveryAdvance = true,
     session = SessionRules(touchingMerges = true, lateRule = LateRule.FrameClosed)
   )
 
@@ -64,15 +65,17 @@ object Profile {
     session = SessionRules(touchingMerges = true)
   )
 
-  /** Storm itself closes a window at its end, and then loses rows that are equal to both. */
+  /** Storm itself closes a window when the watermark equals its end, and then loses rows of exactly
+    * that time.
+    */
   val storm: Profile = Profile(
     "storm",
-    bounds = Bounds.EndIncluded,
+    bounds = IntervalBounds.EndIncluded,
     lateRule = LateRule.BehindWatermark,
-    everyStep = true
+    onEveryAdvance = true
   )
 
-  val voltsp: Profile = Profile("voltsp", delays = true, everyStep = true)
+  val voltsp: Profile = Profile("voltsp", delays = true, onEveryAdvance = true)
 
   val all: Seq[Profile] = Seq(eventtide, jet, spark, flink, storm, voltsp)
 }

@@ -4,21 +4,21 @@ import io.eventtide.kernel.StateVersion
 
 /** The sessions of one key: rows that follow each other closer than a gap.
   *
-  * There are few at a time, by their first rows: usually the one that grows.
+  * Sessions are ordered by first row. A key has few at a time, usually only the one that grows.
   *
-  *   - '''Guarantee:''' as of `OpenWindows`; sessions come by ascending start.
-  *   - '''Edges:''' a row that comes between two sessions makes them one. Where one that is cut by its
-  *     maximum would not take it, it begins another, whose end may lie beyond the start of the next.
+  *   - '''Guarantee:''' as in `WindowSet`; sessions are emitted in ascending order of start.
+  *   - '''Edges:''' a row between two sessions merges them. If the maximum duration keeps a row out
+  *     of a session, the row starts another session, whose end may be after the start of the next.
   *   - '''Restart:''' the record has a version.
   */
-final class Sessions(spec: SessionSpec, buffers: Buffers) extends OpenWindows {
+final class Sessions(spec: SessionSpec, buffers: Buffers) extends WindowSet {
   private var firsts = new Array[Long](4)
   private var lasts = new Array[Long](4)
   private var held = new Array[Int](4)
-  private var counts = new Array[Int](4) // of results that each has given
+  private var counts = new Array[Int](4) // number of results that each session has emitted
   private var size = 0
 
-  private var judge = Option.empty[Long] // the watermark by which rows are late
+  private var judge = Option.empty[Long] // the watermark that decides which rows are late
   private var lastTime = 0L
   private var shown = Sessions.NoBuffer
   private var startGiven = 0L
@@ -68,7 +68,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers) extends OpenWindows {
     i >= 0 && mark < endOf(i)
   }
 
-  /** The last session that begins at `ts` or before; -1 if there is none. */
+  /** The last session that starts at or before `ts`; -1 if there is none. */
   private def before(ts: Long): Int = {
     val found = java.util.Arrays.binarySearch(firsts, 0, size, ts)
     if (found >= 0) found else -found - 2
@@ -146,11 +146,11 @@ final class Sessions(spec: SessionSpec, buffers: Buffers) extends OpenWindows {
     if (i >= 0 && firsts(i) == start) counts(i) += 1
   }
 
-  // Those of a session go with it.
+  // The count of a session is removed with the session.
   def forget(watermark: Long): Unit = ()
 
   def due: Long = {
-    var earliest = OpenWindows.Never
+    var earliest = WindowSet.Never
     var i = 0
     while (i < size) {
       earliest = math.min(earliest, spec.closesAt(endOf(i)))

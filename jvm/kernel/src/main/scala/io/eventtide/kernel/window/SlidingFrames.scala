@@ -1,38 +1,41 @@
 package io.eventtide.kernel.window
 
-/** The closed frames of sliding windows: the oldest and the newest at hand, the rest in blocks.
+/** The closed frames of sliding windows: the oldest and newest in memory, the rest in blocks.
   *
-  * A window takes a frame in at its end and loses one at its start; between them lie blocks of about
-  * `blockSize` frames, written once when the newest frames fill one, and read once when it becomes the
-  * oldest. So what is read and written for a result does not grow with the length of the window.
+  * A window gains a frame at its end and loses one at its start. Between them are blocks of about
+  * `blockSize` frames. A block is written once, when the newest frames fill it, and read once, when
+  * it becomes the oldest. The reads and writes per result therefore do not grow with the window
+  * length.
   *
-  * The subclasses keep the running combination, by the moments at which a frame changes its place.
+  * Subclasses maintain the running aggregates in the callbacks for frames that move.
   */
 private[window] abstract class SlidingFrames(
     buffers: Buffers,
-    archive: BlockArchive,
+    archive: BlockStore,
     blockSize: Int
-) extends ClosedFrames {
+) extends SlidingAggregator {
   protected val oldest = new FrameList
   protected val newest = new FrameList
-  private val stored = new FrameBlocks(buffers, archive)
+  private val stored = new FrameBlockStore(buffers, archive)
 
-  /** The blocks between, by their first frames. */
+  /** The blocks between `oldest` and `newest`, by first frame. */
   protected def blocks: FrameList
 
-  /** A frame has come to the end of `newest`. */
-  protected def entered(buffer: Int): Unit
+  /** Called after a frame is appended to `newest`. */
+  protected def inserted(buffer: Int): Unit
 
-  /** What was `newest` has become the last block. */
-  protected def archived(block: Long): Unit
+  /** Called after the frames of `newest` have become the last block. */
+  protected def blockClosed(block: Long): Unit
 
-  /** `oldest` has been filled, from the first block or, if there was none, from `newest`. */
-  protected def unfolded(fromBlock: Boolean): Unit
+  /** Called after `oldest` is refilled from the first block, or without blocks from `newest`. */
+  protected def frontRefilled(fromBlock: Boolean): Unit
 
-  /** The first of `oldest` is about to leave. */
+  /** Called before the first frame of `oldest` is evicted. */
   protected def leaves(buffer: Int): Unit
 
-  /** A late row adds to `oldest`, to the `i`-th block, to `newest`; the frame itself is done. */
+  /** Called for a late row in `oldest`, in the `i`-th block or in `newest`. For the latter two, the
+    * frame is already updated.
+    */
   protected def lateOldest(frame: Long, buffer: Int): Unit
   protected def lateBlock(i: Int, buffer: Int): Unit
   protected def lateNewest(buffer: Int): Unit
@@ -40,15 +43,15 @@ private[window] abstract class SlidingFrames(
   final def isEmpty: Boolean = oldest.isEmpty && blocks.isEmpty && newest.isEmpty
 
   final def push(frame: Long, buffer: Int): Unit = {
-    if (newest.size >= blockSize) archived(stored.put(newest, 0, newest.size))
+    if (newest.size >= blockSize) blockClosed(stored.put(newest, 0, newest.size))
     newest.append(frame, buffer)
-    entered(buffer)
+    inserted(buffer)
   }
 
   final def late(frame: Long, buffer: Int): Unit =
     if (isEmpty) {
       newest.merge(frame, buffer, buffers)
-      entered(buffer)
+      inserted(buffer)
     } else if (!newest.isEmpty && frame >= newest.first) {
       newest.merge(frame, buffer, buffers)
       lateNewest(buffer)
@@ -82,10 +85,10 @@ private[window] abstract class SlidingFrames(
   private def unfold(): Unit =
     if (blocks.isEmpty) {
       oldest.take(newest, 0, newest.size)
-      unfolded(fromBlock = false)
+      frontRefilled(fromBlock = false)
     } else {
       stored.take(blocks.first, oldest)
-      unfolded(fromBlock = true)
+      frontRefilled(fromBlock = true)
     }
 
   def clear(): Unit = {

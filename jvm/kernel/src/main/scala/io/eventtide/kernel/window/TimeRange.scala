@@ -1,15 +1,15 @@
 package io.eventtide.kernel.window
 
-/** The times from `lowest` to `highest`, both of them included; none where `lowest` is the higher one.
+/** The times from `lowest` to `highest`, inclusive; empty if `lowest` is above `highest`.
   *
-  *   - '''Units:''' those of event times.
+  *   - '''Units:''' the unit of event time.
   */
 final case class TimeRange(lowest: Long, highest: Long)
 
 object TimeRange {
 
-  /** The first number from `from` to `until` at which a condition holds that holds from there on;
-    * `until` where it holds at none before.
+  /** The first number in `[from, until)` for which `holds` is true; `until` if there is none. Once
+    * `holds` is true, it must be true for all higher numbers.
     */
   @scala.annotation.tailrec
   private[kernel] def first(from: Long, until: Long)(holds: Long => Boolean): Long =

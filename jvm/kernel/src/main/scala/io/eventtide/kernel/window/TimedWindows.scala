@@ -1,55 +1,55 @@
 package io.eventtide.kernel.window
 
-import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.StateVersion
 import io.eventtide.kernel.time.{Clamped, Frame}
+import io.eventtide.kernel.{InvalidArgument, StateVersion}
 
-/** When a key is silent, and for how long it is remembered.
+/** When a key is idle, and how long an empty key is retained.
   *
-  *   - '''Units:''' those of the clock that it is measured by.
+  *   - '''Units:''' the unit of the clock that measures idleness.
   *
-  * @param timeout after so long without a row all that a key holds is given; None for never
-  * @param keep so long after its last row a key is forgotten that holds nothing
-  * @param byEvents whether it is measured by the watermark over all keys, in place of the clock
+  * @param timeout time without a row after which a key emits all its windows; None for never
+  * @param keep time from its last row after which a key without windows is removed
+  * @param inEventTime whether the watermark over all keys measures idleness, instead of the clock
   */
-final case class Silence(timeout: Option[Long], keep: Long, byEvents: Boolean = false) {
+final case class KeyIdleness(timeout: Option[Long], keep: Long, inEventTime: Boolean = false) {
   timeout.filter(_ <= 0).foreach { value =>
     throw new InvalidArgument("idle timeout", value, "more than zero")
   }
   if (keep < 0) throw new InvalidArgument("key ttl", keep, "zero or more")
 
-  // In steps: what is forgotten a little later need not be written down with each row.
+  // Rounds the removal time up, so that it need not be saved again with each row.
   private val steps = Frame(math.max(1, keep / 16))
 
-  /** Whether a key that holds nothing is forgotten, whose last row was at a time. */
+  /** Whether a key without windows is removed at `now`, if its last activity was at `lastSign`. */
   def forgets(lastSign: Long, now: Long): Boolean = now >= Clamped.add(lastSign, keep)
 
-  /** When a key that holds nothing is to be looked at, to be forgotten. */
+  /** The timer for the removal of a key without windows. */
   def forgottenAt(lastSign: Long): Long = steps.ceiling(Clamped.add(lastSign, keep))
 }
 
-/** The windows of one key in its own time: they close by its watermark, or since it is silent.
+/** The windows of one key in its event time: they close by the key's watermark, or when it is idle.
   *
-  * Used for one key after another: `begin` or `read`, then `add`, then `close`, then `next` until it
-  * says no, then `write` unless it is done.
+  * The instance is reused for one key after another: `begin` or `read`, then `add`, then `close`,
+  * then `next` until it returns false, then `write` unless `isDone`.
   *
-  *   - '''Guarantee:''' a row is late by the watermark before the batch, or in all of its windows that
-  *     are open. What silence has closed may be opened again by a row that is not late; the results
-  *     of a window are counted from 0.
-  *   - '''Edges:''' any row is a sign of life, a late one too. Silence moves no watermark.
-  *   - '''Restart:''' `write` and `read` keep all of it; the record has a version.
+  *   - '''Guarantee:''' a row is either late by the watermark before the batch, or in all of its
+  *     open windows. A row that is not late may reopen a window that idleness has closed. The
+  *     results of a window are counted from 0.
+  *   - '''Edges:''' any row counts as activity, also a late row. Idleness does not move the
+  *     watermark.
+  *   - '''Restart:''' `write` and `read` keep all state; the record has a version.
   *   - '''Source:''' VoltSP's `idleTimeout`.
   *
-  * @param peeked windows of the same kind over the same buffers, to look ahead with; None where all
-  *   triggers wait for the end
-  * @param holds whether a result meets the condition of the triggers that have one
+  * @param peeked windows of the same kind over the same buffers, used to compute early results;
+  *   None if all triggers wait for the end
+  * @param holds condition of the triggers that have one, on a result
   */
 final class TimedWindows(
-    windows: OpenWindows,
-    time: KeyTime,
-    silence: Silence,
+    windows: WindowSet,
+    time: KeyWatermark,
+    silence: KeyIdleness,
     triggers: Seq[Trigger] = Seq(Trigger.AtEnd),
-    peeked: Option[OpenWindows] = None,
+    peeked: Option[WindowSet] = None,
     holds: Int => Boolean = _ => true
 ) {
   private val states = triggers.map(new TriggerState(_)).toArray
@@ -57,20 +57,20 @@ final class TimedWindows(
   private val copied = new ByteSink
   private val copy = new ByteSource
 
-  private var lastSign = Long.MinValue // of life
-  private var reached = Long.MinValue // by the clock that silence is measured by
-  private var isAlive = false // by a row that says no time
+  private var lastSign = Long.MinValue // time of the last activity
+  private var reached = Long.MinValue // by the clock that measures idleness
+  private var isAlive = false // has activity in this batch by a row without a time
   private var isSilent = false
-  private var isShown = false
+  private var isPeek = false
   private var phase: PaneTiming = PaneTiming.OnTime
-  private var running = windows // that has been turned to a window
-  private var asked = 0 // the trigger that is asked about that window
+  private var running = windows // the set that has the current window
+  private var asked = 0 // position of the current trigger
   private var isTurned = false
-  private var before = 0 // results that the window had given
+  private var before = 0 // number of earlier results of the current window
   private var givenNow = 0
   private var paneIndex = 0
 
-  /** Begins a key that has no state. */
+  /** Begins a key without state. */
   def begin(): Unit = {
     time.begin()
     windows.begin()
@@ -82,7 +82,7 @@ final class TimedWindows(
   private def open(): Unit = {
     isAlive = false
     isSilent = false
-    isShown = false
+    isPeek = false
     phase = PaneTiming.OnTime
     running = windows
     isTurned = false
@@ -91,26 +91,26 @@ final class TimedWindows(
 
   def watermark: Option[Long] = time.watermark
 
-  /** Whether a row that is late so far may be in time once others of its batch are here. Rows that were
-    * late are to be added once more then, the latest first, since a row is saved by a later one only:
-    * which are late does not depend on the order in which they came.
+  /** Whether a row judged late may be on time once more rows of its batch have arrived. If so, late
+    * rows must be added once more, latest first, because only a later row can make a row on time.
+    * Lateness then does not depend on the order of arrival.
     */
   val judgesTogether: Boolean = windows.judgesTogether
 
-  /** Adds the row in `buffer`, which stays the caller's; false when it is late.
+  /** Adds the row in `buffer`, which the caller keeps; returns false if it is late.
     *
     * @param now the clock
     */
   def add(ts: Long, now: Long, buffer: Int): Boolean = add(ts, ts, 1, now, buffer)
 
-  /** As `add`, for rows of one frame that are together in `buffer`; false when they are late.
+  /** As `add`, for rows of one frame combined in `buffer`; returns false if they are late.
     *
-    * @param lowest of their times
-    * @param highest of their times
-    * @param rows how many they are
+    * @param lowest lowest time of the rows
+    * @param highest highest time of the rows
+    * @param rows number of rows
     */
   def add(lowest: Long, highest: Long, rows: Long, now: Long, buffer: Int): Boolean = {
-    lastSign = math.max(lastSign, if (silence.byEvents) highest else now)
+    lastSign = math.max(lastSign, if (silence.inEventTime) highest else now)
     val onTime = windows.add(lowest, buffer)
     if (onTime) {
       time.accept(lowest, highest)
@@ -119,45 +119,45 @@ final class TimedWindows(
     onTime
   }
 
-  /** Adds a row that has no time, to windows for which times do not matter. It moves no watermark, and
-    * where silence is measured by events it is a sign of life at the time that they have come to.
+  /** Adds a row without a time, to windows that ignore event time. It does not move the watermark.
+    * If idleness is in event time, it counts as activity at the watermark over all keys.
     *
     * @param now the clock
     */
   def addWithoutTime(now: Long, buffer: Int): Unit = {
-    if (silence.byEvents) isAlive = true else lastSign = math.max(lastSign, now)
+    if (silence.inEventTime) isAlive = true else lastSign = math.max(lastSign, now)
     windows.add(TimedWindows.NoTime, buffer): Unit
     if (givesEarly) states.foreach(_.add(windows.mark, windows.apart, 1))
   }
 
-  /** All has been given; the key has more rows, which count as of another batch. */
+  /** Begins another batch of the same key, after all results have been emitted. */
   def again(): Unit = open()
 
-  /** All rows of the batch are here.
+  /** Ends the batch, after its last row.
     *
     * @param now the clock
-    * @param overall the watermark over all keys; None while there is none
-    * @param credited whether the time that has passed counts
+    * @param overall the watermark over all keys; None before the first one
+    * @param credited whether elapsed time counts
     */
   def close(now: Long, overall: Option[Long], credited: Boolean = true): Unit = {
     time.advance(now)
     if (givesEarly) states.foreach(_.close(now))
-    reached = if (silence.byEvents) overall.getOrElse(Long.MinValue) else now
+    reached = if (silence.inEventTime) overall.getOrElse(Long.MinValue) else now
     if (isAlive) lastSign = math.max(lastSign, reached)
     isAlive = false
-    isSilent = (credited || silence.byEvents) && silence.timeout.exists(reached >= since(_))
+    isSilent = (credited || silence.inEventTime) && silence.timeout.exists(reached >= since(_))
   }
 
-  /** Everything is to be given, whatever the watermark and the clock. */
+  /** Makes `next` emit all windows, regardless of the watermark and the clock. */
   def closeAll(): Unit = isSilent = true
 
-  /** As `closeAll`, but each window once, whatever the triggers. */
+  /** As `closeAll`, but each window once, regardless of the triggers. */
   def showAll(): Unit = {
     closeAll()
-    isShown = true
+    isPeek = true
   }
 
-  /** Turns to the next result; false when all have been given. */
+  /** Moves to the next result; returns false if there is none. */
   def next(): Boolean = {
     var found = false
     while (!found && step()) found = isGiven
@@ -165,9 +165,9 @@ final class TimedWindows(
     found
   }
 
-  /** Turns to the next trigger of the window at hand, or to the first one of the next window. */
+  /** Moves to the next trigger of the current window, or to the first one of the next window. */
   private def step(): Boolean =
-    if (isTurned && !isShown && asked + 1 < states.length) {
+    if (isTurned && !isPeek && asked + 1 < states.length) {
       asked += 1
       true
     } else {
@@ -206,7 +206,7 @@ final class TimedWindows(
     def result = holds(running.result)
     if (phase == PaneTiming.Early)
       state.givesOpen && state.givesChanged(running.start, running.end, result)
-    else isShown || state.givesClosed(running.start, running.end, result)
+    else isPeek || state.givesClosed(running.start, running.end, result)
   }
 
   private def count(): Unit = {
@@ -223,20 +223,20 @@ final class TimedWindows(
 
   def timing: PaneTiming = phase
 
-  /** Which trigger has given it, from 0 on. */
+  /** The position of the trigger that fired, from 0 on. */
   def trigger: Int = asked
 
-  /** How many results the window has given before. */
+  /** The number of earlier results of the window. */
   def index: Int = paneIndex
 
-  /** Whether its window can give no other by the same trigger. */
+  /** Whether the same trigger cannot fire for this window again. */
   def isLast: Boolean = phase == PaneTiming.OnTime
 
   def start: Long = running.start
   def end: Long = running.end
   def result: Int = running.result
 
-  /** Whether the key can be forgotten. */
+  /** Whether the key can be removed. */
   def isDone: Boolean =
     windows.isEmpty && (lastSign == Long.MinValue || silence.forgets(lastSign, reached))
 
@@ -244,24 +244,24 @@ final class TimedWindows(
   def closesAt: Long = windows.due
 
   /** The shared watermark at which a window closes without rows. */
-  def due: Long = if (time.isShared) closesAt else OpenWindows.Never
+  def due: Long = if (time.isShared) closesAt else WindowSet.Never
 
-  /** The watermark over all keys at which there is something to do since the key is silent. */
-  def dueBySilence: Long = if (silence.byEvents) silentAt else OpenWindows.Never
+  /** The watermark over all keys at which the idle key has work: windows to emit or its removal. */
+  def dueBySilence: Long = if (silence.inEventTime) silentAt else WindowSet.Never
 
-  /** The clock value at which there is something to do without rows. */
+  /** The clock value at which the key has work without rows. */
   def deadline: Long = {
-    val ofSilence = if (silence.byEvents) OpenWindows.Never else silentAt
+    val ofSilence = if (silence.inEventTime) WindowSet.Never else silentAt
     val all = math.min(
       ofSilence,
-      states.foldLeft(OpenWindows.Never)((at, state) => math.min(at, state.deadline))
+      states.foldLeft(WindowSet.Never)((at, state) => math.min(at, state.deadline))
     )
     if (windows.isEmpty) all else math.min(all, time.dueAt(windows.due))
   }
 
   private def silentAt: Long =
     if (windows.isEmpty) silence.forgottenAt(lastSign)
-    else silence.timeout.fold(OpenWindows.Never)(since)
+    else silence.timeout.fold(WindowSet.Never)(since)
 
   private def since(length: Long): Long = Clamped.add(lastSign, length)
 
@@ -284,6 +284,6 @@ final class TimedWindows(
 }
 
 private object TimedWindows {
-  private val NoTime = 0L // of which nothing is made
+  private val NoTime = 0L // not used by the windows
   private val Version = 1
 }

@@ -1,21 +1,21 @@
 package io.eventtide.kernel.window
 
-/** Combines sliding frames with no inverse, in three merges a result, amortised.
+/** Combines sliding frames without an inverse, in three merges per result, amortised.
   *
-  * Each of `oldest` is kept combined with all of `oldest` after it, so that its first one stands for
-  * all, and taking that away leaves the next; the newest have one running combination. The blocks
-  * between are combined in the same way, one level up.
+  * Each buffer in `oldest` is combined with all later buffers in `oldest`. The first buffer is
+  * therefore the total, and its eviction leaves the total of the rest. `newest` has one running
+  * aggregate. The blocks in between are combined in the same way, one level up.
   *
-  *   - '''Guarantee:''' a result merges at most four buffers, in the order of time.
-  *   - '''Edges:''' a late row costs a merge for each of `oldest` before it, or of the blocks.
+  *   - '''Guarantee:''' a result merges at most four buffers, in time order.
+  *   - '''Edges:''' a late row costs one merge per earlier frame in `oldest`, or per earlier block.
   *   - '''Source:''' two stacks, in Tangwongsan, Hirzel, Schneider, "Low-latency sliding-window
-  *     aggregation in worst-case constant time" (DEBS 2017); the blocks between are ours.
+  *     aggregation in worst-case constant time" (DEBS 2017); the blocks are an Eventtide extension.
   */
-private[window] final class TwoStacks(buffers: Buffers, archive: BlockArchive, blockSize: Int)
+private[window] final class TwoStacks(buffers: Buffers, archive: BlockStore, blockSize: Int)
     extends SlidingFrames(buffers, archive, blockSize) {
   protected val blocks = new FrameList
-  private var turned = 0 // of the blocks, those that are combined with the turned ones after them
-  private var restOfBlocks = -1 // the blocks that are not turned
+  private var turned = 0 // number of leading blocks, each combined with the turned blocks after it
+  private var restOfBlocks = -1 // aggregate of the blocks that are not turned
   private var allOfNewest = -1
 
   def total(): Int = {
@@ -28,18 +28,18 @@ private[window] final class TwoStacks(buffers: Buffers, archive: BlockArchive, b
 
   def giveBack(total: Int): Unit = buffers.release(total)
 
-  protected def entered(buffer: Int): Unit = {
+  protected def inserted(buffer: Int): Unit = {
     if (newest.size == 1) allOfNewest = buffers.copy(buffer)
     else buffers.merge(allOfNewest, buffer)
   }
 
-  protected def archived(block: Long): Unit = {
+  protected def blockClosed(block: Long): Unit = {
     if (blocks.size == turned) restOfBlocks = buffers.copy(allOfNewest)
     else buffers.merge(restOfBlocks, allOfNewest)
     blocks.append(block, allOfNewest)
   }
 
-  protected def unfolded(fromBlock: Boolean): Unit = {
+  protected def frontRefilled(fromBlock: Boolean): Unit = {
     combineBackwards(oldest, oldest.size)
     if (fromBlock) {
       if (turned == 0) turn()

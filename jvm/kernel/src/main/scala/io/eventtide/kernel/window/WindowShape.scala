@@ -3,34 +3,34 @@ package io.eventtide.kernel.window
 import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.time.Clamped
 
-/** Which frames a window is made of. A window is named by its end: the boundary after its last frame.
+/** Which frames a window has. A window is identified by its end, the boundary after its last frame.
   *
-  *   - '''Guarantee:''' at most one window ends at each boundary; `start` never falls as `end` rises.
-  *   - '''Units:''' frame numbers, so that the same shapes fit hours, days and months.
-  *   - '''Edges:''' a tumbling window is a sliding one of one frame.
+  *   - '''Guarantee:''' at most one window ends at each boundary; `start` is monotonic in `end`.
+  *   - '''Units:''' frame numbers, so that the same shapes work for hours, days and months.
+  *   - '''Edges:''' a tumbling window is a sliding window of one frame.
   *   - '''Restart:''' immutable; nothing to save.
   */
 sealed trait WindowShape {
 
-  /** The most frames that a window has, one or more. */
+  /** The maximum number of frames in a window, one or more. */
   def frames: Int
 
   /** The first frame of the window that ends at `end`. */
   def start(end: Long): Long
 
-  /** The first frame of the window that ends next after `boundary`, which may be the last number. */
+  /** The first frame of the next window ending after `boundary`, which may be `Long.MaxValue`. */
   def startAfter(boundary: Long): Long
 
-  /** The end of the last window that `frame` is in. */
+  /** The end of the last window that has `frame`. */
   def lastEnd(frame: Long): Long
 
-  /** How many windows `frame` is in. */
+  /** The number of windows that have `frame`. */
   def windowsOf(frame: Long): Int = (lastEnd(frame) - frame).toInt
 }
 
 object WindowShape {
 
-  /** The most frames that a window may have. */
+  /** The upper limit of `frames`. */
   val MostFrames = 1000000
 
   private[window] def checkFrames(frames: Int): Unit =
@@ -47,12 +47,12 @@ final case class Sliding(frames: Int) extends WindowShape {
   def lastEnd(frame: Long): Long = Clamped.add(frame, frames.toLong)
 }
 
-/** Windows that grow frame by frame up to `frames`, and begin anew. Source: Flink's `CUMULATE`.
+/** Windows that grow frame by frame up to `frames`, then start again. Source: Flink's `CUMULATE`.
   *
   * @param phase
-  *   the number of a frame that a window begins with, from 0 to `frames - 1`
+  *   number of the first frame of a window, from 0 to `frames - 1`
   */
-final case class Cumulating(frames: Int, phase: Int = 0) extends WindowShape {
+final case class Cumulative(frames: Int, phase: Int = 0) extends WindowShape {
   WindowShape.checkFrames(frames)
   if (phase < 0 || phase >= frames)
     throw new InvalidArgument("phase", phase, s"zero or more and below $frames")
@@ -62,7 +62,7 @@ final case class Cumulating(frames: Int, phase: Int = 0) extends WindowShape {
 
   def lastEnd(frame: Long): Long = Clamped.add(frame, frames - before(frame))
 
-  /** How many frames a window has before this one; nothing here can wrap. */
+  /** The number of frames of a window before this frame; cannot overflow. */
   private def before(frame: Long): Long =
     Math.floorMod(Math.floorMod(frame, frames) - phase, frames).toLong
 }

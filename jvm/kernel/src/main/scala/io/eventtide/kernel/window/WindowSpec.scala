@@ -3,14 +3,14 @@ package io.eventtide.kernel.window
 import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.time.{Clamped, FrameGrid}
 
-/** Which windows there are, and by which rules they take rows and close.
+/** The windows of a query, and the rules by which they take rows and close.
   *
-  *   - '''Guarantee:''' see `LateRule` and `Closing`.
-  *   - '''Units:''' whatever unit the grid has.
+  *   - '''Guarantee:''' see `LateRule` and `ClosingRule`.
+  *   - '''Units:''' the unit of the grid.
   *   - '''Restart:''' immutable; nothing to save.
   *
-  * @param grid where windows start and end
-  * @param delay how long after its end a window closes, zero or more
+  * @param grid boundaries at which windows start and end
+  * @param delay time from the end of a window until it closes, zero or more
   */
 final case class WindowSpec(
     grid: FrameGrid,
@@ -20,12 +20,12 @@ final case class WindowSpec(
 ) {
   if (delay < 0) throw new InvalidArgument("delay", delay, "zero or more")
 
-  /** What cuts rows into frames. */
+  /** The grid that assigns rows to frames. */
   val frames: FrameGrid = profile.bounds.cut(grid)
 
   private val closing = profile.closing(delay)
 
-  /** The last boundary that is closed. */
+  /** The last closed boundary. */
   def closed(watermark: Long): Long = closing.closed(watermark, frames)
 
   /** The lowest watermark at which windows that end at `boundary` are closed. */
@@ -36,7 +36,7 @@ final case class WindowSpec(
 
   def isLate(ts: Long, watermark: Long): Boolean = ts < lateBelow(watermark)
 
-  /** The times of rows whose windows are inside a range as a whole, from start to end and delay. */
+  /** The times of rows whose windows, from start to end plus delay, are all inside a range. */
   def within(range: TimeRange): TimeRange = {
     val (first, behind) = (frames.index(range.lowest), frames.index(range.highest) + 1)
     val from = TimeRange.first(first, behind)(startOfFirst(_) >= range.lowest)
@@ -52,6 +52,6 @@ final case class WindowSpec(
   private def endOfLast(frame: Long): Long =
     Clamped.add(grid.start(shape.lastEnd(frame)), delay)
 
-  /** How many windows hold a row of that time. */
+  /** The number of windows that have a row of time `ts`. */
   def windowsOf(ts: Long): Int = shape.windowsOf(frames.index(ts))
 }

@@ -87,10 +87,10 @@ object SessionBoundary {
 /** Windows by the time at which rows come; a clock without rows closes them too. */
 final class FieldByClockPlayer(config: GoldenArgs, deducts: Boolean) extends GoldenPlayer {
   private val spec = FieldWindows.spec(config)
-  private val buffers = new RowBuffers
+  private val buffers = new ObjectBufferPool
   private val rows = mutable.Buffer.empty[GoldenArgs]
-  private val engine = new KeyedBatches[String](
-    KeyRules(WithIngestionTime(), KeyRules.Together, Silence(None, keep = 0)),
+  private val engine = new InMemoryBatches[String](
+    KeyRules(WithIngestionTime(), KeyRules.Together, KeyIdleness(None, keep = 0)),
     () => GoldenWindows.frames(spec, buffers, deducts)
   )
   private var clock = 0L
@@ -105,12 +105,12 @@ final class FieldByClockPlayer(config: GoldenArgs, deducts: Boolean) extends Gol
     case "eof" => closed(engine.open(_))
     case "event" =>
       rows += args
-      val row = KeyedBatches.Row(args.text("key"), clock, buffers.of(rows.length - 1))
+      val row = InMemoryBatches.Row(args.text("key"), clock, buffers.of(rows.length - 1))
       closed(give => engine.batch(clock, Seq(row))(give): Unit)
     case other => throw new UnknownStep(other)
   }
 
-  private def closed(run: (KeyedBatches.Pane[String] => Unit) => Unit): List[Any] = {
+  private def closed(run: (InMemoryBatches.Pane[String] => Unit) => Unit): List[Any] = {
     val all = List.newBuilder[Any]
     run { pane =>
       val inside = buffers(pane.buffer).sorted.map(rows(_)).toList

@@ -141,7 +141,7 @@ object FieldWindows {
     "unit" -> remark
   )
 
-  private val byEvents = fields(
+  private val inEventTime = fields(
     "grace" -> number.optional,
     "time" -> oneOf("stream time of the partition", "stream time").optional,
     "trigger" -> oneOf("event_time").optional,
@@ -150,7 +150,7 @@ object FieldWindows {
   )
 
   val words: Vocabulary = Vocabulary(
-    common ++ byEvents ++ fields("window" -> frames, "lateness" -> oneOf(0L).optional),
+    common ++ inEventTime ++ fields("window" -> frames, "lateness" -> oneOf(0L).optional),
     answer
   )(steps :+ watermark: _*)
 
@@ -165,7 +165,7 @@ object FieldWindows {
   )(steps :+ watermark: _*)
 
   val ofSessions: Vocabulary = Vocabulary(
-    common ++ byEvents ++ fields(
+    common ++ inEventTime ++ fields(
       "window" -> fields(
         "kind" -> oneOf("session"),
         "gap" -> number,

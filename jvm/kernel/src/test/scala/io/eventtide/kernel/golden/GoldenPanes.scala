@@ -7,7 +7,7 @@ import io.eventtide.kernel.window._
 
 /** Windows that give another pane for each row within the allowed lateness, as it comes. */
 final class GoldenPanes(spec: WindowSpec, lateness: Long, discards: Boolean, deducts: Boolean) {
-  private val buffers = new RowBuffers
+  private val buffers = new ObjectBufferPool
   private val rows = mutable.Buffer.empty[GoldenArgs]
   private val rings = mutable.LinkedHashMap.empty[String, PanedRing]
   private var watermark = Option.empty[Long]
@@ -28,7 +28,7 @@ final class GoldenPanes(spec: WindowSpec, lateness: Long, discards: Boolean, ded
 
   /** No more rows come: what is open gives its last pane. */
   def finish(): List[GoldenPane] =
-    all(PaneBoundaries(closed, FrameRing.Never, FrameRing.Never)).sortBy(_.end)
+    all(PaneBoundaries(closed, FrameWindowState.Never, FrameWindowState.Never)).sortBy(_.end)
 
   def restart(): Unit = rings.mapValuesInPlace { (_, before) =>
     val sink = new ByteSink
@@ -73,8 +73,8 @@ final class GoldenPanes(spec: WindowSpec, lateness: Long, discards: Boolean, ded
   private def made(): PanedRing = new PanedRing(
     spec.shape,
     buffers,
-    FrameRing(spec.shape, buffers, deducts, _, blockSize = Int.MaxValue),
-    PaneArchives(BlockArchive.None, Some(BlockArchive.None)),
+    FrameWindowState(spec.shape, buffers, deducts, _, blockSize = Int.MaxValue),
+    PaneArchives(BlockStore.None, Some(BlockStore.None)),
     givesEarly = false,
     discards
   )

@@ -6,7 +6,7 @@ import io.eventtide.kernel.window._
 
 /** The sessions of many keys under one watermark, over rows that are remembered. */
 final class GoldenSessions(spec: SessionSpec) {
-  private val buffers = new RowBuffers
+  private val buffers = new ObjectBufferPool
   private val rows = mutable.Buffer.empty[GoldenArgs]
   private val sessions = mutable.LinkedHashMap.empty[String, Sessions]
   private var watermark = Option.empty[Long]

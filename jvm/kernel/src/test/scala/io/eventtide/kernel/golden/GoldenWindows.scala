@@ -13,7 +13,7 @@ final case class GoldenPane(key: String, start: Long, end: Long, rows: List[Gold
 
 /** The engine over rows that are remembered, so that a window can say which are in it. */
 final class GoldenWindows(val spec: WindowSpec, deducts: Boolean) {
-  private val buffers = new RowBuffers
+  private val buffers = new ObjectBufferPool
   private val rows = mutable.Buffer.empty[GoldenArgs]
   private var engine = make()
 
@@ -38,7 +38,7 @@ final class GoldenWindows(val spec: WindowSpec, deducts: Boolean) {
   def restore(watermarks: Seq[Long], exactly: Boolean): Unit = {
     engine = make()
     engine.restore(
-      watermarks.map(at => KeyedWindows.Saved(Some(at), Map.empty, Map.empty)),
+      watermarks.map(at => InMemoryWindows.Saved(Some(at), Map.empty, Map.empty)),
       exactly
     )
   }
@@ -49,9 +49,9 @@ final class GoldenWindows(val spec: WindowSpec, deducts: Boolean) {
     engine.restore(Seq(saved), exactly = true)
   }
 
-  private def make() = new KeyedWindows[String](spec, buffers, deducts)
+  private def make() = new InMemoryWindows[String](spec, buffers, deducts)
 
-  private def panes(close: (KeyedWindows.Pane[String] => Unit) => Unit): List[GoldenPane] = {
+  private def panes(close: (InMemoryWindows.Pane[String] => Unit) => Unit): List[GoldenPane] = {
     val all = List.newBuilder[GoldenPane]
     close { pane =>
       val inside = buffers(pane.buffer).sorted.map(rows(_)).toList
@@ -67,8 +67,8 @@ object GoldenWindows {
   def frames(spec: WindowSpec, buffers: Buffers, deducts: Boolean): FrameWindows =
     new FrameWindows(spec, ring(spec.shape, buffers, deducts))
 
-  def ring(shape: WindowShape, buffers: Buffers, deducts: Boolean): FrameRing =
-    FrameRing(shape, buffers, deducts, BlockArchive.None, blockSize = Int.MaxValue)
+  def ring(shape: WindowShape, buffers: Buffers, deducts: Boolean): FrameWindowState =
+    FrameWindowState(shape, buffers, deducts, BlockStore.None, blockSize = Int.MaxValue)
 
   /** Plays a case with both ways to combine frames, whichever it was written for. */
   def both(play: Boolean => Unit): Unit = Seq(true, false).foreach(play)

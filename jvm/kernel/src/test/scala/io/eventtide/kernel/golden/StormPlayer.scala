@@ -2,9 +2,9 @@ package io.eventtide.kernel.golden
 
 import scala.collection.mutable
 
-import io.eventtide.kernel.storm.Extent
+import io.eventtide.kernel.rows.WindowLength
 import io.eventtide.kernel.time.Frame
-import io.eventtide.kernel.watermark.{Storm, Substreams}
+import io.eventtide.kernel.watermark.{StormLag, Substreams}
 
 /** `storm`: a case says at its end what came of all its steps. */
 object StormScript {
@@ -48,8 +48,8 @@ object StormScript {
     if (!config.has("length_or_slide"))
       throw new GoldenWaiting("of the builder, which tests/spark/test_golden_storm.py plays")
     config.get("length_or_slide").asInstanceOf[List[Long]].foreach { value =>
-      JetScript.refused(s"time $value")(Extent.Time(value))
-      JetScript.refused(s"rows $value")(Extent.Rows(value.toInt))
+      JetScript.refused(s"time $value")(WindowLength.Time(value))
+      JetScript.refused(s"rows $value")(WindowLength.Rows(value.toInt))
     }
   }
 
@@ -117,7 +117,7 @@ object StormScript {
 
 /** Windows over streams, whose watermark is told on a tick. */
 final class StormPlayer(config: GoldenArgs, engine: StormWindowing) {
-  private val policy = new Substreams(Storm(config.long("lag_ms")), Nil, None)
+  private val policy = new Substreams(StormLag(config.long("lag_ms")), Nil, None)
   config.get("streams").asInstanceOf[List[String]].foreach(policy.declare(_, 0))
 
   private var reached = Option.empty[Long]

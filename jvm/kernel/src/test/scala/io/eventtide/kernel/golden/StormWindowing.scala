@@ -2,7 +2,7 @@ package io.eventtide.kernel.golden
 
 import scala.collection.mutable
 
-import io.eventtide.kernel.storm._
+import io.eventtide.kernel.rows._
 import io.eventtide.kernel.time.Frame
 import io.eventtide.kernel.window._
 
@@ -25,14 +25,15 @@ object StormWindowing {
     val byRow =
       Seq(RowLimits(rows = 3, bytes = 1000, atHand = 5), RowLimits()).map(new OfRows(spec, _))
     spec match {
-      case StormSpec(Extent.Time(length), Extent.Time(slide)) =>
+      case StormSpec(WindowLength.Time(length), WindowLength.Time(slide)) =>
         byRow ++ Seq(true, false).map(new OfFrames(length, slide, _))
       case _ => byRow
     }
   }
 
-  private def extent(of: GoldenArgs): Extent =
-    if (of.has("ms")) Extent.Time(of.long("ms")) else Extent.Rows(of.long("count").toInt)
+  private def extent(of: GoldenArgs): WindowLength =
+    if (of.has("ms")) WindowLength.Time(of.long("ms"))
+    else WindowLength.Rows(of.long("count").toInt)
 
   private final class OfRows(spec: StormSpec, limits: RowLimits) extends StormWindowing {
     private val run = new StormRun(spec, limits)
@@ -49,15 +50,17 @@ object StormWindowing {
       val (_, panes) = run.advance(Some(watermark))
       lastEnd = panes.lastOption.map(_.end).orElse(lastEnd)
       panes.map { pane =>
-        val start = Some(spec.length).collect { case Extent.Time(length) => pane.end - length }
+        val start = Some(spec.length).collect { case WindowLength.Time(length) =>
+          pane.end - length
+        }
         StormGiven(start, pane.end, pane.rows.map(rows).toSet)
       }
     }
 
     // A window of so much time ends at or after the last one.
     def mayBeShown(ts: Long): Boolean = spec.length match {
-      case Extent.Time(length) => lastEnd.forall(ts > _ - length)
-      case _: Extent.Rows => true
+      case WindowLength.Time(length) => lastEnd.forall(ts > _ - length)
+      case _: WindowLength.Rows => true
     }
   }
 

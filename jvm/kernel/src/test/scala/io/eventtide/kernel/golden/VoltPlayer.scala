@@ -50,9 +50,9 @@ final class VoltPlayer(config: GoldenArgs, deducts: Boolean, reading: Option[Str
   private val times = config.inside("time_config")
   private val delay = times.longOr("delay_window_close_ms", 0)
   private val byClock = times.get("time_source") == "PROCESSING_TIME"
-  private val buffers = new RowBuffers
+  private val buffers = new ObjectBufferPool
   private val rows = mutable.Buffer.empty[GoldenArgs]
-  private val engine = new KeyedBatches[String](
+  private val engine = new InMemoryBatches[String](
     VoltPlayer.rules(times, reading),
     () => VoltPlayer.windows(config, buffers, deducts)
   )
@@ -72,14 +72,14 @@ final class VoltPlayer(config: GoldenArgs, deducts: Boolean, reading: Option[Str
     val made = all.map { row =>
       rows += row
       val ts = if (byClock) clock else row.longOr("ts", 0)
-      KeyedBatches.Row(row.text("key"), ts, buffers.of(rows.length - 1))
+      InMemoryBatches.Row(row.text("key"), ts, buffers.of(rows.length - 1))
     }
-    var late = Seq.empty[KeyedBatches.Row[String]]
+    var late = Seq.empty[InMemoryBatches.Row[String]]
     val panes = panesOf(give => late = engine.batch(clock, made)(give))
     answer(panes, late.map(row => all(made.indexOf(row)).get("id")))
   }
 
-  private type Give = (KeyedBatches.Pane[String] => Unit) => Unit
+  private type Give = (InMemoryBatches.Pane[String] => Unit) => Unit
 
   private def panesOf(run: Give): List[Map[String, Any]] = {
     val all = List.newBuilder[Map[String, Any]]
@@ -88,7 +88,7 @@ final class VoltPlayer(config: GoldenArgs, deducts: Boolean, reading: Option[Str
     all.result()
   }
 
-  private def shown(pane: KeyedBatches.Pane[String]): Map[String, Any] = {
+  private def shown(pane: InMemoryBatches.Pane[String]): Map[String, Any] = {
     val ids = buffers(pane.buffer).map(rows(_).get("id")).toSet
     val shown =
       Map[String, Any]("key" -> pane.key, "start" -> pane.start, "end" -> pane.end, "ids" -> ids)
@@ -123,12 +123,12 @@ object VoltPlayer {
         }
     }
     val timeout = Option.when(times.has("idle_timeout_ms"))(times.long("idle_timeout_ms"))
-    val byEvents = times.get("idle_timeout_clock") == "EVENT_TIME"
+    val inEventTime = times.get("idle_timeout_clock") == "EVENT_TIME"
     val group = if (byClock) KeyRules.Together else None
-    KeyRules(policy, group, Silence(timeout, keep = Long.MaxValue, byEvents))
+    KeyRules(policy, group, KeyIdleness(timeout, keep = Long.MaxValue, inEventTime))
   }
 
-  def windows(config: GoldenArgs, buffers: Buffers, deducts: Boolean): OpenWindows = {
+  def windows(config: GoldenArgs, buffers: Buffers, deducts: Boolean): WindowSet = {
     val times = config.inside("time_config")
     val window = config.inside("window")
     val delay = times.longOr("delay_window_close_ms", 0)

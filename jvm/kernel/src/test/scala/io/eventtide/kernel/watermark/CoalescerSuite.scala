@@ -4,10 +4,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.eventtide.kernel.IncompatibleState
-import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.Saved
-import io.eventtide.kernel.UnknownStateVersion
+import io.eventtide.kernel.{IncompatibleState, InvalidArgument, Saved, UnknownStateVersion}
 
 final class CoalescerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 

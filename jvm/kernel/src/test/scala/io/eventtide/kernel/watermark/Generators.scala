@@ -7,7 +7,7 @@ object Generators {
   private val lag = Gen.choose(0L, 12L)
 
   /** Policies that only rows move, whatever the batches they come in. */
-  val byRow: Gen[PolicySpec] = Gen.oneOf(lag.map(WithFixedLag(_)), lag.map(Storm(_)))
+  val byRow: Gen[PolicySpec] = Gen.oneOf(lag.map(WithFixedLag(_)), lag.map(StormLag(_)))
 
   private val lull = Gen.zip(lag, lag).map { case (lag, lull) => LimitingLagAndLull(lag, lull) }
 

@@ -1,15 +1,11 @@
 package io.eventtide.kernel.watermark
 
 import io.eventtide.kernel.golden.Form._
-import io.eventtide.kernel.golden.GoldenArgs
-import io.eventtide.kernel.golden.GoldenPlayer
-import io.eventtide.kernel.golden.GoldenUnknown
-import io.eventtide.kernel.golden.UnknownStep
-import io.eventtide.kernel.golden.Vocabulary
+import io.eventtide.kernel.golden.{GoldenArgs, GoldenPlayer, GoldenUnknown, UnknownStep, Vocabulary}
 
 /** `history.ring`: samples on a grid of the clock. */
 final class HistoryPlayer(config: GoldenArgs) extends GoldenPlayer {
-  private val history = new History(config.long("max_delay"), config.int("stored_samples"))
+  private val history = new DelayLine(config.long("max_delay"), config.int("stored_samples"))
 
   def step(op: String, args: GoldenArgs): Any = op match {
     case "sample" =>

@@ -7,7 +7,7 @@ import io.eventtide.kernel.InvalidArgument
 final class PoliciesSuite extends AnyFunSuite {
 
   /** The smallest values that each reader takes. */
-  private def smallest(reader: PolicyReader): PolicySpec = Policies.read(
+  private def smallest(reader: PolicyFactory): PolicySpec = Policies.read(
     reader.name,
     reader.params
       .map(param => param.name -> param.default.getOrElse(Math.max(param.least, 16)))
@@ -93,7 +93,7 @@ final class PoliciesSuite extends AnyFunSuite {
   test("an algebra moves with the clock when one inside does, and needs what one inside needs") {
     assert(!MinOf(Seq(WithFixedLag(5))).movesWithClock)
     assert(MinOf(Seq(WithFixedLag(5), LimitingRealTimeLag(1))).movesWithClock)
-    assert(MinOf(Seq(WithFixedLag(5), Storm(1))).needsDeclaredSubstreams)
+    assert(MinOf(Seq(WithFixedLag(5), StormLag(1))).needsDeclaredSubstreams)
   }
 
   test("every throttle can be made by its name, and refuses a value below its bounds") {

@@ -2,8 +2,7 @@ package io.eventtide.kernel.watermark
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.kernel.Saved
-import io.eventtide.kernel.UnknownStateVersion
+import io.eventtide.kernel.{Saved, UnknownStateVersion}
 
 /** Edges of single policies; what holds for all of them is in `PolicyLawsSuite`. */
 final class PolicyEdgesSuite extends AnyFunSuite {
@@ -166,9 +165,9 @@ final class PolicyEdgesSuite extends AnyFunSuite {
       WithIngestionTime(),
       MinEventTime(),
       MaxEventTime(),
-      Storm(1),
-      MinOf(Seq(Storm(1))),
-      MaxOf(Seq(Storm(1)))
+      StormLag(1),
+      MinOf(Seq(StormLag(1))),
+      MaxOf(Seq(StormLag(1)))
     ).foreach { spec =>
       val newer = Saved.by(spec.create().save(_)).withVersion(2)
       val refusal = intercept[UnknownStateVersion](spec.create().restore(newer.input))

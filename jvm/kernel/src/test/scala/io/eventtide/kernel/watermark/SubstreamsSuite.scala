@@ -2,10 +2,7 @@ package io.eventtide.kernel.watermark
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.kernel.IncompatibleState
-import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.Saved
-import io.eventtide.kernel.UnknownStateVersion
+import io.eventtide.kernel.{IncompatibleState, InvalidArgument, Saved, UnknownStateVersion}
 
 final class SubstreamsSuite extends AnyFunSuite {
 
@@ -398,7 +395,7 @@ final class SubstreamsSuite extends AnyFunSuite {
 
   test("state of other policies, or of an unknown version, is refused by name") {
     val saved = Saved.by(withNames(new Substreams(lag, Seq(ThrottleByFrame(10))), "a").saveWhole)
-    val refusal = intercept[IncompatibleState](new Substreams(Storm(0)).restore(saved.input))
+    val refusal = intercept[IncompatibleState](new Substreams(StormLag(0)).restore(saved.input))
     assert(
       refusal.getMessage == "state of substreams was saved by with_fixed_lag, but this is storm"
     )

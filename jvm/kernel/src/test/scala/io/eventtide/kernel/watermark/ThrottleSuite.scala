@@ -4,10 +4,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.Saved
-import io.eventtide.kernel.UnknownStateVersion
 import io.eventtide.kernel.watermark.Generators._
+import io.eventtide.kernel.{InvalidArgument, Saved, UnknownStateVersion}
 
 final class ThrottleSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =

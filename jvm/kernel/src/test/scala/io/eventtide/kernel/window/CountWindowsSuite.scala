@@ -7,12 +7,12 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import io.eventtide.kernel.InvalidArgument
 
 final class CountWindowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  private val buffers = new RowBuffers
+  private val buffers = new ObjectBufferPool
   private type Window = (Long, Long, Seq[Int])
   private implicit val asGenerated: Shrink[Int] = Shrink.shrinkAny
 
   private def windows(spec: CountSpec): CountWindows = {
-    val ring = FrameRing(spec.shape, buffers, deducts = false, BlockArchive.None, Int.MaxValue)
+    val ring = FrameWindowState(spec.shape, buffers, deducts = false, BlockStore.None, Int.MaxValue)
     val made = new CountWindows(spec, ring)
     made.begin()
     made

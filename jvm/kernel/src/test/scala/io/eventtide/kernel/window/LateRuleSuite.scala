@@ -19,7 +19,7 @@ final class LateRuleSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       forAll(rows) { row =>
         if (!row.isLate(rule)) {
           assert(row.open.nonEmpty)
-          assert(row.results(rule) == row.open.filter(_ < FrameRing.Never))
+          assert(row.results(rule) == row.open.filter(_ < FrameWindowState.Never))
         }
       }
     }
@@ -71,20 +71,20 @@ object LateRuleSuite {
 
     private def lastEnd: BigInt = shape match {
       case Sliding(frames) => frame + frames
-      case Cumulating(frames, phase) => frame - (frame - phase).mod(frames) + frames
+      case Cumulative(frames, phase) => frame - (frame - phase).mod(frames) + frames
     }
 
     def isLate(rule: LateRule): Boolean =
-      ts < Closing(rule, delay).lateBelow(watermark, grid, shape)
+      ts < ClosingRule(rule, delay).lateBelow(watermark, grid, shape)
 
     /** The ends of the windows that a ring gives which gets this row and nothing else. */
     def results(rule: LateRule): Seq[BigInt] = {
-      val buffers = new RowBuffers
-      val ring = FrameRing(shape, buffers, deducts = false, new MemoryArchive, blockSize = 4)
-      ring.begin(Closing(rule, delay).closed(watermark, grid))
+      val buffers = new ObjectBufferPool
+      val ring = FrameWindowState(shape, buffers, deducts = false, new MemoryArchive, blockSize = 4)
+      ring.begin(ClosingRule(rule, delay).closed(watermark, grid))
       assert(ring.add(grid.index(ts), buffers.of(1)))
       Iterator
-        .continually(ring.next(FrameRing.Never))
+        .continually(ring.next(FrameWindowState.Never))
         .takeWhile(identity)
         .map { _ =>
           assert(buffers(ring.result) == Seq(1))

@@ -60,7 +60,7 @@ object PanedRingLawsSuite {
 
   private val shapes: Gen[WindowShape] = Gen.oneOf(
     Gen.oneOf(1, 2, 3, 12).map(Sliding(_)),
-    Gen.oneOf(3, 7).map(Cumulating(_))
+    Gen.oneOf(3, 7).map(Cumulative(_))
   )
 
   private def rowsAbout(at: Long): Gen[List[Long]] =
@@ -138,7 +138,7 @@ object PanedRingLawsSuite {
 
   /** Plays the same on a ring that is written and read again after every batch. */
   final class Player(one: Case, discards: Boolean, deducts: Boolean) {
-    private val buffers = new RowBuffers
+    private val buffers = new ObjectBufferPool
     private val archives = Seq(new MemoryArchive, new MemoryArchive)
     private var ring = make()
     private var count = 0
@@ -151,7 +151,7 @@ object PanedRingLawsSuite {
     private def make() = new PanedRing(
       one.shape,
       buffers,
-      FrameRing(one.shape, buffers, deducts, _, one.blockSize),
+      FrameWindowState(one.shape, buffers, deducts, _, one.blockSize),
       PaneArchives(archives(0), Option.when(one.lateness > 0)(archives(1))),
       givesEarly = true,
       discards
@@ -169,7 +169,7 @@ object PanedRingLawsSuite {
       batch.rows.nonEmpty || batch.early || ring.due(one.lateness + 2) <= batch.closing
 
     private def take(batch: Batch): Seq[Given] = {
-      ring.skipTo(passed, last)
+      ring.advanceTo(passed, last)
       batch.rows.foreach { frame =>
         count += 1
         val row = buffers.of(count)
@@ -185,7 +185,7 @@ object PanedRingLawsSuite {
 
     /** What a reader of the state gives, to whom all windows close now. */
     def shown(): Seq[(Long, Seq[Int])] = {
-      val all = PaneBoundaries(Long.MinValue, FrameRing.Never, FrameRing.Never)
+      val all = PaneBoundaries(Long.MinValue, FrameWindowState.Never, FrameWindowState.Never)
       ring.give(all, EarlyPanes.Never)
       val panes = Iterator.continually(ring.next()).takeWhile(identity).map(_ => pane()).toList
       assert(panes.forall(pane => pane.timing == PaneTiming.OnTime && pane.isLast))

@@ -8,12 +8,12 @@ final class PanedRingSuite extends AnyFunSuite {
 
   /** A key with a row and a pane on time in each batch, for windows of ten frames. */
   private final class Key(lateness: Long) {
-    private val buffers = new RowBuffers
+    private val buffers = new ObjectBufferPool
     private val archives = Seq(new MemoryArchive, new MemoryArchive)
     private val ring = new PanedRing(
       Sliding(10),
       buffers,
-      FrameRing(Sliding(10), buffers, deducts = false, _, blockSize = 8),
+      FrameWindowState(Sliding(10), buffers, deducts = false, _, blockSize = 8),
       PaneArchives(archives(0), Some(archives(1))),
       givesEarly = true,
       discards = false

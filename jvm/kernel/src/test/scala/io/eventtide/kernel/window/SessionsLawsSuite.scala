@@ -63,7 +63,7 @@ object SessionsLawsSuite {
 
   /** The engine, whose record is written and read at every step. */
   final class Engine(spec: SessionSpec) {
-    private val buffers = new RowBuffers
+    private val buffers = new ObjectBufferPool
     private var windows = fresh()
     private var watermark = Option.empty[Long]
     private var count = 0

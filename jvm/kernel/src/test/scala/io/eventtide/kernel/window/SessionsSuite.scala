@@ -6,7 +6,7 @@ import io.eventtide.kernel.InvalidArgument
 
 /** What can be told about sessions by example; the rest is in `SessionsLawsSuite`. */
 final class SessionsSuite extends AnyFunSuite {
-  private val buffers = new RowBuffers
+  private val buffers = new ObjectBufferPool
 
   private def sessions(spec: SessionSpec, watermark: Option[Long] = None): Sessions = {
     val windows = new Sessions(spec, buffers)
@@ -73,7 +73,7 @@ final class SessionsSuite extends AnyFunSuite {
     assert(windows.due == 8)
     assert(outputs(windows.next(7), windows).isEmpty)
     assert(outputs(windows.next(8), windows) == Seq((0L, 5L, Seq(0))))
-    assert(windows.due == OpenWindows.Never)
+    assert(windows.due == WindowSet.Never)
   }
 
   test("jet's sessions close when the watermark is above their end") {

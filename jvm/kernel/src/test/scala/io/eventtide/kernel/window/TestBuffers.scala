@@ -7,7 +7,7 @@ import scala.collection.mutable
   * A row merged twice is there twice; one deducted that is not there fails, and so does the use of a
   * buffer that was released, or of one of the key before.
   */
-final class RowBuffers extends Buffers {
+final class ObjectBufferPool extends Buffers {
   private val all = mutable.ArrayBuffer.empty[Option[Vector[Int]]]
   private var ofKeysBefore = 0
   var merges = 0
@@ -62,7 +62,7 @@ final class RowBuffers extends Buffers {
 }
 
 /** Blocks in memory, as bytes, so that nothing of a buffer outlives its key. */
-final class MemoryArchive extends BlockArchive {
+final class MemoryArchive extends BlockStore {
   private val blocks = mutable.HashMap.empty[Long, Array[Byte]]
   private val shared = new ByteSink
   var reads = 0

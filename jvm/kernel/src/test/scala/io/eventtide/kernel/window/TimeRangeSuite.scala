@@ -6,7 +6,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.eventtide.kernel.storm.{Extent, StormSpec}
+import io.eventtide.kernel.rows.{StormSpec, WindowLength}
 import io.eventtide.kernel.time.{CalendarGrid, Frame, FrameGrid}
 
 /** Which rows have windows inside a range as a whole. */
@@ -16,7 +16,7 @@ final class TimeRangeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val shapes: Gen[WindowShape] = for {
     frames <- Gen.choose(1, 6)
     phase <- Gen.choose(0, frames - 1)
-    shape <- Gen.oneOf(Sliding(frames), Cumulating(frames, phase))
+    shape <- Gen.oneOf(Sliding(frames), Cumulative(frames, phase))
   } yield shape
 
   private val frames: Gen[FrameGrid] = for {
@@ -57,14 +57,14 @@ final class TimeRangeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val grid = CalendarGrid(length, zone, LocalDateTime.parse("1970-01-01T00:00"))
         val spec = WindowSpec(grid, Sliding(2))
         val TimeRange(lowest, highest) = spec.within(years)
-        assert(isShown(spec, lowest, years) && isShown(spec, highest, years))
-        assert(!isShown(spec, lowest - 1, years) && !isShown(spec, highest + 1, years))
+        assert(isPeek(spec, lowest, years) && isPeek(spec, highest, years))
+        assert(!isPeek(spec, lowest - 1, years) && !isPeek(spec, highest + 1, years))
         assert(lowest - years.lowest < 800 * day && years.highest - highest < 1200 * day)
       }
     }
   }
 
-  private def isShown(spec: WindowSpec, ts: Long, years: TimeRange): Boolean = {
+  private def isPeek(spec: WindowSpec, ts: Long, years: TimeRange): Boolean = {
     val frame = spec.frames.index(ts)
     spec.grid.start(spec.shape.start(frame + 1)) >= years.lowest &&
     spec.grid.start(spec.shape.lastEnd(frame)) <= years.highest
@@ -77,7 +77,7 @@ final class TimeRangeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("windows of Storm's are inside exactly for the times that are said") {
     forAll(Gen.choose(1L, 30L), Gen.choose(1L, 30L)) { (length, slide) =>
-      val spec = StormSpec(Extent.Time(length), Extent.Time(slide))
+      val spec = StormSpec(WindowLength.Time(length), WindowLength.Time(slide))
       val TimeRange(lowest, highest) = spec.within(range)
       (-100L to 100L).foreach { ts =>
         val first = Frame(slide).ceiling(ts)
@@ -87,7 +87,9 @@ final class TimeRangeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         assert(inside == (ts >= lowest && ts <= highest), s"$spec at $ts")
       }
     }
-    assert(StormSpec(Extent.Time(9), Extent.Rows(2)).within(range) == TimeRange(-91, 100))
-    assert(StormSpec(Extent.Rows(9), Extent.Rows(2)).within(range) == range)
+    assert(
+      StormSpec(WindowLength.Time(9), WindowLength.Rows(2)).within(range) == TimeRange(-91, 100)
+    )
+    assert(StormSpec(WindowLength.Rows(9), WindowLength.Rows(2)).within(range) == range)
   }
 }

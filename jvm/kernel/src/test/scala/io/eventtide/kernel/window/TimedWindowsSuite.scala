@@ -8,16 +8,22 @@ import io.eventtide.kernel.watermark._
 
 /** What can be told about keys in their own time by example; see also `KeyedBatchesLawsSuite`. */
 final class TimedWindowsSuite extends AnyFunSuite {
-  private val buffers = new RowBuffers
+  private val buffers = new ObjectBufferPool
   private val spec = WindowSpec(Frame(10, 0), Sliding(1), Profile.voltsp)
 
   private def frames(): FrameWindows = new FrameWindows(spec, newRing())
 
-  private def newRing(): FrameRing =
-    FrameRing(spec.shape, buffers, deducts = false, BlockArchive.None, blockSize = Int.MaxValue)
+  private def newRing(): FrameWindowState =
+    FrameWindowState(
+      spec.shape,
+      buffers,
+      deducts = false,
+      BlockStore.None,
+      blockSize = Int.MaxValue
+    )
 
-  private def key(policy: PolicySpec, silence: Silence): TimedWindows = {
-    val made = new TimedWindows(frames(), new OwnTime(policy, credited = true), silence)
+  private def key(policy: PolicySpec, silence: KeyIdleness): TimedWindows = {
+    val made = new TimedWindows(frames(), new PerKeyWatermark(policy, credited = true), silence)
     made.begin()
     made
   }
@@ -30,7 +36,7 @@ final class TimedWindowsSuite extends AnyFunSuite {
   test("the watermark of a key and its silence are at most 32 bytes beside its windows") {
     for (policy <- Seq(MinEventTime(), MaxEventTime(), WithFixedLag(5))) {
       val far = 1700000000000000L
-      val windows = key(policy, Silence(Some(far), keep = far))
+      val windows = key(policy, KeyIdleness(Some(far), keep = far))
       windows.add(far, now = far, buffers.of(1))
       assert(close(windows, far) == 0)
       val ring = newRing()
@@ -42,7 +48,7 @@ final class TimedWindowsSuite extends AnyFunSuite {
   }
 
   test("a key with open windows is due when it has been silent for the timeout") {
-    val windows = key(MinEventTime(), Silence(Some(7), keep = 100))
+    val windows = key(MinEventTime(), KeyIdleness(Some(7), keep = 100))
     windows.add(3, now = 50, buffers.of(1))
     assert(close(windows, 50) == 0)
     assert(windows.deadline == 57)
@@ -51,7 +57,7 @@ final class TimedWindowsSuite extends AnyFunSuite {
   }
 
   test("a key that holds nothing is forgotten its ttl after its last row") {
-    val windows = key(MaxEventTime(), Silence(Some(7), keep = 100))
+    val windows = key(MaxEventTime(), KeyIdleness(Some(7), keep = 100))
     windows.add(3, now = 50, buffers.of(1))
     close(windows, 57): Unit
     assert(!windows.isDone && windows.deadline == 150)
@@ -62,7 +68,7 @@ final class TimedWindowsSuite extends AnyFunSuite {
   }
 
   test("a key whose policy follows the clock is due when it closes a window") {
-    val windows = key(LimitingLagAndLull(0, 5), Silence(None, keep = 100))
+    val windows = key(LimitingLagAndLull(0, 5), KeyIdleness(None, keep = 100))
     windows.add(3, now = 50, buffers.of(1))
     assert(close(windows, 50) == 0)
     assert(windows.deadline == 50 + 5 + 7)
@@ -70,7 +76,7 @@ final class TimedWindowsSuite extends AnyFunSuite {
   }
 
   test("a key's watermark is not above its rows, wherever the clock would have it") {
-    val windows = key(LimitingTimestampAndWallClockLag(5, 0), Silence(None, keep = 100))
+    val windows = key(LimitingTimestampAndWallClockLag(5, 0), KeyIdleness(None, keep = 100))
     windows.add(3, now = 50, buffers.of(1))
     assert(close(windows, 50) == 0)
     assert(windows.watermark.contains(3L))
@@ -82,8 +88,8 @@ final class TimedWindowsSuite extends AnyFunSuite {
   }
 
   test("a row from the future counts as of the latest time that is not") {
-    val time = new OwnTime(MaxEventTime(), credited = true, latest = 20)
-    val windows = new TimedWindows(frames(), time, Silence(None, keep = 100))
+    val time = new PerKeyWatermark(MaxEventTime(), credited = true, latest = 20)
+    val windows = new TimedWindows(frames(), time, KeyIdleness(None, keep = 100))
     windows.begin()
     assert(windows.add(99, now = 10, buffers.of(1)))
     assert(close(windows, 10) == 0)
@@ -91,17 +97,17 @@ final class TimedWindowsSuite extends AnyFunSuite {
   }
 
   test("nobody is silent while the time that has passed does not count") {
-    val windows = key(MaxEventTime(), Silence(Some(7), keep = 100))
+    val windows = key(MaxEventTime(), KeyIdleness(Some(7), keep = 100))
     windows.add(3, now = 50, buffers.of(1))
     windows.close(500, None, credited = false)
     assert(!windows.next())
     assert(close(windows, 500) == 1)
   }
 
-  private def counted(silence: Silence): TimedWindows = {
+  private def counted(silence: KeyIdleness): TimedWindows = {
     val made = new TimedWindows(
       new CountWindows(CountSpec(2, 2), newRing()),
-      new OwnTime(MaxEventTime(), credited = true),
+      new PerKeyWatermark(MaxEventTime(), credited = true),
       silence
     )
     made.begin()
@@ -109,7 +115,7 @@ final class TimedWindowsSuite extends AnyFunSuite {
   }
 
   test("a row without a time counts, and moves no watermark") {
-    val windows = counted(Silence(None, keep = 100))
+    val windows = counted(KeyIdleness(None, keep = 100))
     windows.addWithoutTime(now = 50, buffers.of(1))
     assert(close(windows, 50) == 0)
     assert(windows.watermark.isEmpty)
@@ -119,19 +125,19 @@ final class TimedWindowsSuite extends AnyFunSuite {
   }
 
   test("a row without a time is a sign of life, at the watermark where silence is told by events") {
-    val byClock = counted(Silence(Some(7), keep = 100))
+    val byClock = counted(KeyIdleness(Some(7), keep = 100))
     byClock.addWithoutTime(now = 50, buffers.of(1))
     assert(close(byClock, 50) == 0 && byClock.deadline == 57)
-    val byEvents = counted(Silence(Some(7), keep = 100, byEvents = true))
-    byEvents.addWithoutTime(now = 50, buffers.of(1))
-    byEvents.close(50, overall = Some(30))
-    assert(!byEvents.next() && byEvents.dueBySilence == 37)
-    byEvents.close(51, overall = Some(37))
-    assert(byEvents.next())
+    val inEventTime = counted(KeyIdleness(Some(7), keep = 100, inEventTime = true))
+    inEventTime.addWithoutTime(now = 50, buffers.of(1))
+    inEventTime.close(50, overall = Some(30))
+    assert(!inEventTime.next() && inEventTime.dueBySilence == 37)
+    inEventTime.close(51, overall = Some(37))
+    assert(inEventTime.next())
   }
 
   test("silence that is no time is refused") {
-    assertThrows[InvalidArgument](Silence(Some(0), keep = 1))
-    assertThrows[InvalidArgument](Silence(None, keep = -1))
+    assertThrows[InvalidArgument](KeyIdleness(Some(0), keep = 1))
+    assertThrows[InvalidArgument](KeyIdleness(None, keep = -1))
   }
 }

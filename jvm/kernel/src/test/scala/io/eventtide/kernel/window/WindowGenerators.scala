@@ -8,7 +8,7 @@ import io.eventtide.kernel.time.Frame
 object WindowGenerators {
   val shapes: Gen[WindowShape] = Gen.oneOf(
     Gen.oneOf(1, 2, 3, 5, 12, 40).map(Sliding(_)),
-    Gen.oneOf(1, 3, 7).flatMap(n => Gen.choose(0, n - 1).map(Cumulating(n, _)))
+    Gen.oneOf(1, 3, 7).flatMap(n => Gen.choose(0, n - 1).map(Cumulative(n, _)))
   )
 
   val grids: Gen[Frame] = for {

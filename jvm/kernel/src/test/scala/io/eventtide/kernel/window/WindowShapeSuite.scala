@@ -14,7 +14,7 @@ final class WindowShapeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   /** The frames of the window that ends at `end`, from the first on. */
   private def first(shape: WindowShape, end: BigInt): BigInt = shape match {
     case Sliding(frames) => end - frames
-    case Cumulating(frames, phase) => end - 1 - (end - 1 - phase).mod(frames)
+    case Cumulative(frames, phase) => end - 1 - (end - 1 - phase).mod(frames)
   }
 
   private def clamp(exact: BigInt): Long =
@@ -39,7 +39,7 @@ final class WindowShapeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("a window of no frames, of too many, or out of phase is refused") {
     intercept[InvalidArgument](Sliding(0))
     intercept[InvalidArgument](Sliding(WindowShape.MostFrames + 1))
-    intercept[InvalidArgument](Cumulating(3, 3))
-    intercept[InvalidArgument](Cumulating(3, -1))
+    intercept[InvalidArgument](Cumulative(3, 3))
+    intercept[InvalidArgument](Cumulative(3, -1))
   }
 }

@@ -1,6 +1,6 @@
 package io.eventtide.spark.options
 
-/** Lengths of time for people. */
+/** Formats durations for people. */
 private[spark] object Durations {
   private val Units = Seq(
     86400000000L -> "d",
@@ -11,7 +11,7 @@ private[spark] object Durations {
     1L -> "us"
   )
 
-  /** A length of time as people write it: `1h 30m`, exact to the microsecond. */
+  /** A human-readable duration such as `1h 30m`, exact to the microsecond. */
   def inWords(micros: Long): String = {
     val (parts, _) = Units.foldLeft((Vector.empty[String], micros)) { case ((words, left), unit) =>
       val (size, name) = unit

@@ -2,10 +2,10 @@ package io.eventtide.spark.options
 
 import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.watermark.PolicySpec
-import io.eventtide.kernel.window.Silence
+import io.eventtide.kernel.window.KeyIdleness
 
-/** Which time keys have, and when they are silent: reads what a user asked for, and writes what later
-  * runs have to know of it.
+/** Reads the options for the time of keys and for idle keys, and writes the options that later runs
+  * need.
   */
 private[options] object KeyTimeCodec {
   private val Day = 86400000000L
@@ -13,38 +13,39 @@ private[options] object KeyTimeCodec {
   private val Scopes = Seq("key", "global", "group").map(scope => scope -> scope)
   private val Clocks = Seq("event_time" -> true, "processing_time" -> false)
 
-  /** The options that decide what becomes of a row and of a window; how often the clock is looked at
-    * does not.
+  /** The options that affect rows and windows. The heartbeat, the interval at which the clock is
+    * polled, does not.
     */
-  def write(settings: KeyTimeSettings): Seq[(String, String)] = {
+  def write(settings: KeyedTimeSettings): Seq[(String, String)] = {
     val silence = settings.silence
     val scope =
       if (settings.policy.isEmpty) "global" else if (settings.isOfGroup) "group" else "key"
-    val rows = Option.when(settings.rowsAtOnce < Int.MaxValue)(settings.rowsAtOnce.toString)
+    val rows = Option.when(settings.maxRowsPerStep < Int.MaxValue)(settings.maxRowsPerStep.toString)
     val options = Seq(
       "scope" -> Some(scope),
-      "key_idle_timeout" -> silence.timeout.map(PolicyTree.duration),
-      "key_idle_clock" -> Clocks.find(_._2 == silence.byEvents).map(_._1),
-      "key_ttl" -> Some(PolicyTree.duration(silence.keep)),
+      "key_idle_timeout" -> silence.timeout.map(PolicyFormatter.duration),
+      "key_idle_clock" -> Clocks.find(_._2 == silence.inEventTime).map(_._1),
+      "key_ttl" -> Some(PolicyFormatter.duration(silence.keep)),
       "max_rows_per_batch" -> rows
     ).collect { case (option, Some(value)) => option -> value }
-    options ++ settings.policy.toSeq.flatMap(OptionsCodec.write(_, ""))
+    options ++ settings.policy.toSeq.flatMap(WatermarkOptionsCodec.write(_, ""))
   }
 
   /** @param policy
-    *   of the watermark; each key, or each group of keys, has one of its own if the scope says so
+    *   the policy of the watermark; the scope decides whether each key, or each group of keys, has
+    *   its own instance
     * @param remembers
-    *   whether there is something to know of a key that holds nothing, whatever its time
+    *   whether a key has state to keep even if it holds no rows, regardless of the scope
     */
   def read(
-      options: Options,
+      options: OptionReader,
       policy: Option[PolicySpec],
       remembers: Boolean
-  ): Option[KeyTimeSettings] = {
+  ): Option[KeyedTimeSettings] = {
     val scope = options.choice("scope", Scopes).getOrElse("global")
     val isOwn = scope != "global"
     val timeout = options.duration("key_idle_timeout", 1)
-    val byEvents = options.choice("key_idle_clock", Clocks).getOrElse(false)
+    val inEventTime = options.choice("key_idle_clock", Clocks).getOrElse(false)
     val keep = options.duration("key_ttl", 0).getOrElse(Day)
     val heartbeat = options.duration("heartbeat", 100000).getOrElse(Minute)
     val rows = options.count("max_rows_per_batch", 1)
@@ -52,7 +53,7 @@ private[options] object KeyTimeCodec {
       throw new InvalidArgument("max_rows_per_batch", most, "given with scope=key only")
     }
     Option.when(isOwn || timeout.isDefined || remembers) {
-      val silence = Silence(timeout, keep, byEvents)
+      val silence = KeyIdleness(timeout, keep, inEventTime)
       val own = policy.filter(_ => isOwn)
       own.filter(_.needsDeclaredSubstreams).foreach { spec =>
         throw new InvalidArgument(
@@ -61,7 +62,7 @@ private[options] object KeyTimeCodec {
           "one that waits for no declared substreams, which keys are not"
         )
       }
-      KeyTimeSettings(own, scope == "group", silence, heartbeat, rows.getOrElse(Int.MaxValue))
+      KeyedTimeSettings(own, scope == "group", silence, heartbeat, rows.getOrElse(Int.MaxValue))
     }
   }
 }

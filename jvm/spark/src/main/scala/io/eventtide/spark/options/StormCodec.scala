@@ -1,39 +1,39 @@
 package io.eventtide.spark.options
 
 import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.storm.{Extent, StormSpec}
+import io.eventtide.kernel.rows.{StormSpec, WindowLength}
 import io.eventtide.spark.EventtideException
 
-/** Reads Storm's windows: a length and a slide, each in time or in rows. */
+/** Reads Storm windows: a length and a slide, each in time or in rows. */
 private[options] object StormCodec {
 
-  /** The options that say which windows there are. */
+  /** The options that define the length and the slide. */
   val Sizes: Seq[String] =
     for { what <- Seq("length", "slide"); unit <- Seq("time", "rows") } yield s"$what.$unit"
 
-  private val MostAtHand = 1000000 // as Storm's `maxEventsInMemory`
+  private val MostAtHand = 1000000 // as `maxEventsInMemory` in Storm
 
-  // Spark's watermark is in whole milliseconds, by which windows of time end.
+  // Time windows end at Spark's watermark, which is in whole milliseconds.
   private val ShortestSlide = 1000L
 
   /** @param isOfIngestion
-    *   whether rows have the time at which they come
+    *   whether the event time of rows is their ingestion time
     */
-  def read(options: Options, isOfIngestion: Boolean): WindowKind.ByStorm = {
+  def read(options: OptionReader, isOfIngestion: Boolean): WindowKind.ByStorm = {
     val spec = StormSpec(extent(options, "length", 1), extent(options, "slide", ShortestSlide))
-    val handsOut = options.choice("result", Seq("rows" -> true, "aggregates" -> false))
+    val emitsRows = options.choice("result", Seq("rows" -> true, "aggregates" -> false))
     val atHand = options.count("rows_in_memory", 1)
     WindowKind.ByStorm(
       spec,
-      handsOut.getOrElse(false),
+      emitsRows.getOrElse(false),
       isOfIngestion,
       atHand.getOrElse(MostAtHand)
     )
   }
 
-  private def extent(options: Options, what: String, shortest: Long): Extent = {
-    val time = options.duration(s"$what.time", shortest).map(Extent.Time)
-    val rows = options.count(s"$what.rows", 1).map(Extent.Rows)
+  private def extent(options: OptionReader, what: String, shortest: Long): WindowLength = {
+    val time = options.duration(s"$what.time", shortest).map(WindowLength.Time)
+    val rows = options.count(s"$what.rows", 1).map(WindowLength.Rows)
     (time, rows) match {
       case (Some(one), None) => one
       case (None, Some(one)) => one
@@ -48,7 +48,7 @@ private[options] object StormCodec {
     }
   }
 
-  /** Refuses what Storm's windows have not. */
+  /** Rejects settings that Storm windows do not support. */
   def refuseOthers(settings: WindowSettings): Unit = {
     def refuse(what: String, value: Any): Nothing =
       throw new InvalidArgument(s"$what of Storm's windows", value, "left out: they have none")
@@ -56,8 +56,8 @@ private[options] object StormCodec {
     if (settings.panes.isDefined) refuse("panes", "early")
     if (settings.hasOwnTime) refuse("scope", "key")
     settings.byKey.flatMap(_.silence.timeout).foreach { timeout =>
-      refuse("idle timeout", PolicyTree.duration(timeout))
+      refuse("idle timeout", PolicyFormatter.duration(timeout))
     }
-    settings.byKey.filter(_.silence.byEvents).foreach(_ => refuse("idle clock", "event_time"))
+    settings.byKey.filter(_.silence.inEventTime).foreach(_ => refuse("idle clock", "event_time"))
   }
 }

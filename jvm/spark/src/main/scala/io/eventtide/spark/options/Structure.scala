@@ -1,16 +1,16 @@
 package io.eventtide.spark.options
 
-/** What saved state depends on, of one input or one window of a query: settings by the names that
-  * users know, with values as users write them. A setting that is not there has its default.
+/** The settings of one input or one window of a query that saved state depends on. Names and values
+  * are those that users write. A missing setting has its default.
   */
 final case class Structure(settings: Seq[(String, String)]) {
 
   def ++(others: IterableOnce[(String, String)]): Structure = Structure(settings ++ others)
 
-  /** One line for people. */
+  /** The settings on one line, for people. */
   def text: String = settings.map { case (name, value) => s"$name=$value" }.mkString(", ")
 
-  /** The settings that are other in another one: name, value here, value there. */
+  /** The settings that differ from `other`: the name, the value here and the value in `other`. */
   def differences(other: Structure): Seq[(String, String, String)] = {
     val (here, there) = (settings.toMap, other.settings.toMap)
     for {
@@ -26,7 +26,7 @@ object Structure {
   def apply(first: (String, String), others: IterableOnce[(String, String)]*): Structure =
     Structure(first +: others.flatten)
 
-  /** A length of time, unless it is zero. */
+  /** A duration setting; None if the duration is zero. */
   private[options] def length(name: String, micros: Long): Option[(String, String)] =
     Option.when(micros != 0)(name -> Durations.inWords(micros))
 }

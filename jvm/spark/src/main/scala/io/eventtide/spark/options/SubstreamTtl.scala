@@ -1,15 +1,15 @@
 package io.eventtide.spark.options
 
-/** When a substream that is idle is forgotten. */
+/** When an idle substream is removed. */
 sealed trait SubstreamTtl
 
 object SubstreamTtl {
 
-  /** So long after its last row. */
+  /** The substream is removed `micros` after its last row. */
   final case class After(micros: Long) extends SubstreamTtl
 
   case object Never extends SubstreamTtl
 
-  /** Where an idle timeout is given, and no other time. */
+  /** The default if only an idle timeout is configured. */
   private[options] val DefaultMicros = 7 * 86400000000L
 }

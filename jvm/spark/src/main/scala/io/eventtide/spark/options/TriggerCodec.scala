@@ -3,11 +3,11 @@ package io.eventtide.spark.options
 import io.eventtide.kernel.window.Trigger
 import io.eventtide.spark.EventtideException
 
-/** Reads triggers that name their results. What belongs to one stands where early panes have it. */
+/** Reads named triggers. Their parameters are the options of early panes. */
 private[options] object TriggerCodec {
   private val Names = Seq("at_window_end", "on_update", "every", "every_rows", "when")
 
-  def read(options: Options, early: Option[PaneSettings]): Seq[NamedTrigger] =
+  def read(options: OptionReader, early: Option[PaneSettings]): Seq[NamedTrigger] =
     options.get("triggers").toSeq.flatMap(_.split(',')).map { name =>
       NamedTrigger(name, trigger(name, early))
     }
@@ -36,7 +36,7 @@ private[options] object TriggerCodec {
       "allowed" -> "one of the triggers needs it"
     )
 
-  /** Refuses what only windows have whose rows are aggregated before they come to their key. */
+  /** Rejects options that only windows with pre-aggregated rows support. */
   def refuseByRow(panes: PaneSettings): Unit = {
     if (panes.latenessMicros > 0) refused("updates()")
     if (panes.discards) refused("discarding()")

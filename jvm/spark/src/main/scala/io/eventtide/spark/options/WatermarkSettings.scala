@@ -2,24 +2,24 @@ package io.eventtide.spark.options
 
 import io.eventtide.kernel.watermark.{FutureGuard, PolicySpec, Substreams, ThrottleSpec}
 
-/** One watermark as a user asked for it, validated. Durations are in microseconds.
+/** The user's settings of one watermark, validated. Durations are in microseconds.
   *
   * @param policy
-  *   what each substream has an instance of
+  *   the policy; each substream has an instance of it
   * @param throttles
   *   applied in this order to the combined watermark
   * @param expected
-  *   substreams that hold the watermark back until they are seen, or until they are idle
+  *   the names of substreams that hold the watermark back until they are seen or idle
   * @param expectedCount
-  *   how many substreams there are, when their names are not known; one or more
+  *   the number of substreams if their names are not known; one or more
   * @param substreams
-  *   what the rows are told apart by
+  *   the description of the substream key
   * @param keepsRefused
   *   whether rows that do not count for the watermark stay in the stream
   * @param ttl
-  *   when a substream that is idle is forgotten; None where that was not said
+  *   when an idle substream is removed; None if the user has not set it
   * @param maxClockStepMicros
-  *   how far the clock may go forward by itself; None for what the session says
+  *   the maximum forward step of the machine's clock; None for the session's setting
   */
 final case class WatermarkSettings(
     policy: PolicySpec,
@@ -30,28 +30,28 @@ final case class WatermarkSettings(
     expectedCount: Option[Int],
     maxSubstreams: Int,
     holdsOnRestart: Boolean,
-    substreams: SubstreamLabel,
+    substreams: SubstreamDescription,
     keepsRefused: Boolean = false,
     ttl: Option[SubstreamTtl] = None,
     maxClockStepMicros: Option[Long] = None
 ) {
 
-  /** Whether the rows are told apart at all. */
-  def hasSubstreams: Boolean = substreams != SubstreamLabel.Whole
+  /** Whether the stream is divided into substreams. */
+  def hasSubstreams: Boolean = substreams != SubstreamDescription.Whole
 
   def movesWithClock: Boolean =
     policy.movesWithClock || idleTimeoutMicros.isDefined || throttles.exists(_.timed)
 
   def isThrottled: Boolean = throttles.nonEmpty
 
-  /** What saved state depends on: a checkpoint of another structure is refused. */
+  /** The settings that saved state depends on. A checkpoint with another structure is rejected. */
   def structure: Structure = Structure(
     "policy" -> policy.structure,
     Seq("substream" -> substreams.text)
   )
 
   /** @param aheadMicros
-    *   how far the clock that they are told is ahead of the machine's
+    *   how far the clock passed to the substreams is ahead of the machine's clock
     */
   def newSubstreams(aheadMicros: Long = 0): Substreams = new Substreams(
     policy.forClockAhead(aheadMicros),
@@ -61,10 +61,11 @@ final case class WatermarkSettings(
     ttlMicros
   )
 
-  /** These in a batch that a run with others has begun, of which this one keeps what shows in results.
+  /** The settings of this run for a replayed batch that a run with `other` settings began. Settings
+    * that affect results stay those of `other`.
     *
-    * A guard that fails the query has let through what is below its limit. What is beyond that has come
-    * to no result yet, and is this run's own to judge.
+    * A guard of `other` that fails the query has accepted the rows below its limit. Rows beyond the
+    * limit have not reached any result, so the guard of this run applies to them.
     */
   def inBatchBegunBy(other: WatermarkSettings): WatermarkSettings = {
     val guards = other.guard match {
@@ -75,7 +76,7 @@ final case class WatermarkSettings(
     other.copy(guard = guards)
   }
 
-  /** When a substream that is idle is forgotten; None for never. */
+  /** The time after which an idle substream is removed; None for never. */
   def ttlMicros: Option[Long] = ttl match {
     case Some(SubstreamTtl.After(micros)) => Some(micros)
     case Some(SubstreamTtl.Never) => None
@@ -83,10 +84,10 @@ final case class WatermarkSettings(
     case None => idleTimeoutMicros.map(math.max(_, SubstreamTtl.DefaultMicros))
   }
 
-  /** Whether they are the partitions of a source that says which it has. */
-  def areOfKafka: Boolean = substreams == SubstreamLabel.Kafka
+  /** Whether the substreams are Kafka partitions. The source reports which partitions exist. */
+  def areOfKafka: Boolean = substreams == SubstreamDescription.Kafka
 
-  /** Whether substreams may come without end though nobody has said so. */
+  /** Whether the number of substreams may grow without bound, although the user set no TTL. */
   def growsUnasked: Boolean = hasSubstreams && !areOfKafka && ttl.isEmpty && ttlMicros.isEmpty
 
 }
@@ -97,24 +98,24 @@ object WatermarkSettings {
   private val Grain = 1000L
 }
 
-/** What the rows of a stream are told apart by.
+/** Describes the substream key of a stream.
   *
   * @param text
-  *   for people, and for the checkpoint's plan: the same however a user spells it
+  *   the key, for people and for the checkpoint's plan; independent of the user's spelling
   * @param why
-  *   for people: who chose it
+  *   where the choice comes from, for people
   */
-final case class SubstreamLabel(text: String, why: String)
+final case class SubstreamDescription(text: String, why: String)
 
-object SubstreamLabel {
+object SubstreamDescription {
 
-  /** A stream that has no substreams. */
-  val Whole: SubstreamLabel =
-    SubstreamLabel("the whole source", "none was named, and the source has none of its own")
+  /** A stream without substreams. */
+  val Whole: SubstreamDescription =
+    SubstreamDescription("the whole source", "none was named, and the source has none of its own")
 
   /** The default for Kafka. */
-  val Kafka: SubstreamLabel = SubstreamLabel("topic, partition", "Kafka's own")
+  val Kafka: SubstreamDescription = SubstreamDescription("topic, partition", "Kafka's own")
 
-  /** One that the user chose. */
-  def named(text: String): SubstreamLabel = SubstreamLabel(text, "named")
+  /** A key that the user chose. */
+  def named(text: String): SubstreamDescription = SubstreamDescription(text, "named")
 }

@@ -4,25 +4,24 @@ import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.kernel.window.{CountSpec, LateRule, Profile, SessionSpec, WindowSpec}
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.late.{LateMode, LateSettings}
 
-/** Turns the flat options of a window into settings.
+/** Parses the flat options of a window into settings.
   *
   * {{{
   *   kind=sliding  size=PT60S  slide=PT1S              tumbling has a size, cumulate size and step
-  *   kind=tumbling size=P1M  time_zone=Europe/Berlin   days (P14D) or months (P12M) of a calendar
+  *   kind=tumbling size=P1M  time_zone=Europe/Berlin   calendar days (P14D) or months (P12M)
   *   offset=PT5S  origin=2024-01-01T00:00:00Z          where windows start
-  *   profile=jet  late_rule=frame_closed            rules; each can be set alone
+  *   profile=jet  late_rule=frame_closed            rules; each can be set separately
   *   delay=PT5S  allowed_lateness=PT1H                 how long a window stays open
   *   kind=session  gap=PT5M  maximum_duration=PT1H  touching=merge
   *   kind=count  rows=100  every=10
   *   kind=storm  length.time=PT20S  slide.rows=3       each in time or in rows
-  *   result=rows  rows_in_memory=1000000               windows are given with their rows
+  *   result=rows  rows_in_memory=1000000               windows are emitted with their rows
   *   scope=key  key_idle_timeout=PT5M  key_idle_clock=event_time  key_ttl=PT24H  heartbeat=PT60S
   *   max_rows_per_batch=1                              with scope=key
   *   late=log  late_to=/data/late
   *   early.every=PT10S  early.rows=1000  updates=true  discarding=true
-  *   triggers=at_window_end,on_update,every,every_rows,when    those that name their results
+  *   triggers=at_window_end,on_update,every,every_rows,when    triggers that name their results
   * }}}
   *
   * Durations are ISO 8601 and become microseconds.
@@ -30,13 +29,13 @@ import io.eventtide.spark.late.{LateMode, LateSettings}
 private[spark] object WindowCodec {
 
   /** @param policy
-    *   of the watermark
+    *   the policy of the watermark
     * @param isOfIngestion
-    *   whether rows have the time at which they come
+    *   whether the event time of rows is their ingestion time
     * @param isLocal
-    *   whether event times are those of a clock without a zone
+    *   whether event times are local times, without a time zone
     * @param hasCondition
-    *   whether there is a condition by which early results are given
+    *   whether a condition triggers early results
     */
   def window(
       values: Map[String, String],
@@ -58,7 +57,7 @@ private[spark] object WindowCodec {
       policy: Option[PolicySpec],
       isOfIngestion: Boolean
   ): WindowSettings = {
-    val options = new Options(values)
+    val options = new OptionReader(values)
     val kind = options.choice("kind", Kinds.map(kind => kind -> kind)).getOrElse("")
     val early = panes(options, hasCondition)
     val emitted = TriggerCodec.read(options, early)
@@ -73,24 +72,25 @@ private[spark] object WindowCodec {
       late(options)
     )
     options.refuseUnread()
-    if (settings.takesRows) early.foreach(TriggerCodec.refuseByRow)
+    if (settings.isRowAtATime) early.foreach(TriggerCodec.refuseByRow)
     settings.storm.foreach(_ => StormCodec.refuseOthers(settings))
     settings
   }
 
   private val Kinds = Seq("tumbling", "sliding", "cumulate", "session", "count", "storm")
 
-  private def windows(kind: String, options: Options, isLocal: Boolean): WindowKind = kind match {
-    case "session" => WindowKind.BySession(session(options))
-    case "count" =>
-      val rows = options.count("rows", 1).getOrElse(missing("rows"))
-      WindowKind.ByCount(CountSpec(rows, options.count("every", 1).getOrElse(rows)))
-    case _ =>
-      val frames = WindowFrames.read(kind, options, isLocal)
-      WindowKind.ByTime(WindowSpec(frames.grid, frames.shape, profile(options), delay(options)))
-  }
+  private def windows(kind: String, options: OptionReader, isLocal: Boolean): WindowKind =
+    kind match {
+      case "session" => WindowKind.BySession(session(options))
+      case "count" =>
+        val rows = options.count("rows", 1).getOrElse(missing("rows"))
+        WindowKind.ByCount(CountSpec(rows, options.count("every", 1).getOrElse(rows)))
+      case _ =>
+        val frames = WindowFrames.read(kind, options, isLocal)
+        WindowKind.ByTime(WindowSpec(frames.grid, frames.shape, profile(options), delay(options)))
+    }
 
-  private def session(options: Options): SessionSpec = {
+  private def session(options: OptionReader): SessionSpec = {
     val gap = options.duration("gap", 1000).getOrElse(missing("gap"))
     val rules = profile(options)
     val touching = options.choice("touching", Seq("separate" -> false, "merge" -> true))
@@ -109,7 +109,7 @@ private[spark] object WindowCodec {
       "allowed" -> "it says how long a window is"
     )
 
-  /** What says which windows there are, as it was written. */
+  /** The options that define where windows start and end, as the user wrote them. */
   private def sizes(values: Map[String, String]): String =
     Seq("size", "slide", "step", "offset", "origin", "time_zone")
       .concat(Seq("gap", "maximum_duration", "touching", "rows", "every"))
@@ -117,22 +117,23 @@ private[spark] object WindowCodec {
       .flatMap(option => values.get(option).map(value => s"$option=$value"))
       .mkString(", ")
 
-  // Spark's watermark excludes its own time, whatever that of the profile's system does.
-  private def profile(options: Options): Profile = {
+  // Spark's watermark excludes its own time, even if the profile's system includes it.
+  private def profile(options: OptionReader): Profile = {
     val named = options.choice("profile", Profile.all.map(profile => profile.name -> profile))
     val rule = options.choice("late_rule", LateRule.all.map(rule => rule.name -> rule))
     val chosen = named.getOrElse(Profile.eventtide)
     chosen.copy(lateRule = rule.getOrElse(chosen.lateRule), inclusive = false)
   }
 
-  private def lateness(options: Options): Long =
+  private def lateness(options: OptionReader): Long =
     options.duration("allowed_lateness", 0).getOrElse(0L)
 
-  // With final rows only, a window that may still change gives its row when it no longer can.
-  private def delay(options: Options): Long =
+  // Without updates, a window emits its final row only when it can no longer change. The allowed
+  // lateness therefore adds to the delay.
+  private def delay(options: OptionReader): Long =
     options.duration("delay", 0).getOrElse(0L) + lateness(options)
 
-  private def panes(options: Options, hasCondition: Boolean): Option[PaneSettings] = {
+  private def panes(options: OptionReader, hasCondition: Boolean): Option[PaneSettings] = {
     val every = options.duration("early.every", 1000)
     val rows = options.count("early.rows", 1)
     val updates = isOn(options, "updates")
@@ -144,10 +145,10 @@ private[spark] object WindowCodec {
     }
   }
 
-  private def isOn(options: Options, option: String): Boolean =
+  private def isOn(options: OptionReader, option: String): Boolean =
     options.choice(option, Seq("true" -> true, "false" -> false)).getOrElse(false)
 
-  private def late(options: Options): LateSettings = {
+  private def late(options: OptionReader): LateSettings = {
     val mode = options.choice("late", LateMode.all.map(mode => mode.name -> mode))
     LateSettings(
       mode.getOrElse(LateMode.Log),

@@ -8,33 +8,33 @@ import scala.util.Try
 
 import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.time.{CalendarGrid, Frame, FrameGrid}
-import io.eventtide.kernel.window.{Cumulating, Sliding, WindowShape}
+import io.eventtide.kernel.window.{Cumulative, Sliding, WindowShape}
 import io.eventtide.spark.EventtideException
 
-/** Which frames a window is made of, and how many of them. */
+/** The frames that windows consist of, and how windows combine them. */
 private[options] final case class WindowFrames(grid: FrameGrid, shape: WindowShape)
 
-/** Reads and writes sizes and where windows start: fixed lengths, or days and months in a time zone. */
+/** Reads and writes the size and start of windows: fixed, or days or months in a time zone. */
 private[options] object WindowFrames {
 
-  // Spark's watermark is in whole milliseconds: a shorter frame could not be told from the next.
+  // Spark's watermark is in whole milliseconds, so it cannot separate shorter frames.
   private val ShortestFrame = 1000L
   private val MicrosOfDay = 86400000000L
   private val ShortestMonth = 28
 
   /** @param isLocal
-    *   whether event times are those of a clock without a zone
+    *   whether event times are local times, without a time zone
     */
-  def read(kind: String, options: Options, isLocal: Boolean): WindowFrames =
+  def read(kind: String, options: OptionReader, isLocal: Boolean): WindowFrames =
     options.get("time_zone").fold(fixed(kind, options)) { name =>
       calendar(kind, options, zone(name), isLocal)
     }
 
-  private def fixed(kind: String, options: Options): WindowFrames = {
+  private def fixed(kind: String, options: OptionReader): WindowFrames = {
     val size = required(options.duration("size", ShortestFrame), "size")
     val step =
       piece(kind).fold(size)(name => required(options.duration(name, ShortestFrame), name))
-    val frames = frameCount(size, step, PolicyTree.duration)
+    val frames = frameCount(size, step, PolicyFormatter.duration)
     val period = if (kind == "cumulate") size else step
     val start = Math.floorMod(
       origin(options).fold(0L)(ChronoUnit.MICROS.between(Instant.EPOCH, _)) +
@@ -45,13 +45,13 @@ private[options] object WindowFrames {
     WindowFrames(Frame(step, Math.floorMod(start, step)), shape(kind, frames, phase))
   }
 
-  /** The options that make these frames, as a user would write them. */
+  /** The options that define these frames, as a user would write them. */
   def write(kind: String, frames: WindowFrames): Seq[(String, String)] = {
     val count = frames.shape.frames.toLong
     frames.grid match {
       case Frame(step, offset) =>
         val start = frames.shape match {
-          case Cumulating(_, phase) => phase * step + offset
+          case Cumulative(_, phase) => phase * step + offset
           case _: Sliding => offset
         }
         sizes(kind, Durations.inWords(count * step), Durations.inWords(step)) ++
@@ -72,10 +72,10 @@ private[options] object WindowFrames {
     if (count == 1) s"1 $name" else s"$count ${name}s"
   }
 
-  // A column without a zone already shows what clocks show: its days all have 24 hours.
+  // A column without a time zone already holds local times, so all of its days have 24 hours.
   private def calendar(
       kind: String,
-      options: Options,
+      options: OptionReader,
       zone: ZoneId,
       isLocal: Boolean
   ): WindowFrames = {
@@ -95,7 +95,7 @@ private[options] object WindowFrames {
     WindowFrames(CalendarGrid(step, clock, start), shape(kind, frames, phase = 0))
   }
 
-  /** The option that cuts a window into frames. */
+  /** The option that sets the length of a frame; None if a window is one frame. */
   private def piece(kind: String): Option[String] = kind match {
     case "tumbling" => None
     case "sliding" => Some("slide")
@@ -103,7 +103,7 @@ private[options] object WindowFrames {
   }
 
   private def shape(kind: String, frames: Int, phase: Int): WindowShape =
-    if (kind == "cumulate") Cumulating(frames, phase) else Sliding(frames)
+    if (kind == "cumulate") Cumulative(frames, phase) else Sliding(frames)
 
   private def required[A](value: Option[A], option: String): A = value.getOrElse {
     throw EventtideException(
@@ -132,19 +132,19 @@ private[options] object WindowFrames {
   }
 
   /** How far windows are moved, below `period`, after which they repeat. */
-  private def offset(options: Options, period: Long): Long = {
+  private def offset(options: OptionReader, period: Long): Long = {
     val offset = options.duration("offset", 0).getOrElse(0L)
     if (offset >= period) {
       throw new InvalidArgument(
         "offset",
-        PolicyTree.duration(offset),
-        s"below ${PolicyTree.duration(period)}, after which windows repeat"
+        PolicyFormatter.duration(offset),
+        s"below ${PolicyFormatter.duration(period)}, after which windows repeat"
       )
     }
     offset
   }
 
-  private def origin(options: Options): Option[Instant] = options.get("origin").map { text =>
+  private def origin(options: OptionReader): Option[Instant] = options.get("origin").map { text =>
     Try(Instant.parse(text)).getOrElse(
       throw notOne("origin", text, "instants in ISO 8601, such as '1970-01-01T00:00:00Z'")
     )
@@ -154,7 +154,7 @@ private[options] object WindowFrames {
     throw notOne("time_zone", name, "names of time zones, such as 'Europe/Berlin'")
   )
 
-  private def period(options: Options, option: String): Option[Period] =
+  private def period(options: OptionReader, option: String): Option[Period] =
     options.get(option).map { text =>
       Try(Period.parse(text)).toOption
         .filter(isCalendar)

@@ -1,36 +1,36 @@
 package io.eventtide.spark.options
 
-import io.eventtide.kernel.storm.{Extent, StormSpec}
+import io.eventtide.kernel.rows.{StormSpec, WindowLength}
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.kernel.window.{
-  BlockArchive,
+  BlockStore,
   Buffers,
   CountSpec,
   CountWindows,
-  FrameRing,
+  FrameWindowState,
   FrameWindows,
+  KeyIdleness,
   LateRule,
-  OpenWindows,
   Profile,
   SessionSpec,
   Sessions,
-  Silence,
   TimeRange,
+  WindowSet,
   WindowShape,
   WindowSpec
 }
 
-/** What decides where windows start and end. Times are in microseconds. */
+/** A kind of windows: defines where windows start and end. Times are in microseconds. */
 sealed trait WindowKind {
 
-  /** How many windows a row of that time is in, where that is known. */
+  /** The number of windows that a row at `ts` belongs to; None if it is not known. */
   def windowsOf(ts: Long): Option[Int]
 
-  /** The times of rows whose windows Spark can show: others are refused. */
+  /** The event times of rows whose windows Spark can display. Other rows are rejected. */
   def times: TimeRange
 
-  /** Which end of a window belongs to it, for people. */
+  /** The bounds of a window, for people: which of its ends are included. */
   def bounds: String
 
   /** How long after its end a window closes. */
@@ -38,41 +38,41 @@ sealed trait WindowKind {
 
   def lateRule: LateRule
 
-  /** Whether a step of the watermark that closes nothing makes rows late that come after it. */
-  def everyStep: Boolean
+  /** Whether every advance of the watermark may make later rows late, even if no window closes. */
+  def onEveryAdvance: Boolean
 
-  /** The lowest event time of results that are still to come at a watermark. */
+  /** The lowest event time of results that may follow at a watermark. */
   def resultsFrom(watermark: Long): Long
 
-  /** What saved state depends on.
+  /** The settings that saved state depends on.
     *
     * @param kind
-    *   what the user calls it
+    *   the user's name for the kind
     */
   def structure(kind: String): Seq[(String, String)]
 }
 
 object WindowKind {
 
-  /** Windows of rows that are put together as they come. */
+  /** Windows whose rows are merged as they arrive. */
   sealed trait Merged extends WindowKind {
 
-    /** The windows of one key, for an operator that takes rows one by one. */
-    def open(buffers: Buffers, deducts: Boolean): OpenWindows
+    /** The windows of one key, for a row-at-a-time operator. */
+    def open(buffers: Buffers, deducts: Boolean): WindowSet
   }
 
   final case class ByTime(spec: WindowSpec) extends Merged {
-    def open(buffers: Buffers, deducts: Boolean): OpenWindows =
+    def open(buffers: Buffers, deducts: Boolean): WindowSet =
       new FrameWindows(spec, ring(spec.shape, buffers, deducts))
 
     def windowsOf(ts: Long): Option[Int] = Some(spec.windowsOf(ts))
     def times: TimeRange = spec.within(EventTimes.All)
     def delay: Long = spec.delay
     def lateRule: LateRule = spec.profile.lateRule
-    def everyStep: Boolean = spec.profile.everyStep
+    def onEveryAdvance: Boolean = spec.profile.onEveryAdvance
     def bounds: String = spec.profile.bounds.name
 
-    // No later than the last instant of the first window that is still to close.
+    // At most the last instant of the first window that has not closed.
     def resultsFrom(watermark: Long): Long =
       math.min(watermark, spec.grid.start(spec.closed(watermark) + 1) - 1)
 
@@ -81,13 +81,13 @@ object WindowKind {
   }
 
   final case class BySession(spec: SessionSpec) extends Merged {
-    def open(buffers: Buffers, deducts: Boolean): OpenWindows = new Sessions(spec, buffers)
+    def open(buffers: Buffers, deducts: Boolean): WindowSet = new Sessions(spec, buffers)
 
     def windowsOf(ts: Long): Option[Int] = Some(1)
     def times: TimeRange = spec.within(EventTimes.All)
     def delay: Long = spec.delay
     def lateRule: LateRule = spec.profile.session.lateRule
-    def everyStep: Boolean = spec.profile.everyStep
+    def onEveryAdvance: Boolean = spec.profile.onEveryAdvance
     def bounds: String = "[first, last + gap)"
     def resultsFrom(watermark: Long): Long = math.min(watermark, spec.closed(watermark))
 
@@ -100,14 +100,14 @@ object WindowKind {
   }
 
   final case class ByCount(spec: CountSpec) extends Merged {
-    def open(buffers: Buffers, deducts: Boolean): OpenWindows =
+    def open(buffers: Buffers, deducts: Boolean): WindowSet =
       new CountWindows(spec, ring(spec.shape, buffers, deducts))
 
     def windowsOf(ts: Long): Option[Int] = None
     def times: TimeRange = EventTimes.All
     def delay: Long = 0
     def lateRule: LateRule = LateRule.WindowClosed // no row is late
-    def everyStep: Boolean = false
+    def onEveryAdvance: Boolean = false
     def bounds: String = "rows by number"
     def resultsFrom(watermark: Long): Long = watermark
 
@@ -115,92 +115,94 @@ object WindowKind {
       Seq("rows" -> spec.size.toString, "every" -> spec.slide.toString)
   }
 
-  /** Windows of rows that are kept one by one.
+  /** Windows whose rows are stored individually.
     *
-    * @param handsOut
-    *   whether a result is the rows of a window, for a function; else aggregates over them
+    * @param emitsRows
+    *   whether a result is the rows of a window, for a function; otherwise aggregates over them
     * @param isOfIngestion
-    *   whether rows have the time at which they come, so that they count at once
+    *   whether the event time of rows is their ingestion time, so that they count at once
     * @param rowsAtHand
-    *   how many rows of a key are in memory at once
+    *   the maximum number of rows of a key that are in memory at once
     */
   final case class ByStorm(
       spec: StormSpec,
-      handsOut: Boolean,
+      emitsRows: Boolean,
       isOfIngestion: Boolean,
       rowsAtHand: Int
   ) extends WindowKind {
 
-    /** Whether a window has a start; one of so many rows has none. */
-    def hasStart: Boolean = spec.length.isInstanceOf[Extent.Time]
+    /** Whether a window has a start. A window with a length in rows has none. */
+    def hasStart: Boolean = spec.length.isInstanceOf[WindowLength.Time]
 
-    /** The start of the window that ends then, if it has one. */
+    /** The start of the window that ends at `end`; `end` itself if windows have no start. */
     def startOf(end: Long): Long = spec.length match {
-      case Extent.Time(length) => Clamped.subtract(end, length)
-      case _: Extent.Rows => end
+      case WindowLength.Time(length) => Clamped.subtract(end, length)
+      case _: WindowLength.Rows => end
     }
 
-    def slidesInTime: Boolean = spec.slide.isInstanceOf[Extent.Time]
+    def slidesInTime: Boolean = spec.slide.isInstanceOf[WindowLength.Time]
 
     def windowsOf(ts: Long): Option[Int] = spec.windowsOf(ts)
     def times: TimeRange = spec.within(EventTimes.All)
     def bounds: String = Profile.storm.bounds.name
     def delay: Long = 0
     def lateRule: LateRule = Profile.storm.lateRule
-    def everyStep: Boolean = Profile.storm.everyStep
+    def onEveryAdvance: Boolean = Profile.storm.onEveryAdvance
 
-    // A window that is still to come ends at the watermark or after it.
+    // Later windows end at the watermark or after it.
     def resultsFrom(watermark: Long): Long = watermark - 1
 
     def structure(kind: String): Seq[(String, String)] =
       Seq("length" -> text(spec.length), "slide" -> text(spec.slide)) ++ rules(bounds, lateRule) ++
         Option.when(isOfIngestion)("processing_time" -> "true") ++
-        Option.when(handsOut)("result" -> "rows")
+        Option.when(emitsRows)("result" -> "rows")
 
-    private def text(extent: Extent): String = extent match {
-      case Extent.Time(micros) => Durations.inWords(micros)
-      case Extent.Rows(count) => s"$count rows"
+    private def text(extent: WindowLength): String = extent match {
+      case WindowLength.Time(micros) => Durations.inWords(micros)
+      case WindowLength.Rows(count) => s"$count rows"
     }
   }
 
   private def rules(bounds: String, lateRule: LateRule): Seq[(String, String)] =
     Seq("bounds" -> bounds, "late_rule" -> lateRule.name)
 
-  private def ring(shape: WindowShape, buffers: Buffers, deducts: Boolean): FrameRing =
-    FrameRing(shape, buffers, deducts, BlockArchive.None, blockSize = Int.MaxValue)
+  private def ring(shape: WindowShape, buffers: Buffers, deducts: Boolean): FrameWindowState =
+    FrameWindowState(shape, buffers, deducts, BlockStore.None, blockSize = Int.MaxValue)
 }
 
-/** Which time a key has, where it is not simply that of the query.
+/** The time of keys, if it is not simply the query's watermark.
   *
   * @param policy
-  *   what moves the watermark of each key, or of each group of keys; None where it is the query's
+  *   the watermark policy of each key, or of each group of keys; None for the query's watermark
   * @param isOfGroup
-  *   whether the keys of a group have one watermark
+  *   whether the keys of a group share one watermark
   * @param heartbeatMicros
-  *   how often the clock is looked at for what is silent, at the most
-  * @param rowsAtOnce
-  *   of so many rows of a key, those after them count as of another batch
+  *   the minimum interval between polls of the clock for idle keys
+  * @param maxRowsPerStep
+  *   the maximum number of rows of a key in one step; further rows count as rows of another batch
   */
-final case class KeyTimeSettings(
+final case class KeyedTimeSettings(
     policy: Option[PolicySpec],
     isOfGroup: Boolean,
-    silence: Silence,
+    silence: KeyIdleness,
     heartbeatMicros: Long,
-    rowsAtOnce: Int
+    maxRowsPerStep: Int
 ) {
 
-  /** Whether something may be due by the clock. */
-  def hasDeadlines: Boolean = !silence.byEvents || policy.exists(_.movesWithClock)
+  /** Whether processing-time timers may exist. */
+  def hasDeadlines: Boolean = !silence.inEventTime || policy.exists(_.movesWithClock)
 
-  /** How often the clock is looked at: a watermark that follows it goes on by a second. */
-  def beatMicros: Long =
+  /** The interval between polls of the clock: at most one second if a watermark follows it. */
+  def pollIntervalMicros: Long =
     if (policy.exists(_.movesWithClock)) math.min(heartbeatMicros, 1000000L) else heartbeatMicros
 
-  /** By which watermarks move, and keys are silent, as text. */
+  /** The options that move watermarks and make keys idle, as text. */
   def rules: String = KeyTimeCodec.write(this).mkString(" ")
 
-  /** What saved state depends on: when a key was last seen is known by one clock. */
+  /** The settings that saved state depends on. The idle clock is one of them, because the time of a
+    * key's last row is saved in one clock only.
+    */
   def structure: Seq[(String, String)] = policy.toSeq.flatMap { own =>
     Seq("watermark_scope" -> (if (isOfGroup) "group" else "key"), "policy" -> own.structure)
-  } ++ Option.when(silence.byEvents)("clock of idle_timeout" -> "event_time")
+  } ++ Option.when(silence.inEventTime)("clock of idle_timeout" -> "event_time")
 }

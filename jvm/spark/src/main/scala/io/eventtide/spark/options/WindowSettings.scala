@@ -1,135 +1,148 @@
 package io.eventtide.spark.options
 
-import io.eventtide.kernel.window.{FrameRing, TimeRange, Trigger, WindowSpec}
-import io.eventtide.spark.late.LateSettings
+import io.eventtide.kernel.window.{FrameWindowState, TimeRange, Trigger, WindowSpec}
 
-/** One kind of windows as a user asked for it, validated. Times are in microseconds.
+/** The user's settings of one window operation, validated. Times are in microseconds.
   *
   * @param kind
-  *   what the user calls it
+  *   the user's name for the kind of windows
   * @param sizes
-  *   how long windows are and where they start, as the user's options say
+  *   the options for the length and start of windows, as the user wrote them
   * @param windows
-  *   their delay is that after which a window can change no more
+  *   the kind of windows; after its delay a window can no longer change
   * @param byKey
-  *   None where keys have the time of the query, and none goes silent
+  *   the time of keys; None if keys have the query's time and never become idle
   * @param panes
-  *   None for one row a window, when it can change no more
+  *   the settings of panes; None for one row per window, emitted when it can no longer change
   * @param emitted
-  *   the triggers whose results say by which of them they are given; none where they do not
+  *   the named triggers, whose results carry the trigger's name; empty without named triggers
   * @param late
-  *   what becomes of late rows
+  *   how late rows are handled
   */
 final case class WindowSettings(
     kind: String,
     sizes: String,
     windows: WindowKind,
-    byKey: Option[KeyTimeSettings],
+    byKey: Option[KeyedTimeSettings],
     panes: Option[PaneSettings],
     emitted: Seq[NamedTrigger],
     late: LateSettings
 ) {
 
-  /** Whether each row is judged by its key, unless it is surely on time. */
-  def takesRows: Boolean =
-    byKey.isDefined || emitted.nonEmpty || !takesTimes
+  /** A summary for query plans, such as `sliding(1m, every=5s), late log`. */
+  def summary: String = {
+    val byEmission =
+      if (emitted.nonEmpty) Some("triggers") else Option.when(panes.isDefined)("panes")
+    val scope = if (hasGroups) Some("a watermark per group") else perKey
+    (Seq(s"$kind($sizes)") ++ scope ++ byEmission :+ late.mode.summary).mkString(", ")
+  }
 
-  /** Whether windows are of time. */
-  def takesTimes: Boolean = windows.isInstanceOf[WindowKind.ByTime]
+  private def perKey: Option[String] = Option.when(hasOwnTime)("a watermark per key")
 
-  /** Whether windows are of so many rows. */
+  /** Whether lateness is decided for each row at its key, unless the row is certainly on time. */
+  def isRowAtATime: Boolean =
+    byKey.isDefined || emitted.nonEmpty || !isTimeWindow
+
+  /** Whether windows are frame-based time windows. */
+  def isTimeWindow: Boolean = windows.isInstanceOf[WindowKind.ByTime]
+
+  /** Whether windows are count windows. */
   def counts: Boolean = windows.isInstanceOf[WindowKind.ByCount]
 
-  /** Storm's windows, if they are; their rows are kept one by one. */
+  /** Storm windows, whose rows are stored individually; None for other kinds. */
   def storm: Option[WindowKind.ByStorm] = windows match {
     case storm: WindowKind.ByStorm => Some(storm)
     case _ => None
   }
 
-  /** Whether there is something to know of a key that holds nothing. */
+  /** Whether a key has state to keep even if it holds no rows. */
   def remembers: Boolean = counts || storm.isDefined
 
   /** Whether results are the rows of windows. */
-  def handsOut: Boolean = storm.exists(_.handsOut)
+  def emitsRows: Boolean = storm.exists(_.emitsRows)
 
-  /** Whether each key, or each group of keys, has a watermark of its own. */
+  /** Whether each key, or each group of keys, has its own watermark. */
   def hasOwnTime: Boolean = byKey.exists(_.policy.isDefined)
 
-  /** Whether the keys of a group have one watermark. */
+  /** Whether the keys of a group share one watermark. */
   def hasGroups: Boolean = byKey.exists(_.isOfGroup)
 
-  /** How many rows of a key are taken before its watermark moves. */
-  def rowsAtOnce: Int = byKey.fold(Int.MaxValue)(_.rowsAtOnce)
+  /** The maximum number of rows of a key that are processed before its watermark moves. */
+  def maxRowsPerStep: Int = byKey.fold(Int.MaxValue)(_.maxRowsPerStep)
 
-  /** When windows give results whose rows come one by one. */
+  /** The triggers of row-at-a-time windows. */
   def triggers: Seq[NamedTrigger] =
     if (emitted.nonEmpty) emitted
     else Seq(NamedTrigger("", panes.fold(Trigger.AtEnd)(_.trigger)))
 
-  /** The windows of rows that are aggregated by frames before they come to their key. */
+  /** The windows whose rows are pre-aggregated by frame. */
   def spec: WindowSpec = windows match {
     case WindowKind.ByTime(spec) => spec
     case other => throw new IllegalStateException(s"no frames: $other")
   }
 
-  /** As `spec`, but for when windows give their result on time. */
+  /** As `spec`, but with the delay of on-time results. */
   lazy val onTime: WindowSpec = spec.copy(delay = delay)
 
-  /** The times of rows whose windows Spark can show: others are refused. */
+  /** The event times of rows whose windows Spark can display. Other rows are rejected. */
   lazy val times: TimeRange = windows.times
 
-  /** How long after its end a window gives its result on time. */
+  /** The time from the end of a window until it emits its on-time result. */
   def delay: Long = windows.delay - latenessMicros
 
   private def latenessMicros: Long = panes.fold(0L)(_.latenessMicros)
 
-  /** In how many frames, at the least, so much time has passed that a window can change no more. */
+  /** A number of frames after which the allowed lateness has passed for certain, so that a window
+    * can no longer change.
+    */
   def latenessFrames: Long = {
     val shortest = spec.grid.start(1) - spec.grid.start(0)
     latenessMicros / math.max(1, shortest / 2) + 2
   }
 
-  /** Whether results say what they are. */
+  /** Whether results have pane columns. */
   def hasPanes: Boolean =
     panes.isDefined || emitted.nonEmpty || byKey.exists(_.silence.timeout.isDefined)
 
-  /** Whether something may be due by the clock. */
+  /** Whether processing-time timers may exist. */
   def hasDeadlines: Boolean =
     triggers.exists(_.trigger.every.isDefined) || byKey.exists(_.hasDeadlines)
 
-  /** By which windows close and keys are silent, where that is not the query's watermark alone. By
-    * others, which another run may have, something else may be due.
+  /** The options that close windows and make keys idle, as text; empty if the query's watermark
+    * alone does. A run with other rules may have other timers.
     */
   def rules: String = byKey.fold("")(_.rules)
 
-  /** All that may be other in another run, as text. */
-  def choices: String = ChoicesCodec.write(this)
+  /** All options that may differ between runs, as text. */
+  def choices: String = MutableOptionsCodec.write(this)
 
-  /** The same windows by other choices, as `choices` said them. */
-  def by(choices: String): WindowSettings = ChoicesCodec.read(choices, this)
+  /** The same windows with other options, in the form of `WindowSettings.choices`. */
+  def by(choices: String): WindowSettings = MutableOptionsCodec.read(choices, this)
 
-  /** How long after one batch by the clock the next may be run: what is silent is looked for at
-    * intervals, what was asked for at a time is given then.
+  /** The minimum time between two batches that the clock starts. Idle keys are looked for at
+    * intervals. A trigger with an interval fires at its time, so the minimum is 0.
     */
-  def beatMicros: Long =
-    if (triggers.exists(_.trigger.every.isDefined)) 0 else byKey.fold(0L)(_.beatMicros)
+  def pollIntervalMicros: Long =
+    if (triggers.exists(_.trigger.every.isDefined)) 0 else byKey.fold(0L)(_.pollIntervalMicros)
 
-  /** Up to where a watermark closes, in the numbers in which what is due is kept. */
+  /** The position up to which a watermark closes windows, in the unit of timers: microseconds for
+    * row-at-a-time windows, otherwise frame numbers.
+    */
   def closedUpTo(watermark: Long): Long =
-    if (takesRows) watermark else onTime.closed(watermark)
+    if (isRowAtATime) watermark else onTime.closed(watermark)
 
-  /** The lowest watermark that closes what is due there. */
+  /** The lowest watermark that fires a timer at `due`. */
   def closesAt(due: Long): Long =
-    if (takesRows || due == FrameRing.Never) due else onTime.closesAt(due)
+    if (isRowAtATime || due == FrameWindowState.Never) due else onTime.closesAt(due)
 
-  /** Whether the query's watermark makes rows late by each of its steps, as windows may want it. */
-  def countsEveryStep: Boolean = !hasOwnTime && windows.everyStep
+  /** Whether every advance of the query's watermark needs a batch, even if no window closes. */
+  def batchOnEveryAdvance: Boolean = !hasOwnTime && windows.onEveryAdvance
 
-  /** As `closedUpTo`, for what can change no more. */
+  /** As `closedUpTo`, for windows that can no longer change. */
   def closedForGood(watermark: Long): Long =
-    if (takesRows) watermark else spec.closed(watermark)
+    if (isRowAtATime) watermark else spec.closed(watermark)
 
-  /** What saved state depends on: a checkpoint of another structure is refused. */
+  /** The settings that saved state depends on. A checkpoint with another structure is rejected. */
   def structure: Structure = Structure(
     "kind" -> kind,
     windows.structure(kind),
@@ -142,41 +155,41 @@ final case class WindowSettings(
     triggerStructure
   )
 
-  // Windows of time are kept in another form where their rows come one by one.
+  // Row-at-a-time time windows have another state format.
   private def byRow: Option[(String, String)] =
-    Option.when(takesTimes && takesRows)(WindowSettings.ByRow -> "given")
+    Option.when(isTimeWindow && isRowAtATime)(WindowSettings.RowAtATime -> "given")
 
-  // What is kept of a key depends on which triggers there are, not on their numbers.
+  // The state of a key depends on the set of triggers, not on their intervals and row counts.
   private def triggerStructure: Option[(String, String)] =
-    Option.when(takesRows && triggers.exists(_.trigger.givesEarly)) {
+    Option.when(isRowAtATime && triggers.exists(_.trigger.givesEarly)) {
       if (emitted.isEmpty) "early" -> "given" else "emit" -> emitted.map(_.name).mkString(", ")
     }
 }
 
 object WindowSettings {
 
-  /** Whose watermark closes the windows of `choices`: "global", "key" or "group". */
-  def scope(choices: String): String = ChoicesCodec.scope(choices)
+  /** The watermark scope of the windows of `choices`: "global", "key" or "group". */
+  def scope(choices: String): String = MutableOptionsCodec.scope(choices)
 
-  /** What makes the rows of windows of time come to their key one by one. */
-  private val ByRow = "emit, idle_timeout or watermark_scope"
+  /** The settings that make time windows row-at-a-time. */
+  private val RowAtATime = "emit, idle_timeout or watermark_scope"
 }
 
-/** A trigger by the name that its results have. */
+/** A trigger and the name that its results carry. */
 final case class NamedTrigger(name: String, trigger: Trigger)
 
-/** What a window gives besides one row when it closes.
+/** The panes that a window emits in addition to one row when it closes.
   *
   * @param latenessMicros
-  *   for how long after it has given its result on time, a window takes rows and gives it again
+  *   the time after the on-time result in which a window accepts rows and emits updated results
   * @param earlyEveryMicros
-  *   how long after a row a window gives an early pane
+  *   the time from a row to an early pane of its window
   * @param earlyRows
-  *   after how many rows of its key it does so
+  *   the number of rows of a key after which a window emits an early pane
   * @param hasCondition
-  *   whether it does so when its results meet a condition
+  *   whether a window emits an early pane when its results meet a condition
   * @param discards
-  *   whether a pane has only the rows since the last one of its window
+  *   whether a pane contains only the rows since the previous pane of its window
   */
 final case class PaneSettings(
     latenessMicros: Long,
@@ -188,7 +201,7 @@ final case class PaneSettings(
 
   def givesEarly: Boolean = earlyEveryMicros.isDefined || earlyRows.isDefined || hasCondition
 
-  /** The same as one trigger. */
+  /** These settings as one trigger. */
   def trigger: Trigger =
     Trigger(atEnd = true, every = earlyEveryMicros, rows = earlyRows, onCondition = hasCondition)
 }

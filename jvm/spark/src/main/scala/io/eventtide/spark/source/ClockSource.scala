@@ -15,7 +15,9 @@ import org.apache.spark.sql.connector.read.{Scan, ScanBuilder}
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-/** The source that a policy's clock speaks through: it has no rows, and its offset counts ticks. */
+/** The source with which a policy's clock triggers batches. It has no rows; its offset counts
+  * ticks.
+  */
 final class ClockSource extends TableProvider {
   override def inferSchema(options: CaseInsensitiveStringMap): StructType = ClockSource.Schema
 
@@ -26,7 +28,7 @@ final class ClockSource extends TableProvider {
   ): Table = ClockTable
 }
 
-private object ClockSource {
+private[spark] object ClockSource {
 
   val Schema: StructType = new StructType().add("tick", LongType)
 }

@@ -10,9 +10,10 @@ import org.apache.spark.sql.connector.read.streaming.{
   SupportsTriggerAvailableNow
 }
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReaderFactory}
-import org.apache.spark.sql.eventtide.RunningQuery
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
 
-import io.eventtide.spark.query.{QueryWatermark, QueryWatermarks}
+import io.eventtide.spark.query.run.{QueryWatermark, QueryWatermarks}
+import io.eventtide.spark.spi.TickSource
 
 private final case class ClockOffset(ticks: Long) extends Offset {
   override def json: String = ticks.toString
@@ -20,19 +21,22 @@ private final case class ClockOffset(ticks: Long) extends Offset {
 
 /** The clock of one run of a query.
   *
-  * Spark asks every source for its latest offset on each trigger, and runs a batch when any differs
-  * from the last one read. So the offset changes only when the clock would move the watermark, and
-  * stays null, "nothing yet", until the first tick. Every watermark node brings a clock, since Spark
-  * refuses a checkpoint whose number of sources has changed; the first one to open
-  * ticks for the query. All look for steps of the machine's clock: each is asked after the source of its
-  * input, and Spark takes the batch's timestamp after the last one.
+  * Spark polls every source for its latest offset on each trigger. It runs a batch if any offset
+  * differs from the last one read. So the offset changes only when the clock would advance the
+  * watermark. It stays null, which means no data yet, until the first tick.
+  *
+  * Every watermark node adds a clock, because Spark refuses a checkpoint whose number of sources
+  * has changed. The first clock that opens ticks for the query. All clocks check for steps of the
+  * machine's clock: Spark polls each one after the source of its input, and takes the batch's
+  * timestamp after the last one.
   */
 private[spark] final class ClockStream(query: QueryWatermark, leads: Boolean)
     extends MicroBatchStream
+    with TickSource
     with SupportsTriggerAvailableNow
     with ReportsSourceMetrics {
 
-  // What the clock showed when an available-now run began; None in any other run.
+  // The time at which an available-now run began; None in any other run.
   private var begunMs: Option[Long] = None
 
   override def prepareForTriggerAvailableNow(): Unit = begunMs = Some(query.nowMs)
@@ -70,13 +74,13 @@ private[spark] final class ClockStream(query: QueryWatermark, leads: Boolean)
 
 private object ClockStream {
 
-  /** Opens a clock, on the thread of the query that is starting.
+  /** Opens a clock on the thread of the query that is starting.
     *
-    * It runs before the query's first offset is written: a plan that cannot work, or does not fit the
-    * checkpoint, is refused here.
+    * It runs before the query's first offset is written. A plan that is invalid, or does not match
+    * the checkpoint, fails here.
     */
   def open(): ClockStream = {
-    val query = QueryWatermarks.attach(RunningQuery.starting())
+    val query = QueryWatermarks.attach(StreamExecutionAccess.starting())
     new ClockStream(query, leads = query.claimClock())
   }
 }

@@ -13,90 +13,91 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 import org.apache.spark.sql.types.LongType
 
-import io.eventtide.kernel.window.{BlockArchive, ByteSink, ByteSource, FrameRing}
+import io.eventtide.kernel.window.{BlockStore, ByteSink, ByteSource, FrameWindowState}
 import io.eventtide.spark.EventtideException
 
-/** The state of one partition: rings, their blocks, and the indexes of what falls due.
+/** The state of one partition: the window state of each key, its blocks, and the timer indexes.
   *
-  * An entry of the index says from which end on a key owes results, at every boundary until its ring
-  * is empty or has a gap. So a key that is always active has an entry that never moves.
+  * An entry of the index by end holds the first end with a timer of a key. The timer fires at every
+  * boundary from there on, until the key's window state is empty or has a gap. So the entry of a
+  * key that is always active never moves.
   *
-  * In the index by the clock a key stands at a time at which it was due once: it is put at a later one
-  * when that has come. So a key that is always active is moved once in its timeout. When keys are due
-  * indeed is counted beside the index. Keys whose rows come one by one are indexed by ends in the same
-  * way, since each row may put off what they owe.
+  * An entry of the index by processing time may hold an earlier timer of its key. It moves to a
+  * later time once the earlier one has passed. So the entry of a key that is always active moves
+  * once per timeout. The current timers are counted beside the index. If the input has unaggregated
+  * rows, keys are indexed by end in the same way, since each row may delay their timers.
   *
-  * A key need not be saved after windows of it have closed: what `closed` says is passed over when it
-  * is read.
+  * A key need not be saved after its windows have closed: windows up to `closed` are skipped when
+  * it is read.
   *
-  * Its fields `byEnd` and `byClock` are the keys by the end, and by the time, at which they next owe
-  * a result. The keys of a group are by their ends in `groups`, which has to be turned to the group.
+  * The fields `byEnd` and `byClock` index keys by the end, and by the processing time, of their
+  * next timer. `groups` indexes the keys of a group by end; the group has to be opened first.
   *
   * @param nowMicros
-  *   the batch's timestamp
+  *   the batch's time by the query's clock
   * @param isByRow
-  *   whether the rows of keys come one by one
+  *   whether the input has unaggregated rows
   * @param rules
-  *   by which watermarks of keys move, and keys are silent
+  *   the options that determine per-key watermarks and idleness
   * @param before
-  *   what the partition remembers
+  *   the partition's metadata after the batch before
   */
 private[spark] final class FrameStore(
     store: StateStore,
-    families: FrameFamilies,
+    families: WindowStateLayout,
     batchId: Long,
     nowMicros: Long,
     isByRow: Boolean,
     rules: String,
-    record: PartitionRecord,
-    before: Option[PartitionFacts]
+    record: PartitionMetaStore,
+    before: Option[PartitionMeta]
 ) {
-  val byEnd = new DueIndex(store, families.dueIndex, before.map(_.byEnd))
-  val byClock = new DueIndex(store, families.deadlineIndex, before.map(_.byClock))
-  val groups: Option[GroupStore] =
-    families.groups.map(_ => new GroupStore(store, families, batchId))
+  val byEnd = new TimerIndex(store, families.dueIndex, before.map(_.byEnd))
+  val byClock = new TimerIndex(store, families.deadlineIndex, before.map(_.byClock))
+  val groups: Option[WatermarkGroupStore] =
+    families.groups.map(_ => new WatermarkGroupStore(store, families, batchId))
 
-  private val deadlines = new Owed(byClock, before.fold(new DueCounts)(_.deadlines))
-  private val ends = new Owed(byEnd, before.fold(new DueCounts)(_.ends))
+  private val deadlines = new Owed(byClock, before.fold(new TimerHistogram)(_.deadlines))
+  private val ends = new Owed(byEnd, before.fold(new TimerHistogram)(_.ends))
   private var keys = before.fold(0L)(_.keys)
-  private val values = new ByteRow
+  private val values = new BinaryRow
   private val source = new ByteSource
   private var key: UnsafeRow = _
-  private var stored = false // whether the present key has state
-  private var isAsRead = false // whether nothing of it has been written
+  private var stored = false // whether the current key has state
+  private var isUnmodified = false // whether nothing of the key has been written
   private var nextId = batchId << 32
 
-  /** What the indexes have for the present key: its id, and under which end it stands where its rows
-    * have been aggregated before.
+  /** The current key's id and entries in the indexes: `due` is its end if all input rows are
+    * aggregated.
     */
   private var id = 0L
-  private var due = FrameRing.Never
-  private var dueInGroup = FrameRing.Never
+  private var due = FrameWindowState.Never
+  private var dueInGroup = FrameWindowState.Never
 
-  /** Of the state: which one it is. */
+  /** The state partition id. */
   def partition: Int = store.id.partitionId
 
-  /** The id of the present key; no other key ever has it. */
+  /** The id of the current key; ids are never reused. */
   def keyId: Long = id
 
-  /** Windows that end at this boundary or before were given before this batch. */
+  /** The boundary up to which windows were emitted before this batch. */
   val closed: Long = before.fold(Long.MinValue)(_.closed)
 
-  /** The highest watermark that a key has ever had of its own; `Long.MinValue` for none. */
+  /** The highest per-key watermark so far; `Long.MinValue` for none. */
   val watermark: Long = before.fold(Long.MinValue)(_.watermark)
 
-  /** Whether the keys with state may have other watermarks, or be due at other times, than is known. */
-  val hasOtherRules: Boolean = before.exists(_.rules != rules)
+  /** Whether the timing options have changed since the keys' timers were set. */
+  val timingChanged: Boolean = before.exists(_.rules != rules)
 
-  /** How many keys have state. */
+  /** The number of keys with state. */
   def keyCount: Long = keys
 
-  /** Turns to a key; true when it has state, which can then be read. */
+  /** Opens a key; true if it has state, which can then be read. */
   def open(key: UnsafeRow): Boolean = {
     this.key = key
     val value = store.get(key)
     stored = value != null
-    isAsRead = stored
+    isUnmodified = stored
     if (stored) resume(value) else begin()
     stored
   }
@@ -104,14 +105,14 @@ private[spark] final class FrameStore(
   private def begin(): Unit = {
     id = nextId
     nextId += 1
-    due = FrameRing.Never
+    due = FrameWindowState.Never
     ends.begin()
     deadlines.begin()
-    dueInGroup = FrameRing.Never
+    dueInGroup = FrameWindowState.Never
   }
 
   private def resume(value: UnsafeRow): Unit = {
-    ByteRow.open(value, source)
+    BinaryRow.open(value, source)
     FrameStore.checkVersion(source.getByte())
     id = source.getNumber()
     if (isByRow) ends.read() else due = source.getNumber()
@@ -119,25 +120,27 @@ private[spark] final class FrameStore(
     if (groups.isDefined) dueInGroup = source.getNumber()
   }
 
-  /** Reads the present key's state. */
+  /** Reads the current key's state. */
   def read(content: ByteSource => Unit): Unit = content(source)
 
-  /** Whether the present key is well indexed and its blocks are as they were, if it is next due then. */
-  def mayStay(nextDue: Long, boundary: Long): Boolean =
-    isAsRead && isDueAgain(nextDue, boundary)
+  /** Whether the current key need not be saved: its index entry fits the next timer, and its blocks
+    * are unchanged.
+    */
+  def canSkipWrite(nextDue: Long, boundary: Long): Boolean =
+    isUnmodified && isDueAgain(nextDue, boundary)
 
-  /** A key that owes a result at the very next boundary stays where it is in the index. */
+  /** A key with a timer at the very next boundary keeps its index entry. */
   private def isDueAgain(nextDue: Long, boundary: Long) =
     due < nextDue && nextDue == boundary + 1
 
-  /** Saves the present key's state, with the end, the time, and the end by the watermark of its group
-    * at which it is next due.
+  /** Saves the current key's state with its next timers: by end, by processing time, and by end for
+    * the watermark of its group.
     */
   def save(
       nextDue: Long,
       boundary: Long,
       nextDeadline: Long,
-      nextInGroup: Long = FrameRing.Never
+      nextInGroup: Long = FrameWindowState.Never
   )(content: ByteSink => Unit): Unit = {
     if (isByRow) ends.move(nextDue, boundary)
     else if (!isDueAgain(nextDue, boundary)) due = byEnd.move(key, id, due, nextDue)
@@ -157,26 +160,26 @@ private[spark] final class FrameStore(
     stored = true
   }
 
-  /** What the present key owes by one of the indexes, which may be behind. */
-  private final class Owed(index: DueIndex, val counts: DueCounts) {
-    private var indexed = FrameRing.Never // where the key stands
-    private var due = FrameRing.Never // there or later
+  /** The current key's timer in one of the indexes, whose entry may hold an earlier time. */
+  private final class Owed(index: TimerIndex, val counts: TimerHistogram) {
+    private var indexed = FrameWindowState.Never // the indexed time
+    private var due = FrameWindowState.Never // the timer: that time or later
 
     def begin(): Unit = {
-      indexed = FrameRing.Never
-      due = FrameRing.Never
+      indexed = FrameWindowState.Never
+      due = FrameWindowState.Never
     }
 
-    /** Says when the key is next due; what the index has up to `passed` has had its turn. */
+    /** Sets the key's next timer; index entries up to `passed` have been processed. */
     def move(next: Long, passed: Long): Unit = {
-      val mayStay = next != FrameRing.Never && indexed <= next && indexed > passed
-      if (!mayStay) indexed = index.move(key, id, indexed, next)
+      val canSkipWrite = next != FrameWindowState.Never && indexed <= next && indexed > passed
+      if (!canSkipWrite) indexed = index.move(key, id, indexed, next)
       counts.move(due, next)
       due = next
     }
 
     def write(out: ByteSink): Unit = {
-      val isIndexed = indexed != FrameRing.Never
+      val isIndexed = indexed != FrameWindowState.Never
       out.putByte(if (isIndexed) 1 else 0)
       if (isIndexed) {
         out.putNumber(indexed)
@@ -193,7 +196,7 @@ private[spark] final class FrameStore(
     }
   }
 
-  private def moveInGroup(group: GroupStore, next: Long): Unit =
+  private def moveInGroup(group: WatermarkGroupStore, next: Long): Unit =
     dueInGroup = group.index.move(key, id, dueInGroup, next)
 
   private def count(more: Int): Unit = {
@@ -201,14 +204,14 @@ private[spark] final class FrameStore(
     groups.foreach(_.addKeys(more))
   }
 
-  /** Forgets the present key; true when it had state. */
+  /** Removes the current key; true if it had state. */
   def drop(): Boolean = {
     val had = stored
     if (had) {
-      if (isByRow) ends.move(FrameRing.Never, FrameRing.Never)
-      else byEnd.move(key, id, due, FrameRing.Never): Unit
-      deadlines.move(FrameRing.Never, FrameRing.Never)
-      groups.foreach(moveInGroup(_, FrameRing.Never))
+      if (isByRow) ends.move(FrameWindowState.Never, FrameWindowState.Never)
+      else byEnd.move(key, id, due, FrameWindowState.Never): Unit
+      deadlines.move(FrameWindowState.Never, FrameWindowState.Never)
+      groups.foreach(moveInGroup(_, FrameWindowState.Never))
       store.remove(key)
       count(-1)
     }
@@ -216,15 +219,15 @@ private[spark] final class FrameStore(
     had
   }
 
-  /** Remembers what there is of the partition as a whole, and answers it.
+  /** Saves and returns the metadata of the partition.
     *
     * @param closing
-    *   windows that end at this boundary or before have been given now
+    *   the boundary up to which windows have been emitted in this batch or before
     * @param highest
-    *   what `watermark` is now
+    *   the new value of `watermark`
     */
-  def finish(closing: Long, highest: Long): PartitionFacts = {
-    val facts = PartitionFacts(
+  def finish(closing: Long, highest: Long): PartitionMeta = {
+    val facts = PartitionMeta(
       keys,
       byEnd.head,
       byClock.head,
@@ -247,42 +250,42 @@ private[spark] final class FrameStore(
     blockKeyOf(joined(key, number))
   }
 
-  /** All keys with state, as they are now. */
+  /** A snapshot of all keys with state. */
   def allKeys: StateStoreIterator[UnsafeRowPair] = store.iterator()
 
-  /** The id of a key with that state. */
+  /** The id of a key with this state. */
   def idOf(value: UnsafeRow): Long = {
-    ByteRow.open(value, source)
+    BinaryRow.open(value, source)
     FrameStore.checkVersion(source.getByte())
     source.getNumber()
   }
 
-  /** The blocks of the present key's ring. */
-  val blocks: BlockArchive = new Blocks(FrameFamilies.Blocks)
+  /** The blocks of the current key's window state. */
+  val blocks: BlockStore = new Blocks(WindowStateLayout.Blocks)
 
-  /** The blocks of its frames that have closed, and may change; of rows that wait, where windows keep
-    * rows.
+  /** The blocks of the current key's closed frames that may still change. For windows that retain
+    * rows, the blocks of rows that wait for the watermark.
     */
-  val history: BlockArchive = new Blocks(FrameFamilies.History)
+  val history: BlockStore = new Blocks(WindowStateLayout.History)
 
-  private final class Blocks(family: String) extends BlockArchive {
-    private val values = new ByteRow
+  private final class Blocks(family: String) extends BlockStore {
+    private val values = new BinaryRow
 
     def sink(): ByteSink = values.begin()
 
     def write(block: Long, content: ByteSink): Unit = {
-      isAsRead = false
+      isUnmodified = false
       store.put(blockKey(block), values.end(), family)
     }
 
     def read(block: Long): ByteSource = {
       val source = new ByteSource
-      ByteRow.open(store.get(blockKey(block), family), source)
+      BinaryRow.open(store.get(blockKey(block), family), source)
       source
     }
 
     def remove(block: Long): Unit = {
-      isAsRead = false
+      isUnmodified = false
       store.remove(blockKey(block), family)
     }
   }
@@ -293,14 +296,14 @@ private[spark] object FrameStore {
   /** Opens the state of a partition. */
   def open(
       store: StateStore,
-      families: FrameFamilies,
+      families: WindowStateLayout,
       batchId: Long,
       nowMicros: Long,
       isByRow: Boolean = false,
       rules: String = ""
   ): FrameStore = {
     families.create(store)
-    val record = new PartitionRecord(store, families)
+    val record = new PartitionMetaStore(store, families)
     val before = record.read()
     val state =
       new FrameStore(
@@ -313,8 +316,8 @@ private[spark] object FrameStore {
         record,
         before
       )
-    // The first format had no such record.
-    if (before.isEmpty && state.byEnd.head != FrameRing.Never) checkVersion(1)
+    // Format 1 has no such record.
+    if (before.isEmpty && state.byEnd.head != FrameWindowState.Never) checkVersion(1)
     state
   }
 

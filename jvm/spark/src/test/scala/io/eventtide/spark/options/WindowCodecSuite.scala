@@ -11,9 +11,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.kernel.time.{CalendarGrid, Frame}
 import io.eventtide.kernel.watermark.WithFixedLag
-import io.eventtide.kernel.window.{Cumulating, LateRule, Sliding}
+import io.eventtide.kernel.window.{Cumulative, LateRule, Sliding}
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.late.{LateMode, LateSettings}
 
 class WindowCodecSuite extends AnyFunSuite {
   private val berlin = ZoneId.of("Europe/Berlin")
@@ -51,7 +50,7 @@ class WindowCodecSuite extends AnyFunSuite {
   test("every bolt of the border file is read") {
     border("storm_options.json") { options =>
       val settings = WindowCodec.window(options, isLocal = false)
-      assert(settings.handsOut == options.contains("result"))
+      assert(settings.emitsRows == options.contains("result"))
       assert(settings.storm.isDefined == (options("kind") == "storm"))
       assert(settings.by(settings.choices) == settings)
     }
@@ -86,7 +85,7 @@ class WindowCodecSuite extends AnyFunSuite {
       .map { one =>
         val options =
           one.get("options").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
-        OptionsCodec.policy(new Options(options), "")
+        WatermarkOptionsCodec.policy(new OptionReader(options), "")
       }
       .filterNot(_.needsDeclaredSubstreams)
       .toSet
@@ -141,7 +140,7 @@ class WindowCodecSuite extends AnyFunSuite {
     val moved =
       read("kind" -> "cumulate", "size" -> "PT60S", "step" -> "PT10S", "offset" -> "PT25S")
     assert(moved.spec.grid == Frame(10000000, 5000000))
-    assert(moved.spec.shape == Cumulating(6, phase = 2))
+    assert(moved.spec.shape == Cumulative(6, phase = 2))
     val early = read("kind" -> "tumbling", "size" -> "PT10S", "origin" -> "1969-12-31T23:59:57Z")
     assert(early.spec.grid == Frame(10000000, 7000000))
   }
@@ -153,7 +152,7 @@ class WindowCodecSuite extends AnyFunSuite {
     assert(week.shape == Sliding(7))
     val soFar = read("kind" -> "cumulate", "size" -> "P12M", "step" -> "P1M", zone).spec
     assert(soFar.grid == CalendarGrid(Period.ofMonths(1), berlin, epoch))
-    assert(soFar.shape == Cumulating(12))
+    assert(soFar.shape == Cumulative(12))
     val fiscal =
       read("kind" -> "tumbling", "size" -> "P1Y", zone, "origin" -> "2024-03-31T22:00:00Z")
     val april = LocalDateTime.of(2024, 4, 1, 0, 0)

@@ -11,12 +11,12 @@ import org.apache.spark.sql.types.{IntegerType, StructType}
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.kernel.window.FrameRing
+import io.eventtide.kernel.window.FrameWindowState
 import io.eventtide.spark.EventtideException
 
 /** What a partition knows of itself, and formats that are refused; queries test all the rest. */
 final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
-  private val families = FrameFamilies(new StructType().add("key", IntegerType))
+  private val families = WindowStateLayout(new StructType().add("key", IntegerType))
   private val keyOf = UnsafeProjection.create(families.keys)
 
   private def settings = {
@@ -25,7 +25,7 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
     conf
   }
 
-  private def newProvider(families: FrameFamilies) = families.provider(
+  private def newProvider(families: WindowStateLayout) = families.provider(
     StateStoreId(Files.createTempDirectory("frames").toString, 0, 0),
     new StateStoreConf(settings),
     new Configuration
@@ -52,7 +52,7 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   private def save(frames: FrameStore, key: Int): Unit = {
     frames.open(keyOf(InternalRow(key))): Unit
-    frames.save(nextDue = 7, boundary = 0, FrameRing.Never)(_.putByte(key))
+    frames.save(nextDue = 7, boundary = 0, FrameWindowState.Never)(_.putByte(key))
   }
 
   test("keys are counted from batch to batch, saved again or dropped") {
@@ -68,15 +68,17 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
       frames.finish(5, frames.watermark + 1)
     }
     assert(counts == Seq(3, 4))
-    assert(left == PartitionFacts(3, 7, FrameRing.Never, 5, 31, "", left.ends, left.deadlines))
-    assert(left.deadlines.first == FrameRing.Never)
+    assert(
+      left == PartitionMeta(3, 7, FrameWindowState.Never, 5, 31, "", left.ends, left.deadlines)
+    )
+    assert(left.deadlines.first == FrameWindowState.Never)
   }
 
   test("a group is there as long as one of its keys, which are by their ends within it") {
     val grouped = new StructType().add("key", IntegerType).add("site", IntegerType)
-    val families = FrameFamilies(grouped, Some(Seq(1)))
+    val families = WindowStateLayout(grouped, Some(Seq(1)))
     val keyOf = UnsafeProjection.create(grouped)
-    def turn(frames: FrameStore, key: Int, site: Int): GroupStore = {
+    def turn(frames: FrameStore, key: Int, site: Int): WatermarkGroupStore = {
       val group = frames.groups.get
       val row = keyOf(InternalRow(key, site)).copy()
       if (!group.hasKey(row)) {
@@ -88,7 +90,9 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
     def put(frames: FrameStore, key: Int, site: Int, end: Long): Unit = {
       turn(frames, key, site)
-      frames.save(FrameRing.Never, boundary = 0, FrameRing.Never, nextInGroup = end)(_.putByte(key))
+      frames.save(FrameWindowState.Never, boundary = 0, FrameWindowState.Never, nextInGroup = end)(
+        _.putByte(key)
+      )
     }
     val provider = newProvider(families)
     var version = 0L
@@ -109,7 +113,7 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
         assert(turn(frames, 1, site = 8).index.head == 20)
         assert(turn(frames, 3, site = 9).index.head == 10)
         frames.drop(): Unit
-        assert(frames.groups.get.index.head == FrameRing.Never)
+        assert(frames.groups.get.index.head == FrameWindowState.Never)
         put(frames, 2, site = 8, end = 40)
         assert(frames.groups.get.index.head == 30)
       }
@@ -124,8 +128,8 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
     batch { (store, frames) =>
       save(frames, 1)
       frames.finish(0, frames.watermark): Unit
-      val all = store.iterator(FrameFamilies.Partition).map(_.key.copy()).toList
-      all.foreach(store.remove(_, FrameFamilies.Partition))
+      val all = store.iterator(WindowStateLayout.Partition).map(_.key.copy()).toList
+      all.foreach(store.remove(_, WindowStateLayout.Partition))
     }
     val error = intercept[EventtideException](batch((_, _) => ()))
     assert(error.condition == "STATE_VERSION")

@@ -3,10 +3,12 @@ package org.apache.spark.sql.eventtide
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.streaming.checkpointing.CommitLog
 
-/** What others may read of a query's checkpoint. */
+/** Read access to the package-private parts of a query's checkpoint. */
 object Checkpoints {
 
-  /** Names of the checkpoints of operators' state after a batch; none in the first format. */
+  /** The state store checkpoint ids of an operator after a batch; None in checkpoint format version
+    * 1.
+    */
   def stateIds(
       session: SparkSession,
       root: String,

@@ -5,9 +5,10 @@ import org.apache.spark.SparkEnv
 import org.apache.spark.metrics.MetricsSystem
 import org.apache.spark.metrics.source.Source
 
-/** Numbers in Spark's metric system, from where its sinks take them, as the Prometheus servlet does.
+/** Gauges in Spark's metrics system, available to its sinks such as the Prometheus servlet.
   *
-  * Spark removes whatever begins with the name of a source: no name may be the beginning of another.
+  * Spark removes all metrics whose names begin with the name of a source. So no source name may be
+  * a prefix of another one.
   */
 final class MetricsSource(override val sourceName: String, gauges: Seq[(String, () => Double)])
     extends Source {
@@ -19,7 +20,9 @@ final class MetricsSource(override val sourceName: String, gauges: Seq[(String, 
     metricRegistry.register(name, gauge)
   }
 
-  /** Whether it is there now, and not another one of that name. */
+  /** Registers the source. Returns false if there is no metrics system or the name is already in
+    * use.
+    */
   def register(): Boolean = {
     val free = system.filter(_.getSourcesByName(sourceName).isEmpty)
     free.foreach(_.registerSource(this))

@@ -10,14 +10,14 @@ import org.apache.spark.sql.types.StructType
 
 object Plans {
 
-  /** A batch without rows, of which Spark does not know that it has none. */
+  /** An empty batch that the optimizer does not recognize as empty. */
   def empty(session: SparkSession, columns: Seq[Attribute]): LogicalPlan =
     LogicalRDD(columns, session.sparkContext.emptyRDD)(session)
 
   def dataFrame(session: SparkSession, plan: LogicalPlan): DataFrame =
     Dataset.ofRows(session, plan)
 
-  /** The one value of a plan of one column, null where it has no row. */
+  /** The value of a plan with one column and at most one row; null if there is no row. */
   def value(session: SparkSession, plan: LogicalPlan): Any = {
     val kind = plan.output.head.dataType
     dataFrame(session, plan).queryExecution.executedPlan.executeTake(1) match {

@@ -4,14 +4,15 @@ import org.apache.spark.TaskContext
 import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
 import org.apache.spark.sql.execution.metric.SQLMetric
 
-/** Memory that a task may use on the heap, of what Spark lets all tasks have. */
+/** On-heap execution memory of a task, acquired from Spark's memory manager. */
 final class TaskMemory private[eventtide] (manager: TaskMemoryManager)
     extends MemoryConsumer(manager, MemoryMode.ON_HEAP) {
 
-  // The first pages of those to whom the rows go, who have to get theirs when we have all of ours.
+  // The first pages of downstream operators, which must still be available if this consumer has all
+  // of its memory.
   private val toSpare = 2 * manager.pageSizeBytes()
 
-  /** Whether so many bytes more may be used. */
+  /** Reserves `bytes` more. Returns false, and reserves nothing, if they are not available. */
   def reserve(bytes: Long): Boolean = {
     val found = acquireMemory(bytes + toSpare)
     val isEnough = found == bytes + toSpare
@@ -19,16 +20,16 @@ final class TaskMemory private[eventtide] (manager: TaskMemoryManager)
     isEnough
   }
 
-  // Who uses it gives its rows away when there is no more, and does so soon.
+  // The user of this memory emits its rows when no more is available, which is soon.
   override def spill(size: Long, trigger: MemoryConsumer): Long = 0
 }
 
 object TaskMemory {
 
-  /** Opens memory of the present task, which has it until it ends.
+  /** Opens a memory consumer for the current task; it is freed when the task completes.
     *
     * @param peak
-    *   to which is added what was used
+    *   the metric to which the used memory is added
     */
   def open(peak: SQLMetric): TaskMemory = {
     val task = TaskContext.get()

@@ -1,0 +1,75 @@
+"""The Spark session of the demonstration."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import eventtide as et
+from eventtide._stderr import stderr_to
+from pyspark.sql import SparkSession
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+__all__ = ["SETTINGS", "start", "state_store"]
+
+_STREAMING = "org.apache.spark.sql.execution.streaming"
+_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+_ORDERED = {_PROVIDER: f"{_STREAMING}.state.RocksDBStateStoreProvider", _FORMAT: "2"}
+
+# A micro-batch of fifty rows is all overhead, and these make it small, for every query alike. The
+# default checkpoint files cost some thirty child processes a batch on a machine without Hadoop's
+# native library (chmod and readlink, one file at a time): hence the file manager. Code that is
+# compiled for a batch of a tenth of a second never pays: hence the two lines on code, and the JVM's
+# own first compiler only. One partition, as there is little to share.
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.streaming.pollingDelay": "5ms",
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        f"{_STREAMING}.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+    _PROVIDER: f"{_STREAMING}.state.HDFSBackedStateStoreProvider",
+    _FORMAT: "1",
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.driver.extraJavaOptions": (
+        "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=192m -XX:+UseSerialGC"
+    ),
+}
+
+
+def start(log: Path, more: Mapping[str, str] | None = None) -> SparkSession:
+    """Start a session on two cores whose JVM writes what it has to say into `log`."""
+    builder = SparkSession.builder.master("local[2]").appName("eventtide lab")
+    for key, value in {**SETTINGS, **(more or {})}.items():
+        builder = builder.config(key, value)
+    with stderr_to(log):
+        spark = et.configure(builder).getOrCreate()
+        spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+@contextmanager
+def state_store(spark: SparkSession, *, ordered: bool) -> Iterator[None]:
+    """Let queries that start in here have RocksDB, which eventtide's windows need, or the default.
+
+    A query keeps the settings that the session had when it was started.
+    """
+    default = {key: SETTINGS[key] for key in _ORDERED}
+    _set(spark, _ORDERED if ordered else default)
+    try:
+        yield
+    finally:
+        _set(spark, default)
+
+
+def _set(spark: SparkSession, settings: Mapping[str, str]) -> None:
+    for key, value in settings.items():
+        spark.conf.set(key, value)

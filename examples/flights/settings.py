@@ -1,0 +1,172 @@
+"""What competes: stock Spark, eventtide's policies under it, and eventtide's own windows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Literal
+
+import eventtide as et
+from eventtide import WatermarkPolicies
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from eventtide import WindowBuilder
+    from pyspark.sql import Column, DataFrame
+
+__all__ = [
+    "BY_AIRPORT",
+    "BY_BAND",
+    "BY_BAND_WITH_LULL",
+    "FULL",
+    "HOURLY",
+    "LAST_HOURS",
+    "LULL",
+    "QUICK",
+    "QUICK_SLIDING",
+    "SLIDING",
+    "Setting",
+    "Windows",
+    "stock",
+]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The windows in which departures are counted, by destination."""
+
+    size: timedelta
+    every: timedelta
+
+    def ends(self, moment: datetime) -> list[datetime]:
+        """Return the ends of the windows that hold a time, the earliest first."""
+        first = _EPOCH + ((moment - _EPOCH) // self.every + 1) * self.every
+        return [first + n * self.every for n in range(self.size // self.every)]
+
+
+HOURLY = Windows(timedelta(hours=1), timedelta(hours=1))
+LAST_HOURS = Windows(timedelta(hours=3), timedelta(minutes=15))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One way to count the stream of reports.
+
+    Attributes
+    ----------
+    name : str
+        As it is shown: its watermark.
+    side : {"stock Spark", "eventtide", "own windows"}
+        Stock Spark, Spark's windows under eventtide's watermark, or eventtide's windows too.
+    apply : callable
+        Takes the stream with ``ts`` and ``band``, returns it with a watermark.
+    windows : Windows
+        What is counted.
+    idle_timeout : timedelta, optional
+        Each destination has a watermark of its own, by the same policy, and gives what it holds
+        when it has been silent for so long.
+    """
+
+    name: str
+    side: Literal["stock Spark", "eventtide", "own windows"]
+    apply: Callable[[DataFrame], DataFrame]
+    windows: Windows = HOURLY
+    idle_timeout: timedelta | None = None
+
+    @property
+    def label(self) -> str:
+        """Its name among settings that count other windows."""
+        return self.name if self.windows == HOURLY else f"{self.name}, sliding"
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether its watermark is eventtide's."""
+        return self.side != "stock Spark"
+
+    @property
+    def keeps_late_rows(self) -> bool:
+        """Whether its windows are eventtide's, which have a late log."""
+        return self.side == "own windows"
+
+    def counts(self, stream: DataFrame) -> DataFrame:
+        """Return ``window``, ``dest`` and ``rows``."""
+        if self.keeps_late_rows:
+            return self.window(stream).results
+        spans = (_text(self.windows.size), _text(self.windows.every))
+        return self.apply(stream).groupBy(F.window("ts", *spans), "dest").agg(_rows())
+
+    def window(self, rows: DataFrame) -> WindowBuilder:
+        """Return the same windows as eventtide's own, over a stream or over a batch.
+
+        By Jet's rule a row is in all of its windows or in the late log: so the log can mend every
+        count. By the default rule a row that is too late for some of its windows is in the others.
+        """
+        timed = et.window(self.apply(rows)).event_time("ts").key_by("dest")
+        if self.idle_timeout is not None:
+            timed = timed.watermark_scope("key").idle_timeout(self.idle_timeout)
+        slid = timed.sliding(self.windows.size, every=self.windows.every)
+        return slid.late_rule("frame_closed").agg(_rows())
+
+
+def _rows() -> Column:
+    return F.count("*").alias("rows")  # made when there is a session
+
+
+def _text(length: timedelta) -> str:
+    return f"{length // timedelta(minutes=1)} minutes"
+
+
+def stock(hours: int) -> Setting:
+    """Return Spark's own watermark with a delay of some hours."""
+    return Setting(f"{hours} h", "stock Spark", lambda df: df.withWatermark("ts", f"{hours} hours"))
+
+
+def _one_policy(df: DataFrame) -> DataFrame:
+    policy = WatermarkPolicies.limiting_lag_and_lull(lag="6 hours", max_lull="1 hour")
+    return et.with_watermark(df, "ts", policy.throttle_by_frame("1 hour"))
+
+
+def _by_band(df: DataFrame) -> DataFrame:
+    policy = WatermarkPolicies.with_fixed_lag("1 hour").throttle_by_frame("1 hour")
+    return et.with_watermark(df, "ts", policy, substream="band", idle_timeout="3 hours")
+
+
+def _by_band_with_lull(df: DataFrame) -> DataFrame:
+    policy = WatermarkPolicies.limiting_lag_and_lull(lag="1 hour", max_lull="1 hour")
+    return et.with_watermark(
+        df, "ts", policy.throttle_by_frame("1 hour"), substream="band", idle_timeout="3 hours"
+    )
+
+
+LULL = Setting("6 h + lull", "eventtide", _one_policy)
+"""The lag that hindsight gives stock Spark, and a lull: one substream."""
+
+BY_BAND = Setting("1 h by band", "eventtide", _by_band)
+"""A lag of one hour for each distance band; a band that is silent for 3 hours is left out."""
+
+BY_BAND_WITH_LULL = Setting("1 h by band + lull", "eventtide", _by_band_with_lull)
+"""The same, and where the night brings no report for an hour the clock goes on."""
+
+BY_AIRPORT = Setting(
+    "1 h by airport",
+    "own windows",
+    lambda df: et.with_watermark(df, "ts", WatermarkPolicies.with_fixed_lag("1 hour")),
+    idle_timeout=timedelta(hours=3),
+)
+"""A watermark for each destination, an hour behind its own flights; 3 hours close a quiet one."""
+
+QUICK = (stock(2), stock(6), LULL, BY_BAND, BY_AIRPORT)
+FULL = (stock(2), stock(4), stock(6), stock(8), LULL, BY_BAND, BY_BAND_WITH_LULL, BY_AIRPORT)
+
+SLIDING = (
+    replace(stock(6), windows=LAST_HOURS),
+    replace(BY_BAND, windows=LAST_HOURS),
+    replace(BY_BAND, side="own windows", windows=LAST_HOURS),
+)
+"""The last three hours, every quarter of an hour: each side's best, and eventtide's windows."""
+
+QUICK_SLIDING = (SLIDING[0], SLIDING[-1])

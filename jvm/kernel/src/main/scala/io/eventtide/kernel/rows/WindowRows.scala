@@ -1,0 +1,139 @@
+package io.eventtide.kernel.rows
+
+import java.util.BitSet
+
+import io.eventtide.kernel.time.Clamped
+
+/** The rows, by slot, of a window that moves forward in time. */
+private[rows] abstract class WindowRows(times: Array[Long], count: Int) {
+  private val order = TimeOrder.of(times, count)
+  private var inserted = 0
+
+  val slots = new BitSet(count)
+
+  /** A lower bound for the slots of the window's rows, now and after it moves forward. */
+  def lowest: Int
+
+  /** The time of the next row to enter; `RowLog.Never` if all rows have entered. */
+  def nextTime: Long = if (inserted < count) timeOf(inserted) else RowLog.Never
+
+  /** The highest time of the entered rows; requires `hasEntered`. */
+  def newest: Long = timeOf(inserted - 1)
+
+  def hasEntered: Boolean = inserted > 0
+
+  protected def slotOf(place: Int): Int = order(place)
+  protected def timeOf(place: Int): Long = times(order(place))
+
+  /** Moves the end of the window forward; returns the number of rows that entered. */
+  def moveTo(end: Long): Int = {
+    val before = inserted
+    while (inserted < count && timeOf(inserted) <= end) {
+      enter(slotOf(inserted))
+      inserted += 1
+    }
+    leave(end, inserted)
+    inserted - before
+  }
+
+  protected def enter(slot: Int): Unit
+
+  /** Evicts rows after the window has moved to `end`; `inserted` rows have entered in total. */
+  protected def leave(end: Long, inserted: Int): Unit
+}
+
+/** Keeps the rows of the last `length` of time. */
+private[rows] final class TimeEviction(times: Array[Long], count: Int, length: Long)
+    extends WindowRows(times, count) {
+  private var left = 0
+  private var low = 0
+
+  def lowest: Int = low
+
+  protected def enter(slot: Int): Unit = slots.set(slot)
+
+  protected def leave(end: Long, inserted: Int): Unit = {
+    val after = Clamped.subtract(end, length)
+    while (left < inserted && timeOf(left) <= after) {
+      slots.clear(slotOf(left))
+      left += 1
+    }
+    while (low < count && times(low) <= after) low += 1
+  }
+}
+
+/** Keeps the last `most` rows in order of arrival, among the rows up to the end of the window. */
+private[rows] final class CountEviction(times: Array[Long], count: Int, most: Int)
+    extends WindowRows(times, count) {
+  private var size = 0
+  private var first = Int.MaxValue // the lowest slot
+
+  def lowest: Int = if (size == most) first else 0
+
+  // A row with `most` rows after it cannot be among the last `most` rows again.
+  protected def enter(slot: Int): Unit = if (size < most || slot > first) {
+    slots.set(slot)
+    first = math.min(first, slot)
+    size += 1
+  }
+
+  protected def leave(end: Long, inserted: Int): Unit = while (size > most) {
+    slots.clear(first)
+    first = slots.nextSetBit(first)
+    size -= 1
+  }
+}
+
+/** A stable sort by time: rows with equal times stay in order of arrival. */
+private[rows] object TimeOrder {
+
+  /** The positions of the first `count` times, by ascending time. */
+  def of(times: Array[Long], count: Int): Array[Int] = {
+    var order = Array.range(0, count)
+    var other: Array[Int] = null
+    var run = if (isAscending(times, count)) count else 1
+    while (run < count) {
+      if (other == null) other = new Array[Int](count)
+      merge(times, order, other, count, run)
+      val merged = other
+      other = order
+      order = merged
+      run = if (run > count / 2) count else run * 2
+    }
+    order
+  }
+
+  private def isAscending(times: Array[Long], count: Int): Boolean = {
+    var at = 1
+    while (at < count && times(at - 1) <= times(at)) at += 1
+    at >= count
+  }
+
+  /** Merges pairs of adjacent runs of length `run`. */
+  private def merge(
+      times: Array[Long],
+      from: Array[Int],
+      into: Array[Int],
+      count: Int,
+      run: Int
+  ): Unit = {
+    var start = 0
+    while (start < count) {
+      val middle = math.min(count.toLong, start.toLong + run).toInt
+      val end = math.min(count.toLong, start.toLong + 2L * run).toInt
+      var (one, two, at) = (start, middle, start)
+      while (at < end) {
+        val isOne = one < middle && (two >= end || times(from(one)) <= times(from(two)))
+        if (isOne) {
+          into(at) = from(one)
+          one += 1
+        } else {
+          into(at) = from(two)
+          two += 1
+        }
+        at += 1
+      }
+      start = end
+    }
+  }
+}

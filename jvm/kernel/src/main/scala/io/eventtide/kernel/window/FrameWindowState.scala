@@ -1,0 +1,159 @@
+package io.eventtide.kernel.window
+
+import io.eventtide.kernel.StateVersion
+
+/** The frames of one key, and its windows as they close.
+  *
+  * A pending frame waits until a window that ends with it closes. A closed frame is retained as
+  * long as an open window contains it. The instance is reused for one key after another: `begin` or
+  * `read`, then `add`, then `next` until it returns false, then `write` unless it is empty.
+  *
+  *   - '''Guarantee:''' a window emits one result, if it has a frame, in ascending order of end.
+  *     The work depends on the number of frames, never on the length of a gap.
+  *   - '''Units:''' frame numbers.
+  *   - '''Edges:''' a boundary above the 64-bit range is never reached.
+  *   - '''Restart:''' `write` and `read` keep all state; the record has a version. If windows have
+  *     closed since the last `write`, the record still has them, and `discardClosedUpTo` skips
+  *     them.
+  *   - '''Source:''' Jet's `SlidingWindowP`, with state by key.
+  */
+final class FrameWindowState private (
+    shape: WindowShape,
+    pending: FrameQueue,
+    closedFrames: SlidingAggregator
+) {
+  private var history = Option.empty[FrameQueue]
+  private var closedAt = 0L
+  private var sum = FrameWindowState.NotYet
+
+  /** Also adds each frame to `frames` when it closes, which may retain it longer. */
+  private[window] def keepIn(frames: FrameQueue): Unit = history = Some(frames)
+
+  /** The last closed boundary of this key. */
+  def closed: Long = closedAt
+
+  /** Begins a key without state; all boundaries up to `boundary` are closed. */
+  def begin(boundary: Long): Unit = {
+    pending.clear()
+    closedFrames.clear()
+    closedAt = boundary
+    sum = FrameWindowState.NotYet
+  }
+
+  def isEmpty: Boolean = pending.isEmpty && closedFrames.isEmpty
+
+  /** Closes the boundaries up to `boundary`, unless a window up to there has a result to emit. */
+  def advanceTo(boundary: Long): Unit =
+    if (boundary > closedAt && due > boundary) closeUpTo(boundary)
+
+  /** Closes the boundaries up to `boundary` without results, which have already been emitted. */
+  def discardClosedUpTo(boundary: Long): Unit = while (next(boundary)) ()
+
+  /** Merges `buffer`, which the caller keeps, into a frame; returns false if it is too late. */
+  def add(frame: Long, buffer: Int): Boolean =
+    if (frame >= closedAt) {
+      pending.add(frame, buffer)
+      true
+    } else {
+      val open = shape.lastEnd(frame) > closedAt
+      if (open) closedFrames.late(frame, buffer)
+      open
+    }
+
+  /** The end of the next window that has a frame; `FrameWindowState.Never` if there is none. */
+  def due: Long =
+    if (!closedFrames.isEmpty) closedAt + 1
+    else if (!pending.isEmpty) math.min(pending.first, FrameWindowState.Never - 1) + 1
+    else FrameWindowState.Never
+
+  /** Moves to the next window that ends at or before `boundary`; returns false if there is none. */
+  def next(boundary: Long): Boolean = {
+    leaveResult()
+    val end = due
+    val gives = end <= boundary && end < FrameWindowState.Never
+    if (gives) close(end)
+    else if (boundary > closedAt) closeUpTo(boundary)
+    gives
+  }
+
+  private def leaveResult(): Unit = {
+    if (sum != FrameWindowState.NotYet) closedFrames.giveBack(sum)
+    sum = FrameWindowState.NotYet
+    closeUpTo(closedAt) // evicts the frames that only that result still needed
+  }
+
+  /** The end of the current window. */
+  def end: Long = closedAt
+
+  /** The frames of the current window as one buffer, valid until the next call of `next`. */
+  def result: Int = {
+    if (sum == FrameWindowState.NotYet) sum = closedFrames.total()
+    sum
+  }
+
+  private def close(end: Long): Unit = {
+    closeUpTo(end - 1)
+    if (!pending.isEmpty && pending.first < end) closeFirst()
+    closedAt = end
+  }
+
+  private def closeFirst(): Unit = {
+    val frame = pending.first
+    val buffer = pending.takeFirst()
+    history.foreach(_.add(frame, buffer))
+    closedFrames.push(frame, buffer)
+  }
+
+  private def closeUpTo(boundary: Long): Unit = {
+    closedAt = boundary
+    closedFrames.evict(shape.startAfter(boundary))
+  }
+
+  def write(out: ByteSink): Unit = {
+    out.putByte(FrameWindowState.Version)
+    out.putNumber(closedAt)
+    pending.write(out)
+    closedFrames.write(out)
+  }
+
+  def read(in: ByteSource): Unit = {
+    StateVersion.check(in.getByte(), "the frames of a key", FrameWindowState.Version)
+    closedAt = in.getNumber()
+    sum = FrameWindowState.NotYet
+    pending.read(in)
+    closedFrames.read(in)
+  }
+}
+
+object FrameWindowState {
+
+  /** The boundary for "no window closes". */
+  val Never: Long = Long.MaxValue
+
+  private val Version = 1
+
+  /** The value of `sum` until `result` is called. */
+  private val NotYet = -1
+
+  /** Creates the ring for windows of a shape.
+    *
+    * Frames that leave a sliding window are deducted if `deducts`; otherwise two stacks are used.
+    *
+    * @param deducts whether the buffers support `Buffers.deduct`
+    * @param blockSize minimum number of frames kept together, in the ring or in an archive block
+    */
+  def apply(
+      shape: WindowShape,
+      buffers: Buffers,
+      deducts: Boolean,
+      archive: BlockStore,
+      blockSize: Int
+  ): FrameWindowState = {
+    val closed = shape match {
+      case Sliding(1) | _: Cumulative => new RunningAggregate(buffers)
+      case _ if deducts => new SubtractOnEvict(buffers, archive, blockSize)
+      case _ => new TwoStacks(buffers, archive, blockSize)
+    }
+    new FrameWindowState(shape, new FrameQueue(buffers, archive, blockSize), closed)
+  }
+}

@@ -1,0 +1,211 @@
+package io.eventtide.kernel.window
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+/** A ring against the plainest thing that is right: all rows kept, every window looked at. */
+final class FrameWindowStateLawsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  import FrameWindowStateLawsSuite._
+
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 500)
+
+  for (saves <- Seq(Never, Always, WithRows))
+    test(s"a ring gives what looking at all rows gives, saved $saves") {
+      forAll(cases) { one =>
+        val expected = new AllRows(one.shape).play(one.steps)
+        assert(play(one, deducts = false, saves) == expected)
+        assert(play(one, deducts = true, saves) == expected)
+      }
+    }
+
+  test("blocks may have another size whenever a ring is read") {
+    forAll(cases, Gen.nonEmptyListOf(Gen.oneOf(1, 3, 8, 50, Int.MaxValue))) { (one, sizes) =>
+      val expected = new AllRows(one.shape).play(one.steps)
+      for (deducts <- Seq(false, true)) {
+        val player = new RingPlayer(one, deducts, Always, sizes)
+        assert(player.play(one.steps) == expected)
+        player.play(Seq(Close(Far)))
+        assert(player.isEmpty)
+      }
+    }
+  }
+
+  for (deducts <- Seq(false, true)) {
+    test(s"when all has closed, nothing is left anywhere, deducting: $deducts") {
+      forAll(cases) { one =>
+        val player = new RingPlayer(one, deducts, Never)
+        player.play(one.steps :+ Close(Far))
+        assert(player.isEmpty)
+      }
+    }
+
+    test(
+      s"after every step a buffer is held for each open frame and a few more, deducting: $deducts"
+    ) {
+      forAll(cases) { one =>
+        val player = new RingPlayer(one, deducts, Never)
+        one.steps.foreach { step =>
+          player.play(Seq(step))
+          assert(player.buffersOverFrames <= 4)
+        }
+      }
+    }
+  }
+
+  test("a row reads a block at most, and writes two") {
+    forAll(cases) { one =>
+      val player = new RingPlayer(one, deducts = false, Always)
+      one.steps.foreach { step =>
+        player.play(Seq(step))
+        val (reads, writes) = player.newReadsAndWrites()
+        if (step.isInstanceOf[Row]) assert(reads <= 1 && writes <= 2)
+      }
+    }
+  }
+
+  private def play(one: Case, deducts: Boolean, saves: Saves): Seq[Outcome] =
+    new RingPlayer(one, deducts, saves).play(one.steps)
+}
+
+object FrameWindowStateLawsSuite {
+  private val Far = 1000000L
+
+  /** After which steps a ring is saved. */
+  sealed trait Saves
+  case object Never extends Saves
+  case object Always extends Saves
+
+  /** Not after windows have closed, unless a block was written or removed then. */
+  case object WithRows extends Saves
+
+  sealed trait Step
+  final case class Row(frame: Long) extends Step
+  final case class Close(boundary: Long) extends Step
+
+  /** A row taken or late, or the results of closing: their ends, and which rows are in them. */
+  sealed trait Outcome
+  final case class Taken(taken: Boolean) extends Outcome
+  final case class Results(windows: Seq[(Long, Seq[Int])]) extends Outcome
+
+  final case class Case(shape: WindowShape, blockSize: Int, steps: Seq[Step])
+
+  // Time moves on by fits and starts, rows are about it or up to `lead` before it is their turn, and
+  // a few are nowhere near.
+  private def steps(at: Long, lead: Long, left: Int): Gen[List[Step]] =
+    if (left == 0) Gen.const(Nil)
+    else
+      Gen
+        .frequency(
+          4 -> Gen.choose(-15L, 6L).map(by => at -> Row(at + by)),
+          4 -> Gen.choose(-9L, 6L).map(by => at -> Row(at + lead + by)),
+          2 -> Gen.choose(0L, lead).map(by => at -> Row(at + by)),
+          1 -> Gen.oneOf(-2000L, -100L, 60L, 3000L).map(by => at -> Row(at + by)),
+          3 -> Gen.oneOf(0L, 1L, 1L, 2L, 5L, 50L).map(by => (at + by) -> Close(at + by))
+        )
+        .flatMap { case (now, step) => steps(now, lead, left - 1).map(step :: _) }
+
+  val cases: Gen[Case] = for {
+    shape <- WindowGenerators.shapes
+    blockSize <- Gen.choose(1, 8)
+    lead <- Gen.oneOf(0L, 0L, 30L, 200L)
+    start <- Gen.choose(-30L, 30L)
+    count <- Gen.choose(0, 120)
+    steps <- steps(start, lead, count)
+  } yield Case(shape, blockSize, steps)
+
+  /** Keeps every row, and looks at every window at every step. */
+  final class AllRows(shape: WindowShape) {
+    private var rows = Vector.empty[(Long, Int)]
+    private var closed = Long.MinValue / 2
+    private var count = 0
+
+    def play(steps: Seq[Step]): Seq[Outcome] = steps.map {
+      case Row(frame) =>
+        count += 1
+        val open = ends(frame).exists(_ > closed)
+        if (open) rows :+= frame -> count
+        Taken(open)
+      case Close(boundary) =>
+        val due = rows.flatMap(row => ends(row._1)).distinct.sorted
+        val results = due.filter(end => end > closed && end <= boundary).map { end =>
+          end -> rows.collect { case (f, row) if f >= shape.start(end) && f < end => row }
+        }
+        closed = math.max(closed, boundary)
+        Results(results)
+    }
+
+    private def ends(frame: Long): Seq[Long] = frame + 1 to shape.lastEnd(frame)
+  }
+
+  /** Plays the same on a ring, which is written and read into another one after a step.
+    *
+    * @param blockSizes
+    *   those of the rings, before that of the case, and again
+    */
+  final class RingPlayer(
+      one: Case,
+      deducts: Boolean,
+      saves: Saves,
+      blockSizes: Seq[Int] = Nil
+  ) {
+    private val buffers = new ObjectBufferPool
+    private val archive = new MemoryArchive
+    private val sizes = Iterator.continually(blockSizes :+ one.blockSize).flatten
+    private var ring = make()
+    private var frames = Set.empty[Long]
+    private var count = 0
+    private var closed = Long.MinValue / 2
+    ring.begin(closed)
+    private var saved = Records.bytes(ring.write)
+
+    def isEmpty: Boolean = ring.isEmpty && archive.size == 0 && buffers.live == 0
+
+    /** How many buffers are held, over one for each frame that a window can still need. */
+    def buffersOverFrames: Int =
+      buffers.live - frames.count(frame => one.shape.lastEnd(frame) > ring.closed)
+
+    def newReadsAndWrites(): (Int, Int) = {
+      val both = (archive.reads, archive.writes)
+      archive.reads = 0
+      archive.writes = 0
+      both
+    }
+
+    def play(steps: Seq[Step]): Seq[Outcome] = steps.map { step =>
+      val before = archive.changes
+      val outcome = take(step)
+      if (saves != Never) {
+        val mayWait = saves == WithRows && step.isInstanceOf[Close] && archive.changes == before
+        if (!mayWait) saved = Records.bytes(ring.write)
+        read()
+      }
+      outcome
+    }
+
+    private def make() = FrameWindowState(one.shape, buffers, deducts, archive, sizes.next())
+
+    private def take(step: Step): Outcome = step match {
+      case Row(frame) =>
+        count += 1
+        frames += frame
+        val row = buffers.of(count)
+        val taken = ring.add(frame, row)
+        buffers.release(row)
+        Taken(taken)
+      case Close(boundary) =>
+        closed = math.max(closed, boundary)
+        val results = Iterator.continually(ring.next(boundary)).takeWhile(identity)
+        Results(results.map(_ => ring.end -> buffers(ring.result).sorted).toList)
+    }
+
+    private def read(): Unit = {
+      buffers.reset()
+      ring = make()
+      Records.readAll(saved)(ring.read)
+      if (saves == WithRows)
+        ring.discardClosedUpTo(closed) // otherwise the record says what was closed
+    }
+  }
+}

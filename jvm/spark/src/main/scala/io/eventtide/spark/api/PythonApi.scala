@@ -1,0 +1,241 @@
+package io.eventtide.spark.api
+
+import java.util.{List => JList, Map => JMap, UUID}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.classic
+import org.apache.spark.sql.eventtide.{StreamExecutionAccess, TestQuery}
+import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.{Column, DataFrame, Row, SparkSession}
+
+import io.eventtide.spark.latelog.{
+  LateCompaction,
+  LateHandlerQuery,
+  LateOrphans,
+  LateReaders,
+  LateSource
+}
+import io.eventtide.spark.planning.{
+  Drain,
+  PlanExplanation,
+  SessionValidator,
+  WatermarkBuilder,
+  WindowBuilder,
+  WindowState
+}
+import io.eventtide.spark.query.doctor.CheckpointReport
+import io.eventtide.spark.query.monitor.WatermarkReport
+import io.eventtide.spark.query.run.{QueryWatermarks, WriteConflict}
+import io.eventtide.spark.testkit.{KernelOracle, PickledRows, TestSource, TestStreamSource}
+import io.eventtide.spark.{BuildInfo, EventtideException}
+
+/** The entry points for Python, with Java types only; called only through `_jvm`. */
+object PythonApi {
+
+  def version(): String = BuildInfo.version
+
+  /** The Spark minor version that this jar is built for. */
+  def sparkVersion(): String = BuildInfo.sparkMinor
+
+  def isInstalled(session: SparkSession): Boolean = SessionValidator.isInstalled(asClassic(session))
+
+  def withWatermark(
+      stream: DataFrame,
+      eventTime: String,
+      substream: JList[Column],
+      options: JMap[String, String]
+  ): DataFrame =
+    WatermarkBuilder.withWatermark(
+      asClassic(stream),
+      eventTime,
+      substream.asScala.toSeq,
+      options.asScala.toMap
+    )
+
+  def withIngestionTime(stream: DataFrame, into: String, options: JMap[String, String]): DataFrame =
+    WatermarkBuilder.withIngestionTime(asClassic(stream), into, options.asScala.toMap)
+
+  /** Adds a window to a DataFrame.
+    *
+    * @param eventTime
+    *   the event time column; null for the column that has the watermark
+    * @param watermark
+    *   the options of a watermark to add; null for a stream that has one
+    * @param when
+    *   the condition of early results; null for none
+    * @param scope
+    *   the columns that define the groups of keys
+    */
+  def window(
+      stream: DataFrame,
+      eventTime: String,
+      watermark: JMap[String, String],
+      substream: JList[Column],
+      keys: JList[Column],
+      aggregates: JList[Column],
+      when: Column,
+      scope: JList[Column],
+      options: JMap[String, String]
+  ): DataFrame =
+    WindowBuilder.window(
+      asClassic(stream),
+      Option(eventTime),
+      Option(watermark).map(_.asScala.toMap),
+      substream.asScala.toSeq,
+      keys.asScala.toSeq,
+      aggregates.asScala.toSeq,
+      Option(when),
+      scope.asScala.toSeq,
+      options.asScala.toMap
+    )
+
+  /** The state of a query's open windows, read from its checkpoint. */
+  def readState(results: DataFrame, checkpoint: String): DataFrame =
+    WindowState.read(asClassic(results), checkpoint)
+
+  /** The report on a query's last batch as JSON; null if the query has no Eventtide watermark. */
+  def progressJson(session: SparkSession, queryId: String): String =
+    reportOn(session, queryId).map(_.json).orNull
+
+  /** A sentence on what holds a query's watermark back; null if it has no Eventtide watermark. */
+  def blame(session: SparkSession, queryId: String): String =
+    reportOn(session, queryId).map(_.blame).orNull
+
+  private def reportOn(session: SparkSession, queryId: String): Option[WatermarkReport] =
+    QueryWatermarks.report(asClassic(session), UUID.fromString(queryId))
+
+  def readLate(session: SparkSession, options: JMap[String, String]): DataFrame =
+    session.read.format(LateSource.Name).options(options).load()
+
+  /** The position of the window of `results` among the windows of `written`; -1 if it is not one of
+    * them.
+    */
+  def lateWindow(results: DataFrame, written: DataFrame): Int =
+    LateHandlerQuery
+      .windowOf(
+        asClassic(results).queryExecution.analyzed,
+        asClassic(written).queryExecution.analyzed
+      )
+      .getOrElse(-1)
+
+  /** Waits until a started query has a late log, or has ended. */
+  def awaitLateLog(query: StreamingQuery): Unit = LateHandlerQuery.await(query): Unit
+
+  /** Starts a query.
+    *
+    * @param isFollowed
+    *   whether a companion follows the query until `releaseLate`
+    * @param drains
+    *   whether the query closes every window after its last row
+    */
+  def start(
+      writer: DataStreamWriter[Row],
+      isFollowed: Boolean,
+      drains: Boolean
+  ): StreamingQuery = {
+    def started = if (isFollowed) LateHandlerQuery.start(writer) else writer.start()
+    if (drains) Drain.during(started) else started
+  }
+
+  /** The Eventtide error for a start that failed due to another driver's run; null for other
+    * failures.
+    */
+  def startConflict(failure: Throwable): EventtideException =
+    WriteConflict.ofStart(failure).orNull
+
+  /** The stream of a window's late rows for a companion; null if the query ended before it had a
+    * log.
+    */
+  def followLate(session: SparkSession, query: StreamingQuery, window: Int): DataFrame =
+    LateHandlerQuery.follow(asClassic(session), query, window).orNull
+
+  /** Releases what `start` retained for a companion, after the companion has ended. */
+  def releaseLate(session: SparkSession, query: StreamingQuery, failed: Boolean): Unit =
+    LateHandlerQuery.release(asClassic(session), query, failed)
+
+  /** The contents of a checkpoint, as JSON.
+    *
+    * @param plan
+    *   the plan that is to continue from the checkpoint; null for none
+    */
+  def checkpointJson(session: SparkSession, checkpoint: String, plan: DataFrame): String = {
+    val analyzed = Option(plan).map(asClassic(_).queryExecution.analyzed)
+    val conf = asClassic(session).sessionState.newHadoopConf()
+    new CheckpointReport(new Path(checkpoint), conf, analyzed).json
+  }
+
+  /** Finds the late files of a checkpoint that do not count, and deletes them unless `dryRun` is
+    * set.
+    *
+    * @param lateTo
+    *   the folders outside the checkpoint in which files may be deleted
+    */
+  def cleanLate(
+      session: SparkSession,
+      checkpoint: String,
+      dryRun: Boolean,
+      lateTo: JList[String]
+  ): JList[String] = {
+    val conf = asClassic(session).sessionState.newHadoopConf()
+    val orphans = new LateOrphans(new Path(checkpoint), conf)
+    val found = if (dryRun) orphans.find() else orphans.clean(lateTo.asScala.toSeq)
+    found.map(_.path.toString).asJava
+  }
+
+  /** Merges small late files. Returns the numbers of batches, of files before, and of files after.
+    */
+  def compactLate(session: SparkSession, checkpoint: String, lateTo: JList[String]): JList[Int] = {
+    val compaction =
+      new LateCompaction(asClassic(session), new Path(checkpoint), LateCompaction.Every)
+    val done = compaction.run(lateTo.asScala.toSeq)
+    Seq(done.batches, done.filesBefore, done.filesAfter).asJava
+  }
+
+  /** Removes a reading stream from a late log, whose retention no longer waits for it. */
+  def forgetLateReader(session: SparkSession, checkpoint: String, reader: String): Unit = {
+    val conf = asClassic(session).sessionState.newHadoopConf()
+    val path = new Path(checkpoint)
+    new LateReaders(path.getFileSystem(conf).makeQualified(path), conf).forget(reader)
+  }
+
+  /** The checkpoint location of a running or stopped query. */
+  def checkpointOf(query: StreamingQuery): String = StreamExecutionAccess.checkpointOf(query)
+
+  /** The watermarks of a DataFrame, as JSON. */
+  def explainJson(stream: DataFrame): String = PlanExplanation.json(asClassic(stream))
+
+  /** Creates a script for the test kit; rows added to it must have this schema. */
+  def script(schema: StructType): TestSource = TestSource.create(schema)
+
+  /** The stream over a script's rows. */
+  def readScript(session: SparkSession, script: TestSource): DataFrame =
+    session.readStream.format(classOf[TestStreamSource].getName).option("script", script.id).load()
+
+  /** Rows of the test kit, as pickled by Python. */
+  def localRows(session: SparkSession, pickled: Array[Byte], schema: StructType): DataFrame =
+    PickledRows.dataFrame(asClassic(session), pickled, schema)
+
+  /** Creates a query with a scripted clock, without starting it. */
+  def scriptedQuery(
+      result: DataFrame,
+      outputMode: String,
+      checkpoint: String,
+      startMs: Long
+  ): TestQuery =
+    new TestQuery(asClassic(result), outputMode, checkpoint, startMs)
+
+  /** Starts a scripted query that reads the available rows, closes every window, and ends. */
+  def drainScripted(query: TestQuery): Unit = Drain.during(query.start(availableNow = true))
+
+  /** Runs the last window of a plan on the kernel alone. */
+  def kernelRun(results: DataFrame): KernelOracle = KernelOracle.of(asClassic(results))
+
+  private def asClassic(session: SparkSession): classic.SparkSession =
+    session.asInstanceOf[classic.SparkSession]
+
+  private def asClassic(stream: DataFrame): classic.DataFrame =
+    stream.asInstanceOf[classic.DataFrame]
+}

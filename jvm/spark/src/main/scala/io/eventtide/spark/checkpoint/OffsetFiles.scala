@@ -1,0 +1,33 @@
+package io.eventtide.spark.checkpoint
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.util.Try
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+
+/** Read-only access to Spark's offset log, which has a file for each batch that was begun. */
+private[spark] final class OffsetFiles(root: Path, conf: Configuration) {
+  private val files = new CheckpointFiles(new Path(root, "offsets"), conf)
+
+  /** The last batch that was begun. */
+  def lastBatch: Option[Long] = files.lastBatch
+
+  /** The timestamp of a batch, in microseconds; None if it cannot be read. */
+  def timeOf(batchId: Long): Option[Long] =
+    metadata(batchId).map(_.path("batchTimestampMs").asLong * 1000)
+
+  /** The metadata of a batch, which follows the line with the version as a line of JSON. None if it
+    * cannot be read.
+    */
+  def metadata(batchId: Long): Option[JsonNode] = Try {
+    val text = files.read(batchId.toString)(in => new String(in.readAllBytes(), UTF_8))
+    OffsetFiles.mapper.readTree(text.linesIterator.drop(1).next())
+  }.toOption
+}
+
+private[spark] object OffsetFiles {
+  private val mapper = new ObjectMapper()
+}

@@ -1,0 +1,83 @@
+package io.eventtide.spark.checkpoint
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+
+import io.eventtide.spark.options.Structure
+import io.eventtide.spark.spi.PlanNodes
+
+/** The structure of a query that its saved state depends on: its inputs and windows, in plan order.
+  *
+  * Lags, throttles and timeouts are not part of it and may change between runs.
+  */
+private[spark] final case class QueryPlan(inputs: Seq[Structure], windows: Seq[Structure]) {
+
+  /** A readable line for each input and each window. */
+  def lines: Seq[String] = named("input", inputs) ++ named("window", windows)
+
+  private def named(part: String, parts: Seq[Structure]): Seq[String] =
+    parts.zipWithIndex.map { case (one, position) => s"$part $position: ${one.text}" }
+
+  /** Readable differences from another query; empty if that query can continue from this state. */
+  def differences(other: QueryPlan): Seq[String] =
+    (differences("input", inputs, other.inputs) ++ differences(
+      "window",
+      windows,
+      other.windows
+    )).distinct
+
+  private def differences(
+      part: String,
+      stored: Seq[Structure],
+      current: Seq[Structure]
+  ): Seq[String] = {
+    val isOnly = stored.length == 1 && current.length == 1
+    stored.map(Some(_)).zipAll(current.map(Some(_)), None, None).zipWithIndex.flatMap {
+      case ((Some(before), Some(now)), position) =>
+        val prefix = if (isOnly) "" else s"$part $position, "
+        before.differences(now).map { case (name, was, is) =>
+          QueryPlan.difference(s"$prefix$name", was, is)
+        }
+      case ((before, now), position) =>
+        val texts = Seq(before, now).map(_.fold("none")(_.text))
+        Seq(QueryPlan.difference(s"$part $position", texts.head, texts.last))
+    }
+  }
+
+  /** A JSON object with two arrays of objects: inputs and windows. */
+  def json: String = {
+    val node = QueryPlan.mapper.createObjectNode()
+    for ((name, parts) <- Seq("inputs" -> inputs, "windows" -> windows)) {
+      val array = node.putArray(name)
+      parts.foreach { part =>
+        val of = array.addObject()
+        part.settings.foreach { case (setting, value) => of.put(setting, value) }
+      }
+    }
+    node.toString
+  }
+}
+
+private[spark] object QueryPlan {
+  private val mapper = new ObjectMapper()
+
+  def of(plan: LogicalPlan): QueryPlan =
+    QueryPlan(
+      PlanNodes.watermarks(plan).map(_.settings.structure),
+      PlanNodes.windows(plan).map(_.structure)
+    )
+
+  def read(json: String): QueryPlan = {
+    val node = mapper.readTree(json)
+    QueryPlan(parts(node.required("inputs")), parts(node.required("windows")))
+  }
+
+  private def parts(array: JsonNode): Seq[Structure] = array.elements.asScala.toSeq.map { part =>
+    Structure(part.properties.asScala.toSeq.map(one => one.getKey -> one.getValue.asText))
+  }
+
+  private def difference(name: String, stored: String, current: String): String =
+    s"$name: $stored in the checkpoint, $current in this query"
+}

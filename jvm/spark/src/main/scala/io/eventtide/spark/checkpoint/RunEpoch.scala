@@ -1,0 +1,90 @@
+package io.eventtide.spark.checkpoint
+
+import java.io.FileNotFoundException
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.NoSuchFileException
+import java.util.UUID
+
+import scala.util.Try
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+
+import io.eventtide.spark.EventtideException
+
+/** The run that a checkpoint belongs to: `<checkpoint>/eventtide/runs/<epoch>`, one file for each
+  * start. The highest epoch counts.
+  *
+  * A run takes an epoch before it reads the batches that earlier runs have begun. It checks for a
+  * higher epoch after it has begun a batch. So of two runs, one detects the other. Either the later
+  * run finds the batch and replays it as it was begun, or the earlier run finds the epoch and ends
+  * before it runs the batch.
+  *
+  * A run also checks while it waits for rows. Otherwise an earlier run would write the offsets of
+  * the first batch after the wait, and both runs would end: the earlier one because of the epoch,
+  * the later one because of that batch.
+  */
+private[spark] final class RunEpoch(root: Path, runId: UUID, conf: Configuration) {
+  private val files = new CheckpointFiles(new Path(root, "eventtide/runs"), conf)
+  private val commits = new CheckpointFiles(new Path(root, "commits"), conf)
+  private var epoch = -1L
+  private var lookedMs = Option.empty[Long]
+
+  /** Takes the checkpoint over from any run that uses it. */
+  @scala.annotation.tailrec
+  def begin(): Unit = {
+    val before = epochs
+    val next = before.maxOption.fold(0L)(_ + 1)
+    files.create(next.toString)(_.write(runId.toString.getBytes(UTF_8)))
+    // Another run may begin at the same time, and the last writer of a file may win.
+    if (isOurs(next)) {
+      epoch = next
+      before.foreach(old => files.delete(old.toString))
+    } else begin()
+  }
+
+  /** Refuses to continue after another run has begun. */
+  def check(): Unit = epochs.maxOption.filter(_ > epoch).foreach(takenOverBy)
+
+  /** As `check`, at most once a second: Spark polls every few milliseconds while a query is idle.
+    *
+    * @param elapsedMs
+    *   the time by a monotonic clock
+    */
+  def checkOnceASecond(elapsedMs: Long): Unit =
+    if (lookedMs.forall(elapsedMs - _ >= RunEpoch.LookEveryMs)) {
+      lookedMs = Some(elapsedMs)
+      check()
+    }
+
+  /** Refuses to end a batch that another run has already committed. */
+  def checkUncommitted(batchId: Long): Unit =
+    if (commits.exists(batchId.toString))
+      takenOver(s"another run has committed batch $batchId of $root")
+
+  private def takenOverBy(newer: Long): Nothing =
+    takenOver(s"run ${Try(runOf(newer)).getOrElse(newer.toString)} has begun on $root")
+
+  private def takenOver(found: String): Nothing =
+    throw EventtideException("CHECKPOINT_TAKEN_OVER", "found" -> found)
+
+  private def epochs: Seq[Long] = files.names.flatMap(_.toLongOption)
+
+  /** Whether the file of an epoch is this run's. A missing file was removed by a later run, which
+    * must not be taken over in turn. Other read errors, as when the query is stopped here, are
+    * thrown, so that no second file is written.
+    */
+  private def isOurs(epoch: Long): Boolean =
+    try runOf(epoch) == runId.toString
+    catch {
+      case _: FileNotFoundException | _: NoSuchFileException =>
+        takenOverBy(epochs.maxOption.getOrElse(epoch + 1))
+    }
+
+  private def runOf(epoch: Long): String =
+    files.read(epoch.toString)(in => new String(in.readAllBytes(), UTF_8))
+}
+
+private[spark] object RunEpoch {
+  private val LookEveryMs = 1000L
+}

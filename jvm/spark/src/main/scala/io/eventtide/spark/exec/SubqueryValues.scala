@@ -1,9 +1,0 @@
-package io.eventtide.spark.exec
-
-import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
-
-/** What Spark has found for the subqueries of an operator, when it executes the operator. */
-private[exec] object SubqueryValues {
-  def of(subqueries: Seq[Expression]): Seq[Literal] =
-    subqueries.map(query => Literal(query.eval(), query.dataType))
-}

@@ -1,0 +1,57 @@
+package io.eventtide.spark.latelog
+
+import java.util.UUID
+
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import io.eventtide.spark.options.OptionReader
+
+/** The options of a read of a late log. `most` and `query` apply to streams only.
+  *
+  * @param most
+  *   the maximum number of the query's batches per trigger; None for all new batches
+  * @param query
+  *   the query that writes the log, which may be running in this driver
+  * @param missing
+  *   what to do if a part of the log is missing
+  */
+private[latelog] final case class LateReadOptions(
+    most: Option[Int],
+    query: Option[UUID],
+    missing: LateMissing
+)
+
+private[latelog] object LateReadOptions {
+  val Most = "maxBatchesPerTrigger"
+  val Query = "query"
+  val Missing = "missing"
+
+  def apply(options: CaseInsensitiveStringMap): LateReadOptions = {
+    val texts = Seq(Most, Missing).flatMap(name => Option(options.get(name)).map(name -> _))
+    val checked = new OptionReader(texts.toMap)
+    LateReadOptions(
+      checked.count(Most, 1),
+      Option(options.get(Query)).map(UUID.fromString),
+      checked
+        .choice(Missing, LateMissing.all.map(way => way.name -> way))
+        .getOrElse(LateMissing.Fail)
+    )
+  }
+}
+
+/** Detects new commits of a query. While the query runs in this driver, its checkpoint is not read.
+  */
+private[latelog] final class QueryCommits(query: UUID) {
+  private val session = SparkSession.active
+  private var seen = Option.empty[AnyRef]
+
+  /** True for the first call, and whenever there may be new commits since the previous call. */
+  def hasNew(): Boolean = {
+    val committed = StreamExecutionAccess.find(session, query).map(_.committed)
+    val isNew = committed.isEmpty || !committed.exists(now => seen.exists(_ eq now))
+    seen = committed
+    isNew
+  }
+}

@@ -1,0 +1,212 @@
+package io.eventtide.spark.latelog
+
+import java.util.UUID
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
+
+import io.eventtide.spark.checkpoint.CheckpointFiles
+import io.eventtide.spark.options.LateMode
+import io.eventtide.spark.spi.{HasLateOutput, LateTotals}
+
+/** The late rows of one run of a query: the logs of its windows, and the index of the files that
+  * count.
+  */
+private[spark] final class LateRows private (
+    session: SparkSession,
+    windows: IndexedSeq[LateSink],
+    newIndex: => LateIndex,
+    retention: Option[LateRetention],
+    retain: Int
+) extends Logging {
+  private lazy val index = newIndex // not created for a query without windows
+  private val positions = windows.map(_.node).zipWithIndex.toMap
+  private var ofBatch = Seq.empty[WindowLateEntry]
+  @volatile private var counted = LateCounts.None
+  private var last = BatchLateness.None
+  private var hasWarned = false
+
+  /** The lateness of the last finished batch. */
+  def lateness: BatchLateness = last
+
+  /** The number of on-time rows since the checkpoint began; the ledger stores it. */
+  def onTime: Long = counted.onTime
+
+  def has(node: UUID): Boolean = positions.contains(node)
+
+  /** The totals of the index after the last batch. */
+  def totals: LateTotals = if (windows.isEmpty) LateTotals.None else index.totals
+
+  /** Restores the state from the batches before `below`, which had `onTime` on-time rows. */
+  def restore(below: Long, onTime: Long): Unit = {
+    if (windows.nonEmpty) {
+      index.restore(below)
+      counted = LateCounts(Map.empty, index.totals.rows, onTime)
+    }
+  }
+
+  /** The log for the tasks of a node in one batch. */
+  def open(node: UUID, batchId: Long, watermarkMicros: Option[Long]): LateLog = {
+    val output = windows(positions(node))
+    val reports = new LateAccum
+    session.sparkContext.register(reports)
+    new LateLog(batchId, watermarkMicros, output.mode, output.files(session), reports)
+  }
+
+  /** Collects the task reports of a batch; does not access any file. */
+  def take(logs: Map[UUID, LateLog]): Unit = if (windows.nonEmpty) {
+    val late = logs.toSeq.map { case (node, log) =>
+      LateIndexEntry.ofWindow(positions(node), log.reports.value)
+    }
+    ofBatch = late.sortBy(_.window)
+    val inBatch = LateIndexEntry.sum(late.map(_.rows))
+    val reports = logs.valuesIterator.flatMap(_.reports.value).toSeq
+    val lateBy = reports.foldLeft(LatenessHistogram.None)(_ ++ _.lateBy)
+    last = BatchLateness(reports.map(_.onTime).sum, LateReason.countTooLate(inBatch), lateBy)
+    val total = LateIndexEntry.sum(Seq(index.totals.rows, inBatch))
+    counted = LateCounts(inBatch, total, counted.onTime + last.onTime)
+  }
+
+  /** Writes the collected entries, before Spark commits the batch. */
+  def write(batchId: Long, atMicros: Long): Unit = if (windows.nonEmpty) {
+    if (counted.batch.nonEmpty) look()
+    index.write(batchId, atMicros, ofBatch)
+  }
+
+  /** Forgets late rows that exceed the retention at the batch's timestamp, if there is a retention.
+    */
+  def forget(batchId: Long, atMicros: Long): Unit =
+    for {
+      keeping <- retention if index.last.isDefined
+      forgotten <- keeping.step(atMicros, batchId - retain)
+    } index.forget(forgotten)
+
+  // One file per window is enough: a deleted folder is created again by the next file in it.
+  private def look(): Unit = if (!hasWarned) {
+    val gone = for {
+      entry <- index.last.toSeq
+      (output, window) <- windows.zipWithIndex
+      damaged <- output.damaged(entry.filesOf(window).take(1))
+    } yield s"${damaged.path}: ${damaged.reason}"
+    gone.headOption.foreach { first =>
+      hasWarned = true
+      logWarning(
+        s"A late file is not as this query has written it, $first. The query goes on, but its late " +
+          "log cannot be read any more, other than with missing='skip'. Nothing but eventtide " +
+          "clean-late may remove late files."
+      )
+    }
+  }
+
+  def counts: LateCounts = counted
+}
+
+/** The output for the late rows of one node; without a folder they are only counted. */
+private final class LateSink(val node: UUID, val mode: LateMode, folder: Option[LateLocation]) {
+
+  /** The files that are missing or have a different length. */
+  def damaged(files: Seq[LateFileName]): Seq[DamagedLateFile] =
+    folder.toSeq.flatMap(_.check.damaged(files))
+
+  private var made = Option.empty[LateFiles]
+
+  def files(session: SparkSession): Option[LateFiles] = {
+    if (made.isEmpty) made = folder.map(f => LateFiles(session, f.path, f.log.schema))
+    made
+  }
+}
+
+private final case class LateLocation(path: Path, log: LateLogSpec, check: LateFilesCheck)
+
+private[spark] object LateRows {
+
+  /** Opens the logs of a query that is starting, before its first offset is written.
+    *
+    * @param retain
+    *   the number of batches that Spark can be set back
+    */
+  def open(query: StreamExecutionAccess, root: Path, retain: Int, conf: Configuration): LateRows = {
+    val nodes = nodesOf(query.analyzedPlan)
+    val logs = nodes.map(logOf(_, query.id, conf))
+    if (nodes.nonEmpty) begin(root, conf, logs)
+    val outputs = nodes.zip(logs).map { case (node, log) =>
+      val folder = log.map { found =>
+        val path = found.folder(root)
+        LateLocation(path, found, new LateFilesCheck(path, conf))
+      }
+      new LateSink(node.lateNode, node.lateSettings.mode, folder)
+    }
+    val index = new LateIndex(root, retain, conf)
+    new LateRows(query.session, outputs, index, retentionOf(nodes, logs, root, conf), retain)
+  }
+
+  // Several windows share one index, so the longest of their retentions applies.
+  private def retentionOf(
+      nodes: Seq[HasLateOutput],
+      logs: Seq[Option[LateLogSpec]],
+      root: Path,
+      conf: Configuration
+  ): Option[LateRetention] = {
+    val logging = logs.zipWithIndex.collect { case (Some(log), window) => window -> log }
+    val folders = logging.map { case (window, log) => window -> log.folder(root) }.toMap
+    val kept = logging.map(_._2.keepMicros)
+    Option.when(kept.nonEmpty && kept.forall(_.isDefined)) {
+      val hasHandler = nodes.exists(_.lateSettings.hasHandler)
+      new LateRetention(root, conf, kept.flatten.max, hasHandler, folders)
+    }
+  }
+
+  /** Fails if the late rows of a plan cannot continue in the logs of a checkpoint; read-only.
+    *
+    * @param query
+    *   the id of the checkpoint's query
+    */
+  def refuseOther(
+      plan: LogicalPlan,
+      query: => UUID,
+      root: Path,
+      conf: Configuration
+  ): Unit = {
+    val known = new LateLogSpecs(root, conf).read()
+    for {
+      (node, window) <- nodesOf(plan).zipWithIndex
+      next <- logOf(node, query, conf)
+    } known.get(window) match {
+      case Some(before) => before.merge(root, window, next)
+      case None => refuseUndescribed(root, window, conf)
+    }
+  }
+
+  // A log that earlier runs did not have begins now. A log that they had cannot be reconstructed.
+  private def refuseUndescribed(root: Path, window: Int, conf: Configuration): Unit = {
+    val index = new LateIndexReader(root, conf)
+    index.lastCommitted.foreach { until =>
+      LateFolders.refuseUndescribed(root, window, index.entries(-1, until))
+    }
+  }
+
+  private def nodesOf(plan: LogicalPlan): IndexedSeq[HasLateOutput] =
+    plan.collect { case node: HasLateOutput => node }.distinctBy(_.lateNode).toIndexedSeq
+
+  private def logOf(
+      node: HasLateOutput,
+      query: => UUID,
+      conf: Configuration
+  ): Option[LateLogSpec] =
+    Option.when(node.lateSettings.mode == LateMode.Log) {
+      val to = node.lateSettings.to.map(folder => new Path(folder, query.toString))
+      val absolute = to.map(path => path.getFileSystem(conf).makeQualified(path).toString)
+      LateLogSpec(absolute, LateSchema.of(node.lateRow), node.lateSettings.keepMicros)
+    }
+
+  private def begin(root: Path, conf: Configuration, logs: Seq[Option[LateLogSpec]]): Unit = {
+    val byWindow = logs.zipWithIndex.collect { case (Some(log), window) => window -> log }.toMap
+    val isNew = new CheckpointFiles(new Path(root, "offsets"), conf).names.isEmpty
+    val windows = new LateLogSpecs(root, conf)
+    if (isNew) windows.begin(byWindow) else windows.resume(byWindow)
+  }
+}

@@ -1,0 +1,42 @@
+package io.eventtide.spark.operators
+
+import io.eventtide.spark.latelog.LateLog
+
+/** The timing of one batch, for an operator that checks lateness per key; times in microseconds.
+  *
+  * @param now
+  *   the batch's time by the query's clock
+  * @param ahead
+  *   the lead of the query's clock over the batch's timestamp, which limits rows from the future
+  * @param before
+  *   the query's watermark below which rows are late; None before the first watermark
+  * @param after
+  *   the query's watermark up to which windows close
+  * @param isCredited
+  *   whether the elapsed processing time counts for watermark policies
+  * @param log
+  *   the log for late rows; None if no row is late
+  * @param closesAll
+  *   whether every window closes, whatever its time
+  * @param isPeek
+  *   whether the batch only shows the present state: each window once, whatever its triggers
+  */
+private[operators] final case class BatchTime(
+    now: Long,
+    ahead: Long,
+    before: Option[Long],
+    after: Option[Long],
+    isCredited: Boolean,
+    log: Option[LateLog],
+    closesAll: Boolean,
+    isPeek: Boolean = false
+) {
+  def timestamp: Long = now - ahead
+}
+
+private[operators] object BatchTime {
+
+  /** For operators that have read all rows, and for reads that keep no state. */
+  val EndOfInput: BatchTime =
+    BatchTime(now = 0, ahead = 0, None, None, isCredited = false, log = None, closesAll = true)
+}

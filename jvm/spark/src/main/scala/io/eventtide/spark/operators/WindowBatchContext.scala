@@ -1,0 +1,72 @@
+package io.eventtide.spark.operators
+
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+
+import io.eventtide.spark.latelog.LateLog
+import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.spi.NextTimerAccum
+
+/** One micro-batch from the view of one window of the query, on the driver. */
+private[spark] trait WindowBatchContext {
+
+  /** The settings of the window as of the start of the batch. */
+  def settings: WindowSettings
+
+  /** Whether every advance of the watermark makes later rows late, even if no window closes. */
+  def batchOnEveryAdvance: Boolean
+
+  /** The batch's timestamp; the limit for rows from the future is relative to it. */
+  def nowMicros: Long
+
+  /** The batch's time by the query's clock, which measures durations. */
+  def clockMicros: Long
+
+  /** The lead of the query's clock over the batch's timestamp. */
+  def aheadMicros: Long
+
+  /** Whether the elapsed processing time counts for watermark policies. */
+  def isCredited: Boolean
+
+  /** Whether every window closes in this batch. */
+  def closesAll: Boolean
+
+  /** The log to which the tasks add late rows. */
+  def lateLog: LateLog
+
+  /** Registers the accumulators with which the tasks report their next timers and their keys'
+    * bounds.
+    */
+  def register(due: NextTimerAccum, bounds: LatenessBoundsAccum): Unit
+
+  def batchId: Long
+
+  def stateInfo: StatefulOperatorStateInfo
+
+  /** The watermark below which rows are late, in microseconds: windows up to it closed before this
+    * batch.
+    */
+  def lateMicros: Option[Long]
+
+  /** The times from which on rows of keys are on time, as `LatenessBounds`; read when the batch is
+    * executed.
+    */
+  def bounds: Broadcast[Array[Long]]
+
+  /** The lagging keys after the batch before, by partition. */
+  def lagging: Map[Int, Seq[Array[Byte]]]
+
+  /** The watermark up to which windows close in this batch, in microseconds. It is read from Spark
+    * while the batch is executed, because Spark drops it once the clock has raised the next one.
+    */
+  def closingMicros: Option[Long]
+}
+
+private[spark] object WindowBatchContext {
+
+  /** Spark numbers its operators from 0; the ids of Eventtide operators never overlap with them. */
+  val FirstOperatorId = 10000L
+
+  /** Spark's watermark in microseconds; None for 0, which Spark uses for "no watermark yet". */
+  def known(ms: Long): Option[Long] = Option.when(ms > 0)(ms * 1000)
+}

@@ -1,0 +1,182 @@
+package io.eventtide.spark.operators
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
+import org.apache.spark.sql.catalyst.expressions.{
+  Ascending,
+  Attribute,
+  BindReferences,
+  Expression,
+  JoinedRow,
+  NamedExpression,
+  ScalarSubquery,
+  SortOrder,
+  SpecificInternalRow,
+  UnsafeProjection,
+  UnsafeRow
+}
+import org.apache.spark.sql.types.LongType
+
+import io.eventtide.kernel.watermark.PolicySpec
+import io.eventtide.kernel.window.{BlockStore, FrameWindowState, PerKeyWatermark}
+import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.state.{AggregateFunctions, BufferPool, WindowStateLayout}
+
+/** The specification of a window for its operators; sent to the executors.
+  *
+  * The input rows come from partial aggregation: the keys, then a frame and its buffers, or all
+  * frames of the key as `PackedFrames`.
+  *
+  * @param counts
+  *   the `counts` of `Inverse` for functions that can deduct; empty for others
+  * @param rowsOrdinal
+  *   the ordinal of the row count among the buffers, if it is needed; else -1
+  * @param condition
+  *   the condition for early results, over the results of the functions
+  * @param result
+  *   the layout of output rows
+  * @param rows
+  *   the input rows, if lateness depends on their keys and not all rows are aggregated upstream
+  */
+private[spark] final case class WindowOperatorSpec(
+    keys: Seq[Attribute],
+    frame: Attribute,
+    functions: Seq[AggregateFunction],
+    counts: Seq[Int],
+    rowsOrdinal: Int,
+    condition: Option[Expression],
+    result: ResultLayout,
+    settings: WindowSettings,
+    rows: Option[RowInputSpec] = None
+) {
+  def output: Seq[Attribute] = result.columns.map(_.toAttribute)
+
+  /** A summary for query plans, such as `sliding(1m, every=5s), late log, by device`. */
+  def summary: String =
+    settings.summary + (if (keys.isEmpty) "" else s", by ${keys.map(_.name).mkString(", ")}")
+
+  /** The subqueries beside the aggregates; their values are those of the batch. */
+  def subqueries: Seq[Expression] = (condition ++ result.columns).toSeq.flatMap(_.collect {
+    case query: ScalarSubquery => query
+  })
+
+  /** A copy with these values in place of the subqueries, in the order of `subqueries`. */
+  def withValues(values: Seq[Expression]): WindowOperatorSpec = {
+    val remaining = values.iterator
+    def valued[E <: Expression](value: E): E =
+      value.transformDown { case _: ScalarSubquery => remaining.next() }.asInstanceOf[E]
+    if (values.isEmpty) this
+    else {
+      val ofCondition = condition.map(valued)
+      copy(condition = ofCondition, result = result.copy(columns = result.columns.map(valued)))
+    }
+  }
+
+  /** The sort order that brings the rows of a key together, frame by frame. */
+  def order: Seq[SortOrder] = (keys :+ frame).map(SortOrder(_, Ascending))
+
+  /** A sort order that brings the rows of a key near each other; `KeyGroupingIterator` then groups
+    * them.
+    */
+  def orderOfKeys: Seq[SortOrder] = {
+    val byKey = if (keys.isEmpty) Nil else Seq(SortOrder(KeySortPrefix(keys), Ascending))
+    groups.getOrElse(Nil).map(SortOrder(_, Ascending)) ++ byKey ++
+      rows.flatMap(_.order).map(SortOrder(_, Ascending))
+  }
+
+  private def groups: Option[Seq[Attribute]] = rows.flatMap(_.groups)
+
+  /** The columns by which rows are partitioned; empty if all rows go to one partition. */
+  def together: Seq[Attribute] = groups.getOrElse(keys)
+
+  /** The column families of the window's state. */
+  def families: WindowStateLayout = WindowStateLayout.of(keys, groups)
+
+  /** A per-key watermark by a policy, for one batch. */
+  private[operators] def timeBy(policy: PolicySpec, batch: BatchTime): PerKeyWatermark = {
+    val latest = rows.flatMap(_.clamp).fold(Long.MaxValue)(_.limit(batch.timestamp))
+    new PerKeyWatermark(policy.forClockAhead(batch.ahead), batch.isCredited, latest)
+  }
+
+  def newCalls: AggregateFunctions = new AggregateFunctions(functions, counts, rows.map(_.columns))
+
+  def newBuffers(calls: AggregateFunctions): BufferPool =
+    BufferPool(calls, AggregateFunctions.areFixed(functions))
+
+  /** An empty window state over these buffers. */
+  def newRing(buffers: BufferPool, archive: BlockStore, blockSize: Int): FrameWindowState =
+    FrameWindowState(settings.spec.shape, buffers, counts.nonEmpty, archive, blockSize)
+
+  /** The number of frames in a block, for a batch that closes `closes` windows.
+    *
+    * A result reads and writes least when the ring holds as many frames as there are blocks. But
+    * writing, reading and removing a block costs as much as rewriting some dozens of frames. So a
+    * block pays only if its frames are not rewritten for enough batches. When a batch closes many
+    * windows, there are too few such batches. Without blocks, the ring holds all frames of a
+    * window.
+    */
+  def blockSize(closes: Long): Int = {
+    val frames = settings.spec.shape.frames
+    val size = math.max(8, math.sqrt(frames.toDouble).toInt)
+    val spared = size.toLong * (frames - 2 * size)
+    if (spared / WindowOperatorSpec.FramesForBlock >= math.max(1L, closes)) size
+    else math.max(WindowOperatorSpec.LeastFrames, frames + 1)
+  }
+}
+
+private[spark] object WindowOperatorSpec {
+  private val FramesForBlock = 64 // measured
+  private val LeastFrames = 24
+}
+
+/** The layout of output rows.
+  *
+  * @param bounds
+  *   start and end of the window, in output order
+  * @param aggregates
+  *   the results of the functions
+  * @param pane
+  *   index, timing and whether the pane is the last; empty if a window emits one row
+  * @param columns
+  *   the output, over the keys and the columns above
+  * @param key
+  *   the output of the key if the window emits its rows, over the keys
+  */
+private[spark] final case class ResultLayout(
+    bounds: Seq[Attribute],
+    aggregates: Seq[Attribute],
+    pane: Seq[Attribute],
+    columns: Seq[NamedExpression],
+    key: Seq[Expression] = Nil
+)
+
+/** Makes the output rows; one instance per task. */
+private[operators] final class ResultProjection(plan: WindowOperatorSpec) {
+  private lazy val spec = plan.settings.spec
+  private val hasStart = plan.settings.storm.forall(_.hasStart)
+  private val bounds = new SpecificInternalRow(Seq(LongType, LongType)) // avoids boxing
+  private val keyAndBounds = new JoinedRow
+  private val values = new JoinedRow
+  private val all = new JoinedRow
+
+  private val columns = {
+    val ResultLayout(bounds, aggregates, pane, columns, _) = plan.result
+    UnsafeProjection.create(
+      BindReferences.bindReferences(columns, plan.keys ++ bounds ++ aggregates ++ pane)
+    )
+  }
+
+  /** The row of the window that ends at a boundary, valid until the next call. */
+  def row(key: UnsafeRow, end: Long, results: InternalRow): UnsafeRow =
+    row(key, spec.grid.start(spec.shape.start(end)), spec.grid.start(end), results)
+
+  /** The row of a window, valid until the next call. */
+  def row(key: UnsafeRow, start: Long, end: Long, results: InternalRow): UnsafeRow = {
+    if (hasStart) bounds.setLong(0, start) else bounds.setNullAt(0)
+    bounds.setLong(1, end)
+    columns(all(keyAndBounds(key, bounds), results))
+  }
+
+  /** The results joined with the pane's columns, for `row`. */
+  def withPane(results: InternalRow, pane: InternalRow): InternalRow = values(results, pane)
+}

@@ -1,0 +1,69 @@
+package io.eventtide.spark.operators.late
+
+import org.apache.spark.sql.catalyst.expressions.BindReferences.bindReferences
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+
+import io.eventtide.kernel.window.TimeRange
+import io.eventtide.spark.latelog.{LateReason, PartitionLate}
+import io.eventtide.spark.operators.{BatchTime, WindowOperatorSpec}
+
+/** Finds and logs the rows of a task that are in no window, by the watermark of each row's key.
+  * Rows on time are counted.
+  *
+  * @param watermark
+  *   the watermark of the current key
+  */
+private[operators] final class KeyedLateRows(
+    plan: WindowOperatorSpec,
+    batch: BatchTime,
+    late: PartitionLate,
+    watermark: () => Option[Long]
+) {
+  private val rows = plan.rows.get
+  private val toLog = UnsafeProjection.create(bindReferences(rows.logged, rows.input))
+  private val windows = plan.settings.windows
+  private val timeAt = plan.keys.length
+  private val times = plan.settings.times
+  private val latest = rows.guard.fold(times.highest)(_.limit(batch.timestamp))
+  private val reason = LateReason.of(windows.lateRule)
+
+  /** Whether a row is in no window, whatever its key; such a row is logged. */
+  def refuses(micros: Long, row: UnsafeRow): Boolean = {
+    val hasTime = KeyedLateRows.hasTime(micros, row, timeAt, times)
+    if (!hasTime) addWithoutTime(row)
+    else if (micros > latest) add(micros, row, LateReason.Future)
+    !hasTime || micros > latest
+  }
+
+  /** Counts rows that are on time.
+    *
+    * @param lowest
+    *   the lowest time of the rows
+    * @param rows
+    *   the number of rows
+    */
+  def pass(lowest: Long, rows: Long): Unit = late.pass(lowest, rows)
+
+  /** Counts a row that is in a window although it has no time. */
+  def passWithoutTime(): Unit = late.pass(lowest = Long.MaxValue, rows = 1)
+
+  /** Logs a row that is late by the watermark of its key. */
+  def add(micros: Long, row: UnsafeRow): Unit = add(micros, row, reason)
+
+  private def addWithoutTime(row: UnsafeRow): Unit = {
+    late.judgedBy(watermark())
+    late.addWithoutTime(toLog(row))
+  }
+
+  private def add(micros: Long, row: UnsafeRow, why: LateReason): Unit = {
+    late.judgedBy(watermark())
+    late.add(toLog(row), why, micros, windows.windowsOf(micros))
+  }
+}
+
+private[operators] object KeyedLateRows {
+
+  /** Whether the row's time is not null and in this range. */
+  def hasTime(micros: Long, row: UnsafeRow, timeAt: Int, times: TimeRange): Boolean =
+    !row.isNullAt(timeAt) && micros >= times.lowest && micros <= times.highest
+}

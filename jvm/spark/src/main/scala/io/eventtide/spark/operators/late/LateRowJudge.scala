@@ -1,0 +1,68 @@
+package io.eventtide.spark.operators.late
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+import io.eventtide.kernel.window.TimeRange
+import io.eventtide.spark.latelog.{LateLog, LateReason, PartitionLate}
+import io.eventtide.spark.operators.WindowBatchContext
+import io.eventtide.spark.options.WindowSettings
+
+/** The limits for rows on time in one batch; created on the driver, opened by each task.
+  *
+  * @param below
+  *   the time below which rows are late
+  * @param latest
+  *   the time above which rows are from the future
+  */
+private[late] final class LateRowJudge(
+    val below: Long,
+    val latest: Long,
+    val settings: WindowSettings,
+    log: Option[LateLog]
+) extends Serializable {
+
+  def open(partition: Int): LateRowSink = {
+    val found = log.getOrElse(throw new IllegalStateException("no batch of a streaming query"))
+    new LateRowSink(this, found.open(partition))
+  }
+}
+
+private[late] object LateRowJudge {
+
+  def apply(batch: Option[WindowBatchContext], limits: LateRowFilterSpec): LateRowJudge = {
+    val LateRowFilterSpec(_, _, guard, settings) = limits
+    val below = batch.flatMap(_.lateMicros).fold(Long.MinValue)(settings.spec.lateBelow)
+    val latest = for { now <- batch.map(_.nowMicros); limit <- guard } yield limit.limit(now)
+    new LateRowJudge(
+      below,
+      latest.getOrElse(Long.MaxValue),
+      settings,
+      batch.map(_.lateLog)
+    )
+  }
+}
+
+/** Logs the rows of one partition that are not on time; rows on time are only counted. */
+final class LateRowSink private[late] (watch: LateRowJudge, log: PartitionLate) {
+
+  /** Event times from `earliest` to `latest` are on time. */
+  val earliest: Long = math.max(watch.below, watch.settings.times.lowest)
+  val latest: Long = math.min(watch.latest, watch.settings.times.highest)
+
+  private val TimeRange(first, last) = watch.settings.times
+
+  private val spec = watch.settings.spec
+
+  private val lateReason = LateReason.of(spec.profile.lateRule)
+
+  /** Counts a row with this time as on time. */
+  def pass(micros: Long): Unit = log.pass(micros)
+
+  def add(row: InternalRow, missing: Boolean, micros: Long): Unit =
+    if (missing || micros < first || micros > last)
+      log.addWithoutTime(row)
+    else {
+      val reason = if (micros > latest) LateReason.Future else lateReason
+      log.add(row, reason, micros, Some(spec.windowsOf(micros)))
+    }
+}

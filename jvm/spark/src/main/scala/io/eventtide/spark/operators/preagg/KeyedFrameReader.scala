@@ -1,0 +1,154 @@
+package io.eventtide.spark.operators.preagg
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  BoundReference,
+  UnsafeProjection,
+  UnsafeRow
+}
+
+/** Reads rows of partial aggregation that are grouped by key, as one run per key, frame by frame.
+  *
+  * The key is valid until the next run begins. A buffer lies in the input's row, so a run has to be
+  * read to its end before the next run begins.
+  *
+  * @param keyOf
+  *   the key of the last input row, valid until the next row
+  */
+private[operators] final class KeyedFrameReader(
+    input: Iterator[InternalRow],
+    keyOf: InternalRow => UnsafeRow,
+    frames: FrameReader
+) {
+  private var row: InternalRow = _
+  private var rowKey: UnsafeRow = _
+  private var run: UnsafeRow = _
+  nextRow()
+
+  def hasNext: Boolean = row != null
+
+  /** The key of the current row, valid until the next row; null at the end of the input. */
+  def upcoming: UnsafeRow = if (row == null) null else rowKey
+
+  /** Begins the run of the current frame's key and returns the key. */
+  def nextKey(): UnsafeRow = {
+    if (run == null) run = rowKey.copy() else run.copyFrom(rowKey)
+    run
+  }
+
+  /** Whether the current frame belongs to the run. */
+  def isSameKey: Boolean = row != null && rowKey == run
+
+  /** The number of the current frame, or the event time of a row that is not aggregated. */
+  def frame: Long = frames.frame
+
+  /** The buffer of the current frame, or the row that is not aggregated. */
+  def buffer: UnsafeRow = frames.buffer
+
+  /** Whether the current frame is aggregated; false if only other rows are. */
+  def isAggregated: Boolean = frames.isAggregated
+
+  def advance(): Unit = if (!frames.next()) nextRow()
+
+  private def nextRow(): Unit =
+    if (input.hasNext) {
+      row = input.next()
+      rowKey = keyOf(row)
+      frames.begin(row)
+    } else row = null
+}
+
+private[operators] object KeyedFrameReader {
+
+  /** Reads rows that begin with their keys, in an order in which each key occurs in one run. */
+  def apply(
+      rows: Iterator[InternalRow],
+      keys: Seq[Attribute],
+      frames: FrameReader
+  ): KeyedFrameReader = {
+    val key = FrameReader.projection(keys, 0)
+    new KeyedFrameReader(rows, key(_), frames)
+  }
+
+  /** Reads rows that begin with their keys, in the order of `KeySortPrefix`. */
+  def together(
+      rows: Iterator[InternalRow],
+      keys: Seq[Attribute],
+      frames: FrameReader
+  ): KeyedFrameReader =
+    if (keys.isEmpty) KeyedFrameReader(rows, keys, frames)
+    else {
+      val sorted = KeyGroupingIterator(rows, keys)
+      new KeyedFrameReader(sorted, _ => sorted.keyOfRow, frames)
+    }
+
+  /** As `together`, for rows that are not aggregated. */
+  def whole(rows: Iterator[InternalRow], keys: Seq[Attribute]): KeyedFrameReader =
+    together(rows, keys, new FrameReader.Whole(keys.length))
+}
+
+/** The frames of a row of partial aggregation, after its keys; there is at least one. */
+private[operators] trait FrameReader {
+
+  /** Moves to the first frame of a row. */
+  def begin(row: InternalRow): Unit
+
+  /** Moves to the next frame of the row; false at the end. */
+  def next(): Boolean
+
+  def frame: Long
+  def buffer: UnsafeRow
+
+  /** Whether the row is aggregated, if the input also has rows that are not. */
+  def isAggregated: Boolean = false
+}
+
+private[operators] object FrameReader {
+
+  /** One frame and its buffers, in separate columns. */
+  final class Single(keyCount: Int, buffers: Seq[Attribute]) extends FrameReader {
+    private val bufferOf = projection(buffers, keyCount + 1)
+    private var row: InternalRow = _
+
+    def begin(row: InternalRow): Unit = this.row = row
+    def next(): Boolean = false
+    def frame: Long = row.getLong(keyCount)
+    def buffer: UnsafeRow = bufferOf(row)
+  }
+
+  /** A row that is not aggregated, which begins with its keys and its time. */
+  final class Whole(keyCount: Int) extends FrameReader {
+    private var row: UnsafeRow = _
+
+    def begin(row: InternalRow): Unit = this.row = row.asInstanceOf[UnsafeRow]
+    def next(): Boolean = false
+    def frame: Long = row.getLong(keyCount)
+    def buffer: UnsafeRow = row
+  }
+
+  /** Rows that are not aggregated, mixed with rows that hold a key's packed frames in the column
+    * after the row columns.
+    */
+  final class Mixed(keyCount: Int, columns: Int, packed: PackedFrames.Of) extends FrameReader {
+    private val whole = new Whole(keyCount)
+    private var now: FrameReader = whole
+
+    def begin(row: InternalRow): Unit = {
+      now = if (row.isNullAt(columns)) whole else packed
+      now.begin(row)
+    }
+
+    def next(): Boolean = now.next()
+    def frame: Long = now.frame
+    def buffer: UnsafeRow = now.buffer
+    override def isAggregated: Boolean = now eq packed
+  }
+
+  /** Projects columns of a row; the first is at ordinal `from`. */
+  def projection(columns: Seq[Attribute], from: Int): UnsafeProjection = UnsafeProjection.create(
+    columns.zipWithIndex.map { case (column, i) =>
+      BoundReference(from + i, column.dataType, column.nullable)
+    }
+  )
+}

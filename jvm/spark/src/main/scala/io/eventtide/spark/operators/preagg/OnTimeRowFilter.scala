@@ -1,0 +1,166 @@
+package io.eventtide.spark.operators.preagg
+
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeRowJoiner
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.types.StructType
+
+import io.eventtide.spark.operators.{
+  KeyBucket,
+  LatenessBounds,
+  LookaheadIterator,
+  WindowBatchContext,
+  WindowOperatorSpec
+}
+
+/** Finds the rows of a batch that are surely on time; sent to the executors.
+  *
+  * @param place
+  *   the bucket of a row's key, over the row
+  * @param timeAt
+  *   the ordinal of the event time
+  * @param earliest
+  *   the lowest valid event time
+  * @param latest
+  *   the time above which rows are from the future or have no valid event time
+  * @param bounds
+  *   the bounds as `LatenessBounds`; None in a plan that does not run as a streaming batch
+  */
+private[spark] final case class OnTimeRowFilter(
+    place: KeyBucket,
+    timeAt: Int,
+    earliest: Long,
+    latest: Long,
+    bounds: Option[Broadcast[Array[Long]]]
+) {
+  def open(frames: FrameHashMap, sureRows: SQLMetric): OnTimeRowFilterTask = {
+    val known = bounds.getOrElse(throw new IllegalStateException("no batch of a streaming query"))
+    new OnTimeRowFilterTask(new LatenessBounds(known.value), earliest, latest, frames, sureRows)
+  }
+}
+
+private[spark] object OnTimeRowFilter {
+
+  /** The filter of a batch.
+    *
+    * @param batch
+    *   None in a plan that does not run as a streaming batch
+    */
+  def of(plan: WindowOperatorSpec, batch: Option[WindowBatchContext])(
+      input: Seq[Attribute]
+  ): OnTimeRowFilter = {
+    val latest = for {
+      now <- batch.map(_.nowMicros)
+      guard <- plan.rows.flatMap(_.guard)
+    } yield guard.limit(now)
+    OnTimeRowFilter(
+      LatenessBounds.place(plan.together, batch.fold(1)(_.stateInfo.numPartitions)).over(input),
+      timeAt = plan.keys.length,
+      plan.settings.times.lowest,
+      latest.fold(plan.settings.times.highest)(math.min(_, plan.settings.times.highest)),
+      batch.map(_.bounds)
+    )
+  }
+}
+
+/** The filter in a task. It stops aggregating rows once that hardly reduces their number.
+  *
+  * @param frames
+  *   the map in which rows that are surely on time are aggregated
+  */
+final class OnTimeRowFilterTask private[preagg] (
+    bounds: LatenessBounds,
+    earliest: Long,
+    latest: Long,
+    frames: FrameHashMap,
+    sureRows: SQLMetric
+) {
+  import OnTimeRowFilterTask._
+
+  private var taken = 0L
+  private var keysBefore = 0 // the number of keys at the last check
+  private var gains = true
+
+  /** Whether a row is to be aggregated; its key's bound is in this bucket. */
+  def takes(micros: Long, partition: Int, hash: Int): Boolean = {
+    val isSure = gains && micros >= earliest && micros <= latest &&
+      micros >= bounds.of(partition, hash)
+    if (isSure) {
+      sureRows.add(1)
+      taken += 1
+      if ((taken & (Looked - 1)) == 0) look()
+    }
+    isSure
+  }
+
+  // If keys have hardly more than a row each, frames take more bytes to send than the rows.
+  private def look(): Unit = {
+    val newKeys = frames.keyCount - keysBefore
+    gains = taken < AtFirst || newKeys < Looked / 8 * 7
+    keysBefore = frames.keyCount
+  }
+}
+
+private[operators] object OnTimeRowFilterTask {
+  private val Looked = 1 << 14
+  private val AtFirst = 1 << 15
+}
+
+/** The rows of one partition, without whole-stage generated code: first the rows that pass through,
+  * in input order, then the frames of the others.
+  */
+private[preagg] final class OnTimeFrameIterator(
+    rows: Iterator[InternalRow],
+    sure: OnTimeRowFilter,
+    updates: FrameAggregation,
+    frames: FrameHashMap,
+    sureRows: SQLMetric
+) extends LookaheadIterator[InternalRow] {
+  private val found = sure.open(frames, sureRows)
+  private val placeOf = UnsafeProjection.create(Seq(sure.place.partition, sure.place.hash))
+  private val take = new FrameUpdater(updates, frames)
+  private val withoutFrames = GenerateUnsafeRowJoiner.create(
+    StructType(updates.keyColumns ++ updates.others),
+    FrameAggregation.FramesColumn
+  )
+
+  private var raw: UnsafeRow = _ // passes through; null while frames are emitted
+  private var giving = false
+
+  protected def current: InternalRow =
+    if (raw == null) frames.row else withoutFrames.join(raw, OnTimeFrameIterator.NoFrames)
+
+  protected def advance(): Boolean = {
+    raw = null
+    giving = giving && frames.next()
+    var isLeft = true
+    while (raw == null && !giving && isLeft) {
+      isLeft = rows.hasNext
+      takeRows()
+      giving = raw == null && frames.next()
+    }
+    raw != null || giving
+  }
+
+  /** Aggregates rows until a row passes through or memory is full. */
+  private def takeRows(): Unit =
+    while (raw == null && rows.hasNext && !frames.isFull) {
+      val row = rows.next().asInstanceOf[UnsafeRow]
+      if (isSure(row)) take(row) else raw = row
+    }
+
+  private def isSure(row: UnsafeRow): Boolean = !row.isNullAt(sure.timeAt) && {
+    val place = placeOf(row)
+    found.takes(row.getLong(sure.timeAt), place.getInt(0), place.getInt(1))
+  }
+}
+
+private object OnTimeFrameIterator {
+  private val NoFrames: UnsafeRow = {
+    val row = UnsafeRow.createFromByteArray(16, 1)
+    row.setNullAt(0)
+    row
+  }
+}

@@ -1,0 +1,121 @@
+package io.eventtide.spark.operators.watermark
+
+import java.time.Instant
+import java.time.temporal.ChronoUnit
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.BindReferences.bindReferences
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeProjection}
+
+import io.eventtide.kernel.watermark.FutureGuard
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.options.{EventTimes, WatermarkSettings}
+import io.eventtide.spark.spi.PartitionEventTimeStats
+
+/** Observes the event times of one batch; created on the driver, opened by each task.
+  *
+  * @param nowMicros
+  *   the batch's timestamp; the limit for rows from the future is relative to it
+  */
+private[watermark] final class EventTimeObserver(
+    input: Seq[Attribute],
+    eventTime: Attribute,
+    substream: Seq[Expression],
+    settings: WatermarkSettings,
+    nowMicros: Option[Long],
+    stats: SubstreamStatsAccum
+) extends Serializable {
+
+  /** The ordinal of the event time. */
+  val ordinal: Int = input.indexWhere(_.exprId == eventTime.exprId)
+
+  val keys = new SubstreamKeyExtractor(bindReferences(substream, input), settings.maxSubstreams)
+
+  /** Called once by a task; its report replaces an earlier report on the partition. */
+  def open(partition: Int): PartitionEventTimeObserver = {
+    val report = stats.begin(partition)
+    val limit = for { now <- nowMicros; guard <- settings.guard } yield guard.limit(now)
+    new PartitionEventTimeObserver(
+      report,
+      keys.open(report),
+      settings.guard,
+      limit,
+      settings.keepsRefused
+    )
+  }
+
+  /** As `open`, for rows that are not processed by generated code; false for rows to remove. */
+  def openRows(partition: Int): InternalRow => Boolean = {
+    val watch = open(partition)
+    val key = UnsafeProjection.create(keys.values)
+    row => watch.accept(row, ordinal, key)
+  }
+}
+
+/** Observes the rows of one partition. Generated code calls `judge` only for rows outside the usual
+  * range.
+  */
+final class PartitionEventTimeObserver private[watermark] (
+    report: PartitionEventTimeStats,
+    val finder: SubstreamLookup,
+    guard: Option[FutureGuard],
+    limit: Option[Long],
+    keepsRefused: Boolean
+) {
+
+  /** Event times from `earliest` to `latest` are counted without a call of `judge`. */
+  val earliest: Long = PartitionEventTimeObserver.MinMicros
+  val latest: Long = limit.fold(PartitionEventTimeObserver.MaxMicros)(
+    math.min(_, PartitionEventTimeObserver.MaxMicros)
+  )
+
+  /** The verdict on a row outside the usual range. If the row counts, it counts as a row at
+    * `latest`.
+    */
+  def judge(missing: Boolean, time: Long): Int =
+    if (missing || time < earliest || time > PartitionEventTimeObserver.MaxMicros) {
+      if (!keepsRefused) report.badTime += 1
+      refused
+    } else fromTheFuture(time)
+
+  private def refused: Int =
+    if (keepsRefused) PartitionEventTimeObserver.Stays else PartitionEventTimeObserver.Leaves
+
+  private def fromTheFuture(time: Long): Int = guard.get.mode match {
+    case FutureGuard.Clamp => PartitionEventTimeObserver.Counts
+    case FutureGuard.Late =>
+      if (!keepsRefused) report.future += 1
+      refused
+    case FutureGuard.Fail => throw PartitionEventTimeObserver.fromTheFuture(time, latest)
+  }
+
+  private[watermark] def accept(row: InternalRow, ordinal: Int, key: UnsafeProjection): Boolean = {
+    val missing = row.isNullAt(ordinal)
+    val time = if (missing) 0 else row.getLong(ordinal)
+    val ordinary = !missing && time >= earliest && time <= latest
+    val verdict = if (ordinary) PartitionEventTimeObserver.Counts else judge(missing, time)
+    if (verdict == PartitionEventTimeObserver.Counts)
+      finder.ofRow(key(row)).add(if (ordinary) time else latest)
+    verdict != PartitionEventTimeObserver.Leaves
+  }
+}
+
+private[watermark] object PartitionEventTimeObserver {
+
+  /** The row counts for its substream. */
+  val Counts = 0
+
+  /** The row is removed from the stream. */
+  val Leaves = 1
+
+  /** The row stays in the stream and does not count. */
+  val Stays = 2
+
+  val MinMicros: Long = EventTimes.All.lowest
+  val MaxMicros: Long = EventTimes.All.highest
+
+  private def fromTheFuture(time: Long, latest: Long): EventtideException =
+    EventtideException("ROW_FROM_THE_FUTURE", "time" -> at(time), "limit" -> at(latest))
+
+  private def at(micros: Long): Instant = Instant.EPOCH.plus(micros, ChronoUnit.MICROS)
+}

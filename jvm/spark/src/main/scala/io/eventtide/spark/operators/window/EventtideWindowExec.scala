@@ -1,0 +1,202 @@
+package io.eventtide.spark.operators.window
+
+import java.util.UUID
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning}
+import org.apache.spark.sql.execution.streaming.operators.stateful.{
+  StateStoreWriter,
+  StatefulOperatorCustomMetric,
+  StatefulOperatorPartitioning,
+  StatefulOperatorStateInfo
+}
+import org.apache.spark.sql.execution.streaming.state.{
+  StateSchemaCompatibilityChecker,
+  StateSchemaValidationResult,
+  StateStore,
+  StateStoreColFamilySchema
+}
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.streaming.StateOperatorProgress
+
+import io.eventtide.spark.operators.{
+  BatchTime,
+  LatenessBoundsAccum,
+  SubqueryValues,
+  WindowBatchContext,
+  WindowOperatorSpec
+}
+import io.eventtide.spark.spi.NextTimerAccum
+import io.eventtide.spark.state.WindowStateStoreRDD
+
+/** Merges the frames of each key into windows, and emits the rows of windows.
+  *
+  * The child's rows are buffers of partial aggregation, sorted so that the rows of a key come
+  * together. One key at a time is in memory.
+  *
+  * @param hasPackedFrames
+  *   whether a row has all frames of a key, as from `PartialFrameAggregateExec`, or may have them,
+  *   as from `MapSideFrameAggregateExec`
+  * @param batch
+  *   the batch for which it is planned; None in a plan that does not run as a streaming batch
+  * @param queries
+  *   the subqueries of the plan, which Spark runs before this operator
+  */
+final case class EventtideWindowExec(
+    @transient plan: WindowOperatorSpec,
+    @transient batch: Option[WindowBatchContext],
+    hasPackedFrames: Boolean,
+    queries: Seq[Expression],
+    child: SparkPlan
+) extends UnaryExecNode
+    with StateStoreWriter {
+  // A val, since Spark's operators for Python functions read it in the tasks.
+  override val output: Seq[Attribute] = plan.output
+
+  override def producedAttributes: AttributeSet = AttributeSet(output)
+
+  override def shortName: String = "eventtideWindow"
+
+  override protected def stringArgs: Iterator[Any] = Iterator(plan.summary)
+
+  // If all rows go to one partition, the state has one partition, whatever the session's setting.
+  override val stateInfo: Option[StatefulOperatorStateInfo] = {
+    val info = batch.fold(
+      StatefulOperatorStateInfo("<unknown>", new UUID(0, 0), 0, 0, conf.numShufflePartitions)
+    )(_.stateInfo)
+    Some(if (plan.together.isEmpty) info.copy(numPartitions = 1) else info)
+  }
+
+  override def requiredChildDistribution: Seq[Distribution] =
+    if (plan.together.isEmpty) AllTuples :: Nil
+    else
+      StatefulOperatorPartitioning
+        .getCompatibleDistribution(plan.together, getStateInfo, conf) :: Nil
+
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] =
+    Seq(if (hasPackedFrames || plan.rows.isDefined) plan.orderOfKeys else plan.order)
+
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+
+  private val families = plan.families
+
+  override def validateAndMaybeEvolveStateSchema(
+      hadoopConf: Configuration,
+      batchId: Long,
+      stateSchemaVersion: Int
+  ): List[StateSchemaValidationResult] = {
+    val default = StateStoreColFamilySchema(
+      StateStore.DEFAULT_COL_FAMILY_NAME,
+      keySchemaId = 0,
+      families.keys,
+      valueSchemaId = 0,
+      families.ring,
+      keyStateEncoderSpec = Some(families.ringKey)
+    )
+    val sessionState = session.sessionState
+    val checked = StateSchemaCompatibilityChecker.validateAndMaybeEvolveStateSchema(
+      getStateInfo,
+      hadoopConf,
+      List(default),
+      sessionState,
+      stateSchemaVersion
+    )
+    List(checked)
+  }
+
+  override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] = {
+    val results = plan.settings.windows.resultsFrom(inputWatermarkMs * 1000)
+    Some(math.max(0, Math.floorDiv(results, 1000L)))
+  }
+
+  @transient private lazy val due: NextTimerAccum = {
+    val accumulator = new NextTimerAccum
+    sparkContext.register(accumulator, "eventtide due")
+    accumulator
+  }
+
+  // An advance of the watermark that closes only empty windows needs no batch, unless the profile
+  // makes the next rows late by it.
+  override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = {
+    val watermark = WindowBatchContext.known(newInputWatermark)
+    def isStep(in: WindowBatchContext) = watermark.exists(w => in.closingMicros.forall(_ < w))
+    due.value.values.exists(_.isClosed(watermark, plan.settings)) ||
+    batch.exists(running => running.batchOnEveryAdvance && isStep(running))
+  }
+
+  override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] =
+    WindowProgress.metrics
+
+  // The driver decides which task reports count; a sum over tasks would count a rerun stage twice.
+  override def getProgress(): StateOperatorProgress = {
+    batch.foreach { running =>
+      val counted = WindowProgress(running.lateLog.reports.value, due.value.values)
+      counted.values.foreach { case (name, value) => longMetric(name).set(value) }
+    }
+    super.getProgress()
+  }
+
+  @transient private lazy val bounds: LatenessBoundsAccum = {
+    val accumulator = new LatenessBoundsAccum
+    sparkContext.register(accumulator) // unnamed, since Spark retains the updates of named ones
+    accumulator
+  }
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    metrics
+    val running = batch.getOrElse(throw new IllegalStateException("no batch of a streaming query"))
+    running.register(due, bounds)
+    val task = WindowTaskSpec(
+      plan.withValues(SubqueryValues.of(queries)),
+      families,
+      running.batchId,
+      running.clockMicros,
+      before = ClosedBoundaries(running.lateMicros, plan.settings),
+      after = ClosedBoundaries(running.closingMicros, plan.settings),
+      hasPackedFrames,
+      plan.rows.map(_ => keyed(running)),
+      Option.when(plan.settings.hasOwnTime && hasPackedFrames)(running.bounds),
+      running.lagging,
+      getStateInfo.numPartitions
+    )
+    val taskMetrics = metricsOfTask
+    new WindowStateStoreRDD(child.execute(), families, getStateInfo, session)((store, rows) =>
+      new WindowTaskIterator(task, store, rows, taskMetrics)
+    )
+  }
+
+  private def keyed(running: WindowBatchContext) = BatchTime(
+    running.clockMicros,
+    running.aheadMicros,
+    running.lateMicros,
+    running.closingMicros,
+    running.isCredited,
+    Some(running.lateLog),
+    running.closesAll
+  )
+
+  private def metricsOfTask = new WindowMetrics(
+    longMetric("numOutputRows"),
+    longMetric("numUpdatedStateRows"),
+    longMetric("numRemovedStateRows"),
+    longMetric("commitTimeMs"),
+    due,
+    bounds,
+    report
+  )
+
+  // A store that counts its rows also counts the index rows; a store that does not reports -1.
+  private def report(store: StateStore, keys: Long): Unit = {
+    val rows = longMetric("numTotalStateRows")
+    val before = rows.value
+    setStoreMetrics(store)
+    rows.set(before + keys)
+    setOperatorMetrics()
+  }
+
+  override protected def withNewChildInternal(newChild: SparkPlan): EventtideWindowExec =
+    copy(child = newChild)
+}

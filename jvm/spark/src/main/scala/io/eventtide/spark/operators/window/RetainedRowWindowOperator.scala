@@ -1,0 +1,166 @@
+package io.eventtide.spark.operators.window
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.BindReferences.bindReferences
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.unsafe.Platform
+
+import io.eventtide.kernel.rows.{RowContent, RowLimits, StormWindows}
+import io.eventtide.kernel.window.{BlockStore, ByteSink, ByteSource}
+import io.eventtide.spark.latelog.PartitionLate
+import io.eventtide.spark.operators.late.KeyedLateRows
+import io.eventtide.spark.operators.preagg.KeyedFrameReader
+import io.eventtide.spark.operators.{BatchTime, WindowOperatorSpec}
+import io.eventtide.spark.options.WindowKind
+import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
+
+/** The stores of a key's rows: the rows of windows, and the rows that no watermark has reached. */
+private[window] final case class RowArchives(rows: BlockStore, waiting: BlockStore)
+
+/** The windows of one key with Storm's semantics, over rows that are retained one by one.
+  *
+  * @param log
+  *   the log for late rows of the partition; None if no row is late
+  */
+private[window] final class RetainedRowWindowOperator(
+    plan: WindowOperatorSpec,
+    kind: WindowKind.ByStorm,
+    batch: BatchTime,
+    archives: RowArchives,
+    calls: AggregateFunctions,
+    buffers: BufferPool,
+    log: Option[PartitionLate],
+    limits: RowLimits
+) extends KeyedWindowOperator {
+  // Rows with ingestion time need not wait for the watermark.
+  private val windows = StormWindows(
+    kind.spec,
+    keepsLast = kind.emitsRows,
+    archives.rows,
+    archives.waiting,
+    limits,
+    countsAtOnce = kind.isOfIngestion
+  )
+  private val results: ResultEmitter =
+    if (kind.emitsRows) new RowResults(plan, kind, windows)
+    else new AggregatedResults(plan, kind, windows, calls, buffers)
+
+  private val rows = plan.rows.get
+  private val toStore = UnsafeProjection.create(bindReferences(rows.stored.get, rows.input))
+  private val stored = new UnsafeRowContent
+  private val late = log.map(new KeyedLateRows(plan, batch, _, () => batch.before))
+  private val lateBelow = batch.before.getOrElse(Long.MinValue)
+  private val silence = plan.settings.byKey.get.silence // always set for such windows
+  private var lastSign = Long.MinValue // the time of the last row, by the query's clock
+
+  def begin(): Unit = {
+    lastSign = Long.MinValue
+    windows.begin()
+    open()
+  }
+
+  def read(in: ByteSource): Unit = {
+    lastSign = in.getNumber()
+    windows.read(in)
+    open()
+  }
+
+  private def open(): Unit = {
+    if (batch.closesAll) windows.openAll() else windows.open(batch.after)
+    results.begin()
+  }
+
+  def add(rows: KeyedFrameReader): Unit = {
+    val (micros, row) = (rows.frame, rows.buffer)
+    lastSign = math.max(lastSign, batch.now)
+    if (late.isEmpty) take(micros, row)
+    else if (!late.get.refuses(micros, row)) {
+      if (micros < lateBelow) late.get.add(micros, row)
+      else {
+        take(micros, row)
+        late.get.pass(micros, rows = 1)
+      }
+    }
+  }
+
+  private def take(micros: Long, row: UnsafeRow): Unit =
+    windows.add(micros, stored.of(toStore(row))): Unit
+
+  def close(): Unit = ()
+
+  def next(): Boolean = results.next()
+
+  def row(key: UnsafeRow): InternalRow = results.row(key)
+
+  var isEmpty = false
+
+  override def settle(): Unit = {
+    windows.evict()
+    isEmpty = windows.isEmpty || !windows.hasPending && silence.forgets(lastSign, batch.now)
+    if (isEmpty) windows.forget()
+  }
+
+  def hasOnlyClosed: Boolean = false
+
+  def due: Long = windows.due
+
+  def deadline: Long =
+    if (windows.hasPending) StormWindows.Never else silence.forgottenAt(lastSign)
+
+  def write(out: ByteSink): Unit = {
+    out.putNumber(lastSign)
+    windows.write(out)
+  }
+}
+
+private[window] object RetainedRowWindowOperator {
+
+  def apply(
+      task: WindowTaskSpec,
+      kind: WindowKind.ByStorm,
+      batch: BatchTime,
+      archives: RowArchives,
+      calls: AggregateFunctions,
+      buffers: BufferPool,
+      log: Option[PartitionLate]
+  ): RetainedRowWindowOperator = {
+    val limits = RowLimits(atHand = kind.rowsAtHand)
+    new RetainedRowWindowOperator(task.plan, kind, batch, archives, calls, buffers, log, limits)
+  }
+
+  /** For all rows of a key at once; no row is retained after its windows have been emitted. */
+  def inMemory(
+      plan: WindowOperatorSpec,
+      kind: WindowKind.ByStorm,
+      calls: AggregateFunctions,
+      buffers: BufferPool
+  ): RetainedRowWindowOperator = {
+    val nowhere = RowArchives(BlockStore.None, BlockStore.None)
+    val all = RowLimits(rows = Int.MaxValue, bytes = Int.MaxValue)
+    new RetainedRowWindowOperator(
+      plan,
+      kind,
+      BatchTime.EndOfInput,
+      nowhere,
+      calls,
+      buffers,
+      None,
+      all
+    )
+  }
+}
+
+/** A row as bytes. */
+private final class UnsafeRowContent extends RowContent {
+  private var row: UnsafeRow = _
+
+  def of(row: UnsafeRow): UnsafeRowContent = {
+    this.row = row
+    this
+  }
+
+  def length: Int = row.getSizeInBytes
+
+  def copyTo(bytes: Array[Byte], at: Int): Unit =
+    row.writeToMemory(bytes, Platform.BYTE_ARRAY_OFFSET.toLong + at)
+}

@@ -1,0 +1,213 @@
+package io.eventtide.spark.operators.window
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStore,
+  StateStoreIterator,
+  UnsafeRowPair
+}
+
+import io.eventtide.kernel.RecordTooLarge
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.operators.{LookaheadIterator, WindowOperatorSpec}
+import io.eventtide.spark.spi.{LaggingKey, LaggingKeys, NextTimer, SubstreamName}
+
+/** Processes one partition, one key at a time, and emits the rows of windows whose timers fire.
+  *
+  * First come the keys with input rows, which are sorted. Each key adds its rows, emits its
+  * results, and is saved. If a group of keys shares a watermark, it advances after the last row of
+  * the group; then the group's keys with closing windows are processed.
+  *
+  * Then come the keys with timers but without input rows, from the indexes. This step is skipped if
+  * all keys with state have had rows. The state is committed after the last row has been emitted.
+  */
+private[window] final class WindowTaskIterator(
+    task: WindowTaskSpec,
+    store: StateStore,
+    input: Iterator[InternalRow],
+    metrics: WindowMetrics
+) extends LookaheadIterator[InternalRow] {
+  private val state = task.open(store)
+  private val calls = task.plan.newCalls
+  private val buffers = task.plan.newBuffers(calls)
+  private val bounds = task.openBounds(store.id.partitionId, state)
+  private val lagging = Option.when(task.plan.settings.hasOwnTime) {
+    new LaggingKeys(task.plan.together, task.lagging.getOrElse(store.id.partitionId, Nil))
+  }
+  private val groups = SharedWatermarkGroups(task, state, bounds, lagging)
+  private val windows = KeyedWindowOperator(task, state, calls, buffers, groups)
+  private val rows = task.read(input, calls)
+  private val seen = new KeyIdBitmap
+  private val due = new DueKeyIterator(state.byEnd, task.closing, seen)
+  private val closesAll = task.closesAll || state.timingChanged
+  // All keys are visited in the first batch of a run, if the timing options have changed or the
+  // keys' bounds are not known; `groups` visits the keys of groups for their bounds. They are also
+  // visited in the batch that closes all windows.
+  private val visitsAll =
+    state.keyCount > 0 && (closesAll || bounds.wantAll && groups.isEmpty)
+  private val others =
+    if (visitsAll) state.allKeys else new StateStoreIterator[UnsafeRowPair](Iterator.empty)
+  private val overdue = new DueKeyIterator(state.byClock, task.nowMicros, seen)
+
+  private val remembers = task.closes || task.hasDeadlines || visitsAll
+  private val raisesBounds = task.plan.settings.hasOwnTime && groups.isEmpty
+  private val counts = new WindowCounts
+
+  private var key: UnsafeRow = _ // the key whose results are being emitted; null between keys
+  private var found = false
+  private var done = 0L // processed keys that have state
+  private var committed = false
+
+  protected def current: InternalRow = {
+    counts.results += 1
+    windows.row(key)
+  }
+
+  protected def advance(): Boolean = {
+    found = false
+    while (!found && !committed) WindowTaskIterator.namingKey(task.plan, key)(step())
+    found
+  }
+
+  private def step(): Unit =
+    if (key != null) {
+      found = windows.next()
+      if (!found) { if (rows.isSameKey) takeMore() else leaveKey() }
+    } else if (groups.isDefined && groups.get.owes(rows.upcoming)) takeKey(groups.get.next())
+    else if (rows.hasNext) takeRows()
+    else if (task.closes && isKeyLeft && due.hasNext) takeKey(due.next())
+    else if (task.hasDeadlines && isKeyLeft && overdue.hasNext) takeKey(overdue.next())
+    else if (others.hasNext) takeOther(others.next())
+    else commit()
+
+  /** Whether some key with state may be unprocessed. */
+  private def isKeyLeft: Boolean = groups.isDefined || done < state.keyCount
+
+  private def takeRows(): Unit = {
+    openKey(rows.nextKey())
+    if (remembers) seen.add(state.keyId)
+    addRows()
+  }
+
+  private def takeMore(): Unit = {
+    windows.again()
+    addRows()
+  }
+
+  private def addRows(): Unit = {
+    var left = if (task.closesAll) Int.MaxValue else windows.maxRowsPerStep
+    while (left > 0 && rows.isSameKey) {
+      windows.add(rows)
+      rows.advance()
+      left -= 1
+    }
+    close()
+  }
+
+  private def takeKey(owing: UnsafeRow): Unit = {
+    openKey(owing)
+    if (remembers) seen.add(state.keyId)
+    close()
+  }
+
+  // The last keys of a batch, so they need not be added to `seen`.
+  private def takeOther(other: UnsafeRowPair): Unit =
+    if (!seen.contains(state.idOf(other.value))) {
+      openKey(other.key.copy())
+      if (closesAll) close() else leaveAsRead()
+    }
+
+  private def leaveAsRead(): Unit = {
+    raiseBound()
+    compare()
+    key = null
+  }
+
+  private def close(): Unit = {
+    windows.close()
+    raiseBound()
+  }
+
+  private def raiseBound(): Unit =
+    if (raisesBounds) windows.watermark.foreach(bounds.raise(key, _))
+
+  private def openKey(opened: UnsafeRow): Unit = {
+    key = opened
+    buffers.reset()
+    groups.foreach(_.select(key))
+    if (state.open(key)) state.read(in => windows.read(in)) else windows.begin()
+  }
+
+  private def leaveKey(): Unit = {
+    windows.settle()
+    if (windows.isEmpty) {
+      if (state.drop()) counts.removed += 1
+    } else {
+      if (!canSkipWrite) save()
+      done += 1
+    }
+    compare()
+    key = null
+  }
+
+  private def canSkipWrite: Boolean =
+    windows.hasOnlyClosed && state.canSkipWrite(windows.due, task.closing)
+
+  private def save(): Unit = {
+    state.save(windows.due, task.closing, windows.deadline, windows.dueInGroup)(out =>
+      windows.write(out)
+    )
+    counts.updated += 1
+  }
+
+  private def compare(): Unit =
+    if (groups.isEmpty) lagging.foreach(_.offer(key, windows.watermark, windows.closesAt))
+
+  // Unprocessed keys may have been removed, but are unchanged if they exist.
+  private def lookAtLagging(): Unit = lagging.filter(_ => groups.isEmpty).foreach { keys =>
+    keys.unseen.foreach { known =>
+      buffers.reset()
+      if (state.open(known)) {
+        state.read(in => windows.read(in))
+        keys.offer(known, windows.watermark, windows.closesAt)
+      }
+    }
+  }
+
+  private def commit(): Unit = {
+    lookAtLagging()
+    due.close()
+    overdue.close()
+    others.close()
+    groups.foreach(_.finish())
+    val facts = state.finish(task.closing, bounds.highest)
+    val end = nextEnd(if (task.keyed.isDefined) facts.ends.first else facts.byEnd)
+    val ofKeys = facts.deadlines.firstAfter(task.nowMicros)
+    val byClock = groups.fold(ofKeys)(groups => math.min(ofKeys, groups.deadline))
+    val deadline = if (task.hasDeadlines) byClock else NextTimer.Never
+    val next = NextTimer(end, deadline, facts.keys, lagging.fold(Seq.empty[LaggingKey])(_.result))
+    metrics.commit(store, counts, next, bounds.report)
+    committed = true
+  }
+
+  // A key that is always active has a timer at each boundary, even if its entry is old. An end that
+  // has passed stands for later ends that are counted together with it.
+  private def nextEnd(first: Long): Long =
+    if (first == NextTimer.Never) NextTimer.Never else math.max(first, task.closing + 1)
+}
+
+private[window] object WindowTaskIterator {
+
+  /** Runs `work` for the current key; a failure because the key is too large is reported with its
+    * name.
+    */
+  def namingKey(plan: WindowOperatorSpec, key: => UnsafeRow)(work: => Unit): Unit =
+    try work
+    catch {
+      case large: RecordTooLarge =>
+        val types = plan.keys.map(_.dataType)
+        val name = if (types.isEmpty) "none" else SubstreamName.of(types)(key.toSeq(types))
+        throw EventtideException("KEY_TOO_LARGE", "key" -> name, "limit" -> large.limit)
+    }
+}

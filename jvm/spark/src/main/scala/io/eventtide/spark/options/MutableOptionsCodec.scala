@@ -1,0 +1,64 @@
+package io.eventtide.spark.options
+
+import io.eventtide.kernel.window.Trigger
+
+/** Writes and reads the options of a window that may differ between runs: the time of keys, the
+  * idle timeout of keys, and how often early results are emitted.
+  *
+  * A condition is not written, because it is an expression of the run. The heartbeat, the interval
+  * at which the clock is polled, is not written either.
+  */
+private[options] object MutableOptionsCodec {
+
+  /** The options of a window, one per line. */
+  def write(settings: WindowSettings): String = {
+    val early = settings.triggers.map(_.trigger)
+    val options = settings.byKey.fold(Seq("scope" -> "global"))(KeyTimeCodec.write) ++
+      early.flatMap(_.every).map(every => "early.every" -> PolicyFormatter.duration(every)) ++
+      early.flatMap(_.rows).map(rows => "early.rows" -> rows.toString)
+    options.map { case (option, value) => s"$option=$value" }.mkString("\n")
+  }
+
+  /** The requested window, with its mutable options replaced by the written ones. */
+  def read(written: String, asked: WindowSettings): WindowSettings = {
+    val options = new OptionReader(values(written))
+    val policy = options.get("policy").map(_ => WatermarkOptionsCodec.policy(options, ""))
+    val byKey = KeyTimeCodec.read(options, policy, asked.remembers).map { own =>
+      own.copy(heartbeatMicros = asked.byKey.getOrElse(own).heartbeatMicros)
+    }
+    val (every, rows) = (options.duration("early.every", 1), options.count("early.rows", 1))
+    asked.copy(
+      byKey = byKey,
+      panes = asked.panes.map(by(_, every, rows, asked.isRowAtATime)),
+      emitted = asked.emitted.map(one => one.copy(trigger = by(one.trigger, every, rows)))
+    )
+  }
+
+  /** The scope of the watermark that closes the window: "global" (the query), "key" or "group". */
+  def scope(written: String): String = values(written).getOrElse("scope", "global")
+
+  // Row-at-a-time windows either have state for early results or have none. If a condition was the
+  // only early trigger, the current options apply, because the condition is not written.
+  private def by(
+      panes: PaneSettings,
+      every: Option[Long],
+      rows: Option[Int],
+      hasState: Boolean
+  ): PaneSettings = {
+    val begun = panes.copy(earlyEveryMicros = every, earlyRows = rows)
+    if (hasState && begun.givesEarly != panes.givesEarly) panes else begun
+  }
+
+  // The set of triggers is part of the structure, so each of them has its written number.
+  private def by(trigger: Trigger, every: Option[Long], rows: Option[Int]): Trigger =
+    trigger.copy(
+      every = trigger.every.map(every.getOrElse(_)),
+      rows = trigger.rows.map(rows.getOrElse(_))
+    )
+
+  private def values(written: String): Map[String, String] =
+    written.linesIterator.map { line =>
+      val (option, value) = line.splitAt(line.indexOf('='))
+      option -> value.drop(1)
+    }.toMap
+}

@@ -1,0 +1,91 @@
+package io.eventtide.spark.options
+
+import java.time.Duration
+import java.time.format.DateTimeParseException
+
+import scala.util.Try
+
+import io.eventtide.spark.EventtideException
+
+/** A flat map of options, read by name. An option that is never read is an unknown option. */
+private[spark] final class OptionReader(values: Map[String, String]) {
+  private var read = Set.empty[String]
+
+  def get(option: String): Option[String] = {
+    read += option
+    values.get(option)
+  }
+
+  def required(option: String, allowed: => String): String = get(option).getOrElse {
+    throw EventtideException("MISSING_OPTION", "option" -> option, "allowed" -> allowed)
+  }
+
+  /** An ISO 8601 duration in microseconds, at least `leastMicros`. */
+  def duration(option: String, leastMicros: Long): Option[Long] =
+    get(option).map(OptionReader.parseDuration(option, _, leastMicros))
+
+  def count(option: String, least: Int): Option[Int] = get(option).map { text =>
+    text.toIntOption.filter(_ >= least).getOrElse {
+      throw EventtideException(
+        "INVALID_COUNT",
+        "option" -> option,
+        "value" -> text,
+        "least" -> least,
+        "example" -> math.max(least, 16)
+      )
+    }
+  }
+
+  def choice[A](option: String, choices: Seq[(String, A)]): Option[A] = get(option).map { text =>
+    choices.toMap.getOrElse(
+      text,
+      throw EventtideException(
+        "INVALID_CHOICE",
+        "option" -> option,
+        "value" -> text,
+        "allowed" -> choices.map(_._1).mkString(", ")
+      )
+    )
+  }
+
+  /** `prefix.0`, `prefix.1` and so on, up to the first number without an option. */
+  def numbered(prefix: String): Seq[String] =
+    LazyList.from(0).map(i => s"$prefix.$i").takeWhile(has).toList
+
+  private def has(prefix: String): Boolean =
+    values.keys.exists(key => key == prefix || key.startsWith(s"$prefix."))
+
+  def refuseUnread(): Unit = (values.keySet -- read).toSeq.sorted.headOption.foreach { option =>
+    throw EventtideException(
+      "UNKNOWN_OPTION",
+      "option" -> option,
+      "allowed" -> read.toSeq.sorted.mkString(", ")
+    )
+  }
+}
+
+private[spark] object OptionReader {
+
+  def parseDuration(option: String, text: String, leastMicros: Long): Long = {
+    val micros = Try(toMicros(Duration.parse(text)))
+    micros.toOption.filter(_ >= leastMicros).getOrElse {
+      throw EventtideException(
+        "INVALID_DURATION",
+        "option" -> option,
+        "value" -> text,
+        "allowed" -> allowed(leastMicros)
+      )
+    }
+  }
+
+  private def toMicros(duration: Duration): Long = {
+    if (duration.getNano % 1000 != 0) throw new DateTimeParseException("nanoseconds", "", 0)
+    Math.addExact(Math.multiplyExact(duration.getSeconds, 1000000L), duration.getNano / 1000L)
+  }
+
+  private def allowed(leastMicros: Long): String = leastMicros match {
+    case 0 => "a duration of zero or more in ISO 8601, in whole microseconds"
+    case 1000 => "a duration of at least one millisecond in ISO 8601"
+    case _ => "a positive duration in ISO 8601, in whole microseconds"
+  }
+}

@@ -1,0 +1,236 @@
+package io.eventtide.spark.options
+
+import io.eventtide.kernel.InvalidArgument
+import io.eventtide.kernel.watermark.{
+  FutureGuard,
+  ParamKind,
+  ParamSpec,
+  Policies,
+  PolicySpec,
+  Substreams,
+  ThrottleSpec,
+  Throttles,
+  WithIngestionTime
+}
+import io.eventtide.spark.EventtideException
+
+/** Parses a flat map of options into settings. Text becomes types only here.
+  *
+  * {{{
+  *   policy=limiting_lag_and_lull  lag=PT5S  max_lull=PT30S      parameters beside their policy
+  *   policy=min_of  of.0.policy=with_fixed_lag  of.0.lag=PT5S    nested policies, numbered
+  *   decorators.0=throttle_by_frame  decorators.0.size=PT1S      in the order of application
+  *   decorators.1=guard_future  decorators.1.max_ahead=PT1H  decorators.1.on=late
+  *   idle_timeout  expected (a count)  expected.0 (names)  max_substreams  substream_ttl
+  *   max_clock_step  on_restart
+  * }}}
+  *
+  * Durations are ISO 8601 and become microseconds. Policies and throttles declare their parameters,
+  * so a new policy or throttle needs no change here.
+  */
+private[spark] object WatermarkOptionsCodec {
+  private val MaxSubstreams = 100000
+
+  private val Never = "never"
+
+  // Spark's watermark is in whole milliseconds, so it cannot represent smaller frames or steps.
+  private val SmallestStep = 1000L
+
+  private val GuardModes = FutureGuard.modes.map(mode => mode.name -> mode)
+
+  private val RestartModes = Seq("hold_until_caught_up" -> true, "resume" -> false)
+
+  def watermark(values: Map[String, String], substreams: SubstreamDescription): WatermarkSettings =
+    try {
+      val options = new OptionReader(values)
+      val made = settings(options, policy(options, ""), substreams)
+      made.newSubstreams(): Unit // rejects throttles that cannot be combined
+      made
+    } catch {
+      case refused: InvalidArgument =>
+        throw EventtideException("INVALID_ARGUMENT", "reason" -> refused.getMessage)
+    }
+
+  /** As `watermark`, for ingestion time, which supports one policy only. */
+  def ingestion(
+      values: Map[String, String],
+      substreams: SubstreamDescription
+  ): WatermarkSettings = {
+    val made = watermark(values + ("policy" -> WithIngestionTime.name), substreams)
+    if (values.getOrElse("policy", made.policy.name) != made.policy.name) {
+      unknown("policy", values("policy"), Seq(made.policy.name))
+    }
+    made
+  }
+
+  private def settings(
+      options: OptionReader,
+      policy: PolicySpec,
+      substreams: SubstreamDescription
+  ): WatermarkSettings = {
+    val decorators = options.numbered("decorators")
+    val (guards, throttles) = decorators.partition(options.get(_).contains(FutureGuard.name))
+    val names = options.numbered("expected").flatMap(options.get)
+    val made = WatermarkSettings(
+      policy,
+      throttles.map(throttle(options, _)),
+      guards.map(guard(options, _)).lastOption,
+      options.duration("idle_timeout", 1),
+      names,
+      options.count("expected", 1),
+      options.count("max_substreams", 1).getOrElse(MaxSubstreams),
+      options.choice("on_restart", RestartModes).getOrElse(true),
+      substreams,
+      ttl = ttl(options),
+      maxClockStepMicros = options.duration("max_clock_step", 1)
+    )
+    options.refuseUnread()
+    if (guards.length > 1) throw EventtideException("DUPLICATE_GUARD")
+    if (!made.hasSubstreams && (names.nonEmpty || made.expectedCount.exists(_ > 1))) {
+      throw EventtideException("EXPECTED_WITHOUT_SUBSTREAM")
+    }
+    if (made.areOfKafka && made.ttlMicros.isDefined) {
+      throw new InvalidArgument(
+        Substreams.Ttl.name,
+        PolicyFormatter.duration(made.ttlMicros.get),
+        "left out: a partition of Kafka's is forgotten when its topic has it no more"
+      )
+    }
+    if (policy.needsDeclaredSubstreams && names.isEmpty) {
+      throw EventtideException("UNDECLARED_SUBSTREAMS", "policy" -> policy.name)
+    }
+    made
+  }
+
+  private def ttl(options: OptionReader): Option[SubstreamTtl] =
+    if (options.get(Substreams.Ttl.name).contains(Never)) Some(SubstreamTtl.Never)
+    else options.duration(Substreams.Ttl.name, 1).map(SubstreamTtl.After)
+
+  /** The options of a watermark, as `watermark` reads them. */
+  private[options] def write(settings: WatermarkSettings): Map[String, String] = {
+    val throttles = settings.throttles.map(rule => rule.name -> throttleOptions(rule))
+    val guards = settings.guard.map { guard =>
+      val ahead = "max_ahead" -> PolicyFormatter.duration(guard.maxAhead)
+      FutureGuard.name -> Seq(ahead, "on" -> guard.mode.name)
+    }
+    val decorators = (throttles ++ guards).zipWithIndex.flatMap { case ((name, options), i) =>
+      val prefix = s"decorators.$i"
+      (prefix -> name) +: options.map { case (key, value) => s"$prefix.$key" -> value }
+    }
+    val others = Seq(
+      "idle_timeout" -> settings.idleTimeoutMicros.map(PolicyFormatter.duration),
+      "expected" -> settings.expectedCount.map(_.toString),
+      "max_substreams" -> Some(settings.maxSubstreams.toString),
+      Substreams.Ttl.name -> settings.ttl.map {
+        case SubstreamTtl.After(micros) => PolicyFormatter.duration(micros)
+        case SubstreamTtl.Never => Never
+      },
+      "max_clock_step" -> settings.maxClockStepMicros.map(PolicyFormatter.duration),
+      "on_restart" -> RestartModes.find(_._2 == settings.holdsOnRestart).map(_._1)
+    ).collect { case (option, Some(value)) => option -> value }
+    val names = settings.expected.zipWithIndex.map { case (name, i) => s"expected.$i" -> name }
+    (write(settings.policy, "") ++ decorators ++ others ++ names).toMap
+  }
+
+  private def throttleOptions(rule: ThrottleSpec): Seq[(String, String)] = {
+    val durations = Throttles.reader(rule.name).params.filter(_.kind == ParamKind.Duration)
+    rule.parameters.map { case (name, value) =>
+      val isDuration = durations.exists(_.name == name)
+      name -> (if (isDuration) PolicyFormatter.duration(value) else value.toString)
+    }
+  }
+
+  /** The options of a policy, as `policy` reads them. */
+  private[options] def write(spec: PolicySpec, prefix: String): Seq[(String, String)] = {
+    val durations = Policies.reader(spec.name).params.filter(_.kind == ParamKind.Duration)
+    val parameters = spec.parameters.map { case (name, value) =>
+      val isDuration = durations.exists(_.name == name)
+      s"$prefix$name" -> (if (isDuration) PolicyFormatter.duration(value) else value.toString)
+    }
+    val children = spec.children.zipWithIndex.flatMap { case (child, i) =>
+      write(child, s"${prefix}of.$i.")
+    }
+    (s"${prefix}policy" -> spec.name) +: (parameters ++ children)
+  }
+
+  private[options] def policy(options: OptionReader, prefix: String): PolicySpec = {
+    val name =
+      options.required(s"${prefix}policy", s"allowed are ${names(Policies.all.map(_.name))}")
+    val reader = Policies.all.find(_.name == name).getOrElse {
+      unknown(s"${prefix}policy", name, Policies.all.map(_.name))
+    }
+    val children = options.numbered(s"${prefix}of").map(child => policy(options, s"$child."))
+    if (reader.takesChildren && children.isEmpty) {
+      throw EventtideException(
+        "MISSING_OPTION",
+        "option" -> s"${prefix}of.0.policy",
+        "allowed" -> s"$name combines one policy or more"
+      )
+    }
+    Policies.read(name, parameters(options, prefix, reader.params, _.least), children)
+  }
+
+  private def throttle(options: OptionReader, prefix: String): ThrottleSpec = {
+    val name = options.get(prefix).getOrElse("")
+    val reader = Throttles.all.find(_.name == name).getOrElse {
+      unknown(prefix, name, Throttles.all.map(_.name) :+ FutureGuard.name)
+    }
+    val values = parameters(options, s"$prefix.", reader.params, smallest)
+    Throttles.read(name, values)
+  }
+
+  private def smallest(param: ParamSpec): Long = if (param.least == 0) 0 else SmallestStep
+
+  private def parameters(
+      options: OptionReader,
+      prefix: String,
+      params: Seq[ParamSpec],
+      least: ParamSpec => Long
+  ): Map[String, Long] =
+    params
+      .flatMap(param => parameter(options, prefix, param, least(param)).map(param.name -> _))
+      .toMap
+
+  private def parameter(
+      options: OptionReader,
+      prefix: String,
+      param: ParamSpec,
+      least: Long
+  ): Option[Long] = {
+    val option = prefix + param.name
+    val value = param.kind match {
+      case ParamKind.Duration => options.duration(option, least)
+      case ParamKind.Count => options.count(option, param.least.toInt).map(_.toLong)
+    }
+    if (value.isEmpty && param.default.isEmpty) {
+      throw EventtideException(
+        "MISSING_OPTION",
+        "option" -> option,
+        "allowed" -> s"it says ${param.doc}"
+      )
+    }
+    value
+  }
+
+  private def guard(options: OptionReader, prefix: String): FutureGuard = {
+    val ahead = options.duration(s"$prefix.max_ahead", 0).getOrElse {
+      throw EventtideException(
+        "MISSING_OPTION",
+        "option" -> s"$prefix.max_ahead",
+        "allowed" -> "it says how far a row may be ahead of the clock"
+      )
+    }
+    val mode = options.choice(s"$prefix.on", GuardModes).getOrElse(FutureGuard.Clamp)
+    FutureGuard(ahead, mode)
+  }
+
+  private def unknown(option: String, value: String, allowed: Seq[String]): Nothing =
+    throw EventtideException(
+      "INVALID_CHOICE",
+      "option" -> option,
+      "value" -> value,
+      "allowed" -> names(allowed)
+    )
+
+  private def names(all: Seq[String]): String = all.mkString(", ")
+}

@@ -1,0 +1,93 @@
+package io.eventtide.spark.planning
+
+import java.util.UUID
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
+import org.apache.spark.unsafe.types.CalendarInterval
+
+import io.eventtide.kernel.watermark.FutureGuard
+import io.eventtide.spark.options.WatermarkSettings
+import io.eventtide.spark.spi.{EventTimeMetadata, WatermarkNode}
+
+/** A watermark node whose value comes from a policy over substreams.
+  *
+  * It has to be an `EventTimeWatermark`. Spark's tracker identifies such nodes by their id in the
+  * first plan, and every rule and operator that looks for a watermark looks for that class. The
+  * delay is zero, because the policy has already applied its lag.
+  *
+  * The substream expressions are part of the product, so that column pruning, alias rewriting and
+  * `makeCopy` treat them as any other expression of a node.
+  */
+final class PolicyWatermark(
+    nodeId: UUID,
+    eventTime: Attribute,
+    delay: CalendarInterval,
+    child: LogicalPlan,
+    val substream: Seq[Expression],
+    val settings: WatermarkSettings
+) extends EventTimeWatermark(nodeId, EventTimeMetadata.asTimestamp(eventTime), delay, child)
+    with WatermarkNode {
+
+  override val output: Seq[Attribute] =
+    EventTimeMetadata.on(child.output, eventTime, settings.policy)
+
+  override def isOfIngestion: Boolean = child.exists(_.expressions.exists {
+    case column @ Alias(IngestionTime(), _) => column.exprId == eventTime.exprId
+    case _ => false
+  })
+
+  /** This node with another future guard. */
+  def by(guard: Option[FutureGuard]): PolicyWatermark = new PolicyWatermark(
+    nodeId,
+    eventTime,
+    delay,
+    child,
+    substream,
+    settings.copy(guard = guard)
+  )
+
+  override def productArity: Int = 6
+
+  override def productElement(n: Int): Any = n match {
+    case 4 => substream
+    case 5 => settings
+    case _ => super.productElement(n)
+  }
+
+  override def copy(
+      nodeId: UUID,
+      eventTime: Attribute,
+      delay: CalendarInterval,
+      child: LogicalPlan
+  ): EventTimeWatermark =
+    new PolicyWatermark(nodeId, eventTime, delay, child, substream, settings)
+
+  override def canEqual(other: Any): Boolean = other.isInstanceOf[PolicyWatermark]
+
+  // The case class compares only its four fields. A rewritten substream must make nodes differ.
+  override def equals(other: Any): Boolean = other match {
+    case that: PolicyWatermark =>
+      super.equals(that) && substream == that.substream && settings == that.settings
+    case _ => false
+  }
+
+  override def hashCode(): Int = super.hashCode()
+
+  override def nodeName: String = "PolicyWatermark"
+
+  override protected def stringArgs: Iterator[Any] =
+    Iterator[Any](eventTime, settings.policy) ++ Option.when(substream.nonEmpty)(substream)
+}
+
+object PolicyWatermark {
+  private val NoDelay = new CalendarInterval(0, 0, 0)
+
+  def apply(
+      eventTime: Attribute,
+      child: LogicalPlan,
+      substream: Seq[Expression],
+      settings: WatermarkSettings
+  ): PolicyWatermark =
+    new PolicyWatermark(UUID.randomUUID(), eventTime, NoDelay, child, substream, settings)
+}

@@ -1,0 +1,91 @@
+package io.eventtide.spark.planning
+
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  AttributeSet,
+  Expression,
+  MonotonicallyIncreasingID,
+  NamedExpression
+}
+
+import io.eventtide.kernel.watermark.FutureGuard
+import io.eventtide.spark.operators.RowInputSpec
+import io.eventtide.spark.options.{WindowKind, WindowSettings}
+
+/** The input rows of a row-at-a-time window.
+  *
+  * @param columns
+  *   the expressions that produce the columns of the rows
+  */
+private[planning] final case class RowInputPlanning(
+    columns: Seq[NamedExpression],
+    plan: RowInputSpec
+)
+
+private[planning] object RowInputPlanning {
+
+  def apply(
+      node: WindowAggregate,
+      grouping: Seq[NamedExpression],
+      aggregates: Seq[AggregateExpression],
+      kept: Seq[CarriedColumns]
+  ): RowInputPlanning = {
+    def keptFor(use: CarriedColumns.Use) = kept.filter(_.use == use).flatMap(_.children)
+    val logged = keptFor(CarriedColumns.OfLateRows)
+    val stored = keptFor(CarriedColumns.OfRows)
+    val keysAndTime = grouping.map(_.toAttribute)
+    val used: Seq[Expression] = aggregates ++ logged ++ stored
+    val others = AttributeSet(used.flatMap(_.references)) -- keysAndTime
+    val order = orderOf(node.settings, keysAndTime.last)
+    val columns = (grouping ++ others.toSeq) ++ order.filterNot(keysAndTime.contains)
+    val guard = node.collectFirst { case rows: LateRowFilter => rows.guard }.flatten
+    val input = columns.map(_.toAttribute)
+    val clamp = node.collectFirst { case watermark: PolicyWatermark => watermark.settings.guard }
+    val plan = RowInputSpec(
+      input,
+      aggregates.map(_.filter),
+      logged,
+      guard,
+      clamp.flatten.filter(_.mode == FutureGuard.Clamp),
+      order.map(_.toAttribute),
+      kept.find(_.use == CarriedColumns.OfGroups).map(groupsOf(grouping, _)),
+      node.settings.storm.map(_ => storedOf(node, aggregates, stored))
+    )
+    RowInputPlanning(columns, plan)
+  }
+
+  // In a batch query, which stores no rows, Spark may compute from other columns than were written.
+  private def storedOf(
+      node: WindowAggregate,
+      aggregates: Seq[AggregateExpression],
+      written: Seq[Expression]
+  ): Seq[Expression] = {
+    val used = AttributeSet(aggregates.flatMap(_.references))
+    val hasAll = used.subsetOf(AttributeSet(written.collect { case column: Attribute => column }))
+    if (hasAll) written
+    else if (!node.isStreaming) used.toSeq
+    else throw new IllegalStateException(s"rows without columns that are used: $node")
+  }
+
+  // In a batch query, Spark removes constant columns from the keys. They do not distinguish groups.
+  private def groupsOf(grouping: Seq[NamedExpression], kept: CarriedColumns): Seq[Attribute] =
+    kept.children.collect { case column: Attribute =>
+      val key = grouping.find(_.exprId == column.exprId)
+      key.getOrElse(throw new IllegalStateException(s"a group by no key: $column")).toAttribute
+    }
+
+  /** The column that the rows of a key must be ordered by; None for any order. The order of arrival
+    * is the order in Spark's partitions.
+    */
+  private def orderOf(settings: WindowSettings, micros: Attribute): Option[NamedExpression] =
+    settings.windows match {
+      case _ if settings.maxRowsPerStep < Int.MaxValue => Some(arrival)
+      case _: WindowKind.ByCount | _: WindowKind.ByStorm => Some(arrival)
+      case WindowKind.BySession(spec) if spec.maximum.isDefined => Some(micros)
+      case _ => None
+    }
+
+  private def arrival: Alias = Alias(MonotonicallyIncreasingID(), "_eventtide_arrival")()
+}

@@ -1,0 +1,81 @@
+package io.eventtide.spark.planning
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
+import org.apache.spark.sql.execution.streaming.{ContinuousTrigger, RealTimeTrigger}
+import org.apache.spark.sql.streaming.{OutputMode, Trigger}
+
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.latelog.RetainTempCheckpoint
+import io.eventtide.spark.query.run.PlanValidator
+import io.eventtide.spark.spi.HasLateOutput
+
+/** Rejects a query that cannot work, for example because of its trigger or output mode, before it
+  * starts.
+  *
+  * Spark would reject it too, but with the name of a node or class that the user has never seen.
+  */
+object StartQueryRule extends Rule[LogicalPlan] {
+  override def apply(plan: LogicalPlan): LogicalPlan = {
+    plan match {
+      case start: WriteToStreamStatement =>
+        Drain.check(start)
+        if (start.inputQuery.exists(_.isInstanceOf[AttachClock])) checkTrigger(start.trigger)
+        if (start.inputQuery.exists(_.isInstanceOf[WindowAggregate])) checkMode(start.outputMode)
+        checkPanes(start.inputQuery)
+        checkTwice(start.inputQuery)
+        checkHandlers(start.inputQuery)
+      case _ => ()
+    }
+    plan
+  }
+
+  private def checkTrigger(trigger: Trigger): Unit = {
+    val unsupported = trigger match {
+      case _: ContinuousTrigger => Some("continuous")
+      case _: RealTimeTrigger => Some("realTime")
+      case _ => None
+    }
+    unsupported.foreach(name => throw EventtideException("TRIGGER_UNSUPPORTED", "trigger" -> name))
+  }
+
+  // A downstream operator would treat an early and a later result of one window as two rows.
+  private def checkPanes(query: LogicalPlan): Unit =
+    query.foreach { node =>
+      val below = node match {
+        case window: WindowAggregate => window.child.children
+        case other => other.children
+      }
+      val follows = PlanValidator.isStateful(node) && !PlanValidator.isOfWindow(query, node)
+      if (follows && below.exists(_.exists(givesPanes))) {
+        throw EventtideException("PANES_NOT_FINAL", "operator" -> node.nodeName)
+      }
+    }
+
+  // Both copies would use the same state.
+  private def checkTwice(query: LogicalPlan): Unit = {
+    val windows = query.collect { case window: WindowAggregate => window.nodeId }
+    if (windows.distinct.length < windows.length) throw EventtideException("WINDOW_TWICE")
+  }
+
+  // A companion calls the handler of one window. Without a companion, no handler is called.
+  private def checkHandlers(query: LogicalPlan): Unit = {
+    val handled = query.collect {
+      case window: HasLateOutput if window.lateSettings.hasHandler => window.lateNode
+    }.distinct
+    if (handled.nonEmpty && !RetainTempCheckpoint.isFollowed)
+      throw EventtideException("HANDLER_NOT_CALLED")
+    if (handled.length > 1) throw EventtideException("HANDLER_TWICE", "count" -> handled.length)
+  }
+
+  private def givesPanes(node: LogicalPlan): Boolean = node match {
+    case window: WindowAggregate =>
+      window.settings.hasPanes || window.settings.hasOwnTime
+    case _ => false
+  }
+
+  private def checkMode(mode: OutputMode): Unit = if (mode != OutputMode.Append) {
+    throw EventtideException("OUTPUT_MODE_UNSUPPORTED", "mode" -> mode.toString.toLowerCase)
+  }
+}

@@ -1,0 +1,130 @@
+package io.eventtide.spark.planning
+
+import java.time.Duration
+
+import org.apache.spark.sql.Column
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.classic.{DataFrame, SparkSession}
+import org.apache.spark.sql.eventtide.{Plans, SparkShims}
+import org.apache.spark.sql.functions.current_timestamp
+
+import io.eventtide.kernel.watermark.WithFixedLag
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.options.{SubstreamDescription, WatermarkOptionsCodec, WatermarkSettings}
+import io.eventtide.spark.query.run.PlanValidator
+import io.eventtide.spark.source.ClockSource
+
+/** Puts a policy's watermark on a stream. All errors are reported here, before anything runs. */
+private[spark] object WatermarkBuilder {
+
+  def withWatermark(
+      stream: DataFrame,
+      eventTime: String,
+      substream: Seq[Column],
+      options: Map[String, String]
+  ): DataFrame = {
+    SessionValidator.installed(stream.sparkSession)
+    val time = EventTimeColumn.shown(stream, eventTime)
+    val (choice, settings) = checked(time, eventTime, substream, options)
+    if (stream.isStreaming) build(time, choice, settings) else time.rows
+  }
+
+  /** As `withWatermark` on a stream, but rows without a usable time and rows that `guard_future`
+    * refuses stay in the stream. The window above removes them.
+    */
+  def underWindow(
+      time: EventTimeColumn,
+      eventTime: String,
+      substream: Seq[Column],
+      options: Map[String, String]
+  ): (DataFrame, WatermarkSettings) = {
+    val (choice, settings) = checked(time, eventTime, substream, options)
+    val keeping = settings.copy(keepsRefused = true)
+    (build(time, choice, keeping), keeping)
+  }
+
+  private def checked(
+      time: EventTimeColumn,
+      eventTime: String,
+      substream: Seq[Column],
+      options: Map[String, String]
+  ): (SubstreamSelection, WatermarkSettings) = {
+    EventTimeColumn.checkType(time.column, eventTime)
+    val stream = time.rows
+    val plan = stream.queryExecution.analyzed
+    val choice =
+      if (substream.isEmpty) SubstreamSelection.default(plan)
+      else SubstreamSelection.named(stream, substream)
+    val settings = WatermarkOptionsCodec.watermark(options, choice.label)
+    PlanValidator.noWatermarkYet(plan, eventTime)
+    (choice, settings)
+  }
+
+  /** Adds the creation time of each batch, and a watermark on it that never lags behind a row. */
+  def withIngestionTime(
+      stream: DataFrame,
+      into: String,
+      options: Map[String, String]
+  ): DataFrame = {
+    SessionValidator.installed(stream.sparkSession)
+    val plan = stream.queryExecution.analyzed
+    if (plan.output.exists(column => plan.conf.resolver(column.name, into))) {
+      throw EventtideException("COLUMN_EXISTS", "column" -> into)
+    }
+    val settings = WatermarkOptionsCodec.ingestion(options, SubstreamDescription.Whole)
+    PlanValidator.noWatermarkYet(plan, into)
+    if (!stream.isStreaming) stream.withColumn(into, current_timestamp())
+    else {
+      val column = Alias(IngestionTime(), into)()
+      val timed = Project(plan.output :+ column, plan)
+      val time = EventTimeColumn(stream, column.toAttribute)
+      build(time, SubstreamSelection(Nil, SubstreamDescription.Whole, timed), settings)
+    }
+  }
+
+  /** A watermark with a fixed lag over the whole stream, as Spark's `withWatermark` has it. */
+  def fixedLag(
+      session: SparkSession,
+      data: LogicalPlan,
+      eventTime: Attribute,
+      lag: Duration
+  ): LogicalPlan = {
+    val options = Map("policy" -> WithFixedLag.name, "lag" -> lag.toString)
+    val settings = WatermarkOptionsCodec.watermark(options, SubstreamDescription.Whole)
+    PolicyWatermark(eventTime, AttachClock(data, clock(session, data)), Nil, settings)
+  }
+
+  private def build(
+      time: EventTimeColumn,
+      choice: SubstreamSelection,
+      settings: WatermarkSettings
+  ): DataFrame = {
+    val EventTimeColumn(stream, column) = time
+    val session = stream.sparkSession
+    val data = AttachClock(choice.plan, clock(session, choice.plan))
+    val watermark = PolicyWatermark(column, data, choice.keys, settings)
+    Plans.dataFrame(session, withoutAddedKeys(watermark, stream, column))
+  }
+
+  // If Spark requires names for all sources, the clock is named after the sources beside it. No
+  // other clock of the query has this name, and it is the same after a restart.
+  private def clock(session: SparkSession, data: LogicalPlan): LogicalPlan = {
+    val names = SparkShims.sourceNames(data)
+    val reader = session.readStream.format(classOf[ClockSource].getName)
+    val named =
+      if (names.isEmpty) reader else SparkShims.named(reader, s"${names.mkString("_")}_clock")
+    named.load().queryExecution.analyzed
+  }
+
+  // Keys added for the substream are not the user's columns, but Kafka's keys may be.
+  private def withoutAddedKeys(
+      watermark: PolicyWatermark,
+      stream: DataFrame,
+      column: Attribute
+  ): LogicalPlan = {
+    val theirs = stream.queryExecution.analyzed.outputSet + column
+    val kept = watermark.output.filter(theirs.contains)
+    if (kept.length == watermark.output.length) watermark else Project(kept, watermark)
+  }
+}

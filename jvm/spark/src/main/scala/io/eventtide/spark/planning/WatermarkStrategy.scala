@@ -1,0 +1,33 @@
+package io.eventtide.spark.planning
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+
+import io.eventtide.spark.operators.watermark.PolicyWatermarkExec
+import io.eventtide.spark.query.run.{BatchWatermark, QueryWatermarks}
+
+/** Plans Eventtide's watermark node. While a query runs, Spark plans each micro-batch anew on the
+  * query's thread, where the node finds its batch. Elsewhere (`explain`) there is no batch.
+  */
+final case class WatermarkStrategy(session: SparkSession) extends SparkStrategy {
+
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case node: PolicyWatermark =>
+      val exec = new PolicyWatermarkExec(
+        node.nodeId,
+        node.eventTime,
+        node.delay,
+        planLater(node.child),
+        node.substream,
+        node.settings,
+        currentBatch(node)
+      )
+      exec :: Nil
+    case _ => Nil
+  }
+
+  private def currentBatch(node: PolicyWatermark): Option[BatchWatermark] =
+    StreamExecutionAccess.current(session).flatMap(QueryWatermarks.plannedBatch(_, node.nodeId))
+}

@@ -1,0 +1,148 @@
+package io.eventtide.spark.planning
+
+import java.util.UUID
+
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  AttributeMap,
+  AttributeSet,
+  CollationKey,
+  ExprId,
+  Expression,
+  PreciseTimestampConversion
+}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.util.toPrettySQL
+
+import io.eventtide.spark.options.{Structure, WindowSettings}
+import io.eventtide.spark.spi.WindowNode
+
+/** Combines frames into windows. Its child is a Spark aggregation by keys and frame.
+  *
+  * Both nodes are planned as one Eventtide operator. The child exists so that Spark resolves,
+  * checks and optimizes the aggregates like any other.
+  *
+  * @param nodeId
+  *   the id of the node in every copy of the plan
+  * @param frame
+  *   the column of the frame number, the child's last grouping column
+  * @param window
+  *   the output column of the window, tagged as event time
+  * @param pane
+  *   the output columns that describe a pane; empty if windows emit one row each; the columns for
+  *   rows and their key if windows emit their rows
+  * @param hidden
+  *   the columns of the child that only the operator needs
+  */
+final case class WindowAggregate(
+    nodeId: UUID,
+    frame: Attribute,
+    window: Attribute,
+    pane: Seq[Attribute],
+    hidden: HiddenColumns,
+    settings: WindowSettings,
+    child: LogicalPlan
+) extends UnaryNode
+    with WindowNode {
+
+  override def nodeName: String = "EventtideWindow"
+
+  override protected def stringArgs: Iterator[Any] = Iterator(settings.summary)
+
+  override def aggregation: LogicalPlan = child
+
+  /** The settings that saved state depends on. A checkpoint with another structure is rejected. */
+  override def structure: Structure = {
+    val Aggregate(grouping, columns, _, _) = child: @unchecked
+    val asked = grouping.init.map(asWritten)
+    val keys = asked.map(key => s"${toPrettySQL(key)} ${key.dataType.sql}")
+    val aggregates = columns
+      .filterNot(column => hidden.kept.contains(column.exprId))
+      .flatMap(_.collect { case call: AggregateExpression => call })
+    val calls = aggregates.map { call =>
+      val types = call.aggregateFunction.children.map(_.dataType.sql)
+      s"${toPrettySQL(call)} of ${types.mkString(", ")}"
+    }
+    settings.structure ++
+      eventTime.map("event_time" -> _) ++
+      Option.when(keys.nonEmpty)("key_by" -> keys.mkString(", ")) ++
+      groups.map("group" -> _) ++
+      Option.when(calls.nonEmpty)("agg" -> calls.distinct.mkString("; ")) ++
+      Option.when(settings.storm.isDefined)("columns" -> stored.mkString(", "))
+  }
+
+  private def eventTime: Option[String] =
+    child
+      .flatMap(_.expressions.flatMap(_.collect {
+        case FrameNumber(time, _) => time
+        case Alias(PreciseTimestampConversion(time, _, _), WindowBuilder.Micros) => time
+      }))
+      .headOption
+      .map(time => toPrettySQL(time))
+
+  private def groups: Option[String] = child.expressions
+    .flatMap(_.collect { case CarriedColumns(columns, CarriedColumns.OfGroups) => columns })
+    .headOption
+    .map(_.map(column => toPrettySQL(asWritten(column))).mkString(", "))
+
+  // The columns of rows in state, with their types.
+  private def stored: Seq[String] =
+    child.expressions
+      .flatMap(_.collect { case CarriedColumns(columns, CarriedColumns.OfRows) => columns })
+      .flatten
+      .map(column => s"${toPrettySQL(column)} ${column.dataType.sql}")
+
+  private def asWritten(key: Expression): Expression = key match {
+    case CollationKey(text) => text
+    case column: Attribute => computedBelow.get(column).fold(key)(asWritten)
+    case other => other
+  }
+
+  private def computedBelow: AttributeMap[Expression] = AttributeMap(
+    child.children.flatMap(_.expressions).collect { case alias: Alias =>
+      alias.toAttribute -> alias.child
+    }
+  )
+
+  private def isHidden(column: Attribute): Boolean =
+    column.exprId == frame.exprId || hidden.ids.contains(column.exprId)
+
+  override def output: Seq[Attribute] = (window +: child.output.filterNot(isHidden)) ++ pane
+
+  override def producedAttributes: AttributeSet = AttributeSet(window +: pane)
+
+  // All columns of the child: nothing may be pruned between the two nodes.
+  override def references: AttributeSet = child.outputSet
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): WindowAggregate =
+    copy(child = newChild)
+}
+
+object WindowAggregate {
+
+  /** The windows of a plan, once each, in an order that is stable across restarts. */
+  def allIn(plan: LogicalPlan): Seq[WindowAggregate] =
+    plan.collect { case window: WindowAggregate => window }.distinctBy(_.nodeId)
+}
+
+/** Columns of the aggregation that are not results.
+  *
+  * @param condition
+  *   the condition of early results
+  * @param rows
+  *   the number of rows
+  * @param kept
+  *   the `CarriedColumns`, which are not evaluated
+  * @param keys
+  *   the keys that results have in another form
+  */
+final case class HiddenColumns(
+    condition: Option[ExprId],
+    rows: Option[ExprId],
+    kept: Seq[ExprId],
+    keys: Seq[ExprId] = Nil
+) {
+  def ids: Seq[ExprId] = condition.toSeq ++ rows ++ kept ++ keys
+}

@@ -1,0 +1,72 @@
+package io.eventtide.spark.planning
+
+import com.fasterxml.jackson.databind.node.ObjectNode
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.optimizer.ReplaceExpressions
+
+import io.eventtide.kernel.window.{Cumulative, Sliding, WindowShape}
+import io.eventtide.spark.options.{
+  LateMode,
+  LateSettings,
+  PaneSettings,
+  PolicyFormatter,
+  WindowKind
+}
+import io.eventtide.spark.state.Inverse
+
+/** Describes in words what one window of a plan does. */
+private[planning] object WindowExplanation {
+
+  def describe(position: Int, window: WindowAggregate, json: ObjectNode): Unit = {
+    val settings = window.settings
+    json.put("position", position).put("kind", s"${settings.kind}(${settings.sizes})")
+    json.put("bounds", settings.windows.bounds)
+    json.put("delay", PolicyFormatter.duration(settings.delay))
+    json.put("results", settings.panes.fold("one row a window")(results))
+    json.put("combining", combining(window))
+    json
+      .put("lateRule", settings.windows.lateRule.name)
+      .put("lateRows", lateRows(settings.late)): Unit
+  }
+
+  private def results(panes: PaneSettings): String = {
+    val early =
+      panes.earlyEveryMicros.map(every => s"early after ${PolicyFormatter.duration(every)}") ++
+        panes.earlyRows.map(rows => s"early after $rows rows") ++
+        Option.when(panes.hasCondition)("early on a condition")
+    val late = Option.when(panes.latenessMicros > 0)(
+      s"updated for ${PolicyFormatter.duration(panes.latenessMicros)}"
+    )
+    val holds = if (panes.discards) "what is new" else "all so far"
+    s"panes (${(early ++ late).mkString(", ")}), each of $holds"
+  }
+
+  private def combining(window: WindowAggregate): String = window.settings.windows match {
+    case WindowKind.ByTime(spec) => combining(window, spec.shape)
+    case WindowKind.ByCount(spec) => combining(window, spec.shape)
+    case _: WindowKind.BySession => "one buffer a session"
+    case storm: WindowKind.ByStorm if storm.emitsRows => "each row once, handed to a function"
+    case _: WindowKind.ByStorm => "each row once, merged as a tree"
+  }
+
+  private def combining(window: WindowAggregate, shape: WindowShape): String = shape match {
+    case Sliding(1) => "one buffer a window"
+    case _: Cumulative => "one buffer, which grows"
+    case Sliding(frames) if deducts(window) => s"deducts the oldest of $frames frames"
+    case Sliding(frames) => s"two stacks of $frames frames"
+  }
+
+  // `WindowStrategy` sees the aggregates after the optimizer has replaced some of them.
+  private def deducts(window: WindowAggregate): Boolean = {
+    val calls = ReplaceExpressions(window.child).expressions.flatMap(_.collect {
+      case call: AggregateExpression => call
+    })
+    Inverse.of(calls).isDefined
+  }
+
+  private def lateRows(late: LateSettings): String = late.mode match {
+    case LateMode.Log => s"logged in ${late.to.getOrElse("late, in the checkpoint")}"
+    case LateMode.Count => "counted"
+    case LateMode.Fail => "fail the query"
+  }
+}

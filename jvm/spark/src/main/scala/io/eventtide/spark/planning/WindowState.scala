@@ -1,0 +1,70 @@
+package io.eventtide.spark.planning
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.expressions.{Literal, ScalarSubquery}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.classic.{DataFrame, SparkSession}
+import org.apache.spark.sql.eventtide.{Checkpoints, Plans}
+import org.apache.spark.sql.types.{StructType, TimestampType}
+
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.checkpoint.{CheckpointFiles, PlanFile}
+import io.eventtide.spark.operators.window.StateReader
+import io.eventtide.spark.operators.{WindowBatchContext, WindowOperatorSpec}
+import io.eventtide.spark.query.run.StateStoreValidator
+
+/** Reads the state of a window from a checkpoint of its query. */
+private[spark] object WindowState {
+
+  /** Returns a row for each open window, as if it closed after the last committed batch.
+    *
+    * @param results
+    *   the results of the window, as in the query; for chained windows, those of the last window
+    * @param checkpoint
+    *   the query's checkpoint location
+    */
+  def read(results: DataFrame, checkpoint: String): DataFrame = {
+    val session = results.sparkSession
+    SessionValidator.installed(session)
+    StateStoreValidator.rocksDb(session)
+    val conf = session.sessionState.newHadoopConf()
+    val root = new Path(checkpoint)
+    val files = (folder: String) => new CheckpointFiles(new Path(root, folder), conf)
+    def missing = throw EventtideException("STATE_MISSING", "root" -> checkpoint)
+
+    val node = WindowAggregate.allIn(results.queryExecution.analyzed).head
+    val batch = files("commits").lastBatch.getOrElse(missing)
+    val position = new PlanFile(root, conf).windowAt(node.structure).getOrElse(missing)
+    val operator = WindowBatchContext.FirstOperatorId + position
+    val partitions = files(s"state/$operator").names.count(_.forall(_.isDigit))
+    if (partitions == 0) missing
+
+    val window = planned(session, node)
+    val ids = Checkpoints.stateIds(session, checkpoint, batch, operator)
+    val state = new Path(root, "state").toString
+    val reader = StateReader(window, state, operator, partitions, batch, ids)
+    Plans.dataFrame(session, reader.rows(session), columns(window))
+  }
+
+  // The late log uses the same column name for the watermark.
+  private def columns(window: WindowOperatorSpec): StructType = {
+    val results = DataTypeUtils.fromAttributes(window.output)
+    if (window.settings.hasOwnTime) results.add("_watermark", TimestampType) else results
+  }
+
+  // Plans the window over an empty input, so that the plan does not depend on what Spark infers
+  // about the caller's rows.
+  private def planned(session: SparkSession, node: WindowAggregate): WindowOperatorSpec = {
+    val above = node.withNewChildren(node.children.map {
+      case aggregate: Aggregate =>
+        aggregate.copy(child = Plans.empty(session, aggregate.child.output))
+      case other => other
+    })
+    val optimized: LogicalPlan = session.sessionState.optimizer.execute(above)
+    val window = WindowPlanning(WindowAggregate.allIn(optimized).head).window
+    window.withValues(window.subqueries.collect { case query: ScalarSubquery =>
+      Literal(Plans.value(session, query.plan), query.dataType)
+    })
+  }
+}

@@ -1,0 +1,117 @@
+package io.eventtide.spark.planning
+
+import org.apache.spark.sql.catalyst.expressions.AttributeReference
+import org.apache.spark.sql.catalyst.plans.logical.{EmptyRelation, LocalRelation, LogicalPlan}
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.aggregate.AggUtils
+import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.BinaryType
+
+import io.eventtide.spark.operators.WindowBatchContext
+import io.eventtide.spark.operators.late.{LateRowFilterExec, LateRowFilterSpec}
+import io.eventtide.spark.operators.preagg.{
+  MapSideFrameAggregateExec,
+  OnTimeRowFilter,
+  PartialFrameAggregateExec
+}
+import io.eventtide.spark.operators.window.{BatchEventtideWindowExec, EventtideWindowExec}
+import io.eventtide.spark.query.run.QueryWindowBatch
+
+/** Plans windows: on-time rows are pre-aggregated by key and frame if possible, then shuffled to
+  * the partitions of their keys and merged there.
+  */
+final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
+
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case node: LateRowFilter if node.settings.isRowAtATime => planLater(node.child) :: Nil
+    case node: LateRowFilter =>
+      val limits =
+        LateRowFilterSpec(node.eventTime, node.logged ++ node.names, node.guard, node.settings)
+      LateRowFilterExec(
+        limits,
+        QueryWindowBatch.of(session, node.nodeId),
+        planLater(node.child)
+      ) :: Nil
+    case node: WindowAggregate =>
+      node.child match {
+        // Spark has determined that there are no rows, before the batch or by adaptive execution.
+        case _: LocalRelation | _: EmptyRelation => planLater(LocalRelation(node.output)) :: Nil
+        case _ => planWindow(node) :: Nil
+      }
+    case _ => Nil
+  }
+
+  private def planWindow(asked: WindowAggregate): SparkPlan = {
+    val batch = if (asked.isStreaming) QueryWindowBatch.of(session, asked.nodeId) else None
+    val node = batch.fold(asked)(begun => asked.copy(settings = begun.settings))
+    val planned = WindowPlanning(node)
+    def rows = ProjectExec(planned.columns, planLater(planned.child))
+    if (!node.isStreaming)
+      BatchEventtideWindowExec(
+        planned.window,
+        planned.window.subqueries,
+        if (node.settings.isRowAtATime) rows else byFrame(planned)
+      )
+    else {
+      val hasPackedFrames =
+        if (node.settings.isRowAtATime)
+          WindowStrategy.isStrict && MapSideFrameAggregateExec.supports(
+            planned.window,
+            planned.aggregates
+          )
+        else PartialFrameAggregateExec.supports(planned.window.keys, planned.aggregates)
+      val input = (node.settings.isRowAtATime, hasPackedFrames) match {
+        case (true, true) =>
+          bySureKey(planned, batch, rows)
+        case (true, false) => rows
+        case (false, true) => byKey(planned)
+        case (false, false) => byFrame(planned)
+      }
+      EventtideWindowExec(planned.window, batch, hasPackedFrames, planned.window.subqueries, input)
+    }
+  }
+
+  private def bySureKey(
+      planned: WindowPlanning,
+      batch: Option[WindowBatchContext],
+      rows: SparkPlan
+  ) = {
+    val WindowPlanning(node, _, aggregates, window, _, _) = planned
+    val time = window.frame
+    val frame = FrameNumber(time, node.settings.spec.frames)
+    val sureOf = OnTimeRowFilter.of(window, batch) _
+    MapSideFrameAggregateExec(window.keys, time, frame, aggregates, framesColumn, sureOf, rows)
+  }
+
+  private def framesColumn = AttributeReference("frames", BinaryType)()
+
+  /** The partial aggregation of Spark. */
+  private def byFrame(planned: WindowPlanning): SparkPlan = AggUtils
+    .planAggregateWithoutDistinct(
+      planned.grouping,
+      planned.aggregates,
+      Nil,
+      planLater(planned.child)
+    )
+    .head // the final aggregation, which Eventtide's operator does
+    .children
+    .head
+
+  private def byKey(planned: WindowPlanning): SparkPlan = PartialFrameAggregateExec(
+    planned.grouping.init,
+    planned.grouping.last,
+    planned.aggregates,
+    framesColumn,
+    planLater(planned.child)
+  )
+}
+
+object WindowStrategy {
+
+  /** Whether rows are partitioned by the hash of all key columns. The lateness bounds of partitions
+    * rely on it.
+    */
+  private def isStrict: Boolean =
+    SQLConf.get.getConf(SQLConf.STATEFUL_OPERATOR_USE_STRICT_DISTRIBUTION)
+}

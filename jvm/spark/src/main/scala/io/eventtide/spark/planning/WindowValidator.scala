@@ -1,0 +1,119 @@
+package io.eventtide.spark.planning
+
+import org.apache.spark.sql.catalyst.expressions.PythonUDF.isScalarPythonUDF
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression, PythonUDAF}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Project}
+import org.apache.spark.sql.catalyst.util.{UnsafeRowUtils, toPrettySQL}
+import org.apache.spark.sql.classic.DataFrame
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.{AnalysisException, Column}
+
+import io.eventtide.spark.EventtideException
+
+/** Rejects invalid keys, aggregates and results of a window. */
+private[spark] object WindowValidator {
+
+  /** The Spark aggregation of keys and aggregates, if all of them are valid.
+    *
+    * Spark reports some of these errors only when the query runs, with the names of its classes,
+    * and some not at all.
+    */
+  def aggregation(stream: DataFrame, keys: Seq[Column], aggregates: Seq[Column]): Aggregate = {
+    val grouped = resolved(stream, keys, aggregates)
+    val (named, values) =
+      grouped.aggregateExpressions.splitAt(grouped.aggregateExpressions.length - aggregates.length)
+    checkChild(stream, grouped, named)
+    named.foreach(checkKey)
+    values.foreach(checkAggregate)
+    grouped
+  }
+
+  private def resolved(
+      stream: DataFrame,
+      keys: Seq[Column],
+      aggregates: Seq[Column]
+  ): Aggregate = {
+    def refuse(condition: String, reason: String): Nothing = {
+      val available = stream.columns.mkString(", ")
+      throw EventtideException(condition, "reason" -> reason, "available" -> available)
+    }
+    val plan =
+      try
+        stream
+          .groupBy(keys: _*)
+          .agg(aggregates.head, aggregates.tail: _*)
+          .queryExecution
+          .analyzed
+      catch {
+        case reason: AnalysisException =>
+          val unknown = reason.getCondition.startsWith("UNRESOLVED_COLUMN")
+          val condition = if (unknown) "WINDOW_COLUMN_UNKNOWN" else "WINDOW_UNRESOLVED"
+          refuse(condition, reason.getMessage.linesIterator.next())
+      }
+    plan match {
+      case aggregate: Aggregate => aggregate
+      case _ => refuse("WINDOW_UNRESOLVED", "it is more than an aggregation.")
+    }
+  }
+
+  // Spark moves expressions that an aggregation cannot compute, and hidden columns, below it.
+  private def checkChild(
+      stream: DataFrame,
+      grouped: Aggregate,
+      keys: Seq[NamedExpression]
+  ): Unit = grouped.child match {
+    case same if same eq stream.queryExecution.analyzed => ()
+    case Project(columns, _) if !columns.forall(_.deterministic) =>
+      val moved = columns.filterNot(_.deterministic).map(_.exprId)
+      val key = keys.find(_.references.exists(column => moved.contains(column.exprId)))
+      throw EventtideException("KEY_NOT_DETERMINISTIC", "key" -> key.fold("")(_.name))
+    case _ => throw EventtideException("METADATA_KEY")
+  }
+
+  private def checkKey(key: NamedExpression): Unit = {
+    if (!key.deterministic) throw EventtideException("KEY_NOT_DETERMINISTIC", "key" -> key.name)
+    if (!UnsafeRowUtils.isBinaryStable(key.dataType) && !CollatedKeys.isCollated(key))
+      throw EventtideException("KEY_TYPE", "key" -> key.name, "type" -> key.dataType.sql)
+  }
+
+  private def checkAggregate(column: NamedExpression): Unit = {
+    val calls = column.collect { case call: AggregateExpression => call }
+    if (calls.isEmpty) throw EventtideException("NOT_AN_AGGREGATE", "column" -> text(column))
+    calls.foreach { call =>
+      if (call.aggregateFunction.isInstanceOf[PythonUDAF])
+        throw EventtideException("PYTHON_AGGREGATE", "aggregate" -> text(call))
+      if (call.isDistinct) throw EventtideException("DISTINCT_AGGREGATE", "aggregate" -> text(call))
+    }
+    if (callsPython(column))
+      throw EventtideException("PYTHON_OVER_AGGREGATE", "column" -> text(column))
+  }
+
+  private def callsPython(result: Expression): Boolean = result match {
+    case _: AggregateExpression => false
+    case other => isScalarPythonUDF(other) || other.children.exists(callsPython)
+  }
+
+  private def text(column: Expression): String = column match {
+    case Alias(value, _) => toPrettySQL(value)
+    case other => toPrettySQL(other)
+  }
+
+  /** Rejects results that cannot be written, or whose columns cannot be referred to by name. */
+  def results(window: WindowAggregate): WindowAggregate = {
+    differentNames(window.output.map(_.name))
+    window
+  }
+
+  /** Rejects columns with ambiguous names. */
+  def differentNames(names: Seq[String]): Unit = {
+    val same = SQLConf.get.resolver
+    names.find(name => names.count(same(_, name)) > 1).foreach { name =>
+      throw EventtideException(
+        "RESULT_COLUMN_TWICE",
+        "column" -> name,
+        "columns" -> names.mkString(", ")
+      )
+    }
+  }
+}

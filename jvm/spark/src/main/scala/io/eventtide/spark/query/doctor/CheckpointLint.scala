@@ -1,0 +1,90 @@
+package io.eventtide.spark.query.doctor
+
+import org.apache.spark.sql.internal.SQLConf
+
+import io.eventtide.spark.checkpoint.SavedClock
+import io.eventtide.spark.options.{Durations, WatermarkSettings}
+
+/** The rows on time (None if not known) and the late rows of a checkpoint, its orphaned late files,
+  * and its clock.
+  */
+private[query] final case class CheckpointCounts(
+    onTime: Option[Long],
+    late: Long,
+    orphans: Int,
+    clock: SavedClock = SavedClock.None
+)
+
+/** Warnings about a query's settings and checkpoint, each with a remedy. */
+private[query] object CheckpointLint {
+
+  def apply(
+      inputs: Seq[WatermarkSettings],
+      spark: Map[String, String],
+      counts: CheckpointCounts
+  ): Seq[String] =
+    inputs.zipWithIndex.flatMap { case (input, i) => ofInput(input, nameOf(i, inputs.length)) } ++
+      ofSpark(spark) ++ ofCounts(counts)
+
+  val Drained: String =
+    "The query was drained: every window is closed, and no query can go on from here. Start one over " +
+      "new rows with a new checkpoint location."
+
+  private def nameOf(position: Int, inputs: Int): String =
+    if (inputs == 1) "The watermark" else s"The watermark of input $position"
+
+  private def ofInput(input: WatermarkSettings, name: String): Seq[String] = Seq(
+    Option.when(input.hasSubstreams && input.idleTimeoutMicros.isEmpty)(
+      s"$name has substreams (${input.substreams.text}) and no idle timeout: one that falls " +
+        "silent holds it back for ever. Give an idle_timeout, unless none may ever be left out."
+    ),
+    Option.when(!input.movesWithClock)(
+      s"$name moves with rows only: the last windows stay open while no rows come. Where that " +
+        "matters, use a policy with a lull or a wall-clock lag, or an idle timeout."
+    ),
+    Option.when(!input.holdsOnRestart && input.idleTimeoutMicros.isDefined)(
+      s"$name has on_restart=resume and an idle timeout: after a restart with a backlog, " +
+        "substreams may be idle before their rows are read. The default holds until then."
+    )
+  ).flatten
+
+  private def ofSpark(settings: Map[String, String]): Seq[String] = Seq(
+    settings
+      .get(SQLConf.SHUFFLE_PARTITIONS.key)
+      .flatMap(_.toIntOption)
+      .filter(_ >= ManyPartitions)
+      .map { count =>
+        s"The state has $count partitions, each of which is opened in every batch, one without " +
+          "rows too. About one a core is best; it is fixed by the checkpoint, so that a change " +
+          s"of ${SQLConf.SHUFFLE_PARTITIONS.key} counts with a new one."
+      },
+    settings.get(SQLConf.STATE_STORE_PROVIDER_CLASS.key).filterNot(_.contains("RocksDB")).map { _ =>
+      "The state is kept in the memory of the executors: with many keys RocksDB is the better " +
+        s"store, ${SQLConf.STATE_STORE_PROVIDER_CLASS.key}; it is fixed by the checkpoint."
+    }
+  ).flatten
+
+  private def ofCounts(counts: CheckpointCounts): Seq[String] = Seq(
+    shareLate(counts).filter(_ > ManyLate).map { share =>
+      f"${100 * share}%.1f %% of the rows came too late for their windows. The query's log says " +
+        "which lag would have kept them."
+    },
+    Option.when(counts.orphans > 0)(
+      s"${counts.orphans} late files count for nothing: compacted, or of attempts that failed " +
+        "or came second. eventtide clean-late removes them."
+    ),
+    Option.when(counts.clock.steps > 0)(
+      s"The machine's clock was set back, ${counts.clock.steps} times in all, by " +
+        s"${Durations.inWords(counts.clock.aheadMicros)}. What was measured was kept, but where a " +
+        "policy follows the clock, the watermark waits until it shows the same time again."
+    )
+  ).flatten
+
+  private def shareLate(counts: CheckpointCounts): Option[Double] =
+    counts.onTime.filter(_ => counts.late > 0).map { onTime =>
+      counts.late.toDouble / (counts.late + onTime)
+    }
+
+  private val ManyPartitions = 100
+  private val ManyLate = 0.01
+}

@@ -1,0 +1,251 @@
+package io.eventtide.spark.query.doctor
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.security.MessageDigest
+import java.util.UUID
+
+import scala.annotation.tailrec
+import scala.jdk.CollectionConverters._
+import scala.util.{Failure, Success, Try}
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import com.fasterxml.jackson.databind.node.ObjectNode
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.checkpoint.{
+  BatchLedger,
+  CheckpointFiles,
+  EndOfInput,
+  LedgerEntry,
+  OffsetFiles,
+  PlanFile,
+  QueryPlan,
+  SavedClock,
+  SavedTimer
+}
+import io.eventtide.spark.latelog.{
+  LateCounts,
+  LateIndexReader,
+  LateLogSpecs,
+  LateOrphans,
+  LateReaders,
+  LateReason,
+  LateRows
+}
+import io.eventtide.spark.options.{WatermarkSettings, WatermarkSettingsJson, WindowSettings}
+import io.eventtide.spark.query.monitor.{NextClosing, Outlook, WatermarkReport}
+import io.eventtide.spark.query.run.{QueryInput, QueryInputs}
+import io.eventtide.spark.spi.{NextTimer, PlanNodes}
+
+/** A report on the contents of a checkpoint, for users. It only reads the checkpoint, which the
+  * query may be using meanwhile. Unreadable files are listed as problems.
+  *
+  * @param plan
+  *   the plan of a query to continue from the checkpoint, if there is one
+  */
+private[spark] final class CheckpointReport(
+    checkpoint: Path,
+    conf: Configuration,
+    plan: Option[LogicalPlan]
+) {
+  private val root = checkpoint.getFileSystem(conf).makeQualified(checkpoint)
+  private val offsets = new OffsetFiles(root, conf)
+  private val planFile = new PlanFile(root, conf)
+  private val index = new LateIndexReader(root, conf)
+
+  private val committed = index.lastCommitted
+  private val begun = offsets.lastBatch // read after `committed`, so that it is not lower
+  if (begun.isEmpty) throw EventtideException("CHECKPOINT_EMPTY", "root" -> root)
+
+  private lazy val stored = planFile.plan
+  private lazy val refusal = plan.flatMap(wanted => Try(refuseOther(wanted)).failed.toOption)
+  private lazy val settingsOfSpark = begun.flatMap(sparkSettings)
+  private lazy val ledger = Try(readLedger(CheckpointReport.Attempts))
+  private lazy val settings = Try(ledger.toOption.flatMap(read => settingsOf(read.entries)))
+  private lazy val isDrained = ledger.toOption.exists(_.entries.last.isDrained)
+  private lazy val watermark = Try {
+    for (read <- ledger.toOption; known <- settings.get) yield reportOn(read, known)
+  }
+  private lazy val logs = Try(new LateLogSpecs(root, conf).read())
+  private lazy val late = Try(index.entries(-1, committed.getOrElse(-1L)))
+  private lazy val readers = Try(new LateReaders(root, conf).named)
+  private lazy val orphans = Try(new LateOrphans(root, conf).find())
+  private lazy val state = Try(ledger.foreach(read => checkState(read.entries.last)))
+
+  // Errors for which any query is refused, whatever its plan.
+  private lazy val unreadable = Seq(state, ledger, logs).flatMap(_.failed.toOption)
+
+  def json: String = {
+    val node = CheckpointReport.mapper.createObjectNode()
+    node.put("root", root.toString).put("committed", committed.getOrElse(-1L))
+    node.put("begun", begun.getOrElse(-1L)).put("fingerprint", fingerprint)
+    val structure = node.putArray("plan")
+    stored.lines.foreach(structure.add)
+    watermark.toOption.flatten.foreach { report =>
+      val tree = CheckpointReport.mapper.readTree(report.json)
+      // whether the run that wrote the entry still holds the watermark is not known
+      node.put("blame", report.copy(holding = false).blame).set[ObjectNode]("watermark", tree)
+    }
+    writeWindows(node)
+    writeKept(node)
+    writeReaders(node)
+    writeSizes(node)
+    val spark = node.putObject("settings")
+    settingsOfSpark.foreach(_.toSeq.sorted.foreach { case (key, value) => spark.put(key, value) })
+    val problems = node.putArray("problems")
+    val failures = unreadable ++ Seq(watermark, late, readers, orphans).flatMap(_.failed.toOption)
+    failures.map(_.getMessage).distinct.foreach(problems.add)
+    val advice = node.putArray("advice")
+    val inputs = settings.toOption.flatten.getOrElse(Nil)
+    CheckpointLint(inputs, settingsOfState.getOrElse(Map.empty), counts)
+      .foreach(advice.add)
+    watermark.toOption.flatten.foreach(_.inputs.flatMap(_.limit.warning).foreach(advice.add))
+    if (isDrained) advice.add(CheckpointLint.Drained)
+    val reason = plan.flatMap { _ =>
+      refusal
+        .orElse(unreadable.headOption)
+        .orElse(Option.when(isDrained)(EndOfInput.refusal(root)))
+    }
+    plan.foreach(_ => node.put("continues", reason.isEmpty))
+    reason.foreach(error => node.put("refusal", error.getMessage))
+    node.toString
+  }
+
+  private def settingsOfState: Option[Map[String, String]] = {
+    val hasState = new CheckpointFiles(new Path(root, "state"), conf).names.nonEmpty
+    settingsOfSpark.filter(_ => hasState)
+  }
+
+  private def fingerprint: String = {
+    val digest = MessageDigest.getInstance("SHA-256").digest(stored.json.getBytes(UTF_8))
+    digest.take(6).map(byte => f"$byte%02x").mkString
+  }
+
+  private def counts = CheckpointCounts(
+    onTime = ledger.toOption.map(_.entries.last.rowsOnTime),
+    late = LateReason.countTooLate(rowsLate),
+    orphans = orphans.getOrElse(Nil).length,
+    clock = ledger.toOption.fold(SavedClock.None)(_.entries.last.clock)
+  )
+
+  private def rowsLate: Map[String, Long] =
+    late.getOrElse(Nil).lastOption.fold(Map.empty[String, Long])(_.total)
+
+  private def writeWindows(node: ObjectNode): Unit = {
+    val array = node.putArray("windows")
+    val due = ledger.toOption.fold(Seq.empty[SavedTimer])(_.entries.last.due)
+    stored.windows.zipWithIndex.foreach { case (structure, window) =>
+      val of = array.addObject().put("structure", structure.text)
+      val keys = due.lift(window).map(_.next.keys).filter(_ != NextTimer.Unknown)
+      keys.foreach(of.put("openKeys", _))
+      logs.toOption
+        .flatMap(_.get(window))
+        .foreach(log => of.put("lateLog", log.folder(root).toString))
+      val rows = of.putObject("late")
+      val entries = late.getOrElse(Nil).flatMap(_.windows).filter(_.window == window)
+      entries.flatMap(_.rows).groupMapReduce(_._1)(_._2)(_ + _).toSeq.sorted.foreach {
+        case (reason, n) => rows.put(reason, n)
+      }
+    }
+  }
+
+  // The oldest batch whose late rows are retained, its time, and the retention.
+  private def writeKept(node: ObjectNode): Unit = {
+    node.putNull("lateKept")
+    late.getOrElse(Nil).find(_.batchId > index.forgotten).foreach { oldest =>
+      val kept = node.putObject("lateKept")
+      kept.put("from", oldest.batchId).put("clock", oldest.atMicros)
+      val keep = logs.getOrElse(Map.empty).values.map(_.keepMicros).toSeq
+      if (keep.nonEmpty && keep.forall(_.isDefined)) kept.put("forMicros", keep.flatten.max)
+    }
+  }
+
+  private def writeReaders(node: ObjectNode): Unit = {
+    val array = node.putArray("lateReaders")
+    readers.getOrElse(Nil).foreach { case (reader, name) =>
+      array.addObject().put("id", reader.id).put("name", name).put("batchId", reader.batchId)
+    }
+  }
+
+  private def writeSizes(node: ObjectNode): Unit = {
+    val found = orphans.getOrElse(Nil)
+    node.put("orphans", found.length).put("orphanBytes", found.map(_.bytes).sum)
+    ledger.foreach { read =>
+      node.put("ledgerEntries", read.length).put("ledgerBytes", read.bytes)
+    }
+  }
+
+  private def refuseOther(plan: LogicalPlan): Unit = {
+    planFile.refuseOther(QueryPlan.of(plan))
+    LateRows.refuseOther(plan, CheckpointFiles.queryId(root, conf), root, conf)
+  }
+
+  private def checkState(last: LedgerEntry): Unit =
+    if (stored.windows.nonEmpty) last.checkState()
+
+  // Retries, because a running query may replace the entries that are being read.
+  @tailrec
+  private def readLedger(left: Int): ReadLedger = {
+    val files = new BatchLedger(root, retain = 0, conf) // purges only when it writes
+    Try(files.read(committed.getOrElse(-1L) + 1)) match {
+      case Success(entries) => ReadLedger(entries, files.length, files.bytes)
+      case Failure(_: EventtideException) if left > 1 => readLedger(left - 1)
+      case Failure(error) => throw error
+    }
+  }
+
+  // The settings of the given plan take precedence: earlier versions did not write settings.
+  private def settingsOf(entries: Seq[LedgerEntry]): Option[Seq[WatermarkSettings]] = {
+    val fitting = plan.filter(_ => refusal.isEmpty)
+    val ofPlan = fitting.map(PlanNodes.watermarks(_).map(_.settings))
+    ofPlan.orElse(
+      Option(entries.head.settings).filter(_.nonEmpty).map(_.map(WatermarkSettingsJson.read))
+    )
+  }
+
+  private def reportOn(read: ReadLedger, settings: Seq[WatermarkSettings]): WatermarkReport = {
+    val inputs = new QueryInputs(
+      settings.map(of => new QueryInput(new UUID(0, 0), of)).toIndexedSeq
+    )
+    inputs.restore(read.entries)
+    val last = read.entries.last
+    WatermarkReport(
+      last.batchId,
+      clockMicros = committed.flatMap(offsets.timeOf).getOrElse(0L),
+      inputs.ideal,
+      inputs.emitted,
+      last.held,
+      LateCounts(Map.empty, rowsLate, last.rowsOnTime),
+      inputs.report(Map.empty),
+      last.clock,
+      outlookOf(last.due)
+    )
+  }
+
+  // The ledger has the next timers, but only the plan has the settings of their windows.
+  private def outlookOf(due: Seq[SavedTimer]): Outlook = {
+    val windows = plan.filter(_ => refusal.isEmpty).fold(Seq.empty[WindowSettings]) { fitting =>
+      PlanNodes.windows(fitting).map(_.settings)
+    }
+    val next = windows.zip(due).map { case (window, saved) =>
+      NextClosing(window, saved.next, byClock = _ => None)
+    }
+    val scopes = due.map(saved => WindowSettings.scope(saved.begins))
+    Outlook(nowMicros = None, nextMove = None, next, scopes)
+  }
+
+  private def sparkSettings(batchId: Long): Option[Map[String, String]] =
+    offsets.metadata(batchId).map { metadata =>
+      metadata.path("conf").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
+    }
+}
+
+private[spark] object CheckpointReport {
+  private val mapper = new ObjectMapper()
+  private val Attempts = 3
+}
+
+private final case class ReadLedger(entries: Seq[LedgerEntry], length: Int, bytes: Long)

@@ -1,0 +1,122 @@
+package io.eventtide.spark.query.monitor
+
+import com.fasterxml.jackson.databind.node.ObjectNode
+
+import io.eventtide.kernel.time.Clamped
+import io.eventtide.kernel.watermark.{Activity, Status, SubstreamReport, SubstreamSummary}
+import io.eventtide.spark.options.{PolicyFormatter, WatermarkSettings}
+import io.eventtide.spark.spi.{BatchEventTimeStats, SubstreamName}
+
+/** One input of a query: the substreams under one watermark node. Times are in microseconds.
+  *
+  * @param rows
+  *   the event-time statistics of the last batch
+  * @param limit
+  *   the number of substreams and its limit
+  * @param aheadMicros
+  *   the offset of the substreams' clock from the machine's clock
+  */
+private[query] final case class InputReport(
+    position: Int,
+    settings: WatermarkSettings,
+    status: Status,
+    idealMicros: Option[Long],
+    emittedMicros: Option[Long],
+    badTime: Long,
+    future: Long,
+    private val substreams: SubstreamSummary,
+    private val rows: BatchEventTimeStats,
+    limit: SubstreamLimit,
+    private val aheadMicros: Long = 0
+) {
+  private lazy val names = InputReport.shownNames(settings)
+
+  def count: Int = substreams.count
+  def idle: Int = substreams.idle
+
+  /** The distance from the highest event time of all substreams to that of the furthest behind of
+    * the substreams that are not idle. None while one of these has no rows yet; zero if all are
+    * idle.
+    */
+  def spread: Option[Long] = substreams.spread
+
+  /** The `most` substreams with the lowest watermarks, the lowest first. */
+  def laggards(most: Int): Seq[SubstreamReportLine] =
+    substreams.listed.sortBy(InputReport.watermarkOf).take(most).map(line)
+
+  /** All substreams; above the limit of a report, the ones furthest behind and the leader. */
+  def lines: Seq[SubstreamReportLine] = substreams.listed.map(line)
+
+  def write(node: ObjectNode): Unit = {
+    node.put("position", position).put("policy", PolicyFormatter.lines(settings).mkString(" "))
+    node.put("state", InputReport.stateOf(status)).put("badTime", badTime).put("future", future)
+    WatermarkReport.putTime(node, "ideal", idealMicros)
+    WatermarkReport.putTime(node, "emitted", emittedMicros)
+    node.put("substreamCount", limit.count).put("maxSubstreams", limit.most)
+    limit.reachedInMicros.filter(_ => limit.isNear) match {
+      case Some(micros) => node.put("limitReachedIn", micros)
+      case None => node.putNull("limitReachedIn")
+    }
+    val array = node.putArray("substreams")
+    lines.foreach(_.write(array.addObject()))
+  }
+
+  private def line(of: SubstreamReport): SubstreamReportLine = SubstreamReportLine(
+    names.getOrElse(of.name, of.name),
+    of.top,
+    of.watermark,
+    of.activity,
+    Clamped.subtract(of.since, aheadMicros),
+    rows.substreams.get(of.name).fold(0L)(_.count),
+    of.rows
+  )
+}
+
+private[query] object InputReport {
+
+  private def watermarkOf(one: SubstreamReport): Long = one.watermark.getOrElse(Long.MinValue)
+
+  // The displayed names of placeholders for expected substreams, such as "2 of 5".
+  private def shownNames(settings: WatermarkSettings): Map[String, String] =
+    settings.expectedCount.fold(Map.empty[String, String]) { count =>
+      (1 to count).map(i => SubstreamName.placeholder(i) -> s"$i of $count").toMap
+    }
+
+  private def stateOf(status: Status): String = status match {
+    case Status.Value => "active"
+    case Status.Unknown => "unknown"
+    case Status.Idle => "idle"
+  }
+}
+
+/** One substream, with `rows` in the last batch and `rowsTotal` since the checkpoint began. */
+private[query] final case class SubstreamReportLine(
+    name: String,
+    topMicros: Option[Long],
+    watermarkMicros: Option[Long],
+    activity: Activity,
+    sinceMicros: Long,
+    rows: Long,
+    rowsTotal: Long
+) {
+
+  def write(node: ObjectNode): Unit = {
+    node.put("name", name).put("state", activity.name).put("reason", reason)
+    node.put("since", sinceMicros)
+    node.put("rows", rows).put("rowsTotal", rowsTotal)
+    WatermarkReport.putTime(node, "top", topMicros)
+    WatermarkReport.putTime(node, "watermark", watermarkMicros)
+  }
+
+  private def reason: String = activity match {
+    case Activity.Active => "rows"
+    case Activity.Backlogged => "backlog"
+    case Activity.Silent => "timeout"
+    case Activity.CaughtUp => "caught up"
+    case Activity.Expected | Activity.NeverSeen => "never seen"
+  }
+
+  def text: String =
+    s"top ${WatermarkReport.text(topMicros)}, watermark ${WatermarkReport.text(watermarkMicros)}, " +
+      s"$activity ($reason) since ${WatermarkReport.text(Some(sinceMicros))}, $rows rows"
+}

@@ -1,0 +1,161 @@
+package io.eventtide.spark.query.monitor
+
+import java.time.format.{DateTimeFormatter, DateTimeFormatterBuilder}
+import java.time.temporal.{ChronoField, ChronoUnit}
+import java.time.{Instant, ZoneOffset}
+
+import io.eventtide.kernel.watermark.Activity
+import io.eventtide.spark.options.Durations
+
+/** Describes which substream holds a query's watermark back, since when, and the remedy.
+  *
+  * This is the substream with the lowest watermark in the input with the lowest watermark. An
+  * unknown watermark is lower than any other.
+  */
+private[query] object WatermarkDiagnosis {
+
+  def of(query: WatermarkReport): String = {
+    if (query.outlook.isByKey) KeyWatermarkDiagnosis.of(query.outlook)
+    else ofQuery(query) + next(query) + KeyWatermarkDiagnosis.behind(query.outlook)
+  }
+
+  private def ofQuery(query: WatermarkReport): String = {
+    val inputs = query.inputs.map(input => Accused(input, input.lines))
+    val counting = inputs.filter(_.counting.nonEmpty)
+    if (query.holding && isDue(query.outlook)) {
+      s"The start holds the watermark${at(query.emittedMicros)} until the sources have caught " +
+        "up; with on_restart='resume' the clock would move it at once."
+    } else if (inputs.forall(_.lines.isEmpty)) {
+      "Nobody holds the watermark back: no row has been seen yet, so there is none."
+    } else if (counting.isEmpty) {
+      s"Nobody holds the watermark back${at(query.idealMicros)}: every substream is idle."
+    } else inLull(query, counting).getOrElse(accuse(query, counting)) + throttled(query)
+  }
+
+  // Whether the clock alone would have advanced the watermark by now.
+  private def isDue(outlook: Outlook): Boolean =
+    outlook.nextMove.exists(at => outlook.nowMicros.exists(at <= _))
+
+  // If the clock advances the watermark without rows, no substream holds it back.
+  private def inLull(query: WatermarkReport, counting: Seq[Accused]): Option[String] = {
+    val source = counting.minBy(_.input.idealMicros)
+    val silent = source.counting.minBy(_.watermarkMicros)
+    for {
+      now <- query.outlook.nowMicros
+      _ <- query.outlook.nextMove if source.input.settings.policy.movesWithClock
+      since = now - silent.sinceMicros if since >= Second && silent.topMicros.isDefined
+    } yield {
+      val of = if (source.counting.length > 1) s" of ${quoted(silent)}" else ""
+      s"No rows$of for ${Durations.inWords(since / Second * Second)}: the clock moves the watermark, which " +
+        s"is${at(query.idealMicros)}."
+    }
+  }
+
+  private val Second = 1000000L
+
+  /** The next window to close and what closes it, a time or a watermark; empty if none is open. */
+  private def next(query: WatermarkReport): String = query.outlook.first.fold("") { closing =>
+    val when = (closing.byClock, query.outlook.nowMicros) match {
+      case (Some(at), Some(now)) =>
+        s"in ${Durations.inWords(math.max(0L, at - now))} by the clock, without rows"
+      case _ => s"when the watermark reaches ${utc(closing.watermark)}"
+    }
+    s" Next to close is ${closing.window}, $when."
+  }
+
+  // The policies' watermark and the watermark reported to Spark may differ by a throttle's step.
+  private def throttled(query: WatermarkReport): String = {
+    val told =
+      for {
+        said <- query.idealMicros
+        out <- query.emittedMicros
+        if out < wholeMs(said) && query.inputs.exists(_.settings.isThrottled)
+      } yield s" A throttle has let ${utc(out)} through so far."
+    told.getOrElse("")
+  }
+
+  private def wholeMs(micros: Long): Long = Math.floorDiv(micros, 1000L) * 1000L
+
+  private def accuse(query: WatermarkReport, counting: Seq[Accused]): String = {
+    val source = counting.minBy(_.input.idealMicros)
+    val culprit = source.counting.minBy(_.watermarkMicros)
+    val (badTime, future) = (query.inputs.map(_.badTime).sum, query.inputs.map(_.future).sum)
+    if (badTime + future > 0 && source.lines.forall(_.topMicros.isEmpty)) {
+      s"There is no watermark, since no row could be used: $badTime had no event time that Spark " +
+        s"can show, $future were too far ahead of the clock."
+    } else if (source.counting.length > 1 && source.counting.forall(isBeside(culprit))) {
+      s"No substream is behind the others: all hold the watermark${at(culprit.watermarkMicros)}, " +
+        s"last seen at ${utc(source.counting.map(_.sinceMicros).max)}."
+    } else {
+      val of = if (query.inputs.length > 1) s" of input ${source.input.position}" else ""
+      val remedy =
+        if (culprit.activity == Activity.Backlogged) {
+          "its partition has rows that were not read yet, so that it cannot be idle; where a " +
+            "filter takes all of them, name another substream"
+        } else asIdle(query.idealMicros, without(culprit, source, counting))
+      s"${quoted(culprit)}$of ${accusation(culprit, source)}; $remedy."
+    }
+  }
+
+  private def isBeside(one: SubstreamReportLine)(other: SubstreamReportLine): Boolean =
+    one.watermarkMicros.isDefined && one.watermarkMicros == other.watermarkMicros
+
+  private def accusation(culprit: SubstreamReportLine, source: Accused): String =
+    if (culprit.watermarkMicros.isEmpty) {
+      val seen =
+        if (culprit.activity == Activity.Expected) "has not been seen" else "has no watermark yet"
+      s"$seen since ${utc(culprit.sinceMicros)}, so there is no watermark"
+    } else {
+      val leader = source.lines.maxBy(_.topMicros)
+      val behind = for (top <- culprit.topMicros; highest <- leader.topMicros) yield highest - top
+      val who =
+        behind.filter(_ > 0).map(by => s", ${Durations.inWords(by)} behind ${quoted(leader)}")
+      s"holds the watermark${at(culprit.watermarkMicros)}${who.getOrElse("")}, " +
+        s"last seen at ${utc(culprit.sinceMicros)}"
+    }
+
+  // Escapes control characters: names come from the data, and must not start a new log line.
+  private def quoted(substream: SubstreamReportLine): String = quoted(substream.name)
+
+  private[query] def quoted(name: String): String =
+    name
+      .flatMap(c => if (c.isControl) f"\\u${c.toInt}%04x" else c.toString)
+      .mkString("'", "", "'")
+
+  private def asIdle(now: Option[Long], without: Option[Long]): String = without match {
+    case None => "marked idle, there would still be none, since others are unknown too"
+    case Some(next) if now.exists(next <= _) =>
+      "marked idle, the watermark would stay where it is"
+    case Some(next) => s"marked idle, the watermark would go to ${utc(next)}"
+  }
+
+  // The policies' watermark if the substream that holds it back were idle.
+  private def without(
+      culprit: SubstreamReportLine,
+      source: Accused,
+      counting: Seq[Accused]
+  ): Option[Long] = {
+    val others = source.counting.filter(_ ne culprit).map(_.watermarkMicros)
+    val inputs = counting.filter(_ ne source).map(_.input.idealMicros)
+    // When the last substream becomes idle, the highest watermark of any substream applies.
+    if (others.isEmpty && inputs.isEmpty) source.lines.map(_.watermarkMicros).max
+    else if (others.isEmpty) inputs.min
+    else (others ++ inputs).min
+  }
+
+  private def at(micros: Option[Long]): String = micros.fold("")(time => s" at ${utc(time)}")
+
+  private[query] def utc(micros: Long): String = s"${time(micros)} UTC"
+
+  private[query] def time(micros: Long): String =
+    Shown.format(Instant.EPOCH.plus(micros, ChronoUnit.MICROS).atOffset(ZoneOffset.UTC))
+
+  private val Shown: DateTimeFormatter = new DateTimeFormatterBuilder()
+    .appendPattern("uuuu-MM-dd HH:mm:ss")
+    .appendFraction(ChronoField.MICRO_OF_SECOND, 0, 6, true)
+    .toFormatter
+
+  private final case class Accused(input: InputReport, lines: Seq[SubstreamReportLine]) {
+    val counting: Seq[SubstreamReportLine] = lines.filterNot(_.activity.isIdle)
+  }
+}

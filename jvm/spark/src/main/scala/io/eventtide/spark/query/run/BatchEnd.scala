@@ -1,0 +1,133 @@
+package io.eventtide.spark.query.run
+
+import scala.util.Try
+
+import org.apache.spark.sql.execution.streaming.operators.stateful.{
+  EventTimeStats => SparkEventTimeStats
+}
+
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.spi.BatchEventTimeStats
+
+/** The end of a batch. Credits the batch's rows and time to the policies, writes the late index and
+  * the ledger before Spark commits the batch, and reports the watermark to Spark.
+  *
+  * The watermark advances only if the batch had rows. Otherwise a no-data batch, which Spark runs
+  * for an operator's cleanup, would cause the next no-data batch.
+  */
+private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
+  import PartitionBacklogs.Backlogs
+  import run._
+
+  // A sink that already has the results of a replayed batch may skip the batch. The sink itself or
+  // the user's code in it may do so.
+  private var sinkMaySkip = true
+
+  /** Runs a replayed batch to collect the reports of its tasks, if the sink has skipped it. */
+  def runIfSinkSkipped(ended: BatchWatermark): Unit = {
+    val asks = locked(sinkMaySkip) && isReplayed(ended.info.batchId)
+    val matters = timers.hasWindows || query.namesState || !query.readNothing(isClock)
+    if (asks && ended.hasNoReports && matters) query.runBatch()
+    locked { sinkMaySkip = false }
+  }
+
+  /** Ends a batch and returns the statistics for Spark's watermark tracker. */
+  def apply(ended: BatchWatermark): SparkEventTimeStats = {
+    val rows = locked(inputs.onTime(ended.rows(inputs.positions), ended.lowestOnTime))
+    val hadRows = rows.values.exists(!_.isEmpty)
+    credit(ended, rows, hadRows)
+    write(ended)
+    notifyMonitor(ended.clockMicros, hadRows || rows.values.exists(_.refused > 0))
+    locked(stats(rows.values.filterNot(_.isEmpty).toSeq))
+  }
+
+  private def credit(
+      ended: BatchWatermark,
+      rows: Map[Int, BatchEventTimeStats],
+      hadRows: Boolean
+  ): Unit = {
+    val counts = hadRows || isCredited
+    val left = if (counts) leftAfter(ended) else None
+    orByOwnSettings(ended.info.batchId)(locked {
+      clock.passed(ended.clockMicros)
+      if (ended.info.watermarkMs > 0) inputs.raise(ended.watermarkMicros, ended.clockMicros)
+      inputs.refuse(rows)
+      if (counts) observe(ended.clockMicros, rows, left)
+      if (hadRows) inputs.emit(ended.clockMicros)
+      take(ended, rows)
+    })
+  }
+
+  // A replayed batch may have more substreams than the run that began it allows. It has produced no
+  // result under the settings of that run, so it ends with the settings of this run.
+  private def orByOwnSettings(batchId: Long)(end: => Unit): Unit =
+    try end
+    catch {
+      case refused: EventtideException
+          if refused.condition == QueryInput.TooMany && hasInputsOfOtherRun =>
+        val entries = ledger.read(below = batchId)
+        locked {
+          inputs = ownInputs
+          inputs.restore(entries)
+          inputs.correct(clock.saved.aheadMicros)
+        }
+        end
+    }
+
+  // The backlogs of the sources after a batch; None if a source cannot report its backlog. If
+  // silence decides something, the sources are queried again, because their last answers are older
+  // than the batch's timestamp. The lock is not held meanwhile, so that reports do not wait. A
+  // replayed batch always queries them: their answers to its first run are lost.
+  private def leftAfter(ended: BatchWatermark): Option[Map[Int, Backlogs]] = {
+    val asks = isReplayed(ended.info.batchId) || locked {
+      !hold.holding && inputs.isSilenceUpTo(ended.clockMicros)
+    }
+    if (asks) Try(backlogs.latest).toOption else Some(backlogs.news)
+  }
+
+  private def observe(
+      now: Long,
+      rows: Map[Int, BatchEventTimeStats],
+      left: Option[Map[Int, Backlogs]]
+  ): Unit = {
+    left match {
+      case Some(partitions) => inputs.updateBacklogs(now, partitions)
+      case None => inputs.assumeBacklogs(now, backlogs.assumed)
+    }
+    inputs.observe(now, rows, credited = !hold.holding)
+    inputs.retainPartitions(now, left.getOrElse(Map.empty), rows)
+  }
+
+  private def take(ended: BatchWatermark, rows: Map[Int, BatchEventTimeStats]): Unit = {
+    late.take(ended.lateLogs)
+    timers.take(ended.nextDue, isReplayed(ended.info.batchId))
+    ticks.reschedule()
+    lastBatch = Some(LastBatch(ended, rows, query.readNothing(isClock)))
+  }
+
+  private def write(ended: BatchWatermark): Unit = {
+    val batchId = ended.info.batchId
+    val isReplay = isReplayed(batchId)
+    epoch.check()
+    if (isReplay) epoch.checkUncommitted(batchId)
+    late.write(batchId, ended.nowMicros)
+    if (!steps.isDoubtful) late.forget(batchId, ended.nowMicros)
+    if (!(isReplay && timers.wasBegunByOthers)) bounds.take(ended.boundsReported)
+    recorder.endOfBatch(batchId)
+  }
+
+  private def notifyMonitor(now: Long, hadRows: Boolean): Unit = guarded {
+    if (hadRows || late.counts.batch.nonEmpty)
+      monitor.ended(now, report, inputs.ideal, late.lateness)
+    monitor.counted(inputs.limits)
+    publish()
+  }
+
+  private def stats(rows: Seq[BatchEventTimeStats]): SparkEventTimeStats = inputs.emitted match {
+    case Some(micros) =>
+      val ms = micros / 1000
+      val lowest = rows.map(_.min / 1000).minOption.getOrElse(ms)
+      SparkEventTimeStats(max = ms, min = math.min(lowest, ms), avg = ms.toDouble, count = 1)
+    case None => SparkEventTimeStats.zero
+  }
+}

@@ -1,0 +1,120 @@
+package io.eventtide.spark.query.run
+
+import java.util.UUID
+
+import scala.collection.mutable
+
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sql.eventtide.BatchInfo
+import org.apache.spark.sql.execution.streaming.operators.stateful.{
+  EventTimeStats => SparkEventTimeStats
+}
+
+import io.eventtide.kernel.time.Clamped
+import io.eventtide.spark.checkpoint.EndOfInput
+import io.eventtide.spark.latelog.LateLog
+import io.eventtide.spark.operators.LatenessBoundsAccum
+import io.eventtide.spark.operators.watermark.{SubstreamStatsAccum, WatermarkBatchContext}
+import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.spi.{BatchEventTimeStats, NextTimer, NextTimerAccum}
+
+/** The driver-side view of one micro-batch for the query's watermark nodes.
+  *
+  * @param aheadMicros
+  *   the offset of the query's clock from the machine's clock
+  */
+final class BatchWatermark private[run] (
+    query: QueryWatermark,
+    end: BatchEnd,
+    val info: BatchInfo,
+    val aheadMicros: Long
+) extends WatermarkBatchContext {
+  private val watched = mutable.ArrayBuffer.empty[(UUID, SubstreamStatsAccum)]
+  private val late = mutable.HashMap.empty[UUID, LateLog]
+
+  /** Whether the policies are credited with the time that has passed. */
+  def isCredited: Boolean = query.isCredited
+
+  /** Whether a window needs a batch for every advance of the watermark. */
+  def batchOnEveryAdvance(window: Int): Boolean = query.batchOnEveryAdvance(window)
+
+  /** The settings that this batch uses for the window at a position in the plan. */
+  def settings(window: Int): WindowSettings = query.settings(window, info.batchId)
+
+  override def nowMicros: Long = info.timestampMs * 1000
+
+  /** The batch's time by the query's clock, which measures durations. */
+  def clockMicros: Long = Clamped.add(nowMicros, aheadMicros)
+
+  /** The watermark in the offset log: the lowest watermark that the batch can have. */
+  def watermarkMicros: Long = info.watermarkMs * 1000
+
+  /** Whether every window closes in this batch: the last batch of a drained query. */
+  def closesAll: Boolean = EndOfInput.isAtEnd(info.watermarkMs)
+
+  override def register(nodeId: UUID, rows: SubstreamStatsAccum): Unit = synchronized {
+    watched += nodeId -> rows
+  }
+
+  /** The late log of a node; copies of the node share one log.
+    *
+    * @param watermarkMicros
+    *   the watermark below which the node's rows are late in this batch; None while there is none
+    */
+  def lateLog(nodeId: UUID, watermarkMicros: Option[Long]): LateLog = synchronized {
+    late.getOrElseUpdate(nodeId, query.openLate(nodeId, info.batchId, watermarkMicros))
+  }
+
+  private val due = mutable.ArrayBuffer.empty[(Int, NextTimerAccum)]
+  private val bounds = mutable.ArrayBuffer.empty[(Int, LatenessBoundsAccum)]
+
+  /** Registers the accumulators of one copy of a window: its next timers and its keys' bounds. */
+  def register(window: Int, due: NextTimerAccum, bounds: LatenessBoundsAccum): Unit = synchronized {
+    this.due += window -> due
+    this.bounds += window -> bounds
+  }
+
+  /** The lateness bounds of a window's keys before this batch, broadcast to its tasks. */
+  def sentBounds(window: Int): Broadcast[Array[Long]] = query.bounds.send(window)
+
+  /** The keys of a window that lagged far behind before this batch, by partition. */
+  def laggingKeys(window: Int): Map[Int, Seq[Array[Byte]]] = query.laggingKeys(window)
+
+  /** The reported lateness bounds after this batch, by window and by partition. */
+  private[query] def boundsReported: Map[Int, Iterable[(Int, Array[Long])]] = synchronized {
+    bounds.toSeq.groupMap(_._1)(_._2.value).map { case (window, reports) =>
+      window -> reports.flatten
+    }
+  }
+
+  /** The next timers, by the window's position in the plan and by partition. The report of the last
+    * copy that ran counts.
+    */
+  private[query] def nextDue: Map[Int, Map[Int, NextTimer]] = synchronized {
+    due.map { case (window, reports) => window -> reports.value }.filter(_._2.nonEmpty).toMap
+  }
+
+  /** Whether no task has reported anything. */
+  private[query] def hasNoReports: Boolean = synchronized {
+    watched.forall(_._2.isZero) && due.forall(_._2.isZero)
+  }
+
+  /** The lowest event time of the rows on time; None if no row was checked, or all were late. */
+  private[query] def lowestOnTime: Option[Long] = synchronized {
+    val reports = late.valuesIterator.flatMap(_.reports.value)
+    reports.map(_.lowest).filter(_ < Long.MaxValue).minOption
+  }
+
+  private[query] def lateLogs: Map[UUID, LateLog] = synchronized(late.toMap)
+
+  override def stats: SparkEventTimeStats = hook.stats
+
+  private val hook = new BatchEndHook(this, end)
+
+  /** The event-time statistics that the tasks reported, by the input's position in the plan. */
+  private[query] def rows(position: UUID => Int): Map[Int, BatchEventTimeStats] = synchronized {
+    watched.toSeq.groupMap(node => position(node._1))(_._2).map { case (input, accumulators) =>
+      input -> BatchEventTimeStats.of(accumulators.flatMap(_.reports))
+    }
+  }
+}

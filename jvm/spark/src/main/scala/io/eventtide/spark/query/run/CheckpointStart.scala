@@ -1,0 +1,75 @@
+package io.eventtide.spark.query.run
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
+
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.checkpoint.{
+  BatchLedger,
+  CheckpointFiles,
+  OffsetFiles,
+  PlanFile,
+  QueryPlan
+}
+import io.eventtide.spark.latelog.{LateBalance, LateIndexReader, LateRows}
+
+/** The checks of a run on its checkpoint, before the run writes anything there.
+  *
+  * A run checks once before it takes the checkpoint over, so that it is refused first. It checks
+  * again after the takeover, because until then another run may have begun batches.
+  */
+private[query] final class CheckpointStart(root: Path, conf: Configuration) {
+  private val planFile = new PlanFile(root, conf)
+  private val offsets = new OffsetFiles(root, conf)
+  private val lastBegun = offsets.lastBatch
+  private val lastCommitted = new CheckpointFiles(new Path(root, "commits"), conf).lastBatch
+
+  /** Refuses a checkpoint of another query, and a checkpoint that has lost files of its batches. */
+  def refuseOther(query: StreamExecutionAccess, plan: QueryPlan): Unit = lastBegun match {
+    case None => refuseBatches()
+    case Some(begun) =>
+      planFile.refuseOther(plan)
+      LateRows.refuseOther(query.analyzedPlan, query.id, root, conf)
+      LateBalance.check(root, committedBefore(begun), conf)
+  }
+
+  // The last batch that is certain to be committed.
+  private def committedBefore(begun: Long): Long =
+    if (lastCommitted.contains(begun)) begun else begun - 1
+
+  /** The time since the last batch, by the query's clock; None before the first batch.
+    *
+    * @param nowMicros
+    *   the time by the machine's clock
+    */
+  def sinceLast(nowMicros: Long): Option[Long] = lastBegun.flatMap { begun =>
+    val clock = new QueryClock
+    clock.restore(LateBalance.entry(root, committedBefore(begun), conf).clock)
+    offsets.timeOf(begun).foreach(micros => clock.passed(clock.at(micros)))
+    clock.sinceLast(nowMicros)
+  }
+
+  /** Checks a checkpoint that this run has taken over, and writes the plan if there is no batch
+    * yet. If there are batches, the existing plan stays.
+    */
+  def begin(query: StreamExecutionAccess, plan: QueryPlan): Unit = {
+    refuseOther(query, plan)
+    if (lastBegun.isEmpty) planFile.begin(plan)
+  }
+
+  private def refuseBatches(): Unit = {
+    val ledger = new BatchLedger(root, retain = 0, conf).lastBatch.filter(_ >= 0)
+    val index = new LateIndexReader(root, conf).last
+    val found =
+      Seq("commits" -> lastCommitted, "eventtide/ledger" -> ledger, "eventtide/late" -> index)
+    found.collectFirst { case (folder, Some(batch)) =>
+      throw EventtideException(
+        "CHECKPOINT_WITHOUT_OFFSETS",
+        "root" -> root,
+        "folder" -> folder,
+        "batch" -> batch
+      )
+    }
+  }
+}

@@ -1,0 +1,171 @@
+package io.eventtide.spark.query.run
+
+import java.util.UUID
+
+import io.eventtide.kernel.watermark.{Backlog, Deadlines}
+import io.eventtide.spark.checkpoint.LedgerEntry
+import io.eventtide.spark.options.{SubstreamDescription, WatermarkSettings, WatermarkSettingsJson}
+import io.eventtide.spark.query.monitor.{InputReport, SubstreamLimit}
+import io.eventtide.spark.spi.BatchEventTimeStats
+
+/** All inputs of a query combined: the watermark is the lowest of all inputs that are not idle. */
+private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
+  private var emittedMicros: Option[Long] = None
+
+  /** The position of an input in the plan, by the id of its watermark node. */
+  val positions: Map[UUID, Int] = inputs.map(_.nodeId).zipWithIndex.toMap
+
+  val holdOnRestart: Boolean = inputs.exists(_.settings.holdsOnRestart)
+
+  /** The watermark last reported to Spark, in whole milliseconds; None while there is none. */
+  def emitted: Option[Long] = emittedMicros
+
+  /** Whether a policy follows the clock. */
+  val followTheClock: Boolean = inputs.exists(_.settings.policy.movesWithClock)
+
+  /** The lowest clock step limit of the inputs' settings; None if no input sets one. */
+  val maxClockStepMicros: Option[Long] = inputs.flatMap(_.settings.maxClockStepMicros).minOption
+
+  /** The policies' combined watermark before throttles. */
+  def ideal: Option[Long] = combined(inputs.map(input => (input.isIdle, input.ideal)))
+
+  /** Begins in a checkpoint without batches. */
+  def begin(now: Long): Unit = inputs.foreach(_.begin(now))
+
+  /** Restores a full ledger entry and the incremental entries after it. */
+  def restore(saved: Seq[LedgerEntry]): Unit = {
+    val ahead = saved.last.clock.aheadMicros
+    inputs.zipWithIndex.foreach { case (input, i) =>
+      input.restore(saved.map(_.inputs(i)), ahead)
+    }
+    emittedMicros = saved.last.emittedMicros
+  }
+
+  /** Sets the offset of the query's clock from the machine's clock; measured durations stay. */
+  def correct(aheadMicros: Long): Unit = inputs.foreach(_.correct(aheadMicros))
+
+  /** The settings of a watermark node's input. */
+  def settingsOf(nodeId: UUID): Option[WatermarkSettings] =
+    positions.get(nodeId).map(inputs(_).settings)
+
+  /** The same inputs for a replayed batch of another run, whose settings are in `written`. */
+  def inBatchBegunBy(written: Seq[String]): QueryInputs = new QueryInputs(
+    inputs.zip(written).map { case (input, text) =>
+      val begun = WatermarkSettingsJson.read(text)
+      new QueryInput(input.nodeId, input.settings.inBatchBegunBy(begun))
+    }
+  )
+
+  /** The watermark nodes of inputs whose substreams are their source's partitions, by position. */
+  val ofPartitions: Map[Int, UUID] = inputs.zipWithIndex.collect {
+    case (input, position) if input.settings.substreams == SubstreamDescription.Kafka =>
+      position -> input.nodeId
+  }.toMap
+
+  /** Takes the backlogs of partitions from the sources, by position. */
+  def updateBacklogs(now: Long, backlogs: Map[Int, Map[String, Backlog]]): Unit =
+    backlogs.foreach { case (position, of) => inputs(position).updateBacklogs(now, of) }
+
+  /** Assumes a backlog for every partition until the sources report them. */
+  def assumeBacklogs(now: Long, partitions: Map[Int, Map[String, Backlog]]): Unit =
+    partitions.foreach { case (position, of) => inputs(position).assumeBacklogs(now, of) }
+
+  /** Whether silence until `now` would make a partition idle, or advance its watermark. */
+  def isSilenceUpTo(now: Long): Boolean = ofPartitions.keys.exists(inputs(_).isSilenceUpTo(now))
+
+  /** Removes partitions that are gone, after `updateBacklogs` and the rows of the batch. */
+  def retainPartitions(
+      now: Long,
+      partitions: Map[Int, Map[String, Backlog]],
+      rows: Map[Int, BatchEventTimeStats] = Map.empty
+  ): Unit =
+    partitions.foreach { case (position, of) =>
+      inputs(position).retainPartitions(
+        now,
+        of.keySet,
+        rows.getOrElse(position, BatchEventTimeStats.Empty)
+      )
+    }
+
+  /** Counts the refused rows of a batch, by position. */
+  def refuse(rows: Map[Int, BatchEventTimeStats]): Unit =
+    rows.foreach { case (position, of) => inputs(position).refuse(of) }
+
+  /** Takes the rows of a batch, by position, and the time until `now` if it is `credited`. */
+  def observe(now: Long, rows: Map[Int, BatchEventTimeStats], credited: Boolean): Unit =
+    inputs.zipWithIndex.foreach { case (input, position) =>
+      input.observe(now, rows.getOrElse(position, BatchEventTimeStats.Empty), credited)
+    }
+
+  /** The rows of a batch, without late rows for policies that depend on the lowest time on time. */
+  def onTime(
+      rows: Map[Int, BatchEventTimeStats],
+      lowest: Option[Long]
+  ): Map[Int, BatchEventTimeStats] =
+    lowest.fold(rows) { time =>
+      rows.map { case (position, read) =>
+        val policy = inputs.lift(position).map(_.settings.policy)
+        val matters = policy.exists(of => of.usesLowest && !of.usesLate)
+        position -> (if (matters) read.onTimeFrom(time) else read)
+      }
+    }
+
+  /** Raises the emitted watermark to the inputs' combined watermark. */
+  def emit(now: Long): Unit =
+    combined(inputs.map(input => (input.isIdle, input.emitted))).foreach(raise(_, now))
+
+  /** Raises the emitted watermark to a watermark that Spark already has. */
+  def raise(micros: Long, now: Long): Unit = {
+    val whole = Math.floorDiv(micros, 1000L) * 1000L
+    if (emittedMicros.forall(_ < whole)) emittedMicros = Some(whole)
+    inputs.foreach(_.raise(whole, now))
+  }
+
+  /** The watermark to be emitted at `now` if there are no more rows. */
+  def emittedAt(now: Long): Option[Long] = combined(
+    inputs.map(_.at(now)).map(at => (at.isIdle, at.emitted))
+  )
+
+  /** The earliest clock value at which, without rows, the emitted watermark reaches `least`. If it
+    * is within a millisecond of `least` or above, the target is one step above the emitted
+    * watermark, because timers are not exact to the millisecond.
+    */
+  def nextDue(least: Long): Option[Long] = {
+    val step = if (inputs.forall(_.settings.isThrottled)) 1000L else QueryInputs.UnthrottledStep
+    val oneStep = emittedMicros.fold(1000L)(_ + step)
+    val asked = QueryInputs.wholeMs(least)
+    val target = if (emittedMicros.forall(_ + 1000 < asked)) math.max(asked, 1000L) else oneStep
+    Deadlines.earliest(inputs.map(_.deadline(target)))
+  }
+
+  /** The settings of each input as text. */
+  lazy val settings: Seq[String] = inputs.map(input => WatermarkSettingsJson.write(input.settings))
+
+  def save(whole: Boolean): Seq[Array[Byte]] = inputs.map(_.save(whole))
+
+  /** The number of substreams of each input and its limit. */
+  def limits: Seq[SubstreamLimit] = inputs.map(_.limit)
+
+  def report(rows: Map[Int, BatchEventTimeStats]): Seq[InputReport] =
+    inputs.zipWithIndex.map { case (input, position) =>
+      input.report(position, rows.getOrElse(position, BatchEventTimeStats.Empty))
+    }
+
+  // If all inputs are idle, none holds the watermark back, so it is the highest of all.
+  private def combined(idleAndWatermark: Seq[(Boolean, Option[Long])]): Option[Long] = {
+    val active = idleAndWatermark.filterNot(_._1)
+    val values = (if (active.isEmpty) idleAndWatermark else active).map(_._2)
+    if (active.isEmpty) values.flatten.maxOption
+    else if (values.contains(None)) None
+    else values.flatten.minOption
+  }
+}
+
+private[query] object QueryInputs {
+
+  // Rounds up, because the watermark reported to Spark is rounded down.
+  private def wholeMs(micros: Long): Long = -Math.floorDiv(-micros, 1000L) * 1000
+
+  /** The minimum step by which the clock moves a watermark without a throttle: 1 s. */
+  private val UnthrottledStep = 1000000L
+}

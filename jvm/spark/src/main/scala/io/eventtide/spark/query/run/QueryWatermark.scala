@@ -1,0 +1,102 @@
+package io.eventtide.spark.query.run
+
+import java.util.UUID
+
+import org.apache.spark.sql.eventtide.BatchInfo
+
+import io.eventtide.spark.latelog.LateLog
+import io.eventtide.spark.options.{WatermarkSettings, WindowSettings}
+import io.eventtide.spark.query.monitor.{QueryMetrics, WatermarkReport}
+
+/** The watermark of one run of a streaming query: the policies of all its inputs, and their state.
+  *
+  * The watermark advances at two points, and Spark records both:
+  *
+  *   - at the end of a batch that had rows (`BatchEnd`), for the next batch, in the commit log;
+  *   - before a batch that the clock requests (`ClockTick`), for that batch itself, in the offset
+  *     log.
+  *
+  * The state is a function of the last ledger entry, the rows of the batch and the batch's
+  * timestamp, so a replayed batch ends in the same state.
+  */
+private[spark] final class QueryWatermark private[run] (run: RunState) {
+  private val recorder = new LedgerRecorder(run)
+  private val restore = new Restore(run, recorder)
+  private val clockTick = new ClockTick(run, restore, recorder)
+  private val batchEnd = new BatchEnd(run, recorder)
+
+  private var batch = Option.empty[BatchWatermark]
+  private var isClaimed = false
+
+  def queryId: UUID = run.query.id
+  def runId: UUID = run.query.runId
+  def nowMs: Long = run.query.nowMs
+  def isActive: Boolean = run.query.isActive
+
+  def nameConflict(): Unit = WriteConflict.name(run.query)
+
+  def has(nodeId: UUID): Boolean =
+    run.inputs.positions.contains(nodeId) || run.late.has(nodeId)
+
+  private[run] def metrics: QueryMetrics = run.metrics
+
+  /** True for the first clock source that opens: only that one ticks for the query. */
+  def claimClock(): Boolean = run.locked {
+    val first = !isClaimed
+    isClaimed = true
+    first
+  }
+
+  /** Ends the query if the machine's clock has jumped forward and a policy follows the clock. */
+  def lookAtClock(): Unit = run.steps.look(run.query.nowMs, run.query.elapsedMs)
+
+  /** Whether the clock requests a batch; see `ClockTick`. */
+  def tick(): Boolean = clockTick.tick()
+
+  /** As `tick`, in a run that reads the available data and ends; see `ClockTick`. */
+  def lastTick(nowMs: Long): Boolean = clockTick.lastTick(nowMs)
+
+  def report: WatermarkReport = run.report
+
+  /** The batch that Spark is planning: the same object for all nodes of the batch. */
+  def planned(info: BatchInfo): BatchWatermark =
+    run.locked(batch.filter(_.info == info)).getOrElse {
+      run.epoch.check() // now that Spark has written the batch's offsets
+      restore.replayIfNotDone(info.batchId)
+      run.drain.check(info, run.lastBatch.map(_.batch.info))
+      plan(info)
+    }
+
+  private def plan(info: BatchInfo): BatchWatermark = run.locked {
+    run.timers.planned()
+    run.correctClock(info.timestampMs * 1000): Unit
+    val next = new BatchWatermark(this, batchEnd, info, run.clock.saved.aheadMicros)
+    batch = Some(next)
+    next
+  }
+
+  private[run] def settingsOf(nodeId: UUID): Option[WatermarkSettings] =
+    run.locked(run.inputs.settingsOf(nodeId))
+
+  private[run] def isCredited: Boolean = run.isCredited
+
+  private[run] def bounds: BroadcastBounds = run.bounds
+
+  private[run] def openLate(
+      nodeId: UUID,
+      batchId: Long,
+      watermarkMicros: Option[Long]
+  ): LateLog = run.late.open(nodeId, batchId, watermarkMicros)
+
+  /** Whether a window needs a batch for every advance of the watermark, even if it closes nothing.
+    */
+  private[run] def batchOnEveryAdvance(window: Int): Boolean =
+    run.timers.batchOnEveryAdvance(window)
+
+  private[run] def laggingKeys(window: Int): Map[Int, Seq[Array[Byte]]] =
+    run.locked(run.timers.laggingKeys(window))
+
+  /** The settings that a batch uses for a window. */
+  private[run] def settings(window: Int, batchId: Long): WindowSettings =
+    run.locked(run.timers.settings(window, run.isReplayed(batchId)))
+}

@@ -1,0 +1,116 @@
+package io.eventtide.spark.query.run
+
+import java.lang.ref.SoftReference
+import java.util.UUID
+import java.util.concurrent.ConcurrentHashMap
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
+import org.apache.spark.sql.internal.SQLConf
+
+import io.eventtide.spark.checkpoint.{BatchLedger, QueryPlan, RunEpoch}
+import io.eventtide.spark.latelog.LateRows
+import io.eventtide.spark.options.WatermarkSettings
+import io.eventtide.spark.query.monitor.{MonitorThresholds, WatermarkMonitor, WatermarkReport}
+import io.eventtide.spark.spi.PlanNodes
+
+/** The queries of this driver that have an Eventtide watermark, by run.
+  *
+  * Two queries from one DataFrame share Spark's node ids, and a restarted query is another run. So
+  * only the run id identifies live state.
+  */
+private[spark] object QueryWatermarks {
+  private val running = new ConcurrentHashMap[UUID, QueryWatermark]
+
+  // The last reports of stopped queries, available while memory permits.
+  private val stopped = new ConcurrentHashMap[UUID, SoftReference[WatermarkReport]]
+
+  /** Finds or creates the watermark of a run, on the query's thread, before its first offset. */
+  def attach(query: StreamExecutionAccess): QueryWatermark = {
+    // A run that failed before its clock source opened was never detached, which the source does.
+    running.values.removeIf(!_.isActive): Unit
+    Option(running.get(query.runId)).getOrElse {
+      val opened = open(query) // not in `computeIfAbsent`, which could block other entries
+      running.put(query.runId, opened)
+      opened
+    }
+  }
+
+  private def open(query: StreamExecutionAccess): QueryWatermark = {
+    PlanValidator.oneWatermarkEach(query.analyzedPlan)
+    val nodes = PlanNodes.watermarks(query.analyzedPlan)
+    val limits = MonitorThresholds.of(query.session.sessionState.conf)
+    val conf = query.session.sessionState.newHadoopConf()
+    val root = new Path(query.checkpointRoot)
+    val windows = PlanNodes.windows(query.analyzedPlan)
+    if (windows.nonEmpty) {
+      StateStoreValidator.rocksDb(query.session)
+      StateStoreValidator.severalOperators(query.session)
+    }
+    val plan = QueryPlan.of(query.analyzedPlan)
+    val start = new CheckpointStart(root, conf)
+    start.refuseOther(query, plan) // before this run takes the checkpoint over from another run
+    val watch = new WatermarkMonitor(query.label, limits)
+    val inputs = new QueryInputs(
+      nodes.map(node => new QueryInput(node.nodeId, node.settings)).toIndexedSeq
+    )
+    val steps = ClockSteps.of(query, inputs, watch)
+    start.sinceLast(query.nowMs * 1000).foreach(steps.lookAtStart)
+    val epoch = new RunEpoch(root, query.runId, conf)
+    epoch.begin()
+    new CheckpointStart(root, conf).begin(query, plan)
+    val retain = query.session.sessionState.conf.getConf(SQLConf.MIN_BATCHES_TO_RETAIN)
+    val late = LateRows.open(query, root, retain, conf)
+    val onlyForWindows = windows.nonEmpty && PlanValidator.isOnlyForWindows(query.analyzedPlan)
+    val due = new WindowTimers(windows.map(_.settings).toIndexedSeq, onlyForWindows)
+    val ledger = new BatchLedger(root, retain, conf)
+    nodes
+      .map(_.settings)
+      .filter(_.growsUnasked)
+      .foreach(of => watch.growsUnasked(of.substreams.text))
+    new QueryWatermark(
+      new RunState(query, inputs, ledger, late, due, watch, steps, epoch)
+    )
+  }
+
+  /** The batch that a node is planned for. None for a node of another query, which may be planned
+    * on this query's thread, as in `foreachBatch`.
+    */
+  def plannedBatch(query: StreamExecutionAccess, nodeId: UUID): Option[BatchWatermark] =
+    Option(running.get(query.runId)).filter(_.has(nodeId)).map(_.planned(query.batch))
+
+  /** The settings of a node's input in the run that began the batch which is being planned. */
+  def begunSettings(query: StreamExecutionAccess, nodeId: UUID): Option[WatermarkSettings] =
+    Option(running.get(query.runId)).filter(_.has(nodeId)).flatMap { watermark =>
+      watermark.planned(query.batch)
+      watermark.settingsOf(nodeId)
+    }
+
+  def detach(watermark: QueryWatermark): Unit = {
+    running.remove(watermark.runId)
+    watermark.nameConflict()
+    watermark.metrics.remove()
+    stopped.values.removeIf(_.get == null)
+    val last = watermark.report.copy(holding = false) // a stopped run holds nothing back
+    stopped.put(watermark.queryId, new SoftReference(last)): Unit
+  }
+
+  /** The report of a query's last batch, for a query that runs or has stopped in this driver. */
+  def report(session: SparkSession, query: UUID): Option[WatermarkReport] =
+    attached(query).orElse(starting(session, query))
+
+  // For a query that has not opened its sources yet.
+  private def starting(session: SparkSession, query: UUID): Option[WatermarkReport] =
+    StreamExecutionAccess
+      .find(session, query)
+      .filter(run => PlanNodes.watermarks(run.analyzedPlan).nonEmpty)
+      .map(run => WatermarkReport.beforeFirstBatch(run.nowMs * 1000))
+
+  private def attached(query: UUID): Option[WatermarkReport] =
+    running.values.stream
+      .filter(_.queryId == query)
+      .findFirst
+      .map[Option[WatermarkReport]](watermark => Some(watermark.report))
+      .orElse(Option(stopped.get(query)).flatMap(kept => Option(kept.get)))
+}

@@ -1,0 +1,81 @@
+package io.eventtide.spark.query.run
+
+import java.util.UUID
+
+import org.apache.spark.SparkContext
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
+import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+
+import io.eventtide.spark.latelog.LateLog
+import io.eventtide.spark.operators.{LatenessBounds, LatenessBoundsAccum, WindowBatchContext}
+import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.spi.{NextTimerAccum, PlanNodes}
+
+/** The driver-side view of one micro-batch for one window of the query.
+  *
+  * The watermarks are Spark's watermarks for the operator, because an operator above another
+  * stateful operator has different watermarks than the query. They are known when the batch is
+  * executed, not when it is planned.
+  */
+private[spark] final class QueryWindowBatch private (
+    spark: SparkContext,
+    query: StreamExecutionAccess,
+    watermark: BatchWatermark,
+    nodeId: UUID,
+    position: Int
+) extends WindowBatchContext {
+  private val operatorId = WindowBatchContext.FirstOperatorId + position
+
+  override val settings: WindowSettings = watermark.settings(position)
+
+  override def batchOnEveryAdvance: Boolean = watermark.batchOnEveryAdvance(position)
+
+  override def nowMicros: Long = watermark.nowMicros
+
+  override def clockMicros: Long = watermark.clockMicros
+
+  override def aheadMicros: Long = watermark.aheadMicros
+
+  override def isCredited: Boolean = watermark.isCredited
+
+  override def closesAll: Boolean = watermark.closesAll
+
+  override def lateLog: LateLog = watermark.lateLog(nodeId, lateMicros)
+
+  override def register(due: NextTimerAccum, bounds: LatenessBoundsAccum): Unit =
+    watermark.register(position, due, bounds)
+
+  override val batchId: Long = query.batch.batchId
+
+  override val stateInfo: StatefulOperatorStateInfo = query.stateInfo(operatorId)
+
+  override def lateMicros: Option[Long] =
+    WindowBatchContext.known(query.lateWatermarkMs(operatorId))
+
+  override lazy val bounds: Broadcast[Array[Long]] =
+    if (!settings.hasOwnTime) ofAll(lateMicros.fold(Long.MinValue)(settings.spec.lateBelow))
+    else if (batchId == 0) ofAll(Long.MinValue) // no key has a watermark yet
+    else watermark.sentBounds(position)
+
+  private def ofAll(bound: Long) = spark.broadcast(LatenessBounds.all(bound).words)
+
+  override def lagging: Map[Int, Seq[Array[Byte]]] = watermark.laggingKeys(position)
+
+  override lazy val closingMicros: Option[Long] =
+    WindowBatchContext.known(query.closingWatermarkMs(operatorId))
+}
+
+private[spark] object QueryWindowBatch {
+
+  /** The batch that a window is planned for, on the query's thread; None on other threads. */
+  def of(session: SparkSession, nodeId: UUID): Option[WindowBatchContext] =
+    for {
+      query <- StreamExecutionAccess.current(session)
+      watermark <- QueryWatermarks.plannedBatch(query, nodeId)
+    } yield {
+      val position = PlanNodes.windows(query.analyzedPlan).indexWhere(_.nodeId == nodeId)
+      new QueryWindowBatch(session.sparkContext, query, watermark, nodeId, position)
+    }
+}

@@ -1,0 +1,39 @@
+package io.eventtide.spark.query.run
+
+/** Whether the clock is still held back after a start: `on_restart = hold_until_caught_up`.
+  *
+  * While the sources have a backlog, the rows that were read lag behind the time that has passed.
+  * Crediting that time would make rows late only because the query was down, or did not exist yet.
+  * The hold ends when a trigger finds nothing to do, or when the last batch took all available
+  * data.
+  */
+private[query] final class RestartHold(holdsOnRestart: Boolean) {
+  private var held = holdsOnRestart
+  private var looking = false
+
+  def holding: Boolean = held
+
+  /** Restores the hold of a replayed batch as it was when the batch began. */
+  def rerun(wasHeld: Boolean): Unit = held = wasHeld
+
+  /** Ends the hold: the sources are known to have no more data. */
+  def end(): Unit = held = false
+
+  /** Records that Spark looks for new data. Returns true if the hold has just ended.
+    *
+    * @param batchSince
+    *   whether a batch was planned since Spark last looked
+    * @param tookAll
+    *   whether the last batch took all available data; false if the sources cannot report it
+    */
+  def look(batchSince: Boolean, tookAll: => Boolean): Boolean =
+    if (looking) {
+      val over = held && (!batchSince || tookAll)
+      if (over) held = false
+      over
+    } else {
+      looking = true
+      held = holdsOnRestart // also after a replayed batch
+      false
+    }
+}

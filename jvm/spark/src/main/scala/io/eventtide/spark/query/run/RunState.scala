@@ -1,0 +1,125 @@
+package io.eventtide.spark.query.run
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.connector.read.streaming.SparkDataStream
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
+
+import io.eventtide.spark.checkpoint.{BatchLedger, RunEpoch}
+import io.eventtide.spark.latelog.LateRows
+import io.eventtide.spark.query.monitor.{
+  MetricsSnapshot,
+  Outlook,
+  QueryMetrics,
+  WatermarkMonitor,
+  WatermarkReport
+}
+import io.eventtide.spark.spi.{BatchEventTimeStats, TickSource}
+
+/** The state of one run of a query: its inputs, its clock and its last batch. `BatchEnd`,
+  * `ClockTick` and `Restore` change it.
+  *
+  * All of them run on the query's thread. Reports may be requested from any thread, so the lock
+  * guards the state that reports read. The lock is never held while a checkpoint file is read or
+  * written, so reports do not wait for the file system.
+  *
+  * @param ownInputs
+  *   the inputs with the settings of this run
+  */
+private[run] final class RunState(
+    val query: StreamExecutionAccess,
+    val ownInputs: QueryInputs,
+    val ledger: BatchLedger,
+    val late: LateRows,
+    val timers: WindowTimers,
+    val monitor: WatermarkMonitor,
+    val steps: ClockSteps,
+    val epoch: RunEpoch
+) {
+  val clock = new QueryClock
+  val hold = new RestartHold(ownInputs.holdOnRestart)
+  val ticks = new TickSchedule
+  val drain = new DrainedQuery(query)
+  val backlogs = new SourceBacklogs(query, ownInputs.ofPartitions)
+  val bounds = new BroadcastBounds(query.session.sparkContext)
+  val metrics = new QueryMetrics(query, timers.hasWindows)
+
+  /** The inputs of this run, or in a replayed batch the inputs of the run that began the batch. */
+  var inputs: QueryInputs = ownInputs
+
+  /** The last batch that ended in this run. */
+  var lastBatch = Option.empty[LastBatch]
+
+  /** The batch that an earlier run began and this one replays. */
+  private var replayed = Option.empty[Long]
+  private var isPublished = false
+
+  def locked[A](change: => A): A = synchronized(change)
+
+  /** Marks a batch as begun by an earlier run. */
+  def replay(batchId: Long): Unit = locked { replayed = Some(batchId) }
+
+  def isReplayed(batchId: Long): Boolean = locked(replayed.contains(batchId))
+
+  /** Whether a replayed batch uses the settings of another run. */
+  def hasInputsOfOtherRun: Boolean = inputs ne ownInputs
+
+  /** Whether the policies are credited with the time that passes. */
+  def isCredited: Boolean = locked(!hold.holding)
+
+  def isClock(source: SparkDataStream): Boolean = source.isInstanceOf[TickSource]
+
+  /** Compares the query's clock with the machine's and returns the time by the query's clock.
+    * Measured durations are kept if the machine's clock went back. The caller holds the lock.
+    */
+  def correctClock(nowMicros: Long): Long = {
+    clock.correct(nowMicros).foreach { by =>
+      inputs.correct(clock.saved.aheadMicros)
+      ticks.reschedule()
+      guarded(monitor.clockSetBack(by, nowMicros))
+    }
+    clock.at(nowMicros)
+  }
+
+  /** Publishes the query's metrics once it has begun, before its first batch ends. */
+  def publishFirst(): Unit = if (!isPublished) guarded(publish())
+
+  def publish(): Unit = {
+    isPublished = true
+    metrics.publish(MetricsSnapshot(report, timers.openKeys, ledger.bytes))
+  }
+
+  /** Catches failures of logs and metrics, which must not stop the query. */
+  def guarded(tell: => Unit): Unit =
+    try tell
+    catch { case NonFatal(failure) => monitor.failed(failure) }
+
+  /** The report on the last batch that ended, or on the initial state before the first batch. */
+  def report: WatermarkReport = locked {
+    WatermarkReport(
+      lastBatch.fold(-1L)(_.batchId),
+      lastBatch.fold(query.nowMs * 1000)(_.batch.nowMicros),
+      inputs.ideal,
+      inputs.emitted,
+      hold.holding,
+      late.counts,
+      inputs.report(lastBatch.fold(Map.empty[Int, BatchEventTimeStats])(_.rows)),
+      clock.saved,
+      outlook
+    )
+  }
+
+  private def outlook: Outlook = {
+    val now = clock.at(query.nowMs * 1000)
+    Outlook(Some(now), inputs.nextDue(0), timers.closing(inputs.nextDue), timers.scopes)
+  }
+}
+
+/** The last batch that ended, for reports. */
+private[run] final case class LastBatch(
+    batch: BatchWatermark,
+    rows: Map[Int, BatchEventTimeStats],
+    readNothing: Boolean
+) {
+  def batchId: Long = batch.info.batchId
+}

@@ -1,0 +1,148 @@
+package io.eventtide.spark.query.run
+
+import io.eventtide.kernel.time.Clamped
+import io.eventtide.spark.checkpoint.SavedTimer
+import io.eventtide.spark.operators.WindowBatchContext
+import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.query.monitor.NextClosing
+import io.eventtide.spark.spi.NextTimer
+
+/** The next timers of each window of a query, by the window's position in the plan.
+  *
+  * While a query runs, Spark checks with its last batch whether the watermark closes a window. A
+  * new run has no last batch. It may find no new rows, but windows that the committed watermark
+  * already closes. So the ledger holds the next timers, and such a run requests a batch by itself.
+  *
+  * A run may use other options than the previous run. A replayed batch uses the options of the run
+  * that began it, because the sink may already have its results.
+  *
+  *   - '''Edges:''' a window above another window sees a lower watermark than the query's, so the
+  *     run may request one batch too many.
+  *   - '''Restart:''' `save` and `restore`.
+  *
+  * @param isOnlyForWindows
+  *   whether the watermark matters only where it closes a window
+  */
+private[query] final class WindowTimers(
+    windows: IndexedSeq[WindowSettings],
+    isOnlyForWindows: Boolean
+) {
+
+  /** The options with which this run begins batches, for each window. */
+  val begins: IndexedSeq[String] = windows.map(_.choices)
+
+  private var next = windows.map(_ => NextTimer.Nothing)
+  private var lagging = windows.map(_ => Map.empty[Int, Seq[Array[Byte]]])
+  private val own = windows.map(_.rules)
+  private var rules = own // the timing options with which the timers were last set
+  private var left = begins // the options of the batch that the last run left unfinished
+  private var asksByClock = false
+  private var lastPoll = Long.MinValue
+  private var asksAtStart = false
+
+  /** Restores the timers of an earlier run. If the timing options have changed since, other timers
+    * may have expired, so the run requests a batch.
+    *
+    * @param watermarkMs
+    *   the query's watermark at the start of the run
+    */
+  def restore(saved: Seq[SavedTimer], watermarkMs: Long): Unit = {
+    next = next.zipWithIndex.map { case (nothing, i) => saved.lift(i).fold(nothing)(_.next) }
+    rules = rules.zipWithIndex.map { case (known, i) => saved.lift(i).fold(known)(_.rules) }
+    left = left.zipWithIndex.map { case (mine, i) =>
+      saved.lift(i).map(_.begins).filter(_.nonEmpty).getOrElse(mine)
+    }
+    asksByClock = true
+    val watermark = WindowBatchContext.known(watermarkMs)
+    asksAtStart = timingChanged || windows.zip(next).exists { case (window, due) =>
+      due.isClosed(watermark, window)
+    }
+  }
+
+  private def timingChanged: Boolean = rules != own
+
+  /** The settings of a window in this run, or in a replayed batch those with which it was begun. */
+  def settings(window: Int, isRunAgain: Boolean): WindowSettings = {
+    val asked = windows(window)
+    if (isRunAgain && left(window) != begins(window)) asked.by(left(window)) else asked
+  }
+
+  /** Whether a replayed batch uses other options than the batches after it. */
+  def wasBegunByOthers: Boolean = left != begins
+
+  /** Takes the timers that the tasks of a batch reported; windows that did not run keep theirs. */
+  def take(reported: Map[Int, Map[Int, NextTimer]], isRunAgain: Boolean): Unit = {
+    rules = rules.zipWithIndex.map { case (known, i) =>
+      if (reported.contains(i)) settings(i, isRunAgain).rules else known
+    }
+    if (isRunAgain) asksAtStart = timingChanged
+    next = next.zipWithIndex.map { case (before, i) =>
+      reported.get(i).fold(before)(partitions => NextTimer.together(partitions.values))
+    }
+    lagging = lagging.zipWithIndex.map { case (before, i) =>
+      reported.get(i).fold(before)(_.transform((_, due) => due.lagging.map(_.key)))
+    }
+    asksByClock = true
+  }
+
+  /** The keys of a window that lag far behind, by partition. */
+  def laggingKeys(window: Int): Map[Int, Seq[Array[Byte]]] = lagging(window)
+
+  /** The next closing of each window.
+    *
+    * @param byClock
+    *   the time at which the clock advances the watermark to a value
+    */
+  def closing(byClock: Long => Option[Long]): Seq[NextClosing] =
+    windows.zip(next).map { case (window, due) => NextClosing(window, due, byClock) }
+
+  /** The scope of the watermark that closes each window, as `WindowSettings.scope`. */
+  def scopes: Seq[String] = begins.map(WindowSettings.scope)
+
+  def hasWindows: Boolean = windows.nonEmpty
+
+  /** The number of keys with open windows; None if it is not known yet. */
+  def openKeys: Option[Long] = {
+    val each = next.map(_.keys)
+    Option.when(!each.contains(NextTimer.Unknown))(each.sum)
+  }
+
+  def save: Seq[SavedTimer] =
+    next.zip(rules).zip(begins).map { case ((due, by), begun) => SavedTimer(due, by, begun) }
+
+  /** Whether an advance of the watermark makes later rows late even if it closes no window. */
+  def batchOnEveryAdvance(window: Int): Boolean =
+    !isOnlyForWindows && windows(window).batchOnEveryAdvance
+
+  /** The lowest watermark that requires a batch by itself; None if no watermark does. */
+  def awaits: Option[Long] =
+    if (!isOnlyForWindows) Some(0)
+    else
+      Some(next.zip(windows).map { case (due, window) => window.closesAt(due.end) }.min)
+        .filter(_ < NextTimer.Never)
+
+  /** Clears the startup request, because the planned batch fires the expired timers. */
+  def planned(): Unit = asksAtStart = false
+
+  /** Whether timers that had expired when the run began need a batch. Returns true at most once. */
+  def pollStartupBatch(): Boolean = {
+    val owed = asksAtStart
+    asksAtStart = false
+    owed
+  }
+
+  /** Whether a processing-time timer has expired at `nowMicros`. True at most once per batch. */
+  def pollProcessingTimer(nowMicros: Long): Boolean = {
+    val overdue = asksByClock && next.zip(windows).exists { case (due, window) =>
+      due.clockMicros <= nowMicros && earliestPoll(window) <= nowMicros
+    }
+    if (overdue) {
+      asksByClock = false
+      lastPoll = nowMicros
+    }
+    overdue
+  }
+
+  private def earliestPoll(window: WindowSettings): Long =
+    Clamped.add(lastPoll, window.pollIntervalMicros)
+}

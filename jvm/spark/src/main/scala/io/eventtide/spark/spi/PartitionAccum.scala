@@ -1,0 +1,37 @@
+package io.eventtide.spark.spi
+
+import java.io.ObjectOutputStream
+
+import scala.collection.mutable
+
+import org.apache.spark.util.AccumulatorV2
+
+/** Collects the reports of all partitions on the driver.
+  *
+  * The last report of a partition counts. All attempts of a task report the same.
+  */
+abstract class PartitionAccum[T] extends AccumulatorV2[(Int, T), Map[Int, T]] {
+  private val partitions = mutable.HashMap.empty[Int, T]
+
+  /** A new instance of the same class, without reports. */
+  protected def empty: PartitionAccum[T]
+
+  override def add(report: (Int, T)): Unit = synchronized(partitions += report): Unit
+
+  override def value: Map[Int, T] = synchronized(partitions.toMap)
+
+  override def isZero: Boolean = synchronized(partitions.isEmpty)
+
+  override def copy(): PartitionAccum[T] = {
+    val copied = empty
+    value.foreach(copied.add)
+    copied
+  }
+
+  override def reset(): Unit = synchronized(partitions.clear())
+
+  override def merge(other: AccumulatorV2[(Int, T), Map[Int, T]]): Unit = other.value.foreach(add)
+
+  // A heartbeat may serialize the accumulator while its task reports.
+  private def writeObject(out: ObjectOutputStream): Unit = synchronized(out.defaultWriteObject())
+}

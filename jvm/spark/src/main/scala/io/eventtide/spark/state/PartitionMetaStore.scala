@@ -1,0 +1,92 @@
+package io.eventtide.spark.state
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
+import org.apache.spark.sql.execution.streaming.state.StateStore
+
+import io.eventtide.kernel.window.{ByteSink, ByteSource}
+
+/** Stores the metadata of a state partition, as one row in a separate column family.
+  *
+  * Spark's store can count its rows too, but then it reads each row before it writes it.
+  */
+private[state] final class PartitionMetaStore(store: StateStore, families: WindowStateLayout) {
+  private val key = UnsafeProjection.create(families.partitionKeys).apply(InternalRow(0L))
+
+  /** The metadata after the batch before; None in a new partition. */
+  def read(): Option[PartitionMeta] =
+    Option(store.get(key, WindowStateLayout.Partition)).map { value =>
+      val in = new ByteSource
+      BinaryRow.open(value, in)
+      FrameStore.checkVersion(in.getByte())
+      val facts = PartitionMeta(
+        in.getCount(),
+        in.getNumber(),
+        in.getNumber(),
+        in.getNumber(),
+        in.getNumber(),
+        readText(in)
+      )
+      facts.ends.read(in)
+      facts.deadlines.read(in)
+      facts
+    }
+
+  def write(facts: PartitionMeta): Unit = {
+    val values = new BinaryRow
+    val out = values.begin()
+    out.putByte(FrameStore.Version)
+    out.putCount(facts.keys)
+    out.putNumber(facts.byEnd)
+    out.putNumber(facts.byClock)
+    out.putNumber(facts.closed)
+    out.putNumber(facts.watermark)
+    writeText(facts.rules, out)
+    facts.ends.write(out)
+    facts.deadlines.write(out)
+    store.put(key, values.end(), WindowStateLayout.Partition)
+  }
+
+  private def writeText(text: String, out: ByteSink): Unit = {
+    val bytes = text.getBytes(UTF_8)
+    out.putCount(bytes.length.toLong)
+    bytes.foreach(byte => out.putByte(byte.toInt))
+  }
+
+  private def readText(in: ByteSource): String = {
+    val length = in.getCount().toInt
+    new String(Array.fill(length)(in.getByte().toByte), UTF_8)
+  }
+}
+
+/** The metadata of a state partition.
+  *
+  * @param keys
+  *   the number of keys
+  * @param byEnd
+  *   the first number of the index by window end; `FrameWindowState.Never` if it is empty
+  * @param byClock
+  *   the first number of the index by processing time; `FrameWindowState.Never` if it is empty
+  * @param closed
+  *   the boundary up to which windows have been emitted
+  * @param watermark
+  *   the highest per-key watermark so far; `Long.MinValue` for none
+  * @param rules
+  *   the options that determine per-key watermarks and idleness
+  * @param ends
+  *   the keys by the end of their next window, if the input has unaggregated rows
+  * @param deadlines
+  *   the keys by their processing-time timers
+  */
+private[spark] final case class PartitionMeta(
+    keys: Long,
+    byEnd: Long,
+    byClock: Long,
+    closed: Long,
+    watermark: Long,
+    rules: String,
+    ends: TimerHistogram = new TimerHistogram,
+    deadlines: TimerHistogram = new TimerHistogram
+)

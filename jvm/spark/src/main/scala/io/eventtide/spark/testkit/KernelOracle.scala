@@ -1,0 +1,112 @@
+package io.eventtide.spark.testkit
+
+import java.util.{List => JList}
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
+import org.apache.spark.sql.classic.DataFrame
+
+import io.eventtide.kernel.watermark.PolicySpec
+import io.eventtide.kernel.window.{InMemoryBatches, KeyIdleness, KeyRules, Trigger}
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.options.{WindowKind, WindowSettings}
+import io.eventtide.spark.planning.{PolicyWatermark, WindowAggregate}
+
+/** Runs a window on the kernel alone, so that the test kit can compare a query with it.
+  *
+  * The caller numbers the rows. Times are in microseconds.
+  */
+final class KernelOracle private (
+    settings: WindowSettings,
+    windows: WindowKind.Merged,
+    policy: PolicySpec
+) {
+  import KernelOracle.Key
+
+  private val buffers = new RowIdBuffers
+  private val mapper = new ObjectMapper
+  private val silence = settings.byKey.fold(KeyIdleness(None, keep = 0))(_.silence)
+  private val engine = new InMemoryBatches[Key](
+    KeyRules(policy, group, silence, triggers, settings.maxRowsPerStep),
+    () => windows.open(buffers, deducts = false)
+  )
+
+  private def group: Option[Key => Any] =
+    if (settings.hasGroups) Some(_.group)
+    else if (settings.hasOwnTime) None
+    else KeyRules.Together
+
+  private def triggers: Seq[Trigger] = settings.triggers.map(_.trigger)
+
+  /** Processes a batch of rows and returns the results as JSON. Each row has a number, the names of
+    * its key and of the key's group, and a time, which is null for a row without one. An example:
+    *
+    * {{{
+    *   {"late": [3], "results": [
+    *     {"start": 0, "end": 10, "timing": "on_time", "index": 0, "last": true, "trigger": "",
+    *      "rows": [0, 1]}]}
+    * }}}
+    */
+  def batch(
+      now: Long,
+      numbers: JList[Integer],
+      keys: JList[String],
+      groups: JList[String],
+      times: JList[java.lang.Long]
+  ): String = {
+    val named = keys.asScala.lazyZip(groups.asScala).map(Key(_, _))
+    val rows =
+      numbers.asScala.toSeq.lazyZip(named).lazyZip(times.asScala).map { (number, key, ts) =>
+        val buffer = buffers.of(Vector(number))
+        val row = Option(ts).fold(InMemoryBatches.Row.withoutTime(key, buffer)) { time =>
+          InMemoryBatches.Row(key, time, buffer)
+        }
+        number.toInt -> row
+      }
+    val numberOf = rows.map(_.swap).toMap
+    answer(give => engine.batch(now, rows.map(_._2))(give).map(numberOf))
+  }
+
+  /** Advances the clock without rows; the result is as for `batch`. */
+  def tick(now: Long): String = answer { give =>
+    engine.tick(now)(give)
+    Nil
+  }
+
+  private def answer(run: (InMemoryBatches.Pane[Key] => Unit) => Seq[Int]): String = {
+    val json = mapper.createObjectNode()
+    val results = json.putArray("results")
+    val late = json.putArray("late")
+    run(pane => show(pane, results.addObject())).foreach(late.add(_): Unit)
+    buffers.reset()
+    mapper.writeValueAsString(json)
+  }
+
+  private def show(pane: InMemoryBatches.Pane[Key], json: ObjectNode): Unit = {
+    json.put("start", pane.start).put("end", pane.end)
+    json.put("timing", pane.timing.name).put("index", pane.index).put("last", pane.isLast)
+    json.put("trigger", settings.triggers(pane.trigger).name)
+    val rows: ArrayNode = json.putArray("rows")
+    buffers(pane.buffer).foreach(rows.add(_): Unit)
+  }
+}
+
+object KernelOracle {
+
+  private final case class Key(name: String, group: String)
+
+  /** The kernel run of the last window of a plan, over rows of one substream. */
+  def of(results: DataFrame): KernelOracle = {
+    val plan = results.queryExecution.analyzed
+    val settings = WindowAggregate.allIn(plan).head.settings
+    val policy = plan.collectFirst { case node: PolicyWatermark => node.settings.policy }
+    val isAlone = settings.triggers.forall(!_.trigger.onCondition) && settings.panes.isEmpty
+    (settings.windows, policy) match {
+      case (windows: WindowKind.Merged, Some(policy)) if isAlone =>
+        new KernelOracle(settings, windows, policy)
+      case _ => throw EventtideException("NO_KERNEL_RUN")
+    }
+  }
+}

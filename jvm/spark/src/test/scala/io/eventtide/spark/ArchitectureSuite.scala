@@ -1,0 +1,123 @@
+package io.eventtide.spark
+
+import com.tngtech.archunit.base.DescribedPredicate
+import com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage
+import com.tngtech.archunit.core.domain.{JavaClass, JavaClasses}
+import com.tngtech.archunit.core.importer.{ClassFileImporter, ImportOption}
+import com.tngtech.archunit.lang.ArchRule
+import com.tngtech.archunit.lang.syntax.ArchRuleDefinition.{classes, noClasses}
+import com.tngtech.archunit.library.Architectures.layeredArchitecture
+import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices
+import org.scalatest.funsuite.AnyFunSuite
+
+/** The layers of `docs/architecture.md`. Each rule is tried on classes that break it as well: those of
+  * `PlantedViolations`.
+  */
+final class ArchitectureSuite extends AnyFunSuite {
+  import ArchitectureSuite._
+
+  private val ours: JavaClasses =
+    new ClassFileImporter().withImportOption(NoTests).importPackages(Ours: _*)
+
+  private val planted: JavaClasses = new ClassFileImporter().importPackages(Planted)
+
+  private def holds(name: String)(rule: String => ArchRule): Unit = {
+    test(name) {
+      rule(Base).check(ours)
+    }
+    test(s"$name: what breaks it is found") {
+      val result = rule(Planted).allowEmptyShould(true).evaluate(planted)
+      assert(result.hasViolation)
+    }
+  }
+
+  holds("dependencies of jvm/spark point down")(layers)
+
+  holds("no packages of jvm/spark depend on each other") { base =>
+    slices().matching(s"$base.spark.(**)").should().beFreeOfCycles()
+  }
+
+  holds("the kernel knows nothing but itself") { base =>
+    classes()
+      .that()
+      .resideInAPackage(s"$base.kernel..")
+      .should()
+      .onlyDependOnClassesThat()
+      .resideInAnyPackage(s"$base.kernel..", "java..", "scala..")
+  }
+
+  holds("no packages of the kernel depend on each other") { base =>
+    slices().matching(s"$base.kernel.(**)").should().beFreeOfCycles()
+  }
+
+  holds("the bridge into Spark's packages knows nothing of ours") { base =>
+    val bridge = if (base == Base) "org.apache.spark.sql.eventtide.." else s"$base.bridge.."
+    noClasses()
+      .that()
+      .resideInAPackage(bridge)
+      .should()
+      .dependOnClassesThat()
+      .resideInAPackage(s"$base.spark..")
+  }
+
+  test("every package of jvm/spark is in a layer") {
+    val inLayers = Layers.flatMap(_._2).map(room => s"$Base.spark.$room")
+    val others = ours.stream
+      .map[String](_.getPackageName)
+      .filter(name => name.startsWith(s"$Base.spark.") && !inLayers.contains(name))
+    assert(others.distinct.toArray.isEmpty)
+  }
+}
+
+object ArchitectureSuite {
+  private val Base = "io.eventtide"
+  private val Planted = "io.eventtide.planted"
+  private val NoTests: ImportOption = !_.contains("/test-classes/")
+  private val Ours = Seq(s"$Base.spark", s"$Base.kernel", "org.apache.spark.sql.eventtide")
+
+  /** From top to bottom, each with its packages; a layer knows only those below. */
+  private val Layers = Seq(
+    "api" -> Seq("api"),
+    "test kit" -> Seq("testkit"),
+    "planning" -> Seq("planning"),
+    "source" -> Seq("source"),
+    "doctor" -> Seq("query.doctor"),
+    "run" -> Seq("query.run"),
+    "monitor" -> Seq("query.monitor"),
+    "windows" -> Seq("operators.window"),
+    "pre-aggregation" -> Seq("operators.preagg"),
+    "late rows and watermarks" -> Seq("operators.late", "operators.watermark"),
+    "operators" -> Seq("operators"),
+    "late log" -> Seq("latelog"),
+    "checkpoint" -> Seq("checkpoint"),
+    "spi" -> Seq("spi"),
+    "state" -> Seq("state"),
+    "options" -> Seq("options")
+  )
+
+  /** What users name is on top of all, and what all of it throws is below all, in one package. */
+  private val OnTop = Seq("Eventtide", "WatermarkPolicy", "WatermarkOptions", "EventtideExtensions")
+
+  private def layers(base: String): ArchRule = {
+    val packages = Layers.map { case (name, rooms) =>
+      val inside: DescribedPredicate[_ >: JavaClass] =
+        resideInAnyPackage(rooms.map(room => s"$base.spark.$room"): _*)
+      name -> inside.forSubtype[JavaClass]
+    }
+    val onTop = new DescribedPredicate[JavaClass]("what users name") {
+      override def test(of: JavaClass): Boolean =
+        of.getPackageName == s"$base.spark" &&
+          OnTop.exists(name => of.getSimpleName.stripSuffix("$").startsWith(name)) &&
+          !of.getSimpleName.startsWith("EventtideException")
+    }
+    val all = ("users" -> onTop) +: packages
+    val declared = all.foldLeft(layeredArchitecture().consideringOnlyDependenciesInLayers()) {
+      case (made, (name, inside)) => made.optionalLayer(name).definedBy(inside)
+    }
+    all.zipWithIndex.tail.foldLeft(
+      declared.whereLayer(all.head._1).mayNotBeAccessedByAnyLayer()
+    ) { case (made, ((name, _), i)) =>
+      made.whereLayer(name).mayOnlyBeAccessedByLayers(all.take(i).map(_._1): _*)
+    }
+  }
+}

@@ -1,0 +1,133 @@
+package io.eventtide.spark.checkpoint
+
+import java.nio.channels.ClosedByInterruptException
+import java.nio.file.{Files, Paths}
+import java.util.UUID
+import java.util.concurrent.atomic.AtomicInteger
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, Path, PathFilter}
+import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.eventtide.spark.{CheckpointConf, EventtideException}
+
+class RunEpochSuite extends AnyFunSuite {
+  private val conf = CheckpointConf()
+
+  private def newRoot(): Path = new Path(Files.createTempDirectory("runs").toUri)
+
+  private def begun(root: Path, run: UUID = UUID.randomUUID()): RunEpoch = {
+    val epoch = new RunEpoch(root, run, conf)
+    epoch.begin()
+    epoch
+  }
+
+  private def runs(root: Path): Seq[String] = {
+    val files = new java.io.File(new Path(root, "eventtide/runs").toUri).list.toSeq
+    files.filterNot(_.startsWith(".")).sorted
+  }
+
+  private def refusal(action: => Any): String = {
+    val error = intercept[EventtideException](action)
+    assert(error.condition == "CHECKPOINT_TAKEN_OVER")
+    error.getMessage
+  }
+
+  test("the last run to begin goes on, and any before it is told by whom it was taken over") {
+    val root = newRoot()
+    val first = begun(root)
+    first.check()
+    val run = UUID.randomUUID()
+    val second = begun(root, run)
+    second.check()
+    assert(refusal(first.check()).contains(run.toString))
+    begun(root).check()
+    assert(refusal(first.check()).nonEmpty && refusal(second.check()).nonEmpty)
+    assert(runs(root) == Seq("2"))
+  }
+
+  test("an idle run looks once a second, with one call") {
+    val root = newRoot()
+    val counting = new Configuration(conf)
+    counting.set(CheckpointConf.Key, classOf[CountedFiles].getName)
+    val first = new RunEpoch(root, UUID.randomUUID(), counting)
+    first.begin()
+    CountedFiles.calls.set(0)
+    Seq(5000L, 5001L, 5999L).foreach(first.checkOnceASecond)
+    assert(CountedFiles.calls.get == 1)
+    begun(root)
+    first.checkOnceASecond(5999)
+    assert(refusal(first.checkOnceASecond(6000)).nonEmpty)
+    assert(new CheckpointFiles(new Path(root, "none"), conf).names.isEmpty)
+  }
+
+  test("a run that is stopped while it begins ends, and tries no other epoch") {
+    val root = newRoot()
+    val interrupted = new Configuration(conf)
+    interrupted.set(CheckpointConf.Key, classOf[InterruptedFiles].getName)
+    intercept[ClosedByInterruptException](
+      new RunEpoch(root, UUID.randomUUID(), interrupted).begin()
+    )
+    assert(runs(root) == Seq("0"))
+  }
+
+  test("a run that another begins after, while it begins, leaves the checkpoint to it") {
+    val root = newRoot()
+    val overtaken = new Configuration(conf)
+    overtaken.set(CheckpointConf.Key, classOf[OvertakenFiles].getName)
+    assert(refusal(new RunEpoch(root, UUID.randomUUID(), overtaken).begin()).nonEmpty)
+    assert(runs(root) == Seq("1"))
+  }
+
+  test("a batch is not ended twice") {
+    val root = newRoot()
+    val epoch = begun(root)
+    epoch.checkUncommitted(3)
+    val commits = Files.createDirectories(Paths.get(root.toUri).resolve("commits"))
+    Files.createFile(commits.resolve("3"))
+    assert(refusal(epoch.checkUncommitted(3)).contains("batch 3"))
+  }
+
+  test("a file that another run has written meanwhile is left as it is") {
+    val root = newRoot()
+    val files = new CheckpointFiles(new Path(root, "folder"), conf)
+    files.write("1")(_.writeInt(1))
+    assert(refusal(files.write("1")(_.writeInt(2))).contains("folder/1 is of"))
+    assert(files.create("1")(_.writeInt(2)).isEmpty && files.read("1")(_.readInt()) == 1)
+  }
+}
+
+/** Files whose every question to the file system is counted. */
+final class CountedFiles(path: Path, conf: Configuration)
+    extends FileSystemBasedCheckpointFileManager(path, conf) {
+  override def exists(path: Path): Boolean = {
+    CountedFiles.calls.incrementAndGet(); super.exists(path)
+  }
+
+  override def list(path: Path, filter: PathFilter): Array[FileStatus] = {
+    CountedFiles.calls.incrementAndGet()
+    super.list(path, filter)
+  }
+}
+
+object CountedFiles {
+  val calls = new AtomicInteger
+}
+
+/** Files that are read by a thread that was interrupted. */
+final class InterruptedFiles(path: Path, conf: Configuration)
+    extends FileSystemBasedCheckpointFileManager(path, conf) {
+  override def open(path: Path): FSDataInputStream = throw new ClosedByInterruptException()
+}
+
+/** Files before each of which another run begins. */
+final class OvertakenFiles(path: Path, conf: Configuration)
+    extends FileSystemBasedCheckpointFileManager(path, conf) {
+  override def open(file: Path): FSDataInputStream = {
+    val root = file.getParent.getParent.getParent
+    if (!exists(new Path(path, "1")))
+      new RunEpoch(root, UUID.randomUUID(), CheckpointConf()).begin()
+    super.open(file)
+  }
+}

@@ -1,0 +1,232 @@
+"""The configuration of a Spark session with eventtide."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyspark
+
+from eventtide import _jvm
+from eventtide._version import jar_name, supported_minor
+from eventtide.errors import ArgumentTypeError, SetupError, sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pyspark.sql import SparkSession
+
+__all__ = ["configure", "jar_path"]
+
+EXTENSIONS = "spark.sql.extensions"
+JARS = "spark.jars"
+MASTER = "spark.master"
+PYTHON = "spark.pyspark.python"
+PYTHON_VARIABLE = "PYSPARK_PYTHON"
+STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
+STATE_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+EMPTY_AT_START = "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart"
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+_named: set[str] = set()
+"""The values that `configure` has written to ``PYSPARK_PYTHON``."""
+
+# Why spark.jars: it adds the jar to the driver's class path when PySpark starts the JVM, and ships
+# it to every executor. The two extraClassPath settings take paths that must exist on every machine,
+# and spark.jars.packages needs a network. spark.executor.extraClassPath is only required for
+# classes that executors load before their first task, and eventtide has none.
+
+
+def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
+    """Add eventtide's jar, its extension and the state store settings to a session builder.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    builder : SparkSession.Builder
+        ``SparkSession.builder``, with or without other settings. Call this function last.
+
+    Returns
+    -------
+    SparkSession.Builder
+        The same builder. Existing jars and extensions, on the builder, in ``PYSPARK_SUBMIT_ARGS``
+        or in ``spark-defaults.conf``, are kept, and eventtide's are appended. An existing setting
+        of the state store, its format or the check of new checkpoints is kept. With a local master
+        ``spark.pyspark.python`` and ``PYSPARK_PYTHON`` are set to the running Python, unless one
+        of them is set. No other setting is changed.
+
+    Raises
+    ------
+    SetupError
+        A JVM without the jar is already running, the builder is for Spark Connect, or this
+        installation has no jar.
+    UnsupportedSparkError
+        There is no jar for the PySpark that is installed.
+
+    Notes
+    -----
+    A running JVM cannot load more jars: Spark accepts ``spark.jars`` and ignores it. Under
+    ``spark-submit`` the JVM starts before Python, so pass the jar with ``--jars``; `jar_path`
+    returns its path.
+
+    The state store is Spark's RocksDB, with version 2 of Spark's state format
+    (``spark.sql.streaming.stateStore.checkpointFormatVersion``), in which two drivers on one
+    checkpoint never write the same file. In a session with a state store other than RocksDB the
+    format is not changed. A checkpoint in format 1 continues in format 1 with Spark 4.3. Spark 4.1
+    rejects it: set the format to 1 for a session that continues such queries.
+
+    Spark's check that a new checkpoint is empty
+    (``spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart``) is disabled, because it rejects
+    the checkpoint of a driver that was killed in its very first batch. For queries with eventtide
+    watermarks or windows, a checkpoint that has lost its offsets is still rejected, with a named
+    error.
+
+    If no Python is set, Spark's workers use the ``python3`` in the path, which may lack the
+    packages of the running Python.
+
+    Examples
+    --------
+    >>> import eventtide as et
+    >>> from pyspark.sql import SparkSession
+    >>> spark = et.configure(SparkSession.builder).getOrCreate()  # doctest: +SKIP
+    """
+    _check(builder)
+    supported_minor(pyspark.__version__)
+    running = _jvm.running_settings()
+    settings = {**(_startup_settings() if running is None else running), **builder._options}  # noqa: SLF001
+    if running is not None and not _jvm.has_jar():
+        raise SetupError(
+            "A Spark JVM without eventtide's jar is already running in this process, and a running"
+            " JVM takes no more. Restart Python and call et.configure before the first session is"
+            f" made, or start Spark with --jars {jar_path()}."
+        )
+    # A running JVM has the jar in its settings; a builder's setting would hide it from executors.
+    if running is None or JARS in builder._options:  # noqa: SLF001
+        builder.config(JARS, _appended(settings, JARS, str(jar_path())))
+    builder.config(EXTENSIONS, _appended(settings, EXTENSIONS, _jvm.EXTENSION))
+    if STATE_STORE not in settings:
+        builder.config(STATE_STORE, ROCKSDB)
+    if STATE_FORMAT not in settings and "RocksDB" in str(settings.get(STATE_STORE, ROCKSDB)):
+        builder.config(STATE_FORMAT, "2")
+    if EMPTY_AT_START not in settings:
+        builder.config(EMPTY_AT_START, "false")
+    _name_python(builder, settings)
+    return builder
+
+
+def jar_path() -> Path:
+    """Return the path of the jar for the PySpark that is installed, for ``--jars``.
+
+    .. versionadded:: 0.1
+
+    Returns
+    -------
+    Path
+        ``eventtide-spark-<Spark minor>_2.13-<version>.jar`` inside the package.
+
+    Raises
+    ------
+    UnsupportedSparkError
+        There is no jar for the PySpark that is installed.
+    SetupError
+        This installation has no jars.
+    """
+    name = jar_name(supported_minor(pyspark.__version__))
+    path = Path(str(files("eventtide"))) / "jars" / name
+    if not path.is_file():
+        raise SetupError(
+            f"This installation of eventtide has no {name}. Install the wheel: pip install"
+            " --force-reinstall eventtide; in a clone, dev/wheel builds it."
+        )
+    return path
+
+
+def _check(builder: SparkSession.Builder) -> None:
+    if not isinstance(getattr(builder, "_options", None), dict):
+        problem, fix = "is no session builder", "et.configure(SparkSession.builder)"
+        raise ArgumentTypeError(
+            sentence("builder", builder, problem, allowed="SparkSession.builder", fix=fix)
+        )
+    options = builder._options  # noqa: SLF001 - a builder has no public way to read it
+    mode = str(options.get("spark.api.mode", os.environ.get("SPARK_API_MODE", ""))).lower()
+    if "spark.remote" in options or "SPARK_REMOTE" in os.environ or mode == "connect":
+        raise SetupError(
+            "The builder is for Spark Connect, which cannot reach the driver's JVM. Remove"
+            " .remote(...), SPARK_REMOTE and spark.api.mode=connect for a classic session."
+        )
+
+
+def _name_python(builder: SparkSession.Builder, settings: Mapping[str, object]) -> None:
+    """Set the running Python for workers on this machine only."""
+    if os.environ.get(PYTHON_VARIABLE) in _named:  # set for an earlier session
+        del os.environ[PYTHON_VARIABLE]
+    if _is_local(settings) and PYTHON not in settings and PYTHON_VARIABLE not in os.environ:
+        builder.config(PYTHON, sys.executable)
+        os.environ[PYTHON_VARIABLE] = sys.executable  # a session in this process reads only this
+        _named.add(sys.executable)
+
+
+def _is_local(settings: Mapping[str, object]) -> bool:
+    """Return whether Python workers run on this machine, which is so if no master is set."""
+    return str(settings.get(MASTER) or os.environ.get("MASTER") or "local").startswith("local")
+
+
+def _appended(settings: Mapping[str, object], key: str, entry: str) -> str:
+    """Return a comma-separated setting with `entry` appended, unless it is already in it."""
+    entries = [part.strip() for part in str(settings.get(key) or "").split(",") if part.strip()]
+    name = entry.rpartition("/")[2]  # a jar is identified by its file name
+    if not any(part.rpartition("/")[2] == name for part in entries):
+        entries.append(entry)
+    return ",".join(entries)
+
+
+def _startup_settings() -> dict[str, str]:
+    """Return the settings that Spark would start with, which must not be overwritten."""
+    arguments = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
+    settings = _defaults_file()
+    for option, value in pairwise(arguments):
+        if option == "--jars":
+            _check_jars(value)
+            settings[JARS] = value
+        elif option == "--master":
+            settings[MASTER] = value
+        elif option in {"--conf", "-c"} and "=" in value:
+            settings |= _properties([value])
+            if value.startswith(f"{JARS}="):
+                _check_jars(settings[JARS])
+    return settings
+
+
+def _check_jars(jars: str) -> None:
+    if jar_path().name not in jars:
+        raise SetupError(
+            f"PYSPARK_SUBMIT_ARGS has the jars {jars}, which Spark prefers to the spark.jars that"
+            f" et.configure sets. Add {jar_path()} to that list, or move it to"
+            " .config('spark.jars', ...) on the builder."
+        )
+
+
+def _defaults_file() -> dict[str, str]:
+    home = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
+    path = Path(os.environ.get("SPARK_CONF_DIR") or home / "conf") / "spark-defaults.conf"
+    return _properties(path.read_text(encoding="utf-8").splitlines()) if path.is_file() else {}
+
+
+def _properties(lines: Iterable[str]) -> dict[str, str]:
+    """Parse the lines of a properties file: a key, a space or an equals sign, and a value.
+
+    Examples
+    --------
+    >>> _properties(["# mine", "", "spark.jars  a.jar", "spark.x.options=-Dy=1"])
+    {'spark.jars': 'a.jar', 'spark.x.options': '-Dy=1'}
+    """
+    entries = (line.strip() for line in lines if line.strip() and line.strip()[0] not in "#!")
+    pairs = (re.split(r"\s*[=:\s]\s*", entry, maxsplit=1) for entry in entries)
+    return {key: (value or [""])[0] for key, *value in pairs}

@@ -1,0 +1,67 @@
+"""Checks of arguments that are not durations, each with the same form of error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["choice", "count", "of_type"]
+
+_LARGEST_COUNT = 2**31 - 1  # a Java int
+
+
+def of_type(
+    name: str, value: object, kind: type | tuple[type, ...], allowed: str, fix: str
+) -> None:
+    """Reject a value of another type, and empty text.
+
+    Examples
+    --------
+    >>> of_type("event_time", 7, str, "a column name", "event_time='ts'")
+    Traceback (most recent call last):
+    eventtide.errors.ArgumentTypeError: event_time=7 has type int. Allowed: a column name. Try: ...
+    """
+    if not isinstance(value, kind):
+        problem = f"has type {type(value).__name__}"
+        raise ArgumentTypeError(sentence(name, value, problem, allowed=allowed, fix=fix))
+    if isinstance(value, str) and not value:
+        raise InvalidArgumentError(sentence(name, value, "is empty", allowed=allowed, fix=fix))
+
+
+def count(name: str, value: object, fix: str = "3", most: int = _LARGEST_COUNT) -> str:
+    """Return a positive whole number as text for the JVM; `fix` is an example for the error.
+
+    Examples
+    --------
+    >>> count("samples", 16)
+    '16'
+    """
+    allowed = f"a whole number from 1 to {most}"
+    if not isinstance(value, int) or isinstance(value, bool):
+        problem = f"has type {type(value).__name__}"
+        raise ArgumentTypeError(
+            sentence(name, value, problem, allowed=allowed, fix=f"{name}={fix}")
+        )
+    if not 1 <= value <= most:
+        message = sentence(name, value, "is out of range", allowed=allowed, fix=f"{name}={fix}")
+        raise InvalidArgumentError(message)
+    return str(value)
+
+
+def choice(name: str, value: object, choices: Sequence[str]) -> str:
+    """Return a value after checking that it is one of the choices.
+
+    Examples
+    --------
+    >>> choice("on", "drop", ("clamp", "late"))
+    Traceback (most recent call last):
+    eventtide.errors.InvalidArgumentError: on='drop' is unknown. Allowed: 'clamp', 'late'. Try: ...
+    """
+    if not isinstance(value, str) or value not in choices:
+        allowed, fix = ", ".join(map(repr, choices)), f"{name}={choices[0]!r}"
+        raise InvalidArgumentError(sentence(name, value, "is unknown", allowed=allowed, fix=fix))
+    return value

@@ -1,0 +1,268 @@
+"""Watermarks on a DataFrame: the arguments are checked here and then passed to the JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, Literal, TypeAlias, get_args
+
+from pyspark.sql import DataFrame
+
+from eventtide import _jvm
+from eventtide._text.arguments import choice, count, of_type
+from eventtide._text.columns import Substream, check_column, listed, substream_parts
+from eventtide._text.durations import Duration, to_iso
+from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
+from eventtide.policies import WatermarkPolicy, WithIngestionTime
+
+__all__ = [
+    "MAX_SUBSTREAMS",
+    "OnRestart",
+    "SubstreamTtl",
+    "watermark_options",
+    "with_ingestion_time",
+    "with_watermark",
+]
+
+OnRestart: TypeAlias = Literal["hold_until_caught_up", "resume"]
+"""Whether the clock may advance the watermark before a restarted query has read its backlog."""
+
+SubstreamTtl: TypeAlias = Duration | Literal["never"]
+"""The time after which an idle substream is purged."""
+
+_NEVER: Final = "never"
+
+MAX_SUBSTREAMS = 100_000
+"""The default limit of substreams; a query with more substreams stops."""
+
+
+def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a default each
+    df: DataFrame,
+    event_time: str,
+    policy: WatermarkPolicy,
+    *,
+    substream: Substream | None = None,
+    idle_timeout: Duration | None = None,
+    expected: int | Iterable[str] | None = None,
+    max_substreams: int = MAX_SUBSTREAMS,
+    substream_ttl: SubstreamTtl | None = None,
+    max_clock_step: Duration | None = None,
+    on_restart: OnRestart = "hold_until_caught_up",
+) -> DataFrame:
+    """Add a watermark to a DataFrame, which a policy computes for each substream.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    df : DataFrame
+        A streaming DataFrame without a watermark, or a batch DataFrame, which is returned
+        unchanged.
+    event_time : str
+        The event time: a column of type TIMESTAMP or TIMESTAMP_NTZ.
+    policy : WatermarkPolicy
+        From `WatermarkPolicies`.
+    substream : str, Column, or list of them, optional
+        The columns that identify a substream. By default these are Kafka's topic and partition;
+        every other source is one substream.
+    idle_timeout : str or timedelta, optional
+        Positive. A substream without rows for this long, in processing time, is idle: it does not
+        hold the watermark back until its next row. By default a substream is never idle.
+    expected : int or list of str, optional
+        The number of substreams or their names, at least one. Substreams not yet seen hold the
+        watermark back. By default a substream does not exist before its first row.
+    max_substreams : int
+        At least one. More substreams stop the query, to protect the driver. From 80 % of the limit
+        on, the log, `progress` and the doctor report when it will be reached.
+    substream_ttl : str, timedelta or "never", optional
+        At least `idle_timeout`, which it requires. An idle substream is purged this long after its
+        last row, or up to a sixteenth later. If it has rows again, it is a new substream. By
+        default 7 days with an idle timeout. By default Kafka partitions never expire; they are
+        purged when they no longer exist.
+    max_clock_step : str or timedelta, optional
+        Positive. If the machine's clock jumps forward by more than this, a query whose policy
+        follows the clock ends with `ClockError` before it writes anything; any other query logs a
+        warning. By default the session's ``spark.eventtide.maxClockStep``, 5 minutes unless set.
+    on_restart : {"hold_until_caught_up", "resume"}
+        Whether a clock-driven watermark waits after a restart until the sources have no backlog,
+        so that no row is late only because the query was down.
+
+    Returns
+    -------
+    DataFrame
+        The same columns and types. A nested event-time field is added as a last column under its
+        own name, because Spark supports watermarks on top-level columns only. The watermark is the
+        lowest over the substreams that are not idle. All Spark operators that use a watermark use
+        this one.
+
+    Raises
+    ------
+    ArgumentTypeError, InvalidArgumentError, InvalidDurationError, UnknownColumnError
+        An argument is not valid; nothing was started.
+    ColumnTypeError
+        The event time is not a timestamp.
+    DuplicateWatermarkError
+        The DataFrame has a watermark already.
+    SetupError
+        Eventtide is not installed in the session, or its version differs.
+
+    Notes
+    -----
+    A watermark W means that no more rows with a time below W are expected. It is monotonic and
+    survives a restart. Null event times never stop a query: they are counted as ``badTime``.
+    Nested fields (``"meta.ts"``) and metadata columns (``"_metadata..."``) are resolved by Spark.
+    A window accepts a nested event time without an extra column: ``event_time("meta.ts", policy)``.
+
+    Examples
+    --------
+    >>> import eventtide as et
+    >>> lull = et.WatermarkPolicies.limiting_lag_and_lull(lag="5s", max_lull="30s")
+    >>> events = et.with_watermark(  # doctest: +SKIP
+    ...     events, "ts", lull.throttle_by_frame("1s"), substream="device", idle_timeout="1m"
+    ... )
+    >>> events.groupBy(F.window("ts", "1 minute")).count()  # doctest: +SKIP
+    """
+    _check_frame(df)
+    of_type("event_time", event_time, str, "a column name", "event_time='ts'")
+    options = watermark_options(
+        policy,
+        idle_timeout=idle_timeout,
+        expected=expected,
+        max_substreams=max_substreams,
+        substream_ttl=substream_ttl,
+        max_clock_step=max_clock_step,
+        on_restart=on_restart,
+    )
+    parts = substream_parts(substream)
+    columns = df.columns
+    check_column("event_time", event_time, columns)
+    for part in parts:
+        check_column("substream", part, columns)
+    return _jvm.with_watermark(df, event_time, parts, options)
+
+
+def watermark_options(  # noqa: PLR0913 - as with_watermark
+    policy: WatermarkPolicy,
+    *,
+    idle_timeout: Duration | None,
+    expected: int | Iterable[str] | None,
+    max_substreams: int,
+    substream_ttl: SubstreamTtl | None,
+    max_clock_step: Duration | None,
+    on_restart: OnRestart,
+) -> dict[str, str]:
+    """Return the checked arguments of `with_watermark` as the flat option map for the JVM."""
+    of_type("policy", policy, WatermarkPolicy, *_POLICY)
+    return {
+        **policy.to_options(),
+        **_idle_option(idle_timeout),
+        **_expected_options(expected),
+        "max_substreams": count("max_substreams", max_substreams, "100_000"),
+        **_ttl_option(substream_ttl),
+        **_step_option(max_clock_step),
+        "on_restart": choice("on_restart", on_restart, get_args(OnRestart)),
+    }
+
+
+def with_ingestion_time(
+    df: DataFrame, into: str = "ingested_at", *, policy: WithIngestionTime | None = None
+) -> DataFrame:
+    """Add the ingestion time as a column, with a watermark for which no row is ever late.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    df : DataFrame
+        A streaming DataFrame without a watermark, or a batch DataFrame.
+    into : str
+        The name of the new column.
+    policy : WithIngestionTime, optional
+        ``WatermarkPolicies.with_ingestion_time()``, optionally with decorators that throttle it.
+        By default without decorators.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `df` and, as the last column, `into`: TIMESTAMP, never null, the same for
+        all rows of a batch, and monotonic, even if the clock goes back.
+
+    Raises
+    ------
+    ArgumentTypeError, InvalidArgumentError
+        An argument is not valid, or `df` already has a column of that name.
+    DuplicateWatermarkError
+        The DataFrame has a watermark already.
+    SetupError
+        Eventtide is not installed in the session, or its version differs.
+
+    Notes
+    -----
+    The time is that of the batch in Spark's offset log, so a batch that is replayed after a crash
+    gets the same time. Source: Jet, ``withIngestionTimestamps``.
+
+    Examples
+    --------
+    >>> import eventtide as et
+    >>> per_second = et.WatermarkPolicies.with_ingestion_time().throttle_by_frame("1s")
+    >>> et.with_ingestion_time(events, policy=per_second)  # doctest: +SKIP
+    """
+    _check_frame(df)
+    of_type("into", into, str, "a name for the new column", "into='ingested_at'")
+    if policy is None:
+        policy = WithIngestionTime()
+    of_type("policy", policy, WithIngestionTime, *_INGESTION_POLICY)
+    if into.lower() in {column.lower() for column in df.columns}:
+        problem, fix = "is a column already", f"into='{into}_2'"
+        allowed = f"a name other than {listed(df.columns)}"
+        raise InvalidArgumentError(sentence("into", into, problem, allowed=allowed, fix=fix))
+    return _jvm.with_ingestion_time(df, into, policy.to_options())
+
+
+_POLICY = ("a WatermarkPolicy", "policy=WatermarkPolicies.with_fixed_lag('5s')")
+_INGESTION_POLICY = (
+    "the ingestion-time policy, decorated or not",
+    "policy=WatermarkPolicies.with_ingestion_time().throttle_by_frame('1s')",
+)
+
+
+def _check_frame(df: object) -> None:
+    of_type("df", df, DataFrame, "a Spark DataFrame", "et.with_watermark(df, 'ts', policy)")
+
+
+def _idle_option(idle_timeout: Duration | None) -> dict[str, str]:
+    if idle_timeout is None:
+        return {}
+    return {"idle_timeout": to_iso("idle_timeout", idle_timeout, positive=True)}
+
+
+def _ttl_option(ttl: SubstreamTtl | None) -> dict[str, str]:
+    if ttl is None:
+        return {}
+    if ttl == _NEVER:
+        return {"substream_ttl": _NEVER}
+    return {"substream_ttl": to_iso("substream_ttl", ttl, positive=True)}
+
+
+def _step_option(step: Duration | None) -> dict[str, str]:
+    if step is None:
+        return {}
+    return {"max_clock_step": to_iso("max_clock_step", step, positive=True)}
+
+
+def _expected_options(expected: int | Iterable[str] | None) -> dict[str, str]:
+    """Return the option ``expected`` for a count, or ``expected.<i>`` for names."""
+    if expected is None:
+        return {}
+    if isinstance(expected, int):
+        return {"expected": count("expected", expected)}
+    allowed, fix = "a count, or a list of different names", "expected=['north', 'south']"
+    if isinstance(expected, str) or not isinstance(expected, Iterable):
+        problem = "is one name, not a list" if isinstance(expected, str) else "is no list"
+        raise ArgumentTypeError(sentence("expected", expected, problem, allowed=allowed, fix=fix))
+    names = list(expected)
+    for i, name in enumerate(names):
+        of_type(f"expected[{i}]", name, str, allowed, fix)
+    if not names or len(set(names)) < len(names):
+        problem = "has a name twice" if names else "is empty"
+        raise InvalidArgumentError(sentence("expected", names, problem, allowed=allowed, fix=fix))
+    return {f"expected.{i}": name for i, name in enumerate(names)}

@@ -1,0 +1,1 @@
+"""Code that runs in Spark's Python workers."""

@@ -1,0 +1,184 @@
+"""The commands and their Spark session."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, NoReturn, cast
+
+import typer
+from pyspark.sql import SparkSession
+from rich.console import Console
+
+import eventtide as et
+from eventtide._jvm import JVM_ERRORS, text_of
+from eventtide._stderr import stderr_to
+from eventtide.cli import _doctor as said
+from eventtide.cli._plans import check_name, load_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Looks at the checkpoints of Spark queries that have an Eventtide watermark.",
+)
+
+_Checkpoint = Annotated[
+    str, typer.Argument(help="The query's checkpointLocation: a path or a URI that Spark can read.")
+]
+_Conf = Annotated[
+    list[str] | None,
+    typer.Option("--conf", help="key=value for Spark, such as what an object store needs."),
+]
+_LateTo = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="The folder outside the checkpoint that the query's late_to names: without it nothing"
+        " is removed there.",
+    ),
+]
+
+_WHOSE_WINDOWS = "--count-windows needs a --plan that is a window of et.window."
+
+
+@app.command()
+def doctor(
+    checkpoint: _Checkpoint,
+    plan: Annotated[
+        str | None,
+        typer.Option(
+            callback=check_name,
+            help="module:name of a DataFrame, a window, or a function of the session that returns"
+            " one: says whether it can go on from the checkpoint.",
+        ),
+    ] = None,
+    *,
+    count_windows: Annotated[
+        bool,
+        typer.Option(
+            "--count-windows",
+            help="Count the open windows of --plan, for which it reads all state.",
+        ),
+    ] = False,
+    conf: _Conf = None,
+) -> None:
+    """Report the contents of a checkpoint. It is read-only, and the query may be running.
+
+    The exit code is 1 if a part cannot be read, or the plan cannot continue.
+    """
+    console = Console()
+    if count_windows and plan is None:
+        raise typer.BadParameter(_WHOSE_WINDOWS)
+    with _session(console, conf) as spark:
+        wanted = None if plan is None else load_plan(plan, spark)
+        if count_windows and not isinstance(wanted, et.WindowBuilder):
+            raise typer.BadParameter(_WHOSE_WINDOWS)
+        report = et.read_checkpoint(spark, checkpoint, plan=wanted)
+        said.show(report, console)
+        if count_windows and report.continues and report.committed >= 0:
+            count = said.open_windows(cast("et.WindowBuilder", wanted), report, spark)
+            console.print(f"Open windows: {count}", highlight=False)
+    if report.problems or report.continues is False:
+        raise typer.Exit(1)
+
+
+@app.command("clean-late")
+def clean_late(
+    checkpoint: _Checkpoint,
+    *,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say which files, and leave them.")
+    ] = False,
+    late_to: _LateTo = None,
+    conf: _Conf = None,
+) -> None:
+    """Remove unreferenced late files, which failed attempts have written.
+
+    The exit code is 1, and nothing is removed, if a part of the late log is missing.
+    """
+    console = Console()
+    with _session(console, conf) as spark:
+        files = et.clean_late(spark, checkpoint, late_to=late_to or (), dry_run=dry_run)
+    for file in files:
+        console.print(file, soft_wrap=True, markup=False, highlight=False)
+    done = "would be removed" if dry_run else "removed"
+    what = "late file" if len(files) == 1 else "late files"
+    console.print(f"{len(files)} {what} {done}.", highlight=False)
+
+
+@app.command("compact-late")
+def compact_late(checkpoint: _Checkpoint, *, late_to: _LateTo = None, conf: _Conf = None) -> None:
+    """Compact the late rows of old batches into few large files; the query may be running.
+
+    The next run or clean-late removes replaced files, because a reader may still use them.
+    """
+    console = Console()
+    with _session(console, conf) as spark:
+        done = et.compact_late(spark, checkpoint, late_to=late_to or ())
+    before, after = f"{done.files_before:,}", f"{done.files_after:,}"
+    console.print(
+        f"{before} late files of {done.batches:,} batches are {after} now.", highlight=False
+    )
+
+
+@app.command("forget-late-reader")
+def forget_late_reader(
+    checkpoint: _Checkpoint,
+    reader: Annotated[str, typer.Argument(help="A reader of its late rows, as doctor names it.")],
+    *,
+    conf: _Conf = None,
+) -> None:
+    """Remove a stream or a handler that will not be restarted from the late log's readers."""
+    console = Console()
+    with _session(console, conf) as spark:
+        et.forget_late_reader(spark, checkpoint, reader)
+    console.print("Late rows are kept for that reader no more.", highlight=False)
+
+
+@contextmanager
+def _session(console: Console, conf: list[str] | None) -> Iterator[SparkSession]:
+    """Run Spark in this process without log output; print errors without a stack trace."""
+    builder = SparkSession.builder.master("local[2]").appName("eventtide")
+    builder = builder.config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", 2)
+    for setting in conf or []:
+        key, equals, value = setting.partition("=")
+        if not equals or not key:
+            allowed = "Allowed is key=value, such as --conf spark.hadoop.fs.s3a.endpoint=..."
+            raise typer.BadParameter(f"--conf is {setting!r}. {allowed}")
+        builder = builder.config(key, value)
+    try:
+        with console.status("Starting Spark"):
+            spark = _quietly(et.configure(builder))
+        try:
+            yield spark
+        finally:
+            spark.stop()
+    except et.EventtideError as error:
+        _fail(str(error))
+    except JVM_ERRORS as error:  # such as a missing file system
+        _fail(text_of(error))
+
+
+def _fail(sentence: str) -> NoReturn:
+    """Print an error without a stack trace, and exit with 1."""
+    Console(stderr=True, soft_wrap=True).print(sentence, markup=False, highlight=False)
+    raise typer.Exit(1) from None
+
+
+def _quietly(builder: SparkSession.Builder) -> SparkSession:
+    """Start Spark; the output of its JVM is printed only if the start fails."""
+    with TemporaryDirectory(prefix="eventtide-", ignore_cleanup_errors=True) as folder:
+        log = Path(folder, "spark.log")
+        try:
+            with stderr_to(log):
+                spark = builder.getOrCreate()
+        except Exception:
+            sys.stderr.write(log.read_text(encoding="utf-8", errors="replace"))
+            raise
+    spark.sparkContext.setLogLevel("OFF")
+    return spark

@@ -1,0 +1,1 @@
+"""Observation of queries: progress, blame, plans, checkpoints, state, late rows."""

@@ -1,0 +1,253 @@
+"""Reports on a checkpoint, whether its query runs or not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame, SparkSession
+
+from eventtide import _jvm
+from eventtide._text.arguments import of_type
+from eventtide.observe._checkpoints import checkpoint_location
+from eventtide.observe._progress import QueryWatermark, progress_of, time_of
+from eventtide.windows._builder import WindowBuilder
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+    from typing import Any
+
+    from pyspark.sql.streaming.query import StreamingQuery
+
+__all__ = [
+    "CheckpointReport",
+    "LateKept",
+    "LateReader",
+    "WindowReport",
+    "parse_report",
+    "read_checkpoint",
+]
+
+
+@dataclass(frozen=True)
+class WindowReport:
+    """One window of a checkpoint.
+
+    .. versionadded:: 0.1
+
+    Attributes
+    ----------
+    structure : str
+        The sizes, rules, keys and aggregates of the window in the checkpoint.
+    open_keys : int or None
+        The number of keys with open windows after the last batch; None if the checkpoint is too
+        old.
+    late_log : str or None
+        The folder of the window's late rows; None if they are only counted.
+    late : dict of str to int
+        The total number of late rows of the window, by reason.
+    """
+
+    structure: str
+    open_keys: int | None
+    late_log: str | None
+    late: dict[str, int]
+
+
+@dataclass(frozen=True)
+class LateKept:
+    """The range of late rows that a checkpoint retains.
+
+    .. versionadded:: 0.1
+
+    Attributes
+    ----------
+    batch_id : int
+        The first batch whose late rows are retained.
+    time : datetime
+        The batch time of that batch.
+    keep : timedelta or None
+        The retention in the last run; None if rows are retained forever.
+    """
+
+    batch_id: int
+    time: datetime
+    keep: timedelta | None
+
+
+@dataclass(frozen=True)
+class LateReader:
+    """A reader of the late rows of a checkpoint: a stream, or the handler.
+
+    .. versionadded:: 0.1
+
+    Attributes
+    ----------
+    id : str
+        The id of the reading query and the number of its source, for `forget_late_reader`.
+    name : str
+        The name of the reading query.
+    batch_id : int
+        The last batch that the reader is known to have read; -1 for none.
+    """
+
+    id: str
+    name: str
+    batch_id: int
+
+
+@dataclass(frozen=True)
+class CheckpointReport:
+    """The contents of a checkpoint.
+
+    .. versionadded:: 0.1
+
+    Attributes
+    ----------
+    root : str
+        The checkpoint location.
+    committed, begun : int
+        The last committed batch and the last started batch; -1 for none.
+    fingerprint : str
+        A hash of `plan` with twelve digits.
+    plan : tuple of str
+        The properties that the saved state depends on, one line for each input and each window.
+    watermark : QueryWatermark or None
+        As `progress` after the last committed batch, with no rows in ``rows``. None if the
+        checkpoint is of a version that did not store it and no matching plan was given.
+    blame : str or None
+        What holds the watermark back, as `blame`; with a plan also which window closes next.
+    windows : tuple of WindowReport
+        One report for each window of the plan.
+    late_kept : LateKept or None
+        The retained late rows; None without any.
+    late_readers : tuple of LateReader
+        The streams that read the late rows or have read them. Late rows are retained for them.
+    orphans, orphan_bytes : int
+        The number and the size of unreferenced late files, which `clean_late` removes.
+    ledger_entries, ledger_bytes : int or None
+        The size of the policies' state; None if it cannot be read.
+    settings : dict of str to str
+        The Spark settings that the checkpoint fixes.
+    problems : tuple of str
+        The parts that cannot be read, with the reason.
+    advice : tuple of str
+        Unfavourable settings, with a recommendation.
+    continues : bool or None
+        Whether the given plan can continue from this checkpoint. Only watermarks and windows are
+        checked: Spark checks sources and other operators when it starts. None without a plan.
+    refusal : str or None
+        The reason why it cannot continue.
+    """
+
+    root: str
+    committed: int
+    begun: int
+    fingerprint: str
+    plan: tuple[str, ...]
+    watermark: QueryWatermark | None
+    blame: str | None
+    windows: tuple[WindowReport, ...]
+    late_kept: LateKept | None
+    late_readers: tuple[LateReader, ...]
+    orphans: int
+    orphan_bytes: int
+    ledger_entries: int | None
+    ledger_bytes: int | None
+    settings: dict[str, str]
+    problems: tuple[str, ...]
+    advice: tuple[str, ...]
+    continues: bool | None
+    refusal: str | None
+
+
+def read_checkpoint(
+    spark: SparkSession,
+    of: str | Path | StreamingQuery,
+    *,
+    plan: DataFrame | WindowBuilder | None = None,
+) -> CheckpointReport:
+    """Return the contents of a checkpoint; nothing is written, and its query may be running.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    spark : SparkSession
+        The session for reading; it may differ from the session of the query.
+    of : str, Path or StreamingQuery
+        The query's checkpoint location, or the query itself, running or stopped.
+    plan : DataFrame or WindowBuilder, optional
+        A plan to check for compatibility with this checkpoint.
+
+    Returns
+    -------
+    CheckpointReport
+        As of the last committed batch.
+
+    Raises
+    ------
+    CheckpointError
+        There is no checkpoint, or it is of a query without an eventtide watermark.
+    SetupError
+        Eventtide is not installed in the session, or its version differs.
+
+    Examples
+    --------
+    >>> import eventtide as et
+    >>> et.read_checkpoint(spark, "/data/checkpoint").blame  # doctest: +SKIP
+    "'sensor-7' holds the watermark at 2026-01-01 12:00:00 UTC, 14m behind 'sensor-1', since ..."
+    """
+    fix = "et.read_checkpoint(spark, '/data/checkpoint')"
+    if not _jvm.is_connect(spark):
+        of_type("spark", spark, SparkSession, "a SparkSession", fix)
+    wanted = plan.results if isinstance(plan, WindowBuilder) else plan
+    if wanted is not None:
+        of_type("plan", wanted, DataFrame, "a Spark DataFrame or a window", f"{fix[:-1]}, plan=df)")
+    return parse_report(_jvm.checkpoint_json(spark, checkpoint_location(of, fix), wanted))
+
+
+def parse_report(text: str) -> CheckpointReport:
+    """Parse the JVM's report; the file ``tests/border/checkpoint.json`` is an example."""
+    tree = json.loads(text)
+    watermark = tree.get("watermark")
+    return CheckpointReport(
+        root=tree["root"],
+        committed=tree["committed"],
+        begun=tree["begun"],
+        fingerprint=tree["fingerprint"],
+        plan=tuple(tree["plan"]),
+        watermark=None if watermark is None else progress_of(watermark),
+        blame=tree.get("blame"),
+        windows=tuple(map(_window, tree["windows"])),
+        late_kept=_kept(tree["lateKept"]),
+        late_readers=tuple(map(_reader, tree["lateReaders"])),
+        orphans=tree["orphans"],
+        orphan_bytes=tree["orphanBytes"],
+        ledger_entries=tree.get("ledgerEntries"),
+        ledger_bytes=tree.get("ledgerBytes"),
+        settings=tree["settings"],
+        problems=tuple(tree["problems"]),
+        advice=tuple(tree["advice"]),
+        continues=tree.get("continues"),
+        refusal=tree.get("refusal"),
+    )
+
+
+def _kept(tree: dict[str, Any] | None) -> LateKept | None:
+    if tree is None:
+        return None
+    keep = tree.get("forMicros")
+    length = None if keep is None else timedelta(microseconds=keep)
+    return LateKept(tree["from"], time_of(tree["clock"]), length)
+
+
+def _reader(tree: dict[str, Any]) -> LateReader:
+    return LateReader(tree["id"], tree["name"], tree["batchId"])
+
+
+def _window(tree: dict[str, Any]) -> WindowReport:
+    return WindowReport(tree["structure"], tree.get("openKeys"), tree.get("lateLog"), tree["late"])

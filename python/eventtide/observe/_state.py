@@ -1,0 +1,67 @@
+"""The state of the open windows of a query, as a DataFrame."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eventtide import _jvm
+from eventtide._text.arguments import of_type
+from eventtide.errors import refused
+from eventtide.observe._checkpoints import checkpoint_location
+from eventtide.windows._builder import WindowBuilder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+__all__ = ["read_state"]
+
+
+def read_state(window: WindowBuilder, of: str | Path | StreamingQuery) -> DataFrame:
+    """Return the current results of the open windows of a query.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    window : WindowBuilder
+        The window of the query; of several chained windows, the last. It may be over other rows
+        with the same columns.
+    of : str, Path or StreamingQuery
+        The query's checkpoint location, or the query itself, running or stopped.
+
+    Returns
+    -------
+    DataFrame
+        A row for each open window with rows, with the columns of ``window.results``: the result if
+        the window closed after the last committed batch. If each key has its own watermark,
+        ``_watermark`` TIMESTAMP is that of the key, null while unknown.
+
+    Raises
+    ------
+    CheckpointError
+        The checkpoint has no window state, or the state of another window.
+    InvalidArgumentError
+        The window passes its rows to a function.
+    SetupError
+        Eventtide is not installed in the session, or the state store is not RocksDB.
+
+    Notes
+    -----
+    The state is loaded from the checkpoint into separate stores, and nothing is written to the
+    checkpoint. Windows in the checkpoint are matched by their sizes, keys and aggregates.
+
+    Examples
+    --------
+    >>> import eventtide as et
+    >>> et.read_state(counts, "/data/checkpoint").orderBy("window").show()  # doctest: +SKIP
+    """
+    fix = "et.read_state(counts, '/data/checkpoint')"
+    of_type("window", window, WindowBuilder, "a window made with et.window", fix)
+    if (execution := window.settings.execution) is not None:
+        problem = "gives its rows to a function, and has no result before it is called"
+        allowed, told = "a window with aggregates", "the same bolt with .agg(F.collect_list('id'))"
+        raise refused("window", execution, problem, allowed=allowed, fix=told)
+    return _jvm.read_state(window.results, checkpoint_location(of, fix))

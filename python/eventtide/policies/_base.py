@@ -1,0 +1,191 @@
+"""The base class of all policies: decorators, repr, equality, and the option map for the JVM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from eventtide.errors import ArgumentTypeError, sentence
+from eventtide.policies._decorators import (
+    Decorator,
+    EmitEvery,
+    FutureAction,
+    GuardFuture,
+    ThrottleByFrame,
+    ThrottleByMinStep,
+)
+from eventtide.policies._rule import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from typing_extensions import Self
+
+    from eventtide._text.durations import Duration
+
+__all__ = ["ON_CLOCK", "ON_ROWS", "ON_ROWS_AND_CLOCK", "STOCK_SPARK", "WatermarkPolicy"]
+
+STOCK_SPARK = "largest event time anywhere minus one fixed delay"
+"""Spark's only watermark rule, for `explain`."""
+
+ON_ROWS = "moves on rows, stands still on the clock alone"
+ON_CLOCK = "moves on the clock, whatever the rows say"
+ON_ROWS_AND_CLOCK = "moves on rows and on the clock"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WatermarkPolicy(Rule):
+    """A rule that computes a substream's watermark from its rows and the clock.
+
+    .. versionadded:: 0.1
+
+    Create a policy with `WatermarkPolicies` and decorate it with the methods below, each of which
+    returns a new policy. Policies are immutable, hashable and picklable. Two policies are equal if
+    their options are equal.
+
+    Notes
+    -----
+    A policy object holds no watermark. Every substream of a running query has separate state.
+
+    Examples
+    --------
+    >>> from eventtide import WatermarkPolicies
+    >>> policy = WatermarkPolicies.limiting_lag_and_lull("5s", "30s").throttle_by_frame("1s")
+    >>> policy
+    WatermarkPolicies.limiting_lag_and_lull(lag='5s', max_lull='30s').throttle_by_frame('1s')
+    >>> policy == WatermarkPolicies.limiting_lag_and_lull("PT5S", "0.5m").throttle_by_frame("1s")
+    True
+    """
+
+    moves: ClassVar[str] = ""
+    """What moves the ideal watermark, for `explain`; empty if the children describe it."""
+    decorators: tuple[Decorator, ...] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check parameters and decorators early, so that the traceback shows the caller's line."""
+        for decorator in self.decorators:
+            if not isinstance(decorator, Decorator):
+                raise ArgumentTypeError(
+                    sentence(
+                        "decorators",
+                        decorator,
+                        "is no decorator",
+                        allowed="a tuple of decorators",
+                        fix=".throttle_by_frame('1s') after the policy",
+                    )
+                )
+        super().__post_init__()
+
+    def children(self) -> tuple[WatermarkPolicy, ...]:
+        """Return the policies that this one combines, empty for a plain policy."""
+        return ()
+
+    def to_options(self) -> dict[str, str]:
+        """Return the flat map that the JVM codec reads, durations in ISO 8601.
+
+        .. versionadded:: 0.1
+
+        Returns
+        -------
+        dict of str to str
+            ``policy`` and its parameters, children under ``of.<i>.``, decorators under
+            ``decorators.<i>``, in the order in which they apply.
+
+        Examples
+        --------
+        >>> from eventtide import WatermarkPolicies
+        >>> WatermarkPolicies.with_fixed_lag("1m").throttle_by_min_step("1s").to_options()
+        ... # doctest: +NORMALIZE_WHITESPACE
+        {'policy': 'with_fixed_lag', 'lag': 'PT60S',
+         'decorators.0': 'throttle_by_min_step', 'decorators.0.step': 'PT1S'}
+        """
+        options = {"policy": self.name, **self.parameters()}
+        for i, child in enumerate(self.children()):
+            options |= {f"of.{i}.{key}": value for key, value in child.to_options().items()}
+        for i, decorator in enumerate(self.decorators):
+            options[f"decorators.{i}"] = decorator.name
+            options |= {f"decorators.{i}.{k}": v for k, v in decorator.to_options().items()}
+        return options
+
+    def throttle_by_frame(self, size: Duration, offset: Duration = "0s") -> Self:
+        """Emit only when the watermark enters a new frame; see `ThrottleByFrame`.
+
+        .. versionadded:: 0.1
+        """
+        return self._with(ThrottleByFrame(size, offset))
+
+    def throttle_by_min_step(self, step: Duration) -> Self:
+        """Emit only after a step of this length; see `ThrottleByMinStep`.
+
+        .. versionadded:: 0.1
+        """
+        return self._with(ThrottleByMinStep(step))
+
+    def emit_every(self, interval: Duration) -> Self:
+        """Emit only on a processing-time timer; see `EmitEvery`.
+
+        .. versionadded:: 0.1
+        """
+        return self._with(EmitEvery(interval))
+
+    def guard_future(self, max_ahead: Duration, on: FutureAction = "clamp") -> Self:
+        """Prevent rows from the future from moving the watermark; see `GuardFuture`.
+
+        .. versionadded:: 0.1
+        """
+        return self._with(GuardFuture(max_ahead, on))
+
+    def explain(self) -> None:
+        """Print a description of the policy as a tree, and what stock Spark would do.
+
+        .. versionadded:: 0.1
+
+        Examples
+        --------
+        >>> from eventtide import WatermarkPolicies
+        >>> WatermarkPolicies.with_fixed_lag("5s").throttle_by_frame("1s").explain()
+        throttle_by_frame('1s'): emits only the starts of frames of 1s, each once
+        +- with_fixed_lag(lag='5s'): 5s behind the highest event time
+              moves on rows, stands still on the clock alone
+        stock Spark: largest event time anywhere minus one fixed delay
+        """
+        print(self.explained())  # noqa: T201 - as DataFrame.explain does
+
+    def explained(self) -> str:
+        """Return the text that `explain` prints.
+
+        .. versionadded:: 0.1
+        """
+        return "\n".join([*self._tree(), f"stock Spark: {STOCK_SPARK}"])
+
+    def __repr__(self) -> str:
+        """Return an expression that creates an equal policy."""
+        calls = [f"WatermarkPolicies.{self._call()}", *map(repr, self.decorators)]
+        return ".".join(calls)
+
+    def written(self) -> Iterator[tuple[str, object]]:
+        """Yield the parameters as they were written, without the decorators."""
+        return ((name, value) for name, value in super().written() if name != "decorators")
+
+    def _call(self) -> str:
+        return f"{self.name}({', '.join(f'{name}={value!r}' for name, value in self.written())})"
+
+    def _title(self) -> str:
+        return self._call()
+
+    def _with(self, decorator: Decorator) -> Self:
+        return replace(self, decorators=(*self.decorators, decorator))
+
+    def _tree(self) -> list[str]:
+        """Return the lines of the tree, outermost first: the last decorator is the first line."""
+        lines = [f"{self._title()}: {self.meaning}"]
+        lines += [line for child in self.children() for line in _nest(child._tree())]  # noqa: SLF001
+        lines += [f"   {self.moves}"] if self.moves else []
+        for decorator in self.decorators:
+            lines = [f"{decorator!r}: {decorator.meaning}", *_nest(lines)]
+        return lines
+
+
+def _nest(lines: list[str]) -> list[str]:
+    first, *rest = lines
+    return [f"+- {first}", *(f"   {line}" for line in rest)]

@@ -1,0 +1,249 @@
+"""Policies that the clock moves too: the watermark can advance without rows.
+
+The clock is Spark's batch timestamp. A query with such a policy runs a batch without rows only
+when the clock would move the emitted watermark. So throttle the policy by the slide of the
+windows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from eventtide._text.arguments import count
+from eventtide._text.durations import micros, spoken, to_iso
+from eventtide.errors import InvalidDurationError, sentence
+from eventtide.policies._base import ON_CLOCK, ON_ROWS_AND_CLOCK, WatermarkPolicy
+
+if TYPE_CHECKING:
+    from eventtide._text.durations import Duration
+
+__all__ = [
+    "LimitingLagAndDelay",
+    "LimitingLagAndLull",
+    "LimitingRealTimeLag",
+    "LimitingTimestampAndWallClockLag",
+    "WithIngestionTime",
+]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LimitingLagAndDelay(WatermarkPolicy):
+    """Stay `lag` behind the highest event time, and reach it within `max_delay` of the clock.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    lag : str or timedelta
+        Allowed disorder, zero or more.
+    max_delay : str or timedelta
+        Positive, at least one microsecond for each sample. After this time the watermark has
+        reached every event time seen, whether or not more rows followed.
+    samples : int
+        The number of slots in the history that measures `max_delay`, one or more. More slots are
+        more precise.
+
+    Raises
+    ------
+    InvalidDurationError
+        The lag is negative, the delay is too short for the samples, or a duration is not valid.
+    InvalidArgumentError
+        The number of samples is below one or not a whole number.
+
+    Notes
+    -----
+    The watermark is unknown until the first row. In a lull it advances to the highest event time
+    and stops there. The policy makes no assumption about event times. With several substreams the
+    slowest one still holds the watermark back. Source: Jet, ``limitingLagAndDelay``.
+
+    Examples
+    --------
+    >>> LimitingLagAndDelay("5s", max_delay="1m")
+    WatermarkPolicies.limiting_lag_and_delay(lag='5s', max_delay='1m')
+    """
+
+    name: ClassVar[str] = "limiting_lag_and_delay"
+    moves: ClassVar[str] = ON_ROWS_AND_CLOCK
+    lag: Duration
+    max_delay: Duration
+    samples: int = 16
+
+    def parameters(self) -> dict[str, str]:
+        """Return the checked parameters as the JVM reads them."""
+        samples = count("samples", self.samples, "16")
+        if micros("max_delay", self.max_delay, positive=True) < self.samples:
+            allowed = f"at least samples={samples} microseconds, one a slot"
+            raise InvalidDurationError(
+                sentence(
+                    "max_delay", self.max_delay, "is short", allowed=allowed, fix="max_delay='1s'"
+                )
+            )
+        return {
+            "lag": to_iso("lag", self.lag),
+            "max_delay": to_iso("max_delay", self.max_delay, positive=True),
+            "samples": samples,
+        }
+
+    @property
+    def meaning(self) -> str:
+        """The description of the rule for `explain`, in one line."""
+        return (
+            f"{spoken(self.lag)} behind the highest event time;"
+            f" reaches what it saw within {spoken(self.max_delay)} of the clock"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LimitingLagAndLull(WatermarkPolicy):
+    """Stay `lag` behind the highest event time; in a lull, advance with the clock.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    lag : str or timedelta
+        Allowed disorder, zero or more: ``"5s"``, ISO 8601 text or a ``timedelta``.
+    max_lull : str or timedelta
+        Zero or more. After this long without an advance by rows, the clock moves the watermark.
+
+    Raises
+    ------
+    InvalidDurationError
+        A duration is negative or not valid.
+
+    Notes
+    -----
+    The watermark is unknown until the first row: an expected substream that never has a row holds
+    the watermark back forever, unless there is an idle timeout. In a lull the watermark keeps a
+    constant distance to the clock; only an advance by rows ends the lull.
+    Source: Jet, ``limitingLagAndLull``.
+
+    Examples
+    --------
+    >>> LimitingLagAndLull("5s", max_lull="1m").to_options()
+    {'policy': 'limiting_lag_and_lull', 'lag': 'PT5S', 'max_lull': 'PT60S'}
+    """
+
+    name: ClassVar[str] = "limiting_lag_and_lull"
+    moves: ClassVar[str] = ON_ROWS_AND_CLOCK
+    lag: Duration
+    max_lull: Duration
+
+    def parameters(self) -> dict[str, str]:
+        """Return the checked parameters as the JVM reads them."""
+        return {"lag": to_iso("lag", self.lag), "max_lull": to_iso("max_lull", self.max_lull)}
+
+    @property
+    def meaning(self) -> str:
+        """The description of the rule for `explain`, in one line."""
+        return (
+            f"{spoken(self.lag)} behind the highest event time;"
+            f" after {spoken(self.max_lull)} without an advance, on with the clock"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LimitingTimestampAndWallClockLag(WatermarkPolicy):
+    """Stay behind the highest event time or behind the clock, whichever watermark is higher.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    timestamp_lag : str or timedelta
+        The lag behind the highest event time, zero or more.
+    wall_clock_lag : str or timedelta
+        The lag behind the clock, zero or more.
+
+    Raises
+    ------
+    InvalidDurationError
+        A duration is negative or not valid.
+
+    Notes
+    -----
+    The policy assumes that event times follow the clock of the driver: an event time that lags the
+    clock by more than `wall_clock_lag` is late. A substream without rows does not hold the
+    watermark back.
+    Source: Jet, ``limitingTimestampAndWallClockLag``.
+    """
+
+    name: ClassVar[str] = "limiting_timestamp_and_wall_clock_lag"
+    moves: ClassVar[str] = ON_ROWS_AND_CLOCK
+    timestamp_lag: Duration
+    wall_clock_lag: Duration
+
+    def parameters(self) -> dict[str, str]:
+        """Return the checked parameters as the JVM reads them."""
+        return {
+            "timestamp_lag": to_iso("timestamp_lag", self.timestamp_lag),
+            "wall_clock_lag": to_iso("wall_clock_lag", self.wall_clock_lag),
+        }
+
+    @property
+    def meaning(self) -> str:
+        """The description of the rule for `explain`, in one line."""
+        return (
+            f"{spoken(self.timestamp_lag)} behind the highest event time"
+            f" or {spoken(self.wall_clock_lag)} behind the clock, whichever is further on"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LimitingRealTimeLag(WatermarkPolicy):
+    """Stay `lag` behind the clock, regardless of the rows.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    lag : str or timedelta
+        The lag behind the clock, zero or more.
+
+    Raises
+    ------
+    InvalidDurationError
+        The lag is negative or not a duration.
+
+    Notes
+    -----
+    The latency is fixed, even with few rows. The policy assumes that event times follow the clock.
+    After a downtime longer than the lag, ``on_restart="hold_until_caught_up"`` prevents rows from
+    being late only because the query was down. Source: Jet 4.3, ``limitingRealTimeLag``.
+    """
+
+    name: ClassVar[str] = "limiting_real_time_lag"
+    moves: ClassVar[str] = ON_CLOCK
+    lag: Duration
+
+    def parameters(self) -> dict[str, str]:
+        """Return the checked parameters as the JVM reads them."""
+        return {"lag": to_iso("lag", self.lag)}
+
+    @property
+    def meaning(self) -> str:
+        """The description of the rule for `explain`, in one line."""
+        return f"{spoken(self.lag)} behind the clock"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WithIngestionTime(WatermarkPolicy):
+    """Follow the clock without a lag, for rows whose time is the clock at ingestion.
+
+    .. versionadded:: 0.1
+
+    Notes
+    -----
+    `eventtide.with_ingestion_time` adds the column for this policy; no row is ever late by it.
+    With any other event time almost every row is late. A row that is read again after a crash may
+    get another time. Source: Jet, ``withIngestionTimestamps``.
+    """
+
+    name: ClassVar[str] = "with_ingestion_time"
+    moves: ClassVar[str] = ON_CLOCK
+    meaning: ClassVar[str] = "the clock itself; fits a column that holds the time of ingestion"
+
+    def parameters(self) -> dict[str, str]:
+        """Return an empty map; the policy has no parameters."""
+        return {}

@@ -1,0 +1,156 @@
+"""Policies that only rows move: without rows, the watermark does not advance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from eventtide._text.durations import spoken, to_iso
+from eventtide.policies._base import ON_ROWS, WatermarkPolicy
+
+if TYPE_CHECKING:
+    from eventtide._text.durations import Duration
+
+__all__ = ["MaxEventTime", "MinEventTime", "MinEventTimeOfAll", "Storm", "WithFixedLag"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WithFixedLag(WatermarkPolicy):
+    """Stay `lag` behind the highest event time of the substream.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    lag : str or timedelta
+        Allowed disorder, zero or more: ``"5s"``, ISO 8601 text or a ``timedelta``.
+
+    Raises
+    ------
+    InvalidDurationError
+        The lag is negative or not a duration.
+
+    Notes
+    -----
+    The watermark is unknown until the first row. In a lull it does not advance, so the last window
+    stays open. With one substream this is Spark's rule. Source: Jet, ``withFixedLag``.
+
+    Examples
+    --------
+    >>> WithFixedLag("5s").to_options()
+    {'policy': 'with_fixed_lag', 'lag': 'PT5S'}
+    """
+
+    name: ClassVar[str] = "with_fixed_lag"
+    moves: ClassVar[str] = ON_ROWS
+    lag: Duration
+
+    def parameters(self) -> dict[str, str]:
+        """Return the checked parameters as the JVM reads them."""
+        return {"lag": to_iso("lag", self.lag)}
+
+    @property
+    def meaning(self) -> str:
+        """The description of the rule for `explain`, in one line."""
+        return f"{spoken(self.lag)} behind the highest event time"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MinEventTime(WatermarkPolicy):
+    """Move once per batch, to the lowest event time of the batch, never back.
+
+    .. versionadded:: 0.1
+
+    Notes
+    -----
+    The result depends on the batch boundaries by definition. The watermark is unknown until the
+    first batch with rows. Rows that are late for a window do not count. Source: VoltSP,
+    ``MIN_EVENT_TIME``.
+    """
+
+    name: ClassVar[str] = "min_event_time"
+    moves: ClassVar[str] = ON_ROWS
+    meaning: ClassVar[str] = "the lowest event time of each batch, never back"
+
+    def parameters(self) -> dict[str, str]:
+        """Return an empty map; the policy has no parameters."""
+        return {}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MinEventTimeOfAll(WatermarkPolicy):
+    """Move once per batch, to the lowest event time of the batch, late rows included.
+
+    .. versionadded:: 0.1
+
+    Notes
+    -----
+    A batch with a late row does not move the watermark, so a source that is always late stops it.
+    In ``min_of`` and ``max_of``, late rows then count for all of the combined policies. Source:
+    VoltSP, ``MIN_EVENT_TIME``, in one reading of its documentation.
+    """
+
+    name: ClassVar[str] = "min_event_time_of_all"
+    moves: ClassVar[str] = ON_ROWS
+    meaning: ClassVar[str] = "the lowest event time of each batch, late rows included, never back"
+
+    def parameters(self) -> dict[str, str]:
+        """Return an empty map; the policy has no parameters."""
+        return {}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MaxEventTime(WatermarkPolicy):
+    """Move once per batch, to the highest event time of the batch, never back.
+
+    .. versionadded:: 0.1
+
+    Notes
+    -----
+    The result depends on the batch boundaries by definition. The watermark is unknown until the
+    first batch with rows. Source: VoltSP, ``MAX_EVENT_TIME``.
+    """
+
+    name: ClassVar[str] = "max_event_time"
+    moves: ClassVar[str] = ON_ROWS
+    meaning: ClassVar[str] = "the highest event time of each batch, never back"
+
+    def parameters(self) -> dict[str, str]:
+        """Return an empty map; the policy has no parameters."""
+        return {}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Storm(WatermarkPolicy):
+    """Stay `lag` behind the highest event time, and wait for every expected substream.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    lag : str or timedelta
+        Allowed disorder, zero or more.
+
+    Raises
+    ------
+    InvalidDurationError
+        The lag is negative or not a duration.
+
+    Notes
+    -----
+    Declare the substreams with ``expected=``. Until each was seen, there is no watermark and no row
+    is late. Source: Storm, ``withLag``.
+    """
+
+    name: ClassVar[str] = "storm"
+    moves: ClassVar[str] = ON_ROWS
+    lag: Duration
+
+    def parameters(self) -> dict[str, str]:
+        """Return the checked parameters as the JVM reads them."""
+        return {"lag": to_iso("lag", self.lag)}
+
+    @property
+    def meaning(self) -> str:
+        """The description of the rule for `explain`, in one line."""
+        return f"{spoken(self.lag)} behind the highest event time, once all declared were seen"

@@ -1,0 +1,89 @@
+"""The namespaces of the policies, with Jet's names in snake_case."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eventtide.policies._by_clock import (
+    LimitingLagAndDelay,
+    LimitingLagAndLull,
+    LimitingRealTimeLag,
+    LimitingTimestampAndWallClockLag,
+    WithIngestionTime,
+)
+from eventtide.policies._by_rows import (
+    MaxEventTime,
+    MinEventTime,
+    MinEventTimeOfAll,
+    Storm,
+    WithFixedLag,
+)
+from eventtide.policies._combined import MaxOf, MinOf
+
+if TYPE_CHECKING:
+    from eventtide.policies._base import WatermarkPolicy
+
+__all__ = ["PunctuationPolicies", "WatermarkPolicies"]
+
+
+class WatermarkPolicies:
+    """The policies of Jet 0.5's class of the same name, and later policies.
+
+    .. versionadded:: 0.1
+
+    Each attribute is the policy's class, so its parameters are documented there. Durations are
+    text (``"5s"``, ``"PT5S"``) or ``timedelta``.
+
+    Examples
+    --------
+    >>> WatermarkPolicies.with_fixed_lag("5s").throttle_by_frame("1s")
+    WatermarkPolicies.with_fixed_lag(lag='5s').throttle_by_frame('1s')
+    >>> lull = WatermarkPolicies.limiting_lag_and_lull(lag="5s", max_lull="30s")
+    >>> WatermarkPolicies.max_of(lull, WatermarkPolicies.limiting_real_time_lag("1h")).explain()
+    max_of: the highest of these; known as soon as one of them is
+    ...
+    """
+
+    with_fixed_lag = WithFixedLag
+    limiting_lag_and_delay = LimitingLagAndDelay
+    limiting_lag_and_lull = LimitingLagAndLull
+    limiting_timestamp_and_wall_clock_lag = LimitingTimestampAndWallClockLag
+    limiting_real_time_lag = LimitingRealTimeLag
+    with_ingestion_time = WithIngestionTime
+    min_event_time = MinEventTime
+    min_event_time_of_all = MinEventTimeOfAll
+    max_event_time = MaxEventTime
+    storm = Storm
+
+    @staticmethod
+    def min_of(*policies: WatermarkPolicy) -> MinOf:
+        """Return the policy that follows the lowest of these; see `MinOf`.
+
+        .. versionadded:: 0.1
+        """
+        return MinOf(policies)
+
+    @staticmethod
+    def max_of(*policies: WatermarkPolicy) -> MaxOf:
+        """Return the policy that follows the highest of these; see `MaxOf`.
+
+        .. versionadded:: 0.1
+        """
+        return MaxOf(policies)
+
+
+class PunctuationPolicies:
+    """The Jet policies under the class name that they had before Jet 0.4.
+
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> PunctuationPolicies.with_fixed_lag("5s") == WatermarkPolicies.with_fixed_lag("5s")
+    True
+    """
+
+    with_fixed_lag = WithFixedLag
+    limiting_lag_and_delay = LimitingLagAndDelay
+    limiting_lag_and_lull = LimitingLagAndLull
+    limiting_timestamp_and_wall_clock_lag = LimitingTimestampAndWallClockLag

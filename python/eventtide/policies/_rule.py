@@ -1,0 +1,57 @@
+"""The base of policies and decorators: a name, checked options, equality by options, a repr."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import MISSING, dataclass, fields
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Rule"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rule(ABC):
+    """A named rule with parameters, which keeps its arguments as they were written.
+
+    Two rules are equal if their options for the JVM are equal: ``"60s"`` equals ``"1m"``.
+    """
+
+    name: ClassVar[str]
+    """The name in Python and in the JVM, which is also that of the constructor."""
+
+    def __post_init__(self) -> None:
+        """Check the parameters early, so that the traceback shows the line of the caller."""
+        self.to_options()
+
+    @abstractmethod
+    def parameters(self) -> dict[str, str]:
+        """Return the checked parameters as the JVM reads them, without the rule's name."""
+
+    @abstractmethod
+    def to_options(self) -> dict[str, str]:
+        """Return the flat map that the JVM codec reads."""
+
+    @property
+    @abstractmethod
+    def meaning(self) -> str:
+        """The description of the rule for `explain`, in one line."""
+
+    def written(self) -> Iterator[tuple[str, object]]:
+        """Yield the parameters as they were written, without those that have their default."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.default is MISSING or value != field.default:
+                yield field.name, value
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both rules have the same name and options for the JVM."""
+        if not isinstance(other, Rule):
+            return NotImplemented
+        return self.name == other.name and self.to_options() == other.to_options()
+
+    def __hash__(self) -> int:
+        """Return a hash of the values that `__eq__` compares."""
+        return hash((self.name, frozenset(self.to_options().items())))

@@ -1,0 +1,143 @@
+"""Row values in a comparable and readable form: times are text in UTC."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    MapType,
+    Row,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
+
+from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+RowLike: TypeAlias = "Mapping[str, Any] | Sequence[Any]"
+"""A row in a test: values by column name, or in the order of the columns."""
+
+
+def time_text(value: str | datetime) -> str:
+    """Return a time as ``2024-01-01T00:00:07Z``, with microseconds only if they are not zero.
+
+    A time without a zone is in UTC.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The text is not ISO 8601.
+    ArgumentTypeError
+        The value is neither text nor a datetime.
+    """
+    moment = _parsed(value)
+    zoned = moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
+    return zoned.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
+
+
+def _parsed(value: object) -> datetime:
+    if isinstance(value, datetime):
+        return value
+    message = sentence(
+        "time",
+        value,
+        "is no time",
+        allowed="ISO 8601 text or a datetime",
+        fix="'2024-01-01 00:00:07'",
+    )
+    if not isinstance(value, str):
+        raise ArgumentTypeError(message)
+    try:
+        return datetime.fromisoformat(value.replace("Z", "+00:00"))
+    except ValueError:
+        raise InvalidArgumentError(message) from None
+
+
+def moment(value: str | datetime) -> datetime:
+    """Return a time as an aware datetime in UTC."""
+    return datetime.fromisoformat(time_text(value).replace("Z", "+00:00"))
+
+
+def readable(value: Any, kind: DataType) -> Any:  # noqa: ANN401 - any value a row can hold
+    """Return a value of an actual or expected row in comparable form."""
+    if value is None:
+        return None
+    if isinstance(kind, (TimestampType, TimestampNTZType)):
+        return time_text(value)
+    if isinstance(kind, StructType):
+        return readable_row(value, kind)
+    if isinstance(kind, ArrayType):
+        return [readable(item, kind.elementType) for item in value]
+    if isinstance(kind, MapType):
+        return {key: readable(item, kind.valueType) for key, item in value.items()}
+    return value
+
+
+def readable_row(row: RowLike, schema: StructType) -> dict[str, Any]:
+    """Return a row as a dict by column name.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The columns of the row are not those of the schema.
+    """
+    names = schema.fieldNames()
+    if isinstance(row, Row):
+        given = row.asDict()
+    elif isinstance(row, dict):
+        given = dict(row)
+    elif isinstance(row, str) or len(row) != len(names):
+        raise _other_columns(row, names)
+    else:
+        given = dict(zip(names, row, strict=True))
+    if set(given) != set(names):
+        raise _other_columns(row, names)
+    return {field.name: readable(given[field.name], field.dataType) for field in schema.fields}
+
+
+def storable(row: RowLike, schema: StructType) -> tuple[Any, ...]:
+    """Return a row in the form that ``createDataFrame`` requires, with aware datetimes.
+
+    Columns that a dict omits are null.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The row has a column that is not in the schema, or another number of values.
+    """
+    names = schema.fieldNames()
+    if isinstance(row, str) or (isinstance(row, dict) and not set(row) <= set(names)):
+        raise _other_columns(row, names)
+    values = [row.get(name) for name in names] if isinstance(row, dict) else list(row)
+    if len(values) != len(names):
+        raise _other_columns(row, names)
+    return tuple(
+        _stored(value, field.dataType) for value, field in zip(values, schema.fields, strict=True)
+    )
+
+
+def _other_columns(row: RowLike, names: Sequence[str]) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        sentence(
+            "row",
+            row,
+            "does not have the columns of the schema",
+            allowed=f"a dict or a tuple of {', '.join(names)}",
+            fix="script.rows([(...), (...)]), a list of rows for each batch",
+        )
+    )
+
+
+def _stored(value: Any, kind: DataType) -> Any:  # noqa: ANN401 - any value a row can hold
+    if isinstance(value, (str, datetime)):
+        if isinstance(kind, TimestampType):
+            return moment(value)
+        if isinstance(kind, TimestampNTZType):
+            return moment(value).replace(tzinfo=None)
+    return value

@@ -1,0 +1,108 @@
+"""The entry point of VoltSP windows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eventtide.voltsp._reading import read_window
+from eventtide.voltsp._window import VoltSPWindow
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Windows"]
+
+
+class Windows:
+    """VoltSP's windows, with VoltSP's names in snake_case.
+
+    .. versionadded:: 0.1
+
+    Each method returns a builder; `VoltSPWindow.over` creates the window over rows.
+
+    Examples
+    --------
+    >>> from eventtide import WatermarkStrategy, Windows, WindowTrigger
+    >>> hourly = (
+    ...     Windows.tumbling_time_window()
+    ...     .with_window_span("1h")
+    ...     .with_key_extractor("user_id")
+    ...     .with_time_config_builder(
+    ...         lambda builder: builder.with_event_time_extractor("ts")
+    ...         .with_watermark_strategy(WatermarkStrategy.MIN_EVENT_TIME)
+    ...         .with_idle_timeout("5m")
+    ...     )
+    ...     .with_aggregate_definition(lambda builder: builder.count().sum("total", "amount"))
+    ...     .emit(WindowTrigger.at_window_end)
+    ... )
+    >>> hourly.over(events).results.writeStream.format("console")  # doctest: +SKIP
+    """
+
+    @staticmethod
+    def tumbling_time_window() -> VoltSPWindow:
+        """Begin adjacent windows, which require a span.
+
+        .. versionadded:: 0.1
+        """
+        return VoltSPWindow("tumbling_time_window")
+
+    @staticmethod
+    def sliding_time_window() -> VoltSPWindow:
+        """Begin overlapping windows, which require a span and a slide.
+
+        .. versionadded:: 0.1
+        """
+        return VoltSPWindow("sliding_time_window")
+
+    @staticmethod
+    def session_window() -> VoltSPWindow:
+        """Begin sessions, which require an idle timeout as their gap.
+
+        .. versionadded:: 0.1
+        """
+        return VoltSPWindow("session_window")
+
+    @staticmethod
+    def tumbling_count_window() -> VoltSPWindow:
+        """Begin adjacent count windows, which require a span in rows.
+
+        .. versionadded:: 0.1
+        """
+        return VoltSPWindow("tumbling_count_window")
+
+    @staticmethod
+    def sliding_count_window() -> VoltSPWindow:
+        """Begin overlapping count windows, which require a span and a slide in rows.
+
+        .. versionadded:: 0.1
+        """
+        return VoltSPWindow("sliding_count_window")
+
+    @staticmethod
+    def from_yaml(text: str | Path) -> VoltSPWindow:
+        """Read a window from a YAML document; see `from_yaml`.
+
+        .. versionadded:: 0.1
+
+        The document does not describe rows: `VoltSPWindow.over` creates the window over rows.
+        `VoltSPWindow.to_yaml` writes a document.
+
+        Parameters
+        ----------
+        text : str or Path
+            The document, or its file.
+
+        Raises
+        ------
+        InvalidArgumentError, ArgumentTypeError, InvalidDurationError
+            The first error, with its line and its key.
+        SetupError
+            The extra ``eventtide[yaml]`` is not installed.
+
+        Examples
+        --------
+        >>> Windows.from_yaml("session-window: {timeConfig: {idleTimeout: 5m}, aggregateDefinition:"
+        ...                   " {builder: [{type: count}]}}")
+        Windows.session_window().with_time_config(TimeConfig(idle_timeout='5m'))...
+        """
+        return read_window(text)

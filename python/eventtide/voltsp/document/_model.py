@@ -1,0 +1,241 @@
+"""The model of a document: its keys and their places.
+
+The builder checks the values, so that each error has one text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
+
+from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
+from eventtide.voltsp.document._wording import camel
+
+__all__ = [
+    "AggregateEntry",
+    "Aggregates",
+    "Emitter",
+    "Pipeline",
+    "TimeConfigEntry",
+    "TriggerEntry",
+    "WindowEntry",
+]
+
+_SEVERAL = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+_TRIGGERS = {
+    "anyOf": [
+        {"enum": ["atWindowEnd", "onUpdate"]},
+        *(
+            {
+                "type": "object",
+                "properties": {name: {"type": kind}},
+                "required": [name],
+                "additionalProperties": False,
+            }
+            for name, kind in {"every": "string", "everyRows": "integer", "when": "string"}.items()
+        ),
+    ]
+}
+
+_Text: TypeAlias = Annotated[Any, WithJsonSchema({"type": "string"})]
+_Length: TypeAlias = Annotated[Any, WithJsonSchema({"type": "string", "examples": ["5s", "1h"]})]
+_Span: TypeAlias = Annotated[Any, WithJsonSchema({"type": ["string", "integer"]})]
+_Number: TypeAlias = Annotated[Any, WithJsonSchema({"type": "integer", "minimum": 1})]
+_Several: TypeAlias = Annotated[Any, WithJsonSchema(_SEVERAL)]
+
+
+class _Part(BaseModel):
+    """A mapping of the document, without extra keys."""
+
+    model_config = ConfigDict(
+        extra="forbid", alias_generator=camel, use_attribute_docstrings=True, frozen=True
+    )
+    instead: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """VoltSP keys that are not supported here, each with an alternative."""
+    unknown: ClassVar[str] = "is an unknown key"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_keys(cls, data: object) -> object:
+        known = _keys(cls)
+        allowed = ", ".join(known)
+        if not isinstance(data, dict):
+            problem, fix = f"has type {type(data).__name__}", f"{known[0]}: ... below it"
+            allowed = f"a mapping of {allowed}"
+            raise ArgumentTypeError(sentence("", data, problem, allowed=allowed, fix=fix))
+        for key, value in data.items():
+            if key in cls.instead:
+                raise _wrong(key, "has no place here", allowed, cls.instead[key])
+            if key not in known:
+                near = get_close_matches(key, known, n=1, cutoff=0.5) or known[:1]
+                raise _wrong(key, cls.unknown, allowed, f"{near[0]} in its place")
+            if value is None:
+                raise _wrong(key, "is empty", "a value", f"leave {key} out")
+        return data
+
+
+def _needing(*keys: str) -> ConfigDict:
+    """Return a configuration that adds keys required by the builder to the schema."""
+    return ConfigDict(json_schema_extra={"required": list(keys)})
+
+
+def _wrong(key: str, problem: str, allowed: str, fix: str) -> InvalidArgumentError:
+    """Return the error about a key, regardless of its value."""
+    return InvalidArgumentError(f"{key}={problem}. Allowed: {allowed}. Try: {fix}.")
+
+
+class TimeConfigEntry(_Part):
+    """How the window handles time."""
+
+    event_time_extractor: _Text = None
+    """The event time: a column or an SQL expression; without it, the time of processing."""
+    watermark_strategy: Annotated[
+        Any, WithJsonSchema({"enum": ["MIN_EVENT_TIME", "MAX_EVENT_TIME"]})
+    ] = None
+    """How the watermark follows the rows of a batch."""
+    delay_window_close: _Length = None
+    """So much longer a window stays open."""
+    idle_timeout: _Length = None
+    """A key that is silent for so long gives what it holds; the gap of a session window."""
+    idle_timeout_clock: Annotated[
+        Any, WithJsonSchema({"enum": ["PROCESSING_TIME", "EVENT_TIME"]})
+    ] = None
+    """What silence is measured by."""
+    scope: _Several = None
+    """Which keys have a watermark together: key, global, or columns."""
+    late_rule: Annotated[
+        Any, WithJsonSchema({"enum": ["behind_watermark", "frame_closed", "window_closed"]})
+    ] = None
+    """When a row is late."""
+    heartbeat: _Length = None
+    """Silent keys are looked for at least so often."""
+    key_ttl: _Length = None
+    """A key is forgotten so long after its last row, if it has no open window."""
+    max_rows_per_batch: _Number = None
+    """The watermark of a key moves after so many of its rows, wherever batches are cut."""
+
+
+def _keys(part: type[_Part]) -> list[str]:
+    return [str(field.alias) for field in part.model_fields.values()]
+
+
+class AggregateEntry(_Part):
+    """One aggregate."""
+
+    type: Annotated[
+        Any, WithJsonSchema({"enum": ["count", "sum", "avg", "min", "max", "expression"]})
+    ] = None
+    """What it is."""
+    column: _Text = None
+    """What it is over: a column or an SQL expression of the rows."""
+    expression: _Text = None
+    """An SQL expression that is an aggregate, for the type of that name."""
+    name: _Text = Field(None, alias="as")
+    """The name of its column in the results."""
+
+
+class Aggregates(_Part):
+    """What the window computes."""
+
+    instead = MappingProxyType({"from": "leave from out, since rows have no class"})
+    builder: list[AggregateEntry] = []
+    """The aggregates, one after the other."""
+
+
+class TriggerEntry(_Part):
+    """When the window gives a result."""
+
+    instead = MappingProxyType(
+        {
+            "processors": "results.where(\"trigger = 'at_window_end'\") in Python",
+            "sink": "results.writeStream in Python",
+        }
+    )
+    trigger: Annotated[Any, WithJsonSchema(_TRIGGERS)] = None
+    """At its end, after each batch with rows of it, by the clock, by rows, or on a condition."""
+
+
+class WindowEntry(_Part):
+    """A window; which of the keys it has depends on its kind."""
+
+    instead = MappingProxyType(
+        {"exceptionHandler": "Windows.from_yaml(text).with_exception_handler(handle) in Python"}
+        | {key: f"{key} below timeConfig" for key in _keys(TimeConfigEntry)}
+    )
+    window_span: _Span = None
+    """How long it is: a duration, or a number of rows for windows that count."""
+    slide: _Span = Field(None, alias="slideBy")
+    """How far windows are apart that overlap."""
+    key_extractor: _Several = None
+    """What tells keys apart: columns or SQL expressions."""
+    time_config: TimeConfigEntry = Field(default_factory=TimeConfigEntry)
+    """How it handles time."""
+    maximum_duration: _Length = None
+    """How long a session may be at the most."""
+    touching: Annotated[Any, WithJsonSchema({"enum": ["separate", "merge"]})] = None
+    """Whether rows exactly one gap apart are of two sessions or of one."""
+    aggregate_definition: Aggregates = Field(default_factory=Aggregates)
+    """What it computes."""
+    late: Annotated[Any, WithJsonSchema({"enum": ["log", "count", "fail"]})] = None
+    """What becomes of late rows."""
+    late_to: _Text = None
+    """The folder of the late log."""
+    triggers: list[TriggerEntry] = []
+    """When it gives results; once, at its end, if there are none."""
+
+
+class SpanEntry(WindowEntry):
+    """A window that is so long, side by side with the next."""
+
+    model_config = _needing("windowSpan", "aggregateDefinition")
+
+
+class SlidingEntry(WindowEntry):
+    """A window that is so long, and overlaps the next."""
+
+    model_config = _needing("windowSpan", "slideBy", "aggregateDefinition")
+
+
+class SessionEntry(WindowEntry):
+    """A window that ends with a gap."""
+
+    model_config = _needing("timeConfig", "aggregateDefinition")
+
+
+def _kebab(name: str) -> str:
+    return name.replace("_", "-")
+
+
+class Emitter(_Part):
+    """The window, by its kind."""
+
+    unknown = "is no kind of window, and nothing else is made here"
+    model_config = ConfigDict(alias_generator=_kebab)
+    tumbling_time_window: SpanEntry | None = None
+    sliding_time_window: SlidingEntry | None = None
+    session_window: SessionEntry | None = None
+    tumbling_count_window: SpanEntry | None = None
+    sliding_count_window: SlidingEntry | None = None
+
+
+class Pipeline(Emitter):
+    """A document: the window by its kind, or as the emitter of a pipeline."""
+
+    unknown = _Part.unknown
+    instead = MappingProxyType(
+        {
+            "source": "et.from_yaml(text, df), whose rows are those of df",
+            "processors": "df.where(...) and the like before et.from_yaml(text, df)",
+            "sink": "et.from_yaml(text, df).results.writeStream",
+        }
+    )
+    version: Literal[1] = 1
+    """The version of the form."""
+    name: Annotated[str, Field(strict=True)] = ""
+    """For the reader; a query has the name that its writer gives it."""
+    emitter: Emitter = Field(default_factory=Emitter)
+    """The window, as VoltSP's pipelines have it."""

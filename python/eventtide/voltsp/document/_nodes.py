@@ -1,0 +1,111 @@
+"""YAML text as plain data with line numbers."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import yaml
+
+from eventtide.errors import ArgumentTypeError, EventtideError, InvalidArgumentError
+from eventtide.voltsp.document._wording import Lines, Path, placed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Document", "parse"]
+
+
+@dataclass(frozen=True)
+class Document:
+    """Plain data with the line numbers of its values."""
+
+    data: object
+    lines: Lines
+
+    @contextmanager
+    def at(self, path: Path, hidden: int = 0) -> Iterator[None]:
+        """Add the place of a value to errors in the block; see `placed`."""
+        try:
+            yield
+        except EventtideError as error:
+            raise placed(error, path, self.lines, hidden) from None
+
+
+def parse(text: str) -> Document:
+    """Parse one YAML document without duplicate keys.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The text is not YAML, has a duplicate key, or has an alias.
+    ArgumentTypeError
+        A key is not text.
+    """
+    try:
+        reader = _Reader(loader := yaml.SafeLoader(text))
+        node = loader.get_single_node()
+        data = {} if node is None else reader.value(node, ())
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise _refused(mark.line + 1 if mark else 1, error.problem or error.context) from None
+    except (yaml.YAMLError, RecursionError) as error:  # an invalid character, deep nesting
+        raise _refused(1, str(error).partition("\n")[0]) from None
+    return Document(data, {(): 1, **reader.lines})
+
+
+class _Reader:
+    """Converts nodes to plain data, and records their lines."""
+
+    def __init__(self, loader: yaml.SafeLoader) -> None:
+        self.lines: dict[Path, int] = {}
+        self._loader = loader
+        self._seen: set[int] = set()
+
+    def value(self, node: yaml.Node, path: Path) -> object:
+        """Return the value of a node."""
+        line = self.lines.setdefault(path, node.start_mark.line + 1)
+        if id(node) in self._seen:  # a few nested aliases could exhaust the memory
+            raise InvalidArgumentError(
+                f"line {line}: an alias is not followed. Allowed: each value where it belongs. Try:"
+                " the value again."
+            )
+        self._seen.add(id(node))
+        if isinstance(node, yaml.ScalarNode):
+            return self._scalar(node)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(one, (*path, i)) for i, one in enumerate(node.value)]
+        return self._mapping(node, path)
+
+    def _scalar(self, node: yaml.ScalarNode) -> object:
+        try:
+            return self._loader.construct_object(node)
+        except ValueError as error:  # a date that does not exist
+            raise _refused(node.start_mark.line + 1, str(error)) from None
+
+    def _mapping(self, node: yaml.Node, path: Path) -> dict[str, object]:
+        items: dict[str, object] = {}
+        for key_node, value_node in node.value:
+            key, line = self._key(key_node), key_node.start_mark.line + 1
+            place = (*path, key)
+            if key in items:
+                message = f"line {line}, {key}: is there twice, first on line {self.lines[place]}."
+                raise InvalidArgumentError(f"{message} Allowed: each key once. Try: leave one out.")
+            self.lines[place] = line
+            items[key] = self.value(value_node, place)
+        return items
+
+    def _key(self, node: yaml.Node) -> str:
+        key = self._scalar(node) if isinstance(node, yaml.ScalarNode) else None
+        if isinstance(key, str):
+            return key
+        message = f"line {node.start_mark.line + 1}: a key is no text. Allowed: names, such as"
+        raise ArgumentTypeError(f"{message} windowSpan. Try: quotes around it.")
+
+
+def _refused(line: int, problem: str | None) -> InvalidArgumentError:
+    message = f"line {line}: cannot be read as YAML: {problem}. Allowed: one document of keys and"
+    return InvalidArgumentError(
+        f"{message} values. Try: quotes around what YAML takes for its own."
+    )

@@ -1,0 +1,136 @@
+"""Builder errors in terms of a YAML document: the line, the key, and the fix."""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from eventtide.errors import EventtideError
+
+__all__ = ["Lines", "Path", "camel", "placed"]
+
+Path: TypeAlias = tuple[str | int, ...]
+"""The keys and positions that lead to a value."""
+
+Lines: TypeAlias = "Mapping[Path, int]"
+"""The line of each value's key, from 1."""
+
+
+def camel(name: str) -> str:
+    """Return a Python name as a YAML key.
+
+    Examples
+    --------
+    >>> camel("idle_timeout_clock")
+    'idleTimeoutClock'
+    """
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))
+
+
+_OF_TIME = [
+    "event_time_extractor",
+    "watermark_strategy",
+    "delay_window_close",
+    "idle_timeout_clock",
+    "idle_timeout",
+    "late_rule",
+    "scope",
+    "heartbeat",
+    "key_ttl",
+    "max_rows_per_batch",
+]
+_OF_WINDOW = [
+    "window_span",
+    "key_extractor",
+    "aggregate_definition",
+    "maximum_duration",
+    "touching",
+    "late",
+    "late_to",
+]
+_KEYS: Mapping[str, Path] = MappingProxyType(
+    {name: ("timeConfig", camel(name)) for name in _OF_TIME}
+    | {name: (camel(name),) for name in _OF_WINDOW}
+    | {"slide": ("slideBy",), "name": ("as",), "emit": ("triggers",)}
+    | {name: (name,) for name in ("column", "expression", "type")}
+    | {name: (camel(name),) for name in ("at_window_end", "on_update", "every_rows")}
+)
+"""The paths of the builder's arguments, relative to the window or the aggregate."""
+
+_SNAKE_KINDS = re.compile(r"(tumbling|sliding|session)(_time|_count)?_window")
+
+# Patterns that replace the Python calls in a builder's fix with YAML keys.
+_CALLS = (
+    (r"^\.with_time_config_builder\(lambda b: b\.(.*)\)", r".\1"),
+    (r"^\.with_aggregate_definition\(.*\)", "aggregateDefinition: {builder: [{type: count}]}"),
+    (r"^\.emit\(.*\)", "triggers: [{trigger: atWindowEnd}]"),
+    (r"^\.with_(\w+)\(('.*', '.*')\)", r"\1=[\2]"),
+    (r"^\.with_(\w+)\((.*)\)", r"\1=\2"),
+    (r"Windows\.(\w+)\(\)", r"\1"),
+    (r"(TimeSource|WatermarkStrategy)\.", ""),
+)
+
+
+def placed(error: EventtideError, path: Path, lines: Lines, hidden: int) -> EventtideError:
+    """Return an error of the same class with the place of its argument in the document.
+
+    Parameters
+    ----------
+    error : EventtideError
+        An error with a message of `errors.sentence`.
+    path : tuple of str or int
+        The path of the window, the item or the value of the error.
+    lines : mapping
+        The lines of all values.
+    hidden : int
+        The number of keys at the start of the path that are not shown.
+    """
+    name, _, problem = str(error).partition("=")
+    where = _where(name, path, lines)
+    known = next(where[:n] for n in range(len(where), -1, -1) if where[:n] in lines)
+    key = _shown(where[hidden:] or where[-1:])
+    return type(error)(f"line {lines[known]}{', ' if key else ''}{key}: {_in_yaml(problem)}")
+
+
+def _where(name: str, path: Path, lines: Lines) -> Path:
+    """Return the actual or expected path of an argument, `path` itself if it has no key."""
+    if path[-1:] == (name,) or not name:
+        return path
+    if (*path, name) in lines:
+        return (*path, name)
+    if camel(name) in path:
+        return path
+    if name in _KEYS:
+        return (*path, *_KEYS[name])
+    return (*path, camel(name)) if (*path, camel(name)) in lines else path
+
+
+def _shown(path: Path) -> str:
+    """Return a path as text, such as ``triggers[0].trigger``."""
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return "".join(parts).removeprefix(".")
+
+
+def _in_yaml(text: str) -> str:
+    problem, _, fix = text.rpartition(" Try: ")
+    problem = re.sub("^None has type NoneType", "None is missing", problem)
+    for pattern, instead in _CALLS:
+        fix = re.sub(pattern, instead, fix)
+    fix = re.sub(r"^(\w+)=(?:'([^']*)'|([^']*|\[.*\]))(?=\.$)", r"\1: \2\3", _named(fix))
+    return f"{_named(problem.removeprefix('None '))} Try: {fix}"
+
+
+def _named(text: str) -> str:
+    return re.sub(r"\b[a-z]+(?:_[a-z]+)+\b|\b(?:slide|name)(?==)", _key, text)
+
+
+def _key(found: re.Match[str]) -> str:
+    word = found[0]
+    if _SNAKE_KINDS.fullmatch(word):
+        return word.replace("_", "-")
+    return str(_KEYS[word][-1]) if word in _KEYS else word

@@ -1,0 +1,141 @@
+"""The window builder that `et.window` returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from eventtide import _jvm
+from eventtide._watermark import with_ingestion_time
+from eventtide.windows._checks import check
+from eventtide.windows._closing import Closing
+from eventtide.windows._explained import explained
+from eventtide.windows._framing import Framing
+from eventtide.windows._timing import Timing
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from typing_extensions import Self
+
+__all__ = ["WindowBuilder", "window"]
+
+PROCESSING_TIME = "_processing_time"
+
+
+def window(df: DataFrame) -> WindowBuilder:
+    """Begin a window over a DataFrame; its methods configure it, `results` is the output.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    df : DataFrame
+        A streaming DataFrame, or a batch DataFrame, whose result is the final rows.
+
+    Returns
+    -------
+    WindowBuilder
+        A builder without settings. It requires at least a kind of window and an aggregate.
+
+    Raises
+    ------
+    ArgumentTypeError
+        `df` is not a DataFrame.
+
+    Examples
+    --------
+    >>> import eventtide as et
+    >>> counts = (  # doctest: +SKIP
+    ...     et.window(events)
+    ...     .event_time("ts", et.WatermarkPolicies.with_fixed_lag("5s"))
+    ...     .key_by("user")
+    ...     .sliding("1m", every="1s")
+    ...     .agg(F.count("*").alias("n"))
+    ... )
+    >>> counts.results.writeStream.format("console").start()  # doctest: +SKIP
+    """
+    return WindowBuilder(df)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WindowBuilder(Framing, Timing, Closing):
+    """An immutable builder of a window over a DataFrame; `window` creates one.
+
+    .. versionadded:: 0.1
+
+    Each method returns a new builder and does not change this one. A second call of a method
+    replaces the setting of the first. Each argument is checked in its method; combinations of
+    settings are checked when `results` is read.
+
+    Attributes
+    ----------
+    df : DataFrame
+        The input rows.
+    settings : Settings
+        The arguments of the methods.
+    """
+
+    @cached_property
+    def results(self) -> DataFrame:
+        """The result: ``window`` (a struct of ``start`` and ``end``), the keys, the aggregates.
+
+        .. versionadded:: 0.1
+
+        With `early`, `updates`, `idle_timeout` or a trigger before the end it also has the pane
+        columns: ``pane_index`` INT from 0 on, ``pane_timing`` STRING (``early``, ``on_time`` or
+        ``late``) and ``is_last`` BOOLEAN. With `emit` it also has ``trigger`` STRING. It is
+        created at the first access and cached. On a stream its output mode is append; on a batch
+        it has the final row of every window.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The kind of window or the aggregate is missing, or two settings contradict each other.
+        UnsupportedPlanError, ColumnTypeError, DuplicateWatermarkError
+            The plan is not valid; see `with_watermark`.
+        SetupError
+            Eventtide is not installed in the session, or its version differs.
+        """
+        check(self.settings)
+        settings, time, scope = (
+            self.settings,
+            self.settings.event_time,
+            self.settings.watermark_scope,
+        )
+        df, event_time = self.df, None if time is None else time.column
+        if settings.processing_time:
+            df, event_time = with_ingestion_time(df, PROCESSING_TIME), PROCESSING_TIME
+        made = _jvm.window(
+            df,
+            event_time=event_time,
+            watermark=None if time is None else time.watermark,
+            substream=[] if time is None else time.parts,
+            keys=settings.key_by,
+            aggregates=settings.agg,
+            when=settings.condition,
+            scope=[] if scope is None else scope.columns,
+            options=settings.to_options(),
+        )
+        return made if settings.execution is None else settings.execution.applied(made)
+
+    def explain(self) -> None:
+        """Print a description of the window, and what stock Spark would do.
+
+        .. versionadded:: 0.1
+        """
+        print(self.explained())  # noqa: T201 - as DataFrame.explain does
+
+    def explained(self) -> str:
+        """Return the text that `explain` prints.
+
+        .. versionadded:: 0.1
+        """
+        return explained(self.settings, check(self.settings))
+
+    def over(self, df: DataFrame) -> Self:
+        """Return the same window over other rows, such as a batch of a query's input rows.
+
+        .. versionadded:: 0.1
+        """
+        return replace(self, df=df)

@@ -1,0 +1,122 @@
+"""Checks of combinations of window settings; single values are checked in the builder methods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eventtide._text.durations import in_words, micros
+from eventtide.errors import InvalidDurationError, refused, sentence
+from eventtide.windows._result_checks import check_results
+from eventtide.windows._shapes import Framed
+from eventtide.windows._time_checks import check_time
+from eventtide.windows._zones import read_origin
+
+if TYPE_CHECKING:
+    from eventtide.windows._settings import Settings
+    from eventtide.windows._shapes import Shape
+
+__all__ = ["check"]
+
+_KINDS = (
+    "tumbling(size), sliding(size, every=...), cumulate(size, step=...), session(gap) or"
+    " by_count(rows)"
+)
+_OF_SIZES = ("offset", "origin", "time_zone")
+_OTHERS = ("another kind of window", "windows of a size")
+
+
+def check(settings: Settings) -> Shape:
+    """Reject settings that contradict each other or lack a kind of window or an aggregate.
+
+    Returns
+    -------
+    Shape
+        The kind of window, which is required.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The first invalid setting, with a suggested fix.
+    """
+    shape = settings.shape
+    if shape is None:
+        raise refused("kind", None, "is missing", allowed=_KINDS, fix=".tumbling('1m')")
+    if settings.agg and settings.execution is not None:
+        problem = f"stands beside {settings.execution!r}"
+        allowed, fix = "agg(...) or execute(...), one of the two", "leave agg out"
+        raise refused("agg", settings.agg, problem, allowed=allowed, fix=fix)
+    if not settings.agg and settings.execution is None:
+        allowed, fix = "one aggregate or more", ".agg(F.count('*').alias('n'))"
+        raise refused("agg", settings.agg, "is missing", allowed=allowed, fix=fix)
+    if isinstance(shape, Framed):
+        _check_calendar(settings, shape)
+        _check_offset(settings, shape)
+        _check_origin(settings)
+    else:
+        _check_unframed(settings, shape)
+    _check_lateness(settings)
+    check_time(settings)
+    check_results(settings)
+    return shape
+
+
+def _check_unframed(settings: Settings, shape: Shape) -> None:
+    """Reject settings without meaning: sessions begin with a row, count windows use no time."""
+    for name in shape.without:
+        if value := getattr(settings, name):
+            problem = f"has no meaning for {shape!r}: such a window {shape.why_without}"
+            allowed = f"{name} with {_OTHERS[name in _OF_SIZES]}"
+            raise refused(name, value, problem, allowed=allowed, fix=f"leave {name} out")
+
+
+def _check_calendar(settings: Settings, shape: Framed) -> None:
+    """Reject calendar sizes without a time zone, and fixed sizes with one."""
+    zone = settings.time_zone
+    for name, span in shape.spans().items():
+        if zone is None and span.unit == "month":
+            problem = "is a calendar size, and no time zone says when its days begin"
+            allowed, fix = "calendar sizes with a time zone", ".time_zone('Europe/Berlin')"
+        elif zone is not None and span.unit == "us":
+            problem = f"has a fixed length, and time_zone={zone!r} is for calendar sizes"
+            allowed = "whole days, weeks, months or years, as text"
+            fix = f"{name}='1 day', or no time_zone"
+        else:
+            continue
+        written = shape.size if name == "size" else shape.piece
+        raise InvalidDurationError(sentence(name, written, problem, allowed=allowed, fix=fix))
+
+
+def _check_offset(settings: Settings, shape: Framed) -> None:
+    if settings.offset is None:
+        return
+    *_, frame = shape.spans().values()
+    if micros("offset", settings.offset) >= frame.least_micros:
+        problem = "is not inside a frame"
+        allowed = f"zero or more, and below {in_words(frame.least_micros)}"
+        raise InvalidDurationError(
+            sentence("offset", settings.offset, problem, allowed=allowed, fix=".offset('0s')")
+        )
+
+
+def _check_origin(settings: Settings) -> None:
+    if settings.origin is None:
+        return
+    if settings.offset is not None:
+        problem = f"says again where windows start, beside offset={settings.offset!r}"
+        fix = "leave offset out"
+        raise refused("origin", settings.origin, problem, allowed="one of the two", fix=fix)
+    origin = read_origin(settings.origin)
+    if origin.tzinfo is None and settings.time_zone is None:
+        allowed = "a time with its distance from UTC, or any time beside a time_zone"
+        fix = f".origin('{origin.isoformat()}Z')"
+        raise refused("origin", settings.origin, "has no time zone", allowed=allowed, fix=fix)
+
+
+def _check_lateness(settings: Settings) -> None:
+    lateness = settings.allowed_lateness
+    if settings.delay is None or lateness is None:
+        return
+    if settings.profile not in {None, "eventtide"}:
+        problem = f"stands beside delay={settings.delay!r} under profile={settings.profile!r}"
+        allowed = "both under profile='eventtide', one of the two under another"
+        raise refused("allowed_lateness", lateness, problem, allowed=allowed, fix="leave delay out")

@@ -1,0 +1,200 @@
+"""The second half of the builder: when windows close, and their results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, get_args
+
+from pyspark.sql import Column
+
+from eventtide._text.arguments import choice, of_type
+from eventtide._text.durations import to_iso
+from eventtide.errors import InvalidArgumentError, sentence
+from eventtide.windows._base import Described
+from eventtide.windows._handlers import LateHandler
+from eventtide.windows._profiles import LateAction, LateRule, Profile
+from eventtide.windows._settings import Early
+from eventtide.windows._triggers import trigger_list
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from eventtide._text.durations import Duration
+    from eventtide.windows._handlers import Handler, OnError
+    from eventtide.windows._triggers import WindowTrigger
+
+__all__ = ["Closing"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Closing(Described):
+    """Boundary rules, lateness, late rows, panes, and aggregates."""
+
+    def profile(self, name: Profile) -> Self:
+        """Follow the boundary rules of another system; by default ``"eventtide"``.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        name : {"eventtide", "jet", "storm", "voltsp", "spark", "flink"}
+            The system. A rule that is set by its own method takes precedence over the profile.
+        """
+        return self._with(profile=choice("profile", name, get_args(Profile)))
+
+    def late_rule(self, rule: LateRule) -> Self:
+        """Set when a row is late, which overrides the rule of the profile.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        rule : {"behind_watermark", "frame_closed", "window_closed"}
+            A row is late when its time is below the watermark, when its frame is closed, or when
+            all of its windows are closed.
+        """
+        return self._with(late_rule=choice("late_rule", rule, get_args(LateRule)))
+
+    def delay(self, delay: Duration) -> Self:
+        """Keep every window open until the watermark reaches its end plus the delay.
+
+        .. versionadded:: 0.1
+        """
+        return self._length("delay", delay)
+
+    def allowed_lateness(self, lateness: Duration) -> Self:
+        """Accept rows until the watermark is `lateness` past a window's end; see `updates`.
+
+        .. versionadded:: 0.1
+        """
+        return self._length("allowed_lateness", lateness)
+
+    def late(self, action: LateAction) -> Self:
+        """Set how late rows are handled; by default ``"log"``. All are counted.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        action : {"log", "count", "fail"}
+            Write late rows to the late log, only count them, or stop the query.
+        """
+        return self._with(late=choice("late", action, get_args(LateAction)))
+
+    def late_to(self, path: str) -> Self:
+        """Set the folder of the late log, by default ``late`` in the checkpoint.
+
+        .. versionadded:: 0.1
+        """
+        of_type("late_to", path, str, "the path of a folder", ".late_to('s3://bucket/late')")
+        return self._with(late_to=path)
+
+    def late_retention(self, keep: Duration) -> Self:
+        """Set how long late rows are retained, by default forever.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        keep : str or timedelta
+            Positive. Age is measured by the query's batch times; rows of older batches are purged.
+
+        Notes
+        -----
+        Rows that a handler or a stream over ``eventtide-late`` has not read are retained until it
+        has read them; see `forget_late_reader`. If a query has several windows, all of them must
+        set a retention, and the longest applies.
+        """
+        to_iso("late_retention", keep, positive=True)
+        return self._with(late_retention=keep)
+
+    def on_late(self, handler: Handler, *, on_error: OnError = "fail") -> Self:
+        """Call a function with the late rows of each batch that has late rows.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        handler : callable
+            ``fn(df, context)``: the late rows as a DataFrame, and a `LateContext` that describes
+            them.
+        on_error : {"fail", "log"}
+            Whether an error of the handler stops the query or is only logged.
+
+        Notes
+        -----
+        `start` runs the calls after a batch was committed, concurrently with the query. There is
+        one call for each batch that has late rows, in order, at least once.
+        """
+        return self._with(on_late=LateHandler(handler, on_error))
+
+    def early(
+        self,
+        *,
+        every: Duration | None = None,
+        rows: int | None = None,
+        when: str | Column | None = None,
+    ) -> Self:
+        """Emit results before a window closes, as early panes.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        every : str or timedelta, optional
+            The interval in processing time, positive. It applies while the window has new rows.
+        rows : int, optional
+            The number of rows of the window between results, at least one.
+        when : str or Column, optional
+            A condition: SQL text or a Column over the results of `agg`, by their names. A result
+            is emitted when it becomes true.
+        """
+        return self._with(early=Early(every, rows, when))
+
+    def updates(self) -> Self:
+        """Emit a result at the window's end, and another when rows within the lateness arrive.
+
+        .. versionadded:: 0.1
+
+        Without `updates` a window with an allowed lateness has one result, at the end of the
+        lateness.
+        """
+        return self._with(updates=True)
+
+    def discarding(self) -> Self:
+        """Make each pane hold the rows since the previous pane, in place of all rows.
+
+        .. versionadded:: 0.1
+        """
+        return self._with(discarding=True)
+
+    def emit(self, *triggers: WindowTrigger | str) -> Self:
+        """Set the triggers of a window's results, in place of `early` and `updates`.
+
+        .. versionadded:: 0.1
+
+        Results then have one more column, ``trigger`` STRING: the name of the trigger that fired.
+
+        Parameters
+        ----------
+        *triggers : WindowTrigger or str
+            One or more, each at most once. A trigger without a value can be given by its name.
+        """
+        return self._with(emit=trigger_list(triggers))
+
+    def agg(self, *columns: Column) -> Self:
+        """Set the aggregates: any Spark aggregates that can be merged.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        *columns : Column
+            One or more, preferably with an alias: ``F.sum("amount").alias("total")``.
+        """
+        allowed, fix = "aggregates, one after the other", ".agg(F.count('*').alias('n'))"
+        if not columns:
+            raise InvalidArgumentError(sentence("agg", (), "is empty", allowed=allowed, fix=fix))
+        for column in columns:
+            of_type("agg", column, Column, allowed, fix)
+        return self._with(agg=columns)

@@ -1,0 +1,87 @@
+"""The event time of a window and, if the window defines one, its watermark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from eventtide._text.arguments import of_type
+from eventtide._text.columns import substream_parts
+from eventtide._watermark import MAX_SUBSTREAMS, watermark_options
+from eventtide.errors import InvalidArgumentError, sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyspark.sql import Column
+
+    from eventtide._text.columns import Substream
+    from eventtide._text.durations import Duration
+    from eventtide._watermark import OnRestart, SubstreamTtl
+    from eventtide.policies import WatermarkPolicy
+
+__all__ = ["EventTime"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EventTime:
+    """The arguments of `WindowBuilder.event_time`, as they were written.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An argument is invalid, or requires a policy and there is no policy.
+    """
+
+    column: str
+    policy: WatermarkPolicy | None = None
+    substream: Substream | None = None
+    idle_timeout: Duration | None = None
+    expected: int | Iterable[str] | None = None
+    max_substreams: int = MAX_SUBSTREAMS
+    substream_ttl: SubstreamTtl | None = None
+    max_clock_step: Duration | None = None
+    on_restart: OnRestart = "hold_until_caught_up"
+
+    def __post_init__(self) -> None:
+        """Check the arguments early, so that the traceback shows the line of the caller."""
+        of_type("event_time", self.column, str, "a column name", ".event_time('ts')")
+        _, *options = self._written()
+        if self.watermark is None and options:
+            name, value = options[0]
+            problem, allowed = "belongs to a policy, and there is none", f"{name} beside a policy"
+            fix = "policy=WatermarkPolicies.with_fixed_lag('5s')"
+            raise InvalidArgumentError(sentence(name, value, problem, allowed=allowed, fix=fix))
+
+    @cached_property
+    def watermark(self) -> dict[str, str] | None:
+        """The watermark options for the JVM. None if there is no policy."""
+        if self.policy is None:
+            return None
+        return watermark_options(
+            self.policy,
+            idle_timeout=self.idle_timeout,
+            expected=self.expected,
+            max_substreams=self.max_substreams,
+            substream_ttl=self.substream_ttl,
+            max_clock_step=self.max_clock_step,
+            on_restart=self.on_restart,
+        )
+
+    @cached_property
+    def parts(self) -> list[str | Column]:
+        """The columns that identify a substream."""
+        return substream_parts(self.substream)
+
+    def __repr__(self) -> str:
+        """Return the method call that creates this."""
+        (_, column), *others = self._written()
+        arguments = [repr(column), *(f"{name}={value!r}" for name, value in others)]
+        return f"event_time({', '.join(arguments)})"
+
+    def _written(self) -> list[tuple[str, object]]:
+        """Return the arguments that differ from their defaults."""
+        values = [(field, getattr(self, field.name)) for field in fields(self)]
+        # By identity, because comparing a Column returns another Column.
+        return [(field.name, value) for field, value in values if value is not field.default]

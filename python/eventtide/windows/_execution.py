@@ -1,0 +1,133 @@
+"""A function that is called with each window, in Spark's Python workers."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from pyspark import cloudpickle
+from pyspark.errors import ParseException
+from pyspark.sql.types import StructType
+
+from eventtide._text.arguments import choice, of_type
+from eventtide.errors import ArgumentTypeError, SetupError, refused, sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pyspark.sql import DataFrame
+
+    from eventtide._worker.tuple_window import TupleWindow
+
+__all__ = ["Execution", "RowsAs"]
+
+RowsAs = Literal["pandas", "arrow"]
+"""The format in which a window provides its rows."""
+
+_MOST_IN_MEMORY = 1_000_000  # Storm's default
+_SCHEMA = ("columns with their types", "schema='user string, n long'")
+
+# The modules that a worker needs. They are imported lazily, because they need pyarrow.
+_OF_WORKERS = (
+    "eventtide.errors",
+    "eventtide._worker.held",
+    "eventtide._worker.returned",
+    "eventtide._worker.stage",
+    "eventtide._worker.tuple_window",
+)
+
+_PICKLING = Lock()  # the registrations are global to the process
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Execution:
+    """A function that is called with each window, and the schema of its result."""
+
+    function: Callable[[TupleWindow], object]
+    schema: str | StructType
+    rows: RowsAs
+    most: int
+
+    @classmethod
+    def of(
+        cls,
+        function: Callable[[TupleWindow], object],
+        schema: str | StructType,
+        rows: RowsAs,
+        max_events_in_memory: int | None,
+    ) -> Execution:
+        """Check the arguments of `StormWindow.execute`."""
+        if not callable(function):
+            problem = f"has type {type(function).__name__}, which cannot be called"
+            allowed, fix = "a function of a window", ".execute(top_users, 'user string, n long')"
+            raise ArgumentTypeError(
+                sentence("function", function, problem, allowed=allowed, fix=fix)
+            )
+        choice("rows", rows, get_args(RowsAs))
+        of_type("schema", schema, (str, StructType), *_SCHEMA)
+        _check_installed("pyarrow", *(["pandas"] if rows == "pandas" else []))
+        return cls(function, schema, rows, max_events_in_memory or _MOST_IN_MEMORY)
+
+    def to_options(self) -> dict[str, str]:
+        """Return the options for the JVM."""
+        return {"result": "rows"}
+
+    def applied(self, lines: DataFrame) -> DataFrame:
+        """Return the rows that the function returns for the windows of `RowWindowOutput`."""
+        spark, schema = lines.sparkSession, _row_type(self.schema)
+        stage = import_module("eventtide._worker.stage").Stage(
+            self.function,
+            spark.createDataFrame([], schema).toArrow().schema,
+            zone=spark.conf.get("spark.sql.session.timeZone"),
+            as_pandas=self.rows == "pandas",
+            most=self.most,
+        )
+        with _by_value():
+            return lines.mapInArrow(stage, schema)
+
+    def __repr__(self) -> str:
+        """Return the method call that creates this."""
+        name = getattr(self.function, "__name__", repr(self.function))
+        rows = "" if self.rows == "pandas" else f", rows={self.rows!r}"
+        schema = self.schema if isinstance(self.schema, str) else self.schema.simpleString()
+        return f"execute({name}, {schema!r}{rows})"
+
+
+@contextmanager
+def _by_value() -> Iterator[None]:
+    """Pickle our modules by value, because eventtide may not be installed on the workers."""
+    pickling: Any = cloudpickle  # untyped
+    with _PICKLING, ExitStack() as registered:
+        for module in map(import_module, _OF_WORKERS):
+            pickling.register_pickle_by_value(module)
+            registered.callback(pickling.unregister_pickle_by_value, module)
+        yield
+
+
+def _row_type(schema: str | StructType) -> StructType:
+    if isinstance(schema, StructType):
+        return schema
+    allowed, fix = _SCHEMA
+    try:
+        parsed: object = StructType.fromDDL(schema)
+    except ParseException as error:
+        problem = f"is none: {str(error).strip().partition(chr(10))[0]}"
+        raise refused("schema", schema, problem, allowed=allowed, fix=fix) from None
+    if not isinstance(parsed, StructType):
+        raise refused("schema", schema, "is one type, not a row", allowed=allowed, fix=fix)
+    return parsed
+
+
+def _check_installed(*libraries: str) -> None:
+    """Reject missing libraries on the driver, before they fail in a worker."""
+    missing = [library for library in libraries if find_spec(library) is None]
+    if missing:
+        names = " and ".join(missing)
+        raise SetupError(
+            f"execute(...) needs {names}, not installed here. Allowed: {' and '.join(libraries)},"
+            " on the driver and on every worker. Try: pip install 'eventtide[storm]'."
+        )

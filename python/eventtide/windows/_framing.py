@@ -1,0 +1,203 @@
+"""The first half of the builder: the kind of window, and the rows of each window."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from eventtide._text.columns import column_list
+from eventtide._watermark import MAX_SUBSTREAMS
+from eventtide.windows._base import Described
+from eventtide.windows._event_time import EventTime
+from eventtide.windows._shapes import Framed
+from eventtide.windows._unframed import Counted, Session
+from eventtide.windows._zones import instant, read_origin, zone_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from pyspark.sql import Column
+    from typing_extensions import Self
+
+    from eventtide._text.columns import Substream
+    from eventtide._text.durations import Duration
+    from eventtide._watermark import OnRestart, SubstreamTtl
+    from eventtide.policies import WatermarkPolicy
+    from eventtide.windows._sizes import Size
+    from eventtide.windows._unframed import Touching
+
+__all__ = ["Framing"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Framing(Described):
+    """Event time, keys, kinds of windows, and where they start."""
+
+    def event_time(  # noqa: PLR0913 - as with_watermark
+        self,
+        column: str,
+        policy: WatermarkPolicy | None = None,
+        *,
+        substream: Substream | None = None,
+        idle_timeout: Duration | None = None,
+        expected: int | Iterable[str] | None = None,
+        max_substreams: int = MAX_SUBSTREAMS,
+        substream_ttl: SubstreamTtl | None = None,
+        max_clock_step: Duration | None = None,
+        on_restart: OnRestart = "hold_until_caught_up",
+    ) -> Self:
+        """Set the event-time column and, with a policy, the watermark.
+
+        .. versionadded:: 0.1
+
+        Without this method the event time is the column that has a watermark.
+
+        Parameters
+        ----------
+        column : str
+            A column of type TIMESTAMP or TIMESTAMP_NTZ, or a field of a struct (``"meta.ts"``).
+        policy : WatermarkPolicy, optional
+            From `WatermarkPolicies`. Omit it if the DataFrame has a watermark, or is a batch
+            DataFrame, which needs no watermark.
+        substream, idle_timeout, expected, max_substreams, substream_ttl, max_clock_step, on_restart
+            As for `with_watermark`; they require a policy.
+        """
+        sizes = (idle_timeout, expected, max_substreams, substream_ttl)
+        others = (max_clock_step, on_restart)
+        return self._with(event_time=EventTime(column, policy, substream, *sizes, *others))
+
+    def key_by(self, *columns: str | Column) -> Self:
+        """Set the key columns; without keys one window holds all rows.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        *columns : str or Column
+            One or more. Null is a key value like any other.
+        """
+        allowed, fix = "column names and Columns, one after the other", ".key_by('user', 'site')"
+        return self._with(key_by=tuple(column_list("key_by", columns, allowed, fix)))
+
+    def tumbling(self, size: Size) -> Self:
+        """Use adjacent windows, so that each row is in exactly one window.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        size : str or timedelta
+            1 ms or more, or calendar text such as ``"1 month"``; see `time_zone`.
+        """
+        return self._with(shape=Framed("tumbling", size))
+
+    def sliding(self, size: Size, *, every: Size) -> Self:
+        """Start a window at each slide, so that each row is in ``size / every`` windows.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        size : str or timedelta
+            A multiple of `every`, at most 1 000 000 times `every`.
+        every : str or timedelta
+            The slide: 1 ms or more, or calendar text. The state holds each slide once, for any
+            `size`.
+        """
+        return self._with(shape=Framed("sliding", size, every))
+
+    def cumulate(self, size: Size, *, step: Size) -> Self:
+        """Let windows grow by steps to their full size, such as the day so far, by hours.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        size : str or timedelta
+            A multiple of `step`, at most 1 000 000 times `step`. After the full size the next
+            window begins.
+        step : str or timedelta
+            1 ms or more, or calendar text. Each step has a result, from the same start.
+        """
+        return self._with(shape=Framed("cumulate", size, step))
+
+    def session(
+        self,
+        gap: Duration,
+        *,
+        maximum_duration: Duration | None = None,
+        touching: Touching | None = None,
+    ) -> Self:
+        """Group rows with less than a gap between their times into sessions.
+
+        .. versionadded:: 0.1
+
+        A session extends from its first row to a gap after its last row.
+
+        Parameters
+        ----------
+        gap : str or timedelta
+            1 ms or more.
+        maximum_duration : str or timedelta, optional
+            At least the gap. A session ends after this duration at the latest, and the next row
+            begins another session.
+        touching : {"separate", "merge"}, optional
+            Whether rows exactly one gap apart belong to two sessions or to one. It overrides the
+            profile.
+        """
+        return self._with(shape=Session(gap, maximum_duration, touching))
+
+    def by_count(self, rows: int, *, every: int | None = None) -> Self:
+        """Group `rows` rows of a key into a window, in the order of their arrival.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        rows : int
+            From 1 to 1 000 000.
+        every : int, optional
+            The slide, from 1 to `rows`: a window ends after each `every` rows. By default windows
+            are adjacent.
+        """
+        return self._with(shape=Counted(rows, every))
+
+    def offset(self, offset: Duration) -> Self:
+        """Shift the starts of all windows from the epoch: zero or more, below the slide or step.
+
+        .. versionadded:: 0.1
+
+        With `time_zone` the offset is local time: days that begin at six also do so on days on
+        which the clocks change.
+        """
+        return self._length("offset", offset)
+
+    def origin(self, origin: datetime | str) -> Self:
+        """Start a window at this time, and all others at whole frames from it.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        origin : datetime or str
+            With a time zone, as in ``"2024-01-01T06:00:00Z"``, or a local time in `time_zone`.
+        """
+        instant(read_origin(origin), "UTC")  # rejects values that are not a time
+        return self._with(origin=origin)
+
+    def time_zone(self, name: str) -> Self:
+        """Start windows of days, weeks, months and years at midnight in a time zone.
+
+        .. versionadded:: 0.1
+
+        A day then has 23 or 25 hours where the clocks change. Without a time zone a day is 24
+        hours from midnight UTC, and months and years are refused. A TIMESTAMP_NTZ column is local
+        time already, so its days do not depend on the zone.
+
+        Parameters
+        ----------
+        name : str
+            Such as ``"Europe/Berlin"`` or ``"UTC"``.
+        """
+        return self._with(time_zone=zone_name(name))

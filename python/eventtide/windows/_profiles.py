@@ -1,0 +1,70 @@
+"""The boundary rules of windows, and the profiles that name sets of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "LATE_ACTIONS",
+    "LATE_RULES",
+    "PROFILES",
+    "Boundaries",
+    "LateAction",
+    "LateRule",
+    "Profile",
+]
+
+Profile: TypeAlias = Literal["eventtide", "jet", "storm", "voltsp", "spark", "flink"]
+"""The system whose boundary rules a window follows."""
+
+LateRule: TypeAlias = Literal["behind_watermark", "frame_closed", "window_closed"]
+"""When a row is late."""
+
+LateAction: TypeAlias = Literal["log", "count", "fail"]
+"""How a late row is handled."""
+
+LATE_RULES: Mapping[str, str] = MappingProxyType(
+    {
+        "behind_watermark": "its time is below W",
+        "frame_closed": "its frame is closed",
+        "window_closed": "all of its windows are closed",
+    }
+)
+LATE_ACTIONS: Mapping[LateAction, str] = MappingProxyType(
+    {
+        "log": "are counted and kept in the late log",
+        "count": "are counted",
+        "fail": "stop the query",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Boundaries:
+    """The rules of one profile, as text for `explain`; `late` may be a `LateRule`."""
+
+    bounds: str
+    closes: str
+    late: str
+
+
+_FROM_START = "start <= time < end"
+
+PROFILES: Mapping[Profile, Boundaries] = MappingProxyType(
+    {
+        "eventtide": Boundaries(_FROM_START, "W >= end", "window_closed"),
+        "jet": Boundaries(_FROM_START, "W >= end", "frame_closed"),
+        "storm": Boundaries("start < time <= end", "W > end", "behind_watermark"),
+        "voltsp": Boundaries(_FROM_START, "W >= end", "window_closed"),
+        "spark": Boundaries(
+            _FROM_START, "W >= end", "all of its windows were closed by the batch before"
+        ),
+        "flink": Boundaries(_FROM_START, "W >= end (Flink's own W is one less)", "window_closed"),
+    }
+)
+"""The rules of each profile. A rule that is set by its own method takes precedence."""

@@ -1,0 +1,200 @@
+"""The repair of written results with the late rows of their query."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from eventtide._text.arguments import of_type
+from eventtide._text.columns import listed
+from eventtide.errors import InvalidArgumentError, refused, sentence
+from eventtide.windows._builder import WindowBuilder
+from eventtide.windows._corrections import CHANGED, Corrections
+from eventtide.windows._event_time import EventTime
+from eventtide.windows._profiles import PROFILES
+from eventtide.windows._shapes import Framed
+from eventtide.windows._unframed import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from eventtide.windows._settings import Settings
+
+__all__ = ["repair"]
+
+_FIX = "et.repair(results, late, window, source=rows)"
+
+
+def repair(
+    results: DataFrame, late: DataFrame, window: WindowBuilder, *, source: DataFrame
+) -> DataFrame:
+    """Correct the results that a query has written, with the late rows in its late log.
+
+    .. versionadded:: 0.1
+
+    The windows of late rows are recomputed from all rows; the other windows are unchanged. So the
+    result is correct for every aggregate, including an average or a distinct count, which cannot
+    be corrected from the old value and the late rows alone.
+
+    Parameters
+    ----------
+    results : DataFrame
+        A batch DataFrame: the final rows that the query has written, with the columns ``window``,
+        keys and aggregates in any order.
+    late : DataFrame
+        A batch DataFrame of late rows, with the columns of the window's input.
+    window : WindowBuilder
+        The window of the query, over any DataFrame. It must set its event time.
+    source : DataFrame
+        A batch DataFrame of all rows, including late rows, of at least every window of a late row.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `results`, in their order, and ``changed``: ``"corrected"`` where a value
+        differs, ``"new"`` for a window that had no result, ``"unchanged"`` for all others.
+
+    Raises
+    ------
+    ArgumentTypeError, InvalidArgumentError, UnknownColumnError
+        An argument has the wrong type, is a stream, or has other columns than the window. Or the
+        window cannot be repaired: a count window, or a sliding window under ``"window_closed"``.
+
+    Notes
+    -----
+    The repair is an ordinary batch job, which runs when the result is used. Repair only closed
+    windows: an open window counts as new. A row that the query rejected, because its time was in
+    the future or missing, is counted if it is in `source`. Sums of floating-point numbers may
+    differ in their last digits and then count as corrected. A window without rows in `source` is
+    unchanged.
+
+    A corrected session replaces all results of its key that it overlaps, because late rows extend
+    and merge sessions. Sessions that a row has merged while one of them was open are corrected
+    too. `source` must have all rows of a session, including the rows of neighbouring sessions that
+    late rows merge with it.
+
+    In two cases the late rows alone do not determine which windows are wrong, and every window
+    with rows in `source` is recomputed. The first is ``cumulate`` under ``"window_closed"``, where
+    a row may miss the shorter windows and be in the longer ones. The second is sessions with a
+    maximum, whose ends depend on the order of rows. A row may also miss some of its sliding
+    windows. Sliding windows overlap without end, so this case is refused: use
+    ``late_rule("frame_closed")``.
+
+    Examples
+    --------
+    >>> import eventtide as et
+    >>> mended = et.repair(written, late, counts, source=archive)  # doctest: +SKIP
+    >>> mended.where("changed <> 'unchanged'")  # doctest: +SKIP
+    """
+    for name, rows in {"results": results, "late": late, "source": source}.items():
+        _check_batch(name, rows)
+    final = _final(window)
+    new = final.over(source).results
+    _check_columns(results, new.columns)
+    spans = _without_maximum(final).agg(F.count("*").alias("_eventtide_rows"))
+    is_session = isinstance(final.settings.shape, Session)
+    return Corrections(
+        old=results,
+        new=new,
+        late=spans.over(late).results,
+        chains=spans.over(source).results if is_session else None,
+        keys=new.columns[1 : 1 + len(window.settings.key_by)],
+        takes_all=_takes_all(final.settings),
+    ).corrected()
+
+
+def _without_maximum(window: WindowBuilder) -> WindowBuilder:
+    shape = window.settings.shape
+    if not isinstance(shape, Session):
+        return window
+    return replace(
+        window, settings=replace(window.settings, shape=replace(shape, maximum_duration=None))
+    )
+
+
+def _takes_all(settings: Settings) -> bool:
+    """Return whether late rows alone do not determine which results are wrong."""
+    shape = settings.shape
+    if isinstance(shape, Session):
+        return shape.maximum_duration is not None
+    return _may_miss_some(settings)
+
+
+def _may_miss_some(settings: Settings) -> bool:
+    """Return whether a row that is not late may miss some of its windows."""
+    shape = settings.shape
+    if not isinstance(shape, Framed) or shape.frames == 1:
+        return False
+    rule = settings.late_rule or PROFILES[settings.profile or shape.profile].late
+    return rule not in {"behind_watermark", "frame_closed"}
+
+
+def _final(window: WindowBuilder) -> WindowBuilder:
+    """Return the same window with final results only and without a watermark."""
+    of_type("window", window, WindowBuilder, "a window from et.window", _FIX)
+    time = window.settings.event_time
+    if time is None:
+        problem, allowed = "does not name its event time", "a window with event_time(column)"
+        raise InvalidArgumentError(
+            sentence("window", window, problem, allowed=allowed, fix=".event_time('ts')")
+        )
+    if not isinstance(window.settings.shape, (Framed, Session, type(None))):
+        problem = "is none of which it is known, by its time alone, which windows a late row missed"
+        allowed = "tumbling, sliding or cumulate windows, and sessions"
+        raise refused("window", window, problem, allowed=allowed, fix="windows of time")
+    _check_late_rule(window)
+    plain = replace(
+        window.settings,
+        event_time=EventTime(time.column),
+        watermark_scope=None,
+        idle_timeout=None,
+        key_ttl=None,
+        heartbeat=None,
+        max_rows_per_batch=None,
+        late=None,
+        late_to=None,
+        on_late=None,
+        early=None,
+        updates=False,
+        discarding=False,
+        emit=(),
+    )
+    return replace(window, settings=plain)
+
+
+def _check_late_rule(window: WindowBuilder) -> None:
+    shape = window.settings.shape
+    if isinstance(shape, Framed) and shape.kind == "sliding" and _may_miss_some(window.settings):
+        problem = (
+            "may have lost rows that are in no late log: a row that finds only some of its windows"
+            " closed is in the others"
+        )
+        allowed = "sliding windows under late_rule('frame_closed') or late_rule('behind_watermark')"
+        fix = "the batch query over all rows, window.over(source).results"
+        raise refused("window", window, problem, allowed=allowed, fix=fix)
+
+
+def _check_batch(name: str, rows: DataFrame) -> None:
+    of_type(name, rows, DataFrame, "a batch DataFrame", _FIX)
+    if rows.isStreaming:
+        problem, allowed, fix = "is a stream", "a batch DataFrame", "spark.read in place of it"
+        raise InvalidArgumentError(sentence(name, rows, problem, allowed=allowed, fix=fix))
+
+
+def _check_columns(results: DataFrame, columns: Sequence[str]) -> None:
+    """Reject results whose columns differ from the window's final rows, such as pane columns."""
+    if CHANGED in columns:
+        problem, allowed = "is a column of the window already", "another name for it"
+        fix = "F.count('*').alias('changes')"
+        raise InvalidArgumentError(sentence("alias", CHANGED, problem, allowed=allowed, fix=fix))
+    if sorted(results.columns) != sorted(columns):
+        allowed = f"the final rows of the window, with the columns {listed(columns)}"
+        fix = f"results.select({', '.join(map(repr, columns[:3]))}, ...)"
+        if "pane_index" in results.columns:
+            fix = "the row with the highest pane_index of each window and key, without pane columns"
+        raise InvalidArgumentError(
+            sentence("results", results.columns, "has others", allowed=allowed, fix=fix)
+        )

@@ -1,0 +1,182 @@
+"""The kinds of windows, and the windows of a fixed size with their frames."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
+
+from eventtide.errors import InvalidDurationError, sentence
+from eventtide.windows._sizes import Size, Span, read_size
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from eventtide.windows._profiles import Profile
+
+__all__ = ["MAX_FRAMES", "Framed", "Kind", "Shape", "check_sizes"]
+
+Kind: TypeAlias = Literal["tumbling", "sliding", "cumulate"]
+"""Adjacent windows, overlapping windows, windows that grow to their full size."""
+
+MAX_FRAMES = 1_000_000
+"""The maximum number of frames in a window; each frame holds a value of every aggregate."""
+
+# The argument that divides a window into frames, and its option name.
+_PIECES: Mapping[Kind, tuple[str, str]] = MappingProxyType(
+    {"sliding": ("every", "slide"), "cumulate": ("step", "step")}
+)
+
+
+class Shape(ABC):
+    """A kind of window with its arguments; its repr is the method call that creates it."""
+
+    profile: ClassVar[Profile] = "eventtide"
+    """The profile that applies if none is set."""
+
+    remembers: ClassVar[bool] = False
+    """Whether a key without open windows has state."""
+
+    without: ClassVar[tuple[str, ...]] = ()
+    """Settings that have no meaning for this kind of window."""
+
+    why_without: ClassVar[str] = ""
+    """The reason, for the error text."""
+
+    @property
+    def closes(self) -> str | None:
+        """The rule that closes a window, None if it is that of the profile."""
+        return None
+
+    @property
+    @abstractmethod
+    def meaning(self) -> str:
+        """The description of the windows for `explain`, in one line."""
+
+    @abstractmethod
+    def to_options(self, *, zoned: bool) -> dict[str, str]:
+        """Return the options for the JVM; with a time zone, days are calendar days."""
+
+
+@dataclass(frozen=True, repr=False)
+class Framed(Shape):
+    """A window of a fixed size that consists of frames; its sizes are as they were written.
+
+    Parameters
+    ----------
+    kind : {"tumbling", "sliding", "cumulate"}
+        The kind.
+    size : str or timedelta
+        The length of a window.
+    piece : str or timedelta, optional
+        The slide or the step; None for a tumbling window.
+
+    Raises
+    ------
+    InvalidDurationError
+        A size is not valid, `size` is not a multiple of `piece`, or there are too many frames.
+    """
+
+    kind: Kind
+    size: Size
+    piece: Size | None = None
+
+    def __post_init__(self) -> None:
+        """Check the sizes early, so that the traceback shows the line of the caller."""
+        check_sizes(self._written())
+
+    def spans(self) -> dict[str, Span]:
+        """Return the sizes by the names of their arguments: ``size`` first, then the piece."""
+        return {name: read_size(name, size) for name, size in self._written().items()}
+
+    @property
+    def frames(self) -> int:
+        """The number of frames in a window."""
+        sizes = [span.least_micros for span in self.spans().values()]
+        return sizes[0] // sizes[-1]
+
+    @property
+    def meaning(self) -> str:
+        """The description of the windows for `explain`, in one line."""
+        size, *pieces = (span.words for span in self.spans().values())
+        return {
+            "tumbling": f"windows of {size}, side by side",
+            "sliding": f"windows of {size}, one begins every {''.join(pieces)}",
+            "cumulate": f"windows of {size}, growing by {''.join(pieces)}",
+        }[self.kind]
+
+    def to_options(self, *, zoned: bool) -> dict[str, str]:
+        """Return the options for the JVM; with a time zone, days are calendar days."""
+        names = ("size", _PIECES[self.kind][1]) if self.kind in _PIECES else ("size",)
+        sizes = (span.iso(zoned=zoned) for span in self.spans().values())
+        return {"kind": self.kind, **dict(zip(names, sizes, strict=True))}
+
+    def __repr__(self) -> str:
+        """Return the method call that creates this, such as ``tumbling('1m')``."""
+        piece = f", {_PIECES[self.kind][0]}={self.piece!r}" if self.kind in _PIECES else ""
+        return f"{self.kind}({self.size!r}{piece})"
+
+    def _written(self) -> dict[str, Size]:
+        sizes = {"size": self.size}
+        if self.kind in _PIECES:
+            sizes[_PIECES[self.kind][0]] = self.piece  # type: ignore[assignment] # None is refused
+        return sizes
+
+
+class _Length(NamedTuple):
+    name: str
+    written: Size
+    span: Span
+
+
+def check_sizes(written: Mapping[str, Size]) -> None:
+    """Reject a size that is not a multiple of its piece, or has too many frames.
+
+    Parameters
+    ----------
+    written : mapping of str to Size
+        The sizes by argument name: the whole first, then the piece if there is one.
+    """
+    whole, *pieces = (_Length(name, size, read_size(name, size)) for name, size in written.items())
+    for piece in pieces:
+        _check_multiple(whole, piece)
+        _check_count(whole, piece)
+
+
+def _check_multiple(whole: _Length, piece: _Length) -> None:
+    size, step = whole.span, piece.span
+    months = {span.unit == "month" for span in (size, step)}
+    if len(months) == 1 and size.least_micros % step.least_micros == 0:
+        return
+    nearest = f"{whole.name}='{_nearest(size, step)}'"
+    fix = f"{piece.name}='{size.words}'" if len(months) > 1 else nearest
+    problem = f"is no multiple of {piece.name}={piece.written!r}"
+    allowed = f"a multiple of {piece.name}, up to {MAX_FRAMES} times it"
+    raise InvalidDurationError(
+        sentence(whole.name, whole.written, problem, allowed=allowed, fix=fix)
+    )
+
+
+def _check_count(whole: _Length, piece: _Length) -> None:
+    length, step = whole.span.least_micros, piece.span.least_micros
+    if length // step <= MAX_FRAMES:
+        return
+    count = next(n for n in range(MAX_FRAMES, 0, -1) if length % n == 0)
+    raise InvalidDurationError(
+        sentence(
+            piece.name,
+            piece.written,
+            f"makes {length // step} frames of {whole.name}={whole.written!r}",
+            allowed=f"up to {MAX_FRAMES} frames a window",
+            fix=f"{piece.name}='{Span(length // count, 'us').words}'",
+        )
+    )
+
+
+def _nearest(size: Span, piece: Span) -> str:
+    """Return the multiple of `piece` nearest to `size`, in their unit if it is the same."""
+    unit = size.unit if size.unit == piece.unit else "us"
+    length, step = (s.count if s.unit == unit else s.least_micros for s in (size, piece))
+    times = max(1, (2 * length + step) // (2 * step))
+    return Span(times * step, unit).words

@@ -1,0 +1,126 @@
+"""The part of the builder for processing time, the watermark scope and idle keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from eventtide._text.arguments import count
+from eventtide._text.durations import micros
+from eventtide.errors import InvalidDurationError, sentence
+from eventtide.windows._base import Described
+from eventtide.windows._key_time import IdleTimeout, Scope
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from eventtide._text.durations import Duration
+    from eventtide.windows._key_time import IdleClock, WatermarkScope
+
+__all__ = ["Timing", "check_heartbeat"]
+
+_LEAST_HEARTBEAT = 100_000  # microseconds: Spark runs no faster without rows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Timing(Described):
+    """Processing time, watermarks by key, and idle keys."""
+
+    def processing_time(self) -> Self:
+        """Use the time of the batch that reads a row in place of its event time.
+
+        .. versionadded:: 0.1
+
+        No row is late, and windows close when processing time reaches their end. The rows get a
+        last column ``_processing_time`` TIMESTAMP, which aggregates may use. A replayed batch has
+        the same times.
+        """
+        return self._with(processing_time=True)
+
+    def watermark_scope(self, scope: WatermarkScope) -> Self:
+        """Set which keys share a watermark; by default all.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        scope : {"key", "global"}, str, Column, or list of them
+            ``"key"``: the policy computes a watermark for each key from the rows of that key. No
+            other key makes its rows late or closes its windows. Without keys all rows share one
+            watermark. ``"global"``: one watermark over all keys, which is Spark's behaviour.
+            Columns, which must be key columns: one watermark for each combination of their values,
+            from the rows of all keys with these values. Use a list if a column is named key or
+            global.
+        """
+        return self._with(watermark_scope=Scope(scope))
+
+    def idle_timeout(self, timeout: Duration, *, clock: IdleClock = "processing_time") -> Self:
+        """Close all windows of a key that has had no rows for the timeout.
+
+        .. versionadded:: 0.1
+
+        Their results are emitted at once, regardless of the delay. A later row of the key that is
+        not late reopens its window, which then has another result. The pane columns distinguish
+        the results.
+
+        Parameters
+        ----------
+        timeout : str or timedelta
+            Positive.
+        clock : {"processing_time", "event_time"}
+            The time that measures idleness: processing time, or the watermark over all keys.
+        """
+        return self._with(idle_timeout=IdleTimeout(timeout, clock))
+
+    def key_ttl(self, ttl: Duration) -> Self:
+        """Purge a key without open windows this long after its last row; by default one day.
+
+        .. versionadded:: 0.1
+
+        The key's watermark is purged. A later row of the key begins a new watermark.
+
+        Parameters
+        ----------
+        ttl : str or timedelta
+            Zero or more.
+        """
+        return self._length("key_ttl", ttl)
+
+    def heartbeat(self, interval: Duration) -> Self:
+        """Set the maximum interval between checks for idle keys, also without rows; by default 1m.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        interval : str or timedelta
+            100 ms or more.
+        """
+        check_heartbeat(interval)
+        return self._with(heartbeat=interval)
+
+    def max_rows_per_batch(self, rows: int) -> Self:
+        """Advance the watermark of a key after each `rows` of its rows, as if they were a batch.
+
+        .. versionadded:: 0.1
+
+        With ``rows=1``, the lateness of a row depends on all earlier rows of its key, regardless
+        of Spark's batch boundaries. Rows count in the order of their arrival: by source partition,
+        and within a partition by position.
+
+        Parameters
+        ----------
+        rows : int
+            1 or more; with ``watermark_scope("key")``.
+        """
+        count("max_rows_per_batch", rows, "1")
+        return self._with(max_rows_per_batch=rows)
+
+
+def check_heartbeat(interval: Duration) -> None:
+    """Reject a heartbeat below 100 ms."""
+    if micros("heartbeat", interval, positive=True) < _LEAST_HEARTBEAT:
+        problem, allowed = "is too often", "100ms or more"
+        raise InvalidDurationError(
+            sentence("heartbeat", interval, problem, allowed=allowed, fix="heartbeat='1m'")
+        )

@@ -1,0 +1,79 @@
+"""Time zones, and the instant at which a window starts."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from difflib import get_close_matches
+from zoneinfo import ZoneInfo, available_timezones
+
+from eventtide._text.arguments import of_type
+from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
+
+__all__ = ["instant", "read_origin", "zone_name"]
+
+_ZONE = ("the name of a time zone, as the IANA lists them", ".time_zone('Europe/Berlin')")
+_ORIGIN = ("a datetime, or its ISO 8601 text", ".origin('2024-01-01T00:00:00Z')")
+
+
+def zone_name(name: object) -> str:
+    """Return the name of a time zone after checking that it exists.
+
+    Examples
+    --------
+    >>> zone_name("Europe/Berlin")
+    'Europe/Berlin'
+    >>> zone_name("Berlin")
+    Traceback (most recent call last):
+    eventtide.errors.InvalidArgumentError: time_zone='Berlin' is unknown on this machine. ...
+    """
+    allowed, fix = _ZONE
+    of_type("time_zone", name, str, allowed, fix)
+    known = available_timezones()
+    if name not in known:
+        near = get_close_matches(str(name), known, n=1)
+        fix = f".time_zone({near[0]!r})" if near else fix
+        problem = "is unknown on this machine"
+        raise InvalidArgumentError(sentence("time_zone", name, problem, allowed=allowed, fix=fix))
+    return str(name)
+
+
+def read_origin(origin: object) -> datetime:
+    """Return an origin as a datetime, with or without a time zone.
+
+    Examples
+    --------
+    >>> read_origin("2024-04-01")
+    datetime.datetime(2024, 4, 1, 0, 0)
+    """
+    if isinstance(origin, datetime):
+        return origin
+    allowed, fix = _ORIGIN
+    if not isinstance(origin, str):
+        problem = f"has type {type(origin).__name__}"
+        raise ArgumentTypeError(sentence("origin", origin, problem, allowed=allowed, fix=fix))
+    text = origin.strip()
+    try:  # Python 3.10 does not parse the Z
+        return datetime.fromisoformat(f"{text[:-1]}+00:00" if text[-1:] in {"Z", "z"} else text)
+    except ValueError:
+        problem = "cannot be read as a time"
+        message = sentence("origin", origin, problem, allowed=allowed, fix=fix)
+        raise InvalidArgumentError(message) from None
+
+
+def instant(origin: datetime, zone: str | None) -> str:
+    """Return an origin as an instant in UTC; an origin without a time zone is local to `zone`.
+
+    Examples
+    --------
+    >>> instant(read_origin("2024-04-01"), "Europe/Berlin")
+    '2024-03-31T22:00:00Z'
+    """
+    if origin.tzinfo is None and zone is not None:
+        origin = origin.replace(tzinfo=ZoneInfo(zone))
+    try:
+        return origin.astimezone(timezone.utc).replace(tzinfo=None).isoformat() + "Z"
+    except OverflowError:
+        allowed, fix = _ORIGIN
+        problem = "is outside the years 1 to 9999 in UTC"
+        message = sentence("origin", str(origin), problem, allowed=allowed, fix=fix)
+        raise InvalidArgumentError(message) from None
