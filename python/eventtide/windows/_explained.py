@@ -68,7 +68,7 @@ def _boundaries(settings: Settings, shape: Shape) -> Iterator[str]:
     yield f"late rows {LATE_ACTIONS[settings.late or 'log']}{_place(settings)}"
     if settings.late_retention is not None:
         keep = spoken(settings.late_retention)
-        yield f"late rows are kept for {keep}, and until all have them who read them"
+        yield f"late rows are kept for {keep}, and until all readers have read them"
     if (handler := settings.on_late) is not None:
         fails = "stop the query" if handler.on_error == "fail" else "are logged"
         yield f"late rows are given to {handler.title}, whose errors {fails}"

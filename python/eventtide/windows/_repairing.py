@@ -86,8 +86,8 @@ def repair(
     Examples
     --------
     >>> import eventtide as et
-    >>> mended = et.repair(written, late, counts, source=archive)  # doctest: +SKIP
-    >>> mended.where("changed <> 'unchanged'")  # doctest: +SKIP
+    >>> repaired = et.repair(written, late, counts, source=archive)  # doctest: +SKIP
+    >>> repaired.where("changed <> 'unchanged'")  # doctest: +SKIP
     """
     for name, rows in {"results": results, "late": late, "source": source}.items():
         _check_batch(name, rows)

@@ -116,7 +116,7 @@ class TimeConfigEntry(_Part):
     key_ttl: _Length = None
     """A key is forgotten so long after its last row, if it has no open window."""
     max_rows_per_batch: _Number = None
-    """The watermark of a key moves after so many of its rows, wherever batches are cut."""
+    """The watermark of a key moves after this number of its rows, wherever batches are cut."""
 
 
 def _keys(part: type[_Part]) -> list[str]:

@@ -4,7 +4,9 @@ package io.eventtide.kernel.window
   *
   *   - '''Units:''' the unit of event time.
   */
-final case class TimeRange(lowest: Long, highest: Long)
+final case class TimeRange(lowest: Long, highest: Long) {
+  def contains(time: Long): Boolean = time >= lowest && time <= highest
+}
 
 object TimeRange {
 

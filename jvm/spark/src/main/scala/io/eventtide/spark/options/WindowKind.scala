@@ -140,8 +140,6 @@ object WindowKind {
       case _: WindowLength.Rows => end
     }
 
-    def slidesInTime: Boolean = spec.slide.isInstanceOf[WindowLength.Time]
-
     def windowsOf(ts: Long): Option[Int] = spec.windowsOf(ts)
     def times: TimeRange = spec.within(EventTimes.All)
     def bounds: String = Profile.storm.bounds.name

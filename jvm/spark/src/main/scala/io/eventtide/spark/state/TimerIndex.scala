@@ -42,7 +42,7 @@ private[spark] final class TimerIndex(
   private val leading = new SpecificInternalRow(Seq.fill(numbers)(LongType))
   private val number = new SpecificInternalRow(Seq(LongType))
   private val joined = new JoinedRow
-  private val nobody = new GenericInternalRow(layout.keys.length)
+  private val noKey = new GenericInternalRow(layout.keys.length)
   private val idOf = UnsafeProjection.create(layout.ids)
   private val entryOf = UnsafeProjection.create(layout.entries)
 
@@ -95,7 +95,7 @@ private[spark] final class TimerIndex(
     * groups.
     */
   def entries: StateStoreIterator[UnsafeRowPair] = {
-    val start = Option.when(least != Long.MinValue)(entry(least - 1, nobody))
+    val start = Option.when(least != Long.MinValue)(entry(least - 1, noKey))
     SparkShims.entriesFrom(store, start, numbers, family)
   }
 

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 
 import io.eventtide.kernel.window.TimeRange
 import io.eventtide.spark.latelog.{LateReason, PartitionLate}
-import io.eventtide.spark.operators.{BatchTime, WindowOperatorSpec}
+import io.eventtide.spark.operators.{AcceptedTimes, BatchTime, WindowOperatorSpec}
 
 /** Finds and logs the rows of a task that are in no window, by the watermark of each row's key.
   * Rows on time are counted.
@@ -23,16 +23,15 @@ private[operators] final class KeyedLateRows(
   private val toLog = UnsafeProjection.create(bindReferences(rows.logged, rows.input))
   private val windows = plan.settings.windows
   private val timeAt = plan.keys.length
-  private val times = plan.settings.times
-  private val latest = rows.guard.fold(times.highest)(_.limit(batch.timestamp))
+  private val times = AcceptedTimes(plan.settings.times, rows.guard, Some(batch.timestamp))
   private val reason = LateReason.of(windows.lateRule)
 
   /** Whether a row is in no window, whatever its key; such a row is logged. */
   def refuses(micros: Long, row: UnsafeRow): Boolean = {
-    val hasTime = KeyedLateRows.hasTime(micros, row, timeAt, times)
+    val hasTime = KeyedLateRows.hasTime(micros, row, timeAt, times.valid)
     if (!hasTime) addWithoutTime(row)
-    else if (micros > latest) add(micros, row, LateReason.Future)
-    !hasTime || micros > latest
+    else if (times.isFuture(micros)) add(micros, row, LateReason.Future)
+    !hasTime || times.isFuture(micros)
   }
 
   /** Counts rows that are on time.
@@ -65,5 +64,5 @@ private[operators] object KeyedLateRows {
 
   /** Whether the row's time is not null and in this range. */
   def hasTime(micros: Long, row: UnsafeRow, timeAt: Int, times: TimeRange): Boolean =
-    !row.isNullAt(timeAt) && micros >= times.lowest && micros <= times.highest
+    !row.isNullAt(timeAt) && times.contains(micros)
 }

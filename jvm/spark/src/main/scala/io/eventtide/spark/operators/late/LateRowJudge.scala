@@ -2,21 +2,20 @@ package io.eventtide.spark.operators.late
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import io.eventtide.kernel.window.TimeRange
 import io.eventtide.spark.latelog.{LateLog, LateReason, PartitionLate}
-import io.eventtide.spark.operators.WindowBatchContext
+import io.eventtide.spark.operators.{AcceptedTimes, WindowBatchContext}
 import io.eventtide.spark.options.WindowSettings
 
 /** The limits for rows on time in one batch; created on the driver, opened by each task.
   *
   * @param below
   *   the time below which rows are late
-  * @param latest
-  *   the time above which rows are from the future
+  * @param times
+  *   the accepted event times
   */
 private[late] final class LateRowJudge(
     val below: Long,
-    val latest: Long,
+    val times: AcceptedTimes,
     val settings: WindowSettings,
     log: Option[LateLog]
 ) extends Serializable {
@@ -32,13 +31,8 @@ private[late] object LateRowJudge {
   def apply(batch: Option[WindowBatchContext], limits: LateRowFilterSpec): LateRowJudge = {
     val LateRowFilterSpec(_, _, guard, settings) = limits
     val below = batch.flatMap(_.lateMicros).fold(Long.MinValue)(settings.spec.lateBelow)
-    val latest = for { now <- batch.map(_.nowMicros); limit <- guard } yield limit.limit(now)
-    new LateRowJudge(
-      below,
-      latest.getOrElse(Long.MaxValue),
-      settings,
-      batch.map(_.lateLog)
-    )
+    val times = AcceptedTimes(settings.times, guard, batch.map(_.nowMicros))
+    new LateRowJudge(below, times, settings, batch.map(_.lateLog))
   }
 }
 
@@ -46,11 +40,10 @@ private[late] object LateRowJudge {
 final class LateRowSink private[late] (watch: LateRowJudge, log: PartitionLate) {
 
   /** Event times from `earliest` to `latest` are on time. */
-  val earliest: Long = math.max(watch.below, watch.settings.times.lowest)
-  val latest: Long = math.min(watch.latest, watch.settings.times.highest)
+  val earliest: Long = math.max(watch.below, watch.times.earliest)
+  val latest: Long = watch.times.latest
 
-  private val TimeRange(first, last) = watch.settings.times
-
+  private val times = watch.times
   private val spec = watch.settings.spec
 
   private val lateReason = LateReason.of(spec.profile.lateRule)
@@ -59,10 +52,10 @@ final class LateRowSink private[late] (watch: LateRowJudge, log: PartitionLate) 
   def pass(micros: Long): Unit = log.pass(micros)
 
   def add(row: InternalRow, missing: Boolean, micros: Long): Unit =
-    if (missing || micros < first || micros > last)
+    if (missing || !times.valid.contains(micros))
       log.addWithoutTime(row)
     else {
-      val reason = if (micros > latest) LateReason.Future else lateReason
+      val reason = if (times.isFuture(micros)) LateReason.Future else lateReason
       log.add(row, reason, micros, Some(spec.windowsOf(micros)))
     }
 }

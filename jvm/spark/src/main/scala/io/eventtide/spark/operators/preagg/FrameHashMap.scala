@@ -39,7 +39,7 @@ private[preagg] final class FrameHashMap(
   /** The number of keys. */
   def keyCount: Int = byKey.size
 
-  /** Whether there are so many keys that nearly every access misses the processor's cache. */
+  /** Whether nearly every access misses the CPU cache, because of the number of keys. */
   def isWide: Boolean = keyCount > FrameHashMap.Wide
 
   private val found = new Array[Int](PrefetchBatchCodegen.Most)

@@ -8,6 +8,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.StructType
 
 import io.eventtide.spark.operators.{
+  AcceptedTimes,
   KeyBucket,
   LatenessBounds,
   LookaheadIterator,
@@ -21,23 +22,20 @@ import io.eventtide.spark.operators.{
   *   the bucket of a row's key, over the row
   * @param timeAt
   *   the ordinal of the event time
-  * @param earliest
-  *   the lowest valid event time
-  * @param latest
-  *   the time above which rows are from the future or have no valid event time
+  * @param times
+  *   the accepted event times
   * @param bounds
   *   the bounds as `LatenessBounds`; None in a plan that does not run as a streaming batch
   */
 private[spark] final case class OnTimeRowFilter(
     place: KeyBucket,
     timeAt: Int,
-    earliest: Long,
-    latest: Long,
+    times: AcceptedTimes,
     bounds: Option[Broadcast[Array[Long]]]
 ) {
   def open(frames: FrameHashMap, sureRows: SQLMetric): OnTimeRowFilterTask = {
     val known = bounds.getOrElse(throw new IllegalStateException("no batch of a streaming query"))
-    new OnTimeRowFilterTask(new LatenessBounds(known.value), earliest, latest, frames, sureRows)
+    new OnTimeRowFilterTask(new LatenessBounds(known.value), times, frames, sureRows)
   }
 }
 
@@ -51,15 +49,11 @@ private[spark] object OnTimeRowFilter {
   def of(plan: WindowOperatorSpec, batch: Option[WindowBatchContext])(
       input: Seq[Attribute]
   ): OnTimeRowFilter = {
-    val latest = for {
-      now <- batch.map(_.nowMicros)
-      guard <- plan.rows.flatMap(_.guard)
-    } yield guard.limit(now)
+    val guard = plan.rows.flatMap(_.guard)
     OnTimeRowFilter(
       LatenessBounds.place(plan.together, batch.fold(1)(_.stateInfo.numPartitions)).over(input),
       timeAt = plan.keys.length,
-      plan.settings.times.lowest,
-      latest.fold(plan.settings.times.highest)(math.min(_, plan.settings.times.highest)),
+      AcceptedTimes(plan.settings.times, guard, batch.map(_.nowMicros)),
       batch.map(_.bounds)
     )
   }
@@ -72,12 +66,14 @@ private[spark] object OnTimeRowFilter {
   */
 final class OnTimeRowFilterTask private[preagg] (
     bounds: LatenessBounds,
-    earliest: Long,
-    latest: Long,
+    times: AcceptedTimes,
     frames: FrameHashMap,
     sureRows: SQLMetric
 ) {
   import OnTimeRowFilterTask._
+
+  private val earliest = times.earliest
+  private val latest = times.latest
 
   private var taken = 0L
   private var keysBefore = 0 // the number of keys at the last check

@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeP
 
 import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.EventtideException
+import io.eventtide.spark.operators.AcceptedTimes
 import io.eventtide.spark.options.{EventTimes, WatermarkSettings}
 import io.eventtide.spark.spi.PartitionEventTimeStats
 
@@ -34,14 +35,9 @@ private[watermark] final class EventTimeObserver(
   /** Called once by a task; its report replaces an earlier report on the partition. */
   def open(partition: Int): PartitionEventTimeObserver = {
     val report = stats.begin(partition)
-    val limit = for { now <- nowMicros; guard <- settings.guard } yield guard.limit(now)
-    new PartitionEventTimeObserver(
-      report,
-      keys.open(report),
-      settings.guard,
-      limit,
-      settings.keepsRefused
-    )
+    val times = AcceptedTimes(EventTimes.All, settings.guard, nowMicros)
+    val lookup = keys.open(report)
+    new PartitionEventTimeObserver(report, lookup, settings.guard, times, settings.keepsRefused)
   }
 
   /** As `open`, for rows that are not processed by generated code; false for rows to remove. */
@@ -59,21 +55,19 @@ final class PartitionEventTimeObserver private[watermark] (
     report: PartitionEventTimeStats,
     val finder: SubstreamLookup,
     guard: Option[FutureGuard],
-    limit: Option[Long],
+    times: AcceptedTimes,
     keepsRefused: Boolean
 ) {
 
   /** Event times from `earliest` to `latest` are counted without a call of `judge`. */
-  val earliest: Long = PartitionEventTimeObserver.MinMicros
-  val latest: Long = limit.fold(PartitionEventTimeObserver.MaxMicros)(
-    math.min(_, PartitionEventTimeObserver.MaxMicros)
-  )
+  val earliest: Long = times.earliest
+  val latest: Long = times.latest
 
   /** The verdict on a row outside the usual range. If the row counts, it counts as a row at
     * `latest`.
     */
   def judge(missing: Boolean, time: Long): Int =
-    if (missing || time < earliest || time > PartitionEventTimeObserver.MaxMicros) {
+    if (missing || !times.valid.contains(time)) {
       if (!keepsRefused) report.badTime += 1
       refused
     } else fromTheFuture(time)
@@ -110,9 +104,6 @@ private[watermark] object PartitionEventTimeObserver {
 
   /** The row stays in the stream and does not count. */
   val Stays = 2
-
-  val MinMicros: Long = EventTimes.All.lowest
-  val MaxMicros: Long = EventTimes.All.highest
 
   private def fromTheFuture(time: Long, latest: Long): EventtideException =
     EventtideException("ROW_FROM_THE_FUTURE", "time" -> at(time), "limit" -> at(latest))

@@ -120,8 +120,8 @@ final class PolicyWatermarkExec(
   private def writeReplace(): AnyRef = SerializedWatermarkNode(output)
 }
 
-/** The stand-in for a watermark node in a task. */
+/** The placeholder for a watermark node in a task. */
 private final case class SerializedWatermarkNode(output: Seq[Attribute]) extends LeafExecNode {
   override protected def doExecute(): RDD[InternalRow] =
-    throw new UnsupportedOperationException("A stand-in for a watermark node does not run.")
+    throw new UnsupportedOperationException("A placeholder for a watermark node does not run.")
 }

@@ -33,9 +33,9 @@ private[window] final class SharedWatermarkGroups private (
 
   private val own = task.plan.timeBy(policy, batch)
   private val ended = new KeyIdBitmap
-  private val nobody = new KeyIdBitmap
+  private val noKeys = new KeyIdBitmap
   private var hasRows = false // whether the current group has rows on time and has not ended
-  private var owing: DueKeyIterator = _ // null until a group has ended
+  private var expired: DueKeyIterator = _ // null until a group has ended
   private var others: StateStoreIterator[UnsafeRowPair] = _ // null while there are input rows
   private var firstDue = NextTimer.Never
 
@@ -72,16 +72,16 @@ private[window] final class SharedWatermarkGroups private (
     * @param upcoming
     *   the key of the next row; null at the end of the input
     */
-  def owes(upcoming: UnsafeRow): Boolean = {
+  def hasExpiredTimer(upcoming: UnsafeRow): Boolean = {
     if (hasRows && (upcoming == null || !groups.hasKey(upcoming))) end()
-    if (upcoming == null && policy.movesWithClock) while (!hasNext && turnToOther()) end()
+    if (upcoming == null && policy.movesWithClock) while (!hasNext && selectOther()) end()
     hasNext
   }
 
-  def hasNext: Boolean = owing != null && owing.hasNext
+  def hasNext: Boolean = expired != null && expired.hasNext
 
   /** The next key whose timer fires. */
-  def next(): UnsafeRow = owing.next()
+  def next(): UnsafeRow = expired.next()
 
   private def end(): Unit = {
     hasRows = false
@@ -96,13 +96,13 @@ private[window] final class SharedWatermarkGroups private (
   }
 
   private def closeUpTo(watermark: Long): Unit = {
-    owing = new DueKeyIterator(groups.index, watermark, nobody)
-    owing.hasNext: Unit // takes the snapshot of the index
+    expired = new DueKeyIterator(groups.index, watermark, noKeys)
+    expired.hasNext: Unit // takes the snapshot of the index
     groups.index.beginAt(watermark + 1)
   }
 
   /** Selects an unprocessed group; false if there is none. */
-  private def turnToOther(): Boolean = {
+  private def selectOther(): Boolean = {
     if (others == null) others = groups.all
     var found = false
     while (!found && others.hasNext) {
@@ -122,11 +122,11 @@ private[window] final class SharedWatermarkGroups private (
     }
   }
 
-  private def close(): Unit = if (owing != null) owing.close()
+  private def close(): Unit = if (expired != null) expired.close()
 
   /** Called when all keys have been processed. */
   def finish(): Unit = {
-    if (bounds.wantAll) while (turnToOther()) ()
+    if (bounds.wantAll) while (selectOther()) ()
     leave()
     lagging.toSeq.flatMap(_.unseen).foreach { known =>
       begin(groups.open(known))

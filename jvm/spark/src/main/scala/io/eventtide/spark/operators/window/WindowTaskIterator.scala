@@ -74,7 +74,8 @@ private[window] final class WindowTaskIterator(
     if (key != null) {
       found = windows.next()
       if (!found) { if (rows.isSameKey) takeMore() else leaveKey() }
-    } else if (groups.isDefined && groups.get.owes(rows.upcoming)) takeKey(groups.get.next())
+    } else if (groups.isDefined && groups.get.hasExpiredTimer(rows.upcoming))
+      takeKey(groups.get.next())
     else if (rows.hasNext) takeRows()
     else if (task.closes && isKeyLeft && due.hasNext) takeKey(due.next())
     else if (task.hasDeadlines && isKeyLeft && overdue.hasNext) takeKey(overdue.next())

@@ -42,8 +42,8 @@ private[query] object Outlook {
 /** The next window to close.
   *
   * @param watermark
-  *   the watermark that closes the window; `FrameWindowState.Never` if no window is open, or if
-  *   keys have their own watermarks
+  *   the watermark that closes the window; `FrameWindowState.Never` if no window is open. If keys
+  *   have their own watermarks, it is the lowest that closes a window of a key
   * @param byClock
   *   the time at which the clock closes the window without rows
   */

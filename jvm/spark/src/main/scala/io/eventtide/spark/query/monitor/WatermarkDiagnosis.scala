@@ -108,9 +108,9 @@ private[query] object WatermarkDiagnosis {
     } else {
       val leader = source.lines.maxBy(_.topMicros)
       val behind = for (top <- culprit.topMicros; highest <- leader.topMicros) yield highest - top
-      val who =
+      val behindLeader =
         behind.filter(_ > 0).map(by => s", ${Durations.inWords(by)} behind ${quoted(leader)}")
-      s"holds the watermark${at(culprit.watermarkMicros)}${who.getOrElse("")}, " +
+      s"holds the watermark${at(culprit.watermarkMicros)}${behindLeader.getOrElse("")}, " +
         s"last seen at ${utc(culprit.sinceMicros)}"
     }
 

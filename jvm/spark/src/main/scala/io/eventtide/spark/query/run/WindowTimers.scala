@@ -126,9 +126,9 @@ private[query] final class WindowTimers(
 
   /** Whether timers that had expired when the run began need a batch. Returns true at most once. */
   def pollStartupBatch(): Boolean = {
-    val owed = asksAtStart
+    val isAsked = asksAtStart
     asksAtStart = false
-    owed
+    isAsked
   }
 
   /** Whether a processing-time timer has expired at `nowMicros`. True at most once per batch. */

@@ -18,8 +18,9 @@ import org.apache.spark.sql.{DataFrame, classic}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tags.Slow
 
+import io.eventtide.kernel.window.TimeRange
 import io.eventtide.spark.LocalSession
-import io.eventtide.spark.operators.LatenessBounds
+import io.eventtide.spark.operators.{AcceptedTimes, LatenessBounds}
 import io.eventtide.spark.state.AggregateFunctions
 
 /** Rows that are sure become frames and the others go on, in generated code and without. */
@@ -37,8 +38,7 @@ final class MapSideFrameAggregateExecSuite extends AnyFunSuite with LocalSession
       OnTimeRowFilter(
         LatenessBounds.place(Seq(key), 2).over(input),
         timeAt = 1,
-        Long.MinValue,
-        Latest,
+        AcceptedTimes(TimeRange(Long.MinValue, Latest), guard = None, nowMicros = None),
         Some(bounds)
       )
     val frames = AttributeReference("frames", BinaryType)()

@@ -318,12 +318,14 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
   }
 
   test("a first start that goes on once another has run ends by our name") {
+    // Spark 4.1 reads its logs once the sources are open, so that the second one may go on.
+    val allowed = if (BuildInfo.sparkMinor == "4.1") Named else Set(TakenOver)
     val ofState = "before create state/10000/_metadata/metadata"
     Seq("before create eventtide/runs/0", ofState).foreach { at =>
       val shared = newShared()
       val second = new Stopped(shared, at, "driver2")
       assert(end(start("driver1", shared, until = InMiddle)()) == "killed")
-      assert(second.ends() == TakenOver)
+      assert(allowed(second.ends()))
       checkRestart(shared)
     }
   }
