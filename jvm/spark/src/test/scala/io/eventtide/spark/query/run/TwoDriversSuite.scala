@@ -15,6 +15,7 @@ import org.scalatest.tagobjects.Slow
 import io.eventtide.spark.api.PythonApi
 import io.eventtide.spark.testkit.{TestSource, TestStreamSource}
 import io.eventtide.spark.{
+  BuildInfo,
   Driver1,
   Driver2,
   Driver3,
