@@ -14,7 +14,8 @@ trait OneKey {
 /** The kernel's ring, its blocks in memory. */
 final class RingKey(frames: Int, deducts: Boolean, blockSize: Int) extends OneKey {
   private val buffers = new LongBuffers
-  private val ring = FrameWindowState(Sliding(frames), buffers, deducts, new BlocksInMemory, blockSize)
+  private val ring =
+    FrameWindowState(Sliding(frames), buffers, deducts, new BlocksInMemory, blockSize)
   private val in = new ByteSource
   private val out = new ByteSink
   private var frame = 0L

@@ -10,10 +10,10 @@ import com.hazelcast.jet.core.function.ObjLongBiFunction
 import com.hazelcast.jet.core.{WatermarkPolicy => JetPolicy}
 import org.openjdk.jmh.annotations._
 
+import io.eventtide.kernel.watermark.EventTimeStats
 import io.eventtide.kernel.watermark.SubstreamRows
 import io.eventtide.kernel.watermark.Substreams
 import io.eventtide.kernel.watermark.ThrottleByFrame
-import io.eventtide.kernel.watermark.EventTimeStats
 
 /** Rows over substreams with a frame throttle: ours row by row and by batch, and Jet's mapper.
   *
