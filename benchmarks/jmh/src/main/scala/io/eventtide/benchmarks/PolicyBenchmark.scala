@@ -14,7 +14,7 @@ import io.eventtide.kernel.watermark.WatermarkPolicy
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 class PolicyBenchmark {
-  @ParamSpec(Array("with_fixed_lag"))
+  @Param(Array("with_fixed_lag"))
   var policy: String = _
 
   private val events = new Events

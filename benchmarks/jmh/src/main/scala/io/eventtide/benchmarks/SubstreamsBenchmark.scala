@@ -24,10 +24,10 @@ import io.eventtide.kernel.watermark.ThrottleByFrame
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 class SubstreamsBenchmark {
-  @ParamSpec(Array("1"))
+  @Param(Array("1"))
   var substreams: Int = _
 
-  @ParamSpec(Array("in turn"))
+  @Param(Array("in turn"))
   var order: String = _
 
   private val events = new Events
@@ -111,7 +111,7 @@ class SubstreamsBenchmark {
 
 @State(Scope.Thread)
 class OurSubstreams {
-  @ParamSpec(Array("with_fixed_lag"))
+  @Param(Array("with_fixed_lag"))
   var policy: String = _
 
   var instance: Substreams = _

@@ -13,13 +13,13 @@ import org.openjdk.jmh.annotations._
 @BenchmarkMode(Array(Mode.Throughput))
 @OutputTimeUnit(TimeUnit.SECONDS)
 class WindowBenchmark {
-  @ParamSpec(Array("60", "3600"))
+  @Param(Array("60", "3600"))
   var frames: Int = _
 
-  @ParamSpec(Array("two stacks", "deduct", "recompute"))
+  @Param(Array("two stacks", "deduct", "recompute"))
   var combining: String = _
 
-  @ParamSpec(Array("64"))
+  @Param(Array("64"))
   var blockSize: Int = _
 
   private var window: OneKey = _

@@ -31,7 +31,7 @@ private final class NumbersReader(partition: NumbersPartition)
 
   override def get(): ColumnarBatch = {
     column.first = first
-    batch.setNumRows(math.min(IdPool.Block.toLong, partition.end - first).toInt)
+    batch.setNumRows(math.min(Numbers.Block.toLong, partition.end - first).toInt)
     batch
   }
 

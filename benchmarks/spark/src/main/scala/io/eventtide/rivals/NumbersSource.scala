@@ -31,7 +31,7 @@ final class NumbersSource extends TableProvider with DataSourceRegister {
       schema: StructType,
       partitioning: Array[Transform],
       properties: JMap[String, String]
-  ): Table = new NumbersTable(IdPool(new CaseInsensitiveStringMap(properties)))
+  ): Table = new NumbersTable(Numbers(new CaseInsensitiveStringMap(properties)))
 }
 
 private object NumbersSource {
@@ -39,7 +39,7 @@ private object NumbersSource {
   val Schema: StructType = new StructType().add("value", LongType, nullable = false)
 }
 
-private final class NumbersTable(numbers: IdPool) extends Table with SupportsRead {
+private final class NumbersTable(numbers: Numbers) extends Table with SupportsRead {
   override def name: String = "numbers"
 
   override def columns: Array[Column] = Array(Column.create("value", LongType, false))
@@ -51,7 +51,7 @@ private final class NumbersTable(numbers: IdPool) extends Table with SupportsRea
     () => new NumbersScan(numbers)
 }
 
-private final class NumbersScan(numbers: IdPool) extends Scan {
+private final class NumbersScan(numbers: Numbers) extends Scan {
   override def readSchema: StructType = NumbersSource.Schema
 
   override def columnarSupportMode: Scan.ColumnarSupportMode = Scan.ColumnarSupportMode.SUPPORTED

@@ -15,7 +15,7 @@ private final case class NumbersOffset(batches: Long) extends Offset {
 /** Has one more batch whenever it is asked, and only one in an available-now run, as Spark's
   * `rate-micro-batch` has.
   */
-private final class NumbersStream(numbers: IdPool)
+private final class NumbersStream(numbers: Numbers)
     extends MicroBatchStream
     with SupportsTriggerAvailableNow {
 
