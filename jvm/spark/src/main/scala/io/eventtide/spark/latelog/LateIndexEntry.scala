@@ -52,8 +52,6 @@ private[spark] final case class LateIndexEntry(
 }
 
 private[spark] object LateIndexEntry {
-  val NoRows: SortedMap[String, Long] = SortedMap.empty
-
   private val mapper = new ObjectMapper()
 
   def sum(rows: Seq[SortedMap[String, Long]]): SortedMap[String, Long] =

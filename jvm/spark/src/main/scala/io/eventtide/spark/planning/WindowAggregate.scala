@@ -17,7 +17,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Unar
 import org.apache.spark.sql.catalyst.util.toPrettySQL
 
 import io.eventtide.spark.options.{Structure, WindowSettings}
-import io.eventtide.spark.spi.WindowNode
+import io.eventtide.spark.spi.{PlanNodes, WindowNode}
 
 /** Combines frames into windows. Its child is a Spark aggregation by keys and frame.
   *
@@ -124,7 +124,7 @@ object WindowAggregate {
 
   /** The windows of a plan, once each, in an order that is stable across restarts. */
   def allIn(plan: LogicalPlan): Seq[WindowAggregate] =
-    plan.collect { case window: WindowAggregate => window }.distinctBy(_.nodeId)
+    PlanNodes.windows(plan).collect { case window: WindowAggregate => window }
 }
 
 /** Columns of the aggregation that are not results.

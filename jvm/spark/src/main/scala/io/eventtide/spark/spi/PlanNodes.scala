@@ -3,6 +3,7 @@ package io.eventtide.spark.spi
 import java.util.UUID
 
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
 
 import io.eventtide.spark.options.{Structure, WatermarkSettings, WindowSettings}
 
@@ -41,7 +42,9 @@ private[spark] object PlanNodes {
 
   /** The Eventtide watermark nodes of a plan, in the order of its inputs. */
   def watermarks(plan: LogicalPlan): Seq[EventTimeWatermark with WatermarkNode] =
-    plan.collect { case node: EventTimeWatermark with WatermarkNode => node }.distinctBy(_.nodeId)
+    StreamExecutionAccess.watermarkNodes(plan).collect {
+      case node: EventTimeWatermark with WatermarkNode => node
+    }
 
   /** The window nodes of a plan, without duplicates, in an order that is stable across restarts. */
   def windows(plan: LogicalPlan): Seq[LogicalPlan with WindowNode] =

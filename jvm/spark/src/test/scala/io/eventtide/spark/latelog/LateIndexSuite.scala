@@ -70,7 +70,7 @@ class LateIndexSuite extends AnyFunSuite {
   test("a batch without late rows has no entry, and no index has no rows") {
     val root = newRoot()
     val index = open(root, below = 0)
-    index.write(0, 0, Seq(WindowLateEntry(0, LateIndexEntry.NoRows, Nil)))
+    index.write(0, 0, Seq(WindowLateEntry(0, SortedMap.empty, Nil)))
     index.write(1, 0, Nil)
     assert(
       files(root, -1, 9).isEmpty && index.totals == LateTotals.None && reader(root).lastLate.isEmpty

@@ -26,7 +26,7 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
   /** Runs a replayed batch to collect the reports of its tasks, if the sink has skipped it. */
   def runIfSinkSkipped(ended: BatchWatermark): Unit = {
     val asks = locked(sinkMaySkip) && isReplayed(ended.info.batchId)
-    val matters = timers.hasWindows || query.namesState || !query.readNothing(isClock)
+    def matters = timers.hasWindows || query.namesState || !query.readNothing(isClock)
     if (asks && ended.hasNoReports && matters) query.runBatch()
     locked { sinkMaySkip = false }
   }

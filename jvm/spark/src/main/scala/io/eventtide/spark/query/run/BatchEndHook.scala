@@ -13,9 +13,8 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
 private[run] final class BatchEndHook(batch: BatchWatermark, end: BatchEnd) {
 
   def stats: SparkEventTimeStats = {
-    end.runIfSinkSkipped(
-      batch
-    ) // outside the lock of the lazy `answer`: the tasks that this starts call `stats` too
+    // Outside the lock of the lazy `answer`: the tasks that this starts call `stats` too.
+    end.runIfSinkSkipped(batch)
     answer
   }
 

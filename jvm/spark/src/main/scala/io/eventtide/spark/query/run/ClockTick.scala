@@ -59,7 +59,7 @@ private[run] final class ClockTick(run: RunState, restore: Restore, recorder: Le
 
   /** Begins the run if it has not begun yet, and returns the time by the query's clock. */
   private def begin(nowMicros: Long): Long = {
-    steps.look(query.nowMs, query.elapsedMs)
+    lookAtClock()
     restore.ifNotDone(nowMicros)
     locked(correctClock(nowMicros))
   }

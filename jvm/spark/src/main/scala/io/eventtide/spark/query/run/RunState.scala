@@ -67,6 +67,9 @@ private[run] final class RunState(
   /** Whether the policies are credited with the time that passes. */
   def isCredited: Boolean = locked(!hold.holding)
 
+  /** Fails the query if the machine's clock jumped forward, and a policy follows the clock. */
+  def lookAtClock(): Unit = steps.look(query.nowMs, query.elapsedMs)
+
   def isClock(source: SparkDataStream): Boolean = source.isInstanceOf[TickSource]
 
   /** Compares the query's clock with the machine's and returns the time by the query's clock.
