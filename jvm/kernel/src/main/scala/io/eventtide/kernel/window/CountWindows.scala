@@ -29,11 +29,15 @@ final case class CountSpec(size: Int, slide: Int) {
   * Event times are ignored, so no row is late. `start` and `end` are row numbers; the first row of
   * the key has number 0.
   *
-  *   - '''Edges:''' `nextOfAll` emits a last, incomplete window if some rows are in no window yet.
-  *     The windows after it do not have earlier rows.
+  *   - '''Edges:''' the open window is the one that ends at the next slide. `nextOfAll` emits it
+  *     last; the windows after it do not have earlier rows.
   *   - '''Restart:''' the record has a version.
   */
-final class CountWindows(spec: CountSpec, ring: FrameWindowState) extends WindowSet {
+final class CountWindows(spec: CountSpec, newRing: BlockStore => FrameWindowState)
+    extends WindowSet {
+  private val ring = newRing(BlockStore.None)
+  private val copy = new RingCopy(newRing, BlockStore.None)
+  private var running = ring // the state that has the current window
   private val framesOfSlide = spec.slide / spec.frame
   private var base = 0L // number of the first row of these windows
   private var rows = 0L // number of rows since `base`
@@ -52,7 +56,7 @@ final class CountWindows(spec: CountSpec, ring: FrameWindowState) extends Window
     ring.begin(0)
   }
 
-  def judgeBy(watermark: Option[Long]): Unit = ()
+  def beginBatch(watermark: Option[Long]): Unit = running = ring
 
   def add(ts: Long, buffer: Int): Boolean = {
     ring.add(rows / spec.frame, buffer): Unit
@@ -60,20 +64,35 @@ final class CountWindows(spec: CountSpec, ring: FrameWindowState) extends Window
     true
   }
 
-  def mark: Long = base + (rows - 1) / spec.frame * spec.frame
+  // Marks are frames.
+  def mark: Long = (rows - 1) / spec.frame
+  def markAfter(mark: Long): Long = spec.shape.lastEnd(mark)
+  def isOpen(mark: Long): Boolean = spec.shape.lastEnd(mark) > ring.closed
+  def firstMark: Long = spec.shape.start(running.end)
+  def endMark: Long = running.end
 
-  def apart: Long = 1
-
-  def isOpen(mark: Long): Boolean = spec.shape.lastEnd((mark - base) / spec.frame) > ring.closed
-
-  def next(watermark: Long): Boolean = nextSlide(lastSlide)
+  def next(watermark: Long): Boolean = {
+    running = ring
+    nextSlide(lastSlide)
+  }
 
   /** Moves to the next window that ends at a slide, up to frame boundary `last`. */
   private def nextSlide(last: Long): Boolean = {
-    var found = ring.next(last)
-    while (found && ring.end % framesOfSlide != 0) found = ring.next(last)
+    var found = running.next(last)
+    while (found && running.end % framesOfSlide != 0) found = running.next(last)
     found
   }
+
+  def nextOpen(): Boolean = {
+    val begins = running eq ring
+    if (begins) running = copy.of(ring)
+    begins && flush()
+  }
+
+  def nextShown(): Boolean = nextOpen()
+
+  def isUpdate: Boolean = false
+  def isFinal: Boolean = true
 
   // As a frame boundary. Frames after it are left to the last window.
   private def lastSlide: Long = rows / spec.slide * framesOfSlide
@@ -94,18 +113,20 @@ final class CountWindows(spec: CountSpec, ring: FrameWindowState) extends Window
   private def flush(): Boolean =
     rows % spec.slide != 0 && nextSlide(lastSlide + framesOfSlide)
 
-  def start: Long = base + math.max(0, spec.shape.start(ring.end)) * spec.frame
-  def end: Long = base + math.min(rows, ring.end * spec.frame)
-  def result: Int = ring.result
+  def start: Long = base + math.max(0, firstMark) * spec.frame
+  def end: Long = base + math.min(rows, endMark * spec.frame)
+  def result: Int = running.result
 
-  def index: Int = counts(end)
+  // By the end that the window has when it is full.
+  def index: Int = counts(fullEnd)
+  def count(): Unit = counts(fullEnd) = index + 1
+  private def fullEnd: Long = base + endMark * spec.frame
 
-  def count(start: Long, end: Long): Unit = counts(end) = counts(end) + 1
-
-  def forget(watermark: Long): Unit = counts.forget(base + lastSlide * spec.frame)
+  def settle(watermark: Option[Long]): Unit = counts.forget(base + lastSlide * spec.frame)
 
   def isEmpty: Boolean = ring.isEmpty
-
+  def hasOpen: Boolean = !ring.isEmpty
+  def closesAt: Long = WindowSet.Never
   def due: Long = WindowSet.Never
 
   def write(out: ByteSink): Unit = {

@@ -2,77 +2,180 @@ package io.eventtide.kernel.window
 
 import io.eventtide.kernel.StateVersion
 
+/** The block stores for the frames of a key.
+  *
+  * @param open store for windows that are not closed
+  * @param closed store for closed windows that may still change
+  * @param openBlock minimum number of frames in a block of `open`
+  * @param closedBlock minimum number of frames in a block of `closed`
+  */
+final case class FrameArchives(
+    open: BlockStore,
+    closed: BlockStore,
+    openBlock: Int,
+    closedBlock: Int
+)
+
+object FrameArchives {
+
+  /** For state that is kept in memory as a whole. */
+  val None: FrameArchives =
+    FrameArchives(BlockStore.None, BlockStore.None, Int.MaxValue, Int.MaxValue)
+}
+
 /** The time windows of one key, made of frames; see `FrameWindowState` for their storage.
   *
+  *   - '''Edges:''' a window whose rows all arrive after it closes is emitted as an update only. If
+  *     idleness has closed windows that can still change, later rows update them at once.
   *   - '''Restart:''' the record has a version.
+  *   - '''Source:''' Flink's allowed lateness.
+  *
+  * @param spec the windows; its delay is the time from the end of a window until it can no longer
+  *   change
+  * @param lateness part of that delay in which a closed window still accepts rows
+  * @param newRing makes an empty state over a block store
   */
-final class FrameWindows(spec: WindowSpec, ring: FrameWindowState) extends WindowSet {
+final class FrameWindows(
+    spec: WindowSpec,
+    buffers: Buffers,
+    newRing: BlockStore => FrameWindowState,
+    archives: FrameArchives = FrameArchives.None,
+    lateness: Long = 0
+) extends WindowSet {
+  private val shape = spec.shape
+  private val closing = spec.copy(delay = spec.delay - lateness)
+  private val ring = newRing(archives.open)
+  private val copy = new RingCopy(newRing, archives.open)
+  private val history: FrameHistory = // null if a closed window never changes
+    if (lateness == 0) null
+    else new FrameHistory(shape, buffers, archives.closed, archives.closedBlock, ring, copy)
   private val counts = new PaneCounts
+
   private var lateBelow = Long.MinValue
+  private var evicted = Long.MinValue // boundary up to which windows can no longer change
   private var lastFrame = 0L
+  private var running = ring // the state that has the current window
+  private var isAhead = false // whether `running` is a copy that runs ahead of the watermark
+  private var finalUpTo = Long.MinValue
 
   def begin(): Unit = {
     counts.clear()
-    ring.begin(Long.MinValue)
+    beginEmpty()
   }
 
-  def judgeBy(watermark: Option[Long]): Unit = {
+  private def beginEmpty(): Unit = {
+    ring.begin(Long.MinValue)
+    if (history != null) history.begin()
+  }
+
+  def beginBatch(watermark: Option[Long]): Unit = {
     lateBelow = watermark.fold(Long.MinValue)(spec.lateBelow)
-    watermark.foreach(reached => ring.advanceTo(spec.closed(reached)))
+    evicted = watermark.fold(Long.MinValue)(spec.closed)
+    watermark.foreach(reached => ring.advanceTo(closing.closed(reached)))
+    if (history != null) history.beginBatch()
+    running = ring
+    isAhead = false
   }
 
   def add(ts: Long, buffer: Int): Boolean = {
     lastFrame = spec.frames.index(ts)
-    ts >= lateBelow && ring.add(lastFrame, buffer)
+    ts >= lateBelow && addTo(lastFrame, buffer)
   }
 
-  def mark: Long = spec.grid.start(lastFrame)
+  private def addTo(frame: Long, buffer: Int): Boolean =
+    if (history != null && frame < ring.closed) {
+      history.add(frame, buffer)
+      ring.add(frame, buffer): Unit // for the windows with this frame that are not closed
+      true
+    } else ring.add(frame, buffer)
 
-  def apart: Long = 1
+  def mark: Long = lastFrame
+  def markAfter(mark: Long): Long = shape.lastEnd(mark)
+  def isOpen(mark: Long): Boolean = shape.lastEnd(mark) > ring.closed
 
-  def isOpen(mark: Long): Boolean = spec.shape.lastEnd(spec.grid.index(mark)) > ring.closed
+  def next(watermark: Long): Boolean = {
+    finalUpTo = spec.closed(watermark)
+    nextUpdate() || {
+      running = ring
+      ring.next(closing.closed(watermark))
+    }
+  }
 
-  def next(watermark: Long): Boolean = ring.next(spec.closed(watermark))
-
-  def nextOfAll(): Boolean = {
-    val found = ring.next(FrameWindowState.Never)
-    if (!found) ring.begin(Long.MinValue)
+  private def nextUpdate(): Boolean = {
+    val found = history != null && history.nextUpdate(evicted)
+    if (found) running = history.current
     found
   }
 
-  def start: Long = spec.grid.start(spec.shape.start(ring.end))
-  def end: Long = spec.grid.start(ring.end)
-  def result: Int = ring.result
-
-  def index: Int = counts(ring.end)
-
-  def count(start: Long, end: Long): Unit = {
-    val boundary = spec.grid.index(end)
-    counts(boundary) = counts(boundary) + 1
+  def nextOpen(): Boolean = {
+    if (!isAhead) running = copy.of(ring)
+    isAhead = true
+    running.next(FrameWindowState.Never)
   }
 
-  def forget(watermark: Long): Unit = counts.forget(spec.closed(watermark))
+  def nextOfAll(): Boolean = {
+    running = ring
+    val closed = ring.closed
+    val found = ring.next(FrameWindowState.Never)
+    if (!found) ring.begin(if (history == null) Long.MinValue else closed)
+    found
+  }
 
-  def isEmpty: Boolean = ring.isEmpty
+  def nextShown(): Boolean = {
+    val found = !isAhead && history != null && history.nextShown(evicted)
+    if (found) running = history.current
+    found || nextOpen()
+  }
+
+  def isUpdate: Boolean = !isAhead && (running ne ring)
+  def isFinal: Boolean = running.end <= finalUpTo
+
+  def start: Long = spec.grid.start(shape.start(running.end))
+  def end: Long = spec.grid.start(running.end)
+  def firstMark: Long = shape.start(running.end)
+  def endMark: Long = running.end
+  def result: Int = running.result
+
+  def index: Int = counts(running.end)
+  def count(): Unit = counts(running.end) = index + 1
+
+  def settle(watermark: Option[Long]): Unit = watermark.foreach { reached =>
+    val boundary = spec.closed(reached)
+    if (history != null) history.evict(boundary)
+    counts.forget(boundary)
+  }
+
+  def isEmpty: Boolean = ring.isEmpty && (history == null || history.isEmpty)
+  def hasOpen: Boolean = !ring.isEmpty
+
+  def closesAt: Long =
+    if (ring.due == FrameWindowState.Never) WindowSet.Never else closing.closesAt(ring.due)
 
   def due: Long =
-    if (ring.due == FrameWindowState.Never) WindowSet.Never
-    else spec.closesAt(ring.due)
+    if (history == null || history.isEmpty) closesAt
+    else math.min(closesAt, spec.closesAt(history.firstEnd))
 
   def write(out: ByteSink): Unit = {
     out.putByte(FrameWindows.Version)
     counts.write(out)
     out.putByte(if (isEmpty) 0 else 1)
-    if (!isEmpty) ring.write(out)
+    if (!isEmpty) {
+      ring.write(out)
+      if (history != null) history.write(out)
+    }
   }
 
   def read(in: ByteSource): Unit = {
     StateVersion.check(in.getByte(), "the windows of a key", FrameWindows.Version)
     counts.read(in)
-    if (in.getByte() == 0) ring.begin(Long.MinValue) else ring.read(in)
+    if (in.getByte() == 0) beginEmpty()
+    else {
+      ring.read(in)
+      if (history != null) history.read(in)
+    }
   }
 }
 
 private object FrameWindows {
-  private val Version = 1
+  private val Version = 2
 }

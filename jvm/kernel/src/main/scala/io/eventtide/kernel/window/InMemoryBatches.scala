@@ -12,13 +12,15 @@ import io.eventtide.kernel.watermark.PolicySpec
   *   has a separate watermark
   * @param maxRowsPerStep maximum number of rows of a key per step; later rows count as another
   *   batch
+  * @param discarding the buffers, if a result has only the rows since the last one
   */
 final case class KeyRules[K](
     policy: PolicySpec,
     group: Option[K => Any],
-    silence: KeyIdleness,
+    idleness: KeyIdleness,
     triggers: Seq[Trigger] = Seq(Trigger.AtEnd),
-    maxRowsPerStep: Int = Int.MaxValue
+    maxRowsPerStep: Int = Int.MaxValue,
+    discarding: Option[Buffers] = None
 )
 
 object KeyRules {
@@ -29,26 +31,26 @@ object KeyRules {
 
 /** The windows of many keys in memory, batch by batch: the behaviour of a query, without Spark.
   *
-  *   - '''Guarantee:''' as in `TimedWindows`. A watermark over several keys is computed at the end
+  *   - '''Guarantee:''' as in `AggregatingWindows`. A watermark over several keys is computed at the end
   *     of a batch and applied before the next batch.
   *   - '''Units:''' event times and the clock have the same unit.
   *   - '''Restart:''' between batches, a key is kept only as its record.
   */
 final class InMemoryBatches[K](
     rules: KeyRules[K],
-    newWindows: () => WindowSet,
+    windows: WindowSet,
     holds: Int => Boolean = _ => true
 ) {
   import InMemoryBatches._
 
   private val shared = new SharedWatermark
   private val own = new PerKeyWatermark(rules.policy, credited = true)
-  private val key = new TimedWindows(
-    newWindows(),
+  private val key = new AggregatingWindows(
+    windows,
     if (rules.group.isDefined) shared else own,
-    rules.silence,
+    rules.idleness,
     rules.triggers,
-    Some(newWindows()),
+    rules.discarding,
     holds
   )
   private val overall = new PerKeyWatermark(rules.policy, credited = true)
@@ -104,7 +106,7 @@ final class InMemoryBatches[K](
     }
     val (first, others) = rows.splitAt(rules.maxRowsPerStep)
     val late = close(of, now, give, first) ++ others.grouped(rules.maxRowsPerStep).flatMap { more =>
-      key.again()
+      key.beginBatch()
       close(of, now, give, more)
     }
     if (key.isDone) records -= of else records(of) = saved

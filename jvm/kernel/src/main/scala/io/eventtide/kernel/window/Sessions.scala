@@ -4,194 +4,206 @@ import io.eventtide.kernel.StateVersion
 
 /** The sessions of one key: rows that follow each other closer than a gap.
   *
-  * Sessions are ordered by first row. A key has few at a time, usually only the one that grows.
+  * A key has few sessions at a time, usually only the one that grows.
   *
   *   - '''Guarantee:''' as in `WindowSet`; sessions are emitted in ascending order of start.
   *   - '''Edges:''' a row between two sessions merges them. If the maximum duration keeps a row out
   *     of a session, the row starts another session, whose end may be after the start of the next.
+  *     A row that joins a closed session opens it again: the session is emitted at once if its end
+  *     is still closed, otherwise when it closes.
   *   - '''Restart:''' the record has a version.
+  *
+  * @param spec the sessions; its delay is the time from the end of a session until it can no longer
+  *   change
+  * @param lateness part of that delay in which a closed session still accepts rows
   */
-final class Sessions(spec: SessionSpec, buffers: Buffers) extends WindowSet {
-  private var firsts = new Array[Long](4)
-  private var lasts = new Array[Long](4)
-  private var held = new Array[Int](4)
-  private var counts = new Array[Int](4) // number of results that each session has emitted
-  private var size = 0
+final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) extends WindowSet {
+  import Sessions.{NoBuffer, NotHere}
 
-  private var judge = Option.empty[Long] // the watermark that decides which rows are late
-  private var lastTime = 0L
-  private var shown = Sessions.NoBuffer
-  private var startGiven = 0L
-  private var endGiven = 0L
-  private var indexGiven = 0
+  private val closing = spec.copy(delay = spec.delay - lateness)
+  private val sessions = new SessionList(buffers)
+  private var idleUpTo = Long.MinValue // sessions that end up to here have been closed by idleness
+
+  private var before = Option.empty[Long] // the watermark before the batch
+  private var closedBefore = Long.MinValue
+  private var lastMark = 0L
+  private var lastReplaced = 0L
+
+  // The current session: its position, unless it has been removed, and its content.
+  private var current = NotHere
+  private var evicted = NoBuffer // to release when the next session is current
+  private var content = NoBuffer
+  private var currentStart = 0L
+  private var currentEnd = 0L
+  private var earlier = 0
+  private var finalUpTo = Long.MinValue
 
   def begin(): Unit = {
-    size = 0
-    shown = Sessions.NoBuffer
+    sessions.clear()
+    idleUpTo = Long.MinValue
+    evicted = NoBuffer
   }
 
-  def judgeBy(watermark: Option[Long]): Unit = judge = watermark
+  def beginBatch(watermark: Option[Long]): Unit = {
+    before = watermark
+    closedBefore = math.max(idleUpTo, watermark.fold(Long.MinValue)(closing.closed))
+    current = NotHere
+  }
 
-  def isEmpty: Boolean = size == 0
+  def isEmpty: Boolean = sessions.isEmpty
+  def hasOpen: Boolean = sessions.hasOpen
 
   def add(ts: Long, buffer: Int): Boolean = {
-    lastTime = ts
-    val left = before(ts)
+    val left = sessions.floor(ts)
+    val right = left + 1
     val joinsLeft = left >= 0 && joins(left, ts)
-    val joinsRight = left + 1 < size && joins(left + 1, ts) &&
-      (!joinsLeft || spec.spans(firsts(left), lasts(left + 1)))
-    val first = if (joinsLeft) firsts(left) else ts
+    val joinsRight = right < sessions.size && joins(right, ts) &&
+      (!joinsLeft || spec.spans(sessions.first(left), sessions.last(right)))
+    val first = if (joinsLeft) sessions.first(left) else ts
     var last = ts
-    if (joinsLeft) last = math.max(last, lasts(left))
-    if (joinsRight) last = math.max(last, lasts(left + 1))
-    val onTime = judge.isEmpty || !spec.isLate(ts, first, last, judge.get)
+    if (joinsLeft) last = math.max(last, sessions.last(left))
+    if (joinsRight) last = math.max(last, sessions.last(right))
+    val onTime = before.isEmpty || !spec.isLate(ts, first, last, before.get)
     if (onTime) {
-      val at = if (joinsLeft) left else left + 1
-      if (joinsLeft && joinsRight) unite(left)
-      else if (!joinsLeft && !joinsRight) insert(at, ts)
-      if (held(at) == Sessions.NoBuffer) held(at) = buffers.copy(buffer)
-      else buffers.merge(held(at), buffer)
-      firsts(at) = first
-      lasts(at) = last
+      lastMark = first
+      lastReplaced = if (joinsRight) sessions.first(right) else first
+      if (joinsLeft && joinsRight) sessions.mergeNext(left)
+      if (joinsLeft) sessions.add(left, first, last, buffer)
+      else if (joinsRight) sessions.add(right, first, last, buffer)
+      else sessions.insert(right, ts, buffer)
     }
     onTime
   }
 
+  private def joins(i: Int, ts: Long): Boolean = {
+    val (first, last) = (sessions.first(i), sessions.last(i))
+    if (ts < first) spec.reaches(ts, first) && spec.spans(ts, last)
+    else (ts <= last || spec.reaches(last, ts)) && spec.spans(first, ts)
+  }
+
   override def judgesTogether: Boolean = spec.judgesTogether
 
-  def mark: Long = lastTime
-
-  def apart: Long = spec.gap
+  // The mark of a session is its first row.
+  def mark: Long = lastMark
+  override def replaced: Long = lastReplaced
+  def markAfter(mark: Long): Long = mark + 1
+  def firstMark: Long = currentStart
+  def endMark: Long = currentStart + 1
 
   def isOpen(mark: Long): Boolean = {
-    val i = before(mark)
-    i >= 0 && mark < endOf(i)
+    val i = sessions.floor(mark)
+    i >= 0 && sessions.first(i) == mark && !sessions.isClosed(i)
   }
 
-  /** The last session that starts at or before `ts`; -1 if there is none. */
-  private def before(ts: Long): Int = {
-    val found = java.util.Arrays.binarySearch(firsts, 0, size, ts)
-    if (found >= 0) found else -found - 2
+  def next(watermark: Long): Boolean = {
+    finalUpTo = spec.closed(watermark)
+    nextUpTo(math.max(idleUpTo, closing.closed(watermark)))
   }
 
-  private def joins(i: Int, ts: Long): Boolean =
-    if (ts < firsts(i)) spec.reaches(ts, firsts(i)) && spec.spans(ts, lasts(i))
-    else (ts <= lasts(i) || spec.reaches(lasts(i), ts)) && spec.spans(firsts(i), ts)
-
-  private def unite(left: Int): Unit = {
-    counts(left) = math.max(counts(left), counts(left + 1))
-    buffers.merge(held(left), held(left + 1))
-    buffers.release(held(left + 1))
-    remove(left + 1)
-  }
-
-  private def insert(at: Int, ts: Long): Unit = {
-    if (size == firsts.length) grow()
-    System.arraycopy(firsts, at, firsts, at + 1, size - at)
-    System.arraycopy(lasts, at, lasts, at + 1, size - at)
-    System.arraycopy(held, at, held, at + 1, size - at)
-    System.arraycopy(counts, at, counts, at + 1, size - at)
-    held(at) = Sessions.NoBuffer
-    counts(at) = 0
-    size += 1
-  }
-
-  private def remove(at: Int): Unit = {
-    size -= 1
-    System.arraycopy(firsts, at + 1, firsts, at, size - at)
-    System.arraycopy(lasts, at + 1, lasts, at, size - at)
-    System.arraycopy(held, at + 1, held, at, size - at)
-    System.arraycopy(counts, at + 1, counts, at, size - at)
-  }
-
-  private def grow(): Unit = {
-    firsts = java.util.Arrays.copyOf(firsts, size * 2)
-    lasts = java.util.Arrays.copyOf(lasts, size * 2)
-    held = java.util.Arrays.copyOf(held, size * 2)
-    counts = java.util.Arrays.copyOf(counts, size * 2)
-  }
-
-  def next(watermark: Long): Boolean = nextUpTo(spec.closed(watermark))
-
-  def nextOfAll(): Boolean = nextUpTo(Long.MaxValue)
-
-  private def nextUpTo(closed: Long): Boolean = {
-    if (shown != Sessions.NoBuffer) buffers.release(shown)
-    shown = Sessions.NoBuffer
-    var i = 0
-    while (i < size && endOf(i) > closed) i += 1
-    val found = i < size
-    if (found) give(i)
+  def nextOfAll(): Boolean = {
+    val found = nextUpTo(Long.MaxValue)
+    if (found && lateness > 0) idleUpTo = math.max(idleUpTo, currentEnd)
     found
   }
 
-  private def give(i: Int): Unit = {
-    startGiven = firsts(i)
-    endGiven = endOf(i)
-    indexGiven = counts(i)
-    shown = held(i)
-    remove(i)
-  }
-
-  private def endOf(i: Int): Long = spec.end(firsts(i), lasts(i))
-
-  def start: Long = startGiven
-  def end: Long = endGiven
-  def result: Int = shown
-
-  def index: Int = indexGiven
-
-  def count(start: Long, end: Long): Unit = {
-    val i = before(start)
-    if (i >= 0 && firsts(i) == start) counts(i) += 1
-  }
-
-  // The count of a session is removed with the session.
-  def forget(watermark: Long): Unit = ()
-
-  def due: Long = {
-    var earliest = WindowSet.Never
+  private def nextUpTo(closed: Long): Boolean = {
+    releaseEvicted()
     var i = 0
-    while (i < size) {
-      earliest = math.min(earliest, spec.closesAt(endOf(i)))
+    while (i < sessions.size && (sessions.isClosed(i) || endOf(i) > closed)) i += 1
+    val found = i < sessions.size
+    if (found) close(i) else current = NotHere
+    found
+  }
+
+  private def close(i: Int): Unit = {
+    select(i)
+    if (lateness > 0) sessions.setClosed(i)
+    else {
+      evicted = sessions.remove(i)
+      current = NotHere
+    }
+  }
+
+  def nextOpen(): Boolean = {
+    var i = current + 1
+    while (i < sessions.size && sessions.isClosed(i)) i += 1
+    selectIfAny(i)
+  }
+
+  def nextShown(): Boolean = selectIfAny(current + 1)
+
+  private def selectIfAny(i: Int): Boolean = {
+    releaseEvicted()
+    val found = i < sessions.size
+    if (found) select(i)
+    found
+  }
+
+  private def select(i: Int): Unit = {
+    current = i
+    content = sessions.content(i)
+    currentStart = sessions.first(i)
+    currentEnd = endOf(i)
+    earlier = sessions.results(i)
+  }
+
+  private def releaseEvicted(): Unit = if (evicted != NoBuffer) {
+    buffers.release(evicted)
+    evicted = NoBuffer
+  }
+
+  private def endOf(i: Int): Long = spec.end(sessions.first(i), sessions.last(i))
+
+  def isUpdate: Boolean = currentEnd <= closedBefore
+  def isFinal: Boolean = currentEnd <= finalUpTo
+  def start: Long = currentStart
+  def end: Long = currentEnd
+  def result: Int = content
+  def index: Int = earlier
+  def count(): Unit = if (current != NotHere) sessions.count(current)
+
+  def settle(watermark: Option[Long]): Unit = {
+    releaseEvicted()
+    current = NotHere
+    val closed = watermark.fold(Long.MinValue)(spec.closed)
+    var i = sessions.size - 1
+    while (i >= 0) {
+      if (sessions.isClosed(i) && endOf(i) <= closed) buffers.release(sessions.remove(i))
+      i -= 1
+    }
+  }
+
+  def closesAt: Long =
+    earliest(i => if (sessions.isClosed(i)) WindowSet.Never else closing.closesAt(endOf(i)))
+
+  def due: Long = earliest(i => (if (sessions.isClosed(i)) spec else closing).closesAt(endOf(i)))
+
+  private def earliest(of: Int => Long): Long = {
+    var first = WindowSet.Never
+    var i = 0
+    while (i < sessions.size) {
+      first = math.min(first, of(i))
       i += 1
     }
-    earliest
+    first
   }
 
   def write(out: ByteSink): Unit = {
     out.putByte(Sessions.Version)
-    out.putCount(size.toLong)
-    var before = 0L
-    var i = 0
-    while (i < size) {
-      out.putNumber(firsts(i) - before)
-      out.putCount(lasts(i) - firsts(i))
-      out.putCount(counts(i).toLong)
-      buffers.write(held(i), out)
-      before = firsts(i)
-      i += 1
-    }
+    if (lateness > 0) out.putNumber(idleUpTo)
+    sessions.write(out)
   }
 
   def read(in: ByteSource): Unit = {
     StateVersion.check(in.getByte(), "the sessions of a key", Sessions.Version)
     begin()
-    val count = in.getCount().toInt
-    var before = 0L
-    while (size < count) {
-      if (size == firsts.length) grow()
-      before += in.getNumber()
-      firsts(size) = before
-      lasts(size) = before + in.getCount()
-      counts(size) = in.getCount().toInt
-      held(size) = buffers.read(in)
-      size += 1
-    }
+    if (lateness > 0) idleUpTo = in.getNumber()
+    sessions.read(in)
   }
 }
 
 private object Sessions {
-  private val Version = 1
+  private val Version = 2
   private val NoBuffer = -1
+  private val NotHere = -1
 }

@@ -1,12 +1,12 @@
 package io.eventtide.kernel.window
 
-/** The open windows of one key, of any kind.
+/** The windows of one key, of any kind: which windows a row belongs to, and their content.
   *
-  * The instance is reused for one key after another: `begin` or `read`, then `add`, then `next`
-  * until it returns false, then `write`.
+  * The instance is reused for one key after another: `begin` or `read`, then for each batch
+  * `beginBatch`, `add`, the windows with results, and `settle`; then `write`.
   *
-  *   - '''Guarantee:''' a row is either late or in all of its open windows. A window with rows
-  *     emits one result when it closes.
+  *   - '''Guarantee:''' a row is either late or in all of its windows that can still change. A
+  *     window with rows is emitted when it closes, and again for rows that it accepts later.
   *   - '''Units:''' the unit of the rows' times.
   *   - '''Restart:''' `write` and `read` keep all state.
   */
@@ -15,8 +15,12 @@ trait WindowSet {
   /** Begins a key without state. */
   def begin(): Unit
 
-  /** Sets the watermark that decides which rows are late; None before the first one. */
-  def judgeBy(watermark: Option[Long]): Unit
+  /** Begins a batch.
+    *
+    * @param watermark the watermark before the batch, which decides which rows are late and which
+    *   windows have closed; None before the first one
+    */
+  def beginBatch(watermark: Option[Long]): Unit
 
   /** Adds the row in `buffer`, which the caller keeps; returns false if the row is late. */
   def add(ts: Long, buffer: Int): Boolean
@@ -24,20 +28,43 @@ trait WindowSet {
   /** Whether a row judged late may be on time once other rows have arrived. */
   def judgesTogether: Boolean = false
 
-  /** A number in `[start, end)` of every window of the row that was added last. */
+  /** The mark of the row that was added last. Rows with the same mark are in the same windows. A
+    * window has the marks from `firstMark` until `endMark`.
+    */
   def mark: Long
 
-  /** The distance below which two marks belong to the same windows. */
-  def apart: Long
+  /** The earlier mark of rows that now have the mark of the row that was added last; `mark` if there
+    * are none.
+    */
+  def replaced: Long = mark
 
-  /** Whether a window that has a row with this mark is open. */
+  /** The first mark above `mark` that shares no window with it. */
+  def markAfter(mark: Long): Long
+
+  /** Whether a window with rows of this mark is not closed. */
   def isOpen(mark: Long): Boolean
 
-  /** Moves to the next window that is closed at `watermark`; returns false if there is none. */
+  /** Moves to the next window to emit at `watermark`, one that closes or one that had closed and has
+    * rows of this batch; returns false if there is none.
+    */
   def next(watermark: Long): Boolean
 
-  /** Moves to the next window, closed or not; returns false when the set is empty. */
+  /** Moves to the next window that is not closed, which stays open; returns false after the last. */
+  def nextOpen(): Boolean
+
+  /** Moves to the next window that is not closed, and closes it, whatever the watermark; returns
+    * false after the last.
+    */
   def nextOfAll(): Boolean
+
+  /** As `nextOpen`, also for closed windows that can still change. */
+  def nextShown(): Boolean
+
+  /** Whether the current window had closed before the batch. */
+  def isUpdate: Boolean
+
+  /** Whether the current window, which `next` has found, can no longer change. */
+  def isFinal: Boolean
 
   /** The start of the current window. */
   def start: Long
@@ -45,22 +72,36 @@ trait WindowSet {
   /** The end of the current window. */
   def end: Long
 
+  /** The first mark of the current window. */
+  def firstMark: Long
+
+  /** The mark after the last one of the current window. */
+  def endMark: Long
+
   /** The rows of the current window as one buffer, valid until the next window. */
   def result: Int
 
   /** The number of earlier results of the current window. */
   def index: Int
 
-  /** Counts one more result of a window that is open or may reopen. */
-  def count(start: Long, end: Long): Unit
+  /** Counts one more result of the current window, if it can still change. */
+  def count(): Unit
 
-  /** Discards the result counts of the windows that are closed at `watermark`. */
-  def forget(watermark: Long): Unit
+  /** Ends a batch, after all results: evicts what can no longer change at `watermark`. */
+  def settle(watermark: Option[Long]): Unit
 
   /** Whether there are no rows. */
   def isEmpty: Boolean
 
+  /** Whether there is a window with rows that is not closed. */
+  def hasOpen: Boolean
+
   /** The watermark at which the next window closes; `WindowSet.Never` if none does. */
+  def closesAt: Long
+
+  /** The watermark at which the next window closes or can no longer change; `WindowSet.Never` if
+    * there is none.
+    */
   def due: Long
 
   def write(out: ByteSink): Unit

@@ -9,7 +9,11 @@ import io.eventtide.kernel.window._
 /** Sessions of the wider field: watermarks are given, or follow rows as in Kafka. */
 final class FieldSessionsPlayer(config: GoldenArgs) extends GoldenPlayer {
   private val rowsMoveTime = config.has("grace")
-  private val sessions = new GoldenSessions(FieldSessions.spec(config))
+  private val sessions = GoldenPanes.ofSessions(
+    FieldSessions.spec(config),
+    config.longOr("lateness", 0),
+    config.get("accumulation") == "discarding"
+  )
   private var top = Long.MinValue
 
   def step(op: String, args: GoldenArgs): Any = op match {
@@ -26,10 +30,11 @@ final class FieldSessionsPlayer(config: GoldenArgs) extends GoldenPlayer {
 
   private def event(row: GoldenArgs): List[Any] = {
     val (key, ts) = (row.text("key"), row.long("ts"))
-    val taken = sessions.observe(key, ts, row)
-    val late = if (taken) Nil else List(FieldWindows.late(key, ts))
+    val answer = sessions
+      .observe(key, ts, row)
+      .fold[List[Any]](List(FieldWindows.late(key, ts)))(_.map(FieldWindows.output(config, _)))
     top = math.max(top, ts)
-    late ++ (if (rowsMoveTime) sessions.advance(top).map(FieldWindows.output(config, _)) else Nil)
+    answer ++ (if (rowsMoveTime) sessions.advance(top).map(FieldWindows.output(config, _)) else Nil)
   }
 }
 
@@ -76,7 +81,7 @@ object SessionBoundary {
 
   private def sessionsOf(golden: GoldenCase, profile: String): Int = {
     val config = GoldenArgs(golden.config + ("profile" -> profile))
-    val sessions = new GoldenSessions(FieldSessions.spec(config))
+    val sessions = GoldenPanes.ofSessions(FieldSessions.spec(config))
     golden.steps.map(GoldenArgs(_)).foreach { row =>
       sessions.observe(row.text("key"), row.long("ts"), row): Unit
     }
@@ -90,8 +95,8 @@ final class FieldByClockPlayer(config: GoldenArgs, deducts: Boolean) extends Gol
   private val buffers = new ObjectBufferPool
   private val rows = mutable.Buffer.empty[GoldenArgs]
   private val engine = new InMemoryBatches[String](
-    KeyRules(WithIngestionTime(), KeyRules.Together, KeyIdleness(None, keep = 0)),
-    () => GoldenWindows.frames(spec, buffers, deducts)
+    KeyRules(WithIngestionTime(), KeyRules.Together, KeyIdleness(None, ttl = 0)),
+    GoldenWindows.frames(spec, buffers, deducts)
   )
   private var clock = 0L
 

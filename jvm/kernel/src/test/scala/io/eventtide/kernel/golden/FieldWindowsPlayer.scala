@@ -79,9 +79,13 @@ final class FieldWindowsPlayer(config: GoldenArgs, deducts: Boolean) extends Gol
 
 /** The same with an allowed lateness: a row that is late gives its windows anew. */
 final class FieldPanesPlayer(config: GoldenArgs, deducts: Boolean) extends GoldenPlayer {
-  private val discards = config.get("accumulation") == "discarding"
-  private val windows =
-    new GoldenPanes(FieldWindows.spec(config), config.long("lateness"), discards, deducts)
+  private val windows = GoldenPanes.ofFrames(
+    FieldWindows.spec(config),
+    deducts,
+    config.long("lateness"),
+    Seq(Trigger.AtEnd),
+    config.get("accumulation") == "discarding"
+  )
 
   def step(op: String, args: GoldenArgs): Any = op match {
     case "event" => event(args)
@@ -172,7 +176,7 @@ object FieldWindows {
         "touching_merges" -> flag.optional,
         "bounds" -> remark // of what a system names; deviations.txt lists who names it otherwise
       ),
-      "lateness" -> oneOf(0L).optional
+      "lateness" -> number.optional
     ) - "variants",
     answer
   )(steps :+ watermark: _*)

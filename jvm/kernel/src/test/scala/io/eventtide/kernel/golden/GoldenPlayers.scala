@@ -78,7 +78,6 @@ object GoldenPlayers {
     val window = GoldenFiles.fieldsOf(golden.config("window"))
     (window.get("kind"), window.get("time")) match {
       case (Some("session"), _) =>
-        awaitFeatures(golden, "of sessions")
         FieldScript.play(golden, FieldWindows.ofSessions, new FieldSessionsPlayer(_))
       case (Some("session_dynamic"), _) => throw new GoldenWaiting("no gaps that rows say")
       case (Some("global"), _) => throw new GoldenWaiting("no triggers by event time")
@@ -92,8 +91,8 @@ object GoldenPlayers {
 
   private def playFrames(golden: GoldenCase): Unit = both { deducts =>
     if (golden.config.get("trigger").exists(_.isInstanceOf[Map[_, _]]))
-      throw new GoldenWaiting("early panes count the rows of a key, not of a window")
-    if (isLenient(golden))
+      FieldScript.play(golden, BeamPanes.words, new BeamPanes(_, deducts))
+    else if (isLenient(golden))
       FieldScript.play(golden, FieldWindows.ofPanes, new FieldPanesPlayer(_, deducts))
     else
       FieldScript.play(
@@ -103,9 +102,6 @@ object GoldenPlayers {
         FieldWindows.atEnd
       )
   }
-
-  private def awaitFeatures(golden: GoldenCase, what: String): Unit =
-    if (isLenient(golden)) throw new GoldenWaiting(s"no allowed lateness $what")
 
   private def isLenient(golden: GoldenCase): Boolean =
     golden.config.get("lateness").exists(_ != 0L)

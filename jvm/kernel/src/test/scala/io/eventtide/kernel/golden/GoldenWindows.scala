@@ -5,7 +5,15 @@ import scala.collection.mutable
 import io.eventtide.kernel.window._
 
 /** A window of a key that has come out or is open, with its rows in the order they came. */
-final case class GoldenPane(key: String, start: Long, end: Long, rows: List[GoldenArgs]) {
+final case class GoldenPane(
+    key: String,
+    start: Long,
+    end: Long,
+    rows: List[GoldenArgs],
+    timing: PaneTiming = PaneTiming.OnTime,
+    index: Int = 0,
+    isLast: Boolean = true
+) {
   def sum(name: String): Long = rows.map(_.long(name)).sum
   def ids: Set[Any] = rows.map(_.get("id")).toSet
   def bounds: Map[String, Any] = Map("start" -> start, "end" -> end, "ids" -> ids)
@@ -65,10 +73,12 @@ object GoldenWindows {
 
   /** Windows of frames, of which nothing is kept elsewhere. */
   def frames(spec: WindowSpec, buffers: Buffers, deducts: Boolean): FrameWindows =
-    new FrameWindows(spec, ring(spec.shape, buffers, deducts))
+    new FrameWindows(spec, buffers, ring(spec.shape, buffers, deducts))
 
-  def ring(shape: WindowShape, buffers: Buffers, deducts: Boolean): FrameWindowState =
-    FrameWindowState(shape, buffers, deducts, BlockStore.None, blockSize = Int.MaxValue)
+  def ring(shape: WindowShape, buffers: Buffers, deducts: Boolean)(
+      blocks: BlockStore
+  ): FrameWindowState =
+    FrameWindowState(shape, buffers, deducts, blocks, blockSize = Int.MaxValue)
 
   /** Plays a case with both ways to combine frames, whichever it was written for. */
   def both(play: Boolean => Unit): Unit = Seq(true, false).foreach(play)

@@ -54,7 +54,7 @@ final class VoltPlayer(config: GoldenArgs, deducts: Boolean, reading: Option[Str
   private val rows = mutable.Buffer.empty[GoldenArgs]
   private val engine = new InMemoryBatches[String](
     VoltPlayer.rules(times, reading),
-    () => VoltPlayer.windows(config, buffers, deducts)
+    VoltPlayer.windows(config, buffers, deducts)
   )
   private var clock = 0L
 
@@ -125,7 +125,7 @@ object VoltPlayer {
     val timeout = Option.when(times.has("idle_timeout_ms"))(times.long("idle_timeout_ms"))
     val inEventTime = times.get("idle_timeout_clock") == "EVENT_TIME"
     val group = if (byClock) KeyRules.Together else None
-    KeyRules(policy, group, KeyIdleness(timeout, keep = Long.MaxValue, inEventTime))
+    KeyRules(policy, group, KeyIdleness(timeout, ttl = Long.MaxValue, inEventTime))
   }
 
   def windows(config: GoldenArgs, buffers: Buffers, deducts: Boolean): WindowSet = {

@@ -12,7 +12,8 @@ final class CountWindowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
   private implicit val asGenerated: Shrink[Int] = Shrink.shrinkAny
 
   private def windows(spec: CountSpec): CountWindows = {
-    val ring = FrameWindowState(spec.shape, buffers, deducts = false, BlockStore.None, Int.MaxValue)
+    def ring(blocks: BlockStore) =
+      FrameWindowState(spec.shape, buffers, deducts = false, blocks, Int.MaxValue)
     val made = new CountWindows(spec, ring)
     made.begin()
     made
@@ -82,8 +83,9 @@ final class CountWindowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
   test("results of a window that no slide has ended are counted with its last one") {
     val held = windows(CountSpec(5, 2))
     assert(held.add(0, buffers.of(0)))
-    held.count(0, 1)
-    held.forget(0)
+    assert(held.nextOpen())
+    held.count()
+    held.settle(None)
     assert(held.nextOfAll() && held.index == 1)
   }
 

@@ -173,7 +173,7 @@ object InMemoryBatchesLawsSuite {
     def rules: KeyRules[Int] = KeyRules(
       if (highest) MaxEventTime() else MinEventTime(),
       group,
-      KeyIdleness(timeout, keep = Long.MaxValue, inEventTime),
+      KeyIdleness(timeout, ttl = Long.MaxValue, inEventTime),
       triggers,
       maxRowsPerStep
     )
@@ -224,12 +224,12 @@ object InMemoryBatchesLawsSuite {
     private def windows(): WindowSet = settings.gap match {
       case Some(gap) =>
         new Sessions(SessionSpec(gap, None, settings.profile, settings.delay), buffers)
-      case None => new FrameWindows(settings.spec, ring)
+      case None => new FrameWindows(settings.spec, buffers, ring)
     }
-    private def ring =
-      FrameWindowState(settings.spec.shape, buffers, deducts = false, BlockStore.None, Int.MaxValue)
+    private def ring(blocks: BlockStore) =
+      FrameWindowState(settings.spec.shape, buffers, deducts = false, blocks, Int.MaxValue)
     private val engine =
-      new InMemoryBatches[Int](settings.rules, () => windows(), buffers(_).length >= 2)
+      new InMemoryBatches[Int](settings.rules, windows(), buffers(_).length >= 2)
 
     def play(script: Seq[Batch]): Seq[Answer] = playNumbered(numbers(script))
 

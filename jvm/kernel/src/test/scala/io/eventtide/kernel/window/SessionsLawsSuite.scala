@@ -101,7 +101,7 @@ object SessionsLawsSuite {
       val source = new ByteSource
       source.reset(sink.bytes, 0)
       windows.read(source)
-      windows.judgeBy(watermark)
+      windows.beginBatch(watermark)
     }
   }
 

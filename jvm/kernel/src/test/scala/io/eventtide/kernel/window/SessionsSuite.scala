@@ -11,7 +11,7 @@ final class SessionsSuite extends AnyFunSuite {
   private def sessions(spec: SessionSpec, watermark: Option[Long] = None): Sessions = {
     val windows = new Sessions(spec, buffers)
     windows.begin()
-    windows.judgeBy(watermark)
+    windows.beginBatch(watermark)
     windows
   }
 
@@ -86,7 +86,7 @@ final class SessionsSuite extends AnyFunSuite {
   test("a row is judged by the session that it joins") {
     val windows = sessions(SessionSpec(5))
     add(windows, 8)
-    windows.judgeBy(Some(10))
+    windows.beginBatch(Some(10))
     assert(add(windows, 4, 3) == Seq(true, true))
     assert(add(windows, -3) == Seq(false))
     assert(all(windows) == Seq((3L, 13L, Seq(3, 4, 8))))
@@ -96,7 +96,7 @@ final class SessionsSuite extends AnyFunSuite {
     for ((profile, earliest) <- Seq(Profile.spark -> 6L, Profile.jet -> 10L)) {
       val windows = sessions(SessionSpec(5, profile = profile))
       add(windows, 12)
-      windows.judgeBy(Some(10))
+      windows.beginBatch(Some(10))
       assert(add(windows, earliest, earliest - 1) == Seq(true, false), profile.name)
     }
   }

@@ -24,8 +24,8 @@ import io.eventtide.spark.state.{AggregateFunctions, BufferPool, WindowStateLayo
 
 /** The specification of a window for its operators; sent to the executors.
   *
-  * The input rows come from partial aggregation: the keys, then a frame and its buffers, or all
-  * frames of the key as `PackedFrames`.
+  * Input rows have the keys, then a frame and its buffers, or all frames of the key as
+  * `PackedFrames`, or the columns of a row that is not aggregated; see `Preaggregation`.
   *
   * @param counts
   *   the `counts` of `Inverse` for functions that can deduct; empty for others
@@ -72,13 +72,13 @@ private[spark] final case class WindowOperatorSpec(
     }
   }
 
-  /** The sort order that brings the rows of a key together, frame by frame. */
-  def order: Seq[SortOrder] = (keys :+ frame).map(SortOrder(_, Ascending))
+  /** The order in which the operator reads its input. */
+  def orderOf(input: Preaggregation): Seq[SortOrder] =
+    if (input == Preaggregation.AllByFrame) (keys :+ frame).map(SortOrder(_, Ascending))
+    else orderOfKeys
 
-  /** A sort order that brings the rows of a key near each other; `KeyGroupingIterator` then groups
-    * them.
-    */
-  def orderOfKeys: Seq[SortOrder] = {
+  // It brings the rows of a key near each other; `KeyGroupingIterator` then groups them.
+  private def orderOfKeys: Seq[SortOrder] = {
     val byKey = if (keys.isEmpty) Nil else Seq(SortOrder(KeySortPrefix(keys), Ascending))
     groups.getOrElse(Nil).map(SortOrder(_, Ascending)) ++ byKey ++
       rows.flatMap(_.order).map(SortOrder(_, Ascending))

@@ -25,7 +25,7 @@ private[options] object KeyTimeCodec {
       "scope" -> Some(scope),
       "key_idle_timeout" -> silence.timeout.map(PolicyFormatter.duration),
       "key_idle_clock" -> Clocks.find(_._2 == silence.inEventTime).map(_._1),
-      "key_ttl" -> Some(PolicyFormatter.duration(silence.keep)),
+      "key_ttl" -> Some(PolicyFormatter.duration(silence.ttl)),
       "max_rows_per_batch" -> rows
     ).collect { case (option, Some(value)) => option -> value }
     options ++ settings.policy.toSeq.flatMap(WatermarkOptionsCodec.write(_, ""))

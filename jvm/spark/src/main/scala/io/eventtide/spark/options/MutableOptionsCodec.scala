@@ -46,7 +46,7 @@ private[options] object MutableOptionsCodec {
       hasState: Boolean
   ): PaneSettings = {
     val begun = panes.copy(earlyEveryMicros = every, earlyRows = rows)
-    if (hasState && begun.givesEarly != panes.givesEarly) panes else begun
+    if (hasState && begun.isEarly != panes.isEarly) panes else begun
   }
 
   // The set of triggers is part of the structure, so each of them has its written number.

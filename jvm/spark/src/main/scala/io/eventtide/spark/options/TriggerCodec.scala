@@ -35,13 +35,4 @@ private[options] object TriggerCodec {
       "option" -> option,
       "allowed" -> "one of the triggers needs it"
     )
-
-  /** Rejects options that only windows with pre-aggregated rows support. */
-  def refuseByRow(panes: PaneSettings): Unit = {
-    if (panes.latenessMicros > 0) refused("updates()")
-    if (panes.discards) refused("discarding()")
-  }
-
-  private def refused(what: String): Nothing =
-    throw EventtideException("NOT_BY_ROW", "what" -> what)
 }

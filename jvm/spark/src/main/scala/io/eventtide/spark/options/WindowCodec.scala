@@ -67,12 +67,13 @@ private[spark] object WindowCodec {
       if (kind == "storm") StormCodec.read(options, isOfIngestion)
       else windows(kind, options, isLocal),
       KeyTimeCodec.read(options, policy, remembers = kind == "count" || kind == "storm"),
-      if (emitted.isEmpty) early else None,
+      if (emitted.isEmpty) early else early.flatMap(_.withoutEarly),
       emitted,
       late(options)
     )
     options.refuseUnread()
-    if (settings.isRowAtATime) early.foreach(TriggerCodec.refuseByRow)
+    if (settings.counts && settings.latenessMicros > 0)
+      throw new InvalidArgument("updates", "true", "left out: no row of a count window is late")
     settings.storm.foreach(_ => StormCodec.refuseOthers(settings))
     settings
   }
@@ -140,7 +141,7 @@ private[spark] object WindowCodec {
     val discards = isOn(options, "discarding")
     if (hasCondition && discards) throw EventtideException("CONDITION_WITH_DISCARDING")
     val early = every.isDefined || rows.isDefined || hasCondition
-    Option.when(early || updates) {
+    Option.when(early || updates || discards) {
       PaneSettings(if (updates) lateness(options) else 0, every, rows, hasCondition, discards)
     }
   }

@@ -4,10 +4,10 @@ import io.eventtide.kernel.rows.{StormSpec, WindowLength}
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.kernel.window.{
-  BlockStore,
   Buffers,
   CountSpec,
   CountWindows,
+  FrameArchives,
   FrameWindowState,
   FrameWindows,
   KeyIdleness,
@@ -17,7 +17,6 @@ import io.eventtide.kernel.window.{
   Sessions,
   TimeRange,
   WindowSet,
-  WindowShape,
   WindowSpec
 }
 
@@ -54,16 +53,40 @@ sealed trait WindowKind {
 
 object WindowKind {
 
-  /** Windows whose rows are merged as they arrive. */
-  sealed trait Merged extends WindowKind {
+  /** Windows whose rows are aggregated as they arrive. */
+  sealed trait Aggregating extends WindowKind {
 
-    /** The windows of one key, for a row-at-a-time operator. */
-    def open(buffers: Buffers, deducts: Boolean): WindowSet
+    /** The windows of one key.
+      *
+      * @param deducts
+      *   whether the buffers support `Buffers.deduct`
+      * @param archives
+      *   the stores of the key's frames
+      * @param lateness
+      *   the part of the delay in which closed windows still accept rows
+      */
+    def open(
+        buffers: Buffers,
+        deducts: Boolean,
+        archives: FrameArchives,
+        lateness: Long
+    ): WindowSet
   }
 
-  final case class ByTime(spec: WindowSpec) extends Merged {
-    def open(buffers: Buffers, deducts: Boolean): WindowSet =
-      new FrameWindows(spec, ring(spec.shape, buffers, deducts))
+  final case class ByTime(spec: WindowSpec) extends Aggregating {
+    def open(
+        buffers: Buffers,
+        deducts: Boolean,
+        archives: FrameArchives,
+        lateness: Long
+    ): WindowSet =
+      new FrameWindows(
+        spec,
+        buffers,
+        FrameWindowState(spec.shape, buffers, deducts, _, archives.openBlock),
+        archives,
+        lateness
+      )
 
     def windowsOf(ts: Long): Option[Int] = Some(spec.windowsOf(ts))
     def times: TimeRange = spec.within(EventTimes.All)
@@ -80,8 +103,13 @@ object WindowKind {
       WindowFrames.write(kind, WindowFrames(spec.grid, spec.shape)) ++ rules(bounds, lateRule)
   }
 
-  final case class BySession(spec: SessionSpec) extends Merged {
-    def open(buffers: Buffers, deducts: Boolean): WindowSet = new Sessions(spec, buffers)
+  final case class BySession(spec: SessionSpec) extends Aggregating {
+    def open(
+        buffers: Buffers,
+        deducts: Boolean,
+        archives: FrameArchives,
+        lateness: Long
+    ): WindowSet = new Sessions(spec, buffers, lateness)
 
     def windowsOf(ts: Long): Option[Int] = Some(1)
     def times: TimeRange = spec.within(EventTimes.All)
@@ -99,9 +127,17 @@ object WindowKind {
     }
   }
 
-  final case class ByCount(spec: CountSpec) extends Merged {
-    def open(buffers: Buffers, deducts: Boolean): WindowSet =
-      new CountWindows(spec, ring(spec.shape, buffers, deducts))
+  final case class ByCount(spec: CountSpec) extends Aggregating {
+    def open(
+        buffers: Buffers,
+        deducts: Boolean,
+        archives: FrameArchives,
+        lateness: Long
+    ): WindowSet =
+      new CountWindows(
+        spec,
+        FrameWindowState(spec.shape, buffers, deducts, _, blockSize = Int.MaxValue)
+      )
 
     def windowsOf(ts: Long): Option[Int] = None
     def times: TimeRange = EventTimes.All
@@ -163,9 +199,6 @@ object WindowKind {
 
   private def rules(bounds: String, lateRule: LateRule): Seq[(String, String)] =
     Seq("bounds" -> bounds, "late_rule" -> lateRule.name)
-
-  private def ring(shape: WindowShape, buffers: Buffers, deducts: Boolean): FrameWindowState =
-    FrameWindowState(shape, buffers, deducts, BlockStore.None, blockSize = Int.MaxValue)
 }
 
 /** The time of keys, if it is not simply the query's watermark.

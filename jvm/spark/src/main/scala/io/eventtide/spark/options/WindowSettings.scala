@@ -13,7 +13,8 @@ import io.eventtide.kernel.window.{FrameWindowState, TimeRange, Trigger, WindowS
   * @param byKey
   *   the time of keys; None if keys have the query's time and never become idle
   * @param panes
-  *   the settings of panes; None for one row per window, emitted when it can no longer change
+  *   the settings of panes; None for one row per window, emitted when it can no longer change, or for
+  *   named triggers alone
   * @param emitted
   *   the named triggers, whose results carry the trigger's name; empty without named triggers
   * @param late
@@ -70,7 +71,7 @@ final case class WindowSettings(
   /** The maximum number of rows of a key that are processed before its watermark moves. */
   def maxRowsPerStep: Int = byKey.fold(Int.MaxValue)(_.maxRowsPerStep)
 
-  /** The triggers of row-at-a-time windows. */
+  /** The triggers, in the order in which they emit a window. */
   def triggers: Seq[NamedTrigger] =
     if (emitted.nonEmpty) emitted
     else Seq(NamedTrigger("", panes.fold(Trigger.AtEnd)(_.trigger)))
@@ -90,15 +91,11 @@ final case class WindowSettings(
   /** The time from the end of a window until it emits its on-time result. */
   def delay: Long = windows.delay - latenessMicros
 
-  private def latenessMicros: Long = panes.fold(0L)(_.latenessMicros)
+  /** The part of the windows' delay in which a closed window accepts rows and emits updates. */
+  def latenessMicros: Long = panes.fold(0L)(_.latenessMicros)
 
-  /** A number of frames after which the allowed lateness has passed for certain, so that a window
-    * can no longer change.
-    */
-  def latenessFrames: Long = {
-    val shortest = spec.grid.start(1) - spec.grid.start(0)
-    latenessMicros / math.max(1, shortest / 2) + 2
-  }
+  /** Whether a result has only the rows since the last result of its window. */
+  def discards: Boolean = panes.exists(_.discards)
 
   /** Whether results have pane columns. */
   def hasPanes: Boolean =
@@ -125,22 +122,19 @@ final case class WindowSettings(
   def pollIntervalMicros: Long =
     if (triggers.exists(_.trigger.every.isDefined)) 0 else byKey.fold(0L)(_.pollIntervalMicros)
 
-  /** The position up to which a watermark closes windows, in the unit of timers: microseconds for
-    * row-at-a-time windows, otherwise frame numbers.
-    */
+  /** Whether timers are boundaries of frames; otherwise they are watermarks. */
+  def hasFrameTimers: Boolean = !isRowAtATime && panes.isEmpty
+
+  /** How far a watermark fires timers: in microseconds, or a boundary if timers are of frames. */
   def closedUpTo(watermark: Long): Long =
-    if (isRowAtATime) watermark else onTime.closed(watermark)
+    if (hasFrameTimers) onTime.closed(watermark) else watermark
 
   /** The lowest watermark that fires a timer at `due`. */
   def closesAt(due: Long): Long =
-    if (isRowAtATime || due == FrameWindowState.Never) due else onTime.closesAt(due)
+    if (!hasFrameTimers || due == FrameWindowState.Never) due else onTime.closesAt(due)
 
   /** Whether every advance of the query's watermark needs a batch, even if no window closes. */
   def batchOnEveryAdvance: Boolean = !hasOwnTime && windows.onEveryAdvance
-
-  /** As `closedUpTo`, for windows that can no longer change. */
-  def closedForGood(watermark: Long): Long =
-    if (isRowAtATime) watermark else spec.closed(watermark)
 
   /** The settings that saved state depends on. A checkpoint with another structure is rejected. */
   def structure: Structure = Structure(
@@ -161,7 +155,7 @@ final case class WindowSettings(
 
   // The state of a key depends on the set of triggers, not on their intervals and row counts.
   private def triggerStructure: Option[(String, String)] =
-    Option.when(isRowAtATime && triggers.exists(_.trigger.givesEarly)) {
+    Option.when(isRowAtATime && triggers.exists(_.trigger.isEarly)) {
       if (emitted.isEmpty) "early" -> "given" else "emit" -> emitted.map(_.name).mkString(", ")
     }
 }
@@ -185,7 +179,7 @@ final case class NamedTrigger(name: String, trigger: Trigger)
   * @param earlyEveryMicros
   *   the time from a row to an early pane of its window
   * @param earlyRows
-  *   the number of rows of a key after which a window emits an early pane
+  *   the number of rows of a window since its last early pane after which it emits another
   * @param hasCondition
   *   whether a window emits an early pane when its results meet a condition
   * @param discards
@@ -199,7 +193,12 @@ final case class PaneSettings(
     discards: Boolean
 ) {
 
-  def givesEarly: Boolean = earlyEveryMicros.isDefined || earlyRows.isDefined || hasCondition
+  def isEarly: Boolean = earlyEveryMicros.isDefined || earlyRows.isDefined || hasCondition
+
+  /** These settings beside named triggers, which decide when windows are emitted. */
+  def withoutEarly: Option[PaneSettings] = Option.when(latenessMicros > 0 || discards) {
+    copy(earlyEveryMicros = None, earlyRows = None, hasCondition = false)
+  }
 
   /** These settings as one trigger. */
   def trigger: Trigger =

@@ -8,7 +8,6 @@ import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.BinaryType
 
-import io.eventtide.spark.operators.WindowBatchContext
 import io.eventtide.spark.operators.late.{LateRowFilterExec, LateRowFilterSpec}
 import io.eventtide.spark.operators.preagg.{
   MapSideFrameAggregateExec,
@@ -16,6 +15,8 @@ import io.eventtide.spark.operators.preagg.{
   PartialFrameAggregateExec
 }
 import io.eventtide.spark.operators.window.{BatchEventtideWindowExec, EventtideWindowExec}
+import io.eventtide.spark.operators.{Preaggregation, WindowBatchContext}
+import io.eventtide.spark.options.WindowSettings
 import io.eventtide.spark.query.run.QueryWindowBatch
 
 /** Plans windows: on-time rows are pre-aggregated by key and frame if possible, then shuffled to
@@ -47,32 +48,34 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
     val node = batch.fold(asked)(begun => asked.copy(settings = begun.settings))
     val planned = WindowPlanning(node)
     def rows = ProjectExec(planned.columns, planLater(planned.child))
-    if (!node.isStreaming)
-      BatchEventtideWindowExec(
-        planned.window,
-        planned.window.subqueries,
-        if (node.settings.isRowAtATime) rows else byFrame(planned)
-      )
-    else {
-      val hasPackedFrames =
-        if (node.settings.isRowAtATime)
-          WindowStrategy.isStrict && MapSideFrameAggregateExec.supports(
-            planned.window,
-            planned.aggregates
-          )
-        else PartialFrameAggregateExec.supports(planned.window.keys, planned.aggregates)
-      val input = (node.settings.isRowAtATime, hasPackedFrames) match {
-        case (true, true) =>
-          bySureKey(planned, batch, rows)
-        case (true, false) => rows
-        case (false, true) => byKey(planned)
-        case (false, false) => byFrame(planned)
+    val window = planned.window
+    if (!node.isStreaming) {
+      val input = if (node.settings.isRowAtATime) Preaggregation.Off else Preaggregation.AllByFrame
+      val child = if (node.settings.isRowAtATime) rows else byFrame(planned)
+      BatchEventtideWindowExec(window, input, window.subqueries, child)
+    } else {
+      val input = preaggregation(node.settings, planned)
+      val child = input match {
+        case Preaggregation.Off => rows
+        case Preaggregation.OnTimeRows => byKeyIfOnTime(planned, batch, rows)
+        case Preaggregation.AllByFrame => byFrame(planned)
+        case Preaggregation.AllByKey => byKey(planned)
       }
-      EventtideWindowExec(planned.window, batch, hasPackedFrames, planned.window.subqueries, input)
+      EventtideWindowExec(window, batch, input, window.subqueries, child)
     }
   }
 
-  private def bySureKey(
+  private def preaggregation(settings: WindowSettings, planned: WindowPlanning): Preaggregation = {
+    val WindowPlanning(_, _, aggregates, window, _, _) = planned
+    if (!settings.isRowAtATime)
+      if (PartialFrameAggregateExec.supports(window.keys, aggregates)) Preaggregation.AllByKey
+      else Preaggregation.AllByFrame
+    else if (WindowStrategy.isStrict && MapSideFrameAggregateExec.supports(window, aggregates))
+      Preaggregation.OnTimeRows
+    else Preaggregation.Off
+  }
+
+  private def byKeyIfOnTime(
       planned: WindowPlanning,
       batch: Option[WindowBatchContext],
       rows: SparkPlan

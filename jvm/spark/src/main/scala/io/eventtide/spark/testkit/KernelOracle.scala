@@ -9,7 +9,7 @@ import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 import org.apache.spark.sql.classic.DataFrame
 
 import io.eventtide.kernel.watermark.PolicySpec
-import io.eventtide.kernel.window.{InMemoryBatches, KeyIdleness, KeyRules, Trigger}
+import io.eventtide.kernel.window.{FrameArchives, InMemoryBatches, KeyIdleness, KeyRules}
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.options.{WindowKind, WindowSettings}
 import io.eventtide.spark.planning.{PolicyWatermark, WindowAggregate}
@@ -20,25 +20,30 @@ import io.eventtide.spark.planning.{PolicyWatermark, WindowAggregate}
   */
 final class KernelOracle private (
     settings: WindowSettings,
-    windows: WindowKind.Merged,
+    windows: WindowKind.Aggregating,
     policy: PolicySpec
 ) {
   import KernelOracle.Key
 
   private val buffers = new RowIdBuffers
   private val mapper = new ObjectMapper
-  private val silence = settings.byKey.fold(KeyIdleness(None, keep = 0))(_.silence)
+  private val silence = settings.byKey.fold(KeyIdleness(None, ttl = 0))(_.silence)
   private val engine = new InMemoryBatches[Key](
-    KeyRules(policy, group, silence, triggers, settings.maxRowsPerStep),
-    () => windows.open(buffers, deducts = false)
+    KeyRules(
+      policy,
+      group,
+      silence,
+      settings.triggers.map(_.trigger),
+      settings.maxRowsPerStep,
+      Option.when(settings.discards)(buffers)
+    ),
+    windows.open(buffers, deducts = false, FrameArchives.None, settings.latenessMicros)
   )
 
   private def group: Option[Key => Any] =
     if (settings.hasGroups) Some(_.group)
     else if (settings.hasOwnTime) None
     else KeyRules.Together
-
-  private def triggers: Seq[Trigger] = settings.triggers.map(_.trigger)
 
   /** Processes a batch of rows and returns the results as JSON. Each row has a number, the names of
     * its key and of the key's group, and a time, which is null for a row without one. An example:
@@ -102,9 +107,9 @@ object KernelOracle {
     val plan = results.queryExecution.analyzed
     val settings = WindowAggregate.allIn(plan).head.settings
     val policy = plan.collectFirst { case node: PolicyWatermark => node.settings.policy }
-    val isAlone = settings.triggers.forall(!_.trigger.onCondition) && settings.panes.isEmpty
+    val hasCondition = settings.triggers.exists(_.trigger.onCondition)
     (settings.windows, policy) match {
-      case (windows: WindowKind.Merged, Some(policy)) if isAlone =>
+      case (windows: WindowKind.Aggregating, Some(policy)) if !hasCondition =>
         new KernelOracle(settings, windows, policy)
       case _ => throw EventtideException("NO_KERNEL_RUN")
     }

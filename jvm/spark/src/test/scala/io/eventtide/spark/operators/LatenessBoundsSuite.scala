@@ -32,7 +32,7 @@ final class LatenessBoundsSuite extends AnyFunSuite with ScalaCheckPropertyCheck
     bounds.of(partition, hash)
   }
 
-  /** The partitions, of which each says what it knows after a batch; see `WindowTaskIterator`. */
+  /** The partitions, of which each says what it knows after a batch; see `StreamingWindowIterator`. */
   private final class Tasks(most: Int) {
     private var watermarks = Map.empty[Int, Long]
 

@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.UnsafeExternalRowSorter
 import org.apache.spark.util.collection.unsafe.sort.PrefixComparators
 
 /** Buffers rows whose lateness is not decided until all rows of the key's batch have arrived; see
-  * `TimedWindows`.
+  * `AggregatingWindows`.
   *
   * Up to `DeferredLateRows.Few` rows are copied to the heap. More rows use Spark's execution memory
   * and spill to disk, because a backfill may have millions of rows for one key.

@@ -8,6 +8,9 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeRow
 }
 
+import io.eventtide.spark.operators.{Preaggregation, WindowOperatorSpec}
+import io.eventtide.spark.state.AggregateFunctions
+
 /** Reads rows of partial aggregation that are grouped by key, as one run per key, frame by frame.
   *
   * The key is valid until the next run begins. A buffer lies in the input's row, so a run has to be
@@ -61,8 +64,29 @@ private[operators] final class KeyedFrameReader(
 
 private[operators] object KeyedFrameReader {
 
+  /** Reads the input rows of a window. */
+  def of(
+      plan: WindowOperatorSpec,
+      rows: Iterator[InternalRow],
+      input: Preaggregation,
+      calls: AggregateFunctions
+  ): KeyedFrameReader = {
+    val keys = plan.keys
+    def columns = plan.rows.get.input.length
+    input match {
+      case Preaggregation.Off => together(rows, keys, new FrameReader.Whole(keys.length))
+      case Preaggregation.OnTimeRows =>
+        val packed = new PackedFrames.Of(columns, calls.empty, MapSideFrameAggregateExec.Beside)
+        together(rows, keys, new FrameReader.Mixed(keys.length, columns, packed))
+      case Preaggregation.AllByKey =>
+        together(rows, keys, new PackedFrames.Of(keys.length, calls.empty))
+      case Preaggregation.AllByFrame =>
+        KeyedFrameReader(rows, keys, new FrameReader.Single(keys.length, calls.attributes))
+    }
+  }
+
   /** Reads rows that begin with their keys, in an order in which each key occurs in one run. */
-  def apply(
+  private[preagg] def apply(
       rows: Iterator[InternalRow],
       keys: Seq[Attribute],
       frames: FrameReader
@@ -72,7 +96,7 @@ private[operators] object KeyedFrameReader {
   }
 
   /** Reads rows that begin with their keys, in the order of `KeySortPrefix`. */
-  def together(
+  private[preagg] def together(
       rows: Iterator[InternalRow],
       keys: Seq[Attribute],
       frames: FrameReader
@@ -82,10 +106,6 @@ private[operators] object KeyedFrameReader {
       val sorted = KeyGroupingIterator(rows, keys)
       new KeyedFrameReader(sorted, _ => sorted.keyOfRow, frames)
     }
-
-  /** As `together`, for rows that are not aggregated. */
-  def whole(rows: Iterator[InternalRow], keys: Seq[Attribute]): KeyedFrameReader =
-    together(rows, keys, new FrameReader.Whole(keys.length))
 }
 
 /** The frames of a row of partial aggregation, after its keys; there is at least one. */

@@ -25,6 +25,7 @@ import org.apache.spark.sql.streaming.StateOperatorProgress
 import io.eventtide.spark.operators.{
   BatchTime,
   LatenessBoundsAccum,
+  Preaggregation,
   SubqueryValues,
   WindowBatchContext,
   WindowOperatorSpec
@@ -37,9 +38,8 @@ import io.eventtide.spark.state.WindowStateStoreRDD
   * The child's rows are buffers of partial aggregation, sorted so that the rows of a key come
   * together. One key at a time is in memory.
   *
-  * @param hasPackedFrames
-  *   whether a row has all frames of a key, as from `PartialFrameAggregateExec`, or may have them,
-  *   as from `MapSideFrameAggregateExec`
+  * @param input
+  *   how input rows arrive
   * @param batch
   *   the batch for which it is planned; None in a plan that does not run as a streaming batch
   * @param queries
@@ -48,7 +48,7 @@ import io.eventtide.spark.state.WindowStateStoreRDD
 final case class EventtideWindowExec(
     @transient plan: WindowOperatorSpec,
     @transient batch: Option[WindowBatchContext],
-    hasPackedFrames: Boolean,
+    input: Preaggregation,
     queries: Seq[Expression],
     child: SparkPlan
 ) extends UnaryExecNode
@@ -77,7 +77,7 @@ final case class EventtideWindowExec(
         .getCompatibleDistribution(plan.together, getStateInfo, conf) :: Nil
 
   override def requiredChildOrdering: Seq[Seq[SortOrder]] =
-    Seq(if (hasPackedFrames || plan.rows.isDefined) plan.orderOfKeys else plan.order)
+    Seq(plan.orderOf(input))
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
@@ -153,22 +153,19 @@ final case class EventtideWindowExec(
       plan.withValues(SubqueryValues.of(queries)),
       families,
       running.batchId,
-      running.clockMicros,
-      before = ClosedBoundaries(running.lateMicros, plan.settings),
-      after = ClosedBoundaries(running.closingMicros, plan.settings),
-      hasPackedFrames,
-      plan.rows.map(_ => keyed(running)),
-      Option.when(plan.settings.hasOwnTime && hasPackedFrames)(running.bounds),
+      timeOf(running),
+      input,
+      Option.when(plan.settings.hasOwnTime && input == Preaggregation.OnTimeRows)(running.bounds),
       running.lagging,
       getStateInfo.numPartitions
     )
     val taskMetrics = metricsOfTask
     new WindowStateStoreRDD(child.execute(), families, getStateInfo, session)((store, rows) =>
-      new WindowTaskIterator(task, store, rows, taskMetrics)
+      new StreamingWindowIterator(task, store, rows, taskMetrics)
     )
   }
 
-  private def keyed(running: WindowBatchContext) = BatchTime(
+  private def timeOf(running: WindowBatchContext) = BatchTime(
     running.clockMicros,
     running.aheadMicros,
     running.lateMicros,

@@ -50,17 +50,17 @@ private[window] final class RetainedRowWindowOperator(
   private val stored = new UnsafeRowContent
   private val late = log.map(new KeyedLateRows(plan, batch, _, () => batch.before))
   private val lateBelow = batch.before.getOrElse(Long.MinValue)
-  private val silence = plan.settings.byKey.get.silence // always set for such windows
-  private var lastSign = Long.MinValue // the time of the last row, by the query's clock
+  private val idleness = plan.settings.byKey.get.silence // always set for such windows
+  private var lastRow = Long.MinValue // the time of the last row, by the query's clock
 
   def begin(): Unit = {
-    lastSign = Long.MinValue
+    lastRow = Long.MinValue
     windows.begin()
     open()
   }
 
   def read(in: ByteSource): Unit = {
-    lastSign = in.getNumber()
+    lastRow = in.getNumber()
     windows.read(in)
     open()
   }
@@ -72,7 +72,7 @@ private[window] final class RetainedRowWindowOperator(
 
   def add(rows: KeyedFrameReader): Unit = {
     val (micros, row) = (rows.frame, rows.buffer)
-    lastSign = math.max(lastSign, batch.now)
+    lastRow = math.max(lastRow, batch.now)
     if (late.isEmpty) take(micros, row)
     else if (!late.get.refuses(micros, row)) {
       if (micros < lateBelow) late.get.add(micros, row)
@@ -94,21 +94,19 @@ private[window] final class RetainedRowWindowOperator(
 
   var isEmpty = false
 
-  override def settle(): Unit = {
+  override def finishKey(): Unit = {
     windows.evict()
-    isEmpty = windows.isEmpty || !windows.hasPending && silence.forgets(lastSign, batch.now)
+    isEmpty = windows.isEmpty || !windows.hasPending && idleness.isExpired(lastRow, batch.now)
     if (isEmpty) windows.forget()
   }
 
-  def hasOnlyClosed: Boolean = false
-
   def due: Long = windows.due
 
-  def deadline: Long =
-    if (windows.hasPending) StormWindows.Never else silence.forgottenAt(lastSign)
+  override def deadline: Long =
+    if (windows.hasPending) StormWindows.Never else idleness.expiresAt(lastRow)
 
   def write(out: ByteSink): Unit = {
-    out.putNumber(lastSign)
+    out.putNumber(lastRow)
     windows.write(out)
   }
 }
@@ -116,7 +114,7 @@ private[window] final class RetainedRowWindowOperator(
 private[window] object RetainedRowWindowOperator {
 
   def apply(
-      task: WindowTaskSpec,
+      plan: WindowOperatorSpec,
       kind: WindowKind.ByStorm,
       batch: BatchTime,
       archives: RowArchives,
@@ -125,7 +123,7 @@ private[window] object RetainedRowWindowOperator {
       log: Option[PartitionLate]
   ): RetainedRowWindowOperator = {
     val limits = RowLimits(atHand = kind.rowsAtHand)
-    new RetainedRowWindowOperator(task.plan, kind, batch, archives, calls, buffers, log, limits)
+    new RetainedRowWindowOperator(plan, kind, batch, archives, calls, buffers, log, limits)
   }
 
   /** For all rows of a key at once; no row is retained after its windows have been emitted. */

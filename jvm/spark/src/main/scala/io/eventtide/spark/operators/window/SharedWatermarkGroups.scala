@@ -147,8 +147,7 @@ private[window] object SharedWatermarkGroups {
       lagging: Option[LaggingKeys] = None
   ): Option[SharedWatermarkGroups] =
     for {
-      batch <- task.keyed
       policy <- task.plan.settings.byKey.flatMap(_.policy)
       groups <- state.groups
-    } yield new SharedWatermarkGroups(task, batch, policy, groups, bounds, lagging)
+    } yield new SharedWatermarkGroups(task, task.batch, policy, groups, bounds, lagging)
 }

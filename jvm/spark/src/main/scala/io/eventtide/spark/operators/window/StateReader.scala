@@ -8,7 +8,6 @@ import org.apache.spark.sql.execution.streaming.state.{StateStoreConf, StateStor
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.SerializableConfiguration
 
-import io.eventtide.kernel.window.FrameWindowState
 import io.eventtide.spark.operators.{BatchTime, WindowOperatorSpec}
 
 /** Reads a window's state as of a committed batch, whether or not its query is running.
@@ -27,20 +26,11 @@ private[spark] final case class StateReader(
     stateIds: Option[Array[Array[String]]]
 ) {
 
-  /** One row for each open window. */
+  /** One row for each window that can still change. */
   def rows(session: SparkSession): RDD[InternalRow] = {
     val families = plan.families
-    val nothing = ClosedBoundaries(Long.MinValue, Long.MinValue)
-    val all = ClosedBoundaries(FrameWindowState.Never, FrameWindowState.Never)
-    val task = WindowTaskSpec(
-      plan,
-      families,
-      batchId,
-      nowMicros = 0,
-      nothing,
-      all,
-      keyed = Option.when(plan.rows.isDefined)(BatchTime.EndOfInput.copy(isPeek = true))
-    )
+    val shown = BatchTime.EndOfInput.copy(isPeek = true)
+    val task = WindowTaskSpec(plan, families, batchId, shown)
     val settings = session.sessionState.conf.clone()
     settings.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, if (stateIds.isEmpty) 1 else 2)
     val conf = new StateStoreConf(settings)

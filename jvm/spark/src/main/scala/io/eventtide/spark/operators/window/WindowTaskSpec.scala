@@ -1,40 +1,27 @@
 package io.eventtide.spark.operators.window
 
 import org.apache.spark.broadcast.Broadcast
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
 import io.eventtide.kernel.time.Clamped
-import io.eventtide.kernel.window.{BlockStore, FrameWindowState}
-import io.eventtide.spark.operators.preagg.{
-  FrameReader,
-  KeyedFrameReader,
-  MapSideFrameAggregateExec,
-  PackedFrames
-}
+import io.eventtide.kernel.window.{BlockStore, FrameArchives, FrameWindowState}
 import io.eventtide.spark.operators.{
   BatchTime,
   BoundHashBuckets,
   LatenessBounds,
   PartitionBoundsInput,
   PartitionBoundsUpdate,
+  Preaggregation,
   WindowOperatorSpec
 }
-import io.eventtide.spark.options.WindowSettings
 import io.eventtide.spark.state.{AggregateFunctions, BufferPool, FrameStore, WindowStateLayout}
 
-/** The specification of the tasks of one batch.
+/** The specification of the tasks of one batch, and what they make of a partition's state.
   *
-  * @param nowMicros
-  *   the batch's time by the query's clock
-  * @param before
-  *   the boundaries that were closed before this batch
-  * @param after
-  *   the boundaries that this batch closes
-  * @param hasPackedFrames
-  *   whether input rows have all frames of a key; if lateness depends on the keys, some rows have
-  * @param keyed
-  *   the timing of the batch if lateness depends on the keys
+  * @param batch
+  *   the timing of the batch
+  * @param input
+  *   how input rows arrive
   * @param bounds
   *   the lateness bounds before the batch, if per-key watermarks raise them
   * @param lagging
@@ -46,87 +33,91 @@ private[window] final case class WindowTaskSpec(
     plan: WindowOperatorSpec,
     families: WindowStateLayout,
     batchId: Long,
-    nowMicros: Long,
-    before: ClosedBoundaries,
-    after: ClosedBoundaries,
-    hasPackedFrames: Boolean = false,
-    keyed: Option[BatchTime] = None,
+    batch: BatchTime,
+    input: Preaggregation = Preaggregation.Off,
     bounds: Option[Broadcast[Array[Long]]] = None,
     lagging: Map[Int, Seq[Array[Byte]]] = Map.empty,
     partitions: Int = 1
 ) {
+  private def settings = plan.settings
 
-  /** The boundary up to which windows had closed before this batch. */
-  def passed: Long = before.onTime
+  /** How far timers had fired before this batch, see `WindowSettings.closedUpTo`. */
+  val passed: Long = batch.before.fold(Long.MinValue)(settings.closedUpTo)
 
-  /** The boundary up to which open windows close in this batch. */
-  def closing: Long = after.onTime
-
-  /** The boundary up to which windows were final before this batch. */
-  def lastPassed: Long = before.last
-
-  /** The boundary up to which windows are final after this batch. */
-  def last: Long = after.last
+  /** How far timers fire in this batch. */
+  val closing: Long =
+    if (batch.isPeek) FrameWindowState.Never
+    else batch.after.fold(Long.MinValue)(settings.closedUpTo)
 
   def closes: Boolean = closing > passed
 
   /** Whether every window closes, whatever its time, including the windows of keys without a timer.
     */
-  def closesAll: Boolean = keyed.exists(_.closesAll)
+  def closesAll: Boolean = batch.closesAll && !settings.hasFrameTimers
 
-  def hasDeadlines: Boolean = plan.settings.hasDeadlines
-
-  /** An empty window state for a key. */
-  def newRing(buffers: BufferPool, archive: BlockStore): FrameWindowState =
-    plan.newRing(buffers, archive, plan.blockSize(closes = Clamped.subtract(closing, passed)))
+  def hasDeadlines: Boolean = settings.hasDeadlines
 
   /** The state of a partition. */
-  def open(store: StateStore): FrameStore = {
-    val isByRow = keyed.isDefined
-    val rules = plan.settings.rules
-    FrameStore.open(store, families, batchId, nowMicros, isByRow, rules)
+  def open(store: StateStore): FrameStore = FrameStore.open(
+    store,
+    families,
+    batchId,
+    batch.now,
+    isByRow = !settings.hasFrameTimers,
+    settings.rules
+  )
+
+  /** The operator over a partition's state.
+    *
+    * @param groups
+    *   the groups of keys that share a watermark
+    */
+  def operator(
+      state: FrameStore,
+      calls: AggregateFunctions,
+      buffers: BufferPool,
+      groups: Option[SharedWatermarkGroups]
+  ): KeyedWindowOperator = {
+    def log = plan.rows.flatMap(_ => batch.log).map(_.open(state.partition))
+    settings.storm match {
+      case Some(kind) =>
+        val archives = RowArchives(state.blocks, state.history)
+        RetainedRowWindowOperator(plan, kind, batch, archives, calls, buffers, log)
+      case None if settings.hasFrameTimers =>
+        val ring = newRing(buffers, state.blocks)
+        val emitted = state.closed
+        new FrameWindowOperator(plan, ring, calls, buffers, passed, emitted, () => closing)
+      case None =>
+        new AggregatingWindowOperator(plan, batch, archives(state), calls, buffers, log, groups)
+    }
   }
+
+  private def newRing(buffers: BufferPool, blocks: BlockStore): FrameWindowState =
+    plan.newRing(buffers, blocks, plan.blockSize(closes = Clamped.subtract(closing, passed)))
+
+  // If rows are judged by their keys, it is not known how many windows a batch closes.
+  private def archives(state: FrameStore): FrameArchives =
+    if (plan.rows.isDefined) FrameArchives.None
+    else {
+      def boundary(watermark: Option[Long]) =
+        watermark.fold(Long.MinValue)(settings.onTime.closed)
+      val closes = Clamped.subtract(boundary(batch.after), boundary(batch.before))
+      val openBlock = plan.blockSize(if (batch.isPeek) Long.MaxValue else closes)
+      FrameArchives(state.blocks, state.history, openBlock, WindowTaskSpec.HistoryBlock)
+    }
 
   /** The lateness bounds of a partition, given its state. */
   def openBounds(partition: Int, state: FrameStore): PartitionBoundsUpdate = {
     val buckets = bounds.map { all =>
       val known = new LatenessBounds(all.value).ofPartition(partition)
       val most = LatenessBounds.most(partitions)
-      val spec = plan.settings.spec
       val before = PartitionBoundsInput(state.watermark, state.keyCount, state.timingChanged)
-      new BoundHashBuckets(plan.together, spec.lateBelow, known, before, most)
+      new BoundHashBuckets(plan.together, settings.spec.lateBelow, known, before, most)
     }
     new PartitionBoundsUpdate(state.watermark, buckets)
   }
-
-  /** Reads the input rows. */
-  def read(rows: Iterator[InternalRow], calls: AggregateFunctions): KeyedFrameReader = {
-    val keys = plan.keys
-    plan.rows match {
-      case Some(row) if hasPackedFrames =>
-        val packed =
-          new PackedFrames.Of(row.input.length, calls.empty, MapSideFrameAggregateExec.Beside)
-        val frames = new FrameReader.Mixed(keys.length, row.input.length, packed)
-        KeyedFrameReader.together(rows, keys, frames)
-      case Some(_) => KeyedFrameReader.whole(rows, keys)
-      case None if hasPackedFrames =>
-        KeyedFrameReader.together(rows, keys, new PackedFrames.Of(keys.length, calls.empty))
-      case None =>
-        KeyedFrameReader(rows, keys, new FrameReader.Single(keys.length, calls.attributes))
-    }
-  }
-
-  /** The maximum number of frames for which a window is retained after its end. */
-  lazy val latenessFrames: Long = plan.settings.latenessFrames
 }
 
-/** The boundaries up to which a watermark closes windows: on time, and for good. */
-private[window] final case class ClosedBoundaries(onTime: Long, last: Long)
-
-private[window] object ClosedBoundaries {
-
-  def apply(watermark: Option[Long], settings: WindowSettings): ClosedBoundaries = ClosedBoundaries(
-    watermark.fold(Long.MinValue)(settings.closedUpTo),
-    watermark.fold(Long.MinValue)(settings.closedForGood)
-  )
+private object WindowTaskSpec {
+  private val HistoryBlock = 8 // frames
 }

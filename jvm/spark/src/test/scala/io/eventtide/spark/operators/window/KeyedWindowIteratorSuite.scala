@@ -10,11 +10,11 @@ import org.scalatest.funsuite.AnyFunSuite
 import io.eventtide.kernel.time.Frame
 import io.eventtide.kernel.window.{ByteSink, Sliding, WindowSpec}
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.operators.{ResultLayout, WindowOperatorSpec}
+import io.eventtide.spark.operators.{Preaggregation, ResultLayout, WindowOperatorSpec}
 import io.eventtide.spark.options.{LateMode, LateSettings, WindowKind, WindowSettings}
 
 /** What the operators do key by key; that their rows are right is tested by queries. */
-final class WindowTaskIteratorSuite extends AnyFunSuite {
+final class KeyedWindowIteratorSuite extends AnyFunSuite {
   private def column(name: String, of: DataType) = AttributeReference(name, of)()
 
   private val key = column("key", IntegerType)
@@ -42,14 +42,14 @@ final class WindowTaskIteratorSuite extends AnyFunSuite {
 
   private var taken = 0
 
-  private def rowsOf(partial: (Int, Long, Long)*): BatchWindowRows = {
+  private def rowsOf(partial: (Int, Long, Long)*): BatchWindowIterator = {
     val columns = Seq(key, frame, column("count", LongType))
     val bytes = UnsafeProjection.create(columns, columns)
     val rows = partial.iterator.map { case (key, frame, n) =>
       taken += 1
       bytes(InternalRow(key, frame, n))
     }
-    new BatchWindowRows(plan, rows, new SQLMetric("sum"))
+    new BatchWindowIterator(plan, rows, Preaggregation.AllByFrame, new SQLMetric("sum"))
   }
 
   private def shown(row: InternalRow) =
@@ -78,11 +78,17 @@ final class WindowTaskIteratorSuite extends AnyFunSuite {
 
   test("a key whose record is too large is refused by name") {
     val row = UnsafeProjection.create(Seq(key), Seq(key)).apply(InternalRow(7))
-    val error = intercept[EventtideException](
-      WindowTaskIterator.namingKey(plan, row) {
-        new ByteSink(initial = 8, limit = 16).reserve(17): Unit
+    val keys = new KeyedWindowIterator(plan) {
+      protected def windows = throw new IllegalStateException("no key is open")
+      protected def openNext(): Boolean = {
+        select(row)
+        new ByteSink(initial = 8, limit = 16).reserve(17)
+        true
       }
-    )
+      protected def continueKey(): Boolean = false
+      protected def leaveKey(): Unit = ()
+    }
+    val error = intercept[EventtideException](keys.hasNext)
     assert(error.getMessage.startsWith("[KEY_TOO_LARGE] What a window keeps in one record"))
     assert(error.getMessage.contains("the key '7' takes more than 16 bytes"))
   }

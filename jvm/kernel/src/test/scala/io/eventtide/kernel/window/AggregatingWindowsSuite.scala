@@ -6,40 +6,35 @@ import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.time.Frame
 import io.eventtide.kernel.watermark._
 
-/** What can be told about keys in their own time by example; see also `KeyedBatchesLawsSuite`. */
-final class TimedWindowsSuite extends AnyFunSuite {
+/** What can be told about keys in their own time by example; see also `InMemoryBatchesLawsSuite`. */
+final class AggregatingWindowsSuite extends AnyFunSuite {
   private val buffers = new ObjectBufferPool
   private val spec = WindowSpec(Frame(10, 0), Sliding(1), Profile.voltsp)
 
-  private def frames(): FrameWindows = new FrameWindows(spec, newRing())
+  private def frames(): FrameWindows = new FrameWindows(spec, buffers, newRing)
 
-  private def newRing(): FrameWindowState =
-    FrameWindowState(
-      spec.shape,
-      buffers,
-      deducts = false,
-      BlockStore.None,
-      blockSize = Int.MaxValue
-    )
+  private def newRing(blocks: BlockStore): FrameWindowState =
+    FrameWindowState(spec.shape, buffers, deducts = false, blocks, blockSize = Int.MaxValue)
 
-  private def key(policy: PolicySpec, silence: KeyIdleness): TimedWindows = {
-    val made = new TimedWindows(frames(), new PerKeyWatermark(policy, credited = true), silence)
+  private def key(policy: PolicySpec, idleness: KeyIdleness): AggregatingWindows = {
+    val made =
+      new AggregatingWindows(frames(), new PerKeyWatermark(policy, credited = true), idleness)
     made.begin()
     made
   }
 
-  private def close(windows: TimedWindows, now: Long): Int = {
+  private def close(windows: AggregatingWindows, now: Long): Int = {
     windows.close(now, None)
     Iterator.continually(windows.next()).takeWhile(identity).size
   }
 
-  test("the watermark of a key and its silence are at most 32 bytes beside its windows") {
+  test("the watermark of a key and its idleness are at most 32 bytes beside its windows") {
     for (policy <- Seq(MinEventTime(), MaxEventTime(), WithFixedLag(5))) {
       val far = 1700000000000000L
-      val windows = key(policy, KeyIdleness(Some(far), keep = far))
+      val windows = key(policy, KeyIdleness(Some(far), ttl = far))
       windows.add(far, now = far, buffers.of(1))
       assert(close(windows, far) == 0)
-      val ring = newRing()
+      val ring = newRing(BlockStore.None)
       ring.begin(Long.MinValue)
       ring.add(spec.frames.index(far), buffers.of(1)): Unit
       val beside = Records.bytes(windows.write).length - Records.bytes(ring.write).length
@@ -48,7 +43,7 @@ final class TimedWindowsSuite extends AnyFunSuite {
   }
 
   test("a key with open windows is due when it has been silent for the timeout") {
-    val windows = key(MinEventTime(), KeyIdleness(Some(7), keep = 100))
+    val windows = key(MinEventTime(), KeyIdleness(Some(7), ttl = 100))
     windows.add(3, now = 50, buffers.of(1))
     assert(close(windows, 50) == 0)
     assert(windows.deadline == 57)
@@ -57,7 +52,7 @@ final class TimedWindowsSuite extends AnyFunSuite {
   }
 
   test("a key that holds nothing is forgotten its ttl after its last row") {
-    val windows = key(MaxEventTime(), KeyIdleness(Some(7), keep = 100))
+    val windows = key(MaxEventTime(), KeyIdleness(Some(7), ttl = 100))
     windows.add(3, now = 50, buffers.of(1))
     close(windows, 57): Unit
     assert(!windows.isDone && windows.deadline == 150)
@@ -68,7 +63,7 @@ final class TimedWindowsSuite extends AnyFunSuite {
   }
 
   test("a key whose policy follows the clock is due when it closes a window") {
-    val windows = key(LimitingLagAndLull(0, 5), KeyIdleness(None, keep = 100))
+    val windows = key(LimitingLagAndLull(0, 5), KeyIdleness(None, ttl = 100))
     windows.add(3, now = 50, buffers.of(1))
     assert(close(windows, 50) == 0)
     assert(windows.deadline == 50 + 5 + 7)
@@ -76,7 +71,7 @@ final class TimedWindowsSuite extends AnyFunSuite {
   }
 
   test("a key's watermark is not above its rows, wherever the clock would have it") {
-    val windows = key(LimitingTimestampAndWallClockLag(5, 0), KeyIdleness(None, keep = 100))
+    val windows = key(LimitingTimestampAndWallClockLag(5, 0), KeyIdleness(None, ttl = 100))
     windows.add(3, now = 50, buffers.of(1))
     assert(close(windows, 50) == 0)
     assert(windows.watermark.contains(3L))
@@ -89,7 +84,7 @@ final class TimedWindowsSuite extends AnyFunSuite {
 
   test("a row from the future counts as of the latest time that is not") {
     val time = new PerKeyWatermark(MaxEventTime(), credited = true, latest = 20)
-    val windows = new TimedWindows(frames(), time, KeyIdleness(None, keep = 100))
+    val windows = new AggregatingWindows(frames(), time, KeyIdleness(None, ttl = 100))
     windows.begin()
     assert(windows.add(99, now = 10, buffers.of(1)))
     assert(close(windows, 10) == 0)
@@ -97,25 +92,25 @@ final class TimedWindowsSuite extends AnyFunSuite {
   }
 
   test("nobody is silent while the time that has passed does not count") {
-    val windows = key(MaxEventTime(), KeyIdleness(Some(7), keep = 100))
+    val windows = key(MaxEventTime(), KeyIdleness(Some(7), ttl = 100))
     windows.add(3, now = 50, buffers.of(1))
     windows.close(500, None, credited = false)
     assert(!windows.next())
     assert(close(windows, 500) == 1)
   }
 
-  private def counted(silence: KeyIdleness): TimedWindows = {
-    val made = new TimedWindows(
-      new CountWindows(CountSpec(2, 2), newRing()),
+  private def counted(idleness: KeyIdleness): AggregatingWindows = {
+    val made = new AggregatingWindows(
+      new CountWindows(CountSpec(2, 2), newRing),
       new PerKeyWatermark(MaxEventTime(), credited = true),
-      silence
+      idleness
     )
     made.begin()
     made
   }
 
   test("a row without a time counts, and moves no watermark") {
-    val windows = counted(KeyIdleness(None, keep = 100))
+    val windows = counted(KeyIdleness(None, ttl = 100))
     windows.addWithoutTime(now = 50, buffers.of(1))
     assert(close(windows, 50) == 0)
     assert(windows.watermark.isEmpty)
@@ -124,20 +119,22 @@ final class TimedWindowsSuite extends AnyFunSuite {
     assert(windows.watermark.contains(3L))
   }
 
-  test("a row without a time is a sign of life, at the watermark where silence is told by events") {
-    val byClock = counted(KeyIdleness(Some(7), keep = 100))
+  test(
+    "a row without a time is a sign of life, at the watermark where idleness is told by events"
+  ) {
+    val byClock = counted(KeyIdleness(Some(7), ttl = 100))
     byClock.addWithoutTime(now = 50, buffers.of(1))
     assert(close(byClock, 50) == 0 && byClock.deadline == 57)
-    val inEventTime = counted(KeyIdleness(Some(7), keep = 100, inEventTime = true))
+    val inEventTime = counted(KeyIdleness(Some(7), ttl = 100, inEventTime = true))
     inEventTime.addWithoutTime(now = 50, buffers.of(1))
     inEventTime.close(50, overall = Some(30))
-    assert(!inEventTime.next() && inEventTime.dueBySilence == 37)
+    assert(!inEventTime.next() && inEventTime.dueByIdleness == 37)
     inEventTime.close(51, overall = Some(37))
     assert(inEventTime.next())
   }
 
-  test("silence that is no time is refused") {
-    assertThrows[InvalidArgument](KeyIdleness(Some(0), keep = 1))
-    assertThrows[InvalidArgument](KeyIdleness(None, keep = -1))
+  test("idleness that is no time is refused") {
+    assertThrows[InvalidArgument](KeyIdleness(Some(0), ttl = 1))
+    assertThrows[InvalidArgument](KeyIdleness(None, ttl = -1))
   }
 }

@@ -8,10 +8,8 @@ import org.apache.spark.sql.execution.streaming.state.{
   UnsafeRowPair
 }
 
-import io.eventtide.kernel.RecordTooLarge
-import io.eventtide.spark.EventtideException
-import io.eventtide.spark.operators.{LookaheadIterator, WindowOperatorSpec}
-import io.eventtide.spark.spi.{LaggingKey, LaggingKeys, NextTimer, SubstreamName}
+import io.eventtide.spark.operators.preagg.KeyedFrameReader
+import io.eventtide.spark.spi.{LaggingKey, LaggingKeys, NextTimer}
 
 /** Processes one partition, one key at a time, and emits the rows of windows whose timers fire.
   *
@@ -22,12 +20,12 @@ import io.eventtide.spark.spi.{LaggingKey, LaggingKeys, NextTimer, SubstreamName
   * Then come the keys with timers but without input rows, from the indexes. This step is skipped if
   * all keys with state have had rows. The state is committed after the last row has been emitted.
   */
-private[window] final class WindowTaskIterator(
+private[window] final class StreamingWindowIterator(
     task: WindowTaskSpec,
     store: StateStore,
     input: Iterator[InternalRow],
     metrics: WindowMetrics
-) extends LookaheadIterator[InternalRow] {
+) extends KeyedWindowIterator(task.plan) {
   private val state = task.open(store)
   private val calls = task.plan.newCalls
   private val buffers = task.plan.newBuffers(calls)
@@ -36,8 +34,8 @@ private[window] final class WindowTaskIterator(
     new LaggingKeys(task.plan.together, task.lagging.getOrElse(store.id.partitionId, Nil))
   }
   private val groups = SharedWatermarkGroups(task, state, bounds, lagging)
-  private val windows = KeyedWindowOperator(task, state, calls, buffers, groups)
-  private val rows = task.read(input, calls)
+  protected val windows: KeyedWindowOperator = task.operator(state, calls, buffers, groups)
+  private val rows = KeyedFrameReader.of(task.plan, input, task.input, calls)
   private val seen = new KeyIdBitmap
   private val due = new DueKeyIterator(state.byEnd, task.closing, seen)
   private val closesAll = task.closesAll || state.timingChanged
@@ -48,81 +46,71 @@ private[window] final class WindowTaskIterator(
     state.keyCount > 0 && (closesAll || bounds.wantAll && groups.isEmpty)
   private val others =
     if (visitsAll) state.allKeys else new StateStoreIterator[UnsafeRowPair](Iterator.empty)
-  private val overdue = new DueKeyIterator(state.byClock, task.nowMicros, seen)
+  private val overdue = new DueKeyIterator(state.byClock, task.batch.now, seen)
 
   private val remembers = task.closes || task.hasDeadlines || visitsAll
   private val raisesBounds = task.plan.settings.hasOwnTime && groups.isEmpty
   private val counts = new WindowCounts
 
-  private var key: UnsafeRow = _ // the key whose results are being emitted; null between keys
-  private var found = false
   private var done = 0L // processed keys that have state
-  private var committed = false
 
-  protected def current: InternalRow = {
+  override protected def current: InternalRow = {
     counts.results += 1
-    windows.row(key)
+    super.current
   }
 
-  protected def advance(): Boolean = {
-    found = false
-    while (!found && !committed) WindowTaskIterator.namingKey(task.plan, key)(step())
-    found
+  protected def openNext(): Boolean = {
+    var more = true
+    if (groups.isDefined && groups.get.hasExpiredTimer(rows.upcoming)) openDue(groups.get.next())
+    else if (rows.hasNext) openWithRows()
+    else if (task.closes && isKeyLeft && due.hasNext) openDue(due.next())
+    else if (task.hasDeadlines && isKeyLeft && overdue.hasNext) openDue(overdue.next())
+    else if (others.hasNext) openOther(others.next())
+    else more = false
+    if (!more) commit()
+    more
   }
-
-  private def step(): Unit =
-    if (key != null) {
-      found = windows.next()
-      if (!found) { if (rows.isSameKey) takeMore() else leaveKey() }
-    } else if (groups.isDefined && groups.get.hasExpiredTimer(rows.upcoming))
-      takeKey(groups.get.next())
-    else if (rows.hasNext) takeRows()
-    else if (task.closes && isKeyLeft && due.hasNext) takeKey(due.next())
-    else if (task.hasDeadlines && isKeyLeft && overdue.hasNext) takeKey(overdue.next())
-    else if (others.hasNext) takeOther(others.next())
-    else commit()
 
   /** Whether some key with state may be unprocessed. */
   private def isKeyLeft: Boolean = groups.isDefined || done < state.keyCount
 
-  private def takeRows(): Unit = {
-    openKey(rows.nextKey())
+  private def openWithRows(): Unit = {
+    open(rows.nextKey())
     if (remembers) seen.add(state.keyId)
     addRows()
   }
 
-  private def takeMore(): Unit = {
-    windows.again()
-    addRows()
+  protected def continueKey(): Boolean = {
+    val more = rows.isSameKey
+    if (more) {
+      windows.beginStep()
+      addRows()
+    }
+    more
   }
 
   private def addRows(): Unit = {
-    var left = if (task.closesAll) Int.MaxValue else windows.maxRowsPerStep
-    while (left > 0 && rows.isSameKey) {
-      windows.add(rows)
-      rows.advance()
-      left -= 1
-    }
-    close()
+    addRows(rows, if (task.closesAll) Int.MaxValue else windows.maxRowsPerStep)
+    raiseBound()
   }
 
-  private def takeKey(owing: UnsafeRow): Unit = {
-    openKey(owing)
+  private def openDue(owing: UnsafeRow): Unit = {
+    open(owing)
     if (remembers) seen.add(state.keyId)
     close()
   }
 
   // The last keys of a batch, so they need not be added to `seen`.
-  private def takeOther(other: UnsafeRowPair): Unit =
+  private def openOther(other: UnsafeRowPair): Unit =
     if (!seen.contains(state.idOf(other.value))) {
-      openKey(other.key.copy())
+      open(other.key.copy())
       if (closesAll) close() else leaveAsRead()
     }
 
   private def leaveAsRead(): Unit = {
     raiseBound()
     compare()
-    key = null
+    deselect()
   }
 
   private def close(): Unit = {
@@ -133,15 +121,15 @@ private[window] final class WindowTaskIterator(
   private def raiseBound(): Unit =
     if (raisesBounds) windows.watermark.foreach(bounds.raise(key, _))
 
-  private def openKey(opened: UnsafeRow): Unit = {
-    key = opened
+  private def open(next: UnsafeRow): Unit = {
+    select(next)
     buffers.reset()
     groups.foreach(_.select(key))
     if (state.open(key)) state.read(in => windows.read(in)) else windows.begin()
   }
 
-  private def leaveKey(): Unit = {
-    windows.settle()
+  protected def leaveKey(): Unit = {
+    windows.finishKey()
     if (windows.isEmpty) {
       if (state.drop()) counts.removed += 1
     } else {
@@ -149,7 +137,6 @@ private[window] final class WindowTaskIterator(
       done += 1
     }
     compare()
-    key = null
   }
 
   private def canSkipWrite: Boolean =
@@ -183,32 +170,16 @@ private[window] final class WindowTaskIterator(
     others.close()
     groups.foreach(_.finish())
     val facts = state.finish(task.closing, bounds.highest)
-    val end = nextEnd(if (task.keyed.isDefined) facts.ends.first else facts.byEnd)
-    val ofKeys = facts.deadlines.firstAfter(task.nowMicros)
+    val end = nextEnd(if (task.plan.settings.hasFrameTimers) facts.byEnd else facts.ends.first)
+    val ofKeys = facts.deadlines.firstAfter(task.batch.now)
     val byClock = groups.fold(ofKeys)(groups => math.min(ofKeys, groups.deadline))
     val deadline = if (task.hasDeadlines) byClock else NextTimer.Never
     val next = NextTimer(end, deadline, facts.keys, lagging.fold(Seq.empty[LaggingKey])(_.result))
     metrics.commit(store, counts, next, bounds.report)
-    committed = true
   }
 
   // A key that is always active has a timer at each boundary, even if its entry is old. An end that
   // has passed stands for later ends that are counted together with it.
   private def nextEnd(first: Long): Long =
     if (first == NextTimer.Never) NextTimer.Never else math.max(first, task.closing + 1)
-}
-
-private[window] object WindowTaskIterator {
-
-  /** Runs `work` for the current key; a failure because the key is too large is reported with its
-    * name.
-    */
-  def namingKey(plan: WindowOperatorSpec, key: => UnsafeRow)(work: => Unit): Unit =
-    try work
-    catch {
-      case large: RecordTooLarge =>
-        val types = plan.keys.map(_.dataType)
-        val name = if (types.isEmpty) "none" else SubstreamName.of(types)(key.toSeq(types))
-        throw EventtideException("KEY_TOO_LARGE", "key" -> name, "limit" -> large.limit)
-    }
 }

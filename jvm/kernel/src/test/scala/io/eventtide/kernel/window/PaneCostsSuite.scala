@@ -2,25 +2,29 @@ package io.eventtide.kernel.window
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What panes cost; that they are right is in `PanedRingLawsSuite`. */
-final class PanedRingSuite extends AnyFunSuite {
-  import PanedRingSuite._
+import io.eventtide.kernel.time.Frame
+
+/** What panes cost; that they are right is in `PanesLawsSuite`. */
+final class PaneCostsSuite extends AnyFunSuite {
+  import PaneCostsSuite._
 
   /** A key with a row and a pane on time in each batch, for windows of ten frames. */
   private final class Key(lateness: Long) {
     private val buffers = new ObjectBufferPool
     private val archives = Seq(new MemoryArchive, new MemoryArchive)
-    private val ring = new PanedRing(
-      Sliding(10),
+    private val time = new SharedWatermark
+    private val windows = new FrameWindows(
+      WindowSpec(Frame(1, 0), Sliding(10), delay = lateness),
       buffers,
       FrameWindowState(Sliding(10), buffers, deducts = false, _, blockSize = 8),
-      PaneArchives(archives(0), Some(archives(1))),
-      givesEarly = true,
-      discards = false
+      FrameArchives(archives(0), archives(1), openBlock = 8, closedBlock = 8),
+      lateness
     )
+    private val early = Trigger(atEnd = true, every = Some(1L << 40))
+    private val key = new AggregatingWindows(windows, time, KeyIdleness(None, ttl = 0), Seq(early))
     private var record = new ByteSink
-    ring.begin(0, 0)
-    ring.write(record)
+    key.begin()
+    key.write(record)
 
     def batch(frame: Long, rows: Long*): (Seq[(Long, PaneTiming)], Cost) = {
       buffers.reset()
@@ -28,20 +32,20 @@ final class PanedRingSuite extends AnyFunSuite {
       archives.foreach { archive => archive.reads = 0; archive.writes = 0 }
       val in = new ByteSource
       in.reset(record.bytes, 0)
-      ring.read(in)
-      rows.foreach(row => ring.add(row, buffers.of(row.toInt)))
-      val boundaries = PaneBoundaries(frame, frame + 1, math.max(0, frame + 1 - lateness))
-      ring.give(boundaries, EarlyPanes.Never)
-      val panes = Iterator.continually(ring.next()).takeWhile(identity).map { _ =>
-        ring.result: Unit
-        ring.end -> ring.timing
+      time.set(Some(frame), Some(frame + 1))
+      key.read(in)
+      rows.foreach(row => key.add(row, now = 0, buffers.of(row.toInt)))
+      key.close(now = 0, None)
+      val panes = Iterator.continually(key.next()).takeWhile(identity).map { _ =>
+        key.result: Unit
+        key.end -> key.timing
       }
       (panes.toList, costOf())
     }
 
     private def costOf(): Cost = {
       record = new ByteSink
-      ring.write(record)
+      key.write(record)
       val blocks = archives.map(archive => archive.reads + archive.writes).sum
       Cost(buffers.merges, buffers.mostLive, blocks, record.position)
     }
@@ -75,7 +79,7 @@ final class PanedRingSuite extends AnyFunSuite {
   }
 }
 
-object PanedRingSuite {
+object PaneCostsSuite {
 
   /** What a batch has cost, at the most. */
   final case class Cost(merges: Int, buffers: Int, blocks: Int, record: Int) {

@@ -1,18 +1,18 @@
 package io.eventtide.spark.operators.window
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeRow}
-import org.apache.spark.unsafe.types.UTF8String
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import io.eventtide.kernel.window.{
+  AggregatingWindows,
   ByteSink,
   ByteSource,
+  FrameArchives,
   FrameWindowState,
   KeyIdleness,
   KeyWatermark,
   PaneTiming,
   SharedWatermark,
-  TimedWindows,
   WindowSet
 }
 import io.eventtide.spark.latelog.PartitionLate
@@ -22,17 +22,20 @@ import io.eventtide.spark.operators.{BatchTime, ResultProjection, WindowOperator
 import io.eventtide.spark.options.WindowKind
 import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
 
-/** The windows of one key, by the key's own time, over rows that are not all aggregated upstream.
+/** The windows of one key over aggregated rows; see the kernel's `AggregatingWindows`.
   *
+  * @param archives
+  *   the stores for the frames of the key
   * @param log
-  *   the log for late rows of the partition; None if no row is late
+  *   the log for late rows of the partition; None if no row is judged by its key
   * @param groups
   *   the groups with the key's watermark; None if the key has its own watermark, or uses the
   *   query's
   */
-private[window] final class RowAtATimeWindowOperator(
+private[window] final class AggregatingWindowOperator(
     plan: WindowOperatorSpec,
     batch: BatchTime,
+    archives: FrameArchives,
     calls: AggregateFunctions,
     buffers: BufferPool,
     log: Option[PartitionLate] = None,
@@ -40,23 +43,26 @@ private[window] final class RowAtATimeWindowOperator(
 ) extends KeyedWindowOperator {
   private val settings = plan.settings
   private val times = settings.times
-  private val key = new TimedWindows(
-    newWindows,
+  private val key = new AggregatingWindows(
+    windows,
     time,
-    settings.byKey.fold(RowAtATimeWindowOperator.NeverSilent)(_.silence),
+    settings.byKey.fold(AggregatingWindowOperator.NeverIdle)(_.silence),
     settings.triggers.map(_.trigger),
-    Option.when(settings.triggers.exists(_.trigger.givesEarly))(newWindows),
+    Option.when(settings.discards)(buffers),
     new TriggerCondition(plan, calls, buffers)
   )
-  private lazy val aside = new DeferredLateRows(plan.rows.get.input, plan.keys.length)
+  private lazy val deferred = new DeferredLateRows(plan.rows.get.input, plan.keys.length)
   private val late = log.map(new KeyedLateRows(plan, batch, _, () => key.watermark))
   private val results = new ResultProjection(plan)
+  private val panes = new PaneColumns(settings.triggers.map(_.name), plan.result.pane.length)
+  private val frames = if (plan.rows.isDefined) null else settings.spec.frames
   private val lowestAt =
     calls.types.length // ordinal of the lowest event time, see `MapSideFrameAggregateExec`
 
-  private def newWindows: WindowSet = settings.windows match {
-    case merged: WindowKind.Merged => merged.open(buffers, plan.counts.nonEmpty)
-    case other => throw new IllegalStateException(s"rows of their own: $other")
+  private def windows: WindowSet = settings.windows match {
+    case kind: WindowKind.Aggregating =>
+      kind.open(buffers, plan.counts.nonEmpty, archives, settings.latenessMicros)
+    case other => throw new IllegalStateException(s"windows that retain rows: $other")
   }
 
   private def time: KeyWatermark = settings.byKey.flatMap(_.policy) match {
@@ -73,7 +79,9 @@ private[window] final class RowAtATimeWindowOperator(
   def read(in: ByteSource): Unit = key.read(in)
 
   def add(rows: KeyedFrameReader): Unit =
-    if (rows.isAggregated) addFrame(rows.frame, rows.buffer) else addRow(rows.frame, rows.buffer)
+    if (frames != null) addAllOf(rows.frame, rows.buffer)
+    else if (rows.isAggregated) addOnTime(rows.frame, rows.buffer)
+    else addRow(rows.frame, rows.buffer)
 
   private def addRow(micros: Long, row: UnsafeRow): Unit =
     if (settings.counts && !KeyedLateRows.hasTime(micros, row, plan.keys.length, times))
@@ -81,7 +89,7 @@ private[window] final class RowAtATimeWindowOperator(
     else if (late.isEmpty) take(micros, row): Unit
     else if (!late.get.refuses(micros, row)) {
       if (take(micros, row)) late.get.pass(micros, rows = 1)
-      else if (key.judgesTogether) aside.add(row)
+      else if (key.judgesTogether) deferred.add(row)
       else late.get.add(micros, row)
     }
 
@@ -103,58 +111,69 @@ private[window] final class RowAtATimeWindowOperator(
     onTime
   }
 
-  private def addFrame(frame: Long, buffer: UnsafeRow): Unit = {
+  /** Adds the rows of a frame that are on time; the other rows of the frame come one by one. */
+  private def addOnTime(frame: Long, buffer: UnsafeRow): Unit = {
     val (lowest, highest) = (buffer.getLong(lowestAt), buffer.getLong(lowestAt + 1))
     val rows = buffer.getLong(lowestAt + 2)
-    val onTime = key.add(lowest, highest, rows, batch.now, buffers.aggregated(buffer))
-    if (!onTime) KeyedWindowOperator.tooLate(frame)
+    addFrame(frame, lowest, highest, rows, buffers.aggregated(buffer))
     if (groups.isDefined) groups.get.accept(lowest, highest)
     late.foreach(_.pass(lowest, rows))
   }
 
+  /** Adds all rows of a frame; late rows have been removed upstream. */
+  private def addAllOf(frame: Long, buffer: UnsafeRow): Unit = {
+    val last = frames.start(frame + 1) - 1 // in the frame, and late only if all of it is
+    val rows = if (plan.rowsOrdinal < 0) 1 else buffer.getLong(plan.rowsOrdinal)
+    addFrame(frame, last, last, rows, buffers.input(buffer))
+  }
+
+  private def addFrame(frame: Long, lowest: Long, highest: Long, rows: Long, buffer: Int): Unit = {
+    val onTime = key.add(lowest, highest, rows, batch.now, buffer)
+    if (!onTime) KeyedWindowOperator.tooLate(frame)
+  }
+
   def close(): Unit = {
-    if (!aside.isEmpty) aside.takeAll(judgeAgain)
+    if (plan.rows.isDefined && !deferred.isEmpty) deferred.takeAll(judgeAgain)
     key.close(batch.now, batch.after, batch.isCredited)
     if (batch.isPeek) key.showAll() else if (batch.closesAll) key.closeAll()
   }
 
   override def maxRowsPerStep: Int = settings.maxRowsPerStep
 
-  override def again(): Unit = key.again()
+  override def beginStep(): Unit = key.beginBatch()
 
   def next(): Boolean = key.next()
 
   def row(of: UnsafeRow): InternalRow = {
     val values = calls.evaluate(buffers.row(key.result))
-    val all = if (plan.result.pane.nonEmpty) results.withPane(values, paneOf) else values
-    results.row(of, key.start, key.end, all)
+    results.row(
+      of,
+      key.start,
+      key.end,
+      if (plan.result.pane.isEmpty) values else results.withPane(values, pane)
+    )
   }
 
-  private val pane = new GenericInternalRow(plan.result.pane.length)
-  private val names = settings.triggers.map(trigger => UTF8String.fromString(trigger.name)).toArray
-
   // A window that was closed by idleness may be opened again.
-  private def paneOf: InternalRow = {
-    pane.setInt(0, key.index)
-    pane.update(1, PanedWindowOperator.text(if (batch.closesAll) PaneTiming.OnTime else key.timing))
-    pane.setBoolean(2, batch.closesAll || key.isLast)
-    if (pane.numFields > 3) pane.update(3, names(key.trigger))
-    pane
+  private def pane: InternalRow = {
+    val atEnd = batch.closesAll && key.timing == PaneTiming.Idle
+    val timing = if (atEnd) PaneTiming.OnTime else key.timing
+    panes(key.index, timing, batch.closesAll || key.isLast, key.trigger)
   }
 
   def isEmpty: Boolean = key.isDone
-  def hasOnlyClosed: Boolean = false
   def due: Long =
-    if (groups.isDefined) key.dueBySilence else math.min(key.due, key.dueBySilence)
+    if (groups.isDefined) key.dueByIdleness else math.min(key.due, key.dueByIdleness)
   override def dueInGroup: Long = if (groups.isDefined) key.due else FrameWindowState.Never
-  def deadline: Long = key.deadline
-  def write(out: ByteSink): Unit = key.write(out)
-  override def watermark: Option[Long] = key.watermark
+  override def deadline: Long = key.deadline
   override def closesAt: Long = key.closesAt
+  def write(out: ByteSink): Unit = key.write(out)
+
+  override def watermark: Option[Long] = key.watermark
 }
 
-private object RowAtATimeWindowOperator {
+private[window] object AggregatingWindowOperator {
 
   /** No window is closed by idleness, and a key without data is removed at once. */
-  private val NeverSilent = KeyIdleness(timeout = None, keep = 0)
+  private val NeverIdle = KeyIdleness(timeout = None, ttl = 0)
 }

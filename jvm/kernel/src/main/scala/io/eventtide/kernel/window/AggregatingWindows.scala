@@ -1,0 +1,293 @@
+package io.eventtide.kernel.window
+
+import io.eventtide.kernel.StateVersion
+import io.eventtide.kernel.time.Clamped
+
+/** The windows of one key over aggregated rows, by the watermark of the key, its idleness and its
+  * triggers.
+  *
+  * The instance is reused for one key after another: `begin` or `read`, then `add`, then `close`,
+  * then `next` until it returns false, then `write` unless `isDone`.
+  *
+  *   - '''Guarantee:''' a row is either late by the watermark before the batch, or in all of its
+  *     windows that can still change. A trigger emits a window on time once, and before or after
+  *     that only if the window has rows since the trigger's last result. The results of a window
+  *     are counted from 0. A row that is not late may reopen a window that idleness has closed.
+  *   - '''Edges:''' any row counts as activity, also a late row. Idleness does not move the
+  *     watermark.
+  *   - '''Restart:''' `write` and `read` keep all state; the record has a version.
+  *   - '''Source:''' VoltSP's `idleTimeout`, Flink's allowed lateness, Beam's panes.
+  *
+  * @param triggers the triggers, in the order in which they emit a window
+  * @param discarding the buffers, if a result has only the rows since the last result of its window
+  *   by the same trigger; None if it has all rows
+  * @param holds condition of the triggers that have one, on a result
+  */
+final class AggregatingWindows(
+    windows: WindowSet,
+    time: KeyWatermark,
+    idleness: KeyIdleness,
+    triggers: Seq[Trigger] = Seq(Trigger.AtEnd),
+    discarding: Option[Buffers] = None,
+    holds: Int => Boolean = _ => true
+) {
+  import AggregatingWindows.{NoBuffer, NoTime, Version}
+
+  private val states = triggers.map(new TriggerState(_, discarding)).toArray
+  private val tracks = states.exists(_.tracks)
+  private val added = new ChangedMarks(discarding) // the rows of this batch
+  private val pool = discarding.orNull
+
+  private var now = 0L // the clock
+  private var lastRow = Long.MinValue // time of the last activity
+  private var reached = Long.MinValue // by the clock that measures idleness
+  private var isActive = false // has activity in this batch by a row without a time
+  private var isIdle = false
+  private var isShown = false
+  private var phase: PaneTiming = PaneTiming.OnTime
+  private var asked = 0 // position of the current trigger
+  private var hasWindow = false
+  private var earlier = 0 // number of earlier results of the current window
+  private var emitted = 0 // number of its results in this batch
+  private var paneIndex = 0
+  private var sum = NoBuffer // the current result, if `discarding`
+
+  /** Begins a key without state. */
+  def begin(): Unit = {
+    time.begin()
+    windows.begin()
+    states.foreach(_.begin())
+    lastRow = Long.MinValue
+    beginBatch()
+  }
+
+  /** Begins another batch of the same key, after all results have been emitted. */
+  def beginBatch(): Unit = {
+    isActive = false
+    isIdle = false
+    isShown = false
+    phase = PaneTiming.OnTime
+    hasWindow = false
+    sum = NoBuffer
+    added.begin()
+    windows.beginBatch(time.watermark)
+  }
+
+  def watermark: Option[Long] = time.watermark
+
+  /** Whether a row judged late may be on time once more rows of its batch have arrived. If so, late
+    * rows must be added once more, latest first, because only a later row can make a row on time.
+    * Lateness then does not depend on the order of arrival.
+    */
+  val judgesTogether: Boolean = windows.judgesTogether
+
+  /** Adds the row in `buffer`, which the caller keeps; returns false if it is late.
+    *
+    * @param now the clock
+    */
+  def add(ts: Long, now: Long, buffer: Int): Boolean = add(ts, ts, 1, now, buffer)
+
+  /** As `add`, for rows of one frame combined in `buffer`; returns false if they are late.
+    *
+    * @param lowest lowest time of the rows
+    * @param highest highest time of the rows
+    * @param rows number of rows
+    */
+  def add(lowest: Long, highest: Long, rows: Long, now: Long, buffer: Int): Boolean = {
+    lastRow = math.max(lastRow, if (idleness.inEventTime) highest else now)
+    val onTime = windows.add(lowest, buffer)
+    if (onTime) {
+      time.accept(lowest, highest)
+      if (tracks) track(rows, buffer)
+    } else time.refuse(lowest, highest)
+    onTime
+  }
+
+  /** Adds a row without a time, to windows that ignore event time. It does not move the watermark.
+    * If idleness is in event time, it counts as activity at the watermark over all keys.
+    *
+    * @param now the clock
+    */
+  def addWithoutTime(now: Long, buffer: Int): Unit = {
+    if (idleness.inEventTime) isActive = true else lastRow = math.max(lastRow, now)
+    windows.add(NoTime, buffer): Unit
+    if (tracks) track(1, buffer)
+  }
+
+  private def track(rows: Long, buffer: Int): Unit = {
+    var i = 0
+    while (i < states.length) {
+      states(i).add(windows, rows, buffer)
+      i += 1
+    }
+    if (pool != null) added.add(windows, rows, buffer)
+  }
+
+  /** Ends the batch, after its last row.
+    *
+    * @param now the clock
+    * @param overall the watermark over all keys; None before the first one
+    * @param credited whether elapsed time counts
+    */
+  def close(now: Long, overall: Option[Long], credited: Boolean = true): Unit = {
+    time.advance(now)
+    this.now = now
+    reached = if (idleness.inEventTime) overall.getOrElse(Long.MinValue) else now
+    if (isActive) lastRow = math.max(lastRow, reached)
+    isActive = false
+    isIdle = (credited || idleness.inEventTime) && idleness.timeout.exists(reached >= since(_))
+  }
+
+  /** Makes `next` emit all windows, regardless of the watermark and the clock. */
+  def closeAll(): Unit = isIdle = true
+
+  /** Makes `next` emit each window that can still change once, with all its rows, regardless of the
+    * triggers.
+    */
+  def showAll(): Unit = {
+    isShown = true
+    phase = PaneTiming.Idle
+  }
+
+  /** Moves to the next result; returns false if there is none. */
+  def next(): Boolean = {
+    releaseSum()
+    var found = false
+    while (!found && step()) found = emits
+    if (found) count() else settle()
+    found
+  }
+
+  private def releaseSum(): Unit = if (sum != NoBuffer) {
+    pool.release(sum)
+    sum = NoBuffer
+  }
+
+  /** Moves to the next trigger of the current window, or to the first one of the next window. */
+  private def step(): Boolean =
+    if (hasWindow && !isShown && asked + 1 < states.length) {
+      asked += 1
+      true
+    } else {
+      asked = 0
+      emitted = 0
+      hasWindow = nextWindow()
+      if (hasWindow) earlier = windows.index
+      hasWindow
+    }
+
+  private def nextWindow(): Boolean = phase match {
+    case PaneTiming.Early => windows.nextOpen()
+    case PaneTiming.Idle => if (isShown) windows.nextShown() else windows.nextOfAll()
+    case _ =>
+      windows.next(time.watermark.getOrElse(Long.MinValue)) || (beginsOpen() && nextWindow())
+  }
+
+  private def beginsOpen(): Boolean = {
+    if (tracks && !isIdle) states.foreach(_.fire(now, windows))
+    val isEarly = !isIdle && states.exists(_.isFiring)
+    if (isIdle) phase = PaneTiming.Idle else if (isEarly) phase = PaneTiming.Early
+    isIdle || isEarly
+  }
+
+  private def emits: Boolean = {
+    val state = states(asked)
+    if (phase == PaneTiming.Early) state.firesFor(windows) && meets(state)
+    else isShown || state.atEnd || state.hasChanged(windows) && meets(state)
+  }
+
+  private def meets(state: TriggerState): Boolean = !state.hasCondition || holds(result)
+
+  private def count(): Unit = {
+    paneIndex = earlier + emitted
+    emitted += 1
+    if (!isLast) windows.count()
+  }
+
+  private def settle(): Unit = {
+    windows.settle(time.watermark)
+    added.clear()
+    if (tracks) states.foreach(state => if (isIdle) state.clear() else state.settle())
+  }
+
+  def timing: PaneTiming =
+    if (phase == PaneTiming.OnTime && windows.isUpdate) PaneTiming.Late else phase
+
+  /** The position of the trigger that fired, from 0 on. */
+  def trigger: Int = asked
+
+  /** The number of earlier results of the window. */
+  def index: Int = paneIndex
+
+  /** Whether the same trigger cannot fire for this window again. */
+  def isLast: Boolean = phase == PaneTiming.OnTime && windows.isFinal
+
+  def start: Long = windows.start
+  def end: Long = windows.end
+
+  /** The rows of the result as one buffer, valid until the next call of `next`. */
+  def result: Int =
+    if (pool == null || isShown) windows.result
+    else {
+      if (sum == NoBuffer) sum = unemitted.sum(windows)
+      sum
+    }
+
+  private def unemitted: ChangedMarks =
+    if (timing == PaneTiming.Late) added else states(asked).changed
+
+  /** Whether the key can be removed. A key whose watermark is its own does not wait until its closed
+    * windows can no longer change, since its watermark may never move again.
+    */
+  def isDone: Boolean =
+    !windows.hasOpen && (windows.isEmpty || !time.isShared) &&
+      (lastRow == Long.MinValue || idleness.isExpired(lastRow, reached))
+
+  /** The watermark of the key at which its next window closes. */
+  def closesAt: Long = windows.closesAt
+
+  /** The shared watermark at which the key has work without rows. */
+  def due: Long = if (time.isShared) windows.due else WindowSet.Never
+
+  /** The watermark over all keys at which the idle key has work: windows to emit or its removal. */
+  def dueByIdleness: Long = if (idleness.inEventTime) idleAt else WindowSet.Never
+
+  /** The clock value at which the key has work without rows. */
+  def deadline: Long = {
+    val byIdleness = if (idleness.inEventTime) WindowSet.Never else idleAt
+    val byTriggers =
+      states.foldLeft(WindowSet.Never)((at, state) => math.min(at, state.deadline))
+    val byClock = if (windows.isEmpty) WindowSet.Never else time.dueAt(windows.due)
+    math.min(byIdleness, math.min(byTriggers, byClock))
+  }
+
+  private def idleAt: Long =
+    if (windows.hasOpen) idleness.timeout.fold(WindowSet.Never)(since)
+    else if (windows.isEmpty || !time.isShared) idleness.expiresAt(lastRow)
+    else WindowSet.Never
+
+  private def since(length: Long): Long = Clamped.add(lastRow, length)
+
+  def write(out: ByteSink): Unit = {
+    out.putByte(Version)
+    out.putNumber(lastRow)
+    time.write(out)
+    states.foreach(_.write(out))
+    windows.write(out)
+  }
+
+  def read(in: ByteSource): Unit = {
+    StateVersion.check(in.getByte(), "the windows of a key", Version)
+    lastRow = in.getNumber()
+    time.read(in)
+    states.foreach(_.read(in))
+    windows.read(in)
+    beginBatch()
+  }
+}
+
+private object AggregatingWindows {
+  private val NoTime = 0L // not used by the windows
+  private val NoBuffer = -1
+  private val Version = 2
+}

@@ -1,0 +1,87 @@
+package io.eventtide.kernel.window
+
+import io.eventtide.kernel.time.Clamped
+
+/** The state of a trigger for one key: the rows that have been added since it last fired.
+  *
+  *   - '''Restart:''' `write` and `read` keep all state.
+  *
+  * @param discarding the buffers, if a result has only the rows since the last one
+  */
+private[window] final class TriggerState(trigger: Trigger, discarding: Option[Buffers]) {
+
+  /** Whether the rows since the last result have to be known. */
+  val tracks: Boolean = trigger.isEarly || discarding.isDefined
+
+  /** The rows of open windows that the trigger has not emitted. */
+  val changed = new ChangedMarks(discarding)
+
+  private val firing = new FrameList // marks whose open windows are emitted now
+  private var dueAt = WindowSet.Never
+
+  def atEnd: Boolean = trigger.atEnd
+  def hasCondition: Boolean = trigger.onCondition
+
+  /** Begins a key without state. */
+  def begin(): Unit = {
+    changed.begin()
+    firing.clear()
+    dueAt = WindowSet.Never
+  }
+
+  /** Adds `count` rows whose windows `windows` has just updated. */
+  def add(windows: WindowSet, count: Long, buffer: Int): Unit =
+    if (tracks) changed.add(windows, count, buffer)
+
+  /** Decides which open windows are emitted now; those that close have been emitted. */
+  def fire(now: Long, windows: WindowSet): Unit = {
+    firing.clear()
+    changed.filter(windows.isOpen)
+    if (changed.isEmpty) dueAt = WindowSet.Never
+    else {
+      if (dueAt == WindowSet.Never)
+        trigger.every.foreach(every => dueAt = Clamped.add(now, every))
+      if (trigger.onUpdate || trigger.onCondition || dueAt <= now) changed.copyTo(firing)
+      else trigger.rows.foreach(changed.copyFull(_, windows, firing))
+    }
+  }
+
+  /** Whether an open window may be emitted now. */
+  def isFiring: Boolean = !firing.isEmpty
+
+  /** Whether it fires now for the current window of `windows`, which is open. */
+  def firesFor(windows: WindowSet): Boolean = ChangedMarks.isIn(firing, windows)
+
+  /** Whether the current window of `windows` has rows that the trigger has not emitted. */
+  def hasChanged(windows: WindowSet): Boolean = changed.isIn(windows)
+
+  /** Ends the batch, after all results. */
+  def settle(): Unit = {
+    changed.removeAll(firing)
+    firing.clear()
+    if (changed.isEmpty) dueAt = WindowSet.Never
+  }
+
+  /** Forgets all rows, whose windows have been emitted. */
+  def clear(): Unit = {
+    changed.clear()
+    firing.clear()
+    dueAt = WindowSet.Never
+  }
+
+  /** The clock value at which the trigger fires; `WindowSet.Never` if none. */
+  def deadline: Long = dueAt
+
+  def write(out: ByteSink): Unit = if (tracks) {
+    changed.write(out)
+    out.putNumber(dueAt)
+  }
+
+  def read(in: ByteSource): Unit = {
+    begin()
+    if (tracks) {
+      changed.read(in)
+      dueAt = in.getNumber()
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package io.eventtide.spark.operators.window
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.execution.metric.SQLMetric
+
+import io.eventtide.kernel.window.{BlockStore, FrameArchives}
+import io.eventtide.spark.operators.preagg.KeyedFrameReader
+import io.eventtide.spark.operators.{BatchTime, Preaggregation, WindowOperatorSpec}
+
+/** The windows of one partition of a batch query: all rows of a key are added, then every window
+  * closes.
+  *
+  * Frames come in order. So a window is emitted before the first frame after its end is added, and
+  * memory has no more of a key than its open windows.
+  */
+private[window] final class BatchWindowIterator(
+    plan: WindowOperatorSpec,
+    input: Iterator[InternalRow],
+    preaggregation: Preaggregation,
+    outputRows: SQLMetric
+) extends KeyedWindowIterator(plan) {
+  private val calls = plan.newCalls
+  private val rows = KeyedFrameReader.of(plan, input, preaggregation, calls)
+  private val buffers = plan.newBuffers(calls)
+  private val isByFrame = preaggregation == Preaggregation.AllByFrame
+  private val rowsPerStep = if (isByFrame) 1 else Int.MaxValue
+
+  protected val windows: KeyedWindowOperator = plan.settings.storm match {
+    case Some(kind) => RetainedRowWindowOperator.inMemory(plan, kind, calls, buffers)
+    case None if isByFrame =>
+      val ring = plan.newRing(buffers, BlockStore.None, blockSize = Int.MaxValue)
+      val (none, closing) = (Long.MinValue, () => if (rows.isSameKey) rows.frame else Long.MaxValue)
+      new FrameWindowOperator(plan, ring, calls, buffers, passed = none, emitted = none, closing)
+    case None =>
+      new AggregatingWindowOperator(plan, BatchTime.EndOfInput, FrameArchives.None, calls, buffers)
+  }
+
+  override protected def current: InternalRow = {
+    outputRows += 1
+    super.current
+  }
+
+  protected def openNext(): Boolean = {
+    val more = rows.hasNext
+    if (more) {
+      select(rows.nextKey())
+      buffers.reset()
+      windows.begin()
+      addRows(rows, rowsPerStep)
+    }
+    more
+  }
+
+  protected def continueKey(): Boolean = {
+    val more = rows.isSameKey
+    if (more) addRows(rows, rowsPerStep)
+    more
+  }
+
+  protected def leaveKey(): Unit = ()
+}

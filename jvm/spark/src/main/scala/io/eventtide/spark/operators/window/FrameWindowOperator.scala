@@ -1,0 +1,74 @@
+package io.eventtide.spark.operators.window
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import io.eventtide.kernel.time.Clamped
+import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameWindowState}
+import io.eventtide.spark.operators.preagg.KeyedFrameReader
+import io.eventtide.spark.operators.{ResultProjection, WindowOperatorSpec}
+import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
+
+/** The fast path of windows of time that emit one row, when they close by the query's watermark: no
+  * triggers, no idleness, no watermark per key.
+  *
+  * As an `AggregatingWindowOperator`, such a window would need more state and work per key; see
+  * `docs/decisions.md` for the figures.
+  *
+  * @param passed
+  *   the boundary up to which windows had closed before this batch
+  * @param emitted
+  *   the boundary up to which windows have been emitted, perhaps without saving the key
+  * @param closing
+  *   the boundary up to which windows close when the rows so far have been added
+  */
+private[window] final class FrameWindowOperator(
+    plan: WindowOperatorSpec,
+    ring: FrameWindowState,
+    calls: AggregateFunctions,
+    buffers: BufferPool,
+    passed: Long,
+    emitted: Long,
+    closing: () => Long
+) extends KeyedWindowOperator {
+  private val results = new ResultProjection(plan)
+  private val hasPane = plan.result.pane.nonEmpty
+  private var hasRows = false // whether the key has rows in this batch
+  private var savedAt = 0L
+
+  def begin(): Unit = ring.begin(passed)
+
+  def read(in: ByteSource): Unit = {
+    hasRows = false
+    ring.read(in)
+    savedAt = ring.closed
+    ring.discardClosedUpTo(emitted)
+    ring.advanceTo(passed)
+  }
+
+  def add(rows: KeyedFrameReader): Unit = {
+    hasRows = true
+    if (!ring.add(rows.frame, buffers.input(rows.buffer))) KeyedWindowOperator.tooLate(rows.frame)
+  }
+
+  def close(): Unit = ()
+
+  def next(): Boolean = ring.next(closing())
+
+  def row(key: UnsafeRow): InternalRow = {
+    val values = calls.evaluate(buffers.row(ring.result))
+    results.row(key, ring.end, if (hasPane) results.withPane(values, PaneColumns.Only) else values)
+  }
+
+  def isEmpty: Boolean = ring.isEmpty
+  override def hasOnlyClosed: Boolean =
+    !hasRows && Clamped.subtract(closing(), savedAt) <= FrameWindowOperator.FewWindows
+  def due: Long = ring.due
+  def write(out: ByteSink): Unit = ring.write(out)
+}
+
+private[window] object FrameWindowOperator {
+
+  /** The maximum number of windows to close again; that costs less than saving a key once. */
+  private val FewWindows = 16
+}
