@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 ROWS = "ts timestamp, key string, site string, n int"
+LAG = WatermarkPolicies.with_fixed_lag("3s")
 MIN, MAX = WatermarkPolicies.min_event_time(), WatermarkPolicies.max_event_time()
 REAL_TIME = WatermarkPolicies.limiting_real_time_lag("2s")
 BY_CLOCKS = WatermarkPolicies.limiting_timestamp_and_wall_clock_lag("8s", "3s")
@@ -134,12 +135,58 @@ KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
         .emit("at_window_end", "on_update", et.WindowTrigger.every("6s"))
     ),
     "processing time": lambda w: w.processing_time().tumbling("10s"),
+    "updates": lambda w: updated(w.event_time("ts", LAG).sliding("10s", every="5s")),
+    "updates, discarding, early": lambda w: (
+        updated(w.event_time("ts", LAG).tumbling("10s")).early(every="3s", rows=4).discarding()
+    ),
+    "updates by key": lambda w: updated(
+        w.event_time("ts", MAX).watermark_scope("key").sliding("10s", every="5s")
+    ),
+    "updates by key, discarding, idle": lambda w: (
+        updated(w.event_time("ts", MAX).watermark_scope("key").tumbling("10s"))
+        .idle_timeout("7s")
+        .heartbeat("100ms")
+        .discarding()
+    ),
+    "updates by key, triggers": lambda w: (
+        updated(w.event_time("ts", MAX).watermark_scope("key").tumbling("10s"))
+        .emit("at_window_end", et.WindowTrigger.every("6s"), et.WindowTrigger.every_rows(3))
+        .discarding()
+    ),
+    "updates by group": lambda w: updated(
+        w.event_time("ts", MAX).watermark_scope(["site"]).tumbling("10s")
+    ).early(rows=3),
+    "updates of sessions": lambda w: updated(w.event_time("ts", LAG).session("4s")),
+    "updates of sessions, discarding": lambda w: (
+        updated(w.event_time("ts", LAG).session("4s")).early(rows=2).discarding()
+    ),
+    "updates of sessions by key, idle": lambda w: (
+        updated(w.event_time("ts", MAX).watermark_scope("key").session("4s"))
+        .early(every="3s")
+        .idle_timeout("9s")
+        .heartbeat("100ms")
+    ),
+    "counts, discarding": lambda w: (
+        w.event_time("ts", MAX).by_count(5, every=2).early(rows=1).discarding()
+    ),
 }
+
+
+def updated(window: et.WindowBuilder) -> et.WindowBuilder:
+    """Accept rows for some time after the end, and emit their windows again."""
+    return window.allowed_lateness("8s").updates()
+
 
 BY_CLOCK = {"the lower of two by key", "the higher of two by key"}
 """Those whose rows have the times of the clock; those of the others are a minute ahead."""
 
-ARRIVAL = {"counts", "counts, idle", "counts, triggers", "max by key, row by row"}
+ARRIVAL = {
+    "counts",
+    "counts, idle",
+    "counts, triggers",
+    "counts, discarding",
+    "max by key, row by row",
+}
 """Those that go by the order of arrival, which partitions change."""
 
 

@@ -313,24 +313,9 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
         r"^early=early\(rows=1\) says when there are results",
     ),
     (
-        lambda w: w.allowed_lateness("1m").updates().emit("on_update"),
-        InvalidArgumentError,
-        "^updates=True says when there are results",
-    ),
-    (
         lambda w: w.emit("at_window_end").discarding(),
         InvalidArgumentError,
         "^discarding=True has nothing to discard",
-    ),
-    (
-        lambda w: w.idle_timeout("1m").allowed_lateness("1m").updates(),
-        InvalidArgumentError,
-        r"^updates=True does not go with idle_timeout\('1m'\)",
-    ),
-    (
-        lambda w: w.session("5m").early(rows=1).discarding(),
-        InvalidArgumentError,
-        r"^discarding=True does not go with session\('5m'\)",
     ),
 ]
 
@@ -375,6 +360,11 @@ def test_a_window_without_kind_or_aggregates_is_refused(door: FakeDoor, frame: F
         lambda w: w.profile("jet").delay("1s"),
         lambda w: w.profile("flink").allowed_lateness("1m").updates().discarding(),
         lambda w: w.early(rows=1).discarding(),
+        lambda w: w.session("5m").early(rows=1).discarding(),
+        lambda w: w.emit("on_update").discarding(),
+        lambda w: w.emit("on_update").allowed_lateness("1m").updates(),
+        lambda w: w.idle_timeout("1m").allowed_lateness("1m").updates(),
+        lambda w: w.key_by("ts").watermark_scope("key").allowed_lateness("1m").updates(),
         lambda w: w.late("log").late_to("/data/late"),
         lambda w: w.late("log").on_late(print, on_error="log"),
         lambda w: w.emit("at_window_end").allowed_lateness("1m"),

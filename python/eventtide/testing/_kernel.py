@@ -152,20 +152,22 @@ class KernelScript:
 
     def _results(self, panes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Yield the kernel's results as rows of the query's result."""
-        if not panes:
-            return
-        schema = self._script.result.schema
         window = self._window(self._frame(self._rows))
+        schema = self._script.result.schema
         keys = schema.names[1 : 1 + len(window.settings.key_by)]
-        pairs = [(pane, row) for pane, one in enumerate(panes) for row in one["rows"]]
-        chosen = _jvm.local_rows(self._spark, pairs, row_type(f"_pane int, {_NUMBER} int"))
-        firsts = [
-            F.first(key).alias(name) for key, name in zip(window.settings.key_by, keys, strict=True)
+        named = zip(window.settings.key_by, keys, strict=True)
+        firsts = [F.first(key).alias(name) for key, name in named]
+        full = [(n, row) for n, pane in enumerate(panes) for row in pane["rows"]]
+        empty = [(n, pane["of"]) for n, pane in enumerate(panes) if not pane["rows"]]
+        nothing = window.df.limit(0).agg(*window.settings.agg)
+        values = [*self._grouped(window, full, *firsts, *window.settings.agg)]
+        values += [
+            {**keys_of, **row.asDict()}
+            for keys_of in self._grouped(window, empty, *firsts)
+            for row in nothing.collect()
         ]
-        grouped = window.df.join(chosen, _NUMBER).groupBy("_pane")
-        for row in grouped.agg(*firsts, *window.settings.agg).collect():
-            pane = panes[row["_pane"]]
-            values = {name: value for name, value in row.asDict().items() if name != "_pane"}
+        for row in values:
+            pane = panes[row.pop("_pane")]
             said = {
                 "window": _bounds(pane, schema),
                 "pane_index": pane["index"],
@@ -173,7 +175,21 @@ class KernelScript:
                 "is_last": pane["last"],
                 "trigger": pane["trigger"],
             }
-            yield {**{name: said[name] for name in said if name in schema.names}, **values}
+            yield {**{name: said[name] for name in said if name in schema.names}, **row}
+
+    def _grouped(
+        self, window: WindowBuilder, pairs: list[tuple[int, int]], *aggregates: Column
+    ) -> list[dict[str, Any]]:
+        """Aggregate the rows of each pane; a pair is a pane and a row, by their numbers."""
+        if not pairs:
+            return []
+        chosen = _jvm.local_rows(self._spark, pairs, row_type(f"_pane int, {_NUMBER} int"))
+        grouped = window.df.join(chosen, _NUMBER).groupBy("_pane")
+        one = F.lit(1).alias("_one")  # there may be no aggregates
+        return [
+            {name: value for name, value in row.asDict().items() if name != "_one"}
+            for row in grouped.agg(one, *aggregates).collect()
+        ]
 
     def _newly_late(self) -> list[dict[str, Any]]:
         """Return the input rows that the last step has added to the late log."""

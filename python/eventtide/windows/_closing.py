@@ -144,7 +144,8 @@ class Closing(Described):
         every : str or timedelta, optional
             The interval in processing time, positive. It applies while the window has new rows.
         rows : int, optional
-            The number of rows of the window between results, at least one.
+            The number of rows of a window between its results, at least one. Windows that share
+            rows emit together.
         when : str or Column, optional
             A condition: SQL text or a Column over the results of `agg`, by their names. A result
             is emitted when it becomes true.
@@ -153,6 +154,8 @@ class Closing(Described):
 
     def updates(self) -> Self:
         """Emit a result at the window's end, and another when rows within the lateness arrive.
+
+        It applies to windows of time and to sessions, whatever their watermark and triggers.
 
         .. versionadded:: 0.1
 
@@ -164,12 +167,14 @@ class Closing(Described):
     def discarding(self) -> Self:
         """Make each pane hold the rows since the previous pane, in place of all rows.
 
+        With `emit` each trigger has its own panes.
+
         .. versionadded:: 0.1
         """
         return self._with(discarding=True)
 
     def emit(self, *triggers: WindowTrigger | str) -> Self:
-        """Set the triggers of a window's results, in place of `early` and `updates`.
+        """Set the triggers of a window's results, in place of `early`.
 
         .. versionadded:: 0.1
 

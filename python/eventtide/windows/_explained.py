@@ -119,16 +119,17 @@ def _place(settings: Settings) -> str:
 def _results(settings: Settings) -> str:
     if settings.execution is not None:
         return "the rows that the function returns for each window"
-    if settings.emit:
-        times = ", ".join(trigger.meaning for trigger in settings.emit)
-        return f"{times}; each of all rows so far, with the name of its trigger"
     lateness = settings.allowed_lateness
     later = "" if lateness is None else f" within {spoken(lateness)} after the end"
+    updates = [f"one more for late rows{later}"] if settings.updates else []
+    holds = "what came since the one before" if settings.discarding else "all rows so far"
+    if settings.emit:
+        times = ", ".join([trigger.meaning for trigger in settings.emit] + updates)
+        return f"{times}; each of {holds}, with the name of its trigger"
     panes = [] if settings.early is None else [f"early ones ({settings.early!r})"]
-    panes += [f"one more for late rows{later}"] if settings.updates else []
+    panes += updates
     if not panes:
         return f"one row a window{f', with the rows{later}' if later else ''}"
-    holds = "what came since the one before" if settings.discarding else "all rows so far"
     return f"one at the end, {', '.join(panes)}; each of {holds}"
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from eventtide._text.durations import micros
 from eventtide.errors import refused
-from eventtide.windows._unframed import Counted, Session
 
 if TYPE_CHECKING:
     from eventtide.windows._settings import Settings
@@ -18,17 +17,15 @@ def check_results(settings: Settings) -> None:
     """Reject panes that cannot differ, and late-log settings without a late log."""
     _check_emit(settings)
     _check_panes(settings)
-    _check_by_row(settings)
     _check_late_rows(settings)
 
 
 def _check_emit(settings: Settings) -> None:
-    """Reject `early` or `updates` together with `emit`, which replaces both."""
-    for name in ("early", "updates"):
-        if settings.emit and (value := getattr(settings, name)):
-            problem = "says when there are results, which emit(...) says already"
-            allowed, fix = f"{name}(...) or emit(...), one of the two", f"leave {name} out"
-            raise refused(name, value, problem, allowed=allowed, fix=fix)
+    """Reject `early` together with `emit`, which replaces it."""
+    if settings.emit and settings.early is not None:
+        problem = "says when there are results, which emit(...) says already"
+        allowed, fix = "early(...) or emit(...), one of the two", "leave early out"
+        raise refused("early", settings.early, problem, allowed=allowed, fix=fix)
 
 
 def _check_panes(settings: Settings) -> None:
@@ -37,33 +34,17 @@ def _check_panes(settings: Settings) -> None:
         problem = "has nothing to update: no row may come after a window's result"
         allowed, fix = "updates() with an allowed lateness", ".allowed_lateness('1m')"
         raise refused("updates", settings.updates, problem, allowed=allowed, fix=fix)
-    if settings.discarding and settings.early is None and not settings.updates:
+    if settings.discarding and not (_has_early(settings) or settings.updates):
         problem = "has nothing to discard: a window has one result"
-        allowed, fix = "discarding() with early(...) or updates()", ".early(every='10s')"
+        allowed = "discarding() with early(...), updates() or a trigger before the end"
+        fix = ".early(every='10s')"
         raise refused("discarding", settings.discarding, problem, allowed=allowed, fix=fix)
 
 
-def _check_by_row(settings: Settings) -> None:
-    """Reject updates of windows that process rows one by one, which drop emitted results."""
-    if (reason := _taken_by_row(settings)) is None:
-        return
-    for name in ("updates", "discarding"):
-        if value := getattr(settings, name):
-            problem = f"does not go with {reason}"
-            allowed = f"{name}() with tumbling, sliding or cumulate and one watermark for all keys"
-            raise refused(name, value, problem, allowed=allowed, fix=f"leave {name}() out")
-
-
-def _taken_by_row(settings: Settings) -> str | None:
-    """Return the setting that makes the window process rows one by one, None without one."""
-    scope = settings.watermark_scope
-    if isinstance(settings.shape, (Session, Counted)):
-        return repr(settings.shape)
-    if scope is not None and scope.name != "global":
-        return repr(scope)
-    if settings.idle_timeout is not None:
-        return repr(settings.idle_timeout)
-    return "emit(...)" if settings.emit else None
+def _has_early(settings: Settings) -> bool:
+    """Whether a window may have results before its end."""
+    triggers = (trigger for trigger in settings.emit if trigger.name != "at_window_end")
+    return settings.early is not None or any(triggers)
 
 
 def _check_late_rows(settings: Settings) -> None:

@@ -7,7 +7,7 @@ import io.eventtide.kernel.time.Clamped
   *
   *   - '''Guarantee:''' a session lasts from its first row to `gap` after its last row, but at most
   *     `maximum`. The grouping does not depend on the order of rows, unless `maximum` splits a
-  *     session. Lateness may depend on the order: see `TimedWindows.judgesTogether`.
+  *     session. Lateness may depend on the order: see `AggregatingWindows.judgesTogether`.
   *   - '''Units:''' the unit of the rows' times.
   *   - '''Restart:''' immutable; nothing to save.
   *   - '''Source:''' VoltSP's `SessionWindow`, Jet's `SessionWindowP`, Spark's `session_window`.

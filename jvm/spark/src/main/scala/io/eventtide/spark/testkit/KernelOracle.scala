@@ -2,6 +2,7 @@ package io.eventtide.spark.testkit
 
 import java.util.{List => JList}
 
+import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
@@ -27,6 +28,7 @@ final class KernelOracle private (
 
   private val buffers = new RowIdBuffers
   private val mapper = new ObjectMapper
+  private val rowOf = mutable.HashMap.empty[Key, Int] // the number of some row of each key
   private val silence = settings.byKey.fold(KeyIdleness(None, ttl = 0))(_.silence)
   private val engine = new InMemoryBatches[Key](
     KeyRules(
@@ -51,7 +53,7 @@ final class KernelOracle private (
     * {{{
     *   {"late": [3], "results": [
     *     {"start": 0, "end": 10, "timing": "on_time", "index": 0, "last": true, "trigger": "",
-    *      "rows": [0, 1]}]}
+    *      "rows": [0, 1], "of": 1}]}
     * }}}
     */
   def batch(
@@ -65,6 +67,7 @@ final class KernelOracle private (
     val rows =
       numbers.asScala.toSeq.lazyZip(named).lazyZip(times.asScala).map { (number, key, ts) =>
         val buffer = buffers.of(Vector(number))
+        rowOf(key) = number.toInt
         val row = Option(ts).fold(InMemoryBatches.Row.withoutTime(key, buffer)) { time =>
           InMemoryBatches.Row(key, time, buffer)
         }
@@ -95,6 +98,7 @@ final class KernelOracle private (
     json.put("trigger", settings.triggers(pane.trigger).name)
     val rows: ArrayNode = json.putArray("rows")
     buffers(pane.buffer).foreach(rows.add(_): Unit)
+    json.put("of", rowOf(pane.key)): Unit
   }
 }
 
