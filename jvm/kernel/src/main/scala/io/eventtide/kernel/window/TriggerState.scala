@@ -4,7 +4,8 @@ import io.eventtide.kernel.time.Clamped
 
 /** The state of a trigger for one key: the rows that have been added since it last fired.
   *
-  *   - '''Restart:''' `write` and `read` keep all state.
+  *   - '''Restart:''' `write` and `read` keep all state. Another run may change the conditions under
+  *     which the trigger fires early, or drop or add them.
   *
   * @param discarding the buffers, if a result has only the rows since the last one
   */
@@ -72,16 +73,17 @@ private[window] final class TriggerState(trigger: Trigger, discarding: Option[Bu
   /** The clock value at which the trigger fires; `WindowSet.Never` if none. */
   def deadline: Long = dueAt
 
-  def write(out: ByteSink): Unit = if (tracks) {
+  def write(out: ByteSink): Unit = {
     changed.write(out)
-    out.putNumber(dueAt)
+    if (!changed.isEmpty) out.putNumber(dueAt)
   }
 
+  /** Reads what the trigger has written, perhaps with other conditions. */
   def read(in: ByteSource): Unit = {
     begin()
-    if (tracks) {
-      changed.read(in)
-      dueAt = in.getNumber()
-    }
+    changed.read(in)
+    val saved = if (changed.isEmpty) WindowSet.Never else in.getNumber()
+    if (!tracks) changed.begin()
+    else if (trigger.every.isDefined) dueAt = saved
   }
 }

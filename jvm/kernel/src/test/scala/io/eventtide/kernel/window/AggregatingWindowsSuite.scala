@@ -133,6 +133,38 @@ final class AggregatingWindowsSuite extends AnyFunSuite {
     assert(inEventTime.next())
   }
 
+  private def early(trigger: Trigger): AggregatingWindows = {
+    val time = new SharedWatermark
+    time.set(None, Some(4))
+    new AggregatingWindows(frames(), time, KeyIdleness(None, ttl = 0), Seq(trigger))
+  }
+
+  test("a run may add, change and drop the conditions of early results") {
+    val triggers = Seq(
+      Trigger.AtEnd,
+      Trigger(atEnd = true, every = Some(5)),
+      Trigger(atEnd = true, rows = Some(2)),
+      Trigger(atEnd = true, onCondition = true)
+    )
+    for (before <- triggers; after <- triggers) {
+      val windows = early(before)
+      windows.begin()
+      windows.add(3, now = 50, buffers.of(1))
+      close(windows, 50): Unit
+      val again = early(after)
+      Records.readAll(Records.bytes(windows.write))(again.read)
+      again.add(12, now = 51, buffers.of(2))
+      close(again, 51): Unit
+      assert(
+        again.deadline == (if (after.every.isEmpty) WindowSet.Never
+                           else if (before == after) 55
+                           else 56)
+      )
+      again.closeAll()
+      assert(Iterator.continually(again.next()).takeWhile(identity).size == 2)
+    }
+  }
+
   test("idleness that is no time is refused") {
     assertThrows[InvalidArgument](KeyIdleness(Some(0), ttl = 1))
     assertThrows[InvalidArgument](KeyIdleness(None, ttl = -1))
