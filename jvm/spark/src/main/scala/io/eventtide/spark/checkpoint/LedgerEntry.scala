@@ -102,8 +102,8 @@ private[spark] final case class LedgerEntry(
     out.writeLong(saved.next.end)
     out.writeLong(saved.next.clockMicros)
     out.writeLong(saved.next.keys)
-    SavedText.write(out, saved.rules)
-    SavedText.write(out, saved.begins)
+    SavedText.write(out, saved.timingOptions)
+    SavedText.write(out, saved.nextBatchOptions)
   }
 
   private def writeOption[A](out: DataOutputStream, value: Option[A])(write: A => Unit): Unit = {

@@ -77,7 +77,10 @@ object WindowKind {
       math.min(watermark, spec.grid.start(spec.closed(watermark) + 1) - 1)
 
     def structure(kind: String): Seq[(String, String)] =
-      WindowFrames.write(kind, WindowFrames(spec.grid, spec.shape)) ++ rules(bounds, lateRule)
+      WindowFrames.write(kind, WindowFrames(spec.grid, spec.shape)) ++ boundsAndLateRule(
+        bounds,
+        lateRule
+      )
   }
 
   final case class BySession(spec: SessionSpec) extends Merged {
@@ -151,7 +154,10 @@ object WindowKind {
     def resultsFrom(watermark: Long): Long = watermark - 1
 
     def structure(kind: String): Seq[(String, String)] =
-      Seq("length" -> text(spec.length), "slide" -> text(spec.slide)) ++ rules(bounds, lateRule) ++
+      Seq("length" -> text(spec.length), "slide" -> text(spec.slide)) ++ boundsAndLateRule(
+        bounds,
+        lateRule
+      ) ++
         Option.when(isOfIngestion)("processing_time" -> "true") ++
         Option.when(emitsRows)("result" -> "rows")
 
@@ -161,7 +167,7 @@ object WindowKind {
     }
   }
 
-  private def rules(bounds: String, lateRule: LateRule): Seq[(String, String)] =
+  private def boundsAndLateRule(bounds: String, lateRule: LateRule): Seq[(String, String)] =
     Seq("bounds" -> bounds, "late_rule" -> lateRule.name)
 
   private def ring(shape: WindowShape, buffers: Buffers, deducts: Boolean): FrameWindowState =
@@ -195,7 +201,7 @@ final case class KeyedTimeSettings(
     if (policy.exists(_.movesWithClock)) math.min(heartbeatMicros, 1000000L) else heartbeatMicros
 
   /** The options that move watermarks and make keys idle, as text. */
-  def rules: String = KeyTimeCodec.write(this).mkString(" ")
+  def timingOptions: String = KeyTimeCodec.write(this).mkString(" ")
 
   /** The settings that saved state depends on. The idle clock is one of them, because the time of a
     * key's last row is saved in one clock only.

@@ -109,15 +109,16 @@ final case class WindowSettings(
     triggers.exists(_.trigger.every.isDefined) || byKey.exists(_.hasDeadlines)
 
   /** The options that close windows and make keys idle, as text; empty if the query's watermark
-    * alone does. A run with other rules may have other timers.
+    * alone does. A run with other timing options may have other timers.
     */
-  def rules: String = byKey.fold("")(_.rules)
+  def timingOptions: String = byKey.fold("")(_.timingOptions)
 
   /** All options that may differ between runs, as text. */
-  def choices: String = MutableOptionsCodec.write(this)
+  def mutableOptions: String = MutableOptionsCodec.write(this)
 
-  /** The same windows with other options, in the form of `WindowSettings.choices`. */
-  def by(choices: String): WindowSettings = MutableOptionsCodec.read(choices, this)
+  /** The same windows with other options, in the form of `WindowSettings.mutableOptions`. */
+  def withMutableOptions(options: String): WindowSettings =
+    MutableOptionsCodec.read(options, this)
 
   /** The minimum time between two batches that the clock starts. Idle keys are looked for at
     * intervals. A trigger with an interval fires at its time, so the minimum is 0.
@@ -168,8 +169,8 @@ final case class WindowSettings(
 
 object WindowSettings {
 
-  /** The watermark scope of the windows of `choices`: "global", "key" or "group". */
-  def scope(choices: String): String = MutableOptionsCodec.scope(choices)
+  /** The watermark scope in the mutable options of a window: "global", "key" or "group". */
+  def scope(mutableOptions: String): String = MutableOptionsCodec.scope(mutableOptions)
 
   /** The settings that make time windows row-at-a-time. */
   private val RowAtATime = "emit, idle_timeout or watermark_scope"

@@ -37,7 +37,7 @@ import io.eventtide.spark.EventtideException
   *   the batch's time by the query's clock
   * @param isByRow
   *   whether the input has unaggregated rows
-  * @param rules
+  * @param timingOptions
   *   the options that determine per-key watermarks and idleness
   * @param before
   *   the partition's metadata after the batch before
@@ -48,7 +48,7 @@ private[spark] final class FrameStore(
     batchId: Long,
     nowMicros: Long,
     isByRow: Boolean,
-    rules: String,
+    timingOptions: String,
     record: PartitionMetaStore,
     before: Option[PartitionMeta]
 ) {
@@ -87,7 +87,7 @@ private[spark] final class FrameStore(
   val watermark: Long = before.fold(Long.MinValue)(_.watermark)
 
   /** Whether the timing options have changed since the keys' timers were set. */
-  val timingChanged: Boolean = before.exists(_.rules != rules)
+  val timingChanged: Boolean = before.exists(_.timingOptions != timingOptions)
 
   /** The number of keys with state. */
   def keyCount: Long = keys
@@ -233,7 +233,7 @@ private[spark] final class FrameStore(
       byClock.head,
       math.max(closed, closing),
       highest,
-      rules,
+      timingOptions,
       ends.counts,
       deadlines.counts
     )
@@ -300,7 +300,7 @@ private[spark] object FrameStore {
       batchId: Long,
       nowMicros: Long,
       isByRow: Boolean = false,
-      rules: String = ""
+      timingOptions: String = ""
   ): FrameStore = {
     families.create(store)
     val record = new PartitionMetaStore(store, families)
@@ -312,7 +312,7 @@ private[spark] object FrameStore {
         batchId,
         nowMicros,
         isByRow,
-        rules,
+        timingOptions,
         record,
         before
       )

@@ -43,7 +43,7 @@ private[state] final class PartitionMetaStore(store: StateStore, families: Windo
     out.putNumber(facts.byClock)
     out.putNumber(facts.closed)
     out.putNumber(facts.watermark)
-    writeText(facts.rules, out)
+    writeText(facts.timingOptions, out)
     facts.ends.write(out)
     facts.deadlines.write(out)
     store.put(key, values.end(), WindowStateLayout.Partition)
@@ -73,7 +73,7 @@ private[state] final class PartitionMetaStore(store: StateStore, families: Windo
   *   the boundary up to which windows have been emitted
   * @param watermark
   *   the highest per-key watermark so far; `Long.MinValue` for none
-  * @param rules
+  * @param timingOptions
   *   the options that determine per-key watermarks and idleness
   * @param ends
   *   the keys by the end of their next window, if the input has unaggregated rows
@@ -86,7 +86,7 @@ private[spark] final case class PartitionMeta(
     byClock: Long,
     closed: Long,
     watermark: Long,
-    rules: String,
+    timingOptions: String,
     ends: TimerHistogram = new TimerHistogram,
     deadlines: TimerHistogram = new TimerHistogram
 )

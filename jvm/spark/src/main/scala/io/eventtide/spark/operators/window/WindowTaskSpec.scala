@@ -83,8 +83,8 @@ private[window] final case class WindowTaskSpec(
   /** The state of a partition. */
   def open(store: StateStore): FrameStore = {
     val isByRow = keyed.isDefined
-    val rules = plan.settings.rules
-    FrameStore.open(store, families, batchId, nowMicros, isByRow, rules)
+    val timingOptions = plan.settings.timingOptions
+    FrameStore.open(store, families, batchId, nowMicros, isByRow, timingOptions)
   }
 
   /** The lateness bounds of a partition, given its state. */

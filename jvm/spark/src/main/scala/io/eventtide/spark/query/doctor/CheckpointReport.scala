@@ -233,7 +233,7 @@ private[spark] final class CheckpointReport(
     val next = windows.zip(due).map { case (window, saved) =>
       NextClosing(window, saved.next, byClock = _ => None)
     }
-    val scopes = due.map(saved => WindowSettings.scope(saved.begins))
+    val scopes = due.map(saved => WindowSettings.scope(saved.nextBatchOptions))
     Outlook(nowMicros = None, nextMove = None, next, scopes)
   }
 

@@ -112,7 +112,7 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
     if (isReplay) epoch.checkUncommitted(batchId)
     late.write(batchId, ended.nowMicros)
     if (!steps.isDoubtful) late.forget(batchId, ended.nowMicros)
-    if (!(isReplay && timers.wasBegunByOthers)) bounds.take(ended.boundsReported)
+    if (!(isReplay && timers.hasOtherBatchOptions)) bounds.take(ended.boundsReported)
     recorder.endOfBatch(batchId)
   }
 

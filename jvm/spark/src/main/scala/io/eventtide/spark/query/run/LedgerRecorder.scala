@@ -76,14 +76,14 @@ private[run] final class LedgerRecorder(run: RunState) {
   }
 
   private def stateAfter(batchId: Long) =
-    RecordedState(batchId, hold.holding, timers.begins, clock.saved.steps)
+    RecordedState(batchId, hold.holding, timers.nextBatchOptions, clock.saved.steps)
 }
 
 /** The recorded state from which the batch after `batchId` begins. */
 private final case class RecordedState(
     batchId: Long,
     held: Boolean,
-    begins: Seq[String],
+    nextBatchOptions: Seq[String],
     clockSteps: Int
 ) {
   def isOf(clock: QueryClock): Boolean = clockSteps == clock.saved.steps
