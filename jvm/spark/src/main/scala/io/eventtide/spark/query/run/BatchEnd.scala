@@ -80,7 +80,7 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
   // replayed batch always queries them: their answers to its first run are lost.
   private def leftAfter(ended: BatchWatermark): Option[Map[Int, Backlogs]] = {
     val asks = isReplayed(ended.info.batchId) || locked {
-      !hold.holding && inputs.isSilenceUpTo(ended.clockMicros)
+      !hold.holding && inputs.isMovedByIdleness(ended.clockMicros)
     }
     if (asks) Try(backlogs.latest).toOption else Some(backlogs.news)
   }

@@ -54,7 +54,7 @@ private[query] final class PartitionBacklogs(query: StreamExecutionAccess, nodeI
   def assumed: Option[Backlogs] =
     source
       .flatMap(query.endOffset)
-      .map(PartitionBacklogs.partitions(_).keySet.map(_ -> Backlog.Waiting).toMap)
+      .map(PartitionBacklogs.partitions(_).keySet.map(_ -> Backlog.Pending).toMap)
 
   private def ask(source: SupportsAdmissionControl, end: String): Option[String] = {
     val latest = source.latestOffset(source.deserializeOffset(end), ReadLimit.allAvailable)
@@ -102,7 +102,7 @@ private[query] object PartitionBacklogs {
   def between(end: String, latest: String): Backlogs = {
     val read = partitions(end)
     partitions(latest).map { case (one, offset) =>
-      one -> (if (read.getOrElse(one, 0L) < offset) Backlog.Waiting else Backlog.Empty)
+      one -> (if (read.getOrElse(one, 0L) < offset) Backlog.Pending else Backlog.Empty)
     }
   }
 

@@ -7,9 +7,9 @@ import io.eventtide.kernel.watermark.{
   Activity,
   Backlog,
   LookedAhead,
-  Status,
   SubstreamReport,
-  SubstreamSummary
+  SubstreamSummary,
+  WatermarkStatus
 }
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.options.WatermarkSettings
@@ -71,7 +71,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   def updateBacklogs(now: Long, backlogs: Map[String, Backlog]): Unit = {
     val canBeIdle = settings.idleTimeoutMicros.isDefined
     val begun = backlogs.filter { case (name, backlog) =>
-      substreams.indexOf(name).isEmpty && (backlog == Backlog.Waiting || canBeIdle)
+      substreams.indexOf(name).isEmpty && (backlog == Backlog.Pending || canBeIdle)
     }
     val most = this.most
     begun.keys.toSeq.sorted.foreach(declare(_, now, most))
@@ -135,7 +135,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     hasNoPartitions = false
     updateBacklogs(now, partitions)
     substreams.backlogs(substreams.report.filter(_.backlog != Backlog.Unknown).flatMap { one =>
-      substreams.indexOf(one.name).map(_ -> Backlog.Waiting)
+      substreams.indexOf(one.name).map(_ -> Backlog.Pending)
     })
   }
 
@@ -193,10 +193,10 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
 
   def raise(micros: Long, now: Long): Unit = substreams.raise(micros, now)
 
-  def isIdle: Boolean = hasNoPartitions || substreams.status == Status.Idle
+  def isIdle: Boolean = hasNoPartitions || substreams.status == WatermarkStatus.Idle
 
   /** Whether silence until `now` would make a substream idle, or advance its watermark. */
-  def isSilenceUpTo(now: Long): Boolean = substreams.isSilenceUpTo(now)
+  def isMovedByIdleness(now: Long): Boolean = substreams.isMovedByIdleness(now)
 
   def emitted: Option[Long] = substreams.emitted
 
@@ -221,7 +221,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   def report(position: Int, rows: BatchEventTimeStats): InputReport = InputReport(
     position,
     settings,
-    if (isIdle) Status.Idle else substreams.status,
+    if (isIdle) WatermarkStatus.Idle else substreams.status,
     ideal,
     emitted,
     badTime,

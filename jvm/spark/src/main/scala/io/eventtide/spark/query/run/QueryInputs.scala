@@ -71,7 +71,8 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
     partitions.foreach { case (position, of) => inputs(position).assumeBacklogs(now, of) }
 
   /** Whether silence until `now` would make a partition idle, or advance its watermark. */
-  def isSilenceUpTo(now: Long): Boolean = ofPartitions.keys.exists(inputs(_).isSilenceUpTo(now))
+  def isMovedByIdleness(now: Long): Boolean =
+    ofPartitions.keys.exists(inputs(_).isMovedByIdleness(now))
 
   /** Removes partitions that are gone, after `updateBacklogs` and the rows of the batch. */
   def retainPartitions(

@@ -4,10 +4,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.kernel.watermark.{
   Activity,
-  Status,
   SubstreamReport,
   SubstreamSummary,
-  ThrottleByFrame
+  ThrottleByFrame,
+  WatermarkStatus
 }
 import io.eventtide.spark.latelog.LateCounts
 import io.eventtide.spark.options.{Durations, SubstreamDescription, WatermarkOptionsCodec}
@@ -36,7 +36,7 @@ class WatermarkDiagnosisSuite extends AnyFunSuite {
     InputReport(
       position,
       settings,
-      Status.Value,
+      WatermarkStatus.Value,
       ideal,
       ideal,
       0,
@@ -101,7 +101,7 @@ class WatermarkDiagnosisSuite extends AnyFunSuite {
   }
 
   test("the last active one would release the highest watermark, also that of an idle one") {
-    val text = said(input(0, seen("a", Noon, Activity.Silent), seen("b", Noon - 5 * Minute)))
+    val text = said(input(0, seen("a", Noon, Activity.TimedOut), seen("b", Noon - 5 * Minute)))
     assert(text.startsWith("'b' holds the watermark at 2026-01-01 11:54:00 UTC, 5m behind 'a'"))
     assert(text.endsWith("marked idle, the watermark would go to 2026-01-01 11:59:00 UTC."))
   }
@@ -131,10 +131,10 @@ class WatermarkDiagnosisSuite extends AnyFunSuite {
   }
 
   test("an idle input is not to blame; nor is anybody when all are idle") {
-    val idle = input(1, seen("x", Noon - 9 * Minute, Activity.Silent))
+    val idle = input(1, seen("x", Noon - 9 * Minute, Activity.TimedOut))
     val text = said(input(0, seen("a", Noon)), idle)
     assert(text.startsWith("'a' of input 0 holds the watermark"))
-    val none = report(input(0, seen("a", Noon, Activity.Silent)))
+    val none = report(input(0, seen("a", Noon, Activity.TimedOut)))
     assert(
       none.copy(idealMicros = Some(Noon - Minute)).blame ==
         "Nobody holds the watermark back at 2026-01-01 11:59:00 UTC: every substream is idle."
