@@ -11,8 +11,8 @@ import java.util.Arrays
   *   - '''Guarantee:''' the order of deferred rows does not matter when they are applied; allocates
   *     only in `ensureCapacity`.
   *   - '''Units:''' times are event times, `last` is a clock value.
-  *   - '''Edges:''' an index starts with `Long.MinValue` as its threshold, so no row is deferred. The
-  *     same holds for an unused index: the caller applies its row at once and rejects it. There is
+  *   - '''Edges:''' an index starts with threshold `Long.MinValue`, so no row is deferred. The same
+  *     holds for an unused index: the caller applies its row at once and rejects it. There is
   *     room from the first `ensureCapacity` on; batches do not need any.
   *   - '''Restart:''' nothing to save: deferred rows are applied before their substream is read.
   */
@@ -23,8 +23,8 @@ private[watermark] final class DeferredUpdates {
   private var thresholds = new Array[Long](0)
   private var tops = new Array[Long](0)
 
-  /** Defers a row; returns false if it is at or above its substream's threshold and must be applied at
-    * once.
+  /** Defers a row; returns false if it is at or above its substream's threshold and must be applied
+    * at once.
     */
   def defer(now: Long, index: Int, ts: Long): Boolean = {
     val cell = index * Width

@@ -9,8 +9,8 @@ import java.util.Arrays
   * The clock moves every substream, and a cap may hold any of them back. Saving these steps once
   * for all substreams means that only substreams with rows need to be saved.
   *
-  *   - '''Guarantee:''' a substream without other changes is restored to the same state. A clock step
-  *     is omitted if a later one supersedes it, with a later clock and an equal or higher cap.
+  *   - '''Guarantee:''' a substream without other changes is restored to the same state. A clock
+  *     step is omitted if a later one supersedes it, with a later clock and an equal or higher cap.
   *   - '''Units:''' the clock is in its unit, the cap in the unit of event times.
   *   - '''Edges:''' nothing is recorded before the first save, because there is no saved substream
   *     to replay it on.

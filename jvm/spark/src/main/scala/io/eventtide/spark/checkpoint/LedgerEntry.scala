@@ -16,7 +16,7 @@ import io.eventtide.spark.state.FrameStore
   *
   * @param after
   *   the entry to which this one adds changes; None if this is a full entry
-  * @param held
+  * @param isHolding
   *   whether the next batch is not credited with time, because the query catches up after a start
   * @param emittedMicros
   *   the watermark last reported to Spark, a multiple of a millisecond; None while there is none
@@ -38,7 +38,7 @@ import io.eventtide.spark.state.FrameStore
 private[spark] final case class LedgerEntry(
     batchId: Long,
     after: Option[EntryName],
-    held: Boolean,
+    isHolding: Boolean,
     emittedMicros: Option[Long],
     inputs: Seq[Array[Byte]],
     rowsOnTime: Long = 0,
@@ -78,7 +78,7 @@ private[spark] final case class LedgerEntry(
       out.writeLong(name.batchId)
       out.writeInt(name.revision)
     }
-    out.writeBoolean(held)
+    out.writeBoolean(isHolding)
     writeOption(out, emittedMicros)(out.writeLong)
     writeAll(out, inputs) { bytes =>
       out.writeInt(bytes.length)
@@ -161,7 +161,7 @@ private[spark] object LedgerEntry {
   private def readContent(batchId: Long, in: LedgerInput): LedgerEntry = LedgerEntry(
     batchId,
     after = in.option(EntryName(in.long(), in.int())),
-    held = in.boolean(),
+    isHolding = in.boolean(),
     emittedMicros = in.option(in.long()),
     inputs = in.all(in.bytes()),
     rowsOnTime = in.long(),

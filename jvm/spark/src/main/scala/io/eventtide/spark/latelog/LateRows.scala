@@ -73,7 +73,7 @@ private[spark] final class LateRows private (
 
   /** Writes the collected entries, before Spark commits the batch. */
   def write(batchId: Long, atMicros: Long): Unit = if (windows.nonEmpty) {
-    if (counted.batch.nonEmpty) look()
+    if (counted.batch.nonEmpty) checkFolders()
     index.write(batchId, atMicros, ofBatch)
   }
 
@@ -86,7 +86,7 @@ private[spark] final class LateRows private (
     } index.forget(forgotten)
 
   // One file per window is enough: a deleted folder is created again by the next file in it.
-  private def look(): Unit = if (!hasWarned) {
+  private def checkFolders(): Unit = if (!hasWarned) {
     val gone = for {
       entry <- index.last.toSeq
       (output, window) <- windows.zipWithIndex
@@ -112,11 +112,11 @@ private final class LateSink(val node: UUID, val mode: LateMode, folder: Option[
   def damaged(files: Seq[LateFileName]): Seq[DamagedLateFile] =
     folder.toSeq.flatMap(_.check.damaged(files))
 
-  private var made = Option.empty[LateFiles]
+  private var openFiles = Option.empty[LateFiles]
 
   def files(session: SparkSession): Option[LateFiles] = {
-    if (made.isEmpty) made = folder.map(f => LateFiles(session, f.path, f.log.schema))
-    made
+    if (openFiles.isEmpty) openFiles = folder.map(f => LateFiles(session, f.path, f.log.schema))
+    openFiles
   }
 }
 

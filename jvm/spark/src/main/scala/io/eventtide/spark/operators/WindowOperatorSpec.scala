@@ -25,7 +25,7 @@ import io.eventtide.spark.state.{AggregateFunctions, BufferPool, WindowStateLayo
 /** The specification of a window for its operators; sent to the executors.
   *
   * The input rows come from partial aggregation: the keys, then a frame and its buffers, or all
-  * frames of the key as `PackedFrames`.
+  * frames of the key packed by `PackedFramesWriter`.
   *
   * @param counts
   *   the `counts` of `Inverse` for functions that can deduct; empty for others
@@ -78,7 +78,7 @@ private[spark] final case class WindowOperatorSpec(
   /** A sort order that brings the rows of a key near each other; `KeyGroupingIterator` then groups
     * them.
     */
-  def orderOfKeys: Seq[SortOrder] = {
+  def keyOrder: Seq[SortOrder] = {
     val byKey = if (keys.isEmpty) Nil else Seq(SortOrder(KeySortPrefix(keys), Ascending))
     groups.getOrElse(Nil).map(SortOrder(_, Ascending)) ++ byKey ++
       rows.flatMap(_.order).map(SortOrder(_, Ascending))

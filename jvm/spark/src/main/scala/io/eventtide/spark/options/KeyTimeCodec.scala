@@ -17,15 +17,15 @@ private[options] object KeyTimeCodec {
     * polled, does not.
     */
   def write(settings: KeyedTimeSettings): Seq[(String, String)] = {
-    val silence = settings.silence
+    val idleness = settings.idleness
     val scope =
-      if (settings.policy.isEmpty) "global" else if (settings.isOfGroup) "group" else "key"
+      if (settings.policy.isEmpty) "global" else if (settings.isPerGroup) "group" else "key"
     val rows = Option.when(settings.maxRowsPerStep < Int.MaxValue)(settings.maxRowsPerStep.toString)
     val options = Seq(
       "scope" -> Some(scope),
-      "key_idle_timeout" -> silence.timeout.map(PolicyFormatter.duration),
-      "key_idle_clock" -> Clocks.find(_._2 == silence.inEventTime).map(_._1),
-      "key_ttl" -> Some(PolicyFormatter.duration(silence.keep)),
+      "key_idle_timeout" -> idleness.timeout.map(PolicyFormatter.duration),
+      "key_idle_clock" -> Clocks.find(_._2 == idleness.inEventTime).map(_._1),
+      "key_ttl" -> Some(PolicyFormatter.duration(idleness.keep)),
       "max_rows_per_batch" -> rows
     ).collect { case (option, Some(value)) => option -> value }
     options ++ settings.policy.toSeq.flatMap(WatermarkOptionsCodec.write(_, ""))
@@ -53,7 +53,7 @@ private[options] object KeyTimeCodec {
       throw new InvalidArgument("max_rows_per_batch", most, "given with scope=key only")
     }
     Option.when(isOwn || timeout.isDefined || remembers) {
-      val silence = KeyIdleness(timeout, keep, inEventTime)
+      val idleness = KeyIdleness(timeout, keep, inEventTime)
       val own = policy.filter(_ => isOwn)
       own.filter(_.needsDeclaredSubstreams).foreach { spec =>
         throw new InvalidArgument(
@@ -62,7 +62,7 @@ private[options] object KeyTimeCodec {
           "one that waits for no declared substreams, which keys are not"
         )
       }
-      KeyedTimeSettings(own, scope == "group", silence, heartbeat, rows.getOrElse(Int.MaxValue))
+      KeyedTimeSettings(own, scope == "group", idleness, heartbeat, rows.getOrElse(Int.MaxValue))
     }
   }
 }

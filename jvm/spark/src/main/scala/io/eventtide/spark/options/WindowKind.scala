@@ -122,7 +122,7 @@ object WindowKind {
     *
     * @param emitsRows
     *   whether a result is the rows of a window, for a function; otherwise aggregates over them
-    * @param isOfIngestion
+    * @param usesIngestionTime
     *   whether the event time of rows is their ingestion time, so that they count at once
     * @param rowsAtHand
     *   the maximum number of rows of a key that are in memory at once
@@ -130,7 +130,7 @@ object WindowKind {
   final case class ByStorm(
       spec: StormSpec,
       emitsRows: Boolean,
-      isOfIngestion: Boolean,
+      usesIngestionTime: Boolean,
       rowsAtHand: Int
   ) extends WindowKind {
 
@@ -158,7 +158,7 @@ object WindowKind {
         bounds,
         lateRule
       ) ++
-        Option.when(isOfIngestion)("processing_time" -> "true") ++
+        Option.when(usesIngestionTime)("processing_time" -> "true") ++
         Option.when(emitsRows)("result" -> "rows")
 
     private def text(extent: WindowLength): String = extent match {
@@ -178,7 +178,7 @@ object WindowKind {
   *
   * @param policy
   *   the watermark policy of each key, or of each group of keys; None for the query's watermark
-  * @param isOfGroup
+  * @param isPerGroup
   *   whether the keys of a group share one watermark
   * @param heartbeatMicros
   *   the minimum interval between polls of the clock for idle keys
@@ -187,14 +187,14 @@ object WindowKind {
   */
 final case class KeyedTimeSettings(
     policy: Option[PolicySpec],
-    isOfGroup: Boolean,
-    silence: KeyIdleness,
+    isPerGroup: Boolean,
+    idleness: KeyIdleness,
     heartbeatMicros: Long,
     maxRowsPerStep: Int
 ) {
 
   /** Whether processing-time timers may exist. */
-  def hasDeadlines: Boolean = !silence.inEventTime || policy.exists(_.movesWithClock)
+  def hasDeadlines: Boolean = !idleness.inEventTime || policy.exists(_.movesWithClock)
 
   /** The interval between polls of the clock: at most one second if a watermark follows it. */
   def pollIntervalMicros: Long =
@@ -207,6 +207,6 @@ final case class KeyedTimeSettings(
     * key's last row is saved in one clock only.
     */
   def structure: Seq[(String, String)] = policy.toSeq.flatMap { own =>
-    Seq("watermark_scope" -> (if (isOfGroup) "group" else "key"), "policy" -> own.structure)
-  } ++ Option.when(silence.inEventTime)("clock of idle_timeout" -> "event_time")
+    Seq("watermark_scope" -> (if (isPerGroup) "group" else "key"), "policy" -> own.structure)
+  } ++ Option.when(idleness.inEventTime)("clock of idle_timeout" -> "event_time")
 }

@@ -65,7 +65,7 @@ final case class WindowSettings(
   def hasOwnTime: Boolean = byKey.exists(_.policy.isDefined)
 
   /** Whether the keys of a group share one watermark. */
-  def hasGroups: Boolean = byKey.exists(_.isOfGroup)
+  def hasGroups: Boolean = byKey.exists(_.isPerGroup)
 
   /** The maximum number of rows of a key that are processed before its watermark moves. */
   def maxRowsPerStep: Int = byKey.fold(Int.MaxValue)(_.maxRowsPerStep)
@@ -102,7 +102,7 @@ final case class WindowSettings(
 
   /** Whether results have pane columns. */
   def hasPanes: Boolean =
-    panes.isDefined || emitted.nonEmpty || byKey.exists(_.silence.timeout.isDefined)
+    panes.isDefined || emitted.nonEmpty || byKey.exists(_.idleness.timeout.isDefined)
 
   /** Whether processing-time timers may exist. */
   def hasDeadlines: Boolean =

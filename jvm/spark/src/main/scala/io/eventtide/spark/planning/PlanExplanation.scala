@@ -38,7 +38,7 @@ private[spark] object PlanExplanation {
     json.put("position", position).put("eventTime", node.eventTime.name)
     val policy = json.putArray("policy")
     PolicyFormatter.lines(settings).foreach(policy.add)
-    json.put("substreams", settings.substreams.text).put("why", settings.substreams.why)
+    json.put("substreams", settings.substreams.text).put("why", settings.substreams.origin)
     json.put("idle", idle(settings)).put("clock", clock(settings))
   }
 

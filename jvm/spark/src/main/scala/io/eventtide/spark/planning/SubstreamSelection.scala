@@ -93,7 +93,7 @@ private[spark] object SubstreamSelection {
     * and Spark's partition ids change from batch to batch.
     */
   def default(plan: LogicalPlan): SubstreamSelection =
-    kafka(plan).getOrElse(SubstreamSelection(Nil, SubstreamDescription.Whole, plan))
+    kafka(plan).getOrElse(SubstreamSelection(Nil, SubstreamDescription.Global, plan))
 
   // Matches any spelling of the format.
   private def isKafka(relation: StreamingRelationV2): Boolean = {

@@ -63,7 +63,7 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
         else PartialFrameAggregateExec.supports(planned.window.keys, planned.aggregates)
       val input = (node.settings.isRowAtATime, hasPackedFrames) match {
         case (true, true) =>
-          bySureKey(planned, batch, rows)
+          byOnTimeKey(planned, batch, rows)
         case (true, false) => rows
         case (false, true) => byKey(planned)
         case (false, false) => byFrame(planned)
@@ -72,7 +72,7 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
     }
   }
 
-  private def bySureKey(
+  private def byOnTimeKey(
       planned: WindowPlanning,
       batch: Option[WindowBatchContext],
       rows: SparkPlan
@@ -80,8 +80,16 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
     val WindowPlanning(node, _, aggregates, window, _, _) = planned
     val time = window.frame
     val frame = FrameNumber(time, node.settings.spec.frames)
-    val sureOf = OnTimeRowFilter.of(window, batch) _
-    MapSideFrameAggregateExec(window.keys, time, frame, aggregates, framesColumn, sureOf, rows)
+    val onTimeFilterOf = OnTimeRowFilter.of(window, batch) _
+    MapSideFrameAggregateExec(
+      window.keys,
+      time,
+      frame,
+      aggregates,
+      framesColumn,
+      onTimeFilterOf,
+      rows
+    )
   }
 
   private def framesColumn = AttributeReference("frames", BinaryType)()

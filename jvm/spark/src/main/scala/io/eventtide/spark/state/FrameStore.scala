@@ -57,8 +57,8 @@ private[spark] final class FrameStore(
   val groups: Option[WatermarkGroupStore] =
     families.groups.map(_ => new WatermarkGroupStore(store, families, batchId))
 
-  private val deadlines = new Owed(byClock, before.fold(new TimerHistogram)(_.deadlines))
-  private val ends = new Owed(byEnd, before.fold(new TimerHistogram)(_.ends))
+  private val deadlines = new KeyTimer(byClock, before.fold(new TimerHistogram)(_.deadlines))
+  private val ends = new KeyTimer(byEnd, before.fold(new TimerHistogram)(_.ends))
   private var keys = before.fold(0L)(_.keys)
   private val values = new BinaryRow
   private val source = new ByteSource
@@ -161,7 +161,7 @@ private[spark] final class FrameStore(
   }
 
   /** The current key's timer in one of the indexes, whose entry may hold an earlier time. */
-  private final class Owed(index: TimerIndex, val counts: TimerHistogram) {
+  private final class KeyTimer(index: TimerIndex, val counts: TimerHistogram) {
     private var indexed = FrameWindowState.Never // the indexed time
     private var due = FrameWindowState.Never // the timer: that time or later
 
@@ -227,7 +227,7 @@ private[spark] final class FrameStore(
     *   the new value of `watermark`
     */
   def finish(closing: Long, highest: Long): PartitionMeta = {
-    val facts = PartitionMeta(
+    val metadata = PartitionMeta(
       keys,
       byEnd.head,
       byClock.head,
@@ -237,8 +237,8 @@ private[spark] final class FrameStore(
       ends.counts,
       deadlines.counts
     )
-    record.write(facts)
-    facts
+    record.write(metadata)
+    metadata
   }
 
   private val number = new SpecificInternalRow(Seq(LongType))

@@ -21,7 +21,7 @@ private[state] final class PartitionMetaStore(store: StateStore, families: Windo
       val in = new ByteSource
       BinaryRow.open(value, in)
       FrameStore.checkVersion(in.getByte())
-      val facts = PartitionMeta(
+      val metadata = PartitionMeta(
         in.getCount(),
         in.getNumber(),
         in.getNumber(),
@@ -29,23 +29,23 @@ private[state] final class PartitionMetaStore(store: StateStore, families: Windo
         in.getNumber(),
         readText(in)
       )
-      facts.ends.read(in)
-      facts.deadlines.read(in)
-      facts
+      metadata.ends.read(in)
+      metadata.deadlines.read(in)
+      metadata
     }
 
-  def write(facts: PartitionMeta): Unit = {
+  def write(metadata: PartitionMeta): Unit = {
     val values = new BinaryRow
     val out = values.begin()
     out.putByte(FrameStore.Version)
-    out.putCount(facts.keys)
-    out.putNumber(facts.byEnd)
-    out.putNumber(facts.byClock)
-    out.putNumber(facts.closed)
-    out.putNumber(facts.watermark)
-    writeText(facts.timingOptions, out)
-    facts.ends.write(out)
-    facts.deadlines.write(out)
+    out.putCount(metadata.keys)
+    out.putNumber(metadata.byEnd)
+    out.putNumber(metadata.byClock)
+    out.putNumber(metadata.closed)
+    out.putNumber(metadata.watermark)
+    writeText(metadata.timingOptions, out)
+    metadata.ends.write(out)
+    metadata.deadlines.write(out)
     store.put(key, values.end(), WindowStateLayout.Partition)
   }
 

@@ -78,8 +78,8 @@ private[spark] final case class WindowStateLayout(
     Seq(dueIndex, deadlineIndex).foreach(_.create(store))
     groups.foreach(createGroups(store, _))
     val one = NoPrefixKeyStateEncoderSpec(partitionKeys)
-    val facts = WindowStateLayout.bytes("facts")
-    store.createColFamilyIfAbsent(WindowStateLayout.Partition, partitionKeys, facts, one)
+    val metadata = WindowStateLayout.bytes("facts")
+    store.createColFamilyIfAbsent(WindowStateLayout.Partition, partitionKeys, metadata, one)
   }
 
   private def createGroups(store: StateStore, columns: Seq[Int]): Unit = {

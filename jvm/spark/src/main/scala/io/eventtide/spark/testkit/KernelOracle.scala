@@ -27,9 +27,9 @@ final class KernelOracle private (
 
   private val buffers = new RowIdBuffers
   private val mapper = new ObjectMapper
-  private val silence = settings.byKey.fold(KeyIdleness(None, keep = 0))(_.silence)
+  private val idleness = settings.byKey.fold(KeyIdleness(None, keep = 0))(_.idleness)
   private val engine = new InMemoryBatches[Key](
-    KeyRules(policy, group, silence, triggers, settings.maxRowsPerStep),
+    KeyRules(policy, group, idleness, triggers, settings.maxRowsPerStep),
     () => windows.open(buffers, deducts = false)
   )
 

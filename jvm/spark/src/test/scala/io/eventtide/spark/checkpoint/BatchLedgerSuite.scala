@@ -23,12 +23,13 @@ class BatchLedgerSuite extends AnyFunSuite {
   private def write(ledger: BatchLedger, batchId: Long, state: String): Unit = {
     val after = if (ledger.wantsWhole) None else ledger.last
     val settings = if (after.isEmpty) Seq("settings" * 100) else Nil
-    val of = LedgerEntry(batchId, after, held = false, Some(batchId * 1000), Seq(state.getBytes))
+    val of =
+      LedgerEntry(batchId, after, isHolding = false, Some(batchId * 1000), Seq(state.getBytes))
     ledger.write(of.copy(settings = settings), isCommitted = false)
   }
 
   private def rewrite(ledger: BatchLedger, batchId: Long, state: String): Unit = {
-    val entry = LedgerEntry(batchId, None, held = true, None, Seq(state.getBytes))
+    val entry = LedgerEntry(batchId, None, isHolding = true, None, Seq(state.getBytes))
     ledger.write(entry, isCommitted = true)
   }
 
@@ -158,7 +159,7 @@ class BatchLedgerSuite extends AnyFunSuite {
   private def entry: LedgerEntry = LedgerEntry(
     7,
     after = Some(EntryName(6, 2)),
-    held = true,
+    isHolding = true,
     emittedMicros = Some(7000),
     inputs = Seq("one".getBytes, "two".getBytes),
     rowsOnTime = 40,

@@ -84,8 +84,8 @@ private[operators] object KeyedFrameReader {
     }
 
   /** As `together`, for rows that are not aggregated. */
-  def whole(rows: Iterator[InternalRow], keys: Seq[Attribute]): KeyedFrameReader =
-    together(rows, keys, new FrameReader.Whole(keys.length))
+  def rawRows(rows: Iterator[InternalRow], keys: Seq[Attribute]): KeyedFrameReader =
+    together(rows, keys, new FrameReader.RawRow(keys.length))
 }
 
 /** The frames of a row of partial aggregation, after its keys; there is at least one. */
@@ -107,7 +107,7 @@ private[operators] trait FrameReader {
 private[operators] object FrameReader {
 
   /** One frame and its buffers, in separate columns. */
-  final class Single(keyCount: Int, buffers: Seq[Attribute]) extends FrameReader {
+  final class SingleFrame(keyCount: Int, buffers: Seq[Attribute]) extends FrameReader {
     private val bufferOf = projection(buffers, keyCount + 1)
     private var row: InternalRow = _
 
@@ -118,7 +118,7 @@ private[operators] object FrameReader {
   }
 
   /** A row that is not aggregated, which begins with its keys and its time. */
-  final class Whole(keyCount: Int) extends FrameReader {
+  final class RawRow(keyCount: Int) extends FrameReader {
     private var row: UnsafeRow = _
 
     def begin(row: InternalRow): Unit = this.row = row.asInstanceOf[UnsafeRow]
@@ -130,12 +130,12 @@ private[operators] object FrameReader {
   /** Rows that are not aggregated, mixed with rows that hold a key's packed frames in the column
     * after the row columns.
     */
-  final class Mixed(keyCount: Int, columns: Int, packed: PackedFrames.Of) extends FrameReader {
-    private val whole = new Whole(keyCount)
-    private var now: FrameReader = whole
+  final class Mixed(keyCount: Int, columns: Int, packed: PackedFramesReader) extends FrameReader {
+    private val rawRow = new RawRow(keyCount)
+    private var now: FrameReader = rawRow
 
     def begin(row: InternalRow): Unit = {
-      now = if (row.isNullAt(columns)) whole else packed
+      now = if (row.isNullAt(columns)) rawRow else packed
       now.begin(row)
     }
 

@@ -41,7 +41,7 @@ private[watermark] final class SubstreamKeyExtractor(
       found
     }
     if (kind == classOf[SingleSubstreamLookup])
-      new SingleSubstreamLookup(report.substream(SubstreamName.Whole))
+      new SingleSubstreamLookup(report.substream(SubstreamName.Global))
     else if (kind == classOf[LongSubstreamLookup]) new LongSubstreamLookup(types.head, discover)
     else if (kind == classOf[StringSubstreamLookup]) new StringSubstreamLookup(discover)
     else new RowSubstreamLookup(types, discover)

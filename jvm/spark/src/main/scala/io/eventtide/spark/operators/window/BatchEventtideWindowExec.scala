@@ -50,7 +50,7 @@ final case class BatchEventtideWindowExec(
     if (plan.keys.isEmpty) AllTuples :: Nil else ClusteredDistribution(plan.keys) :: Nil
 
   override def requiredChildOrdering: Seq[Seq[SortOrder]] =
-    Seq(if (plan.rows.isDefined) plan.orderOfKeys else plan.order)
+    Seq(if (plan.rows.isDefined) plan.keyOrder else plan.order)
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
@@ -82,7 +82,11 @@ private[window] final class BatchWindowRows(
 ) extends LookaheadIterator[InternalRow] {
   private val calls = plan.newCalls
   private val rows =
-    KeyedFrameReader(input, plan.keys, new FrameReader.Single(plan.keys.length, calls.attributes))
+    KeyedFrameReader(
+      input,
+      plan.keys,
+      new FrameReader.SingleFrame(plan.keys.length, calls.attributes)
+    )
   private val buffers = plan.newBuffers(calls)
   private val ring = plan.newRing(buffers, BlockStore.None, blockSize = Int.MaxValue)
   private val results = new ResultProjection(plan)
@@ -127,7 +131,7 @@ private[window] final class BatchKeyRows(
     outputRows: SQLMetric
 ) extends LookaheadIterator[InternalRow] {
   private val calls = plan.newCalls
-  private val rows = KeyedFrameReader.whole(input, plan.keys)
+  private val rows = KeyedFrameReader.rawRows(input, plan.keys)
   private val buffers = plan.newBuffers(calls)
   private val windows: KeyedWindowOperator = plan.settings.storm match {
     case Some(storm) => RetainedRowWindowOperator.inMemory(plan, storm, calls, buffers)

@@ -77,7 +77,7 @@ final case class EventtideWindowExec(
         .getCompatibleDistribution(plan.together, getStateInfo, conf) :: Nil
 
   override def requiredChildOrdering: Seq[Seq[SortOrder]] =
-    Seq(if (hasPackedFrames || plan.rows.isDefined) plan.orderOfKeys else plan.order)
+    Seq(if (hasPackedFrames || plan.rows.isDefined) plan.keyOrder else plan.order)
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 

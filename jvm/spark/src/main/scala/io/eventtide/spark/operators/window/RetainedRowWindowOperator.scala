@@ -39,7 +39,7 @@ private[window] final class RetainedRowWindowOperator(
     archives.rows,
     archives.waiting,
     limits,
-    countsAtOnce = kind.isOfIngestion
+    countsAtOnce = kind.usesIngestionTime
   )
   private val results: ResultEmitter =
     if (kind.emitsRows) new RowResults(plan, kind, windows)
@@ -50,7 +50,7 @@ private[window] final class RetainedRowWindowOperator(
   private val stored = new UnsafeRowContent
   private val late = log.map(new KeyedLateRows(plan, batch, _, () => batch.before))
   private val lateBelow = batch.before.getOrElse(Long.MinValue)
-  private val silence = plan.settings.byKey.get.silence // always set for such windows
+  private val idleness = plan.settings.byKey.get.idleness // always set for such windows
   private var lastSign = Long.MinValue // the time of the last row, by the query's clock
 
   def begin(): Unit = {
@@ -96,7 +96,7 @@ private[window] final class RetainedRowWindowOperator(
 
   override def settle(): Unit = {
     windows.evict()
-    isEmpty = windows.isEmpty || !windows.hasPending && silence.forgets(lastSign, batch.now)
+    isEmpty = windows.isEmpty || !windows.hasPending && idleness.forgets(lastSign, batch.now)
     if (isEmpty) windows.forget()
   }
 
@@ -105,7 +105,7 @@ private[window] final class RetainedRowWindowOperator(
   def due: Long = windows.due
 
   def deadline: Long =
-    if (windows.hasPending) StormWindows.Never else silence.forgottenAt(lastSign)
+    if (windows.hasPending) StormWindows.Never else idleness.forgottenAt(lastSign)
 
   def write(out: ByteSink): Unit = {
     out.putNumber(lastSign)

@@ -43,7 +43,7 @@ private[window] final class RowAtATimeWindowOperator(
   private val key = new TimedWindows(
     newWindows,
     time,
-    settings.byKey.fold(RowAtATimeWindowOperator.NeverSilent)(_.silence),
+    settings.byKey.fold(RowAtATimeWindowOperator.NeverSilent)(_.idleness),
     settings.triggers.map(_.trigger),
     Option.when(settings.triggers.exists(_.trigger.givesEarly))(newWindows),
     new TriggerCondition(plan, calls, buffers)

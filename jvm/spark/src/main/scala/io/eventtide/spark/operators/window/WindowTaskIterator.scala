@@ -182,12 +182,13 @@ private[window] final class WindowTaskIterator(
     overdue.close()
     others.close()
     groups.foreach(_.finish())
-    val facts = state.finish(task.closing, bounds.highest)
-    val end = nextEnd(if (task.keyed.isDefined) facts.ends.first else facts.byEnd)
-    val ofKeys = facts.deadlines.firstAfter(task.nowMicros)
+    val metadata = state.finish(task.closing, bounds.highest)
+    val end = nextEnd(if (task.keyed.isDefined) metadata.ends.first else metadata.byEnd)
+    val ofKeys = metadata.deadlines.firstAfter(task.nowMicros)
     val byClock = groups.fold(ofKeys)(groups => math.min(ofKeys, groups.deadline))
     val deadline = if (task.hasDeadlines) byClock else NextTimer.Never
-    val next = NextTimer(end, deadline, facts.keys, lagging.fold(Seq.empty[LaggingKey])(_.result))
+    val next =
+      NextTimer(end, deadline, metadata.keys, lagging.fold(Seq.empty[LaggingKey])(_.result))
     metrics.commit(store, counts, next, bounds.report)
     committed = true
   }

@@ -10,7 +10,7 @@ import io.eventtide.spark.operators.preagg.{
   FrameReader,
   KeyedFrameReader,
   MapSideFrameAggregateExec,
-  PackedFrames
+  PackedFramesReader
 }
 import io.eventtide.spark.operators.{
   BatchTime,
@@ -105,14 +105,18 @@ private[window] final case class WindowTaskSpec(
     plan.rows match {
       case Some(row) if hasPackedFrames =>
         val packed =
-          new PackedFrames.Of(row.input.length, calls.empty, MapSideFrameAggregateExec.Beside)
+          new PackedFramesReader(
+            row.input.length,
+            calls.empty,
+            MapSideFrameAggregateExec.FrameTimeColumns
+          )
         val frames = new FrameReader.Mixed(keys.length, row.input.length, packed)
         KeyedFrameReader.together(rows, keys, frames)
-      case Some(_) => KeyedFrameReader.whole(rows, keys)
+      case Some(_) => KeyedFrameReader.rawRows(rows, keys)
       case None if hasPackedFrames =>
-        KeyedFrameReader.together(rows, keys, new PackedFrames.Of(keys.length, calls.empty))
+        KeyedFrameReader.together(rows, keys, new PackedFramesReader(keys.length, calls.empty))
       case None =>
-        KeyedFrameReader(rows, keys, new FrameReader.Single(keys.length, calls.attributes))
+        KeyedFrameReader(rows, keys, new FrameReader.SingleFrame(keys.length, calls.attributes))
     }
   }
 

@@ -82,7 +82,7 @@ private[query] class WatermarkMonitor(name: String, limits: MonitorThresholds) e
   }
 
   /** Warns that the number of an input's substreams may grow without bound. */
-  def growsUnasked(substreams: String): Unit = warn(
+  def growsUnbounded(substreams: String): Unit = warn(
     s"The substreams of $name ($substreams) are never forgotten, since it has no idle timeout: where " +
       "they come and go, they become more until max_substreams stops the query. Give an " +
       "idle_timeout and a substream_ttl, or substream_ttl='never' where there are few for good."

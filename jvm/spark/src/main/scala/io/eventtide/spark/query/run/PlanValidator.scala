@@ -39,7 +39,7 @@ private[spark] object PlanValidator {
     * no row late.
     */
   def isOnlyForWindows(plan: LogicalPlan): Boolean = !plan.exists {
-    case own: WatermarkNode => !own.isOfIngestion
+    case own: WatermarkNode => !own.usesIngestionTime
     case _: EventTimeWatermark => true
     case _: WindowNode => false
     case node => isStateful(node) && !isOfWindow(plan, node)

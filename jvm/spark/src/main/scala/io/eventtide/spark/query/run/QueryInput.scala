@@ -26,7 +26,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   private var substreams = settings.newSubstreams()
   private lazy val placeholders =
     (1 to settings.expectedCount.getOrElse(1)).map(SubstreamName.placeholder)
-  private var firstLeft = 0
+  private var nextPlaceholder = 0
   private var hasNoPartitions = false // the source has no partitions any more
   private var badTime = 0L
   private var future = 0L
@@ -57,7 +57,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   def begin(now: Long): Unit = {
     val names =
       if (settings.expected.nonEmpty) settings.expected
-      else if (!settings.hasSubstreams) Seq(SubstreamName.Whole)
+      else if (!settings.hasSubstreams) Seq(SubstreamName.Global)
       else placeholders
     names.foreach(substreams.declare(_, now))
   }
@@ -108,7 +108,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     val cap = if (rows.isEmpty) Long.MaxValue else rows.max
     gone.foreach(one => substreams.indexOf(one.name).foreach(substreams.remove(_, now, cap)))
     if (gone.nonEmpty && substreams.size == 0) {
-      firstLeft = 0
+      nextPlaceholder = 0
       substreams.declare(SubstreamName.placeholder(1), now): Unit
     }
   }
@@ -179,10 +179,14 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
 
   // Placeholders are replaced in order, so a replaced one is not looked up again.
   private def placeholder: Option[Int] = {
-    while (firstLeft < placeholders.length && substreams.indexOf(placeholders(firstLeft)).isEmpty) {
-      firstLeft += 1
+    while (
+      nextPlaceholder < placeholders.length && substreams
+        .indexOf(placeholders(nextPlaceholder))
+        .isEmpty
+    ) {
+      nextPlaceholder += 1
     }
-    placeholders.lift(firstLeft).flatMap(substreams.indexOf)
+    placeholders.lift(nextPlaceholder).flatMap(substreams.indexOf)
   }
 
   /** The watermark and idleness of this input at `now` if there are no more rows. */
@@ -226,7 +230,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     emitted,
     badTime,
     future,
-    if (hasNoPartitions) withoutWaiting(summary) else summary,
+    if (hasNoPartitions) asIdle(summary) else summary,
     rows,
     limit,
     aheadMicros
@@ -238,7 +242,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     hidden = Option.when(settings.expectedCount.isEmpty)(SubstreamName.placeholder(1))
   )
 
-  private def withoutWaiting(all: SubstreamSummary): SubstreamSummary = all.copy(
+  private def asIdle(all: SubstreamSummary): SubstreamSummary = all.copy(
     idle = all.count,
     spread = all.listed.flatMap(_.top).headOption.map(_ => 0L),
     listed = all.listed.map(_.copy(activity = Activity.CaughtUp))

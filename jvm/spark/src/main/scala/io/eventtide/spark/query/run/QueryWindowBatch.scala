@@ -57,7 +57,7 @@ private[spark] final class QueryWindowBatch private (
   override lazy val bounds: Broadcast[Array[Long]] =
     if (!settings.hasOwnTime) ofAll(lateMicros.fold(Long.MinValue)(settings.spec.lateBelow))
     else if (batchId == 0) ofAll(Long.MinValue) // no key has a watermark yet
-    else watermark.sentBounds(position)
+    else watermark.broadcastBounds(position)
 
   private def ofAll(bound: Long) = spark.broadcast(LatenessBounds.all(bound).words)
 

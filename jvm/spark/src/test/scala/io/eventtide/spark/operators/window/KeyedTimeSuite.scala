@@ -107,7 +107,7 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
       val nodes = running.lastExecution.executedPlan.collect {
         case node: MapSideFrameAggregateExec => node
       }
-      nodes.map(_.metrics("numSureRows").value).sum
+      nodes.map(_.metrics("numPreAggregatedRows").value).sum
     }
 
     def code: String =

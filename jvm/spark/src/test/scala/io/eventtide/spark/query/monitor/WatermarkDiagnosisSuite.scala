@@ -52,7 +52,7 @@ class WatermarkDiagnosisSuite extends AnyFunSuite {
   private def report(inputs: InputReport*): WatermarkReport = {
     val ideals = inputs.map(_.idealMicros)
     val ideal = ideals.minOption.flatten
-    WatermarkReport(7, Noon, ideal, ideal, holding = false, LateCounts.None, inputs)
+    WatermarkReport(7, Noon, ideal, ideal, isHolding = false, LateCounts.None, inputs)
   }
 
   test("the lowest substream is to blame: where, behind whom, since when, and what would help") {
@@ -162,7 +162,7 @@ class WatermarkDiagnosisSuite extends AnyFunSuite {
     )
     val byRows = input(0, seen("a", Noon))
     val due = Outlook(Some(Noon), nextMove = Some(Noon), Nil)
-    val waits = report(byRows.copy(settings = withTimeout)).copy(holding = true)
+    val waits = report(byRows.copy(settings = withTimeout)).copy(isHolding = true)
     assert(waits.blame == report(byRows).blame) // only rows move it
     val held = waits.copy(outlook = due)
     assert(
@@ -170,7 +170,7 @@ class WatermarkDiagnosisSuite extends AnyFunSuite {
         "The start holds the watermark at 2026-01-01 11:51:00 UTC until the sources have caught " +
         "up; with on_restart='resume' the clock would move it at once."
     )
-    assert(report(byRows).copy(holding = true).blame == report(byRows).blame)
+    assert(report(byRows).copy(isHolding = true).blame == report(byRows).blame)
   }
 
   test("lengths of time in words") {
