@@ -119,7 +119,7 @@ private[spark] final class BatchLedger(root: Path, retain: Int, conf: Configurat
     try files.read(name.text)(in => LedgerEntry.read(name.batchId, in.readAllBytes()))
     catch {
       case _: FileNotFoundException => unreadable(name, "it is missing")
-      case _: ChecksumException => unreadable(name, "the file system finds it damaged")
+      case _: ChecksumException => unreadable(name, "the file system reports a checksum error")
       case damaged: LedgerEntry.Damaged => unreadable(name, damaged.reason)
     }
 

@@ -131,14 +131,14 @@ private[spark] object LedgerEntry {
     val bytes = ByteBuffer.wrap(file)
     def next(): Int =
       if (bytes.remaining < 4) throw new Damaged("it ends too early") else bytes.getInt()
-    if (next() != Magic) throw new Damaged("it is not one of Eventtide's")
+    if (next() != Magic) throw new Damaged("it is not a ledger entry")
     checkVersion(batchId, next())
     checkContent(length = next(), checksum = next(), bytes.slice())
     val in = new LedgerInput(file, bytes.position)
     try in.whole(readContent(batchId, in))
     catch {
       case damaged: Damaged => throw damaged
-      case NonFatal(_) => throw new Damaged("a field of it is not as Eventtide writes it")
+      case NonFatal(_) => throw new Damaged("one of its fields is invalid")
     }
   }
 
@@ -154,7 +154,7 @@ private[spark] object LedgerEntry {
   private def checkContent(length: Int, checksum: Int, content: ByteBuffer): Unit = {
     val found = content.remaining
     if (length > found) throw new Damaged("it ends too early")
-    if (length < found) throw new Damaged(s"it says that $length bytes follow, and has $found")
+    if (length < found) throw new Damaged(s"its header says $length bytes, but $found bytes follow")
     if (checksum != Checksum.of(content)) throw new Damaged("its checksum is wrong")
   }
 

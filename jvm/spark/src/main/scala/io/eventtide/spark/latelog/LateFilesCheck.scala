@@ -18,7 +18,7 @@ private[latelog] final case class DamagedLateFile(
     found: Option[Long]
 ) {
   def reason: String =
-    found.fold("it is not there")(bytes => s"it has $bytes bytes instead of ${file.bytes}")
+    found.fold("it is missing")(bytes => s"it has $bytes bytes instead of ${file.bytes}")
 }
 
 /** Checks that the late files of a folder exist and have the length that was written. */

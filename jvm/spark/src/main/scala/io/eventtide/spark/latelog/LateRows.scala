@@ -95,9 +95,9 @@ private[spark] final class LateRows private (
     gone.headOption.foreach { first =>
       hasWarned = true
       logWarning(
-        s"A late file is not as this query has written it, $first. The query goes on, but its late " +
-          "log cannot be read any more, other than with missing='skip'. Nothing but eventtide " +
-          "clean-late may remove late files."
+        s"A late file differs from the one that this query wrote, $first. The query continues, but " +
+          "its late log can be read only with missing='skip'. Remove late files only with eventtide " +
+          "clean-late."
       )
     }
   }

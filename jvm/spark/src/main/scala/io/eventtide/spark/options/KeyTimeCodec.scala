@@ -50,7 +50,7 @@ private[options] object KeyTimeCodec {
     val heartbeat = options.duration("heartbeat", 100000).getOrElse(Minute)
     val rows = options.count("max_rows_per_batch", 1)
     rows.filter(_ => scope != "key").foreach { most =>
-      throw new InvalidArgument("max_rows_per_batch", most, "given with scope=key only")
+      throw new InvalidArgument("max_rows_per_batch", most, "set only with scope=key")
     }
     Option.when(isOwn || timeout.isDefined || remembers) {
       val idleness = KeyIdleness(timeout, keep, inEventTime)
@@ -59,7 +59,7 @@ private[options] object KeyTimeCodec {
         throw new InvalidArgument(
           s"policy with scope=$scope",
           spec.name,
-          "one that waits for no declared substreams, which keys are not"
+          "one without declared substreams, because keys are not declared"
         )
       }
       KeyedTimeSettings(own, scope == "group", idleness, heartbeat, rows.getOrElse(Int.MaxValue))

@@ -93,7 +93,7 @@ private[spark] object WatermarkOptionsCodec {
       throw new InvalidArgument(
         Substreams.Ttl.name,
         PolicyFormatter.duration(result.ttlMicros.get),
-        "left out: a partition of Kafka's is forgotten when its topic has it no more"
+        "absent: a Kafka partition is removed when its topic no longer has it"
       )
     }
     if (policy.needsDeclaredSubstreams && names.isEmpty) {
@@ -206,7 +206,7 @@ private[spark] object WatermarkOptionsCodec {
       throw EventtideException(
         "MISSING_OPTION",
         "option" -> option,
-        "allowed" -> s"it says ${param.doc}"
+        "allowed" -> s"it defines ${param.doc}"
       )
     }
     value
@@ -217,7 +217,7 @@ private[spark] object WatermarkOptionsCodec {
       throw EventtideException(
         "MISSING_OPTION",
         "option" -> s"$prefix.max_ahead",
-        "allowed" -> "it says how far a row may be ahead of the clock"
+        "allowed" -> "it defines how far a row may be ahead of the clock"
       )
     }
     val mode = options.choice(s"$prefix.on", GuardModes).getOrElse(FutureGuard.Clamp)

@@ -72,7 +72,7 @@ private[spark] object WindowInputResolver {
       throw EventtideException(
         "MISSING_OPTION",
         "option" -> "event_time",
-        "allowed" -> "a batch has no watermark that says which column it is: event_time('ts')"
+        "allowed" -> "a batch has no watermark that marks the column: use event_time('ts')"
       )
     }
     if (!isMarked(column)) EventTimeColumn.checkType(column, column.name)

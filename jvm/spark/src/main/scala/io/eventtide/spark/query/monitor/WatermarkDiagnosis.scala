@@ -23,12 +23,12 @@ private[query] object WatermarkDiagnosis {
     val inputs = query.inputs.map(input => Candidate(input, input.lines))
     val counting = inputs.filter(_.counting.nonEmpty)
     if (query.isHolding && isDue(query.outlook)) {
-      s"The start holds the watermark${at(query.emittedMicros)} until the sources have caught " +
-        "up; with on_restart='resume' the clock would move it at once."
+      s"The restart holds the watermark${at(query.emittedMicros)} until the sources have caught " +
+        "up; with on_restart='resume' the clock would advance it at once."
     } else if (inputs.forall(_.lines.isEmpty)) {
-      "Nobody holds the watermark back: no row has been seen yet, so there is none."
+      "No substream holds the watermark back: there is none, because no row has been read yet."
     } else if (counting.isEmpty) {
-      s"Nobody holds the watermark back${at(query.idealMicros)}: every substream is idle."
+      s"No substream holds the watermark back${at(query.idealMicros)}: every substream is idle."
     } else inLull(query, counting).getOrElse(describeSlowest(query, counting)) + throttled(query)
   }
 
@@ -46,7 +46,7 @@ private[query] object WatermarkDiagnosis {
       since = now - silent.sinceMicros if since >= Second && silent.topMicros.isDefined
     } yield {
       val of = if (source.counting.length > 1) s" of ${quoted(silent)}" else ""
-      s"No rows$of for ${Durations.inWords(since / Second * Second)}: the clock moves the watermark, which " +
+      s"No rows$of for ${Durations.inWords(since / Second * Second)}: the clock advances the watermark, which " +
         s"is${at(query.idealMicros)}."
     }
   }
@@ -70,7 +70,7 @@ private[query] object WatermarkDiagnosis {
         ideal <- query.idealMicros
         emitted <- query.emittedMicros
         if emitted < wholeMs(ideal) && query.inputs.exists(_.settings.isThrottled)
-      } yield s" A throttle has let ${utc(emitted)} through so far."
+      } yield s" The throttle has emitted ${utc(emitted)} so far."
     step.getOrElse("")
   }
 
@@ -81,7 +81,7 @@ private[query] object WatermarkDiagnosis {
     val slowest = source.counting.minBy(_.watermarkMicros)
     val (badTime, future) = (query.inputs.map(_.badTime).sum, query.inputs.map(_.future).sum)
     if (badTime + future > 0 && source.lines.forall(_.topMicros.isEmpty)) {
-      s"There is no watermark, since no row could be used: $badTime had no event time that Spark " +
+      s"There is no watermark, because no row could be used: $badTime had no event time that Spark " +
         s"can show, $future were too far ahead of the clock."
     } else if (source.counting.length > 1 && source.counting.forall(isBeside(slowest))) {
       s"No substream is behind the others: all hold the watermark${at(slowest.watermarkMicros)}, " +
@@ -90,8 +90,8 @@ private[query] object WatermarkDiagnosis {
       val of = if (query.inputs.length > 1) s" of input ${source.input.position}" else ""
       val remedy =
         if (slowest.activity == Activity.Backlogged) {
-          "its partition has rows that were not read yet, so that it cannot be idle; where a " +
-            "filter takes all of them, name another substream"
+          "its partition has unread rows, so it cannot be idle; if a filter removes all of " +
+            "them, name another substream"
         } else asIdle(query.idealMicros, without(slowest, source, counting))
       s"${quoted(slowest)}$of ${describeDelay(slowest, source)}; $remedy."
     }
@@ -123,10 +123,10 @@ private[query] object WatermarkDiagnosis {
       .mkString("'", "", "'")
 
   private def asIdle(now: Option[Long], without: Option[Long]): String = without match {
-    case None => "marked idle, there would still be none, since others are unknown too"
+    case None => "if it were idle, there would still be none, because others are unknown too"
     case Some(next) if now.exists(next <= _) =>
-      "marked idle, the watermark would stay where it is"
-    case Some(next) => s"marked idle, the watermark would go to ${utc(next)}"
+      "if it were idle, the watermark would not move"
+    case Some(next) => s"if it were idle, the watermark would advance to ${utc(next)}"
   }
 
   // The policies' watermark if the substream that holds it back were idle.

@@ -83,7 +83,7 @@ final class WindowTaskIteratorSuite extends AnyFunSuite {
         new ByteSink(initial = 8, limit = 16).reserve(17): Unit
       }
     )
-    assert(error.getMessage.startsWith("[KEY_TOO_LARGE] What a window keeps in one record"))
+    assert(error.getMessage.startsWith("[KEY_TOO_LARGE] One state record"))
     assert(error.getMessage.contains("the key '7' takes more than 16 bytes"))
   }
 }
