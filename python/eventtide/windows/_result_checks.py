@@ -27,7 +27,7 @@ def _check_emit(settings: Settings) -> None:
     for name in ("early", "updates"):
         if settings.emit and (value := getattr(settings, name)):
             problem = "says when there are results, which emit(...) says already"
-            allowed, fix = f"{name}(...) or emit(...), one of the two", f"leave {name} out"
+            allowed, fix = f"{name}(...) or emit(...), one of the two", f"remove {name}"
             raise refused(name, value, problem, allowed=allowed, fix=fix)
 
 
@@ -49,9 +49,9 @@ def _check_by_row(settings: Settings) -> None:
         return
     for name in ("updates", "discarding"):
         if value := getattr(settings, name):
-            problem = f"does not go with {reason}"
+            problem = f"cannot be combined with {reason}"
             allowed = f"{name}() with tumbling, sliding or cumulate and one watermark for all keys"
-            raise refused(name, value, problem, allowed=allowed, fix=f"leave {name}() out")
+            raise refused(name, value, problem, allowed=allowed, fix=f"remove {name}()")
 
 
 def _taken_by_row(settings: Settings) -> str | None:
