@@ -19,11 +19,11 @@ private[options] object StormCodec {
   /** @param usesIngestionTime
     *   whether the event time of rows is their ingestion time
     */
-  def read(options: OptionReader, usesIngestionTime: Boolean): WindowKind.ByStorm = {
+  def read(options: OptionReader, usesIngestionTime: Boolean): WindowKind.RetainingRows = {
     val spec = StormSpec(extent(options, "length", 1), extent(options, "slide", ShortestSlide))
     val emitsRows = options.choice("result", Seq("rows" -> true, "aggregates" -> false))
     val atHand = options.count("rows_in_memory", 1)
-    WindowKind.ByStorm(
+    WindowKind.RetainingRows(
       spec,
       emitsRows.getOrElse(false),
       usesIngestionTime,

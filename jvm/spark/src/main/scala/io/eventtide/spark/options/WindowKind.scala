@@ -55,13 +55,13 @@ sealed trait WindowKind {
 object WindowKind {
 
   /** Windows whose rows are merged as they arrive. */
-  sealed trait Merged extends WindowKind {
+  sealed trait Aggregating extends WindowKind {
 
     /** The windows of one key, for a row-at-a-time operator. */
     def open(buffers: Buffers, deducts: Boolean): WindowSet
   }
 
-  final case class ByTime(spec: WindowSpec) extends Merged {
+  final case class ByTime(spec: WindowSpec) extends Aggregating {
     def open(buffers: Buffers, deducts: Boolean): WindowSet =
       new FrameWindows(spec, ring(spec.shape, buffers, deducts))
 
@@ -83,7 +83,7 @@ object WindowKind {
       )
   }
 
-  final case class BySession(spec: SessionSpec) extends Merged {
+  final case class BySession(spec: SessionSpec) extends Aggregating {
     def open(buffers: Buffers, deducts: Boolean): WindowSet = new Sessions(spec, buffers)
 
     def windowsOf(ts: Long): Option[Int] = Some(1)
@@ -102,7 +102,7 @@ object WindowKind {
     }
   }
 
-  final case class ByCount(spec: CountSpec) extends Merged {
+  final case class ByCount(spec: CountSpec) extends Aggregating {
     def open(buffers: Buffers, deducts: Boolean): WindowSet =
       new CountWindows(spec, ring(spec.shape, buffers, deducts))
 
@@ -127,7 +127,7 @@ object WindowKind {
     * @param rowsAtHand
     *   the maximum number of rows of a key that are in memory at once
     */
-  final case class ByStorm(
+  final case class RetainingRows(
       spec: StormSpec,
       emitsRows: Boolean,
       usesIngestionTime: Boolean,

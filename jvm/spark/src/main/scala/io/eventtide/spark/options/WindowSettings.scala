@@ -47,16 +47,16 @@ final case class WindowSettings(
   def isTimeWindow: Boolean = windows.isInstanceOf[WindowKind.ByTime]
 
   /** Whether windows are count windows. */
-  def counts: Boolean = windows.isInstanceOf[WindowKind.ByCount]
+  def isCountWindow: Boolean = windows.isInstanceOf[WindowKind.ByCount]
 
   /** Storm windows, whose rows are stored individually; None for other kinds. */
-  def storm: Option[WindowKind.ByStorm] = windows match {
-    case storm: WindowKind.ByStorm => Some(storm)
+  def storm: Option[WindowKind.RetainingRows] = windows match {
+    case storm: WindowKind.RetainingRows => Some(storm)
     case _ => None
   }
 
   /** Whether a key has state to keep even if it holds no rows. */
-  def remembers: Boolean = counts || storm.isDefined
+  def remembers: Boolean = isCountWindow || storm.isDefined
 
   /** Whether results are the rows of windows. */
   def emitsRows: Boolean = storm.exists(_.emitsRows)

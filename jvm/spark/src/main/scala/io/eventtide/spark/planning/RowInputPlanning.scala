@@ -82,7 +82,7 @@ private[planning] object RowInputPlanning {
   private def orderOf(settings: WindowSettings, micros: Attribute): Option[NamedExpression] =
     settings.windows match {
       case _ if settings.maxRowsPerStep < Int.MaxValue => Some(arrival)
-      case _: WindowKind.ByCount | _: WindowKind.ByStorm => Some(arrival)
+      case _: WindowKind.ByCount | _: WindowKind.RetainingRows => Some(arrival)
       case WindowKind.BySession(spec) if spec.maximum.isDefined => Some(micros)
       case _ => None
     }

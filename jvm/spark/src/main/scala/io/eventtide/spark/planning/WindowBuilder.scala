@@ -129,7 +129,7 @@ private[spark] object WindowBuilder {
     val names = asked.groupingExpressions.map(subqueries.overRows)
     val onTime =
       if (stream.isStreaming) onTimeRows(id, input, rowsIn, names, settings)
-      else if (settings.counts) rowsIn
+      else if (settings.isCountWindow) rowsIn
       else inTime(rowsIn, eventTime, settings)
     val frame = if (settings.isRowAtATime) micros(eventTime) else frameOf(eventTime, settings)
     // Also counted without `early.rows`, because another run of the query may set it.
@@ -244,12 +244,12 @@ private[spark] object WindowBuilder {
 
   // Marked like Spark windows: the end is an event time, and `window_time` accepts the column.
   private def window(eventTime: Attribute, settings: WindowSettings): Attribute = {
-    val bound = if (settings.counts) LongType else eventTime.dataType
+    val bound = if (settings.isCountWindow) LongType else eventTime.dataType
     val hasStart = settings.storm.forall(_.hasStart)
     val bounds =
       Seq(StructField("start", bound, !hasStart), StructField("end", bound, nullable = false))
     val marks = new MetadataBuilder().withMetadata(Mark).putBoolean(TimeWindow.marker, true).build()
-    val metadata = if (settings.counts) Metadata.empty else marks
+    val metadata = if (settings.isCountWindow) Metadata.empty else marks
     AttributeReference("window", StructType(bounds), nullable = false, metadata)()
   }
 

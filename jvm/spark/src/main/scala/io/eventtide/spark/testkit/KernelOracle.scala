@@ -20,7 +20,7 @@ import io.eventtide.spark.planning.{PolicyWatermark, WindowAggregate}
   */
 final class KernelOracle private (
     settings: WindowSettings,
-    windows: WindowKind.Merged,
+    windows: WindowKind.Aggregating,
     policy: PolicySpec
 ) {
   import KernelOracle.Key
@@ -104,7 +104,7 @@ object KernelOracle {
     val policy = plan.collectFirst { case node: PolicyWatermark => node.settings.policy }
     val isAlone = settings.triggers.forall(!_.trigger.onCondition) && settings.panes.isEmpty
     (settings.windows, policy) match {
-      case (windows: WindowKind.Merged, Some(policy)) if isAlone =>
+      case (windows: WindowKind.Aggregating, Some(policy)) if isAlone =>
         new KernelOracle(settings, windows, policy)
       case _ => throw EventtideException("NO_KERNEL_RUN")
     }

@@ -24,7 +24,7 @@ private[window] final case class RowArchives(rows: BlockStore, waiting: BlockSto
   */
 private[window] final class RetainedRowWindowOperator(
     plan: WindowOperatorSpec,
-    kind: WindowKind.ByStorm,
+    kind: WindowKind.RetainingRows,
     batch: BatchTime,
     archives: RowArchives,
     calls: AggregateFunctions,
@@ -117,7 +117,7 @@ private[window] object RetainedRowWindowOperator {
 
   def apply(
       task: WindowTaskSpec,
-      kind: WindowKind.ByStorm,
+      kind: WindowKind.RetainingRows,
       batch: BatchTime,
       archives: RowArchives,
       calls: AggregateFunctions,
@@ -131,7 +131,7 @@ private[window] object RetainedRowWindowOperator {
   /** For all rows of a key at once; no row is retained after its windows have been emitted. */
   def inMemory(
       plan: WindowOperatorSpec,
-      kind: WindowKind.ByStorm,
+      kind: WindowKind.RetainingRows,
       calls: AggregateFunctions,
       buffers: BufferPool
   ): RetainedRowWindowOperator = {

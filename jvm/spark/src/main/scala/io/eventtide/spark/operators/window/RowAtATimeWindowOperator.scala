@@ -55,7 +55,7 @@ private[window] final class RowAtATimeWindowOperator(
     calls.types.length // ordinal of the lowest event time, see `MapSideFrameAggregateExec`
 
   private def newWindows: WindowSet = settings.windows match {
-    case merged: WindowKind.Merged => merged.open(buffers, plan.counts.nonEmpty)
+    case merged: WindowKind.Aggregating => merged.open(buffers, plan.counts.nonEmpty)
     case other => throw new IllegalStateException(s"rows of their own: $other")
   }
 
@@ -76,7 +76,7 @@ private[window] final class RowAtATimeWindowOperator(
     if (rows.isAggregated) addFrame(rows.frame, rows.buffer) else addRow(rows.frame, rows.buffer)
 
   private def addRow(micros: Long, row: UnsafeRow): Unit =
-    if (settings.counts && !KeyedLateRows.hasTime(micros, row, plan.keys.length, times))
+    if (settings.isCountWindow && !KeyedLateRows.hasTime(micros, row, plan.keys.length, times))
       addWithoutTime(row)
     else if (late.isEmpty) take(micros, row): Unit
     else if (!late.get.refuses(micros, row)) {
