@@ -69,7 +69,7 @@ def test_a_query_that_is_starting_has_a_report(spark: SparkSession) -> None:
     """Its sources are opened on its own thread, which may be later than the first question."""
     events = spark.readStream.format("rate").load()
     query = et.with_watermark(events, "timestamp", POLICY).writeStream.format("noop").start()
-    assert "no row has been seen yet" in et.blame(query)
+    assert "no row has been read yet" in et.blame(query)
     query.stop()
 
 

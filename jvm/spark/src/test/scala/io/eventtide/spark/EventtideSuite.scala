@@ -40,14 +40,14 @@ class EventtideSuite extends AnyFunSuite with LocalSession {
       feed(script, query, rows((1, "a"), (13, "a"), (12, "b")))
       assert(query.newResults().collect().toSeq == Seq(Row(1L)) && query.watermarkMs == 10000)
       query.setClock(15000)
-      query.settle()
+      query.awaitIdle()
       assert(query.newResults().collect().toSeq == Seq(Row(2L)) && query.watermarkMs == 20000)
     } finally query.stop()
   }
 
   private def feed(script: TestSource, query: TestQuery, batch: DataFrame): Unit = {
     script.add(batch.asInstanceOf[org.apache.spark.sql.classic.DataFrame])
-    query.settle()
+    query.awaitIdle()
   }
 
   private def newFolder(): String = Files.createTempDirectory("checkpoint").toString

@@ -194,7 +194,7 @@ final case class KeyedTimeSettings(
 ) {
 
   /** Whether processing-time timers may exist. */
-  def hasDeadlines: Boolean = !idleness.inEventTime || policy.exists(_.movesWithClock)
+  def hasProcessingTimers: Boolean = !idleness.inEventTime || policy.exists(_.movesWithClock)
 
   /** The interval between polls of the clock: at most one second if a watermark follows it. */
   def pollIntervalMicros: Long =

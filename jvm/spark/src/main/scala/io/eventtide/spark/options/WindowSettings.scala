@@ -105,8 +105,8 @@ final case class WindowSettings(
     panes.isDefined || emitted.nonEmpty || byKey.exists(_.idleness.timeout.isDefined)
 
   /** Whether processing-time timers may exist. */
-  def hasDeadlines: Boolean =
-    triggers.exists(_.trigger.every.isDefined) || byKey.exists(_.hasDeadlines)
+  def hasProcessingTimers: Boolean =
+    triggers.exists(_.trigger.every.isDefined) || byKey.exists(_.hasProcessingTimers)
 
   /** The options that close windows and make keys idle, as text; empty if the query's watermark
     * alone does. A run with other timing options may have other timers.

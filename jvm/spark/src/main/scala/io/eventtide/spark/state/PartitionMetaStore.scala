@@ -17,7 +17,7 @@ private[state] final class PartitionMetaStore(store: StateStore, families: Windo
 
   /** The metadata after the batch before; None in a new partition. */
   def read(): Option[PartitionMeta] =
-    Option(store.get(key, WindowStateLayout.Partition)).map { value =>
+    Option(store.get(key, WindowStateLayout.PartitionMeta)).map { value =>
       val in = new ByteSource
       BinaryRow.open(value, in)
       FrameStore.checkVersion(in.getByte())
@@ -29,8 +29,8 @@ private[state] final class PartitionMetaStore(store: StateStore, families: Windo
         in.getNumber(),
         readText(in)
       )
-      metadata.ends.read(in)
-      metadata.deadlines.read(in)
+      metadata.eventTimers.read(in)
+      metadata.processingTimers.read(in)
       metadata
     }
 
@@ -44,9 +44,9 @@ private[state] final class PartitionMetaStore(store: StateStore, families: Windo
     out.putNumber(metadata.closed)
     out.putNumber(metadata.watermark)
     writeText(metadata.timingOptions, out)
-    metadata.ends.write(out)
-    metadata.deadlines.write(out)
-    store.put(key, values.end(), WindowStateLayout.Partition)
+    metadata.eventTimers.write(out)
+    metadata.processingTimers.write(out)
+    store.put(key, values.end(), WindowStateLayout.PartitionMeta)
   }
 
   private def writeText(text: String, out: ByteSink): Unit = {
@@ -75,9 +75,9 @@ private[state] final class PartitionMetaStore(store: StateStore, families: Windo
   *   the highest per-key watermark so far; `Long.MinValue` for none
   * @param timingOptions
   *   the options that determine per-key watermarks and idleness
-  * @param ends
+  * @param eventTimers
   *   the keys by the end of their next window, if the input has unaggregated rows
-  * @param deadlines
+  * @param processingTimers
   *   the keys by their processing-time timers
   */
 private[spark] final case class PartitionMeta(
@@ -87,6 +87,6 @@ private[spark] final case class PartitionMeta(
     closed: Long,
     watermark: Long,
     timingOptions: String,
-    ends: TimerHistogram = new TimerHistogram,
-    deadlines: TimerHistogram = new TimerHistogram
+    eventTimers: TimerHistogram = new TimerHistogram,
+    processingTimers: TimerHistogram = new TimerHistogram
 )

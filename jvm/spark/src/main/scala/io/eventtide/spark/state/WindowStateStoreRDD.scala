@@ -37,8 +37,8 @@ private[spark] final class WindowStateStoreRDD[A: ClassTag](
       info.stateStoreCkptIds,
       info.stateSchemaMetadata,
       families.keys,
-      families.ring,
-      families.ringKey,
+      families.windowState,
+      families.windowStateKey,
       session.sessionState,
       Some(SparkInternals.stateCoordinator(session)),
       useColumnFamilies = true

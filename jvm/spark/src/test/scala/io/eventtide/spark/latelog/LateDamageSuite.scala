@@ -164,7 +164,7 @@ class LateDamageSuite extends AnyFunSuite with LocalSession {
     }
     assert(new CheckpointReport(query.root, conf, None).json.contains("LATE_LOG_UNDESCRIBED"))
     val again = query.next(log)
-    assert(failure { again.start(); again.settle() }.getMessage.contains("batch 1 in 1-0-"))
+    assert(failure { again.start(); again.awaitIdle() }.getMessage.contains("batch 1 in 1-0-"))
     val after = (query.lateFiles, names(query, "eventtide/late"), names(query, "eventtide/runs"))
     assert(after == before)
   }
@@ -177,7 +177,7 @@ class LateDamageSuite extends AnyFunSuite with LocalSession {
     (1 to 2).foreach { _ =>
       val again = query.next(log)
       again.start()
-      try again.settle()
+      try again.awaitIdle()
       finally again.stop()
       delete(local(query, "eventtide/late/window-0.0"))
     }

@@ -249,7 +249,7 @@ class WindowCodecSuite extends AnyFunSuite {
     assert(again.onTime.delay == 5000000L && again.spec.delay == 3605000000L)
     val early = read((tumbling + ("early.every" -> "PT10S") + ("early.rows" -> "7")).toSeq: _*)
     assert(early.panes.contains(PaneSettings(0, Some(10000000L), Some(7), false, false)))
-    assert(early.hasDeadlines && !again.hasDeadlines)
+    assert(early.hasProcessingTimers && !again.hasProcessingTimers)
   }
 
   test("a condition for early results does not go with discarding") {

@@ -50,7 +50,7 @@ private[window] final class WindowTaskIterator(
     if (visitsAll) state.allKeys else new StateStoreIterator[UnsafeRowPair](Iterator.empty)
   private val overdue = new DueKeyIterator(state.byClock, task.nowMicros, seen)
 
-  private val remembers = task.closes || task.hasDeadlines || visitsAll
+  private val remembers = task.closes || task.hasProcessingTimers || visitsAll
   private val raisesBounds = task.plan.settings.hasOwnTime && groups.isEmpty
   private val counts = new WindowCounts
 
@@ -78,7 +78,7 @@ private[window] final class WindowTaskIterator(
       takeKey(groups.get.next())
     else if (rows.hasNext) takeRows()
     else if (task.closes && isKeyLeft && due.hasNext) takeKey(due.next())
-    else if (task.hasDeadlines && isKeyLeft && overdue.hasNext) takeKey(overdue.next())
+    else if (task.hasProcessingTimers && isKeyLeft && overdue.hasNext) takeKey(overdue.next())
     else if (others.hasNext) takeOther(others.next())
     else commit()
 
@@ -183,10 +183,10 @@ private[window] final class WindowTaskIterator(
     others.close()
     groups.foreach(_.finish())
     val metadata = state.finish(task.closing, bounds.highest)
-    val end = nextEnd(if (task.keyed.isDefined) metadata.ends.first else metadata.byEnd)
-    val ofKeys = metadata.deadlines.firstAfter(task.nowMicros)
+    val end = nextEnd(if (task.keyed.isDefined) metadata.eventTimers.first else metadata.byEnd)
+    val ofKeys = metadata.processingTimers.firstAfter(task.nowMicros)
     val byClock = groups.fold(ofKeys)(groups => math.min(ofKeys, groups.deadline))
-    val deadline = if (task.hasDeadlines) byClock else NextTimer.Never
+    val deadline = if (task.hasProcessingTimers) byClock else NextTimer.Never
     val next =
       NextTimer(end, deadline, metadata.keys, lagging.fold(Seq.empty[LaggingKey])(_.result))
     metrics.commit(store, counts, next, bounds.report)

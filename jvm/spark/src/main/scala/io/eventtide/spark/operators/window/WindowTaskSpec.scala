@@ -74,7 +74,7 @@ private[window] final case class WindowTaskSpec(
     */
   def closesAll: Boolean = keyed.exists(_.closesAll)
 
-  def hasDeadlines: Boolean = plan.settings.hasDeadlines
+  def hasProcessingTimers: Boolean = plan.settings.hasProcessingTimers
 
   /** An empty window state for a key. */
   def newRing(buffers: BufferPool, archive: BlockStore): FrameWindowState =

@@ -93,8 +93,8 @@ private[run] final class RunState(
   }
 
   /** Catches failures of logs and metrics, which must not stop the query. */
-  def guarded(tell: => Unit): Unit =
-    try tell
+  def guarded(report: => Unit): Unit =
+    try report
     catch { case NonFatal(failure) => monitor.failed(failure) }
 
   /** The report on the last batch that ended, or on the initial state before the first batch. */

@@ -78,7 +78,7 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
     }
 
     private def settled(): Set[Row] = {
-      scripted.settle()
+      scripted.awaitIdle()
       scripted.newResults().collect().toSet
     }
 
