@@ -68,7 +68,7 @@ private[spark] object LateIndexEntry {
   }
 
   /** Builds a window's part of an entry from the reports of its tasks. */
-  def ofWindow(window: Int, reports: Seq[LateReport]): WindowLateEntry = WindowLateEntry(
+  def windowEntry(window: Int, reports: Seq[LateReport]): WindowLateEntry = WindowLateEntry(
     window,
     sum(
       reports.map(report => report.rows.map { case (reason, n) => reason.name -> n }.to(SortedMap))

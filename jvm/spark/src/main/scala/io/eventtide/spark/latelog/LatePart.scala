@@ -44,7 +44,7 @@ private[latelog] final class LatePartWriter(files: LateFiles, range: BatchRange,
     rows.foreach { row =>
       file.write(row)
       val batchId = row.getLong(batchColumn)
-      val before = batches.getOrElse(batchId, LatePartWriter.Nothing)
+      val before = batches.getOrElse(batchId, LatePartWriter.NoRows)
       batches(batchId) = PartBatch(before.rows + 1, timesWith(before.times, row))
     }
     LatePart(file.name, file.close(), batches.toMap)
@@ -60,5 +60,5 @@ private[latelog] final class LatePartWriter(files: LateFiles, range: BatchRange,
 }
 
 private object LatePartWriter {
-  private val Nothing = PartBatch(0, None)
+  private val NoRows = PartBatch(0, None)
 }

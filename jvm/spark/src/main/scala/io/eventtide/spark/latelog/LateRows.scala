@@ -25,7 +25,7 @@ private[spark] final class LateRows private (
 ) extends Logging {
   private lazy val index = newIndex // not created for a query without windows
   private val positions = windows.map(_.node).zipWithIndex.toMap
-  private var ofBatch = Seq.empty[WindowLateEntry]
+  private var batchEntries = Seq.empty[WindowLateEntry]
   @volatile private var counted = LateCounts.None
   private var last = BatchLateness.None
   private var hasWarned = false
@@ -60,9 +60,9 @@ private[spark] final class LateRows private (
   /** Collects the task reports of a batch; does not access any file. */
   def take(logs: Map[UUID, LateLog]): Unit = if (windows.nonEmpty) {
     val late = logs.toSeq.map { case (node, log) =>
-      LateIndexEntry.ofWindow(positions(node), log.reports.value)
+      LateIndexEntry.windowEntry(positions(node), log.reports.value)
     }
-    ofBatch = late.sortBy(_.window)
+    batchEntries = late.sortBy(_.window)
     val inBatch = LateIndexEntry.sum(late.map(_.rows))
     val reports = logs.valuesIterator.flatMap(_.reports.value).toSeq
     val lateBy = reports.foldLeft(LatenessHistogram.None)(_ ++ _.lateBy)
@@ -74,7 +74,7 @@ private[spark] final class LateRows private (
   /** Writes the collected entries, before Spark commits the batch. */
   def write(batchId: Long, atMicros: Long): Unit = if (windows.nonEmpty) {
     if (counted.batch.nonEmpty) checkFolders()
-    index.write(batchId, atMicros, ofBatch)
+    index.write(batchId, atMicros, batchEntries)
   }
 
   /** Forgets late rows that exceed the retention at the batch's timestamp, if there is a retention.

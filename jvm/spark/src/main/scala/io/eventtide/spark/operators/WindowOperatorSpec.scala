@@ -67,8 +67,8 @@ private[spark] final case class WindowOperatorSpec(
       value.transformDown { case _: ScalarSubquery => remaining.next() }.asInstanceOf[E]
     if (values.isEmpty) this
     else {
-      val ofCondition = condition.map(valued)
-      copy(condition = ofCondition, result = result.copy(columns = result.columns.map(valued)))
+      val conditionValue = condition.map(valued)
+      copy(condition = conditionValue, result = result.copy(columns = result.columns.map(valued)))
     }
   }
 

@@ -104,7 +104,7 @@ private[preagg] final class FrameHashMap(
   }
 
   /** As `buffer`, for a null key of one column. */
-  def bufferOfNull(frame: Long): UnsafeRow = buffer(FrameHashMap.NullKey, frame)
+  def nullKeyBuffer(frame: Long): UnsafeRow = buffer(FrameHashMap.NullKey, frame)
 
   // The slot is still the record's: a new record has room, and an old one was not added to the
   // table.

@@ -54,7 +54,7 @@ private[preagg] final class FrameUpdateCodegen(
   ): String = {
     val word = s"((long) ${code.value}) & ${IntegralKey.masks(key.dataType)}L"
     val found = s"$frames.buffer($word, $frame)"
-    val orNull = s"${code.isNull} ? $frames.bufferOfNull($frame) : $found"
+    val orNull = s"${code.isNull} ? $frames.nullKeyBuffer($frame) : $found"
     val direct = updateAt(if (key.nullable) orNull else found, input)
     val canPrefetch = updates.columns.forall(_.isPrimitive)
     s"""${code.code}

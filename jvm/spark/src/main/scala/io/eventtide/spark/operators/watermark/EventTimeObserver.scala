@@ -89,7 +89,7 @@ final class PartitionEventTimeObserver private[watermark] (
     val ordinary = !missing && time >= earliest && time <= latest
     val outcome = if (ordinary) PartitionEventTimeObserver.Counts else judge(missing, time)
     if (outcome == PartitionEventTimeObserver.Counts)
-      finder.ofRow(key(row)).add(if (ordinary) time else latest)
+      finder.findRow(key(row)).add(if (ordinary) time else latest)
     outcome != PartitionEventTimeObserver.Leaves
   }
 }

@@ -54,9 +54,9 @@ private[watermark] final class SubstreamKeyExtractor(
     if (kind == classOf[SingleSubstreamLookup]) ("", s"$finder.rows()")
     else if (kind == classOf[RowSubstreamLookup]) {
       val key = GenerateUnsafeProjection.createCode(ctx, values)
-      (key.code.toString, s"$finder.ofRow(${key.value})")
+      (key.code.toString, s"$finder.findRow(${key.value})")
     } else {
       val key = values.head.genCode(ctx)
-      (key.code.toString, s"(${key.isNull} ? $finder.ofNull() : $finder.find(${key.value}))")
+      (key.code.toString, s"(${key.isNull} ? $finder.findNull() : $finder.find(${key.value}))")
     }
 }

@@ -90,7 +90,7 @@ private[window] final case class WindowTaskSpec(
   /** The lateness bounds of a partition, given its state. */
   def openBounds(partition: Int, state: FrameStore): PartitionBoundsUpdate = {
     val buckets = bounds.map { all =>
-      val known = new LatenessBounds(all.value).ofPartition(partition)
+      val known = new LatenessBounds(all.value).partitionBounds(partition)
       val most = LatenessBounds.most(partitions)
       val spec = plan.settings.spec
       val before = PartitionBoundsInput(state.watermark, state.keyCount, state.timingChanged)

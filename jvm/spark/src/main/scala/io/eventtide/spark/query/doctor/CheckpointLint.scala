@@ -23,8 +23,10 @@ private[query] object CheckpointLint {
       spark: Map[String, String],
       counts: CheckpointCounts
   ): Seq[String] =
-    inputs.zipWithIndex.flatMap { case (input, i) => ofInput(input, nameOf(i, inputs.length)) } ++
-      ofSpark(spark) ++ ofCounts(counts)
+    inputs.zipWithIndex.flatMap { case (input, i) =>
+      inputAdvice(input, nameOf(i, inputs.length))
+    } ++
+      sparkAdvice(spark) ++ countAdvice(counts)
 
   val Drained: String =
     "The query was drained: every window is closed, and no query can continue from here. Start " +
@@ -33,7 +35,7 @@ private[query] object CheckpointLint {
   private def nameOf(position: Int, inputs: Int): String =
     if (inputs == 1) "The watermark" else s"The watermark of input $position"
 
-  private def ofInput(input: WatermarkSettings, name: String): Seq[String] = Seq(
+  private def inputAdvice(input: WatermarkSettings, name: String): Seq[String] = Seq(
     Option.when(input.hasSubstreams && input.idleTimeoutMicros.isEmpty)(
       s"$name has substreams (${input.substreams.text}) and no idle timeout: an idle one " +
         "holds it back for ever. Set an idle_timeout, unless the query must wait for each of them."
@@ -48,7 +50,7 @@ private[query] object CheckpointLint {
     )
   ).flatten
 
-  private def ofSpark(settings: Map[String, String]): Seq[String] = Seq(
+  private def sparkAdvice(settings: Map[String, String]): Seq[String] = Seq(
     settings
       .get(SQLConf.SHUFFLE_PARTITIONS.key)
       .flatMap(_.toIntOption)
@@ -64,7 +66,7 @@ private[query] object CheckpointLint {
     }
   ).flatten
 
-  private def ofCounts(counts: CheckpointCounts): Seq[String] = Seq(
+  private def countAdvice(counts: CheckpointCounts): Seq[String] = Seq(
     shareLate(counts).filter(_ > ManyLate).map { share =>
       f"${100 * share}%.1f %% of the rows came too late for their windows. The query's log has " +
         "the lag that would have kept them."

@@ -202,8 +202,8 @@ private[spark] final class CheckpointReport(
   // The settings of the given plan take precedence: earlier versions did not write settings.
   private def settingsOf(entries: Seq[LedgerEntry]): Option[Seq[WatermarkSettings]] = {
     val fitting = plan.filter(_ => refusal.isEmpty)
-    val ofPlan = fitting.map(PlanNodes.watermarks(_).map(_.settings))
-    ofPlan.orElse(
+    val planSettings = fitting.map(PlanNodes.watermarks(_).map(_.settings))
+    planSettings.orElse(
       Option(entries.head.settings).filter(_.nonEmpty).map(_.map(WatermarkSettingsJson.read))
     )
   }

@@ -16,10 +16,10 @@ private[query] object WatermarkDiagnosis {
 
   def of(query: WatermarkReport): String = {
     if (query.outlook.isByKey) KeyWatermarkDiagnosis.of(query.outlook)
-    else ofQuery(query) + next(query) + KeyWatermarkDiagnosis.behind(query.outlook)
+    else describeQuery(query) + next(query) + KeyWatermarkDiagnosis.behind(query.outlook)
   }
 
-  private def ofQuery(query: WatermarkReport): String = {
+  private def describeQuery(query: WatermarkReport): String = {
     val inputs = query.inputs.map(input => Candidate(input, input.lines))
     val counting = inputs.filter(_.counting.nonEmpty)
     if (query.isHolding && isDue(query.outlook)) {

@@ -53,8 +53,8 @@ private[run] final class ClockTick(run: RunState, restore: Restore, recorder: Le
 
   // The end of that millisecond. Time that a held batch has skipped is not credited up to it.
   private def endOfData(nowMs: Long): Long = {
-    val ofLastBatch = lastBatch.fold(Long.MinValue)(_.batch.clockMicros)
-    math.max(clock.at(nowMs * 1000), ofLastBatch) + 999
+    val lastBatchMicros = lastBatch.fold(Long.MinValue)(_.batch.clockMicros)
+    math.max(clock.at(nowMs * 1000), lastBatchMicros) + 999
   }
 
   /** Begins the run if it has not begun yet, and returns the time by the query's clock. */

@@ -119,7 +119,7 @@ final class FrameHashMapSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
     for (i <- 0 until 5000; frame <- 1 to 3) {
       count(frames.buffer(i.toLong, frame.toLong))
       count(frames.buffer(keyOf(InternalRow(i.toLong)), frame.toLong))
-      count(frames.bufferOfNull(frame.toLong))
+      count(frames.nullKeyBuffer(frame.toLong))
     }
     val all = Iterator
       .continually(frames)
