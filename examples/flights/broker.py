@@ -182,11 +182,11 @@ def through_kafka(
                 topic.send(reports.where(F.col("hour") == hour))
                 sent += len(landed)
             for query in stock, ours:
-                query.settle()
+                query.await_idle()
             watch(hour)
         topic.send(_far_ahead(spark, flights))
         for query in stock, ours:
-            query.settle()
+            query.await_idle()
         late = et.read_late(spark, checkpoint).count()
         return [
             Carried("stock Spark", sent, _counted(stock), 0),

@@ -93,7 +93,7 @@ def _counts(stream: DataFrame) -> DataFrame:
 
 
 def _side(query: _jvm.ScriptedQueryHandle) -> Side:
-    query.settle()
+    query.await_idle()
     rows = query.new_results().collect()
     out = sorted((row["start"].astimezone(timezone.utc), row["count"]) for row in rows)
     watermark = query.watermark_ms()

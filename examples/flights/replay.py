@@ -148,12 +148,12 @@ class _Lane:
     def strike(self) -> None:
         """Let happen what is due by the clock alone."""
         if self.trace.setting.is_ours:  # stock Spark's watermark has no clock
-            self.query.settle()
+            self.query.await_idle()
         self._before = self._watermark()
 
     def settle(self, hour: datetime, landed: Sequence[Report]) -> None:
         """Let the query read what has arrived, and note where it stands."""
-        self.query.settle()
+        self.query.await_idle()
         self.trace.strikes.append(
             Strike(
                 clock=hour,

@@ -150,7 +150,7 @@ def jar_path() -> Path:
 
 def _check(builder: SparkSession.Builder) -> None:
     if not isinstance(getattr(builder, "_options", None), dict):
-        problem, fix = "is no session builder", "et.configure(SparkSession.builder)"
+        problem, fix = "is not a session builder", "et.configure(SparkSession.builder)"
         raise ArgumentTypeError(
             sentence("builder", builder, problem, allowed="SparkSession.builder", fix=fix)
         )

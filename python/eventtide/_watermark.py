@@ -257,7 +257,7 @@ def _expected_options(expected: int | Iterable[str] | None) -> dict[str, str]:
         return {"expected": count("expected", expected)}
     allowed, fix = "a count, or a list of different names", "expected=['north', 'south']"
     if isinstance(expected, str) or not isinstance(expected, Iterable):
-        problem = "is one name, not a list" if isinstance(expected, str) else "is no list"
+        problem = "is one name, not a list" if isinstance(expected, str) else "is not a list"
         raise ArgumentTypeError(sentence("expected", expected, problem, allowed=allowed, fix=fix))
     names = list(expected)
     for i, name in enumerate(names):

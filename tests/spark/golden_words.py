@@ -34,7 +34,7 @@ def unknown(where: str, value: object, form: Form) -> str | None:
         return _unknown_of_object(where, value, form)
     if isinstance(form, list):
         if not isinstance(value, list):
-            return f"{where} is {value!r}, which is no list"
+            return f"{where} is {value!r}, which is not a list"
         return _first(unknown(where, one, form[0]) for one in value)
     if isinstance(form, tuple):
         reasons = [unknown(where, value, one) for one in form]

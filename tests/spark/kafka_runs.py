@@ -29,7 +29,7 @@ def play(query: Query, rows: DataFrame, **options: Any) -> Script:
     return Script(lambda _: query(timed(rows)), "ts timestamp", clock=at(0), **options)
 
 
-def settle(script: Script) -> Script:
+def await_idle(script: Script) -> Script:
     """Wait until the query has read what there is."""
     return script.clock("+0s")
 

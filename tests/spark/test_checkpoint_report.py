@@ -100,7 +100,7 @@ def test_blame_does_not_accuse_by_a_watermark_that_closes_no_window(spark: Spark
     with Script(by_key, EVENTS) as script:
         script.rows(ROWS)
         blame = et.read_checkpoint(spark, script.checkpoint).blame
-    expected = "Each key has a watermark of its own; that of the query closes no window."
+    expected = "Each key has its own watermark; the watermark of the query closes no window."
     assert blame == expected
 
 
@@ -219,7 +219,7 @@ def test_settings_that_are_unwise_are_told(spark: SparkSession) -> None:
     with Script(counts(LAG, substream="key"), EVENTS) as script:
         script.rows([(at(1), "a")])
         advice = et.read_checkpoint(spark, script.checkpoint).advice
-    for part in ("no idle timeout", "moves with rows only", "100 partitions", "RocksDB"):
+    for part in ("no idle timeout", "advances only with rows", "100 partitions", "RocksDB"):
         assert any(part in sentence for sentence in advice) == (part != "RocksDB")
 
 

@@ -158,7 +158,7 @@ def test_what_the_builder_refuses(
             executed(bolt.with_late_tuple_stream(config["late_stream"]), rows)
     elif isinstance(config.get("timestamp"), str):
         named = bolt.with_timestamp_field(config["timestamp"])
-        with pytest.raises(InvalidArgumentError, match="is no column"):
+        with pytest.raises(InvalidArgumentError, match="is not a column"):
             executed(named, rows.drop(config["timestamp"]))
     elif "timestamp" in config:
         first, second, *_ = config["timestamp"]

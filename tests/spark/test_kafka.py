@@ -9,7 +9,7 @@ import pytest
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
-from tests.spark.kafka_runs import LAG, TIMED, play, settle, substreams, timed
+from tests.spark.kafka_runs import LAG, TIMED, await_idle, play, substreams, timed
 from tests.spark.queries import at, counts, stock, windowed
 from tests.spark.test_golden_field import CASES
 
@@ -44,8 +44,8 @@ def test_a_partition_that_lags_behind_loses_nothing(
     ):
         for fast, slow in [(45, 2), (60, 3), (75, 31)]:
             send(fast, slow)
-            settle(theirs)
-            settle(ours)
+            await_idle(theirs)
+            await_idle(ours)
         theirs.expect([(0, 1), (40, 1), (60, 1)], late=2)
         ours.expect([(0, 2)], late=0, watermark=at(31))
 
@@ -60,11 +60,11 @@ def test_the_late_log_knows_partitions_that_were_projected_away(
 
     with play(tens, broker.stream(spark, topic)) as script:
         broker.send_all(topic, [(0, at(2)), (1, at(3))])
-        settle(script)
+        await_idle(script)
         broker.send_all(topic, [(0, at(45)), (1, at(40))])
-        settle(script)
+        await_idle(script)
         broker.send_all(topic, [(0, at(46)), (1, at(2))])
-        settle(script)
+        await_idle(script)
         late = et.read_late(spark, script.checkpoint)
         assert late.columns[:2] == ["ts", "_substream"]
         assert [row._substream for row in late.collect()] == [f"{topic}/1"]
@@ -83,13 +83,13 @@ def test_a_silent_partition_is_idle_once_all_of_it_was_read(
     ):
         broker.send_all(topic, [(0, at(45)), (1, at(2))])
         for script, reason in (ours, "caught up"), (other, "timeout"):
-            settle(script).expect([], watermark=at(2))
+            await_idle(script).expect([], watermark=at(2))
             script.clock("+9s")
             broker.send(topic, 0, at(46))
-            settle(script).expect([], watermark=at(2))
+            await_idle(script).expect([], watermark=at(2))
             script.clock("+1s").expect([(0, 1)], watermark=at(46) if script is ours else at(47))
             broker.send(topic, 0, at(47))
-            settle(script)
+            await_idle(script)
             assert substreams(script) == {"0": ("active", "rows"), "1": ("idle", reason)}
 
 
@@ -112,14 +112,14 @@ def test_cases_of_the_field_are_followed_by_partitions(
             if "at" in step:
                 alive[partition] = at(step["at"])
                 broker.send(case, partition, alive[partition])
-                settle(script)
+                await_idle(script)
                 last[partition] = now
             else:
                 alive.pop(partition, None)
                 until_idle = last[partition] + 10 - now
                 script.clock(f"+{until_idle // 2}s")
                 broker.send_all(case, list(alive.items()))
-                settle(script)
+                await_idle(script)
                 for other in alive:
                     last[other] = now + until_idle // 2
                 script.clock(f"+{until_idle - until_idle // 2}s")
@@ -152,11 +152,11 @@ def test_a_partition_that_is_added_holds_back_as_soon_as_it_has_rows(
     rows = broker.stream(spark, topic, maxOffsetsPerTrigger=2)
     with Script(lambda _: counts(LAG)(timed(rows.where("value != 'ping'"))), "x int") as script:
         broker.send_all(topic, [(0, at(5)), (1, at(5))])
-        settle(script).expect(watermark=at(5))
+        await_idle(script).expect(watermark=at(5))
         broker.widen(topic, 3)
         broker.send(topic, 2, *["ping"] * 5, at(7))
         broker.send_all(topic, [(0, at(45)), (1, at(45))])
-        settle(script).expect([], late=0, watermark=at(7))
+        await_idle(script).expect([], late=0, watermark=at(7))
 
 
 def test_a_partition_whose_rows_are_all_filtered_out_is_not_waited_for(
@@ -167,7 +167,7 @@ def test_a_partition_whose_rows_are_all_filtered_out_is_not_waited_for(
     with Script(lambda _: counts(LAG)(timed(rows.where("value != 'ping'"))), "x int") as script:
         for second in 5, 25, 45:
             broker.send_all(topic, [(0, at(second)), (1, "ping")])
-            settle(script)
+            await_idle(script)
         script.expect([(0, 1), (20, 1)], late=0, watermark=at(45))
 
 
@@ -179,16 +179,16 @@ def test_a_topic_that_is_deleted_is_not_waited_for(spark: SparkSession, broker: 
     rows = broker.stream(spark, "come-and-go-.*", **DELETED)
     with play(counts(LAG), rows) as script:
         broker.send("come-and-go-a", 0, at(45))
-        settle(script).expect([], watermark=at(5))
+        await_idle(script).expect([], watermark=at(5))
         broker.delete("come-and-go-b")
         broker.send("come-and-go-a", 0, at(46))
-        settle(script).expect([(0, 2)], late=0, watermark=at(46))
+        await_idle(script).expect([(0, 2)], late=0, watermark=at(46))
         broker.create("come-and-go-b", 1)
         broker.send("come-and-go-b", 0, at(47))
         broker.send("come-and-go-a", 0, at(55))
-        settle(script).expect([], late=0, watermark=at(47))
+        await_idle(script).expect([], late=0, watermark=at(47))
         broker.send("come-and-go-b", 0, at(58))
-        settle(script).expect([(40, 3)], late=0, watermark=at(55))
+        await_idle(script).expect([(40, 3)], late=0, watermark=at(55))
 
 
 def test_a_stream_whose_topics_are_all_gone_holds_nobody_back(
@@ -206,15 +206,15 @@ def test_a_stream_whose_topics_are_all_gone_holds_nobody_back(
     broker.send("all-gone-a", 0, at(5))
     broker.send_all(topic, [(0, at(45)), (1, at(45))])
     with Script(query, "x int", clock=at(0)) as script:
-        settle(script).expect([], watermark=at(5))
+        await_idle(script).expect([], watermark=at(5))
         broker.delete("all-gone-a")
         broker.send_all(topic, [(0, at(46)), (1, at(46))])
-        settle(script).expect([(0, 1)], late=0, watermark=at(46))
+        await_idle(script).expect([(0, 1)], late=0, watermark=at(46))
         broker.create("all-gone-b", 1)
         broker.send("all-gone-b", 0, at(57))
-        settle(script)
+        await_idle(script)
         broker.send_all(topic, [(0, at(78)), (1, at(78))])
-        settle(script).expect([(40, 4)], late=0, watermark=at(57))
+        await_idle(script).expect([(40, 4)], late=0, watermark=at(57))
 
 
 @pytest.mark.parametrize("available_now", [False, True], ids=["runs on", "runs once"])
@@ -236,7 +236,7 @@ def test_a_topic_that_is_deleted_while_the_query_is_down_is_not_waited_for(
         if available_now:
             script.restart()
         else:
-            settle(script)
+            await_idle(script)
         script.expect([], late=0, watermark=at(7))
 
 

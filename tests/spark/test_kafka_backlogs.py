@@ -13,7 +13,7 @@ from eventtide.testing import Script
 
 from tests.spark.checkpoints import LEDGER, files, set_back
 from tests.spark.gate import Gate
-from tests.spark.kafka_runs import LAG, play, settle, substreams, timed
+from tests.spark.kafka_runs import LAG, await_idle, play, substreams, timed
 from tests.spark.queries import at, counts, windowed
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def test_a_partition_with_a_backlog_is_not_idle(
         script.restart(clock="+1h")
         script.expect([], late=0, watermark=at(6))
         broker.send(topic, 1, at(31))
-        settle(script).expect([(0, 3)], late=0, watermark=at(31))
+        await_idle(script).expect([(0, 3)], late=0, watermark=at(31))
 
 
 def test_rows_that_wait_to_be_read_are_a_backlog(
@@ -49,9 +49,9 @@ def test_rows_that_wait_to_be_read_are_a_backlog(
     rows = broker.stream(spark, topic, minOffsetsPerTrigger=10, maxTriggerDelay="1h")
     broker.send_all(topic, [(0, at(45)), (1, at(2))])
     with play(counts(LAG, idle_timeout="10s"), rows) as script:
-        settle(script).expect([], watermark=at(2))
+        await_idle(script).expect([], watermark=at(2))
         broker.send(topic, 1, at(3))
-        settle(script).clock("+10s").expect([], watermark=at(2))
+        await_idle(script).clock("+10s").expect([], watermark=at(2))
         assert substreams(script)["1"] == ("active", "backlog")
 
 
@@ -64,10 +64,10 @@ def test_a_lull_does_not_go_on_while_rows_wait_to_be_read(
     rows = broker.stream(spark, topic, maxOffsetsPerTrigger=1)
     broker.send(topic, 0, at(1))
     with play(lambda rows: query(gate.passed(rows)), rows) as script, ThreadPoolExecutor(1) as pool:
-        settle(script).expect([], watermark=at(1))
+        await_idle(script).expect([], watermark=at(1))
         gate.close()
         broker.send(topic, 0, *map(at, (2, 3, 4, 5, 12)))
-        settling = pool.submit(settle, script)
+        settling = pool.submit(await_idle, script)
         with gate.reached_by(settling):
             script._run.set_clock_ms(script._run.now_ms() + 60_000)
         settling.result()
@@ -80,13 +80,13 @@ def test_a_batch_that_is_run_again_waits_for_partitions_that_were_new_in_it(
     """No entry of the ledger has them; the first run has waited for them too."""
     broker.send(topic, 0, at(45))
     with play(counts(LAG, idle_timeout="10m"), broker.stream(spark, topic)) as script:
-        settle(script).expect([], watermark="1970-01-01")
+        await_idle(script).expect([], watermark="1970-01-01")
         script.stop()
         set_back(Path(script.checkpoint), 0, (LEDGER,))
         script.restart()
         for partition, second in (0, 60), (1, 2), (1, 55):
             broker.send(topic, partition, at(second))
-            settle(script)
+            await_idle(script)
         script.expect([(0, 1), (40, 1)], late=0, watermark=at(55))
 
 
@@ -110,7 +110,7 @@ def test_two_topics_are_known_from_the_first_trigger_of_a_restart_on(
     broker.send_all(topic, [(0, at(5)), (1, at(6))])
     broker.send(f"{topic}-too", 0, at(7))
     with Script(query, "x int", clock=at(0)) as script:
-        settle(script).expect([], watermark=at(5))
+        await_idle(script).expect([], watermark=at(5))
         script.stop()
         checkpoint = Path(script.checkpoint)
         set_back(checkpoint, max(files(checkpoint, "commits").values()), ())
@@ -176,7 +176,7 @@ def test_rows_that_come_while_a_batch_runs_are_waited_for_in_each_stream(
         gate.close()
         broker.send_all(topic, [(0, at(600)), (1, at(600))])
         with ThreadPoolExecutor(1) as thread:
-            settling = thread.submit(settle, script)
+            settling = thread.submit(await_idle, script)
             with gate.reached_by(settling):
                 broker.send_all(other, [(0, at(620)), (1, at(40))])
                 script._run.set_clock_ms(script._run.now_ms() + 600_000)
@@ -213,10 +213,10 @@ def test_rows_that_come_while_another_source_is_asked_are_waited_for(
     with Script(query, "x int", clock=at(0)) as script, ThreadPoolExecutor(1) as thread:
         script.clock(before)
         broker.send_all(topic, [(0, at(6)), (1, at(6))])
-        settle(script)
+        await_idle(script)
         rows.close()
         broker.send(topic, 0, at(7))
-        settling = thread.submit(settle, script)
+        settling = thread.submit(await_idle, script)
         with rows.reached_by(settling):
             source.close()
             broker.send(topic, 0, at(600))
@@ -225,6 +225,6 @@ def test_rows_that_come_while_another_source_is_asked_are_waited_for(
             script._run.set_clock_ms(script._run.now_ms() + 360_000)
         settling.result()
         broker.send_all(topic, [(1, at(21)), (0, at(610))])
-        settle(script)
+        await_idle(script)
         broker.send(topic, 1, at(40))
-        settle(script).expect([(0, 5), (20, 2)], late=0, watermark=at(40))
+        await_idle(script).expect([(0, 5), (20, 2)], late=0, watermark=at(40))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from eventtide.testing._values import moment
 
 from tests.spark.kafka import PATIENCE
-from tests.spark.kafka_runs import LAG, play, settle, timed
+from tests.spark.kafka_runs import LAG, await_idle, play, timed
 from tests.spark.queries import at, counts
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def test_a_broker_that_is_killed_and_comes_back_loses_nothing(
             if second == 40:
                 script.restart()
             broker.send_all(topic, [(0, at(second)), (1, at(second + 1))])
-            settle(script)
+            await_idle(script)
         script.expect([(start, 4) for start in range(0, 50, 10)], late=0, watermark=at(55))
         assert_never_goes_back(script)
 
@@ -86,7 +86,7 @@ def test_a_broker_that_dies_under_load_loses_nothing(
         finally:
             enough.set()
         sent = sending.result()
-        settle(script)
+        await_idle(script)
         times = [moment(row.ts) for row in timed(broker.batch(spark, topic)).collect()]
         assert set(times) == {moment(at(second)) for second in range(sent)}
         rows = Counter((time - moment(at(0))) // timedelta(seconds=10) * 10 for time in times)

@@ -88,7 +88,7 @@ def test_a_policy_that_waits_for_substreams_is_refused(
 ) -> None:
     """Keys are not named beforehand."""
     events = spark.readStream.format("rate").load().selectExpr("timestamp AS ts", "'a' AS key")
-    with pytest.raises(et.InvalidArgumentError, match="waits for no declared substreams"):
+    with pytest.raises(et.InvalidArgumentError, match="without declared substreams"):
         by_key(policy, substream="key", expected=["a"])(events)
 
 

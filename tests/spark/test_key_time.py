@@ -323,7 +323,7 @@ def test_a_key_that_is_never_null(spark: SparkSession, by: str) -> None:
     [
         (
             lambda: F.lower("site"),
-            r"lower\(site\) is no key of the window.*the keys are: key, site",
+            r"lower\(site\) is not a key of the window.*the keys are: key, site",
         ),
         (lambda: F.create_map("key", "number"), r"map\(key, number\) has no order"),
     ],

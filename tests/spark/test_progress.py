@@ -69,7 +69,7 @@ def test_a_query_that_is_starting_has_a_report(spark: SparkSession) -> None:
     """Its sources are opened on its own thread, which may be later than the first question."""
     events = spark.readStream.format("rate").load()
     query = et.with_watermark(events, "timestamp", POLICY).writeStream.format("noop").start()
-    assert "no row has been seen yet" in et.blame(query)
+    assert "no row has been read yet" in et.blame(query)
     query.stop()
 
 
@@ -110,13 +110,14 @@ def test_blame_names_the_keys_that_are_furthest_behind_where_each_has_a_watermar
     """The query's own closes nothing; one that is silent is still known after other batches."""
     policy = WatermarkPolicies.with_fixed_lag("2s")
     with Script(counted(policy, "key"), EVENTS) as script:
-        assert "Each key has a watermark of its own" in et.blame(script.streaming_query)
+        assert "Each key has its own watermark" in et.blame(script.streaming_query)
         script.rows([(at(47), "fast"), (at(27), "slow"), (at(58), "first")])
         script.rows([(at(59), "fast")]).rows([(at(60), "first")])
         sentence = et.blame(script.streaming_query)
         restarted = et.blame(script.restart().rows([(at(59), "fast")]).streaming_query)
     assert sentence == (
-        "Each key has a watermark of its own; that of the query closes no window. Furthest behind: "
+        "Each key has its own watermark; the watermark of the query closes no window. "
+        "Furthest behind: "
         "'slow' at 2024-01-01 00:00:25 UTC, 'fast' at 2024-01-01 00:00:57 UTC, 'first' at "
         "2024-01-01 00:00:58 UTC. Next to close is window [2024-01-01 00:00:20, "
         "2024-01-01 00:00:30) UTC of 'slow', when its watermark reaches 2024-01-01 00:00:30 UTC."
@@ -139,7 +140,7 @@ def test_blame_names_the_groups_of_keys_that_are_furthest_behind() -> None:
         sentence = et.blame(script.streaming_query)
         restarted = et.blame(script.restart().rows([(at(59), "a1")]).streaming_query)
     assert sentence == (
-        "Each group of keys has a watermark of its own; that of the query closes no window. "
+        "Each group of keys has its own watermark; the watermark of the query closes no window. "
         "Furthest behind: 'b' at 2024-01-01 00:00:25 UTC, 'c' at 2024-01-01 00:00:56 UTC, 'a' at "
         "2024-01-01 00:00:57 UTC. Next to close is window [2024-01-01 00:00:20, "
         "2024-01-01 00:00:30) UTC of 'b', when its watermark reaches 2024-01-01 00:00:30 UTC."
@@ -162,9 +163,9 @@ def test_blame_accuses_nobody_in_a_lull() -> None:
         script.rows([(at(5), "a")]).rows([(at(6), "a")]).clock("+5s")
         sentence = et.blame(script.streaming_query)
     assert sentence == (
-        "No rows for 5s: the clock moves the watermark, which is at 2024-01-01 00:00:06 UTC. Next "
-        "to close is window [2024-01-01 00:00:00, 2024-01-01 00:00:10) UTC, in 9s by the clock, "
-        "without rows."
+        "No rows for 5s: the clock advances the watermark, which is at 2024-01-01 00:00:06 UTC. "
+        "Next to close is window [2024-01-01 00:00:00, 2024-01-01 00:00:10) UTC, in 9s "
+        "by the clock, without rows."
     )
 
 
@@ -187,7 +188,7 @@ def test_a_start_does_not_hold_a_watermark_that_only_rows_move() -> None:
         script.stop().waiting([(at(7), "a")])
         script.restart()
         sentence = et.blame(script.streaming_query)
-    assert "The start holds" not in sentence
+    assert "The restart holds" not in sentence
 
 
 def test_a_stopped_query_can_still_be_asked() -> None:

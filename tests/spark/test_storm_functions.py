@@ -111,7 +111,7 @@ def test_a_function_may_yield_its_rows(spark: SparkSession) -> None:
 @pytest.mark.parametrize(
     ("returned", "words"),
     [
-        ("{'id': 'many'}", "returned rows=.* do not fit the columns"),
+        ("{'id': 'many'}", "returned rows=.* do not match the columns"),
         ("{'more': 1}", "returned columns=.* are not the columns"),
         ("3", "returned rows=3 has type int"),
         ("window.get()['id'][99]", "KeyError"),

@@ -114,7 +114,7 @@ def test_the_limit_holds_after_a_restart_with_a_lower_one(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("substream", "reason"),
-    [("explode(split(key, ','))", "over one row"), ("rand()", "another one every time")],
+    [("explode(split(key, ','))", "over one row"), ("rand()", "not deterministic")],
 )
 def test_a_substream_is_an_expression_over_one_row(substream: str, reason: str) -> None:
     """One that makes rows of its own would multiply the user's; each row would be a substream."""

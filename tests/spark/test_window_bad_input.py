@@ -97,7 +97,7 @@ def test_a_python_function_of_aggregates_belongs_to_the_results(rate: DataFrame)
 @pytest.mark.parametrize(
     ("key", "error", "match"),
     [
-        (lambda: "nothing", et.UnknownColumnError, "key_by='nothing' is no column"),
+        (lambda: "nothing", et.UnknownColumnError, "key_by='nothing' is not a column"),
         (lambda: F.col("nothing"), et.UnknownColumnError, "WINDOW_COLUMN_UNKNOWN"),
         (lambda: F.sum("id"), et.InvalidArgumentError, "WINDOW_UNRESOLVED"),
         (

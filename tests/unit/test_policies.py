@@ -263,13 +263,13 @@ def test_a_combination_has_policies_and_at_least_one(combine: Callable[..., obje
     """Nothing, and something else, are refused."""
     with pytest.raises(InvalidArgumentError, match="one policy or more"):
         combine()
-    with pytest.raises(ArgumentTypeError, match=r"^policies\[1\]='5s' is no policy"):
+    with pytest.raises(ArgumentTypeError, match=r"^policies\[1\]='5s' is not a policy"):
         combine(WatermarkPolicies.min_event_time(), "5s")
 
 
 def test_only_decorators_decorate() -> None:
     """The constructor's door is as narrow as the methods."""
-    with pytest.raises(ArgumentTypeError, match="is no decorator"):
+    with pytest.raises(ArgumentTypeError, match="is not a decorator"):
         WithFixedLag("5s", decorators=("throttle",))  # type: ignore[arg-type]
     assert WithFixedLag("5s", decorators=(ThrottleByFrame("1s"),)).decorators
 

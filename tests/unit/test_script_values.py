@@ -35,7 +35,9 @@ def test_a_time_without_a_zone_is_in_utc(value: str | datetime) -> None:
 )
 def test_what_is_no_time_is_refused(value: Any, error: type[Exception]) -> None:
     """With the value and what is allowed."""
-    with pytest.raises(error, match=r"^time=.* is no time\. Allowed: ISO 8601 text or a datetime"):
+    with pytest.raises(
+        error, match=r"^time=.* is not a time\. Allowed: ISO 8601 text or a datetime"
+    ):
         moment(value)
 
 

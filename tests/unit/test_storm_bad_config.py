@@ -30,7 +30,7 @@ CASES: list[Case] = [
     (
         lambda: config(topology_bolts_window_length_duration=20),
         A,
-        "config='topology.bolts.window.length.duration' is no key of windowed bolts",
+        "config='topology.bolts.window.length.duration' is not a key of windowed bolts",
         "topology.bolts.window.length.count",
         "topology.bolts.window.length.duration.ms",
     ),
@@ -39,7 +39,7 @@ CASES: list[Case] = [
         A,
         "config='topology.bolts.message.id.field.name' is for replays",
         "topology.bolts.window.length.count",
-        "leave topology.bolts.message.id.field.name out",
+        "remove topology.bolts.message.id.field.name",
     ),
     (
         lambda: config(**{LENGTH: "20s"}),
@@ -74,7 +74,7 @@ CASES: list[Case] = [
         A,
         "topology.bolts.window.length.duration.ms=20 says the length again",
         "one of the two",
-        "leave topology.bolts.window.length.duration.ms out",
+        "remove topology.bolts.window.length.duration.ms",
     ),
     (
         lambda: config(topology_bolts_late_tuple_stream=7),

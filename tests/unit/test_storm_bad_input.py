@@ -139,14 +139,14 @@ CASES: list[Case] = [
     (
         lambda: bolt().with_timestamp_field("at"),
         A,
-        "timestamp_field='at' is a second one: the timestamp is 'ts' already",
+        "timestamp_field='at' is a second timestamp: 'ts' is already set",
         "one for a bolt",
         "with_timestamp_field('at') alone",
     ),
     (
         lambda: bolt().with_timestamp_extractor("at"),
         A,
-        "timestamp_extractor='at' is a second one",
+        "timestamp_extractor='at' is a second timestamp",
         "one for a bolt",
         "alone",
     ),
@@ -176,7 +176,7 @@ CASES: list[Case] = [
             StormWindow().with_window("20s", "10s").with_timestamp_field("at").on(FRAME)
         ),
         UnknownColumnError,
-        "timestamp_field='at' is no column",
+        "timestamp_field='at' is not a column",
         "one of ts, user, amount",
         "timestamp_field='ts'",
     ),
@@ -214,21 +214,21 @@ CASES: list[Case] = [
         A,
         "early=early(every='1s') has no meaning for with_window('20s', '10s')",
         "early with another kind of window",
-        "leave early out",
+        "remove early",
     ),
     (
         lambda: bolt().execute(top, ROWS).offset("1s").explained(),
         A,
         "offset='1s' has no meaning for with_window('20s', '10s')",
         "offset with windows of a size",
-        "leave offset out",
+        "remove offset",
     ),
     (
         lambda: bolt().execute(top, ROWS).agg(column("count(1)")).explained(),
         A,
-        "agg=(Column<'count(1)'>,) stands beside execute(top, 'struct<n:bigint>')",
+        "agg=(Column<'count(1)'>,) cannot be combined with execute(top, 'struct<n:bigint>')",
         "agg(...) or execute(...), one of the two",
-        "leave agg out",
+        "remove agg",
     ),
     # streams
     (lambda: bolt().on(FRAME, stream="user", declared=5), T, "declared=5 has", "a list", ".on("),  # type: ignore[arg-type]
@@ -260,9 +260,9 @@ CASES: list[Case] = [
     (
         lambda: bolt().on({"a": FRAME}, stream="user"),
         A,
-        "stream='user' stands beside a mapping",
+        "stream='user' cannot be combined with a mapping",
         "stream beside one DataFrame",
-        "leave stream out",
+        "remove stream",
     ),
     (
         lambda: bolt().on(FRAME, stream="user"),
@@ -275,7 +275,7 @@ CASES: list[Case] = [
     (
         lambda: bolt().on(FRAME, stream="topic", declared=["a"]),
         UnknownColumnError,
-        "stream='topic' is no column",
+        "stream='topic' is not a column",
         "one of ts, user, amount",
         "stream='ts'",
     ),
@@ -296,7 +296,7 @@ CASES: list[Case] = [
     (
         lambda: bolt().on(FRAME, stream="user", declared="orders"),
         A,
-        "declared='orders' is no list of names",
+        "declared='orders' is not a list of names",
         "a list of names",
         ".on(",
     ),
@@ -329,7 +329,7 @@ CASES: list[Case] = [
     (
         lambda: counted(bolt().group_by("users")),
         UnknownColumnError,
-        "group_by='users' is no column",
+        "group_by='users' is not a column",
         "one of ts, user, amount",
         "group_by='user'",
     ),

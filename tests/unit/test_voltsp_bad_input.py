@@ -80,14 +80,14 @@ BUILDER: list[Case] = [
     (
         lambda: Windows.sliding_time_window().with_window_span("10s").with_slide("3s").over(FRAME),
         D,
-        "window_span='10s' is no multiple of slide='3s'",
+        "window_span='10s' is not a multiple of slide='3s'",
         "a multiple of slide",
         "window_span='9s'",
     ),
     (
         lambda: Windows.sliding_time_window().with_window_span("1s").with_slide("1m").over(FRAME),
         D,
-        "window_span='1s' is no multiple of slide='1m'",
+        "window_span='1s' is not a multiple of slide='1m'",
         "a multiple of slide",
         "window_span='1m'",
     ),
@@ -113,7 +113,7 @@ BUILDER: list[Case] = [
             .over(FRAME)
         ),
         A,
-        "scope='ts' is no key",
+        "scope='ts' is not a key",
         "some of 'device'",
         "scope='key'",
     ),
@@ -122,14 +122,14 @@ BUILDER: list[Case] = [
         A,
         "scope='global' is of time, and a sliding_count_window ends with a row",
         "scope of a window of time",
-        "leave scope out",
+        "remove scope",
     ),
     (
         lambda: counted().with_time_config(TimeConfig("ts", max_rows_per_batch=1)).over(FRAME),
         A,
         "max_rows_per_batch=1 is of time, and a sliding_count_window ends with a row",
         "max_rows_per_batch of a window of time",
-        "leave max_rows_per_batch out",
+        "remove max_rows_per_batch",
     ),
     (lambda: counted().with_window_span("100"), T, "window_span='100' has", "1 to 1000000", "=100"),
     (lambda: counted().with_window_span("1m"), T, "window_span='1m' has type", "whole", "=100"),
@@ -177,14 +177,14 @@ BUILDER: list[Case] = [
     (
         lambda: hourly().with_key_extractor("devices").over(FRAME),
         UnknownColumnError,
-        "key_extractor='devices' is no column",
+        "key_extractor='devices' is not a column",
         "one of ts, device, Amount",
         "key_extractor='device'",
     ),
     (
         lambda: hourly().with_time_config(TimeConfig("tz")).over(FRAME),
         UnknownColumnError,
-        "event_time_extractor='tz' is no column",
+        "event_time_extractor='tz' is not a column",
         "one of ts, device, Amount",
         "event_time_extractor='ts'",
     ),
@@ -204,7 +204,7 @@ BUILDER: list[Case] = [
         A,
         "maximum_duration='1h' is not of a tumbling_time_window",
         "maximum_duration of session_window",
-        "leave maximum_duration out",
+        "remove maximum_duration",
     ),
     (
         lambda: session().with_touching("both"),  # type: ignore[arg-type]
@@ -213,7 +213,13 @@ BUILDER: list[Case] = [
         "'separate', 'merge'",
         "touching='separate'",
     ),
-    (lambda: counted().with_touching("merge"), A, "touching='merge' is not of", "session", "leave"),
+    (
+        lambda: counted().with_touching("merge"),
+        A,
+        "touching='merge' is not of",
+        "session",
+        "remove",
+    ),
     # aggregates
     (
         lambda: Windows.tumbling_count_window().with_window_span(9).over(FRAME),

@@ -134,14 +134,14 @@ BUILDER: list[Case] = [
         A,
         "delay_window_close='5s' is of time, and a sliding_count_window ends with a row",
         "delay_window_close of a window of time",
-        "leave delay_window_close out",
+        "remove delay_window_close",
     ),
     (
         lambda: counted().with_time_config(TimeConfig("ts", late_rule="frame_closed")).over(FRAME),
         A,
         "late_rule='frame_closed' is of time",
         "late_rule of a window of time",
-        "leave late_rule out",
+        "remove late_rule",
     ),
     (
         lambda: (
@@ -152,9 +152,9 @@ BUILDER: list[Case] = [
             .over(FRAME)
         ),
         A,
-        "policy=WatermarkPolicies.max_event_time() stands beside watermark_strategy=",
+        "policy=WatermarkPolicies.max_event_time() cannot be combined with watermark_strategy=",
         "one of the two",
-        "leave watermark_strategy out",
+        "remove watermark_strategy",
     ),
     (
         lambda: session(event_time_extractor="ts", idle_timeout="5m", scope=["ts"]).over(FRAME),
@@ -166,14 +166,14 @@ BUILDER: list[Case] = [
     (
         lambda: hourly().with_time_config(TimeConfig(heartbeat="1s")).over(FRAME),
         A,
-        "heartbeat='1s' looks for silent keys, and none is by any clock",
+        "heartbeat='1s' looks for idle keys, but no clock makes a key idle",
         "heartbeat with an idle_timeout",
         "with_idle_timeout('5m')",
     ),
     (
         lambda: hourly().with_time_config(TimeConfig(key_ttl="1h")).over(FRAME),
         A,
-        "key_ttl='1h' forgets silent keys, and none is by any clock",
+        "key_ttl='1h' forgets idle keys, but no clock makes a key idle",
         "key_ttl with an idle_timeout",
         "with_idle_timeout('5m')",
     ),

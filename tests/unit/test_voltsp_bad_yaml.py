@@ -39,7 +39,7 @@ emitter:
 """
 
 T, D, A, U = ArgumentTypeError, InvalidDurationError, InvalidArgumentError, UnknownColumnError
-ONCE = ("each key once", "leave one out")
+ONCE = ("each key once", "remove one")
 NO_YAML = ("one document of keys and values", "quotes around")
 JAVA = "org.voltdb.stream.plugin.window.api.WindowTrigger#onUpdate"
 
@@ -64,9 +64,9 @@ CASES: dict[str, list[Case]] = {
         (
             "session-window: {}",
             A,
-            "line 4, emitter.sliding-time-window: stands beside another window",
+            "line 4, emitter.sliding-time-window: cannot be combined with another window",
             "one window, tumbling-time-window, sliding-time-window",
-            "leave one of them out",
+            "remove one of them",
         ),
     ],
     "  sliding-time-window:": [
@@ -111,7 +111,7 @@ CASES: dict[str, list[Case]] = {
         ("windowSpan: 0s", D, "line 5, windowSpan: '0s' is zero", "more than", "windowSpan: 1s"),
         ("windowSpan: soon", D, "line 5, windowSpan: 'soon' cannot", "as text", "windowSpan: 5s"),
         ("windowSpan: [1h]", D, "line 5, windowSpan: ['1h'] has type", "text", "windowSpan: 5s"),
-        ("windowSpan:", A, "line 5, windowSpan: is empty", "a value", "leave windowSpan out"),
+        ("windowSpan:", A, "line 5, windowSpan: is empty", "a value", "remove windowSpan"),
         (
             "windowSpan: 1mo",
             D,
@@ -122,16 +122,28 @@ CASES: dict[str, list[Case]] = {
         ("# none", A, "line 4, windowSpan: is missing", "a duration", "windowSpan: 1m"),
         ("window_span: 1h", A, "line 5, window_span: is an unknown", "windowSpan", "windowSpan in"),
         ("exceptionHandler: f", A, "line 5, exceptionHandler: has no", "late", "with_exception_"),
-        ("maximumDuration: 1h", A, "line 5, maximumDuration: '1h' is not", "session-window", "out"),
-        ("touching: merge", A, "line 5, touching: 'merge' is not of", "session-window", "leave"),
-        ("5: 1h", T, "line 5: a key is no text", "names, such as windowSpan", "quotes"),
+        (
+            "maximumDuration: 1h",
+            A,
+            "line 5, maximumDuration: '1h' is not",
+            "session-window",
+            "remove",
+        ),
+        ("touching: merge", A, "line 5, touching: 'merge' is not of", "session-window", "remove"),
+        ("5: 1h", T, "line 5: a key is not text", "names, such as windowSpan", "quotes"),
         ("windowSpan: '1h", A, "line", *NO_YAML),
         ("windowSpan: !x 1h", A, "line 5: cannot be read as YAML", *NO_YAML),
         ("windowSpan: 2024-13-01", A, "line 5: cannot be read as YAML: month", *NO_YAML),
         ("<<: {}", A, "line 5: cannot be read as YAML", *NO_YAML),
     ],
     "slideBy: 1m": [
-        ("slideBy: 7m", D, "line 5, windowSpan: '1h' is no multiple", "up to", "windowSpan: 1h 3m"),
+        (
+            "slideBy: 7m",
+            D,
+            "line 5, windowSpan: '1h' is not a multiple",
+            "up to",
+            "windowSpan: 1h 3m",
+        ),
         (
             "slideBy: 1ms",
             D,
@@ -166,7 +178,7 @@ CASES: dict[str, list[Case]] = {
         (
             "eventTimeExtractor: tz",
             U,
-            "line 9, timeConfig.eventTimeExtractor: 'tz' is no column",
+            "line 9, timeConfig.eventTimeExtractor: 'tz' is not a column",
             "one of ts, device, Amount",
             "eventTimeExtractor: ts",
         ),
@@ -230,7 +242,7 @@ CASES: dict[str, list[Case]] = {
         ),
     ],
     "idleTimeout: 5m": [
-        ("scope: ts", A, "line 10, timeConfig.scope: 'ts' is no key", "'device'", "scope: key"),
+        ("scope: ts", A, "line 10, timeConfig.scope: 'ts' is not a key", "'device'", "scope: key"),
         ("idleTimeout: 5", D, "line 10, timeConfig.idleTimeout: 5 is", "text", "idleTimeout: 5s"),
         ("idleTimeout: -5m", D, "line 10, timeConfig.idleTimeout: '-5m' is", "more", "Timeout: 5m"),
         ("idleTimeOut: 5m", A, "line 10, timeConfig.idleTimeOut: is an", "idleTimeout", "idleTime"),
@@ -245,7 +257,7 @@ CASES: dict[str, list[Case]] = {
             A,
             "line 12, aggregateDefinition.from: has no place here",
             "builder",
-            "leave from out",
+            "remove from",
         ),
         (
             "      build:",

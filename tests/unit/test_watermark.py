@@ -106,7 +106,11 @@ def test_names_that_only_spark_can_look_up_cross(
         ({"df": "events"}, ArgumentTypeError, "^df='events' has type str"),
         ({"event_time": 5}, ArgumentTypeError, "^event_time=5 has type int"),
         ({"event_time": ""}, InvalidArgumentError, "^event_time='' is empty"),
-        ({"event_time": "time"}, UnknownColumnError, "^event_time='time' is no column.*one of ts,"),
+        (
+            {"event_time": "time"},
+            UnknownColumnError,
+            "^event_time='time' is not a column.*one of ts,",
+        ),
         ({"event_time": "t"}, UnknownColumnError, "Try: event_time='ts'"),
         ({"policy": "5s"}, ArgumentTypeError, "^policy='5s' has type str.*with_fixed_lag"),
         ({"policy": WatermarkPolicies.storm}, ArgumentTypeError, "^policy=.*has type ABCMeta"),
@@ -120,7 +124,7 @@ def test_names_that_only_spark_can_look_up_cross(
         ({"idle_timeout": "0s"}, InvalidDurationError, "^idle_timeout='0s' is zero"),
         ({"expected": 0}, InvalidArgumentError, "^expected=0 is out of range"),
         ({"expected": True}, ArgumentTypeError, "^expected=True has type bool"),
-        ({"expected": 1.5}, ArgumentTypeError, "^expected=1.5 is no list"),
+        ({"expected": 1.5}, ArgumentTypeError, "^expected=1.5 is not a list"),
         ({"expected": "north"}, ArgumentTypeError, "^expected='north' is one name, not a list"),
         ({"expected": []}, InvalidArgumentError, r"^expected=\[\] is empty"),
         ({"expected": ["a", "a"]}, InvalidArgumentError, "has a name twice"),
@@ -150,7 +154,7 @@ def test_a_wrong_argument_is_refused_before_the_jvm_is_asked(
 
 def test_a_frame_without_columns_is_refused_in_words(door: FakeDoor) -> None:
     """The message about an unknown column does not itself fail."""
-    with pytest.raises(UnknownColumnError, match="is no column"):
+    with pytest.raises(UnknownColumnError, match="is not a column"):
         with_watermark(FakeFrame(), "ts", LAG)
     assert door.calls == []
 

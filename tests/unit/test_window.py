@@ -108,7 +108,7 @@ def test_a_window_can_go_over_other_rows(door: FakeDoor, frame: FakeFrame) -> No
     assert repr(window.over(other)) == repr(window)
     assert window.over(other).results._jdf == "a java frame"
     assert door.calls[0][1] == other._jdf
-    with pytest.raises(et.UnknownColumnError, match=r"^key_by='device' is no column"):
+    with pytest.raises(et.UnknownColumnError, match=r"^key_by='device' is not a column"):
         window.over(FakeFrame("ts"))
 
 

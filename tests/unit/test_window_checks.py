@@ -33,7 +33,7 @@ AT_ONCE: list[tuple[Callable[[Any], object], type[EventtideError], str]] = [
     (lambda _: et.window("events"), ArgumentTypeError, r"^df='events' .*Try: et\.window\(df\)"),  # type: ignore[arg-type]
     (lambda w: w.event_time(5), ArgumentTypeError, "^event_time=5 has type int"),
     (lambda w: w.event_time(""), InvalidArgumentError, "^event_time='' is empty"),
-    (lambda w: w.event_time("tz"), UnknownColumnError, "^event_time='tz' is no column.*='ts'"),
+    (lambda w: w.event_time("tz"), UnknownColumnError, "^event_time='tz' is not a column.*='ts'"),
     (lambda w: w.event_time("ts", "5s"), ArgumentTypeError, "^policy='5s' has type str"),
     (
         lambda w: w.event_time("ts", idle_timeout="1m"),
@@ -51,10 +51,10 @@ AT_ONCE: list[tuple[Callable[[Any], object], type[EventtideError], str]] = [
     (lambda w: w.key_by(), InvalidArgumentError, r"^key_by=\(\) is empty"),
     (lambda w: w.key_by(["site"]), ArgumentTypeError, r"^key_by=\['site'\] has type list.*Try: \."),
     (lambda w: w.key_by("site", "site"), InvalidArgumentError, "has a name twice"),
-    (lambda w: w.key_by("sites"), UnknownColumnError, "^key_by='sites' is no column.*='site'"),
+    (lambda w: w.key_by("sites"), UnknownColumnError, "^key_by='sites' is not a column.*='site'"),
     (lambda w: w.tumbling(60), InvalidDurationError, "^size=60 is a number without a unit"),
     (lambda w: w.sliding("10s", every="3s"), InvalidDurationError, "Try: size='9s'"),
-    (lambda w: w.cumulate("1h", step="7m"), InvalidDurationError, "^size='1h' is no multiple"),
+    (lambda w: w.cumulate("1h", step="7m"), InvalidDurationError, "^size='1h' is not a multiple"),
     (lambda w: w.session(5), InvalidDurationError, "^gap=5 is a number without a unit"),
     (lambda w: w.session("0s"), InvalidDurationError, "^gap='0s' is zero"),
     (lambda w: w.session("1us"), InvalidDurationError, "^gap='1us' is shorter.*Allowed: 1ms"),
@@ -80,7 +80,11 @@ AT_ONCE: list[tuple[Callable[[Any], object], type[EventtideError], str]] = [
     (lambda w: w.watermark_scope(None), ArgumentTypeError, "^watermark_scope=None has type"),
     (lambda w: w.watermark_scope([]), InvalidArgumentError, r"^watermark_scope=\[\] is empty"),
     (lambda w: w.watermark_scope(""), InvalidArgumentError, "^watermark_scope='' is empty"),
-    (lambda w: w.watermark_scope("Key"), UnknownColumnError, "^watermark_scope='Key' is no column"),
+    (
+        lambda w: w.watermark_scope("Key"),
+        UnknownColumnError,
+        "^watermark_scope='Key' is not a column",
+    ),
     (lambda w: w.idle_timeout("0s"), InvalidDurationError, "^idle_timeout='0s' is zero"),
     (lambda w: w.idle_timeout(300), InvalidDurationError, "^idle_timeout=300 is a number"),
     (
@@ -195,7 +199,7 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
     (
         lambda w: w.offset("1s").origin("2024-01-01T00:00:00Z"),
         InvalidArgumentError,
-        "^origin=.*says again where windows start, beside offset='1s'",
+        "^origin=.*sets the start of windows, as does offset='1s'",
     ),
     (
         lambda w: w.origin("2024-04-01"),
@@ -205,7 +209,7 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
     (
         lambda w: w.profile("voltsp").delay("1s").allowed_lateness("1s"),
         InvalidArgumentError,
-        "^allowed_lateness='1s' stands beside delay='1s' under profile='voltsp'",
+        "^allowed_lateness='1s' cannot be combined with delay='1s' under profile='voltsp'",
     ),
     (lambda w: w.updates(), InvalidArgumentError, "^updates=True has nothing to update"),
     (
@@ -248,7 +252,7 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
     (
         lambda w: w.by_count(9).delay("1s"),
         InvalidArgumentError,
-        r"^delay='1s' has no meaning for by_count\(9\).*ends with a row.*leave delay out",
+        r"^delay='1s' has no meaning for by_count\(9\).*ends with a row.*remove delay",
     ),
     (lambda w: w.by_count(9).allowed_lateness("1s"), InvalidArgumentError, "^allowed_lateness="),
     (lambda w: w.by_count(9).late_rule("frame_closed"), InvalidArgumentError, "^late_rule="),
@@ -283,7 +287,7 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
     (
         lambda w: w.processing_time().event_time("ts"),
         InvalidArgumentError,
-        r"^event_time='ts' stands beside processing_time\(\)",
+        r"^event_time='ts' cannot be combined with processing_time\(\)",
     ),
     *(
         (describe, InvalidArgumentError, f"^{name}=.* is about late rows, and by processing_time")

@@ -41,7 +41,7 @@ WINDOW = et.window(STREAM).event_time("ts").key_by("device").tumbling("1m").agg(
         (
             {"window": WINDOW.by_count(10)},
             InvalidArgumentError,
-            "^window=.* is none of which it is known.*Allowed: tumbling, sliding or cumulate",
+            "^window=.* has windows that the time.*Allowed: tumbling, sliding or cumulate",
         ),
         (
             {"window": WINDOW.sliding("1m", every="10s")},
@@ -53,7 +53,11 @@ WINDOW = et.window(STREAM).event_time("ts").key_by("device").tumbling("1m").agg(
             InvalidArgumentError,
             "^window=.* may have lost rows",
         ),
-        ({"source": FakeFrame("device")}, et.UnknownColumnError, "^event_time='ts' is no column"),
+        (
+            {"source": FakeFrame("device")},
+            et.UnknownColumnError,
+            "^event_time='ts' is not a column",
+        ),
     ],
 )
 def test_a_wrong_argument_is_refused(

@@ -137,14 +137,19 @@ def test_a_shape_crosses_with_its_kind(shape: Shape, options: dict[str, str], wr
 @pytest.mark.parametrize(
     ("kind", "size", "piece", "message"),
     [
-        ("sliding", "10s", "3s", r"^size='10s' is no multiple of every='3s'.*Try: size='9s'\.$"),
+        ("sliding", "10s", "3s", r"^size='10s' is not a multiple of every='3s'.*Try: size='9s'\.$"),
         ("sliding", "11s", "3s", r"Try: size='12s'\.$"),
         ("sliding", "1s", "1m", r"Try: size='1m'\.$"),
         ("sliding", "1 day", "7h", r"Try: size='21h'\.$"),
         ("sliding", "7 days", "2 days", r"Try: size='8 days'\.$"),
         ("sliding", "1 year", "5 months", r"Try: size='10 months'\.$"),
-        ("sliding", "1 month", "1 day", r"^size='1 month' is no multiple.*Try: every='1 month'"),
-        ("cumulate", "1h", "7m", r"^size='1h' is no multiple of step='7m'.*Try: size='1h 3m'\.$"),
+        ("sliding", "1 month", "1 day", r"^size='1 month' is not a multiple.*Try: every='1 month'"),
+        (
+            "cumulate",
+            "1h",
+            "7m",
+            r"^size='1h' is not a multiple of step='7m'.*Try: size='1h 3m'\.$",
+        ),
         ("sliding", "1h", "1ms", r"^every='1ms' makes 3600000 frames.*Try: every='3ms 600us'\.$"),
         ("cumulate", "1h", "1ms", r"^step='1ms' makes 3600000 frames"),
         ("sliding", "1h", 1, "^every=1 is a number without a unit"),

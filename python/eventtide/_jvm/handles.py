@@ -90,10 +90,10 @@ class ScriptedQueryHandle:
         """Stop the run, if there is one."""
         self._java.stop()
 
-    def settle(self) -> None:
+    def await_idle(self) -> None:
         """Wait until the query has no more work at the clock's current time."""
         with named_errors():
-            self._java.settle()
+            self._java.awaitIdle()
 
     def query(self) -> StreamingQuery:
         """Return the run as a PySpark query."""

@@ -52,7 +52,7 @@ def check_column(name: str, column: str | Column, columns: Sequence[str]) -> Non
         near = get_close_matches(column, columns, n=1) or columns[:1] or ["ts"]
         allowed = f"one of {listed(columns)}"
         raise UnknownColumnError(
-            sentence(name, column, "is no column", allowed=allowed, fix=f"{name}={near[0]!r}")
+            sentence(name, column, "is not a column", allowed=allowed, fix=f"{name}={near[0]!r}")
         )
 
 

@@ -99,7 +99,7 @@ class Returned:
         try:
             columns = [self._column(field, column(field.name)) for field in self._schema]
         except _MISFITS as error:
-            problem = f"do not fit the columns that execute(...) was told: {error}"
+            problem = f"do not match the columns of execute(...): {error}"
             allowed = f"values of {', '.join(f'{f.name} {f.type}' for f in self._schema)}"
             raise InvalidArgumentError(
                 sentence("returned rows", returned, problem, allowed=allowed, fix="another schema")
@@ -110,7 +110,7 @@ class Returned:
         """Reject columns that differ from the declared columns."""
         if sorted(map(str, names)) == sorted(self._schema.names):
             return
-        problem = "are not the columns that execute(...) was told"
+        problem = "are not the columns of execute(...)"
         allowed = ", ".join(self._schema.names)
         raise InvalidArgumentError(
             sentence(

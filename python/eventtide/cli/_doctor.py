@@ -104,7 +104,7 @@ def _late_rows(report: CheckpointReport) -> Iterable[tuple[str, str]]:
     for reader in report.late_readers:
         read = f"up to batch {reader.batch_id}" if reader.batch_id >= 0 else "nothing yet"
         holds = kept is not None and reader.batch_id < kept.batch_id
-        ends = ", and holds back what is too old" if holds else ""
+        ends = ", and holds back older rows" if holds else ""
         yield "late reader", f"{reader.id}, {reader.name}: has read {read}{ends}"
 
 

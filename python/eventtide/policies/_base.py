@@ -69,7 +69,7 @@ class WatermarkPolicy(Rule):
                     sentence(
                         "decorators",
                         decorator,
-                        "is no decorator",
+                        "is not a decorator",
                         allowed="a tuple of decorators",
                         fix=".throttle_by_frame('1s') after the policy",
                     )

@@ -20,7 +20,7 @@ class _Combined(WatermarkPolicy):
             raise InvalidArgumentError(self._refusal("policies", (), "is empty"))
         for i, policy in enumerate(self.policies):
             if not isinstance(policy, WatermarkPolicy):
-                raise ArgumentTypeError(self._refusal(f"policies[{i}]", policy, "is no policy"))
+                raise ArgumentTypeError(self._refusal(f"policies[{i}]", policy, "is not a policy"))
             if policy.decorators:
                 raise InvalidArgumentError(
                     sentence(

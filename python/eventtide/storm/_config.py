@@ -59,7 +59,7 @@ def read_config(config: Mapping[str, object]) -> dict[str, object]:
             continue
         if name in read:
             problem = f"says the {name} again, in another unit"
-            fix = f"leave {key} out"
+            fix = f"remove {key}"
             raise refused(key, bolts[key], problem, allowed="one of the two", fix=fix)
         read[name] = _value(key, bolts[key])
     return read
@@ -70,10 +70,10 @@ def _check_key(key: str) -> None:
         return
     if key == _NOT_HERE:
         problem = "is for replays, which Spark's checkpoint keeps from coming twice"
-        raise refused("config", key, problem, allowed=f"{', '.join(KEYS)}", fix=f"leave {key} out")
+        raise refused("config", key, problem, allowed=f"{', '.join(KEYS)}", fix=f"remove {key}")
     near = get_close_matches(key, KEYS, n=1) or [next(iter(KEYS))]
     allowed = ", ".join(KEYS)
-    raise refused("config", key, "is no key of windowed bolts", allowed=allowed, fix=near[0])
+    raise refused("config", key, "is not a key of windowed bolts", allowed=allowed, fix=near[0])
 
 
 def _value(key: str, value: object) -> object:

@@ -41,9 +41,9 @@ def read_streams(
         check_free(f"on[{name!r}]", frame, (STREAM, EVENT_TIME), fix)
     for option, value in {"stream": stream, "declared": declared}.items():
         if value is not None:
-            problem = "stands beside a mapping, whose names declare the streams"
+            problem = "cannot be combined with a mapping, whose names declare the streams"
             allowed = f"{option} beside one DataFrame"
-            raise refused(option, value, problem, allowed=allowed, fix=f"leave {option} out")
+            raise refused(option, value, problem, allowed=allowed, fix=f"remove {option}")
     _check_alike(of, fix)
     return Streams(dict(of), None, tuple(of), are_named=True)
 
@@ -54,7 +54,7 @@ def _one_frame(
     fix = ".on(events, stream='topic', declared=['orders', 'clicks'])"
     check_free("on", frame, (EVENT_TIME,), fix)
     if (stream is None) != (declared is None):
-        problem = "is missing: it goes with the other"
+        problem = "is missing: it requires the other"
         name = "stream" if stream is None else "declared"
         allowed = "stream and declared, both or none"
         raise refused(name, None, problem, allowed=allowed, fix=fix)
@@ -65,7 +65,7 @@ def _one_frame(
     allowed = "a list of names of streams, each once"
     of_type("declared", declared, Sequence, allowed, fix)
     if isinstance(declared, str) or any(isinstance(name, Column) for name in declared):
-        raise refused("declared", declared, "is no list of names", allowed=allowed, fix=fix)
+        raise refused("declared", declared, "is not a list of names", allowed=allowed, fix=fix)
     names = column_list("declared", declared, allowed, fix)
     return Streams({"default": frame}, stream, tuple(map(str, names)))
 

@@ -93,7 +93,7 @@ class Script:
         self._stopped = False
         try:
             self._run.start(available_now=False)
-            self._run.settle()
+            self._run.await_idle()
         except BaseException:
             self.close()
             raise
@@ -176,7 +176,7 @@ class Script:
                     fix="script.stop().waiting([...]).restart(clock='+1h')",
                 )
             )
-        self._run.settle()
+        self._run.await_idle()
 
     def stop(self) -> Self:
         """Stop the query; `restart` continues from its checkpoint."""
@@ -215,7 +215,7 @@ class Script:
             with _jvm.named_errors():
                 self._run.query().awaitTermination()
         else:
-            self._run.settle()
+            self._run.await_idle()
         return self
 
     def results(self) -> list[Row]:

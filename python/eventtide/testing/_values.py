@@ -47,7 +47,7 @@ def _parsed(value: object) -> datetime:
     message = sentence(
         "time",
         value,
-        "is no time",
+        "is not a time",
         allowed="ISO 8601 text or a datetime",
         fix="'2024-01-01 00:00:07'",
     )

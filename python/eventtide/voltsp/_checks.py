@@ -113,15 +113,18 @@ def _check_counted(window: WindowDefinition) -> None:
     for name in _NOT_OF_COUNTS if "count" in window.kind else ():
         if (value := getattr(window.time_config, name)) is not None:
             problem = f"is of time, and a {window.kind} ends with a row, whatever its time"
-            allowed, fix = f"{name} of a window of time", f"leave {name} out"
+            allowed, fix = f"{name} of a window of time", f"remove {name}"
             raise refused(name, value, problem, allowed=allowed, fix=fix)
 
 
 def _check_policy(window: WindowDefinition) -> None:
     policy, strategy = window.time_config.policy, window.time_config.watermark_strategy
     if policy is not None and strategy is not None:
-        problem, allowed = f"stands beside watermark_strategy={strategy!r}", "one of the two"
-        fix = "leave watermark_strategy out"
+        problem, allowed = (
+            f"cannot be combined with watermark_strategy={strategy!r}",
+            "one of the two",
+        )
+        fix = "remove watermark_strategy"
         raise refused("policy", policy, problem, allowed=allowed, fix=fix)
 
 
@@ -151,14 +154,14 @@ def _check_groups(window: WindowDefinition) -> None:
         for column in columns:
             if str(column).lower() not in {str(key).lower() for key in keys}:
                 allowed = f"'key', 'global', or some of {', '.join(map(repr, keys))}"
-                raise refused("scope", column, "is no key", allowed=allowed, fix="scope='key'")
+                raise refused("scope", column, "is not a key", allowed=allowed, fix="scope='key'")
 
 
 def _refuse_silence(config: TimeConfig) -> None:
     meanings = {"heartbeat": "looks for", "key_ttl": "forgets"}
     for name, verb in meanings.items():
         if (value := getattr(config, name)) is not None:
-            problem = f"{verb} silent keys, and none is by any clock"
+            problem = f"{verb} idle keys, but no clock makes a key idle"
             allowed = f"{name} with an idle_timeout, or with a watermark for each key"
             fix = _BUILDER.format("with_idle_timeout('5m')")
             raise refused(name, value, problem, allowed=allowed, fix=fix)

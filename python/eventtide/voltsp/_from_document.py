@@ -140,8 +140,8 @@ def _entry(document: Document, pipeline: Pipeline) -> tuple[Path, WindowEntry]:
     if len(found) == 1:
         return found[0]
     kinds = ", ".join(str(field.alias) for field in Emitter.model_fields.values())
-    problem = "stands beside another window" if found else "has no window"
-    fix = "leave one of them out" if found else "tumbling-time-window: ... below it"
+    problem = "cannot be combined with another window" if found else "has no window"
+    fix = "remove one of them" if found else "tumbling-time-window: ... below it"
     path = found[1][0] if found else ()
     with document.at(path):
         raise refused("", None, problem, allowed=f"one window, {kinds}", fix=fix)

@@ -50,7 +50,7 @@ def check_applies(kind: WindowKind, name: str, value: object) -> None:
     """
     if kind in OF[name]:
         return
-    allowed, fix = f"{name} of {', '.join(OF[name])}", f"leave {name} out"
+    allowed, fix = f"{name} of {', '.join(OF[name])}", f"remove {name}"
     problem = f"is not of a {kind}"
     if kind in _SESSION:
         problem += ", whose gap is its idle timeout"

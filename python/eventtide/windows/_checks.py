@@ -42,8 +42,8 @@ def check(settings: Settings) -> Shape:
     if shape is None:
         raise refused("kind", None, "is missing", allowed=_KINDS, fix=".tumbling('1m')")
     if settings.agg and settings.execution is not None:
-        problem = f"stands beside {settings.execution!r}"
-        allowed, fix = "agg(...) or execute(...), one of the two", "leave agg out"
+        problem = f"cannot be combined with {settings.execution!r}"
+        allowed, fix = "agg(...) or execute(...), one of the two", "remove agg"
         raise refused("agg", settings.agg, problem, allowed=allowed, fix=fix)
     if not settings.agg and settings.execution is None:
         allowed, fix = "one aggregate or more", ".agg(F.count('*').alias('n'))"
@@ -66,7 +66,7 @@ def _check_unframed(settings: Settings, shape: Shape) -> None:
         if value := getattr(settings, name):
             problem = f"has no meaning for {shape!r}: such a window {shape.why_without}"
             allowed = f"{name} with {_OTHERS[name in _OF_SIZES]}"
-            raise refused(name, value, problem, allowed=allowed, fix=f"leave {name} out")
+            raise refused(name, value, problem, allowed=allowed, fix=f"remove {name}")
 
 
 def _check_calendar(settings: Settings, shape: Framed) -> None:
@@ -102,8 +102,8 @@ def _check_origin(settings: Settings) -> None:
     if settings.origin is None:
         return
     if settings.offset is not None:
-        problem = f"says again where windows start, beside offset={settings.offset!r}"
-        fix = "leave offset out"
+        problem = f"sets the start of windows, as does offset={settings.offset!r}"
+        fix = "remove offset"
         raise refused("origin", settings.origin, problem, allowed="one of the two", fix=fix)
     origin = read_origin(settings.origin)
     if origin.tzinfo is None and settings.time_zone is None:
@@ -117,6 +117,8 @@ def _check_lateness(settings: Settings) -> None:
     if settings.delay is None or lateness is None:
         return
     if settings.profile not in {None, "eventtide"}:
-        problem = f"stands beside delay={settings.delay!r} under profile={settings.profile!r}"
+        problem = (
+            f"cannot be combined with delay={settings.delay!r} under profile={settings.profile!r}"
+        )
         allowed = "both under profile='eventtide', one of the two under another"
-        raise refused("allowed_lateness", lateness, problem, allowed=allowed, fix="leave delay out")
+        raise refused("allowed_lateness", lateness, problem, allowed=allowed, fix="remove delay")

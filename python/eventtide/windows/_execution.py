@@ -115,7 +115,7 @@ def _row_type(schema: str | StructType) -> StructType:
     try:
         parsed: object = StructType.fromDDL(schema)
     except ParseException as error:
-        problem = f"is none: {str(error).strip().partition(chr(10))[0]}"
+        problem = f"is not a schema: {str(error).strip().partition(chr(10))[0]}"
         raise refused("schema", schema, problem, allowed=allowed, fix=fix) from None
     if not isinstance(parsed, StructType):
         raise refused("schema", schema, "is one type, not a row", allowed=allowed, fix=fix)

@@ -85,9 +85,9 @@ def _key_time(settings: Settings) -> Iterator[str]:
         yield f"W moves after {settings.max_rows_per_batch} rows of its key, and after each batch"
     if idle is not None:
         clock = "the clock" if idle.clock == "processing_time" else "the watermark over all keys"
-        yield f"a silent key: after {spoken(idle.timeout)} by {clock} all of its windows close"
+        yield f"an idle key: all of its windows close after {spoken(idle.timeout)} by {clock}"
     if idle is not None or settings.heartbeat is not None:
-        yield f"silence is looked for at least every {spoken(settings.heartbeat or '1m')}"
+        yield f"idle keys are looked for at least every {spoken(settings.heartbeat or '1m')}"
     if settings.key_ttl is not None:
         yield f"a key without windows is forgotten after {spoken(settings.key_ttl)}"
 

@@ -142,7 +142,7 @@ def _final(window: WindowBuilder) -> WindowBuilder:
             sentence("window", window, problem, allowed=allowed, fix=".event_time('ts')")
         )
     if not isinstance(window.settings.shape, (Framed, Session, type(None))):
-        problem = "is none of which it is known, by its time alone, which windows a late row missed"
+        problem = "has windows that the time of a late row alone does not determine"
         allowed = "tumbling, sliding or cumulate windows, and sessions"
         raise refused("window", window, problem, allowed=allowed, fix="windows of time")
     _check_late_rule(window)

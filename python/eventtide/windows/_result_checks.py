@@ -24,7 +24,7 @@ def _check_emit(settings: Settings) -> None:
     """Reject `early` together with `emit`, which replaces it."""
     if settings.emit and settings.early is not None:
         problem = "says when there are results, which emit(...) says already"
-        allowed, fix = "early(...) or emit(...), one of the two", "leave early out"
+        allowed, fix = "early(...) or emit(...), one of the two", "remove early"
         raise refused("early", settings.early, problem, allowed=allowed, fix=fix)
 
 

@@ -151,7 +151,7 @@ def _check_multiple(whole: _Length, piece: _Length) -> None:
         return
     nearest = f"{whole.name}='{_nearest(size, step)}'"
     fix = f"{piece.name}='{size.words}'" if len(months) > 1 else nearest
-    problem = f"is no multiple of {piece.name}={piece.written!r}"
+    problem = f"is not a multiple of {piece.name}={piece.written!r}"
     allowed = f"a multiple of {piece.name}, up to {MAX_FRAMES} times it"
     raise InvalidDurationError(
         sentence(whole.name, whole.written, problem, allowed=allowed, fix=fix)

@@ -35,8 +35,8 @@ def check_time(settings: Settings) -> None:
 def _check_processing_time(settings: Settings) -> None:
     time, scope, idle = settings.event_time, settings.watermark_scope, settings.idle_timeout
     if time is not None:
-        problem, allowed = "stands beside processing_time()", "one of the two"
-        fix = "leave processing_time() out"
+        problem, allowed = "cannot be combined with processing_time()", "one of the two"
+        fix = "remove processing_time()"
         raise refused("event_time", time.column, problem, allowed=allowed, fix=fix)
     for name in _OF_EVENT_TIME:
         if (value := getattr(settings, name)) is not None:
@@ -46,7 +46,7 @@ def _check_processing_time(settings: Settings) -> None:
             raise refused(name, shown, problem, allowed=allowed, fix=fix)
     if scope is not None and scope.name != "global":
         problem = "asks for several watermarks, and by processing_time() there is one clock"
-        allowed, fix = "'key' or columns with an event time", "leave watermark_scope out"
+        allowed, fix = "'key' or columns with an event time", "remove watermark_scope"
         raise refused("watermark_scope", scope.written, problem, allowed=allowed, fix=fix)
     if idle is not None and idle.clock == "event_time":
         problem = "is a clock that the rows have not, by processing_time()"

@@ -74,7 +74,7 @@ class _Part(BaseModel):
                 near = get_close_matches(key, known, n=1, cutoff=0.5) or known[:1]
                 raise _wrong(key, cls.unknown, allowed, f"{near[0]} in its place")
             if value is None:
-                raise _wrong(key, "is empty", "a value", f"leave {key} out")
+                raise _wrong(key, "is empty", "a value", f"remove {key}")
         return data
 
 
@@ -100,11 +100,11 @@ class TimeConfigEntry(_Part):
     delay_window_close: _Length = None
     """So much longer a window stays open."""
     idle_timeout: _Length = None
-    """A key that is silent for so long gives what it holds; the gap of a session window."""
+    """A key without rows for this long emits its open windows; the gap of a session window."""
     idle_timeout_clock: Annotated[
         Any, WithJsonSchema({"enum": ["PROCESSING_TIME", "EVENT_TIME"]})
     ] = None
-    """What silence is measured by."""
+    """The clock that measures idleness."""
     scope: _Several = None
     """Which keys have a watermark together: key, global, or columns."""
     late_rule: Annotated[
@@ -114,7 +114,7 @@ class TimeConfigEntry(_Part):
     heartbeat: _Length = None
     """Silent keys are looked for at least so often."""
     key_ttl: _Length = None
-    """A key is forgotten so long after its last row, if it has no open window."""
+    """A key is removed this long after its last row, if it has no open window."""
     max_rows_per_batch: _Number = None
     """The watermark of a key moves after this number of its rows, wherever batches are cut."""
 
@@ -141,7 +141,7 @@ class AggregateEntry(_Part):
 class Aggregates(_Part):
     """What the window computes."""
 
-    instead = MappingProxyType({"from": "leave from out, since rows have no class"})
+    instead = MappingProxyType({"from": "remove from, since rows have no class"})
     builder: list[AggregateEntry] = []
     """The aggregates, one after the other."""
 
@@ -189,13 +189,13 @@ class WindowEntry(_Part):
 
 
 class SpanEntry(WindowEntry):
-    """A window that is so long, side by side with the next."""
+    """A window of this length, side by side with the next."""
 
     model_config = _needing("windowSpan", "aggregateDefinition")
 
 
 class SlidingEntry(WindowEntry):
-    """A window that is so long, and overlaps the next."""
+    """A window of this length, which overlaps the next."""
 
     model_config = _needing("windowSpan", "slideBy", "aggregateDefinition")
 

@@ -91,7 +91,7 @@ class _Reader:
             place = (*path, key)
             if key in items:
                 message = f"line {line}, {key}: is there twice, first on line {self.lines[place]}."
-                raise InvalidArgumentError(f"{message} Allowed: each key once. Try: leave one out.")
+                raise InvalidArgumentError(f"{message} Allowed: each key once. Try: remove one.")
             self.lines[place] = line
             items[key] = self.value(value_node, place)
         return items
@@ -100,7 +100,7 @@ class _Reader:
         key = self._scalar(node) if isinstance(node, yaml.ScalarNode) else None
         if isinstance(key, str):
             return key
-        message = f"line {node.start_mark.line + 1}: a key is no text. Allowed: names, such as"
+        message = f"line {node.start_mark.line + 1}: a key is not text. Allowed: names, such as"
         raise ArgumentTypeError(f"{message} windowSpan. Try: quotes around it.")
 
 

@@ -4,7 +4,7 @@ import java.nio.file.Files
 import java.time.Duration
 
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
-import org.apache.spark.sql.eventtide.{Plans, TestQuery}
+import org.apache.spark.sql.eventtide.{SparkInternals, TestQuery}
 import org.apache.spark.sql.functions.{col, expr, upper, window}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{DataFrame, Row}
@@ -40,14 +40,14 @@ class EventtideSuite extends AnyFunSuite with LocalSession {
       feed(script, query, rows((1, "a"), (13, "a"), (12, "b")))
       assert(query.newResults().collect().toSeq == Seq(Row(1L)) && query.watermarkMs == 10000)
       query.setClock(15000)
-      query.settle()
+      query.awaitIdle()
       assert(query.newResults().collect().toSeq == Seq(Row(2L)) && query.watermarkMs == 20000)
     } finally query.stop()
   }
 
   private def feed(script: TestSource, query: TestQuery, batch: DataFrame): Unit = {
     script.add(batch.asInstanceOf[org.apache.spark.sql.classic.DataFrame])
-    query.settle()
+    query.awaitIdle()
   }
 
   private def newFolder(): String = Files.createTempDirectory("checkpoint").toString
@@ -72,7 +72,7 @@ class EventtideSuite extends AnyFunSuite with LocalSession {
     val kafka = stream(script).queryExecution.analyzed.transform { case r: StreamingRelationV2 =>
       r.copy(sourceName = "kafka")
     }
-    val frame = Plans.dataFrame(spark, kafka)
+    val frame = SparkInternals.dataFrame(spark, kafka)
     Seq(frame, frame.select("partition", "ts"), frame.select("ts")).foreach { kept =>
       val watermarked = Eventtide.withWatermark(kept, "ts", lull)
       assert(watermarked.columns.toSeq == kept.columns.toSeq)

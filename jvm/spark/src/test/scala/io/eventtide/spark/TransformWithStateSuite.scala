@@ -81,10 +81,10 @@ class TransformWithStateSuite extends AnyFunSuite with LocalSession {
         .createDataFrame(Seq((1L, "a"), (3L, "a"), (4L, "b")))
         .selectExpr("timestamp_seconds(_1) as ts", "_2 as device")
       script.add(rows.asInstanceOf[classic.DataFrame])
-      query.settle()
+      query.awaitIdle()
       assert(query.newResults().collect().isEmpty && query.watermarkMs == 2000)
       query.setClock(15000)
-      query.settle()
+      query.awaitIdle()
       assert(query.newResults().collect().toSeq == Seq(Row("a", 2L)) && query.watermarkMs == 12000)
     } finally query.stop()
   }

@@ -12,11 +12,11 @@ object Backlog {
   case object Empty extends Backlog(1)
 
   /** The source has unread rows, so a lack of rows does not mean that the substream is idle. */
-  case object Waiting extends Backlog(2)
+  case object Pending extends Backlog(2)
 
   private[watermark] def of(code: Int): Backlog = code match {
     case Empty.code => Empty
-    case Waiting.code => Waiting
+    case Pending.code => Pending
     case _ => Unknown
   }
 }

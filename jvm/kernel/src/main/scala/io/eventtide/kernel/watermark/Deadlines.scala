@@ -20,13 +20,13 @@ final class Deadlines {
 
   /** Adds a member that is at the target from `due` on and idle from `idle` on. */
   def add(due: Long, idle: Long): Unit = {
-    addLeft(due)
+    addRemoved(due)
     lastIdle = Math.max(lastIdle, idle)
     lastPass = Math.max(lastPass, Math.min(due, idle))
   }
 
   /** Adds a removed member: it holds nothing back, but the watermark it reached can be released. */
-  def addLeft(due: Long): Unit = firstDue = Math.min(firstDue, due)
+  def addRemoved(due: Long): Unit = firstDue = Math.min(firstDue, due)
 
   /** The clock value from which on all members are idle. */
   def idle: Option[Long] = Option.when(lastIdle < Never)(lastIdle)

@@ -52,51 +52,51 @@ object EmitEvery extends ThrottleFactory {
   *   - '''Edges:''' an ideal that is offered exactly at an instant is emitted there, unless that
   *     instant has already emitted. If no call comes at the instant, the first call after it emits
   *     the ideal of that call. With fewer calls than instants, every second call emits.
-  *   - '''Restart:''' format 1 of `BaseThrottle`, then waiting, instant.
+  *   - '''Restart:''' format 1 of `BaseThrottle`, then pending, instant.
   */
 private[watermark] final class IntervalThrottle(timer: Frame) extends BaseThrottle {
-  private var waiting = false // a higher ideal was offered and waits for `instant`
+  private var isPending = false // a higher ideal was offered and waits for `instant`
   private var instant = Long.MinValue // nothing is emitted before it
 
   def offer(now: Long, ideal: Long): Boolean = {
     val higher = !known || ideal > emitted
-    if (higher && !waiting) await(now)
-    higher && now >= instant && fire(now, ideal)
+    if (higher && !isPending) schedule(now)
+    higher && now >= instant && emitNow(now, ideal)
   }
 
   override def notBefore: Long = instant
 
   override def dueFrom(reached: Long): Long =
-    Math.max(if (waiting) reached else timer.ceiling(reached), instant)
+    Math.max(if (isPending) reached else timer.ceiling(reached), instant)
 
   protected def idealFor(value: Long): Long = value
 
   protected def idealAbove(last: Long): Long = Clamped.add(last, 1)
 
   override protected def saveMore(out: DataOutput): Unit = {
-    out.writeBoolean(waiting)
+    out.writeBoolean(isPending)
     out.writeLong(instant)
   }
 
   override protected def restoreMore(in: DataInput): Unit = {
-    waiting = in.readBoolean()
+    isPending = in.readBoolean()
     instant = timer.ceiling(in.readLong()) // the interval may have changed
   }
 
   override protected def raised(now: Long): Unit = nextAfter(now)
 
-  private def await(now: Long): Unit = {
-    waiting = true
+  private def schedule(now: Long): Unit = {
+    isPending = true
     instant = Math.max(instant, timer.ceiling(now))
   }
 
-  private def fire(now: Long, ideal: Long): Boolean = {
+  private def emitNow(now: Long, ideal: Long): Boolean = {
     nextAfter(now)
     emit(ideal)
   }
 
   private def nextAfter(now: Long): Unit = {
-    waiting = false
+    isPending = false
     instant = timer.higher(now)
   }
 }

@@ -39,7 +39,7 @@ final case class LimitingLagAndDelay(
 
   override def movesWithClock: Boolean = true
 
-  override def measuresSilence: Boolean = true
+  override def measuresIdleness: Boolean = true
 
   def create(): WatermarkPolicy = new LagAndDelayPolicy(lag, maxDelay, samples)
 }

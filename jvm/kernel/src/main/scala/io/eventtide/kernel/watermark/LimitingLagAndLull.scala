@@ -30,7 +30,7 @@ final case class LimitingLagAndLull(override val lag: Long, maxLull: Long) exten
 
   override def movesWithClock: Boolean = true
 
-  override def measuresSilence: Boolean = true
+  override def measuresIdleness: Boolean = true
 
   def create(): WatermarkPolicy = new LagAndLullPolicy(lag, maxLull)
 }

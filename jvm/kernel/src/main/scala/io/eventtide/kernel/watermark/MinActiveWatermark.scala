@@ -15,12 +15,12 @@ private[watermark] final class MinActiveWatermark {
   private var any = false // a substream has a watermark, or a removed one had
   private var highest = Long.MinValue // not read while `any` is false
 
-  def clear(left: MonotonicMax): Unit = {
+  def clear(highestRemoved: MonotonicMax): Unit = {
     activeOnes = 0
     complete = true
     lowest = Long.MaxValue
-    any = left.known
-    highest = if (left.known) left.value else Long.MinValue
+    any = highestRemoved.known
+    highest = if (highestRemoved.known) highestRemoved.value else Long.MinValue
   }
 
   def add(substream: Substream): Unit =

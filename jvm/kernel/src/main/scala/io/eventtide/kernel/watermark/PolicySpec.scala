@@ -29,7 +29,7 @@ trait PolicySpec extends Serializable {
   /** Whether it measures the time since the last rows, which is meaningless while rows wait to be
     * read.
     */
-  def measuresSilence: Boolean = children.exists(_.measuresSilence)
+  def measuresIdleness: Boolean = children.exists(_.measuresIdleness)
 
   /** Whether the lowest time of a batch affects the watermark. */
   def usesLowest: Boolean = children.exists(_.usesLowest)

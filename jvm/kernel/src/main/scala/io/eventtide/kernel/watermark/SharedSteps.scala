@@ -9,8 +9,8 @@ import java.util.Arrays
   * The clock moves every substream, and a cap may hold any of them back. Saving these steps once
   * for all substreams means that only substreams with rows need to be saved.
   *
-  *   - '''Guarantee:''' a substream without other changes is restored to the same state. A look is
-  *     omitted if a later look supersedes it, with a later clock and an equal or higher cap.
+  *   - '''Guarantee:''' a substream without other changes is restored to the same state. A clock
+  *     step is omitted if a later one supersedes it, with a later clock and an equal or higher cap.
   *   - '''Units:''' the clock is in its unit, the cap in the unit of event times.
   *   - '''Edges:''' nothing is recorded before the first save, because there is no saved substream
   *     to replay it on.
@@ -24,38 +24,38 @@ private[watermark] final class SharedSteps {
   private var firsts = new Array[Long](4)
   private var seconds = new Array[Long](4)
   private var numbers = new Array[Int](4)
-  private var noted = 0 // steps recorded so far; gives each step a unique number
+  private var recorded = 0 // steps recorded so far; gives each step a unique number
   private var used = 0
-  private var notes = false
+  private var isRecording = false
 
   /** Records that every substream followed the clock, under a cap. */
-  def looked(clock: Long, cap: Long): Unit = if (notes) {
-    while (used > 0 && kinds(used - 1) == Look && seconds(used - 1) <= cap) used -= 1
-    add(Look, clock, cap)
+  def clockApplied(clock: Long, cap: Long): Unit = if (isRecording) {
+    while (used > 0 && kinds(used - 1) == ClockApplied && seconds(used - 1) <= cap) used -= 1
+    add(ClockApplied, clock, cap)
   }
 
   /** Records that the clock moved and that the time does not count. */
-  def skipped(from: Long, to: Long): Unit = if (notes) {
+  def skipped(from: Long, to: Long): Unit = if (isRecording) {
     if (used > 0 && kinds(used - 1) == Skip && seconds(used - 1) == from) seconds(used - 1) = to
     else add(Skip, from, to)
   }
 
   /** Drops the steps, because the saved substreams include them. */
   def clear(): Unit = {
-    notes = true
+    isRecording = true
     used = 0
   }
 
   /** The number of steps recorded so far. */
-  def count: Int = noted
+  def count: Int = recorded
 
   /** Adds the steps that were saved with a record. */
   def read(in: DataInput): Unit = {
-    notes = true
+    isRecording = true
     for (_ <- 0 until in.readInt()) {
       val kind = in.readByte()
       val (first, second) = (in.readLong(), in.readLong())
-      if (kind == Look) looked(first, second) else add(Skip, first, second)
+      if (kind == ClockApplied) clockApplied(first, second) else add(Skip, first, second)
     }
   }
 
@@ -69,7 +69,7 @@ private[watermark] final class SharedSteps {
   }
 
   private def redo(step: Int, one: Substream): Unit =
-    if (kinds(step) == Look) one.look(firsts(step), seconds(step))
+    if (kinds(step) == ClockApplied) one.applyClock(firsts(step), seconds(step))
     else one.skip(firsts(step), seconds(step))
 
   def save(out: DataOutput): Unit = {
@@ -86,8 +86,8 @@ private[watermark] final class SharedSteps {
     kinds(used) = kind
     firsts(used) = first
     seconds(used) = second
-    noted += 1
-    numbers(used) = noted
+    recorded += 1
+    numbers(used) = recorded
     used += 1
   }
 
@@ -100,6 +100,6 @@ private[watermark] final class SharedSteps {
 }
 
 private[watermark] object SharedSteps {
-  private val Look: Byte = 0
+  private val ClockApplied: Byte = 0
   private val Skip: Byte = 1
 }

@@ -15,15 +15,15 @@ import io.eventtide.kernel.time.Clamped
   *   - '''Restart:''' a record is saved if the substream is `touched` by a change that affects it
   *     alone; changes that affect all substreams are in `SharedSteps`.
   *
-  * @param quietFrom clock value at its declaration
-  * @param measuresSilence whether the policy measures silence
+  * @param declaredAt clock value at its declaration
+  * @param measuresIdleness whether the policy measures idleness
   * @param changed buffer that a touched substream adds itself to
   */
 private[watermark] final class Substream(
-    private var ownName: String,
+    private var currentName: String,
     val policy: WatermarkPolicy,
-    quietFrom: Long,
-    measuresSilence: Boolean,
+    declaredAt: Long,
+    measuresIdleness: Boolean,
     changed: mutable.Buffer[Substream]
 ) {
   private var hasWatermark = false
@@ -31,17 +31,18 @@ private[watermark] final class Substream(
   private var current = Long.MinValue // not read while `hasWatermark` is false
   private var topSeen = Long.MinValue // not read while `rowsSeen` is zero
   private var rowsSeen = 0L
-  private var quiet = quietFrom // the clock at the last row, or at the declaration
-  private var skipped = 0L // the part of the time since `quiet` that does not count
+  private var inactiveFrom = declaredAt // the clock at the last row, or at the declaration
+  private var skipped = 0L // the part of the time since `inactiveFrom` that does not count
   private var isBehind = true // also true before the first call of its policy
-  private var isAsked = false // whether its policy was called; it may store its first clock value
-  private var unread: Backlog = Backlog.Unknown
+  private var hasCalledPolicy =
+    false // whether its policy was called; it may store its first clock value
+  private var currentBacklog: Backlog = Backlog.Unknown
 
   /** Whether it is idle and left out of the minimum. */
   var idle: Boolean = false
 
   /** Whether it is active and below the next target; maintained by `WatermarkEmitter`. */
-  var holds: Boolean = true
+  var isBlocking: Boolean = true
 
   /** The number of `SharedSteps` that its record includes; read only during a restore. */
   var stepsBefore: Int = 0
@@ -57,12 +58,12 @@ private[watermark] final class Substream(
   }
 
   /** Marks it as saved, or as removed. */
-  def settle(): Unit = isTouched = false
+  def markSaved(): Unit = isTouched = false
 
-  def name: String = ownName
+  def name: String = currentName
 
   def rename(to: String): Unit = {
-    ownName = to
+    currentName = to
     touch()
   }
 
@@ -75,33 +76,33 @@ private[watermark] final class Substream(
 
   def top: Long = topSeen
 
-  def quietSince: Long = quiet
+  def inactiveSince: Long = inactiveFrom
 
   def behind: Boolean = isBehind
 
-  def backlog: Backlog = unread
+  def backlog: Backlog = currentBacklog
 
   /** Sets the backlog that its source reports; returns true if it changed. */
-  def tell(backlog: Backlog): Boolean = {
-    val isNew = backlog != unread
+  def updateBacklog(backlog: Backlog): Boolean = {
+    val isNew = backlog != currentBacklog
     isBehind |= isPaused && isNew // the ticks of the pause did not reach its policy
-    unread = backlog
+    currentBacklog = backlog
     if (isNew) touch()
     isNew
   }
 
-  /** Whether ticks do not move it, because it has a backlog and its policy measures silence. */
-  def isPaused: Boolean = measuresSilence && unread == Backlog.Waiting
+  /** Whether ticks do not move it, because it has a backlog and its policy measures idleness. */
+  def isPaused: Boolean = measuresIdleness && currentBacklog == Backlog.Pending
 
-  /** Whether silence until `now` would advance its watermark. */
-  def isMovedBySilence(now: Long): Boolean =
-    measuresSilence && hasWatermark && unread != Backlog.Waiting &&
+  /** Whether no rows until `now` would advance its watermark. */
+  def isMovedByIdleness(now: Long): Boolean =
+    measuresIdleness && hasWatermark && currentBacklog != Backlog.Pending &&
       policy.dueAt(Clamped.add(current, 1)) <= now
 
   /** Makes it active again; its idle timeout starts at `now`. */
   def restart(now: Long): Unit = {
     idle = false
-    quiet = now
+    inactiveFrom = now
     skipped = 0
     touch()
   }
@@ -116,44 +117,44 @@ private[watermark] final class Substream(
   def firstRowFor(target: Long): Long = {
     val needed = policy.firstRowFor(target)
     if (idle || !hasWatermark || needed == Long.MinValue) Long.MinValue
-    else if (!holds) Long.MaxValue
+    else if (!isBlocking) Long.MaxValue
     else if (policy.known && policy.watermark >= target) target
     else Math.max(needed, target)
   }
 
   /** The clock value from which on it is idle, if no row comes; `Long.MaxValue` for never. */
   def idleAt(timeout: Long): Long =
-    if (unread == Backlog.Waiting) Long.MaxValue
-    else Clamped.add(Clamped.add(quiet, skipped), timeout)
+    if (currentBacklog == Backlog.Pending) Long.MaxValue
+    else Clamped.add(Clamped.add(inactiveFrom, skipped), timeout)
 
   /** Applies one row; the watermark rises to the policy's, but not above `cap`. */
   def observe(now: Long, ts: Long, cap: Long): Unit = {
     policy.observe(now, ts)
-    live(now, ts, 1)
-    comeUp(cap)
+    recordRows(now, ts, 1)
+    followPolicy(cap)
   }
 
   /** Applies deferred rows: their highest time, their number and the clock at the last one. */
-  def observePostponed(now: Long, top: Long, rows: Long): Unit = {
+  def observeDeferred(now: Long, top: Long, rows: Long): Unit = {
     policy.observe(now, top)
-    live(now, top, rows)
-    comeUp(top)
+    recordRows(now, top, rows)
+    followPolicy(top)
   }
 
   /** Applies the rows of a batch. */
   def observe(now: Long, rows: SubstreamRows, cap: Long): Unit = {
     policy.observe(now, rows.maxTs, rows.minTs)
-    live(now, rows.maxTs, rows.count)
-    comeUp(cap)
+    recordRows(now, rows.maxTs, rows.count)
+    followPolicy(cap)
   }
 
   /** Moves the clock; the watermark rises to the policy's, but not above `cap`. Has no effect on a
     * paused substream.
     */
-  def look(now: Long, cap: Long): Unit = if (!isPaused) {
-    ask()
+  def applyClock(now: Long, cap: Long): Unit = if (!isPaused) {
+    markPolicyCalled()
     policy.tick(now)
-    comeUp(cap)
+    followPolicy(cap)
     isBehind = policy.known && current < policy.watermark
   }
 
@@ -169,9 +170,9 @@ private[watermark] final class Substream(
 
   /** Moves the clock from `from` to `to`; the time between does not count. */
   def skip(from: Long, to: Long): Unit = {
-    ask()
+    markPolicyCalled()
     policy.skip(to)
-    skipped = Clamped.add(skipped, Math.max(0, Clamped.subtract(to, Math.max(from, quiet))))
+    skipped = Clamped.add(skipped, Math.max(0, Clamped.subtract(to, Math.max(from, inactiveFrom))))
   }
 
   /** Raises the watermark to a value that was reached elsewhere. */
@@ -184,7 +185,7 @@ private[watermark] final class Substream(
   /** After a restore: applies to the watermark the ticks since the record was saved. */
   def catchUp(now: Long): Unit = if (!isBehind) {
     policy.tick(now)
-    comeUp(Long.MaxValue)
+    followPolicy(Long.MaxValue)
   }
 
   def save(out: DataOutput): Unit = {
@@ -192,43 +193,43 @@ private[watermark] final class Substream(
     out.writeLong(current)
     out.writeLong(topSeen)
     out.writeLong(rowsSeen)
-    out.writeLong(quiet)
+    out.writeLong(inactiveFrom)
     out.writeLong(skipped)
     policy.save(out)
   }
 
   private def flags: Int = (if (hasWatermark) 1 else 0) | (if (isBehind) 2 else 0) |
-    (if (isAsked) 4 else 0) | unread.code << 3
+    (if (hasCalledPolicy) 4 else 0) | currentBacklog.code << 3
 
   def restore(in: DataInput): Unit = {
     val flags = in.readUnsignedByte()
     hasWatermark = (flags & 1) != 0
     isBehind = (flags & 2) != 0
-    isAsked = (flags & 4) != 0
-    unread = Backlog.of(flags >> 3)
+    hasCalledPolicy = (flags & 4) != 0
+    currentBacklog = Backlog.of(flags >> 3)
     current = in.readLong()
     topSeen = in.readLong()
     rowsSeen = in.readLong()
-    quiet = in.readLong()
+    inactiveFrom = in.readLong()
     skipped = in.readLong()
     policy.restore(in)
   }
 
-  private def ask(): Unit = if (!isAsked) {
-    isAsked = true
+  private def markPolicyCalled(): Unit = if (!hasCalledPolicy) {
+    hasCalledPolicy = true
     touch()
   }
 
-  private def live(now: Long, ts: Long, rows: Long): Unit = {
+  private def recordRows(now: Long, ts: Long, rows: Long): Unit = {
     topSeen = Math.max(topSeen, ts)
     rowsSeen += rows
-    quiet = Math.max(quiet, now) // it may have been declared at a later clock value
+    inactiveFrom = Math.max(inactiveFrom, now) // it may have been declared at a later clock value
     if (skipped != 0) skipped = 0 // a predictable branch is cheaper than a store
     touch()
-    if (!isAsked) isAsked = true
+    if (!hasCalledPolicy) hasCalledPolicy = true
   }
 
-  private def comeUp(cap: Long): Unit = if (policy.known) {
+  private def followPolicy(cap: Long): Unit = if (policy.known) {
     val next = Math.min(policy.watermark, cap)
     current = Math.max(current, next)
     if (!hasWatermark) hasWatermark = true

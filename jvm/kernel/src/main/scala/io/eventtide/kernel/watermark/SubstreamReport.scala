@@ -10,30 +10,30 @@ package io.eventtide.kernel.watermark
 final case class SubstreamRows(index: Int, maxTs: Long, minTs: Long, count: Long)
 
 /** The status of all substreams together. */
-sealed abstract class Status(val name: String) {
+sealed abstract class WatermarkStatus(val name: String) {
   override def toString: String = name
 }
 
-object Status {
+object WatermarkStatus {
 
   /** Substreams are active, but nothing was emitted yet. */
-  case object Unknown extends Status("unknown")
+  case object Unknown extends WatermarkStatus("unknown")
 
   /** There is a watermark, and substreams are active. */
-  case object Value extends Status("value")
+  case object Value extends WatermarkStatus("value")
 
   /** No substream is active, or no substream exists. */
-  case object Idle extends Status("idle")
+  case object Idle extends WatermarkStatus("idle")
 }
 
 /** Whether a substream is active or idle, and the reason. */
-sealed abstract class Activity(val name: String, val why: String) {
+sealed abstract class Activity(val name: String, val reason: String) {
   override def toString: String = name
 
   /** Whether the substream is left out of the minimum, so that it does not hold the watermark back.
     */
   def isIdle: Boolean = this match {
-    case Activity.Silent | Activity.CaughtUp | Activity.NeverSeen => true
+    case Activity.TimedOut | Activity.CaughtUp | Activity.NeverSeen => true
     case Activity.Active | Activity.Backlogged | Activity.Expected => false
   }
 }
@@ -45,7 +45,7 @@ object Activity {
 
   case object Backlogged extends Activity("active", "its source has rows of it that were not read")
 
-  case object Silent extends Activity("idle", "no row for the idle timeout: left out")
+  case object TimedOut extends Activity("idle", "no row for the idle timeout: left out")
 
   case object CaughtUp
       extends Activity("idle", "no row for the idle timeout, and its source has none: left out")
@@ -84,19 +84,19 @@ private[watermark] object SubstreamReport {
       substream.name,
       Option.when(seen)(substream.top),
       Option.when(substream.known)(substream.watermark),
-      Option.when(seen)(substream.quietSince),
+      Option.when(seen)(substream.inactiveSince),
       substream.rows,
       activity(substream, seen),
-      if (substream.idle) substream.idleAt(timeout.getOrElse(0)) else substream.quietSince,
+      if (substream.idle) substream.idleAt(timeout.getOrElse(0)) else substream.inactiveSince,
       substream.backlog
     )
   }
 
   private def activity(substream: Substream, seen: Boolean): Activity =
     (substream.idle, substream.backlog) match {
-      case (false, Backlog.Waiting) => Activity.Backlogged
+      case (false, Backlog.Pending) => Activity.Backlogged
       case (false, _) => if (seen) Activity.Active else Activity.Expected
       case (true, Backlog.Empty) if seen => Activity.CaughtUp
-      case (true, _) => if (seen) Activity.Silent else Activity.NeverSeen
+      case (true, _) => if (seen) Activity.TimedOut else Activity.NeverSeen
     }
 }

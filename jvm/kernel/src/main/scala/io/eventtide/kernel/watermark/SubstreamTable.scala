@@ -18,7 +18,7 @@ import io.eventtide.kernel.{InvalidArgument, SavedText}
   */
 private[watermark] final class SubstreamTable(
     spec: PolicySpec,
-    postponed: DeferredUpdates
+    deferred: DeferredUpdates
 ) {
   private var members = new Array[Substream](16)
   private var used = 0
@@ -27,31 +27,31 @@ private[watermark] final class SubstreamTable(
   private val removed = mutable.LinkedHashSet.empty[String] // since the last save
 
   /** The highest watermark of the removed substreams. */
-  val left: MonotonicMax = new MonotonicMax
+  val highestRemoved: MonotonicMax = new MonotonicMax
 
   def size: Int = used
 
   /** The substream at `index`, after its deferred rows have been applied. */
   def apply(index: Int): Substream = {
     val substream = members(Objects.checkIndex(index, used))
-    if (postponed.count(index) > 0) tell(index, substream)
+    if (deferred.count(index) > 0) applyDeferred(index, substream)
     substream
   }
 
   /** Makes room for deferred rows. */
-  def postpone(): Unit = postponed.reach(members.length)
+  def reserveDeferred(): Unit = deferred.ensureCapacity(members.length)
 
   /** Defers the rows of a substream that cannot take it to `target`. */
-  def wakeAt(index: Int, target: Long): Unit =
-    postponed.wake(index, members(index).firstRowFor(target))
+  def deferUntil(index: Int, target: Long): Unit =
+    deferred.setThreshold(index, members(index).firstRowFor(target))
 
   def indexOf(name: String): Option[Int] = indexes.get(name)
 
-  def append(name: String, quietFrom: Long): Int = {
+  def append(name: String, declaredAt: Long): Int = {
     if (indexes.contains(name)) throw new InvalidArgument("substream", name, "declared once")
     if (used == members.length) grow()
-    members(used) = newSubstream(name, quietFrom)
-    postponed.begin(used)
+    members(used) = newSubstream(name, declaredAt)
+    deferred.reset(used)
     members(used).touch()
     indexes(name) = used
     used += 1
@@ -60,22 +60,22 @@ private[watermark] final class SubstreamTable(
 
   def remove(index: Int): Unit = {
     val gone = apply(index)
-    if (gone.known) { val _ = left.raise(gone.watermark) }
+    if (gone.known) { val _ = highestRemoved.raise(gone.watermark) }
     used -= 1
     System.arraycopy(members, index + 1, members, index, used - index)
-    postponed.remove(index, used + 1)
+    deferred.remove(index, used + 1)
     members(used) = null // for the garbage collector
     indexes.remove(gone.name)
     for (i <- index until used) indexes(members(i).name) = i
-    gone.settle()
+    gone.markSaved()
     removed += gone.name
   }
 
   /** Removes all matching substreams in one pass; the others keep their order. */
   def removeAll(isGone: Substream => Boolean): Unit = {
     iterator.filter(isGone).foreach { one =>
-      if (one.known) { val _ = left.raise(one.watermark) }
-      one.settle()
+      if (one.known) { val _ = highestRemoved.raise(one.watermark) }
+      one.markSaved()
       removed += one.name
     }
     drop(isGone)
@@ -91,7 +91,7 @@ private[watermark] final class SubstreamTable(
         if (kept < i) { members(kept) = one; indexes(one.name) = kept }
         kept += 1
       }
-      postponed.begin(i)
+      deferred.reset(i)
     }
     for (i <- kept until used) members(i) = null // for the garbage collector
     used = kept
@@ -110,22 +110,22 @@ private[watermark] final class SubstreamTable(
 
   /** Saves, and marks all changes as saved. */
   def save(out: DataOutput, whole: Boolean): Unit = {
-    tellPostponed()
+    applyAllDeferred()
     write(out, whole)
-    settle()
+    markSaved()
   }
 
-  private def tellPostponed(): Unit =
-    for (i <- 0 until used if postponed.count(i) > 0) tell(i, members(i))
+  private def applyAllDeferred(): Unit =
+    for (i <- 0 until used if deferred.count(i) > 0) applyDeferred(i, members(i))
 
-  private def settle(): Unit = {
-    changed.foreach(_.settle())
+  private def markSaved(): Unit = {
+    changed.foreach(_.markSaved())
     changed.clear()
     removed.clear()
   }
 
   private def write(out: DataOutput, whole: Boolean): Unit = {
-    left.save(out)
+    highestRemoved.save(out)
     val gone = if (whole) Nil else removed.toSeq
     out.writeInt(gone.size)
     gone.foreach(SavedText.write(out, _))
@@ -142,22 +142,22 @@ private[watermark] final class SubstreamTable(
     * of `SharedSteps` before the record.
     */
   def restore(in: DataInput, stepsBefore: Int): Unit = {
-    val savedLeft = new MonotonicMax
-    savedLeft.restore(in)
+    val savedHighest = new MonotonicMax
+    savedHighest.restore(in)
     val gone = Set.fill(in.readInt())(SavedText.read(in))
-    if (gone.nonEmpty) drop(one => gone(one.name)) // `left` includes their watermarks
+    if (gone.nonEmpty) drop(one => gone(one.name)) // `highestRemoved` includes their watermarks
     for (_ <- 0 until in.readInt()) read(in).stepsBefore = stepsBefore
-    if (savedLeft.known) { val _ = left.raise(savedLeft.value) }
-    settle()
+    if (savedHighest.known) { val _ = highestRemoved.raise(savedHighest.value) }
+    markSaved()
   }
 
-  private def tell(index: Int, substream: Substream): Unit = {
-    substream.observePostponed(postponed.last(index), postponed.top(index), postponed.count(index))
-    postponed.told(index)
+  private def applyDeferred(index: Int, substream: Substream): Unit = {
+    substream.observeDeferred(deferred.last(index), deferred.top(index), deferred.count(index))
+    deferred.clear(index)
   }
 
-  private def newSubstream(name: String, quietFrom: Long) =
-    new Substream(name, spec.create(), quietFrom, spec.measuresSilence, changed)
+  private def newSubstream(name: String, declaredAt: Long) =
+    new Substream(name, spec.create(), declaredAt, spec.measuresIdleness, changed)
 
   private def grow(): Unit = members = Arrays.copyOf(members, used * 2)
 
@@ -171,7 +171,7 @@ private[watermark] final class SubstreamTable(
     val name = SavedText.read(in)
     val index = indexOf(name).getOrElse(append(name, 0))
     members(index) = newSubstream(name, 0)
-    postponed.begin(index)
+    deferred.reset(index)
     members(index).restore(in)
     members(index)
   }

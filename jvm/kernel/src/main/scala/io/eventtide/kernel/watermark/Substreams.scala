@@ -15,13 +15,13 @@ import io.eventtide.kernel.{
 /** Combines the substreams' watermarks: each substream has a policy instance, and the lowest active
   * watermark counts.
   *
-  *   - '''Guarantee:''' the emitted watermark never goes back. A substream that joins or becomes
+  *   - '''Guarantee:''' the emitted watermark never goes back. A substream that is added or becomes
   *     active again holds the others back, but lowers nothing. After rows, no substream's new
   *     watermark is above the highest time among them; after a tick there is no such cap.
   *   - '''Units:''' event times and the clock share one unit, the unit of the policy's parameters.
   *   - '''Edges:''' a substream is idle from `last row + timeout` on, inclusive, and is left out. A
   *     substream with a backlog is never idle, because its rows may just not have been read. If the
-  *     policy measures silence, ticks do not move a substream with a backlog. The time until its
+  *     policy measures idleness, ticks do not move a substream with a backlog. The time until its
   *     next batch does not count if it still has a backlog then. When the last active substream
   *     goes idle, the highest watermark of any substream so far is released. Without substreams the
   *     status is `Idle`. A declared substream holds the others back until it has a row or is idle.
@@ -51,20 +51,20 @@ final class Substreams(
     throw new InvalidArgument(Substreams.Ttl.name, most, least)
   }
 
-  private val clockwork = spec.movesWithClock
-  private val forgetting = Frame(Math.max(1, ttl.getOrElse(1L) / 16))
+  private val movesWithClock = spec.movesWithClock
+  private val ttlGrid = Frame(Math.max(1, ttl.getOrElse(1L) / 16))
   private val timeout = idleTimeout.getOrElse(Long.MaxValue)
-  private val postponed = new DeferredUpdates
-  private val table = new SubstreamTable(spec, postponed)
+  private val deferred = new DeferredUpdates
+  private val table = new SubstreamTable(spec, deferred)
   private val steps = new SharedSteps
-  private val gate = new WatermarkEmitter(table, ThrottleSpec.chain(throttles, grain), timeout)
+  private val emitter = new WatermarkEmitter(table, ThrottleSpec.chain(throttles, grain), timeout)
   private var started = false
   private var clock = Long.MinValue // before `started`, every clock value is later
   private var nextIdle = Long.MaxValue // no substream becomes idle before this
-  private var nextGone = Long.MaxValue // no substream is forgotten before this
+  private var nextExpiry = Long.MaxValue // no substream is forgotten before this
   private var anyBehind = false
   private var anyPaused = false
-  private var wakeAt = Long.MinValue // before this, the clock changes nothing
+  private var clockChangesAt = Long.MinValue // before this, the clock changes nothing
 
   def size: Int = table.size
 
@@ -73,20 +73,20 @@ final class Substreams(
   /** Adds a substream, which holds the others back; its idle timeout starts now. */
   def declare(name: String, now: Long): Int = {
     val index = table.append(name, Math.max(clock, now))
-    gate.join()
+    emitter.declared()
     nextIdle = Math.min(nextIdle, table(index).idleAt(timeout))
-    wakeAt = if (clockwork) Long.MinValue else Math.min(wakeAt, nextIdle)
+    clockChangesAt = if (movesWithClock) Long.MinValue else Math.min(clockChangesAt, nextIdle)
     index
   }
 
   /** Applies one row; returns true if `emitted` moved. */
   def observe(now: Long, index: Int, ts: Long): Boolean = {
     val at = Math.max(clock, now)
-    if (at >= wakeAt) observeAndLook(at, table(index), ts)
+    if (at >= clockChangesAt) observeAndApplyClock(at, table(index), ts)
     else {
-      gate.watch()
+      emitter.prepareForRows()
       if (at != clock) clock = at
-      !postponed.note(at, index, ts) && observeNow(at, index, ts)
+      !deferred.defer(at, index, ts) && observeNow(at, index, ts)
     }
   }
 
@@ -100,16 +100,16 @@ final class Substreams(
         table(of.index).observe(clock, of, cap)
         table(of.index).idle = false
       }
-      val moved = look(cap)
-      forget()
+      val moved = applyClock(cap)
+      removeExpired()
       moved
     }
 
   /** Moves the clock; returns true if `emitted` moved. */
   def tick(now: Long): Boolean = {
     advance(now)
-    val moved = clock >= wakeAt && look(Long.MaxValue)
-    forget()
+    val moved = clock >= clockChangesAt && applyClock(Long.MaxValue)
+    removeExpired()
     moved
   }
 
@@ -119,16 +119,16 @@ final class Substreams(
     advance(now)
     table.iterator.foreach(_.skip(from, clock))
     steps.skipped(from, clock)
-    disturb()
+    invalidate()
   }
 
   /** Sets the backlogs that the sources report; they count from the next rows or tick on. */
   def backlogs(of: Iterable[(Int, Backlog)]): Unit = {
-    val told = of.filter { case (index, backlog) => table(index).tell(backlog) }
-    if (told.nonEmpty) {
-      if (started) told.foreach { case (index, _) => judge(table(index)) }
+    val changed = of.filter { case (index, backlog) => table(index).updateBacklog(backlog) }
+    if (changed.nonEmpty) {
+      if (started) changed.foreach { case (index, _) => updateIdle(table(index)) }
       anyPaused = table.iterator.exists(_.isPaused)
-      disturb()
+      invalidate()
     }
   }
 
@@ -139,7 +139,7 @@ final class Substreams(
     table.rename(index, name)
     if (table(index).idle) {
       table(index).restart(Math.max(clock, now))
-      disturb()
+      invalidate()
     }
   }
 
@@ -150,54 +150,55 @@ final class Substreams(
   def remove(index: Int, now: Long, cap: Long = Long.MaxValue): Boolean = {
     advance(now)
     table.remove(index)
-    look(cap)
+    applyClock(cap)
   }
 
   /** Raises `emitted` to a watermark that was emitted elsewhere; an advance counts as emitted at
     * `now`.
     */
-  def raise(floor: Long, now: Long): Unit = gate.raise(floor, now)
+  def raise(floor: Long, now: Long): Unit = emitter.raise(floor, now)
 
   /** Raises a substream's watermark to one from elsewhere; once all have one, the lowest is
     * emitted.
     */
   def adopt(index: Int, watermark: Long): Unit = {
     table(index).raise(watermark)
-    if (table.iterator.forall(_.known)) gate.raise(table.iterator.map(_.watermark).min, clock)
-    gate.disturb()
+    if (table.iterator.forall(_.known)) emitter.raise(table.iterator.map(_.watermark).min, clock)
+    emitter.invalidate()
   }
 
-  def status: Status =
-    if (table.iterator.forall(_.idle)) Status.Idle
-    else if (gate.emitted.isDefined) Status.Value
-    else Status.Unknown
+  def status: WatermarkStatus =
+    if (table.iterator.forall(_.idle)) WatermarkStatus.Idle
+    else if (emitter.emitted.isDefined) WatermarkStatus.Value
+    else WatermarkStatus.Unknown
 
-  /** The combined watermark before the throttle. It may go back when a substream joins. */
-  def ideal: Option[Long] = gate.ideal
+  /** The combined watermark before the throttle. It may go back when a substream is added. */
+  def ideal: Option[Long] = emitter.ideal
 
   /** The watermark that the throttle has emitted. */
-  def emitted: Option[Long] = gate.emitted
+  def emitted: Option[Long] = emitter.emitted
 
   /** The earliest clock value at which, without more rows, `emitted` is at `target` or above.
     *
     * A value not above the clock means that it already is, or that a tick is enough. None means
     * never.
     */
-  def dueAt(target: Long): Option[Long] = gate.dueAt(target, clock)
+  def dueAt(target: Long): Option[Long] = emitter.dueAt(target, clock)
 
   /** The earliest clock value at which, without more rows, `emitted` would move at all.
     *
     * A value not above the clock means that a tick is enough; the same tick is not requested twice.
     */
-  def nextDue: Option[Long] = gate.nextDue(clock).filter(due => due > clock || wakeAt <= clock)
+  def nextDue: Option[Long] =
+    emitter.nextDue(clock).filter(due => due > clock || clockChangesAt <= clock)
 
-  /** Whether silence until `now` would make a substream idle or advance its watermark. */
-  def isSilenceUpTo(now: Long): Boolean = table.iterator.exists { one =>
-    !one.idle && (idleTimeout.exists(now >= one.idleAt(_)) || one.isMovedBySilence(now))
+  /** Whether no rows until `now` would make a substream idle or advance its watermark. */
+  def isMovedByIdleness(now: Long): Boolean = table.iterator.exists { one =>
+    !one.idle && (idleTimeout.exists(now >= one.idleAt(_)) || one.isMovedByIdleness(now))
   }
 
   /** The clock value at which, without more rows, all substreams are idle. */
-  def idleAt: Option[Long] = gate.idleAt(clock)
+  def idleAt: Option[Long] = emitter.idleAt(clock)
 
   /** Totals over all substreams, and reports of at most `most` of them.
     *
@@ -212,16 +213,19 @@ final class Substreams(
   def lookAhead(now: Long): LookedAhead = {
     val at = Math.max(clock, now)
     val ahead = new MinActiveWatermark
-    ahead.clear(table.left)
+    ahead.clear(table.highestRemoved)
     var i = 0
     while (i < table.size) {
       val one = table(i)
       val idle = one.idle || idleTimeout.isDefined && at >= one.idleAt(timeout)
-      if (clockwork) ahead.add(idle, one.knownAt(at), one.watermarkAt(at))
+      if (movesWithClock) ahead.add(idle, one.knownAt(at), one.watermarkAt(at))
       else ahead.add(idle, one.known, one.watermark)
       i += 1
     }
-    LookedAhead(ahead.active == 0, gate.emittedBy(at, ahead, ThrottleSpec.chain(throttles, grain)))
+    LookedAhead(
+      ahead.active == 0,
+      emitter.emittedBy(at, ahead, ThrottleSpec.chain(throttles, grain))
+    )
   }
 
   def saveWhole(out: DataOutput): Unit = save(out, whole = true)
@@ -235,13 +239,13 @@ final class Substreams(
     (whole +: changes).foreach(read(_, since))
     since.redo(table)
     steps.clear()
-    if (started) table.iterator.foreach(revive)
-    disturb()
+    if (started) table.iterator.foreach(resume)
+    invalidate()
   }
 
-  private def disturb(): Unit = {
-    gate.disturb()
-    wakeAt = Long.MinValue
+  private def invalidate(): Unit = {
+    emitter.invalidate()
+    clockChangesAt = Long.MinValue
   }
 
   // For a substream with more rows to be read, the time until these rows does not count.
@@ -261,84 +265,84 @@ final class Substreams(
 
   private def observeNow(now: Long, index: Int, ts: Long): Boolean = {
     val substream = table(index)
-    if (substream.idle) observeAndLook(now, substream, ts)
+    if (substream.idle) observeAndApplyClock(now, substream, ts)
     else {
       substream.observe(now, ts, ts)
-      gate.released(index, substream) && offer()
+      emitter.released(index, substream) && offer()
     }
   }
 
-  private def observeAndLook(now: Long, substream: Substream, ts: Long): Boolean = {
+  private def observeAndApplyClock(now: Long, substream: Substream, ts: Long): Boolean = {
     advanceByRows(now)
     substream.observe(clock, ts, ts)
     substream.idle = false
-    look(ts)
+    applyClock(ts)
   }
 
   /** Applies the clock to every substream, then offers the combined watermark. */
-  private def look(cap: Long): Boolean = {
+  private def applyClock(cap: Long): Boolean = {
     nextIdle = Long.MaxValue
-    nextGone = Long.MaxValue
+    nextExpiry = Long.MaxValue
     anyBehind = false
     anyPaused = false
-    if (clockwork) steps.looked(clock, cap)
-    gate.begin()
+    if (movesWithClock) steps.clockApplied(clock, cap)
+    emitter.begin()
     var i = 0
     while (i < table.size) {
       val substream = table(i)
-      lookAt(substream, cap)
-      gate.add(substream)
+      applyClock(substream, cap)
+      emitter.add(substream)
       i += 1
     }
-    val moved = gate.offerAdded(clock)
-    wakeAt = nextLook
+    val moved = emitter.offerAdded(clock)
+    clockChangesAt = nextClockChange
     moved
   }
 
-  private def lookAt(substream: Substream, cap: Long): Unit = {
+  private def applyClock(substream: Substream, cap: Long): Unit = {
     if (substream.isPaused) anyPaused = true
-    else if (clockwork) {
-      substream.look(clock, cap)
+    else if (movesWithClock) {
+      substream.applyClock(clock, cap)
       anyBehind |= substream.behind
     }
     if (idleTimeout.isDefined && !substream.idle) {
       val deadline = substream.idleAt(timeout)
       if (clock >= deadline) substream.idle = true else nextIdle = Math.min(nextIdle, deadline)
     }
-    if (substream.idle && ttl.isDefined) nextGone = Math.min(nextGone, forgottenAt(substream))
+    if (substream.idle && ttl.isDefined) nextExpiry = Math.min(nextExpiry, expiresAt(substream))
   }
 
   // An idle substream holds nothing back. The watermark of a forgotten substream still counts when
   // all are idle, but the clock no longer moves it.
-  private def forget(): Unit = if (nextGone < Long.MaxValue && clock >= nextGone) {
-    table.removeAll(one => one.idle && clock >= forgottenAt(one))
-    nextGone = table.iterator.filter(_.idle).map(forgottenAt).minOption.getOrElse(Long.MaxValue)
-    gate.disturb()
+  private def removeExpired(): Unit = if (nextExpiry < Long.MaxValue && clock >= nextExpiry) {
+    table.removeAll(one => one.idle && clock >= expiresAt(one))
+    nextExpiry = table.iterator.filter(_.idle).map(expiresAt).minOption.getOrElse(Long.MaxValue)
+    emitter.invalidate()
   }
 
-  // Rounded up to `forgetting`, so that the check is rare. A substream without rows is not
+  // Rounded up to `ttlGrid`, so that the check is rare. A substream without rows is not
   // forgotten.
-  private def forgottenAt(one: Substream): Long =
-    if (one.rows == 0) Long.MaxValue else forgetting.ceiling(one.idleAt(ttl.get))
+  private def expiresAt(one: Substream): Long =
+    if (one.rows == 0) Long.MaxValue else ttlGrid.ceiling(one.idleAt(ttl.get))
 
   private def offer(): Boolean = {
-    val moved = gate.offer(clock)
-    wakeAt = nextLook
+    val moved = emitter.offer(clock)
+    clockChangesAt = nextClockChange
     moved
   }
 
   /** The earliest clock value at which the clock alone can change something. */
-  private def nextLook: Long =
+  private def nextClockChange: Long =
     if (anyBehind || anyPaused) clock
-    else if (clockwork) Clamped.add(clock, 1)
-    else Math.min(nextIdle, gate.offerAgainAt(clock))
+    else if (movesWithClock) Clamped.add(clock, 1)
+    else Math.min(nextIdle, emitter.nextOfferAt(clock))
 
-  private def revive(substream: Substream): Unit = {
+  private def resume(substream: Substream): Unit = {
     if (substream.isPaused) anyPaused = true else substream.catchUp(clock)
-    judge(substream)
+    updateIdle(substream)
   }
 
-  private def judge(substream: Substream): Unit =
+  private def updateIdle(substream: Substream): Unit =
     substream.idle = idleTimeout.exists(clock >= substream.idleAt(_))
 
   private def throttleNames: String = throttles.map(_.name).mkString(", ")
@@ -350,7 +354,7 @@ final class Substreams(
     SavedText.write(out, throttleNames)
     out.writeBoolean(started)
     out.writeLong(clock)
-    gate.save(out)
+    emitter.save(out)
     steps.save(out)
     table.save(out, whole)
     steps.clear()
@@ -365,7 +369,7 @@ final class Substreams(
     val hasSameThrottles = SavedText.read(in) == throttleNames
     started = in.readBoolean()
     clock = in.readLong()
-    gate.restore(in, hasSameThrottles, clock)
+    emitter.restore(in, hasSameThrottles, clock)
     since.read(in)
     table.restore(in, since.count)
   }

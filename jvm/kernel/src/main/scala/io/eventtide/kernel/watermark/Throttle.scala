@@ -38,7 +38,7 @@ trait Throttle {
   def nextTarget: Long
 
   /** The lowest ideal that changes any state; lower ones need not be offered. */
-  def watched: Long = nextTarget
+  def lowestToOffer: Long = nextTarget
 
   /** The clock value before which nothing is emitted; `Long.MinValue` if there is no such limit. */
   def notBefore: Long = Long.MinValue

@@ -34,7 +34,7 @@ private[watermark] final class ThrottleChain(parts: Array[Throttle]) extends Thr
   def nextTarget: Long =
     parts.init.foldRight(last.nextTarget)((part, needed) => part.required(needed))
 
-  override def watched: Long = parts.head.watched
+  override def lowestToOffer: Long = parts.head.lowestToOffer
 
   override def notBefore: Long = parts.map(_.notBefore).max
 

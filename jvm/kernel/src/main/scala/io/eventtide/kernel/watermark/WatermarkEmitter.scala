@@ -22,9 +22,9 @@ private[watermark] final class WatermarkEmitter(
 ) {
   private val combination = new MinActiveWatermark
   private var isCombined = false // whether `combination` is up to date
-  private var isAimed = false // whether `target` and `holding` are up to date
+  private var isTargetCurrent = false // whether `target` and `blockingCount` are up to date
   private var target = Long.MinValue // the lowest ideal that needs to be offered
-  private var holding = 0 // active substreams below `target`
+  private var blockingCount = 0 // active substreams below `target`
 
   def ideal: Option[Long] = {
     if (!isCombined) combine()
@@ -33,31 +33,31 @@ private[watermark] final class WatermarkEmitter(
 
   def emitted: Option[Long] = Option.when(throttle.known)(throttle.emitted)
 
-  /** Adds a new substream, whose `holds` is initially true. */
-  def join(): Unit = {
-    holding += 1
+  /** Adds a new substream, whose `isBlocking` is initially true. */
+  def declared(): Unit = {
+    blockingCount += 1
     isCombined = false
   }
 
   /** Invalidates cached values after a change other than a row that `released` checks. */
-  def disturb(): Unit = {
+  def invalidate(): Unit = {
     isCombined = false
-    isAimed = false
+    isTargetCurrent = false
   }
 
   /** Prepares for single rows: finds the substreams that hold the next emission back. */
-  def watch(): Unit = {
+  def prepareForRows(): Unit = {
     isCombined = false
-    if (!isAimed) retarget()
+    if (!isTargetCurrent) retarget()
   }
 
   /** Whether this substream was the last that held the next emission back, and no longer does. */
   def released(index: Int, substream: Substream): Boolean =
-    substream.holds && substream.reached(target) && {
-      substream.holds = false
-      table.wakeAt(index, target)
-      holding -= 1
-      holding == 0
+    substream.isBlocking && substream.reached(target) && {
+      substream.isBlocking = false
+      table.deferUntil(index, target)
+      blockingCount -= 1
+      blockingCount == 0
     }
 
   /** Offers the combined watermark; returns true if `emitted` moved. */
@@ -67,45 +67,45 @@ private[watermark] final class WatermarkEmitter(
   }
 
   /** Begins a pass over all substreams; the caller adds each of them. */
-  def begin(): Unit = combination.clear(table.left)
+  def begin(): Unit = combination.clear(table.highestRemoved)
 
   def add(substream: Substream): Unit = combination.add(substream)
 
   /** Offers the combined watermark of the added substreams; returns true if `emitted` moved. */
   def offerAdded(clock: Long): Boolean = {
     isCombined = true
-    isAimed = false
+    isTargetCurrent = false
     combination.known && throttle.offer(clock, combination.value)
   }
 
   def raise(floor: Long, now: Long): Unit = {
     throttle.raise(floor, now)
-    isAimed = false
+    isTargetCurrent = false
   }
 
   // Finds the active substreams that hold the next emission back.
   private def retarget(): Unit = {
-    isAimed = true
-    table.postpone()
-    target = throttle.watched
-    holding = 0
+    isTargetCurrent = true
+    table.reserveDeferred()
+    target = throttle.lowestToOffer
+    blockingCount = 0
     var i = 0
     while (i < table.size) {
       val substream = table(i)
-      substream.holds = !substream.idle && !substream.reached(target)
-      if (substream.holds) holding += 1
-      table.wakeAt(i, target)
+      substream.isBlocking = !substream.idle && !substream.reached(target)
+      if (substream.isBlocking) blockingCount += 1
+      table.deferUntil(i, target)
       i += 1
     }
   }
 
-  /** The clock value at which a waiting ideal has to be offered again. */
-  def offerAgainAt(clock: Long): Long =
-    if (throttle.notBefore > clock && isFree) throttle.notBefore else Long.MaxValue
+  /** The clock value at which a pending ideal has to be offered again. */
+  def nextOfferAt(clock: Long): Long =
+    if (throttle.notBefore > clock && isUnblocked) throttle.notBefore else Long.MaxValue
 
-  private def isFree: Boolean = {
-    if (!isAimed) retarget()
-    holding == 0
+  private def isUnblocked: Boolean = {
+    if (!isTargetCurrent) retarget()
+    blockingCount == 0
   }
 
   /** The clock value at which `emitted` is at `value` or above, if no rows come. */
@@ -171,7 +171,7 @@ private[watermark] final class WatermarkEmitter(
 
   private def deadlines(ideal: Long, clock: Long): Deadlines = {
     val all = new Deadlines
-    if (table.left.known && table.left.value >= ideal) all.addLeft(clock)
+    if (table.highestRemoved.known && table.highestRemoved.value >= ideal) all.addRemoved(clock)
     var i = 0
     while (i < table.size) {
       val substream = table(i)

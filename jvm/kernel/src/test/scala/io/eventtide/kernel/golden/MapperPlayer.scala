@@ -35,7 +35,7 @@ final class MapperPlayer(config: GoldenArgs) extends GoldenPlayer {
 
   private def add(count: Int, now: Long): Unit = {
     for (_ <- 0 until count) { substreams.declare(s"p$declared", now); declared += 1 }
-    if (substreams.status != Status.Idle) saidIdle = false
+    if (substreams.status != WatermarkStatus.Idle) saidIdle = false
   }
 
   private def restore(partition: Int, watermark: Long): Unit =
@@ -51,7 +51,7 @@ final class MapperPlayer(config: GoldenArgs) extends GoldenPlayer {
 
   private def outputs(moved: Boolean): List[Any] = {
     val watermark = if (moved) List(List[Any]("wm", substreams.emitted.get)) else Nil
-    val idle = substreams.status == Status.Idle
+    val idle = substreams.status == WatermarkStatus.Idle
     val marker = if (idle && !saidIdle) List(List("idle")) else Nil
     saidIdle = idle
     watermark ++ marker

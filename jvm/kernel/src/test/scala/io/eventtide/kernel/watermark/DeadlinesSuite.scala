@@ -42,7 +42,7 @@ final class DeadlinesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("what a member that has left reached is released once all are idle") {
     val deadlines = new Deadlines
     deadlines.add(Never, 9)
-    deadlines.addLeft(2)
+    deadlines.addRemoved(2)
     assert(deadlines.earliest == Some(9))
   }
 

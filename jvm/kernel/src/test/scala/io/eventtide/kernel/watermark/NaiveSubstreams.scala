@@ -8,7 +8,7 @@ final class NaiveSubstreams(
     throttles: Seq[ThrottleSpec],
     idleTimeout: Option[Long]
 ) {
-  private final class One(val name: String, var quietSince: Long) {
+  private final class One(val name: String, var inactiveSince: Long) {
     val policy: WatermarkPolicy = spec.create()
     var watermark = Option.empty[Long]
     var idle = false
@@ -31,7 +31,7 @@ final class NaiveSubstreams(
     if (rows.nonEmpty) all.filter(isPaused).foreach(skip(_, from))
     rows.foreach { of =>
       all(of.index).policy.observe(clock, of.maxTs, of.minTs)
-      all(of.index).quietSince = Math.max(all(of.index).quietSince, clock)
+      all(of.index).inactiveSince = Math.max(all(of.index).inactiveSince, clock)
       all(of.index).idle = false
     }
     val fresh = rows.map(of => all(of.index))
@@ -48,7 +48,7 @@ final class NaiveSubstreams(
 
   private def skip(one: One, from: Long): Unit = {
     one.policy.skip(clock)
-    one.quietSince += Math.max(0, clock - Math.max(from, one.quietSince))
+    one.inactiveSince += Math.max(0, clock - Math.max(from, one.inactiveSince))
   }
 
   def backlog(index: Int, of: Backlog): Unit = if (all(index).backlog != of) {
@@ -92,8 +92,8 @@ final class NaiveSubstreams(
   }
 
   private def isPaused(one: One): Boolean =
-    spec.measuresSilence && one.backlog == Backlog.Waiting
+    spec.measuresIdleness && one.backlog == Backlog.Pending
 
   private def isSilent(one: One): Boolean =
-    one.backlog != Backlog.Waiting && idleTimeout.exists(clock - one.quietSince >= _)
+    one.backlog != Backlog.Pending && idleTimeout.exists(clock - one.inactiveSince >= _)
 }

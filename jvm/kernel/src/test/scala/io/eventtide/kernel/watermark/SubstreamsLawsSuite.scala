@@ -120,7 +120,7 @@ final class SubstreamsLawsSuite extends AnyFunSuite with ScalaCheckPropertyCheck
       assert(seen(live) == before)
       val one = live.restart(Saved.by(live.substreams.saveWhole), Nil)
       one.substreams.tick(live.clock + pause): Unit
-      assert(ahead == LookedAhead(one.substreams.status == Status.Idle, one.emitted))
+      assert(ahead == LookedAhead(one.substreams.status == WatermarkStatus.Idle, one.emitted))
     }
   }
 
@@ -187,11 +187,11 @@ final class SubstreamsLawsSuite extends AnyFunSuite with ScalaCheckPropertyCheck
       def idleAt(now: Long): Boolean = {
         val one = live.restart(Saved.by(live.substreams.saveWhole), Nil)
         one.substreams.tick(now): Unit
-        one.substreams.status == Status.Idle
+        one.substreams.status == WatermarkStatus.Idle
       }
       live.substreams.idleAt match {
         case None => assert(!idleAt(live.clock + 100000))
-        case Some(at) if at <= live.clock => assert(live.substreams.status == Status.Idle)
+        case Some(at) if at <= live.clock => assert(live.substreams.status == WatermarkStatus.Idle)
         case Some(at) => assert(idleAt(at) && !idleAt(at - 1))
       }
     }
@@ -270,7 +270,7 @@ object SubstreamsLawsSuite {
   private val pauses =
     Gen.frequency(3 -> Gen.const(0L), 3 -> Gen.choose(0L, 4L), 1 -> Gen.choose(-3L, 20L))
   private val indexes = Gen.choose(0, 5)
-  private val backlogs = Gen.oneOf(Backlog.Unknown, Backlog.Empty, Backlog.Waiting)
+  private val backlogs = Gen.oneOf(Backlog.Unknown, Backlog.Empty, Backlog.Pending)
 
   private val action: Gen[Action] = Gen.frequency(
     2 -> pauses.map(Declare(_)),

@@ -16,16 +16,16 @@ final class SubstreamsSuite extends AnyFunSuite {
   test("without substreams the whole is idle and nothing is known") {
     val none = new Substreams(lag)
     assert(!none.tick(0))
-    assert(none.status == Status.Idle && none.emitted.isEmpty && none.ideal.isEmpty)
+    assert(none.status == WatermarkStatus.Idle && none.emitted.isEmpty && none.ideal.isEmpty)
     assert(none.nextDue.isEmpty && none.dueAt(0).isEmpty && none.idleAt == Some(0))
     assert(none.report.isEmpty)
   }
 
   test("one substream is its own minimum") {
     val one = withNames(new Substreams(lag), "a")
-    assert(one.status == Status.Unknown)
+    assert(one.status == WatermarkStatus.Unknown)
     assert(one.observe(0, 0, 5))
-    assert(one.status == Status.Value && one.emitted == Some(5))
+    assert(one.status == WatermarkStatus.Value && one.emitted == Some(5))
   }
 
   test("looking ahead leaves what is there alone") {
@@ -69,30 +69,30 @@ final class SubstreamsSuite extends AnyFunSuite {
     val one = withNames(new Substreams(lag, idleTimeout = Some(10)), "a")
     one.observe(3, 0, 5): Unit
     one.tick(12): Unit
-    assert(one.status == Status.Value && one.idleAt == Some(13))
+    assert(one.status == WatermarkStatus.Value && one.idleAt == Some(13))
     one.tick(13): Unit
-    assert(one.status == Status.Idle && one.idleAt == Some(13))
+    assert(one.status == WatermarkStatus.Idle && one.idleAt == Some(13))
   }
 
   test("a substream with a backlog is not idle, and one that was is active again") {
     val two = withNames(new Substreams(lag, idleTimeout = Some(10)), "a", "b")
     two.observe(0, 0, 100): Unit
     two.observe(0, 1, 50): Unit
-    two.backlogs(Seq(0 -> Backlog.Empty, 1 -> Backlog.Waiting))
+    two.backlogs(Seq(0 -> Backlog.Empty, 1 -> Backlog.Pending))
     assert(!two.tick(1000) && two.emitted == Some(50) && two.idleAt.isEmpty)
     assert(two.report.map(_.activity) == Seq(Activity.CaughtUp, Activity.Backlogged))
     two.backlogs(Seq(1 -> Backlog.Empty))
     assert(two.nextDue == Some(1000) && two.tick(1000) && two.emitted == Some(100))
-    two.backlogs(Seq(1 -> Backlog.Waiting))
+    two.backlogs(Seq(1 -> Backlog.Pending))
     assert(!two.observe(1001, 0, 200) && two.emitted == Some(100))
-    assert(two.ideal == Some(50) && two.status == Status.Value)
+    assert(two.ideal == Some(50) && two.status == WatermarkStatus.Value)
   }
 
   test("silence is not measured while a source has rows to be read") {
     val lull = new Substreams(LimitingLagAndLull(lag = 5, maxLull = 10))
     val one = withNames(lull, "a")
     one.observeBatch(0, Seq(SubstreamRows(0, 100, 100, 1))): Unit
-    one.backlogs(Seq(0 -> Backlog.Waiting))
+    one.backlogs(Seq(0 -> Backlog.Pending))
     assert(!one.tick(50) && one.emitted == Some(95) && one.dueAt(96).isEmpty)
     // a batch that has not taken all of it
     one.observeBatch(60, Seq(SubstreamRows(0, 99, 99, 1))): Unit
@@ -100,7 +100,7 @@ final class SubstreamsSuite extends AnyFunSuite {
     one.backlogs(Seq(0 -> Backlog.Empty))
     assert(one.dueAt(96) == Some(71) && !one.tick(70) && one.tick(71) && one.emitted == Some(96))
     // rows that came since, and are all in the next batch
-    one.backlogs(Seq(0 -> Backlog.Waiting))
+    one.backlogs(Seq(0 -> Backlog.Pending))
     assert(!one.tick(80))
     one.backlogs(Seq(0 -> Backlog.Empty))
     one.observeBatch(90, Seq(SubstreamRows(0, 120, 100, 2))): Unit
@@ -111,7 +111,7 @@ final class SubstreamsSuite extends AnyFunSuite {
     def lull = new Substreams(LimitingLagAndLull(lag = 5, maxLull = 10))
     val one = withNames(lull, "a")
     one.observeBatch(0, Seq(SubstreamRows(0, 100, 100, 1))): Unit
-    one.backlogs(Seq(0 -> Backlog.Waiting))
+    one.backlogs(Seq(0 -> Backlog.Pending))
     val whole = Saved.by(one.saveWhole)
     one.tick(50): Unit
     one.backlogs(Seq(0 -> Backlog.Empty))
@@ -125,7 +125,7 @@ final class SubstreamsSuite extends AnyFunSuite {
   test("a policy that goes by the clock itself moves also while rows wait to be read") {
     val one = withNames(new Substreams(LimitingRealTimeLag(5)), "a")
     one.observeBatch(10, Seq(SubstreamRows(0, 9, 9, 1))): Unit
-    one.backlogs(Seq(0 -> Backlog.Waiting))
+    one.backlogs(Seq(0 -> Backlog.Pending))
     assert(one.tick(50) && one.emitted == Some(45))
   }
 
@@ -152,7 +152,7 @@ final class SubstreamsSuite extends AnyFunSuite {
     val one = withNames(new Substreams(lag, idleTimeout = Some(10)), "a")
     one.observe(0, 0, 7): Unit
     val whole = Saved.by(one.saveWhole)
-    one.backlogs(Seq(0 -> Backlog.Waiting))
+    one.backlogs(Seq(0 -> Backlog.Pending))
     val again = new Substreams(lag, idleTimeout = Some(10))
     again.restore(whole.input, Seq(Saved.by(one.saveChanged).input))
     again.tick(50): Unit
@@ -166,7 +166,7 @@ final class SubstreamsSuite extends AnyFunSuite {
     two.tick(10): Unit
     assert(two.emitted == Some(100))
     assert(!two.observe(11, 1, 60))
-    assert(two.emitted == Some(100) && two.ideal == Some(60) && two.status == Status.Value)
+    assert(two.emitted == Some(100) && two.ideal == Some(60) && two.status == WatermarkStatus.Value)
   }
 
   test("equal times of all substreams are the minimum") {
@@ -183,9 +183,9 @@ final class SubstreamsSuite extends AnyFunSuite {
     one.skip(1000)
     assert(one.idleAt == Some(1006))
     one.tick(1005): Unit
-    assert(one.status == Status.Value)
+    assert(one.status == WatermarkStatus.Value)
     one.tick(1006): Unit
-    assert(one.status == Status.Idle)
+    assert(one.status == WatermarkStatus.Idle)
   }
 
   test("a watermark raised from outside is never fallen below, and the next frame follows it") {
@@ -260,7 +260,7 @@ final class SubstreamsSuite extends AnyFunSuite {
     val one = withNames(new Substreams(LimitingLagAndLull(0, 5), idleTimeout = Some(10)), "a")
     one.observe(0, 0, 100): Unit
     one.tick(20): Unit
-    assert(one.status == Status.Idle && one.emitted == Some(115))
+    assert(one.status == WatermarkStatus.Idle && one.emitted == Some(115))
     one.tick(21): Unit
     assert(one.emitted == Some(116))
   }
@@ -293,7 +293,7 @@ final class SubstreamsSuite extends AnyFunSuite {
     three.observeBatch(12, Seq(SubstreamRows(1, 9, 8, 4))): Unit
     assert(
       three.report == Seq(
-        SubstreamReport("a", Some(5), Some(3), Some(2), 2, Activity.Silent, 12),
+        SubstreamReport("a", Some(5), Some(3), Some(2), 2, Activity.TimedOut, 12),
         SubstreamReport("b", Some(9), Some(7), Some(12), 4, Activity.Active, 12),
         SubstreamReport("c", None, None, None, 0, Activity.NeverSeen, 10),
         SubstreamReport("d", None, None, None, 0, Activity.Expected, 11)

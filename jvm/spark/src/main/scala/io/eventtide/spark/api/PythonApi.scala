@@ -144,7 +144,7 @@ object PythonApi {
     * failures.
     */
   def startConflict(failure: Throwable): EventtideException =
-    WriteConflict.ofStart(failure).orNull
+    WriteConflict.onStart(failure).orNull
 
   /** The stream of a window's late rows for a companion; null if the query ended before it had a
     * log.

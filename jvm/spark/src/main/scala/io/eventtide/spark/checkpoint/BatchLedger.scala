@@ -31,7 +31,7 @@ private[spark] final class BatchLedger(root: Path, retain: Int, conf: Configurat
   private var revisions = SortedMap.empty[Long, SortedSet[Int]]
   private var chain = EntryChain.Empty
   private var written = Option.empty[EntryName]
-  look()
+  refresh()
 
   /** Whether the next entry must be a full one. */
   def wantsWhole: Boolean = chain.isLong
@@ -48,7 +48,7 @@ private[spark] final class BatchLedger(root: Path, retain: Int, conf: Configurat
   def length: Int = revisions.size
 
   /** Lists the files again, because another run may have written some. */
-  def look(): Unit = {
+  def refresh(): Unit = {
     sizes = files.sizes.filter { case (name, _) => EntryName.parse(name).isDefined }
     val found = sizes.keys.toSeq.flatMap(EntryName.parse).groupMap(_.batchId)(_.revision)
     revisions = SortedMap.from(found.view.mapValues(SortedSet.from(_)))
@@ -60,7 +60,7 @@ private[spark] final class BatchLedger(root: Path, retain: Int, conf: Configurat
     *   the batch that will run next
     */
   def restore(below: Long): Seq[LedgerEntry] = {
-    look()
+    refresh()
     chain = EntryChain.Empty
     read(below)
   }
@@ -119,7 +119,7 @@ private[spark] final class BatchLedger(root: Path, retain: Int, conf: Configurat
     try files.read(name.text)(in => LedgerEntry.read(name.batchId, in.readAllBytes()))
     catch {
       case _: FileNotFoundException => unreadable(name, "it is missing")
-      case _: ChecksumException => unreadable(name, "the file system finds it damaged")
+      case _: ChecksumException => unreadable(name, "the file system reports a checksum error")
       case damaged: LedgerEntry.Damaged => unreadable(name, damaged.reason)
     }
 

@@ -51,7 +51,7 @@ private[spark] final class CheckpointFiles(folder: Path, conf: Configuration) {
     */
   def write(name: String)(content: DataOutputStream => Unit): Long =
     create(name)(content).getOrElse {
-      val found = s"${new Path(folder, name)} is of another run"
+      val found = s"${new Path(folder, name)} belongs to another run"
       throw EventtideException("CHECKPOINT_TAKEN_OVER", "found" -> found)
     }
 

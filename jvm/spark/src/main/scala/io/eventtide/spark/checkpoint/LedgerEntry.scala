@@ -16,7 +16,7 @@ import io.eventtide.spark.state.FrameStore
   *
   * @param after
   *   the entry to which this one adds changes; None if this is a full entry
-  * @param held
+  * @param isHolding
   *   whether the next batch is not credited with time, because the query catches up after a start
   * @param emittedMicros
   *   the watermark last reported to Spark, a multiple of a millisecond; None while there is none
@@ -38,7 +38,7 @@ import io.eventtide.spark.state.FrameStore
 private[spark] final case class LedgerEntry(
     batchId: Long,
     after: Option[EntryName],
-    held: Boolean,
+    isHolding: Boolean,
     emittedMicros: Option[Long],
     inputs: Seq[Array[Byte]],
     rowsOnTime: Long = 0,
@@ -78,7 +78,7 @@ private[spark] final case class LedgerEntry(
       out.writeLong(name.batchId)
       out.writeInt(name.revision)
     }
-    out.writeBoolean(held)
+    out.writeBoolean(isHolding)
     writeOption(out, emittedMicros)(out.writeLong)
     writeAll(out, inputs) { bytes =>
       out.writeInt(bytes.length)
@@ -102,8 +102,8 @@ private[spark] final case class LedgerEntry(
     out.writeLong(saved.next.end)
     out.writeLong(saved.next.clockMicros)
     out.writeLong(saved.next.keys)
-    SavedText.write(out, saved.rules)
-    SavedText.write(out, saved.begins)
+    SavedText.write(out, saved.timingOptions)
+    SavedText.write(out, saved.nextBatchOptions)
   }
 
   private def writeOption[A](out: DataOutputStream, value: Option[A])(write: A => Unit): Unit = {
@@ -131,14 +131,14 @@ private[spark] object LedgerEntry {
     val bytes = ByteBuffer.wrap(file)
     def next(): Int =
       if (bytes.remaining < 4) throw new Damaged("it ends too early") else bytes.getInt()
-    if (next() != Magic) throw new Damaged("it is not one of Eventtide's")
+    if (next() != Magic) throw new Damaged("it is not a ledger entry")
     checkVersion(batchId, next())
     checkContent(length = next(), checksum = next(), bytes.slice())
     val in = new LedgerInput(file, bytes.position)
     try in.whole(readContent(batchId, in))
     catch {
       case damaged: Damaged => throw damaged
-      case NonFatal(_) => throw new Damaged("a field of it is not as Eventtide writes it")
+      case NonFatal(_) => throw new Damaged("one of its fields is invalid")
     }
   }
 
@@ -154,14 +154,14 @@ private[spark] object LedgerEntry {
   private def checkContent(length: Int, checksum: Int, content: ByteBuffer): Unit = {
     val found = content.remaining
     if (length > found) throw new Damaged("it ends too early")
-    if (length < found) throw new Damaged(s"it says that $length bytes follow, and has $found")
+    if (length < found) throw new Damaged(s"its header says $length bytes, but $found bytes follow")
     if (checksum != Checksum.of(content)) throw new Damaged("its checksum is wrong")
   }
 
   private def readContent(batchId: Long, in: LedgerInput): LedgerEntry = LedgerEntry(
     batchId,
     after = in.option(EntryName(in.long(), in.int())),
-    held = in.boolean(),
+    isHolding = in.boolean(),
     emittedMicros = in.option(in.long()),
     inputs = in.all(in.bytes()),
     rowsOnTime = in.long(),

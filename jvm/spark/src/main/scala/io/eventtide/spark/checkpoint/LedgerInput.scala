@@ -14,7 +14,7 @@ private[checkpoint] final class LedgerInput(file: Array[Byte], offset: Int) {
   /** Reads a value that must end at the end of the content. */
   def whole[A](read: => A): A = {
     val value = read
-    if (in.available > 0) throw new LedgerEntry.Damaged("it goes on after its last field")
+    if (in.available > 0) throw new LedgerEntry.Damaged("there are bytes after its last field")
     value
   }
 
@@ -40,7 +40,7 @@ private[checkpoint] final class LedgerInput(file: Array[Byte], offset: Int) {
   private def length(): Int = {
     val length = in.readInt()
     if (length < 0 || length > in.available) {
-      throw new LedgerEntry.Damaged(s"a length in it is $length, and ${in.available} bytes follow")
+      throw new LedgerEntry.Damaged(s"a length in it is $length, but ${in.available} bytes follow")
     }
     length
   }

@@ -69,7 +69,7 @@ private[spark] final class PlanFile(root: Path, conf: Configuration) {
     first.split(' ') match {
       case Array(PlanFile.Version, checksum) if checksum == PlanFile.checksum(json.drop(1)) =>
         try QueryPlan.read(json)
-        catch { case NonFatal(_) => unreadable("a field of it is not as Eventtide writes it") }
+        catch { case NonFatal(_) => unreadable("one of its fields is invalid") }
       case Array(PlanFile.Version, _) => unreadable("its checksum is wrong")
       case Array(PlanFile.Version) | Array("") => unreadable("it ends too early")
       case other =>

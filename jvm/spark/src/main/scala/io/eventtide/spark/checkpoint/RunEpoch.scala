@@ -28,7 +28,7 @@ private[spark] final class RunEpoch(root: Path, runId: UUID, conf: Configuration
   private val files = new CheckpointFiles(new Path(root, "eventtide/runs"), conf)
   private val commits = new CheckpointFiles(new Path(root, "commits"), conf)
   private var epoch = -1L
-  private var lookedMs = Option.empty[Long]
+  private var checkedMs = Option.empty[Long]
 
   /** Takes the checkpoint over from any run that uses it. */
   @scala.annotation.tailrec
@@ -52,8 +52,8 @@ private[spark] final class RunEpoch(root: Path, runId: UUID, conf: Configuration
     *   the time by a monotonic clock
     */
   def checkOnceASecond(elapsedMs: Long): Unit =
-    if (lookedMs.forall(elapsedMs - _ >= RunEpoch.LookEveryMs)) {
-      lookedMs = Some(elapsedMs)
+    if (checkedMs.forall(elapsedMs - _ >= RunEpoch.CheckEveryMs)) {
+      checkedMs = Some(elapsedMs)
       check()
     }
 
@@ -86,5 +86,5 @@ private[spark] final class RunEpoch(root: Path, runId: UUID, conf: Configuration
 }
 
 private[spark] object RunEpoch {
-  private val LookEveryMs = 1000L
+  private val CheckEveryMs = 1000L
 }

@@ -4,9 +4,13 @@ import io.eventtide.spark.spi.NextTimer
 
 /** The next timers of a window, as the ledger keeps them.
   *
-  * @param rules
-  *   the timing options with which the timers were set, as `WindowSettings.rules`
-  * @param begins
+  * @param timingOptions
+  *   the timing options with which the timers were set, as `WindowSettings.timingOptions`
+  * @param nextBatchOptions
   *   the options with which the next batch begins, as `WindowSettings.choices`; empty if not known
   */
-private[spark] final case class SavedTimer(next: NextTimer, rules: String, begins: String)
+private[spark] final case class SavedTimer(
+    next: NextTimer,
+    timingOptions: String,
+    nextBatchOptions: String
+)

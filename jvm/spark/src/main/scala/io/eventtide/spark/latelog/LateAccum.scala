@@ -40,11 +40,12 @@ final class LateAccum extends AccumulatorV2[LateReport, Seq[LateReport]] {
   private val reports = mutable.HashMap.empty[Int, LateReport]
 
   override def add(report: LateReport): Unit = synchronized {
-    if (reports.get(report.partition).forall(gives(_, report))) reports(report.partition) = report
+    if (reports.get(report.partition).forall(isReplacedBy(_, report)))
+      reports(report.partition) = report
   }
 
-  private def gives(known: LateReport, to: LateReport): Boolean =
-    known.stage == to.stage || known.total <= to.total
+  private def isReplacedBy(known: LateReport, by: LateReport): Boolean =
+    known.stage == by.stage || known.total <= by.total
 
   override def value: Seq[LateReport] = synchronized(reports.values.toSeq)
 

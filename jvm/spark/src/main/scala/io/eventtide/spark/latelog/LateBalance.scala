@@ -14,7 +14,7 @@ import io.eventtide.spark.spi.LateTotals
 private[spark] object LateBalance {
 
   /** The ledger's totals after a committed batch. Works while the query is writing. */
-  def ofLedger(root: Path, batchId: Long, conf: Configuration): LateTotals =
+  def ledgerTotals(root: Path, batchId: Long, conf: Configuration): LateTotals =
     entry(root, batchId, conf).late
 
   /** The ledger's entry of a committed batch. Works while the query is writing. */
@@ -23,7 +23,7 @@ private[spark] object LateBalance {
 
   /** Fails if the totals of the index and of the ledger differ after a committed batch. */
   def check(root: Path, batchId: Long, conf: Configuration): Unit = {
-    val ledger = ofLedger(root, batchId, conf)
+    val ledger = ledgerTotals(root, batchId, conf)
     val index = new LateIndexReader(root, conf).totals(batchId)
     if (ledger != index) {
       throw EventtideException(

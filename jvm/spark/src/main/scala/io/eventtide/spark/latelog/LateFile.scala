@@ -24,11 +24,11 @@ private[latelog] final class LateFiles private (
 
   /** Creates a file whose name is unique to the task attempt. */
   def create(batchId: Long, partition: Int): LateFile =
-    create(LateFileName.ofTask(batchId, partition, _))
+    create(LateFileName.taskFile(batchId, partition, _))
 
   /** Creates a file for rows of several batches. */
   def createPart(batches: BatchRange, part: Int): LateFile =
-    create(LateFileName.ofCompaction(batches, part, _))
+    create(LateFileName.compactionFile(batches, part, _))
 
   private def create(name: String => String): LateFile = {
     val context = new TaskAttemptContextImpl(conf.value.value, new TaskAttemptID())

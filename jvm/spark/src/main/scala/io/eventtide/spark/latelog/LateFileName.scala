@@ -24,27 +24,27 @@ private[latelog] final case class BatchRange(first: Long, last: Long) {
 private[latelog] object LateFileName {
   private val Number = "(\\d{1,18})"
   private val Unique = "[0-9a-f]{12}(?:\\.[a-z0-9_]+)*\\.parquet"
-  private val OfTask = s"$Number-$Number-$Unique".r
-  private val OfCompaction = s"$Number-$Number-$Number-$Unique".r
+  private val TaskFile = s"$Number-$Number-$Unique".r
+  private val CompactionFile = s"$Number-$Number-$Number-$Unique".r
 
   /** The unique name of a task attempt's file: `<batch>-<partition>-<unique>.<codec>.parquet`. */
-  def ofTask(batchId: Long, partition: Int, extension: String): String =
+  def taskFile(batchId: Long, partition: Int, extension: String): String =
     s"$batchId-$partition-$unique$extension"
 
   /** The unique name of a file with several batches:
     * `<first>-<last>-<part>-<unique>.<codec>.parquet`.
     */
-  def ofCompaction(batches: BatchRange, part: Int, extension: String): String =
+  def compactionFile(batches: BatchRange, part: Int, extension: String): String =
     s"${batches.first}-${batches.last}-$part-$unique$extension"
 
-  def isCompacted(name: String): Boolean = OfCompaction.matches(name)
+  def isCompacted(name: String): Boolean = CompactionFile.matches(name)
 
   private def unique: String = UUID.randomUUID().toString.takeRight(12)
 
   /** The batches of a file, parsed from its name; None if it is not a name that Eventtide gives. */
   def batches(name: String): Option[BatchRange] = name match {
-    case OfTask(batch, _) => Some(BatchRange(batch.toLong, batch.toLong))
-    case OfCompaction(first, last, _) => Some(BatchRange(first.toLong, last.toLong))
+    case TaskFile(batch, _) => Some(BatchRange(batch.toLong, batch.toLong))
+    case CompactionFile(first, last, _) => Some(BatchRange(first.toLong, last.toLong))
     case _ => None
   }
 }

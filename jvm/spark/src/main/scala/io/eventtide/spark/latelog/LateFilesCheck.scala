@@ -18,7 +18,7 @@ private[latelog] final case class DamagedLateFile(
     found: Option[Long]
 ) {
   def reason: String =
-    found.fold("it is not there")(bytes => s"it has $bytes bytes instead of ${file.bytes}")
+    found.fold("it is missing")(bytes => s"it has $bytes bytes instead of ${file.bytes}")
 }
 
 /** Checks that the late files of a folder exist and have the length that was written. */
@@ -26,13 +26,13 @@ private[latelog] final class LateFilesCheck(folder: Path, conf: Configuration) {
   private lazy val system = folder.getFileSystem(conf)
 
   def damaged(files: Seq[LateFileName]): Seq[DamagedLateFile] = {
-    val found = if (files.length > LateFilesCheck.Few) list() else files.flatMap(look).toMap
+    val found = if (files.length > LateFilesCheck.Few) list() else files.flatMap(check).toMap
     files.filterNot(file => found.get(file.name).contains(file.bytes)).map { file =>
       DamagedLateFile(file, new Path(folder, file.name), found.get(file.name))
     }
   }
 
-  private def look(file: LateFileName): Option[(String, Long)] =
+  private def check(file: LateFileName): Option[(String, Long)] =
     try Some(file.name -> system.getFileStatus(new Path(folder, file.name)).getLen)
     catch { case _: FileNotFoundException => None }
 

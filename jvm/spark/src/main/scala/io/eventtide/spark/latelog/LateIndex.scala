@@ -45,7 +45,10 @@ private[spark] final class LateIndex(
     val (current, old) = LateIndexFile.sort(files.names)
     val (again, kept) = current.partition(_.first >= below)
     kept.filter(_.last >= below).foreach { file =>
-      files.unreadable(file.name, s"batch $below is to run again, for which it is too old")
+      files.unreadable(
+        file.name,
+        s"batch $below runs again, but the file combines it with earlier batches"
+      )
     }
     begun = again.map(file => file.first -> file.revision).toMap
     replaced = old

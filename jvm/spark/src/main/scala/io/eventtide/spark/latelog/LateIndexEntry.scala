@@ -68,7 +68,7 @@ private[spark] object LateIndexEntry {
   }
 
   /** Builds a window's part of an entry from the reports of its tasks. */
-  def ofWindow(window: Int, reports: Seq[LateReport]): WindowLateEntry = WindowLateEntry(
+  def windowEntry(window: Int, reports: Seq[LateReport]): WindowLateEntry = WindowLateEntry(
     window,
     sum(
       reports.map(report => report.rows.map { case (reason, n) => reason.name -> n }.to(SortedMap))
@@ -122,31 +122,31 @@ private[spark] object LateIndexEntry {
   private def fileOf(batchId: Long, node: JsonNode): LateFileName = {
     val name = node.required("name").asText
     if (!LateFileName.batches(name).exists(_.contains(batchId))) {
-      throw new Foreign(s"it names the file '$name', which is no late file of batch $batchId")
+      throw new Foreign(s"it names the file '$name', which is not a late file of batch $batchId")
     }
     LateFileName(name, countOf(node.required("bytes")), Option(node.get("times")).map(timesOf))
   }
 
   private def timesOf(node: JsonNode): TimeRange = elements(node).map(wholeOf) match {
     case Seq(lowest, highest) if lowest <= highest => TimeRange(lowest, highest)
-    case _ => throw new Foreign(s"$node is no range of times")
+    case _ => throw new Foreign(s"$node is not a time range")
   }
 
   private def rowsOf(node: JsonNode): SortedMap[String, Long] =
     SortedMap.from(node.properties.asScala.map(field => field.getKey -> countOf(field.getValue)))
 
   private def elements(node: JsonNode): Seq[JsonNode] =
-    if (node.isArray) node.elements.asScala.toSeq else throw new Foreign(s"$node is no list")
+    if (node.isArray) node.elements.asScala.toSeq else throw new Foreign(s"$node is not a list")
 
   private def countOf(node: JsonNode): Long = countOf(node, below = Long.MaxValue)
 
   private def countOf(node: JsonNode, below: Long): Long = {
     val n = wholeOf(node)
-    if (n < 0 || n >= below) throw new Foreign(s"it has the number $n, which cannot be")
+    if (n < 0 || n >= below) throw new Foreign(s"it has the invalid number $n")
     n
   }
 
   private def wholeOf(node: JsonNode): Long =
     if (node.isIntegralNumber && node.canConvertToLong) node.asLong
-    else throw new Foreign(s"$node is no whole number")
+    else throw new Foreign(s"$node is not a whole number")
 }

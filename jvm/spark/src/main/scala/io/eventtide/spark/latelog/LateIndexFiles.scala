@@ -52,7 +52,7 @@ private[latelog] final class LateIndexFiles(root: Path, conf: Configuration) {
     catch {
       case foreign: LateIndexEntry.Foreign => unreadable(file.name, foreign.getMessage)
       case NonFatal(_) =>
-        unreadable(file.name, "one of its lines is not as Eventtide writes it")
+        unreadable(file.name, "one of its lines is invalid")
     }
 
   def unreadable(name: String, reason: String): Nothing =

@@ -13,7 +13,7 @@ private[latelog] final class LateLine private (
   def entry: LateIndexEntry = {
     val entry = LateIndexEntry.read(text)
     if (entry.batchId != batchId || entry.after != after) {
-      throw new LateIndexEntry.Foreign(s"a line of batch $batchId names another one")
+      throw new LateIndexEntry.Foreign(s"a line of batch $batchId names another batch")
     }
     entry
   }

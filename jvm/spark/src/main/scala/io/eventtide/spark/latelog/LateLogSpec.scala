@@ -103,7 +103,7 @@ private[spark] final class LateLogSpecs(root: Path, conf: Configuration) {
       LateLogSpec(Option(node.get("to")).map(_.asText), schema, keep)
     } catch {
       case NonFatal(_) =>
-        new LateIndexFiles(root, conf).unreadable(name, "it is not as this Eventtide writes it")
+        new LateIndexFiles(root, conf).unreadable(name, "this version of Eventtide cannot read it")
     }
   }
 

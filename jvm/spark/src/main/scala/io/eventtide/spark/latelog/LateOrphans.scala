@@ -38,13 +38,13 @@ final class LateOrphans(checkpoint: Path, conf: Configuration) {
   @scala.annotation.tailrec
   private def find(until: Long, left: Int): Seq[LateOrphan] = {
     val forgotten = index.forgotten
-    Try(look(until)) match {
+    Try(findOrphans(until)) match {
       case Failure(_) if left > 1 && index.forgotten != forgotten => find(until, left - 1)
       case answer => answer.get
     }
   }
 
-  private def look(until: Long): Seq[LateOrphan] = {
+  private def findOrphans(until: Long): Seq[LateOrphan] = {
     index.refuseUnbalanced()
     val compacted = index.compacted
     val there = folders.paths.flatMap(filesIn).filter(isOver(until, compacted))

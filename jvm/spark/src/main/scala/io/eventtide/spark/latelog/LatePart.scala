@@ -9,13 +9,13 @@ import org.apache.spark.sql.types.StructType
 import io.eventtide.kernel.window.TimeRange
 
 /** The part of a file that belongs to one batch. */
-private[latelog] final case class BatchOfPart(rows: Long, times: Option[TimeRange])
+private[latelog] final case class PartBatch(rows: Long, times: Option[TimeRange])
 
 /** A file with the late rows of several batches. */
 private[latelog] final case class LatePart(
     name: String,
     bytes: Long,
-    batches: Map[Long, BatchOfPart]
+    batches: Map[Long, PartBatch]
 ) {
   def of(batchId: Long): Option[LateFileName] =
     batches.get(batchId).map(batch => LateFileName(name, bytes, batch.times))
@@ -40,12 +40,12 @@ private[latelog] final class LatePartWriter(files: LateFiles, range: BatchRange,
     }
 
   private def write(rows: Iterator[InternalRow], file: LateFile): LatePart = {
-    val batches = mutable.HashMap.empty[Long, BatchOfPart]
+    val batches = mutable.HashMap.empty[Long, PartBatch]
     rows.foreach { row =>
       file.write(row)
       val batchId = row.getLong(batchColumn)
-      val before = batches.getOrElse(batchId, LatePartWriter.Nothing)
-      batches(batchId) = BatchOfPart(before.rows + 1, timesWith(before.times, row))
+      val before = batches.getOrElse(batchId, LatePartWriter.NoRows)
+      batches(batchId) = PartBatch(before.rows + 1, timesWith(before.times, row))
     }
     LatePart(file.name, file.close(), batches.toMap)
   }
@@ -60,5 +60,5 @@ private[latelog] final class LatePartWriter(files: LateFiles, range: BatchRange,
 }
 
 private object LatePartWriter {
-  private val Nothing = BatchOfPart(0, None)
+  private val NoRows = PartBatch(0, None)
 }

@@ -44,7 +44,7 @@ private[latelog] final class LateReaderFactory(
     partition match {
       case LatePartition(files, after, until) =>
         val rows = parquet.createReader(files)
-        new RowsOfBatches(rows, column, BatchRange(after + 1, until), projection)
+        new BatchRowReader(rows, column, BatchRange(after + 1, until), projection)
       case files => parquet.createReader(files)
     }
 
@@ -53,7 +53,7 @@ private[latelog] final class LateReaderFactory(
     else UnsafeProjection.create(wanted) // the first columns
 }
 
-private final class RowsOfBatches(
+private final class BatchRowReader(
     rows: PartitionReader[InternalRow],
     column: Int,
     range: BatchRange,

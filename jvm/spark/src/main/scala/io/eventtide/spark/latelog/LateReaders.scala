@@ -154,9 +154,9 @@ private[latelog] final class LateMark(
     } else if (!hasWarned) {
       hasWarned = true
       logWarning(
-        s"The stream $label cannot write in ${readers.root}/eventtide/readers how far it has read " +
-          s"the late rows ($failure). It goes on, since all of them are kept. A late_retention that " +
-          "the query gets later would not wait for this stream."
+        s"The stream $label cannot write its position in the late rows to ${readers.root}/eventtide/readers " +
+          s"($failure). It continues, because all late rows are kept. A later late_retention of the " +
+          "query would not wait for this stream."
       )
     }
 }

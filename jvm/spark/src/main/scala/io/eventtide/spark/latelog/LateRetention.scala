@@ -113,7 +113,7 @@ private[latelog] final class LateRetention(
       entry.total == LateIndexEntry.sum(previous.map(_.total).toSeq :+ entry.rows)
     }
     if (taken.isEmpty) None
-    else if (!isWhole) break(s"the entries of ${file.name} do not follow on each other")
+    else if (!isWhole) break(s"the entries of ${file.name} are not consecutive")
     else {
       val entry = LateIndexEntry.together(before.toSeq ++ taken)
       files.write(LateIndexFile.forgotten(entry.batchId), Seq(entry.json))
@@ -131,7 +131,7 @@ private[latelog] final class LateRetention(
   private def break(reason: String): Option[LateIndexEntry] = {
     isBroken = true
     logWarning(
-      s"Late rows that are too old are not removed until the query is started again: $reason"
+      s"Late rows older than late_retention are not removed until the query restarts: $reason"
     )
     None
   }

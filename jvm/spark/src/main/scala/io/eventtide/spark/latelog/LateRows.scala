@@ -25,7 +25,7 @@ private[spark] final class LateRows private (
 ) extends Logging {
   private lazy val index = newIndex // not created for a query without windows
   private val positions = windows.map(_.node).zipWithIndex.toMap
-  private var ofBatch = Seq.empty[WindowLateEntry]
+  private var batchEntries = Seq.empty[WindowLateEntry]
   @volatile private var counted = LateCounts.None
   private var last = BatchLateness.None
   private var hasWarned = false
@@ -60,9 +60,9 @@ private[spark] final class LateRows private (
   /** Collects the task reports of a batch; does not access any file. */
   def take(logs: Map[UUID, LateLog]): Unit = if (windows.nonEmpty) {
     val late = logs.toSeq.map { case (node, log) =>
-      LateIndexEntry.ofWindow(positions(node), log.reports.value)
+      LateIndexEntry.windowEntry(positions(node), log.reports.value)
     }
-    ofBatch = late.sortBy(_.window)
+    batchEntries = late.sortBy(_.window)
     val inBatch = LateIndexEntry.sum(late.map(_.rows))
     val reports = logs.valuesIterator.flatMap(_.reports.value).toSeq
     val lateBy = reports.foldLeft(LatenessHistogram.None)(_ ++ _.lateBy)
@@ -73,8 +73,8 @@ private[spark] final class LateRows private (
 
   /** Writes the collected entries, before Spark commits the batch. */
   def write(batchId: Long, atMicros: Long): Unit = if (windows.nonEmpty) {
-    if (counted.batch.nonEmpty) look()
-    index.write(batchId, atMicros, ofBatch)
+    if (counted.batch.nonEmpty) checkFolders()
+    index.write(batchId, atMicros, batchEntries)
   }
 
   /** Forgets late rows that exceed the retention at the batch's timestamp, if there is a retention.
@@ -86,7 +86,7 @@ private[spark] final class LateRows private (
     } index.forget(forgotten)
 
   // One file per window is enough: a deleted folder is created again by the next file in it.
-  private def look(): Unit = if (!hasWarned) {
+  private def checkFolders(): Unit = if (!hasWarned) {
     val gone = for {
       entry <- index.last.toSeq
       (output, window) <- windows.zipWithIndex
@@ -95,9 +95,9 @@ private[spark] final class LateRows private (
     gone.headOption.foreach { first =>
       hasWarned = true
       logWarning(
-        s"A late file is not as this query has written it, $first. The query goes on, but its late " +
-          "log cannot be read any more, other than with missing='skip'. Nothing but eventtide " +
-          "clean-late may remove late files."
+        s"A late file differs from the one that this query wrote, $first. The query continues, but " +
+          "its late log can be read only with missing='skip'. Remove late files only with eventtide " +
+          "clean-late."
       )
     }
   }
@@ -112,11 +112,11 @@ private final class LateSink(val node: UUID, val mode: LateMode, folder: Option[
   def damaged(files: Seq[LateFileName]): Seq[DamagedLateFile] =
     folder.toSeq.flatMap(_.check.damaged(files))
 
-  private var made = Option.empty[LateFiles]
+  private var openFiles = Option.empty[LateFiles]
 
   def files(session: SparkSession): Option[LateFiles] = {
-    if (made.isEmpty) made = folder.map(f => LateFiles(session, f.path, f.log.schema))
-    made
+    if (openFiles.isEmpty) openFiles = folder.map(f => LateFiles(session, f.path, f.log.schema))
+    openFiles
   }
 }
 

@@ -70,7 +70,7 @@ private[latelog] object LateSelection {
     case compared @ BinaryComparison(Time(), Literal(micros: Long, TimestampType)) =>
       rangeOf(compared, micros)
     case compared @ BinaryComparison(Literal(micros: Long, TimestampType), Time()) =>
-      rangeOf(turned(compared), micros)
+      rangeOf(mirrored(compared), micros)
     case _ => None
   }
 
@@ -81,7 +81,7 @@ private[latelog] object LateSelection {
     }
   }
 
-  private def turned(compared: BinaryComparison): Expression = compared match {
+  private def mirrored(compared: BinaryComparison): Expression = compared match {
     case LessThan(left, right) => GreaterThan(right, left)
     case LessThanOrEqual(left, right) => GreaterThanOrEqual(right, left)
     case GreaterThan(left, right) => LessThan(right, left)

@@ -51,7 +51,7 @@ private[spark] object LateSource {
       throw EventtideException(
         "MISSING_OPTION",
         "option" -> "checkpoint",
-        "allowed" -> "it is the checkpoint location of the query whose late rows are read"
+        "allowed" -> "it is the checkpoint location of the query with the late rows"
       )
     }
     val conf = SparkSession.active.sessionState.newHadoopConf()

@@ -35,10 +35,10 @@ private[operators] object KeySortPrefix {
   private val Seed = 43
 
   /** The number of a null key. No shorter integer has it, and a long only above 2^56^. */
-  private val OfNull = 1L
+  private val NullPrefix = 1L
 
   def apply(keys: Seq[Expression]): Expression = keys match {
-    case Seq(IntegralKey(key)) => Coalesce(Seq(LittleEndianOrder(key), Literal(OfNull)))
+    case Seq(IntegralKey(key)) => Coalesce(Seq(LittleEndianOrder(key), Literal(NullPrefix)))
     case _ => Cast(BitwiseAnd(Murmur3Hash(keys, Seed), Literal(Int.MaxValue)), LongType)
   }
 }

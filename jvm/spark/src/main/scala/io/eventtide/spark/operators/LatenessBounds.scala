@@ -44,7 +44,7 @@ private[spark] final class LatenessBounds(val words: Array[Long]) {
     }
 
   /** The bounds of a partition; None if they are not known. */
-  def ofPartition(partition: Int): Option[Array[Long]] =
+  def partitionBounds(partition: Int): Option[Array[Long]] =
     Option.when(partition < partitions)(bounds(partition)).filterNot(_.sameElements(Unknown))
 
   private def bounds(partition: Int): Array[Long] =
@@ -179,9 +179,9 @@ private[operators] final class BoundHashBuckets(
     known.isEmpty && (state.isVisited || state.keys <= BoundHashBuckets.MostVisited)
 
   val bounds: Array[Long] = {
-    def ofAll =
+    def firstBounds =
       if (wantAll || state.highest == Long.MinValue) Long.MinValue else lateBelow(state.highest)
-    val before = known.getOrElse(Array(ofAll))
+    val before = known.getOrElse(Array(firstBounds))
     Array.tabulate(wanted(before.length))(i => before(i & (before.length - 1)))
   }
 

@@ -25,7 +25,7 @@ import io.eventtide.spark.state.{AggregateFunctions, BufferPool, WindowStateLayo
 /** The specification of a window for its operators; sent to the executors.
   *
   * Input rows have the keys, then a frame and its buffers, or all frames of the key as
-  * `PackedFrames`, or the columns of a row that is not aggregated; see `Preaggregation`.
+  * `PackedFramesWriter`, or the columns of a row that is not aggregated; see `Preaggregation`.
   *
   * @param counts
   *   the `counts` of `Inverse` for functions that can deduct; empty for others
@@ -67,8 +67,8 @@ private[spark] final case class WindowOperatorSpec(
       value.transformDown { case _: ScalarSubquery => remaining.next() }.asInstanceOf[E]
     if (values.isEmpty) this
     else {
-      val ofCondition = condition.map(valued)
-      copy(condition = ofCondition, result = result.copy(columns = result.columns.map(valued)))
+      val conditionValue = condition.map(valued)
+      copy(condition = conditionValue, result = result.copy(columns = result.columns.map(valued)))
     }
   }
 

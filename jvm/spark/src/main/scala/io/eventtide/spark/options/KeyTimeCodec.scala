@@ -17,15 +17,15 @@ private[options] object KeyTimeCodec {
     * polled, does not.
     */
   def write(settings: KeyedTimeSettings): Seq[(String, String)] = {
-    val silence = settings.silence
+    val idleness = settings.idleness
     val scope =
-      if (settings.policy.isEmpty) "global" else if (settings.isOfGroup) "group" else "key"
+      if (settings.policy.isEmpty) "global" else if (settings.isPerGroup) "group" else "key"
     val rows = Option.when(settings.maxRowsPerStep < Int.MaxValue)(settings.maxRowsPerStep.toString)
     val options = Seq(
       "scope" -> Some(scope),
-      "key_idle_timeout" -> silence.timeout.map(PolicyFormatter.duration),
-      "key_idle_clock" -> Clocks.find(_._2 == silence.inEventTime).map(_._1),
-      "key_ttl" -> Some(PolicyFormatter.duration(silence.ttl)),
+      "key_idle_timeout" -> idleness.timeout.map(PolicyFormatter.duration),
+      "key_idle_clock" -> Clocks.find(_._2 == idleness.inEventTime).map(_._1),
+      "key_ttl" -> Some(PolicyFormatter.duration(idleness.ttl)),
       "max_rows_per_batch" -> rows
     ).collect { case (option, Some(value)) => option -> value }
     options ++ settings.policy.toSeq.flatMap(WatermarkOptionsCodec.write(_, ""))
@@ -50,19 +50,19 @@ private[options] object KeyTimeCodec {
     val heartbeat = options.duration("heartbeat", 100000).getOrElse(Minute)
     val rows = options.count("max_rows_per_batch", 1)
     rows.filter(_ => scope != "key").foreach { most =>
-      throw new InvalidArgument("max_rows_per_batch", most, "given with scope=key only")
+      throw new InvalidArgument("max_rows_per_batch", most, "set only with scope=key")
     }
     Option.when(isOwn || timeout.isDefined || remembers) {
-      val silence = KeyIdleness(timeout, keep, inEventTime)
+      val idleness = KeyIdleness(timeout, keep, inEventTime)
       val own = policy.filter(_ => isOwn)
       own.filter(_.needsDeclaredSubstreams).foreach { spec =>
         throw new InvalidArgument(
           s"policy with scope=$scope",
           spec.name,
-          "one that waits for no declared substreams, which keys are not"
+          "one without declared substreams, because keys are not declared"
         )
       }
-      KeyedTimeSettings(own, scope == "group", silence, heartbeat, rows.getOrElse(Int.MaxValue))
+      KeyedTimeSettings(own, scope == "group", idleness, heartbeat, rows.getOrElse(Int.MaxValue))
     }
   }
 }

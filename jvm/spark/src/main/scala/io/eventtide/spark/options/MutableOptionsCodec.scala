@@ -20,17 +20,17 @@ private[options] object MutableOptionsCodec {
   }
 
   /** The requested window, with its mutable options replaced by the written ones. */
-  def read(written: String, asked: WindowSettings): WindowSettings = {
+  def read(written: String, current: WindowSettings): WindowSettings = {
     val options = new OptionReader(values(written))
     val policy = options.get("policy").map(_ => WatermarkOptionsCodec.policy(options, ""))
-    val byKey = KeyTimeCodec.read(options, policy, asked.remembers).map { own =>
-      own.copy(heartbeatMicros = asked.byKey.getOrElse(own).heartbeatMicros)
+    val byKey = KeyTimeCodec.read(options, policy, current.remembers).map { own =>
+      own.copy(heartbeatMicros = current.byKey.getOrElse(own).heartbeatMicros)
     }
     val (every, rows) = (options.duration("early.every", 1), options.count("early.rows", 1))
-    asked.copy(
+    current.copy(
       byKey = byKey,
-      panes = asked.panes.map(by(_, every, rows, asked.isRowAtATime)),
-      emitted = asked.emitted.map(one => one.copy(trigger = by(one.trigger, every, rows)))
+      panes = current.panes.map(withEarly(_, every, rows, current.isRowAtATime)),
+      emitted = current.emitted.map(one => one.copy(trigger = withEarly(one.trigger, every, rows)))
     )
   }
 
@@ -39,7 +39,7 @@ private[options] object MutableOptionsCodec {
 
   // Row-at-a-time windows either have state for early results or have none. If a condition was the
   // only early trigger, the current options apply, because the condition is not written.
-  private def by(
+  private def withEarly(
       panes: PaneSettings,
       every: Option[Long],
       rows: Option[Int],
@@ -50,7 +50,7 @@ private[options] object MutableOptionsCodec {
   }
 
   // The set of triggers is part of the structure, so each of them has its written number.
-  private def by(trigger: Trigger, every: Option[Long], rows: Option[Int]): Trigger =
+  private def withEarly(trigger: Trigger, every: Option[Long], rows: Option[Int]): Trigger =
     trigger.copy(
       every = trigger.every.map(every.getOrElse(_)),
       rows = trigger.rows.map(rows.getOrElse(_))

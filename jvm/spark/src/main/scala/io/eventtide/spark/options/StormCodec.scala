@@ -16,17 +16,17 @@ private[options] object StormCodec {
   // Time windows end at Spark's watermark, which is in whole milliseconds.
   private val ShortestSlide = 1000L
 
-  /** @param isOfIngestion
+  /** @param usesIngestionTime
     *   whether the event time of rows is their ingestion time
     */
-  def read(options: OptionReader, isOfIngestion: Boolean): WindowKind.ByStorm = {
+  def read(options: OptionReader, usesIngestionTime: Boolean): WindowKind.RetainingRows = {
     val spec = StormSpec(extent(options, "length", 1), extent(options, "slide", ShortestSlide))
     val emitsRows = options.choice("result", Seq("rows" -> true, "aggregates" -> false))
     val atHand = options.count("rows_in_memory", 1)
-    WindowKind.ByStorm(
+    WindowKind.RetainingRows(
       spec,
       emitsRows.getOrElse(false),
-      isOfIngestion,
+      usesIngestionTime,
       atHand.getOrElse(MostAtHand)
     )
   }
@@ -55,9 +55,9 @@ private[options] object StormCodec {
     settings.emitted.headOption.foreach(one => refuse("trigger", one.name))
     if (settings.panes.isDefined) refuse("panes", "early")
     if (settings.hasOwnTime) refuse("scope", "key")
-    settings.byKey.flatMap(_.silence.timeout).foreach { timeout =>
+    settings.byKey.flatMap(_.idleness.timeout).foreach { timeout =>
       refuse("idle timeout", PolicyFormatter.duration(timeout))
     }
-    settings.byKey.filter(_.silence.inEventTime).foreach(_ => refuse("idle clock", "event_time"))
+    settings.byKey.filter(_.idleness.inEventTime).foreach(_ => refuse("idle clock", "event_time"))
   }
 }

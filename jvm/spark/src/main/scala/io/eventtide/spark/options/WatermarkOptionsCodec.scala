@@ -43,9 +43,9 @@ private[spark] object WatermarkOptionsCodec {
   def watermark(values: Map[String, String], substreams: SubstreamDescription): WatermarkSettings =
     try {
       val options = new OptionReader(values)
-      val made = settings(options, policy(options, ""), substreams)
-      made.newSubstreams(): Unit // rejects throttles that cannot be combined
-      made
+      val result = settings(options, policy(options, ""), substreams)
+      result.newSubstreams(): Unit // rejects throttles that cannot be combined
+      result
     } catch {
       case refused: InvalidArgument =>
         throw EventtideException("INVALID_ARGUMENT", "reason" -> refused.getMessage)
@@ -56,11 +56,11 @@ private[spark] object WatermarkOptionsCodec {
       values: Map[String, String],
       substreams: SubstreamDescription
   ): WatermarkSettings = {
-    val made = watermark(values + ("policy" -> WithIngestionTime.name), substreams)
-    if (values.getOrElse("policy", made.policy.name) != made.policy.name) {
-      unknown("policy", values("policy"), Seq(made.policy.name))
+    val result = watermark(values + ("policy" -> WithIngestionTime.name), substreams)
+    if (values.getOrElse("policy", result.policy.name) != result.policy.name) {
+      unknown("policy", values("policy"), Seq(result.policy.name))
     }
-    made
+    result
   }
 
   private def settings(
@@ -71,7 +71,7 @@ private[spark] object WatermarkOptionsCodec {
     val decorators = options.numbered("decorators")
     val (guards, throttles) = decorators.partition(options.get(_).contains(FutureGuard.name))
     val names = options.numbered("expected").flatMap(options.get)
-    val made = WatermarkSettings(
+    val result = WatermarkSettings(
       policy,
       throttles.map(throttle(options, _)),
       guards.map(guard(options, _)).lastOption,
@@ -86,20 +86,20 @@ private[spark] object WatermarkOptionsCodec {
     )
     options.refuseUnread()
     if (guards.length > 1) throw EventtideException("DUPLICATE_GUARD")
-    if (!made.hasSubstreams && (names.nonEmpty || made.expectedCount.exists(_ > 1))) {
+    if (!result.hasSubstreams && (names.nonEmpty || result.expectedCount.exists(_ > 1))) {
       throw EventtideException("EXPECTED_WITHOUT_SUBSTREAM")
     }
-    if (made.areOfKafka && made.ttlMicros.isDefined) {
+    if (result.areKafkaPartitions && result.ttlMicros.isDefined) {
       throw new InvalidArgument(
         Substreams.Ttl.name,
-        PolicyFormatter.duration(made.ttlMicros.get),
-        "left out: a partition of Kafka's is forgotten when its topic has it no more"
+        PolicyFormatter.duration(result.ttlMicros.get),
+        "absent: a Kafka partition is removed when its topic no longer has it"
       )
     }
     if (policy.needsDeclaredSubstreams && names.isEmpty) {
       throw EventtideException("UNDECLARED_SUBSTREAMS", "policy" -> policy.name)
     }
-    made
+    result
   }
 
   private def ttl(options: OptionReader): Option[SubstreamTtl] =
@@ -206,7 +206,7 @@ private[spark] object WatermarkOptionsCodec {
       throw EventtideException(
         "MISSING_OPTION",
         "option" -> option,
-        "allowed" -> s"it says ${param.doc}"
+        "allowed" -> s"it defines ${param.doc}"
       )
     }
     value
@@ -217,7 +217,7 @@ private[spark] object WatermarkOptionsCodec {
       throw EventtideException(
         "MISSING_OPTION",
         "option" -> s"$prefix.max_ahead",
-        "allowed" -> "it says how far a row may be ahead of the clock"
+        "allowed" -> "it defines how far a row may be ahead of the clock"
       )
     }
     val mode = options.choice(s"$prefix.on", GuardModes).getOrElse(FutureGuard.Clamp)

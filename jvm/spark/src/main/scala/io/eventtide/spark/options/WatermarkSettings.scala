@@ -37,7 +37,7 @@ final case class WatermarkSettings(
 ) {
 
   /** Whether the stream is divided into substreams. */
-  def hasSubstreams: Boolean = substreams != SubstreamDescription.Whole
+  def hasSubstreams: Boolean = substreams != SubstreamDescription.Global
 
   def movesWithClock: Boolean =
     policy.movesWithClock || idleTimeoutMicros.isDefined || throttles.exists(_.timed)
@@ -80,15 +80,16 @@ final case class WatermarkSettings(
   def ttlMicros: Option[Long] = ttl match {
     case Some(SubstreamTtl.After(micros)) => Some(micros)
     case Some(SubstreamTtl.Never) => None
-    case None if !hasSubstreams || areOfKafka => None
+    case None if !hasSubstreams || areKafkaPartitions => None
     case None => idleTimeoutMicros.map(math.max(_, SubstreamTtl.DefaultMicros))
   }
 
   /** Whether the substreams are Kafka partitions. The source reports which partitions exist. */
-  def areOfKafka: Boolean = substreams == SubstreamDescription.Kafka
+  def areKafkaPartitions: Boolean = substreams == SubstreamDescription.Kafka
 
   /** Whether the number of substreams may grow without bound, although the user set no TTL. */
-  def growsUnasked: Boolean = hasSubstreams && !areOfKafka && ttl.isEmpty && ttlMicros.isEmpty
+  def growsUnbounded: Boolean =
+    hasSubstreams && !areKafkaPartitions && ttl.isEmpty && ttlMicros.isEmpty
 
 }
 
@@ -102,15 +103,15 @@ object WatermarkSettings {
   *
   * @param text
   *   the key, for people and for the checkpoint's plan; independent of the user's spelling
-  * @param why
+  * @param origin
   *   where the choice comes from, for people
   */
-final case class SubstreamDescription(text: String, why: String)
+final case class SubstreamDescription(text: String, origin: String)
 
 object SubstreamDescription {
 
   /** A stream without substreams. */
-  val Whole: SubstreamDescription =
+  val Global: SubstreamDescription =
     SubstreamDescription("the whole source", "none was named, and the source has none of its own")
 
   /** The default for Kafka. */

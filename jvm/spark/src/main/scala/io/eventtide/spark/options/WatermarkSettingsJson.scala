@@ -12,7 +12,7 @@ private[spark] object WatermarkSettingsJson {
 
   def write(settings: WatermarkSettings): String = {
     val node = mapper.createObjectNode()
-    node.put("substreams", settings.substreams.text).put("why", settings.substreams.why)
+    node.put("substreams", settings.substreams.text).put("why", settings.substreams.origin)
     val options = node.putObject("options")
     WatermarkOptionsCodec.write(settings).toSeq.sorted.foreach { case (key, value) =>
       options.put(key, value)

@@ -30,7 +30,7 @@ private[spark] object WindowCodec {
 
   /** @param policy
     *   the policy of the watermark
-    * @param isOfIngestion
+    * @param usesIngestionTime
     *   whether the event time of rows is their ingestion time
     * @param isLocal
     *   whether event times are local times, without a time zone
@@ -42,9 +42,9 @@ private[spark] object WindowCodec {
       isLocal: Boolean,
       hasCondition: Boolean = false,
       policy: Option[PolicySpec] = None,
-      isOfIngestion: Boolean = false
+      usesIngestionTime: Boolean = false
   ): WindowSettings =
-    try settings(values, isLocal, hasCondition, policy, isOfIngestion)
+    try settings(values, isLocal, hasCondition, policy, usesIngestionTime)
     catch {
       case refused: InvalidArgument =>
         throw EventtideException("INVALID_WINDOW", "reason" -> refused.getMessage)
@@ -55,7 +55,7 @@ private[spark] object WindowCodec {
       isLocal: Boolean,
       hasCondition: Boolean,
       policy: Option[PolicySpec],
-      isOfIngestion: Boolean
+      usesIngestionTime: Boolean
   ): WindowSettings = {
     val options = new OptionReader(values)
     val kind = options.choice("kind", Kinds.map(kind => kind -> kind)).getOrElse("")
@@ -64,7 +64,7 @@ private[spark] object WindowCodec {
     val settings = WindowSettings(
       kind,
       sizes(values),
-      if (kind == "storm") StormCodec.read(options, isOfIngestion)
+      if (kind == "storm") StormCodec.read(options, usesIngestionTime)
       else windows(kind, options, isLocal),
       KeyTimeCodec.read(options, policy, remembers = kind == "count" || kind == "storm"),
       if (emitted.isEmpty) early else early.flatMap(_.withoutEarly),
@@ -72,7 +72,7 @@ private[spark] object WindowCodec {
       late(options)
     )
     options.refuseUnread()
-    if (settings.counts && settings.latenessMicros > 0)
+    if (settings.isCountWindow && settings.latenessMicros > 0)
       throw new InvalidArgument("updates", "true", "left out: no row of a count window is late")
     settings.storm.foreach(_ => StormCodec.refuseOthers(settings))
     settings

@@ -109,7 +109,7 @@ private[options] object WindowFrames {
     throw EventtideException(
       "MISSING_OPTION",
       "option" -> option,
-      "allowed" -> "it says how long a window or its slide is"
+      "allowed" -> "it defines the length of a window or of its slide"
     )
   }
 
@@ -162,7 +162,7 @@ private[options] object WindowFrames {
           throw notOne(
             option,
             text,
-            "periods of whole days or of whole months beside a time_zone, such as 'P1D'"
+            "periods of whole days or of whole months with a time_zone, such as 'P1D'"
           )
         )
     }

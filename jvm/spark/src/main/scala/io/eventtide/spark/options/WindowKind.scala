@@ -100,7 +100,10 @@ object WindowKind {
       math.min(watermark, spec.grid.start(spec.closed(watermark) + 1) - 1)
 
     def structure(kind: String): Seq[(String, String)] =
-      WindowFrames.write(kind, WindowFrames(spec.grid, spec.shape)) ++ rules(bounds, lateRule)
+      WindowFrames.write(kind, WindowFrames(spec.grid, spec.shape)) ++ boundsAndLateRule(
+        bounds,
+        lateRule
+      )
   }
 
   final case class BySession(spec: SessionSpec) extends Aggregating {
@@ -155,15 +158,15 @@ object WindowKind {
     *
     * @param emitsRows
     *   whether a result is the rows of a window, for a function; otherwise aggregates over them
-    * @param isOfIngestion
+    * @param usesIngestionTime
     *   whether the event time of rows is their ingestion time, so that they count at once
     * @param rowsAtHand
     *   the maximum number of rows of a key that are in memory at once
     */
-  final case class ByStorm(
+  final case class RetainingRows(
       spec: StormSpec,
       emitsRows: Boolean,
-      isOfIngestion: Boolean,
+      usesIngestionTime: Boolean,
       rowsAtHand: Int
   ) extends WindowKind {
 
@@ -187,8 +190,11 @@ object WindowKind {
     def resultsFrom(watermark: Long): Long = watermark - 1
 
     def structure(kind: String): Seq[(String, String)] =
-      Seq("length" -> text(spec.length), "slide" -> text(spec.slide)) ++ rules(bounds, lateRule) ++
-        Option.when(isOfIngestion)("processing_time" -> "true") ++
+      Seq("length" -> text(spec.length), "slide" -> text(spec.slide)) ++ boundsAndLateRule(
+        bounds,
+        lateRule
+      ) ++
+        Option.when(usesIngestionTime)("processing_time" -> "true") ++
         Option.when(emitsRows)("result" -> "rows")
 
     private def text(extent: WindowLength): String = extent match {
@@ -197,7 +203,7 @@ object WindowKind {
     }
   }
 
-  private def rules(bounds: String, lateRule: LateRule): Seq[(String, String)] =
+  private def boundsAndLateRule(bounds: String, lateRule: LateRule): Seq[(String, String)] =
     Seq("bounds" -> bounds, "late_rule" -> lateRule.name)
 }
 
@@ -205,7 +211,7 @@ object WindowKind {
   *
   * @param policy
   *   the watermark policy of each key, or of each group of keys; None for the query's watermark
-  * @param isOfGroup
+  * @param isPerGroup
   *   whether the keys of a group share one watermark
   * @param heartbeatMicros
   *   the minimum interval between polls of the clock for idle keys
@@ -214,26 +220,26 @@ object WindowKind {
   */
 final case class KeyedTimeSettings(
     policy: Option[PolicySpec],
-    isOfGroup: Boolean,
-    silence: KeyIdleness,
+    isPerGroup: Boolean,
+    idleness: KeyIdleness,
     heartbeatMicros: Long,
     maxRowsPerStep: Int
 ) {
 
   /** Whether processing-time timers may exist. */
-  def hasDeadlines: Boolean = !silence.inEventTime || policy.exists(_.movesWithClock)
+  def hasProcessingTimers: Boolean = !idleness.inEventTime || policy.exists(_.movesWithClock)
 
   /** The interval between polls of the clock: at most one second if a watermark follows it. */
   def pollIntervalMicros: Long =
     if (policy.exists(_.movesWithClock)) math.min(heartbeatMicros, 1000000L) else heartbeatMicros
 
   /** The options that move watermarks and make keys idle, as text. */
-  def rules: String = KeyTimeCodec.write(this).mkString(" ")
+  def timingOptions: String = KeyTimeCodec.write(this).mkString(" ")
 
   /** The settings that saved state depends on. The idle clock is one of them, because the time of a
     * key's last row is saved in one clock only.
     */
   def structure: Seq[(String, String)] = policy.toSeq.flatMap { own =>
-    Seq("watermark_scope" -> (if (isOfGroup) "group" else "key"), "policy" -> own.structure)
-  } ++ Option.when(silence.inEventTime)("clock of idle_timeout" -> "event_time")
+    Seq("watermark_scope" -> (if (isPerGroup) "group" else "key"), "policy" -> own.structure)
+  } ++ Option.when(idleness.inEventTime)("clock of idle_timeout" -> "event_time")
 }

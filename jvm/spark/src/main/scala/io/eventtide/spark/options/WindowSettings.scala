@@ -48,16 +48,16 @@ final case class WindowSettings(
   def isTimeWindow: Boolean = windows.isInstanceOf[WindowKind.ByTime]
 
   /** Whether windows are count windows. */
-  def counts: Boolean = windows.isInstanceOf[WindowKind.ByCount]
+  def isCountWindow: Boolean = windows.isInstanceOf[WindowKind.ByCount]
 
   /** Storm windows, whose rows are stored individually; None for other kinds. */
-  def storm: Option[WindowKind.ByStorm] = windows match {
-    case storm: WindowKind.ByStorm => Some(storm)
+  def storm: Option[WindowKind.RetainingRows] = windows match {
+    case storm: WindowKind.RetainingRows => Some(storm)
     case _ => None
   }
 
   /** Whether a key has state to keep even if it holds no rows. */
-  def remembers: Boolean = counts || storm.isDefined
+  def remembers: Boolean = isCountWindow || storm.isDefined
 
   /** Whether results are the rows of windows. */
   def emitsRows: Boolean = storm.exists(_.emitsRows)
@@ -66,7 +66,7 @@ final case class WindowSettings(
   def hasOwnTime: Boolean = byKey.exists(_.policy.isDefined)
 
   /** Whether the keys of a group share one watermark. */
-  def hasGroups: Boolean = byKey.exists(_.isOfGroup)
+  def hasGroups: Boolean = byKey.exists(_.isPerGroup)
 
   /** The maximum number of rows of a key that are processed before its watermark moves. */
   def maxRowsPerStep: Int = byKey.fold(Int.MaxValue)(_.maxRowsPerStep)
@@ -99,22 +99,23 @@ final case class WindowSettings(
 
   /** Whether results have pane columns. */
   def hasPanes: Boolean =
-    panes.isDefined || emitted.nonEmpty || byKey.exists(_.silence.timeout.isDefined)
+    panes.isDefined || emitted.nonEmpty || byKey.exists(_.idleness.timeout.isDefined)
 
   /** Whether processing-time timers may exist. */
-  def hasDeadlines: Boolean =
-    triggers.exists(_.trigger.every.isDefined) || byKey.exists(_.hasDeadlines)
+  def hasProcessingTimers: Boolean =
+    triggers.exists(_.trigger.every.isDefined) || byKey.exists(_.hasProcessingTimers)
 
   /** The options that close windows and make keys idle, as text; empty if the query's watermark
-    * alone does. A run with other rules may have other timers.
+    * alone does. A run with other timing options may have other timers.
     */
-  def rules: String = byKey.fold("")(_.rules)
+  def timingOptions: String = byKey.fold("")(_.timingOptions)
 
   /** All options that may differ between runs, as text. */
-  def choices: String = MutableOptionsCodec.write(this)
+  def mutableOptions: String = MutableOptionsCodec.write(this)
 
-  /** The same windows with other options, in the form of `WindowSettings.choices`. */
-  def by(choices: String): WindowSettings = MutableOptionsCodec.read(choices, this)
+  /** The same windows with other options, in the form of `WindowSettings.mutableOptions`. */
+  def withMutableOptions(options: String): WindowSettings =
+    MutableOptionsCodec.read(options, this)
 
   /** The minimum time between two batches that the clock starts. Idle keys are looked for at
     * intervals. A trigger with an interval fires at its time, so the minimum is 0.
@@ -162,8 +163,8 @@ final case class WindowSettings(
 
 object WindowSettings {
 
-  /** The watermark scope of the windows of `choices`: "global", "key" or "group". */
-  def scope(choices: String): String = MutableOptionsCodec.scope(choices)
+  /** The watermark scope in the mutable options of a window: "global", "key" or "group". */
+  def scope(mutableOptions: String): String = MutableOptionsCodec.scope(mutableOptions)
 
   /** The settings that make time windows row-at-a-time. */
   private val RowAtATime = "emit, idle_timeout or watermark_scope"

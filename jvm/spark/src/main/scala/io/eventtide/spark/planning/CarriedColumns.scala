@@ -29,11 +29,11 @@ object CarriedColumns {
   sealed trait Use
 
   /** The columns are logged for late rows. */
-  case object OfLateRows extends Use
+  case object ForLateRows extends Use
 
   /** The columns identify groups of keys. */
-  case object OfGroups extends Use
+  case object ForGroups extends Use
 
   /** The columns are stored for rows that windows keep individually. */
-  case object OfRows extends Use
+  case object ForRows extends Use
 }

@@ -14,10 +14,10 @@ import io.eventtide.spark.EventtideException
   * starts the query.
   */
 private[spark] object Drain extends Rule[LogicalPlan] {
-  private val isAsked = ThreadLocal.withInitial[Boolean](() => false)
+  private val isRequested = ThreadLocal.withInitial[Boolean](() => false)
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
-    case write: WriteToStream if isAsked.get =>
+    case write: WriteToStream if isRequested.get =>
       AnalysisHelper.allowInvokingTransformsInAnalyzer {
         write.copy(inputQuery = write.inputQuery.transform { case clock: AttachClock =>
           clock.copy(drains = true)
@@ -28,13 +28,13 @@ private[spark] object Drain extends Rule[LogicalPlan] {
 
   /** Starts a query that drains. The flag is set on this thread while `start` runs. */
   def during[A](start: => A): A = {
-    isAsked.set(true)
+    isRequested.set(true)
     try start
-    finally isAsked.remove()
+    finally isRequested.remove()
   }
 
   /** Rejects a query that is started to drain but cannot. */
-  def check(start: WriteToStreamStatement): Unit = if (isAsked.get) {
+  def check(start: WriteToStreamStatement): Unit = if (isRequested.get) {
     if (!start.inputQuery.exists(_.isInstanceOf[AttachClock]))
       throw EventtideException("DRAIN_WITHOUT_WATERMARK")
     if (start.trigger != AvailableNowTrigger)

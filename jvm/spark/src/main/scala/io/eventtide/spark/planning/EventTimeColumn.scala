@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.classic.DataFrame
-import org.apache.spark.sql.eventtide.Plans
+import org.apache.spark.sql.eventtide.SparkInternals
 import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
 
 import io.eventtide.spark.EventtideException
@@ -20,7 +20,7 @@ private[planning] object EventTimeColumn {
     */
   def named(rows: DataFrame, name: String): EventTimeColumn = resolved(rows, name) match {
     case column: Attribute => EventTimeColumn(rows, column)
-    case field => madeFrom(rows, field, name, as = name)
+    case field => derived(rows, field, name, as = name)
   }
 
   /** As `named`, but a field becomes a column that the user sees, under the field's name. */
@@ -30,7 +30,7 @@ private[planning] object EventTimeColumn {
       val plan = rows.queryExecution.analyzed
       if (plan.output.exists(column => plan.conf.resolver(column.name, field.name)))
         throw EventtideException("COLUMN_EXISTS", "column" -> field.name)
-      madeFrom(rows, field, name, as = field.name)
+      derived(rows, field, name, as = field.name)
   }
 
   private def resolved(rows: DataFrame, name: String): NamedExpression = {
@@ -51,7 +51,7 @@ private[planning] object EventTimeColumn {
 
   private val NoField = Seq("FIELD_NOT_FOUND", "INVALID_EXTRACT")
 
-  private def madeFrom(
+  private def derived(
       rows: DataFrame,
       field: NamedExpression,
       name: String,
@@ -61,11 +61,11 @@ private[planning] object EventTimeColumn {
       case Alias(value, _) => value
       case other => other
     }
-    val made = Alias(value, as)()
-    checkType(made.toAttribute, name)
+    val added = Alias(value, as)()
+    checkType(added.toAttribute, name)
     val plan = rows.queryExecution.analyzed
-    val widened = Plans.dataFrame(rows.sparkSession, Project(plan.output :+ made, plan))
-    EventTimeColumn(widened, made.toAttribute)
+    val widened = SparkInternals.dataFrame(rows.sparkSession, Project(plan.output :+ added, plan))
+    EventTimeColumn(widened, added.toAttribute)
   }
 
   /** Rejects a column that is not a timestamp; `name` is the user's name for it. */

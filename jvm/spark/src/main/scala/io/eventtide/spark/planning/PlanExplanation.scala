@@ -38,7 +38,7 @@ private[spark] object PlanExplanation {
     json.put("position", position).put("eventTime", node.eventTime.name)
     val policy = json.putArray("policy")
     PolicyFormatter.lines(settings).foreach(policy.add)
-    json.put("substreams", settings.substreams.text).put("why", settings.substreams.why)
+    json.put("substreams", settings.substreams.text).put("why", settings.substreams.origin)
     json.put("idle", idle(settings)).put("clock", clock(settings))
   }
 
@@ -48,7 +48,7 @@ private[spark] object PlanExplanation {
     )
 
   private def clock(settings: WatermarkSettings): String =
-    if (!settings.movesWithClock) "quiet: only rows move the watermark"
+    if (!settings.movesWithClock) "off: only rows advance the watermark"
     else if (settings.isThrottled) "a batch without rows when the watermark would pass its throttle"
     else "a batch without rows when the watermark would move by a second"
 
@@ -59,11 +59,11 @@ private[spark] object PlanExplanation {
       max: Boolean
   ): Seq[String] = Seq(
     Option.when(!plan.isStreaming)(
-      if (WindowAggregate.allIn(plan).isEmpty) "a batch plan: the rows pass as they are"
-      else "a batch plan: no row is late, and every window gives its final row"
+      if (WindowAggregate.allIn(plan).isEmpty) "a batch plan: rows pass unchanged"
+      else "a batch plan: no row is late, and every window emits its final row"
     ),
     Option.when(ours > 1)(
-      s"$ours inputs: the lowest of those that are not idle is the watermark of all"
+      s"$ours inputs: the watermark is the lowest of the inputs that are not idle"
     ),
     Option.when(stock.nonEmpty)(
       s"Spark's own watermark on ${stock.map(_.eventTime.name).mkString(", ")} counts as well: " +

@@ -32,7 +32,7 @@ final class PolicyWatermark(
   override val output: Seq[Attribute] =
     EventTimeMetadata.on(child.output, eventTime, settings.policy)
 
-  override def isOfIngestion: Boolean = child.exists(_.expressions.exists {
+  override def usesIngestionTime: Boolean = child.exists(_.expressions.exists {
     case column @ Alias(IngestionTime(), _) => column.exprId == eventTime.exprId
     case _ => false
   })

@@ -33,8 +33,8 @@ private[planning] object RowInputPlanning {
       kept: Seq[CarriedColumns]
   ): RowInputPlanning = {
     def keptFor(use: CarriedColumns.Use) = kept.filter(_.use == use).flatMap(_.children)
-    val logged = keptFor(CarriedColumns.OfLateRows)
-    val stored = keptFor(CarriedColumns.OfRows)
+    val logged = keptFor(CarriedColumns.ForLateRows)
+    val stored = keptFor(CarriedColumns.ForRows)
     val keysAndTime = grouping.map(_.toAttribute)
     val used: Seq[Expression] = aggregates ++ logged ++ stored
     val others = AttributeSet(used.flatMap(_.references)) -- keysAndTime
@@ -50,7 +50,7 @@ private[planning] object RowInputPlanning {
       guard,
       clamp.flatten.filter(_.mode == FutureGuard.Clamp),
       order.map(_.toAttribute),
-      kept.find(_.use == CarriedColumns.OfGroups).map(groupsOf(grouping, _)),
+      kept.find(_.use == CarriedColumns.ForGroups).map(groupsOf(grouping, _)),
       node.settings.storm.map(_ => storedOf(node, aggregates, stored))
     )
     RowInputPlanning(columns, plan)
@@ -82,7 +82,7 @@ private[planning] object RowInputPlanning {
   private def orderOf(settings: WindowSettings, micros: Attribute): Option[NamedExpression] =
     settings.windows match {
       case _ if settings.maxRowsPerStep < Int.MaxValue => Some(arrival)
-      case _: WindowKind.ByCount | _: WindowKind.ByStorm => Some(arrival)
+      case _: WindowKind.ByCount | _: WindowKind.RetainingRows => Some(arrival)
       case WindowKind.BySession(spec) if spec.maximum.isDefined => Some(micros)
       case _ => None
     }

@@ -47,7 +47,7 @@ object StartQueryRule extends Rule[LogicalPlan] {
         case window: WindowAggregate => window.child.children
         case other => other.children
       }
-      val follows = PlanValidator.isStateful(node) && !PlanValidator.isOfWindow(query, node)
+      val follows = PlanValidator.isStateful(node) && !PlanValidator.isWindowOperator(query, node)
       if (follows && below.exists(_.exists(givesPanes))) {
         throw EventtideException("PANES_NOT_FINAL", "operator" -> node.nodeName)
       }

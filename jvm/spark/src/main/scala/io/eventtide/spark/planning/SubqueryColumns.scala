@@ -40,7 +40,7 @@ private[planning] final class SubqueryColumns private (columns: Seq[Alias], keys
 
   /** The expression over keys and aggregates, with subqueries replaced by their columns. */
   def inResult(value: Expression): Expression =
-    if (SubqueryColumns.isOfRows(value, keys)) overRows(value) else value.mapChildren(inResult)
+    if (SubqueryColumns.dependsOnRows(value, keys)) overRows(value) else value.mapChildren(inResult)
 }
 
 private[planning] object SubqueryColumns {
@@ -49,22 +49,22 @@ private[planning] object SubqueryColumns {
   def of(aggregate: Aggregate, condition: Option[Expression]): SubqueryColumns = {
     val keys = aggregate.groupingExpressions
     val values = keys ++ aggregate.aggregateExpressions ++ condition
-    val queries = values.flatMap(ofRows(_, keys)).flatMap(topmost)
+    val queries = values.flatMap(rowDependent(_, keys)).flatMap(topmost)
     val distinct = queries.foldLeft(Seq.empty[Expression]) { (seen, query) =>
       if (seen.exists(_.semanticEquals(query))) seen else seen :+ query
     }
     new SubqueryColumns(distinct.map(query => Alias(query, toPrettySQL(query))()), keys)
   }
 
-  private def ofRows(value: Expression, keys: Seq[Expression]): Seq[Expression] =
-    if (isOfRows(value, keys)) Seq(value) else value.children.flatMap(ofRows(_, keys))
+  private def rowDependent(value: Expression, keys: Seq[Expression]): Seq[Expression] =
+    if (dependsOnRows(value, keys)) Seq(value) else value.children.flatMap(rowDependent(_, keys))
 
   private def topmost(value: Expression): Seq[Expression] = value match {
     case query @ Query() => Seq(query)
     case other => other.children.flatMap(topmost)
   }
 
-  private def isOfRows(value: Expression, keys: Seq[Expression]): Boolean = value match {
+  private def dependsOnRows(value: Expression, keys: Seq[Expression]): Boolean = value match {
     case _: AggregateExpression => true
     case other => keys.exists(_.semanticEquals(other))
   }

@@ -44,9 +44,9 @@ private[spark] object SubstreamSelection {
     val widened = resolve(stream, columns)
     val named = widened match {
       case Project(all, child) if child == plan => all.takeRight(columns.length)
-      case _ => unresolved(stream, columns, "it is more than an expression over one row")
+      case _ => unresolved(stream, columns, "it is not an expression over one row")
     }
-    if (!named.forall(_.deterministic)) unresolved(stream, columns, "it is another one every time")
+    if (!named.forall(_.deterministic)) unresolved(stream, columns, "it is not deterministic")
     val label = SubstreamDescription.named(named.map(text(_, plan)).mkString(", "))
     // Existing columns need no projection, which would copy every row.
     val own = named.collect { case Alias(column: Attribute, _) => column }
@@ -93,7 +93,7 @@ private[spark] object SubstreamSelection {
     * and Spark's partition ids change from batch to batch.
     */
   def default(plan: LogicalPlan): SubstreamSelection =
-    kafka(plan).getOrElse(SubstreamSelection(Nil, SubstreamDescription.Whole, plan))
+    kafka(plan).getOrElse(SubstreamSelection(Nil, SubstreamDescription.Global, plan))
 
   // Matches any spelling of the format.
   private def isKafka(relation: StreamingRelationV2): Boolean = {

@@ -6,7 +6,7 @@ import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
-import org.apache.spark.sql.eventtide.{Plans, SparkShims}
+import org.apache.spark.sql.eventtide.{SparkInternals, SparkShims}
 import org.apache.spark.sql.functions.current_timestamp
 
 import io.eventtide.kernel.watermark.WithFixedLag
@@ -72,14 +72,14 @@ private[spark] object WatermarkBuilder {
     if (plan.output.exists(column => plan.conf.resolver(column.name, into))) {
       throw EventtideException("COLUMN_EXISTS", "column" -> into)
     }
-    val settings = WatermarkOptionsCodec.ingestion(options, SubstreamDescription.Whole)
+    val settings = WatermarkOptionsCodec.ingestion(options, SubstreamDescription.Global)
     PlanValidator.noWatermarkYet(plan, into)
     if (!stream.isStreaming) stream.withColumn(into, current_timestamp())
     else {
       val column = Alias(IngestionTime(), into)()
       val timed = Project(plan.output :+ column, plan)
       val time = EventTimeColumn(stream, column.toAttribute)
-      build(time, SubstreamSelection(Nil, SubstreamDescription.Whole, timed), settings)
+      build(time, SubstreamSelection(Nil, SubstreamDescription.Global, timed), settings)
     }
   }
 
@@ -91,7 +91,7 @@ private[spark] object WatermarkBuilder {
       lag: Duration
   ): LogicalPlan = {
     val options = Map("policy" -> WithFixedLag.name, "lag" -> lag.toString)
-    val settings = WatermarkOptionsCodec.watermark(options, SubstreamDescription.Whole)
+    val settings = WatermarkOptionsCodec.watermark(options, SubstreamDescription.Global)
     PolicyWatermark(eventTime, AttachClock(data, clock(session, data)), Nil, settings)
   }
 
@@ -104,7 +104,7 @@ private[spark] object WatermarkBuilder {
     val session = stream.sparkSession
     val data = AttachClock(choice.plan, clock(session, choice.plan))
     val watermark = PolicyWatermark(column, data, choice.keys, settings)
-    Plans.dataFrame(session, withoutAddedKeys(watermark, stream, column))
+    SparkInternals.dataFrame(session, withoutAddedKeys(watermark, stream, column))
   }
 
   // If Spark requires names for all sources, the clock is named after the sources beside it. No

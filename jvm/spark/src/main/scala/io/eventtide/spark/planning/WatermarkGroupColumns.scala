@@ -48,7 +48,7 @@ private[planning] object WatermarkGroupColumns {
       if (!RowOrdering.isOrderable(value.dataType)) refuse(s"${toPrettySQL(value)} has no order")
       aggregate.groupingExpressions
         .find(shownBy(_).semanticEquals(value))
-        .getOrElse(refuse(s"${toPrettySQL(value)} is no key of the window"))
+        .getOrElse(refuse(s"${toPrettySQL(value)} is not a key of the window"))
     }
     computedBelow(aggregate, groups)
   }

@@ -83,14 +83,14 @@ final case class WindowAggregate(
       .map(time => toPrettySQL(time))
 
   private def groups: Option[String] = child.expressions
-    .flatMap(_.collect { case CarriedColumns(columns, CarriedColumns.OfGroups) => columns })
+    .flatMap(_.collect { case CarriedColumns(columns, CarriedColumns.ForGroups) => columns })
     .headOption
     .map(_.map(column => toPrettySQL(asWritten(column))).mkString(", "))
 
   // The columns of rows in state, with their types.
   private def stored: Seq[String] =
     child.expressions
-      .flatMap(_.collect { case CarriedColumns(columns, CarriedColumns.OfRows) => columns })
+      .flatMap(_.collect { case CarriedColumns(columns, CarriedColumns.ForRows) => columns })
       .flatten
       .map(column => s"${toPrettySQL(column)} ${column.dataType.sql}")
 

@@ -25,7 +25,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   Project
 }
 import org.apache.spark.sql.classic.DataFrame
-import org.apache.spark.sql.eventtide.Plans
+import org.apache.spark.sql.eventtide.SparkInternals
 import org.apache.spark.sql.types.{
   BooleanType,
   DataType,
@@ -73,7 +73,8 @@ private[spark] object WindowBuilder {
     SessionValidator.installed(stream.sparkSession)
     val input = watermark match {
       case _ if !stream.isStreaming => WindowInputResolver.batch(stream, eventTime)
-      case Some(told) => WindowInputResolver.withWatermark(stream, eventTime.get, substream, told)
+      case Some(policy) =>
+        WindowInputResolver.withWatermark(stream, eventTime.get, substream, policy)
       case None => WindowInputResolver.watermarked(stream, eventTime)
     }
     val isLocal = input.eventTime.dataType == TimestampNTZType
@@ -83,7 +84,7 @@ private[spark] object WindowBuilder {
       isLocal,
       when.isDefined,
       policy(input, watermark),
-      watermarkOf(input).exists(_.isOfIngestion)
+      watermarkOf(input).exists(_.usesIngestionTime)
     )
     build(input, keys, aggregates, when, scope, settings)
   }
@@ -128,7 +129,7 @@ private[spark] object WindowBuilder {
     val names = asked.groupingExpressions.map(subqueries.overRows)
     val onTime =
       if (stream.isStreaming) onTimeRows(id, input, rowsIn, names, settings)
-      else if (settings.counts) rowsIn
+      else if (settings.isCountWindow) rowsIn
       else inTime(rowsIn, eventTime, settings)
     val frame = if (settings.isRowAtATime) micros(eventTime) else frameOf(eventTime, settings)
     // Also counted without `early.rows`, because another run of the query may set it.
@@ -140,9 +141,9 @@ private[spark] object WindowBuilder {
     val stored = settings.storm.map { storm =>
       if (storm.emitsRows) input.columns else columnsOf(subqueries.in(keyed).aggregateExpressions)
     }
-    val kept = logged.map(keptAs("_eventtide_kept", _, CarriedColumns.OfLateRows)) ++
-      groups.map(of => keptAs("_eventtide_group", of.columns, CarriedColumns.OfGroups)) ++
-      stored.map(keptAs("_eventtide_row", _, CarriedColumns.OfRows))
+    val kept = logged.map(keptAs("_eventtide_kept", _, CarriedColumns.ForLateRows)) ++
+      groups.map(of => keptAs("_eventtide_group", of.columns, CarriedColumns.ForGroups)) ++
+      stored.map(keptAs("_eventtide_row", _, CarriedColumns.ForRows))
     val computed = groups.fold(Seq.empty[Alias])(_.computed)
     val framed = Project((onTime.output :+ frame) ++ computed, onTime)
     val computing = subqueries.in(
@@ -169,7 +170,7 @@ private[spark] object WindowBuilder {
       settings,
       aggregate
     )
-    Plans.dataFrame(stream.sparkSession, WindowValidator.results(node))
+    SparkInternals.dataFrame(stream.sparkSession, WindowValidator.results(node))
   }
 
   // Removes the rows that a stream would reject.
@@ -243,12 +244,12 @@ private[spark] object WindowBuilder {
 
   // Marked like Spark windows: the end is an event time, and `window_time` accepts the column.
   private def window(eventTime: Attribute, settings: WindowSettings): Attribute = {
-    val bound = if (settings.counts) LongType else eventTime.dataType
+    val bound = if (settings.isCountWindow) LongType else eventTime.dataType
     val hasStart = settings.storm.forall(_.hasStart)
     val bounds =
       Seq(StructField("start", bound, !hasStart), StructField("end", bound, nullable = false))
     val marks = new MetadataBuilder().withMetadata(Mark).putBoolean(TimeWindow.marker, true).build()
-    val metadata = if (settings.counts) Metadata.empty else marks
+    val metadata = if (settings.isCountWindow) Metadata.empty else marks
     AttributeReference("window", StructType(bounds), nullable = false, metadata)()
   }
 

@@ -42,7 +42,7 @@ private[spark] object WindowCondition {
       }
     plan match {
       case Project(Seq(alias: Alias), _) if alias.dataType == BooleanType => alias
-      case _ => refused(grouped, when, "it is no condition over one row of results")
+      case _ => refused(grouped, when, "it is not a condition over one row of results")
     }
   }
 

@@ -37,7 +37,7 @@ private[planning] object WindowExplanation {
     val late = Option.when(panes.latenessMicros > 0)(
       s"updated for ${PolicyFormatter.duration(panes.latenessMicros)}"
     )
-    val holds = if (panes.discards) "what is new" else "all so far"
+    val holds = if (panes.discards) "the new rows" else "all rows"
     s"panes (${(early ++ late).mkString(", ")}), each of $holds"
   }
 
@@ -45,8 +45,8 @@ private[planning] object WindowExplanation {
     case WindowKind.ByTime(spec) => combining(window, spec.shape)
     case WindowKind.ByCount(spec) => combining(window, spec.shape)
     case _: WindowKind.BySession => "one buffer a session"
-    case storm: WindowKind.ByStorm if storm.emitsRows => "each row once, handed to a function"
-    case _: WindowKind.ByStorm => "each row once, merged as a tree"
+    case storm: WindowKind.RetainingRows if storm.emitsRows => "each row once, passed to a function"
+    case _: WindowKind.RetainingRows => "each row once, merged as a tree"
   }
 
   private def combining(window: WindowAggregate, shape: WindowShape): String = shape match {

@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, Project}
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
-import org.apache.spark.sql.eventtide.Plans
+import org.apache.spark.sql.eventtide.SparkInternals
 import org.apache.spark.sql.types.{LongType, StructType}
 
 import io.eventtide.kernel.watermark.FutureGuard
@@ -38,7 +38,7 @@ private[spark] final case class WindowInputResolver(
   def seen: DataFrame = {
     val plan = stream.queryExecution.analyzed
     if (plan.output.length == columns.length) stream
-    else Plans.dataFrame(stream.sparkSession, Project(columns, plan))
+    else SparkInternals.dataFrame(stream.sparkSession, Project(columns, plan))
   }
 }
 
@@ -72,7 +72,7 @@ private[spark] object WindowInputResolver {
       throw EventtideException(
         "MISSING_OPTION",
         "option" -> "event_time",
-        "allowed" -> "a batch has no watermark that says which column it is: event_time('ts')"
+        "allowed" -> "a batch has no watermark that marks the column: use event_time('ts')"
       )
     }
     if (!isMarked(column)) EventTimeColumn.checkType(column, column.name)
@@ -113,9 +113,9 @@ private[spark] object WindowInputResolver {
         val time = Alias(lastInstant(column), "_eventtide_time")(
           explicitMetadata = Some(column.metadata)
         )
-        val timed = Plans.dataFrame(session, Project(plan.output :+ time, plan))
+        val timed = SparkInternals.dataFrame(session, Project(plan.output :+ time, plan))
         WindowInputResolver(timed, time.toAttribute, plan.output)
-      case _ => WindowInputResolver(Plans.dataFrame(session, plan), column, plan.output)
+      case _ => WindowInputResolver(SparkInternals.dataFrame(session, plan), column, plan.output)
     }
 
   private def isMarked(column: Attribute): Boolean =

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.eventtide.Planning
+import org.apache.spark.sql.eventtide.SparkInternals
 import org.apache.spark.sql.types.StructType
 
 import io.eventtide.spark.operators.{ResultLayout, WindowOperatorSpec}
@@ -44,7 +44,7 @@ private[planning] object WindowPlanning {
     */
   def apply(node: WindowAggregate): WindowPlanning = node.child match {
     case PhysicalAggregation(grouping, calls, columns, child) =>
-      plan(node, grouping.map(Planning.normalized), calls, columns, child)
+      plan(node, grouping.map(SparkInternals.normalized), calls, columns, child)
     case other => throw new IllegalStateException(s"a window over no aggregation: $other")
   }
 
@@ -109,11 +109,11 @@ private[planning] object WindowPlanning {
       AttributeReference(bound.name, bound.dataType, bound.nullable)()
     }
     val parts = bounds.flatMap(bound => Seq(Literal(bound.name), bound))
-    val made = Alias(CreateNamedStruct(parts), window.name)(
+    val windowColumn = Alias(CreateNamedStruct(parts), window.name)(
       window.exprId,
       explicitMetadata = Some(window.metadata)
     )
     val results = aggregates.map(_.resultAttribute)
-    ResultLayout(bounds, results, node.pane, (made +: columns) ++ node.pane)
+    ResultLayout(bounds, results, node.pane, (windowColumn +: columns) ++ node.pane)
   }
 }

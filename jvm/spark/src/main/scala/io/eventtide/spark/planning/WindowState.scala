@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{Literal, ScalarSubquery}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
-import org.apache.spark.sql.eventtide.{Checkpoints, Plans}
+import org.apache.spark.sql.eventtide.SparkInternals
 import org.apache.spark.sql.types.{StructType, TimestampType}
 
 import io.eventtide.spark.EventtideException
@@ -41,10 +41,10 @@ private[spark] object WindowState {
     if (partitions == 0) missing
 
     val window = planned(session, node)
-    val ids = Checkpoints.stateIds(session, checkpoint, batch, operator)
+    val ids = SparkInternals.stateIds(session, checkpoint, batch, operator)
     val state = new Path(root, "state").toString
     val reader = StateReader(window, state, operator, partitions, batch, ids)
-    Plans.dataFrame(session, reader.rows(session), columns(window))
+    SparkInternals.dataFrame(session, reader.rows(session), columns(window))
   }
 
   // The late log uses the same column name for the watermark.
@@ -58,13 +58,13 @@ private[spark] object WindowState {
   private def planned(session: SparkSession, node: WindowAggregate): WindowOperatorSpec = {
     val above = node.withNewChildren(node.children.map {
       case aggregate: Aggregate =>
-        aggregate.copy(child = Plans.empty(session, aggregate.child.output))
+        aggregate.copy(child = SparkInternals.empty(session, aggregate.child.output))
       case other => other
     })
     val optimized: LogicalPlan = session.sessionState.optimizer.execute(above)
     val window = WindowPlanning(WindowAggregate.allIn(optimized).head).window
     window.withValues(window.subqueries.collect { case query: ScalarSubquery =>
-      Literal(Plans.value(session, query.plan), query.dataType)
+      Literal(SparkInternals.value(session, query.plan), query.dataType)
     })
   }
 }

@@ -83,8 +83,16 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
     val WindowPlanning(node, _, aggregates, window, _, _) = planned
     val time = window.frame
     val frame = FrameNumber(time, node.settings.spec.frames)
-    val sureOf = OnTimeRowFilter.of(window, batch) _
-    MapSideFrameAggregateExec(window.keys, time, frame, aggregates, framesColumn, sureOf, rows)
+    val onTimeFilterOf = OnTimeRowFilter.of(window, batch) _
+    MapSideFrameAggregateExec(
+      window.keys,
+      time,
+      frame,
+      aggregates,
+      framesColumn,
+      onTimeFilterOf,
+      rows
+    )
   }
 
   private def framesColumn = AttributeReference("frames", BinaryType)()

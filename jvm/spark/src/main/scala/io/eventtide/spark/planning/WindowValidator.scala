@@ -53,7 +53,7 @@ private[spark] object WindowValidator {
       }
     plan match {
       case aggregate: Aggregate => aggregate
-      case _ => refuse("WINDOW_UNRESOLVED", "it is more than an aggregation.")
+      case _ => refuse("WINDOW_UNRESOLVED", "it is not an aggregation.")
     }
   }
 

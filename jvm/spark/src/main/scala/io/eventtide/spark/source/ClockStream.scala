@@ -43,7 +43,7 @@ private[spark] final class ClockStream(query: QueryWatermark, leads: Boolean)
 
   override def latestOffset(start: Offset, limit: ReadLimit): Offset = {
     val reached = start.asInstanceOf[ClockOffset]
-    if (!leads) query.lookAtClock()
+    if (!leads) query.checkClock()
     if (leads && begunMs.fold(query.tick())(query.lastTick)) ClockOffset(reached.ticks + 1)
     else if (reached.ticks == 0) null
     else reached

@@ -13,7 +13,7 @@ trait WatermarkNode { this: EventTimeWatermark =>
   def settings: WatermarkSettings
 
   /** Whether the event time of the rows is the timestamp of their batch, so that no row is late. */
-  def isOfIngestion: Boolean
+  def usesIngestionTime: Boolean
 }
 
 /** An Eventtide window node. */

@@ -23,7 +23,7 @@ import org.apache.spark.sql.types.{DataType, StringType}
 private[spark] object SubstreamName {
 
   /** The name of the only substream of a source without substream columns. */
-  val Whole = "all"
+  val Global = "all"
 
   /** The name over the columns of a row. */
   def expression(columns: Seq[Expression]): Expression = {
@@ -31,7 +31,7 @@ private[spark] object SubstreamName {
     val texts = columns.map(Cast(_, StringType, Some("UTC")))
     def orNull(text: Expression)(name: Expression) = If(IsNull(text), Literal(Null), name)
     texts match {
-      case Seq() => Literal(Whole)
+      case Seq() => Literal(Global)
       case Seq(one) =>
         orNull(one)(If(StartsWith(one, Literal("\\")), Concat(Seq(Literal("\\"), one)), one))
       case several =>

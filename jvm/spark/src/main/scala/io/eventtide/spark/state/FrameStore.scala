@@ -37,7 +37,7 @@ import io.eventtide.spark.EventtideException
   *   the batch's time by the query's clock
   * @param isByRow
   *   whether the input has unaggregated rows
-  * @param rules
+  * @param timingOptions
   *   the options that determine per-key watermarks and idleness
   * @param before
   *   the partition's metadata after the batch before
@@ -48,17 +48,18 @@ private[spark] final class FrameStore(
     batchId: Long,
     nowMicros: Long,
     isByRow: Boolean,
-    rules: String,
+    timingOptions: String,
     record: PartitionMetaStore,
     before: Option[PartitionMeta]
 ) {
-  val byEnd = new TimerIndex(store, families.dueIndex, before.map(_.byEnd))
-  val byClock = new TimerIndex(store, families.deadlineIndex, before.map(_.byClock))
+  val byEnd = new TimerIndex(store, families.eventTimers, before.map(_.byEnd))
+  val byClock = new TimerIndex(store, families.processingTimers, before.map(_.byClock))
   val groups: Option[WatermarkGroupStore] =
     families.groups.map(_ => new WatermarkGroupStore(store, families, batchId))
 
-  private val deadlines = new Owed(byClock, before.fold(new TimerHistogram)(_.deadlines))
-  private val ends = new Owed(byEnd, before.fold(new TimerHistogram)(_.ends))
+  private val processingTimer =
+    new KeyTimer(byClock, before.fold(new TimerHistogram)(_.processingTimers))
+  private val eventTimer = new KeyTimer(byEnd, before.fold(new TimerHistogram)(_.eventTimers))
   private var keys = before.fold(0L)(_.keys)
   private val values = new BinaryRow
   private val source = new ByteSource
@@ -67,12 +68,12 @@ private[spark] final class FrameStore(
   private var isUnmodified = false // whether nothing of the key has been written
   private var nextId = batchId << 32
 
-  /** The current key's id and entries in the indexes: `due` is its end if all input rows are
+  /** The current key's id and entries in the indexes: `endTimer` is its end if all input rows are
     * aggregated.
     */
   private var id = 0L
-  private var due = FrameWindowState.Never
-  private var dueInGroup = FrameWindowState.Never
+  private var endTimer = FrameWindowState.Never
+  private var groupTimer = FrameWindowState.Never
 
   /** The state partition id. */
   def partition: Int = store.id.partitionId
@@ -87,7 +88,7 @@ private[spark] final class FrameStore(
   val watermark: Long = before.fold(Long.MinValue)(_.watermark)
 
   /** Whether the timing options have changed since the keys' timers were set. */
-  val timingChanged: Boolean = before.exists(_.rules != rules)
+  val timingChanged: Boolean = before.exists(_.timingOptions != timingOptions)
 
   /** The number of keys with state. */
   def keyCount: Long = keys
@@ -105,19 +106,19 @@ private[spark] final class FrameStore(
   private def begin(): Unit = {
     id = nextId
     nextId += 1
-    due = FrameWindowState.Never
-    ends.begin()
-    deadlines.begin()
-    dueInGroup = FrameWindowState.Never
+    endTimer = FrameWindowState.Never
+    eventTimer.begin()
+    processingTimer.begin()
+    groupTimer = FrameWindowState.Never
   }
 
   private def resume(value: UnsafeRow): Unit = {
     BinaryRow.open(value, source)
     FrameStore.checkVersion(source.getByte())
     id = source.getNumber()
-    if (isByRow) ends.read() else due = source.getNumber()
-    deadlines.read()
-    if (groups.isDefined) dueInGroup = source.getNumber()
+    if (isByRow) eventTimer.read() else endTimer = source.getNumber()
+    processingTimer.read()
+    if (groups.isDefined) groupTimer = source.getNumber()
   }
 
   /** Reads the current key's state. */
@@ -126,33 +127,34 @@ private[spark] final class FrameStore(
   /** Whether the current key need not be saved: its index entry fits the next timer, and its blocks
     * are unchanged.
     */
-  def canSkipWrite(nextDue: Long, boundary: Long): Boolean =
-    isUnmodified && isDueAgain(nextDue, boundary)
+  def canSkipWrite(nextEventTimer: Long, boundary: Long): Boolean =
+    isUnmodified && keepsEntry(nextEventTimer, boundary)
 
   /** A key with a timer at the very next boundary keeps its index entry. */
-  private def isDueAgain(nextDue: Long, boundary: Long) =
-    due < nextDue && nextDue == boundary + 1
+  private def keepsEntry(nextEventTimer: Long, boundary: Long) =
+    endTimer < nextEventTimer && nextEventTimer == boundary + 1
 
   /** Saves the current key's state with its next timers: by end, by processing time, and by end for
     * the watermark of its group.
     */
   def save(
-      nextDue: Long,
+      nextEventTimer: Long,
       boundary: Long,
-      nextDeadline: Long,
-      nextInGroup: Long = FrameWindowState.Never
+      nextProcessingTimer: Long,
+      nextGroupTimer: Long = FrameWindowState.Never
   )(content: ByteSink => Unit): Unit = {
-    if (isByRow) ends.move(nextDue, boundary)
-    else if (!isDueAgain(nextDue, boundary)) due = byEnd.move(key, id, due, nextDue)
-    deadlines.move(nextDeadline, nowMicros)
+    if (isByRow) eventTimer.move(nextEventTimer, boundary)
+    else if (!keepsEntry(nextEventTimer, boundary))
+      endTimer = byEnd.move(key, id, endTimer, nextEventTimer)
+    processingTimer.move(nextProcessingTimer, nowMicros)
     val out = values.begin()
     out.putByte(FrameStore.Version)
     out.putNumber(id)
-    if (isByRow) ends.write(out) else out.putNumber(due)
-    deadlines.write(out)
+    if (isByRow) eventTimer.write(out) else out.putNumber(endTimer)
+    processingTimer.write(out)
     groups.foreach { group =>
-      moveInGroup(group, nextInGroup)
-      out.putNumber(dueInGroup)
+      moveGroupTimer(group, nextGroupTimer)
+      out.putNumber(groupTimer)
     }
     content(out)
     store.put(key, values.end())
@@ -161,21 +163,21 @@ private[spark] final class FrameStore(
   }
 
   /** The current key's timer in one of the indexes, whose entry may hold an earlier time. */
-  private final class Owed(index: TimerIndex, val counts: TimerHistogram) {
+  private final class KeyTimer(index: TimerIndex, val counts: TimerHistogram) {
     private var indexed = FrameWindowState.Never // the indexed time
-    private var due = FrameWindowState.Never // the timer: that time or later
+    private var time = FrameWindowState.Never // the timer: that time or later
 
     def begin(): Unit = {
       indexed = FrameWindowState.Never
-      due = FrameWindowState.Never
+      time = FrameWindowState.Never
     }
 
     /** Sets the key's next timer; index entries up to `passed` have been processed. */
     def move(next: Long, passed: Long): Unit = {
       val canSkipWrite = next != FrameWindowState.Never && indexed <= next && indexed > passed
       if (!canSkipWrite) indexed = index.move(key, id, indexed, next)
-      counts.move(due, next)
-      due = next
+      counts.move(time, next)
+      time = next
     }
 
     def write(out: ByteSink): Unit = {
@@ -183,7 +185,7 @@ private[spark] final class FrameStore(
       out.putByte(if (isIndexed) 1 else 0)
       if (isIndexed) {
         out.putNumber(indexed)
-        out.putCount(due - indexed)
+        out.putCount(time - indexed)
       }
     }
 
@@ -191,13 +193,13 @@ private[spark] final class FrameStore(
       begin()
       if (source.getByte() == 1) {
         indexed = source.getNumber()
-        due = indexed + source.getCount()
+        time = indexed + source.getCount()
       }
     }
   }
 
-  private def moveInGroup(group: WatermarkGroupStore, next: Long): Unit =
-    dueInGroup = group.index.move(key, id, dueInGroup, next)
+  private def moveGroupTimer(group: WatermarkGroupStore, next: Long): Unit =
+    groupTimer = group.index.move(key, id, groupTimer, next)
 
   private def count(more: Int): Unit = {
     keys += more
@@ -208,10 +210,10 @@ private[spark] final class FrameStore(
   def drop(): Boolean = {
     val had = stored
     if (had) {
-      if (isByRow) ends.move(FrameWindowState.Never, FrameWindowState.Never)
-      else byEnd.move(key, id, due, FrameWindowState.Never): Unit
-      deadlines.move(FrameWindowState.Never, FrameWindowState.Never)
-      groups.foreach(moveInGroup(_, FrameWindowState.Never))
+      if (isByRow) eventTimer.move(FrameWindowState.Never, FrameWindowState.Never)
+      else byEnd.move(key, id, endTimer, FrameWindowState.Never): Unit
+      processingTimer.move(FrameWindowState.Never, FrameWindowState.Never)
+      groups.foreach(moveGroupTimer(_, FrameWindowState.Never))
       store.remove(key)
       count(-1)
     }
@@ -227,18 +229,18 @@ private[spark] final class FrameStore(
     *   the new value of `watermark`
     */
   def finish(closing: Long, highest: Long): PartitionMeta = {
-    val facts = PartitionMeta(
+    val metadata = PartitionMeta(
       keys,
       byEnd.head,
       byClock.head,
       math.max(closed, closing),
       highest,
-      rules,
-      ends.counts,
-      deadlines.counts
+      timingOptions,
+      eventTimer.counts,
+      processingTimer.counts
     )
-    record.write(facts)
-    facts
+    record.write(metadata)
+    metadata
   }
 
   private val number = new SpecificInternalRow(Seq(LongType))
@@ -252,6 +254,13 @@ private[spark] final class FrameStore(
 
   /** A snapshot of all keys with state. */
   def allKeys: StateStoreIterator[UnsafeRowPair] = store.iterator()
+
+  // Formats before 6 have no metadata under this name, but keys.
+  private def checkKeys(): Unit = {
+    val all = allKeys
+    try if (all.hasNext) idOf(all.next().value): Unit
+    finally all.close()
+  }
 
   /** The id of a key with this state. */
   def idOf(value: UnsafeRow): Long = {
@@ -300,7 +309,7 @@ private[spark] object FrameStore {
       batchId: Long,
       nowMicros: Long,
       isByRow: Boolean = false,
-      rules: String = ""
+      timingOptions: String = ""
   ): FrameStore = {
     families.create(store)
     val record = new PartitionMetaStore(store, families)
@@ -312,17 +321,16 @@ private[spark] object FrameStore {
         batchId,
         nowMicros,
         isByRow,
-        rules,
+        timingOptions,
         record,
         before
       )
-    // Format 1 has no such record.
-    if (before.isEmpty && state.byEnd.head != FrameWindowState.Never) checkVersion(1)
+    if (before.isEmpty) state.checkKeys()
     state
   }
 
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
-  val Version = 5
+  val Version = 6
 
   /** Refuses state in a format that is not known. */
   private[state] def checkVersion(found: Int): Unit =

@@ -17,11 +17,11 @@ private[state] final class PartitionMetaStore(store: StateStore, families: Windo
 
   /** The metadata after the batch before; None in a new partition. */
   def read(): Option[PartitionMeta] =
-    Option(store.get(key, WindowStateLayout.Partition)).map { value =>
+    Option(store.get(key, WindowStateLayout.PartitionMeta)).map { value =>
       val in = new ByteSource
       BinaryRow.open(value, in)
       FrameStore.checkVersion(in.getByte())
-      val facts = PartitionMeta(
+      val metadata = PartitionMeta(
         in.getCount(),
         in.getNumber(),
         in.getNumber(),
@@ -29,24 +29,24 @@ private[state] final class PartitionMetaStore(store: StateStore, families: Windo
         in.getNumber(),
         readText(in)
       )
-      facts.ends.read(in)
-      facts.deadlines.read(in)
-      facts
+      metadata.eventTimers.read(in)
+      metadata.processingTimers.read(in)
+      metadata
     }
 
-  def write(facts: PartitionMeta): Unit = {
+  def write(metadata: PartitionMeta): Unit = {
     val values = new BinaryRow
     val out = values.begin()
     out.putByte(FrameStore.Version)
-    out.putCount(facts.keys)
-    out.putNumber(facts.byEnd)
-    out.putNumber(facts.byClock)
-    out.putNumber(facts.closed)
-    out.putNumber(facts.watermark)
-    writeText(facts.rules, out)
-    facts.ends.write(out)
-    facts.deadlines.write(out)
-    store.put(key, values.end(), WindowStateLayout.Partition)
+    out.putCount(metadata.keys)
+    out.putNumber(metadata.byEnd)
+    out.putNumber(metadata.byClock)
+    out.putNumber(metadata.closed)
+    out.putNumber(metadata.watermark)
+    writeText(metadata.timingOptions, out)
+    metadata.eventTimers.write(out)
+    metadata.processingTimers.write(out)
+    store.put(key, values.end(), WindowStateLayout.PartitionMeta)
   }
 
   private def writeText(text: String, out: ByteSink): Unit = {
@@ -73,11 +73,11 @@ private[state] final class PartitionMetaStore(store: StateStore, families: Windo
   *   the boundary up to which windows have been emitted
   * @param watermark
   *   the highest per-key watermark so far; `Long.MinValue` for none
-  * @param rules
+  * @param timingOptions
   *   the options that determine per-key watermarks and idleness
-  * @param ends
+  * @param eventTimers
   *   the keys by the end of their next window, if the input has unaggregated rows
-  * @param deadlines
+  * @param processingTimers
   *   the keys by their processing-time timers
   */
 private[spark] final case class PartitionMeta(
@@ -86,7 +86,7 @@ private[spark] final case class PartitionMeta(
     byClock: Long,
     closed: Long,
     watermark: Long,
-    rules: String,
-    ends: TimerHistogram = new TimerHistogram,
-    deadlines: TimerHistogram = new TimerHistogram
+    timingOptions: String,
+    eventTimers: TimerHistogram = new TimerHistogram,
+    processingTimers: TimerHistogram = new TimerHistogram
 )

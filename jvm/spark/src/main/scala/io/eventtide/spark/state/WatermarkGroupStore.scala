@@ -25,7 +25,7 @@ private[spark] final class WatermarkGroupStore(
 ) {
 
   /** The keys of the group by the end of their next window. */
-  val index = new TimerIndex(store, families.groupIndex, None)
+  val index = new TimerIndex(store, families.groupTimers, None)
 
   private val values = new BinaryRow
   private val source = new ByteSource

@@ -20,17 +20,18 @@ import org.apache.spark.sql.types.{BinaryType, LongType, StructField, StructType
 /** The column families of a window's state, per partition of the keys.
   *
   * {{{
-  *   default   keys               -> ring      all frames of a key, or the newest and oldest
-  *   blocks    keys, first frame  -> frames    the frames between, of a long window or a long lag
-  *   history   keys, first frame  -> frames    closed frames that late rows may still change
-  *                                             For Storm windows, blocks has the rows of windows,
-  *                                             and history the rows above the watermark.
-  *   due       end, keys          -> key id    the first window end with a timer of a key, in order
-  *   deadline  time, keys         -> key id    the processing-time timer of a key, in order
-  *   partition 0                  -> facts     number of keys, first index entries, closed boundary
-  *   groups    group              -> time      the watermark that the keys of a group share
-  *   in_group  group id, end, keys -> key id   as due, by the watermark of the group
+  *   default            keys                -> state     all frames of a key, or newest and oldest
+  *   blocks             keys, first frame   -> frames    the frames between, of long windows
+  *   history            keys, first frame   -> frames    closed frames that late rows may change
+  *   event_timers       end, keys           -> key id    first window end with a timer, in order
+  *   processing_timers  time, keys          -> key id    the processing-time timer, in order
+  *   partition_meta     0                   -> metadata  keys, first timers, closed boundary
+  *   groups             group               -> time      the shared watermark of its keys
+  *   group_timers       group id, end, keys -> key id    as event_timers, by the group's watermark
   * }}}
+  *
+  * For windows that retain rows, `blocks` has the rows of windows, and `history` the rows above the
+  * watermark.
   *
   * Values are bytes that start with a version, so that the format can change without a new
   * checkpoint.
@@ -42,13 +43,15 @@ private[spark] final case class WindowStateLayout(
     keys: StructType,
     groups: Option[Seq[Int]] = None
 ) {
-  val ring: StructType = WindowStateLayout.bytes("ring")
-  val ringKey: KeyStateEncoderSpec = NoPrefixKeyStateEncoderSpec(keys)
+  val windowState: StructType = WindowStateLayout.bytes("window_state")
+  val windowStateKey: KeyStateEncoderSpec = NoPrefixKeyStateEncoderSpec(keys)
 
   private[state] val blockKeys = StructType(keys.fields :+ WindowStateLayout.number("block"))
-  private[state] val dueIndex = IndexLayout(WindowStateLayout.Due, Seq("due"), keys)
-  private[state] val deadlineIndex = IndexLayout(WindowStateLayout.Deadline, Seq("due"), keys)
-  private[state] val groupIndex = IndexLayout(WindowStateLayout.InGroup, Seq("group", "due"), keys)
+  private[state] val eventTimers = IndexLayout(WindowStateLayout.EventTimers, Seq("time"), keys)
+  private[state] val processingTimers =
+    IndexLayout(WindowStateLayout.ProcessingTimers, Seq("time"), keys)
+  private[state] val groupTimers =
+    IndexLayout(WindowStateLayout.GroupTimers, Seq("group", "time"), keys)
   private[state] val partitionKeys = StructType(Seq(WindowStateLayout.number("partition")))
 
   /** A provider of one partition's state for exclusive use; the caller closes it. */
@@ -59,8 +62,8 @@ private[spark] final case class WindowStateLayout(
   ): StateStoreProvider = StateStoreProvider.createAndInit(
     StateStoreProviderId(id, UUID.randomUUID()),
     keys,
-    ring,
-    ringKey,
+    windowState,
+    windowStateKey,
     useColumnFamilies = true,
     conf,
     hadoopConf,
@@ -75,11 +78,11 @@ private[spark] final case class WindowStateLayout(
     Seq(WindowStateLayout.Blocks, WindowStateLayout.History).foreach { family =>
       store.createColFamilyIfAbsent(family, blockKeys, frames, blocks)
     }
-    Seq(dueIndex, deadlineIndex).foreach(_.create(store))
+    Seq(eventTimers, processingTimers).foreach(_.create(store))
     groups.foreach(createGroups(store, _))
     val one = NoPrefixKeyStateEncoderSpec(partitionKeys)
-    val facts = WindowStateLayout.bytes("facts")
-    store.createColFamilyIfAbsent(WindowStateLayout.Partition, partitionKeys, facts, one)
+    val metadata = WindowStateLayout.bytes("metadata")
+    store.createColFamilyIfAbsent(WindowStateLayout.PartitionMeta, partitionKeys, metadata, one)
   }
 
   private def createGroups(store: StateStore, columns: Seq[Int]): Unit = {
@@ -87,7 +90,7 @@ private[spark] final case class WindowStateLayout(
     val one = NoPrefixKeyStateEncoderSpec(groupKeys)
     val time = WindowStateLayout.bytes("time")
     store.createColFamilyIfAbsent(WindowStateLayout.Groups, groupKeys, time, one)
-    groupIndex.create(store)
+    groupTimers.create(store)
   }
 }
 
@@ -112,11 +115,11 @@ private[state] final case class IndexLayout(
 private[spark] object WindowStateLayout {
   val Blocks = "blocks"
   val History = "history"
-  val Due = "due"
-  val Deadline = "deadline"
-  val Partition = "partition"
+  val EventTimers = "event_timers"
+  val ProcessingTimers = "processing_timers"
+  val PartitionMeta = "partition_meta"
   val Groups = "groups"
-  val InGroup = "in_group"
+  val GroupTimers = "group_timers"
 
   /** The layout for these keys.
     *

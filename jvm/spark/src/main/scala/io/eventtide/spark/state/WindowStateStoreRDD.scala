@@ -6,7 +6,7 @@ import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.eventtide.Planning
+import org.apache.spark.sql.eventtide.SparkInternals
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.execution.streaming.state.{
   RocksDBConf,
@@ -37,10 +37,10 @@ private[spark] final class WindowStateStoreRDD[A: ClassTag](
       info.stateStoreCkptIds,
       info.stateSchemaMetadata,
       families.keys,
-      families.ring,
-      families.ringKey,
+      families.windowState,
+      families.windowStateKey,
       session.sessionState,
-      Some(Planning.stateCoordinator(session)),
+      Some(SparkInternals.stateCoordinator(session)),
       useColumnFamilies = true
     ) {
   override protected val storeConf: StateStoreConf =

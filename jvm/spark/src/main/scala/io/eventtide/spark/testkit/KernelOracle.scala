@@ -29,12 +29,12 @@ final class KernelOracle private (
   private val buffers = new RowIdBuffers
   private val mapper = new ObjectMapper
   private val rowOf = mutable.HashMap.empty[Key, Int] // the number of some row of each key
-  private val silence = settings.byKey.fold(KeyIdleness(None, ttl = 0))(_.silence)
+  private val idleness = settings.byKey.fold(KeyIdleness(None, ttl = 0))(_.idleness)
   private val engine = new InMemoryBatches[Key](
     KeyRules(
       policy,
       group,
-      silence,
+      idleness,
       settings.triggers.map(_.trigger),
       settings.maxRowsPerStep,
       Option.when(settings.discards)(buffers)

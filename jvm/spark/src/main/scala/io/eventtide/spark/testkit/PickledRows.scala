@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
-import org.apache.spark.sql.eventtide.Plans
+import org.apache.spark.sql.eventtide.SparkInternals
 import org.apache.spark.sql.execution.python.EvaluatePython
 import org.apache.spark.sql.types.StructType
 
@@ -28,6 +28,6 @@ private[spark] object PickledRows {
 
   def dataFrame(session: SparkSession, pickled: Array[Byte], schema: StructType): DataFrame = {
     val columns = DataTypeUtils.toAttributes(schema)
-    Plans.dataFrame(session, LocalRelation(columns, read(pickled, schema)))
+    SparkInternals.dataFrame(session, LocalRelation(columns, read(pickled, schema)))
   }
 }

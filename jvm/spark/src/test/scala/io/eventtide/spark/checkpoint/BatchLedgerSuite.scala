@@ -23,12 +23,13 @@ class BatchLedgerSuite extends AnyFunSuite {
   private def write(ledger: BatchLedger, batchId: Long, state: String): Unit = {
     val after = if (ledger.wantsWhole) None else ledger.last
     val settings = if (after.isEmpty) Seq("settings" * 100) else Nil
-    val of = LedgerEntry(batchId, after, held = false, Some(batchId * 1000), Seq(state.getBytes))
+    val of =
+      LedgerEntry(batchId, after, isHolding = false, Some(batchId * 1000), Seq(state.getBytes))
     ledger.write(of.copy(settings = settings), isCommitted = false)
   }
 
   private def rewrite(ledger: BatchLedger, batchId: Long, state: String): Unit = {
-    val entry = LedgerEntry(batchId, None, held = true, None, Seq(state.getBytes))
+    val entry = LedgerEntry(batchId, None, isHolding = true, None, Seq(state.getBytes))
     ledger.write(entry, isCommitted = true)
   }
 
@@ -158,7 +159,7 @@ class BatchLedgerSuite extends AnyFunSuite {
   private def entry: LedgerEntry = LedgerEntry(
     7,
     after = Some(EntryName(6, 2)),
-    held = true,
+    isHolding = true,
     emittedMicros = Some(7000),
     inputs = Seq("one".getBytes, "two".getBytes),
     rowsOnTime = 40,
@@ -225,7 +226,7 @@ class BatchLedgerSuite extends AnyFunSuite {
     crc.update(content)
     val head = ByteBuffer.allocate(16).putInt(0x45544c47).putInt(9)
     val file = head.putInt(content.length).putInt(crc.getValue.toInt).array ++ content
-    assert(damage(file).contains("goes on"))
+    assert(damage(file).contains("bytes after its last field"))
   }
 
   test("a file that is no ledger entry is refused by name") {
@@ -235,7 +236,9 @@ class BatchLedgerSuite extends AnyFunSuite {
     Files.delete(file.resolveSibling(".7.crc"))
     Files.write(file, new Array[Byte](100))
     val error = refusal(open(root).restore(8))
-    assert(error.condition == "LEDGER_UNREADABLE" && error.getMessage.contains("not one of"))
+    assert(
+      error.condition == "LEDGER_UNREADABLE" && error.getMessage.contains("not a ledger entry")
+    )
   }
 
   test("an entry that was cut short is refused by name, wherever the cut is") {

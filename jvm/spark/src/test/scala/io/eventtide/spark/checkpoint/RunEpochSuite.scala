@@ -93,7 +93,7 @@ class RunEpochSuite extends AnyFunSuite {
     val root = newRoot()
     val files = new CheckpointFiles(new Path(root, "folder"), conf)
     files.write("1")(_.writeInt(1))
-    assert(refusal(files.write("1")(_.writeInt(2))).contains("folder/1 is of"))
+    assert(refusal(files.write("1")(_.writeInt(2))).contains("folder/1 belongs to"))
     assert(files.create("1")(_.writeInt(2)).isEmpty && files.read("1")(_.readInt()) == 1)
   }
 }

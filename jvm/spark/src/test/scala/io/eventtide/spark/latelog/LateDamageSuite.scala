@@ -119,7 +119,7 @@ class LateDamageSuite extends AnyFunSuite with LocalSession {
   test("a late file is gone") {
     val query = written()
     delete(lateFile(query, 2))
-    check(query, "LATE_FILES_MISSING", "it is not there", Seq(1, 3))
+    check(query, "LATE_FILES_MISSING", "it is missing", Seq(1, 3))
   }
 
   test("a late file has another length") {
@@ -135,7 +135,7 @@ class LateDamageSuite extends AnyFunSuite with LocalSession {
     val query = written()
     Files.list(local(query, "late")).iterator.asScala.toSeq.foreach(Files.delete)
     Files.delete(local(query, "late"))
-    assert(refusal(query.late).getMessage.contains("names, 3 cannot be read"))
+    assert(refusal(query.late).getMessage.contains("of which 3 cannot be read"))
     assert(skipping(query).isEmpty)
     val again = query.next(log)
     val said = Warnings.of(classOf[LateRows]) {
@@ -143,7 +143,7 @@ class LateDamageSuite extends AnyFunSuite with LocalSession {
       try (4L to 6L).foreach(again.feed(_))
       finally again.stop()
     }
-    assert(said.length == 1 && said.head.contains("/late/3-0-") && said.head.contains("goes on"))
+    assert(said.length == 1 && said.head.contains("/late/3-0-") && said.head.contains("continues"))
     assert(skipping(query) == Seq(4, 5, 6))
   }
 
@@ -164,7 +164,7 @@ class LateDamageSuite extends AnyFunSuite with LocalSession {
     }
     assert(new CheckpointReport(query.root, conf, None).json.contains("LATE_LOG_UNDESCRIBED"))
     val again = query.next(log)
-    assert(failure { again.start(); again.settle() }.getMessage.contains("batch 1 in 1-0-"))
+    assert(failure { again.start(); again.awaitIdle() }.getMessage.contains("batch 1 in 1-0-"))
     val after = (query.lateFiles, names(query, "eventtide/late"), names(query, "eventtide/runs"))
     assert(after == before)
   }
@@ -177,7 +177,7 @@ class LateDamageSuite extends AnyFunSuite with LocalSession {
     (1 to 2).foreach { _ =>
       val again = query.next(log)
       again.start()
-      try again.settle()
+      try again.awaitIdle()
       finally again.stop()
       delete(local(query, "eventtide/late/window-0.0"))
     }

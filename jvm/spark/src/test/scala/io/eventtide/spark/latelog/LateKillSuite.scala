@@ -96,13 +96,13 @@ class LateKillSuite extends AnyFunSuite with LocalSession {
       MortalFiles.left = math.max(1, math.min(whole - 1, (whole * part).toLong))
       query.add(2)
       val half = MortalFiles.left
-      try intercept[StreamingQueryException](query.settle())
+      try intercept[StreamingQueryException](query.awaitIdle())
       finally MortalFiles.left = Long.MaxValue
       assert(lengths(shared) == Seq(half, whole).sorted && query.late == Seq(1))
       assert(orphans(query).find().isEmpty) // its batch may be at work still
     }
     running(query.next(settings)) { again =>
-      again.settle()
+      again.awaitIdle()
       again.feed(3)
       assert(again.late == Seq(1, 2, 3))
       assert(orphans(query).find().map(_.bytes) == lengths(shared).diff(kept(query)))

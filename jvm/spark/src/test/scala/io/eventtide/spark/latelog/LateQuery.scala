@@ -60,7 +60,7 @@ final class LateQuery(
   /** One batch of rows at these seconds. */
   def feed(seconds: Long*): Unit = {
     add(seconds: _*)
-    settle()
+    awaitIdle()
   }
 
   def add(seconds: Long*): Unit = {
@@ -70,7 +70,7 @@ final class LateQuery(
     script.add(rows.asInstanceOf[classic.DataFrame])
   }
 
-  def settle(): Unit = running.get.settle()
+  def awaitIdle(): Unit = running.get.awaitIdle()
 
   def stop(): Unit = running.foreach(_.stop())
 

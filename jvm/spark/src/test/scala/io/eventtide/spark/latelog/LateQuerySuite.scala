@@ -31,7 +31,7 @@ class LateQuerySuite extends AnyFunSuite with LocalSession {
     intercept[EventtideException](action)
 
   private def failure(query: LateQuery): EventtideException = {
-    val stopped = intercept[StreamingQueryException](query.settle())
+    val stopped = intercept[StreamingQueryException](query.awaitIdle())
     Iterator
       .iterate[Throwable](stopped)(_.getCause)
       .takeWhile(_ != null)
@@ -76,7 +76,7 @@ class LateQuerySuite extends AnyFunSuite with LocalSession {
     val killed = query.lateFiles
     assert(query.late.isEmpty && new LateOrphans(query.root, hadoopConf).find().isEmpty)
     running(query.next(log)) { again =>
-      again.settle()
+      again.awaitIdle()
       again.feed(7)
       assert(again.late == Seq(5, 6, 7) && again.report.contains("\"rowsTotal\":3"))
       val orphans = new LateOrphans(query.root, hadoopConf)
@@ -94,7 +94,7 @@ class LateQuerySuite extends AnyFunSuite with LocalSession {
     running(query) { _ => query.feed(10); query.feed(5) }
     query.uncommit(1)
     running(query.next(LateSettings(LateMode.Count, None))) { again =>
-      again.settle()
+      again.awaitIdle()
       again.feed(6)
       assert(again.late == Seq(5) && again.report.contains("\"rowsTotal\":2"))
       assert(new LateOrphans(query.root, hadoopConf).find().isEmpty)
@@ -106,7 +106,7 @@ class LateQuerySuite extends AnyFunSuite with LocalSession {
     running(query) { _ => query.feed(10); query.feed(5) }
     query.uncommit(1)
     running(query.next(log)) { again =>
-      again.settle()
+      again.awaitIdle()
       again.feed(6)
       assert(again.late == Seq(6) && again.report.contains("\"rowsTotal\":2"))
       assert(new LateOrphans(query.root, hadoopConf).find().length == 1)
@@ -131,7 +131,7 @@ class LateQuerySuite extends AnyFunSuite with LocalSession {
       running(query) { _ => query.feed(10); query.feed(5) }
       query.uncommit(1)
       running(query.next(log)) { again =>
-        again.settle()
+        again.awaitIdle()
         again.feed(6)
         assert(again.late == Seq(5, 6))
       }
@@ -163,7 +163,7 @@ class LateQuerySuite extends AnyFunSuite with LocalSession {
     query.uncommit(3)
     assert(readAvailable(query, into) == Seq(5, 6))
     running(query.next(log)) { again =>
-      again.settle()
+      again.awaitIdle()
       assert(readAvailable(query, into) == Seq(5, 6, 7))
     }
   }

@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.eventtide.{Plans, StreamExecutionAccess}
+import org.apache.spark.sql.eventtide.{SparkInternals, StreamExecutionAccess}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy, UnaryExecNode}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{DataFrame, classic}
@@ -47,7 +47,7 @@ object MarkLate {
     val frame = stream.asInstanceOf[classic.DataFrame]
     val plan = frame.queryExecution.analyzed
     val time = plan.output.find(_.name == "ts").get
-    Plans.dataFrame(frame.sparkSession, MarkLate(time, settings, plan))
+    SparkInternals.dataFrame(frame.sparkSession, MarkLate(time, settings, plan))
   }
 }
 

@@ -40,7 +40,7 @@ final class LatenessBoundsSuite extends AnyFunSuite with ScalaCheckPropertyCheck
 
     def batch(before: LatenessBounds, raised: Map[Int, Long]): LatenessBounds =
       before.after((0 until Partitions).map { partition =>
-        val known = before.ofPartition(partition)
+        val known = before.partitionBounds(partition)
         val highest = of(partition).values.maxOption.getOrElse(Long.MinValue)
         val keys = of(partition).size.toLong
         val state = PartitionBoundsInput(highest, keys, isVisited = false)

@@ -52,7 +52,7 @@ class WindowCodecSuite extends AnyFunSuite {
       val settings = WindowCodec.window(options, isLocal = false)
       assert(settings.emitsRows == options.contains("result"))
       assert(settings.storm.isDefined == (options("kind") == "storm"))
-      assert(settings.by(settings.choices) == settings)
+      assert(settings.withMutableOptions(settings.mutableOptions) == settings)
     }
   }
 
@@ -108,8 +108,10 @@ class WindowCodecSuite extends AnyFunSuite {
           isLocal = false,
           policy = Some(WithFixedLag(7))
         )
-        assert(byOther.choices != settings.choices)
-        assert(unhurried(byOther.by(settings.choices)) == unhurried(settings))
+        assert(byOther.mutableOptions != settings.mutableOptions)
+        assert(
+          unhurried(byOther.withMutableOptions(settings.mutableOptions)) == unhurried(settings)
+        )
       }
     }
   }
@@ -121,14 +123,18 @@ class WindowCodecSuite extends AnyFunSuite {
       WindowCodec.window(options, isLocal = false, hasCondition = more.isEmpty, policy)
     }
     val (onCondition, byRows) = (early(), early("early.rows" -> "5"))
-    assert(byRows.by(onCondition.choices) == byRows)
-    assert(onCondition.by(byRows.choices).panes.get.earlyRows.contains(5))
+    assert(byRows.withMutableOptions(onCondition.mutableOptions) == byRows)
+    assert(onCondition.withMutableOptions(byRows.mutableOptions).panes.get.earlyRows.contains(5))
   }
 
   test("early panes of frames are as the batch was begun") {
     val updates = tumbling + ("updates" -> "true")
     val (late, early) = (read(updates.toSeq: _*), read((updates + ("early.rows" -> "5")).toSeq: _*))
-    assert(early.by(late.choices) == late && late.by(early.choices) == early)
+    assert(
+      early.withMutableOptions(late.mutableOptions) == late && late.withMutableOptions(
+        early.mutableOptions
+      ) == early
+    )
   }
 
   private def unhurried(settings: WindowSettings): WindowSettings =
@@ -243,7 +249,7 @@ class WindowCodecSuite extends AnyFunSuite {
     assert(again.onTime.delay == 5000000L && again.spec.delay == 3605000000L)
     val early = read((tumbling + ("early.every" -> "PT10S") + ("early.rows" -> "7")).toSeq: _*)
     assert(early.panes.contains(PaneSettings(0, Some(10000000L), Some(7), false, false)))
-    assert(early.hasDeadlines && !again.hasDeadlines)
+    assert(early.hasProcessingTimers && !again.hasProcessingTimers)
   }
 
   test("a condition for early results does not go with discarding") {

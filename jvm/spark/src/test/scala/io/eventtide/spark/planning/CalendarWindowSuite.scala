@@ -61,7 +61,7 @@ final class CalendarWindowSuite extends AnyFunSuite with LocalSession {
     try
       batches.map { times =>
         script.add(instants(times).asInstanceOf[classic.DataFrame])
-        scripted.settle()
+        scripted.awaitIdle()
         scripted.newResults().collect().toSet
       }
     finally scripted.stop()

@@ -54,6 +54,6 @@ class SubstreamSelectionSuite extends AnyFunSuite {
 
   test("every other source is one substream") {
     val choice = SubstreamSelection.default(Project(Seq(time), source("rate")))
-    assert(choice.keys.isEmpty && choice.label == SubstreamDescription.Whole)
+    assert(choice.keys.isEmpty && choice.label == SubstreamDescription.Global)
   }
 }

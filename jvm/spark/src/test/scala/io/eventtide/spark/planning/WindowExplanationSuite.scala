@@ -78,7 +78,7 @@ final class WindowExplanationSuite extends AnyFunSuite with LocalSession {
     )
     val window = explained(windowed(stream, options, count(lit(1)))).at("/windows/0")
     val said =
-      "panes (early after PT10S, early after 7 rows, updated for PT1H), each of what is new"
+      "panes (early after PT10S, early after 7 rows, updated for PT1H), each of the new rows"
     assert(window.get("results").asText == said)
     assert(window.get("delay").asText == "PT5S")
   }

@@ -52,7 +52,7 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   private def save(frames: FrameStore, key: Int): Unit = {
     frames.open(keyOf(InternalRow(key))): Unit
-    frames.save(nextDue = 7, boundary = 0, FrameWindowState.Never)(_.putByte(key))
+    frames.save(nextEventTimer = 7, boundary = 0, FrameWindowState.Never)(_.putByte(key))
   }
 
   test("keys are counted from batch to batch, saved again or dropped") {
@@ -69,9 +69,18 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
     assert(counts == Seq(3, 4))
     assert(
-      left == PartitionMeta(3, 7, FrameWindowState.Never, 5, 31, "", left.ends, left.deadlines)
+      left == PartitionMeta(
+        3,
+        7,
+        FrameWindowState.Never,
+        5,
+        31,
+        "",
+        left.eventTimers,
+        left.processingTimers
+      )
     )
-    assert(left.deadlines.first == FrameWindowState.Never)
+    assert(left.processingTimers.first == FrameWindowState.Never)
   }
 
   test("a group is there as long as one of its keys, which are by their ends within it") {
@@ -90,7 +99,12 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
     def put(frames: FrameStore, key: Int, site: Int, end: Long): Unit = {
       turn(frames, key, site)
-      frames.save(FrameWindowState.Never, boundary = 0, FrameWindowState.Never, nextInGroup = end)(
+      frames.save(
+        FrameWindowState.Never,
+        boundary = 0,
+        FrameWindowState.Never,
+        nextGroupTimer = end
+      )(
         _.putByte(key)
       )
     }
@@ -124,16 +138,19 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
     } finally provider.close()
   }
 
-  test("a partition that has keys and knows nothing of itself is of an old format") {
+  test("a partition with keys and without metadata has an old format, which is refused") {
     batch { (store, frames) =>
       save(frames, 1)
       frames.finish(0, frames.watermark): Unit
-      val all = store.iterator(WindowStateLayout.Partition).map(_.key.copy()).toList
-      all.foreach(store.remove(_, WindowStateLayout.Partition))
+      val all = store.iterator(WindowStateLayout.PartitionMeta).map(_.key.copy()).toList
+      all.foreach(store.remove(_, WindowStateLayout.PartitionMeta))
+      val old = new BinaryRow
+      old.begin().putByte(1)
+      frames.allKeys.map(_.key.copy()).toList.foreach(store.put(_, old.end()))
     }
     val error = intercept[EventtideException](batch((_, _) => ()))
     assert(error.condition == "STATE_VERSION")
-    assert(error.getMessage.contains("has format version 1; this version of Eventtide reads 5"))
+    assert(error.getMessage.contains("has format version 1; this version of Eventtide reads 6"))
   }
 }
 

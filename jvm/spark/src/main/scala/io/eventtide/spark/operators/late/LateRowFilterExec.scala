@@ -41,10 +41,10 @@ final case class LateRowFilterExec(
   private lazy val ordinal = child.output.indexWhere(_.exprId == limits.eventTime.exprId)
   private lazy val logged = BindReferences.bindReferences(limits.logged, child.output)
 
-  private def watch: LateRowJudge = LateRowJudge(batch, limits)
+  private def judge: LateRowJudge = LateRowJudge(batch, limits)
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val (late, time, columns) = (watch, ordinal, logged)
+    val (late, time, columns) = (judge, ordinal, logged)
     child.execute().mapPartitionsWithIndex { (partition, rows) =>
       val found = late.open(partition)
       val toLog = UnsafeProjection.create(columns)
@@ -71,7 +71,7 @@ final case class LateRowFilterExec(
 
   private def openedIn(ctx: CodegenContext): String =
     opened.collect { case (same, variable) if same eq ctx => variable }.getOrElse {
-      val late = ctx.addReferenceObj("late", watch)
+      val late = ctx.addReferenceObj("late", judge)
       val variable = ctx.addMutableState(
         classOf[LateRowSink].getName,
         "onTime",

@@ -37,14 +37,14 @@ private[late] object LateRowJudge {
 }
 
 /** Logs the rows of one partition that are not on time; rows on time are only counted. */
-final class LateRowSink private[late] (watch: LateRowJudge, log: PartitionLate) {
+final class LateRowSink private[late] (judge: LateRowJudge, log: PartitionLate) {
 
   /** Event times from `earliest` to `latest` are on time. */
-  val earliest: Long = math.max(watch.below, watch.times.earliest)
-  val latest: Long = watch.times.latest
+  val earliest: Long = math.max(judge.below, judge.times.earliest)
+  val latest: Long = judge.times.latest
 
-  private val times = watch.times
-  private val spec = watch.settings.spec
+  private val times = judge.times
+  private val spec = judge.settings.spec
 
   private val lateReason = LateReason.of(spec.profile.lateRule)
 

@@ -54,7 +54,7 @@ private[preagg] trait FrameAggregateCodegen extends UnaryExecNode with CodegenSu
     )
     begin(ctx, all)
     val ended = ctx.addMutableState(CodeGenerator.JAVA_BOOLEAN, "ended")
-    val gives = ctx.addMutableState(CodeGenerator.JAVA_BOOLEAN, "gives")
+    val emits = ctx.addMutableState(CodeGenerator.JAVA_BOOLEAN, "gives")
     val take = ctx.freshName("takeRows")
     val takeName = ctx.addNewFunction(
       take,
@@ -67,25 +67,25 @@ private[preagg] trait FrameAggregateCodegen extends UnaryExecNode with CodegenSu
     ctx.addNewFunction(
       "shouldStop",
       s"""@Override public boolean shouldStop() {
-         |  return !$gives && $all.isFull() || super.shouldStop();
+         |  return !$emits && $all.isFull() || super.shouldStop();
          |}
        """.stripMargin,
       inlineToOuterClass = true
     ): Unit
     val row = ctx.freshName("row")
-    s"""while ($gives || !$ended) {
-       |  if (!$gives) {
+    s"""while ($emits || !$ended) {
+       |  if (!$emits) {
        |    $takeName();
        |    if (super.shouldStop()) return;
-       |    ${taking.takeRest}
-       |    $gives = true;
+       |    ${taking.updateRest}
+       |    $emits = true;
        |  }
        |  while ($all.next()) {
        |    UnsafeRow $row = $all.row();
        |    ${consume(ctx, null, row)}
        |    if (shouldStop()) return;
        |  }
-       |  $gives = false;
+       |  $emits = false;
        |}
      """.stripMargin
   }

@@ -239,7 +239,7 @@ private[preagg] final class FrameArena(empty: UnsafeRow, reserve: Long => Boolea
     key.pointTo(words, place(record + Header), keyWords(record) << 3)
 
   /** Packs all frames of the key with this newest record. */
-  def pack(into: PackedFrames, newest: Int): UnsafeRow = {
+  def pack(into: PackedFramesWriter, newest: Int): UnsafeRow = {
     into.begin((countBefore(newest) + count(newest)) * slotWords)
     var record = newest
     while (record != None) {

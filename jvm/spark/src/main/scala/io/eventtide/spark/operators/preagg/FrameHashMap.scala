@@ -104,7 +104,7 @@ private[preagg] final class FrameHashMap(
   }
 
   /** As `buffer`, for a null key of one column. */
-  def bufferOfNull(frame: Long): UnsafeRow = buffer(FrameHashMap.NullKey, frame)
+  def nullKeyBuffer(frame: Long): UnsafeRow = buffer(FrameHashMap.NullKey, frame)
 
   // The slot is still the record's: a new record has room, and an old one was not added to the
   // table.
@@ -119,26 +119,26 @@ private[preagg] final class FrameHashMap(
     buffer
   }
 
-  private var giving = RecordHashIndex.Free // the record that is being emitted
+  private var emitted = RecordHashIndex.Free // the record that is being emitted
   private val key = new UnsafeRow(keyColumns)
-  private val packed = new PackedFrames
+  private val packed = new PackedFramesWriter
 
   /** Advances to the next key to emit; false at the end, when the map is cleared and accepts rows
     * again.
     */
   def next(): Boolean = {
-    giving = records.next(giving)
-    if (giving == RecordHashIndex.Free) {
+    emitted = records.next(emitted)
+    if (emitted == RecordHashIndex.Free) {
       records.clear()
       byKey.clear()
     }
-    giving != RecordHashIndex.Free
+    emitted != RecordHashIndex.Free
   }
 
   /** The columns of the current key and its packed frames, valid until the next call. */
   def row: UnsafeRow = {
-    records.pointAtKey(key, giving)
-    joiner.join(key, records.pack(packed, giving))
+    records.pointAtKey(key, emitted)
+    joiner.join(key, records.pack(packed, emitted))
   }
 }
 

@@ -22,7 +22,7 @@ private[preagg] final class FrameUpdateCodegen(
 ) {
   // A union calls doConsume once per branch, in one generated class: the branches share the rows
   // that are set aside.
-  private var aside =
+  private var prefetch =
     Option.empty[(PrefetchBatchCodegen, String)] // with the name of its update function
 
   /** Code that aggregates a row; the columns that the updates read have been evaluated. */
@@ -44,7 +44,7 @@ private[preagg] final class FrameUpdateCodegen(
   }
 
   /** Code that aggregates all rows that are still set aside. */
-  def takeRest: String = aside.fold("") { case (_, update) => s"$update();" }
+  def updateRest: String = prefetch.fold("") { case (_, update) => s"$update();" }
 
   private def takeNumber(
       code: ExprCode,
@@ -54,34 +54,34 @@ private[preagg] final class FrameUpdateCodegen(
   ): String = {
     val word = s"((long) ${code.value}) & ${IntegralKey.masks(key.dataType)}L"
     val found = s"$frames.buffer($word, $frame)"
-    val orNull = s"${code.isNull} ? $frames.bufferOfNull($frame) : $found"
-    val atOnce = updateAt(if (key.nullable) orNull else found, input)
-    val mayWait = updates.columns.forall(_.isPrimitive)
+    val orNull = s"${code.isNull} ? $frames.nullKeyBuffer($frame) : $found"
+    val direct = updateAt(if (key.nullable) orNull else found, input)
+    val canPrefetch = updates.columns.forall(_.isPrimitive)
     s"""${code.code}
-       |${if (mayWait) asideOr(atOnce, code, word, frame, input) else atOnce}
+       |${if (canPrefetch) prefetchOr(direct, code, word, frame, input) else direct}
      """.stripMargin
   }
 
-  private def asideOr(
-      atOnce: String,
+  private def prefetchOr(
+      direct: String,
       key: ExprCode,
       word: String,
       frame: String,
       input: Seq[ExprCode]
   ): String = {
-    val (rows, update) = aside.getOrElse(openAside(input.length))
+    val (rows, update) = prefetch.getOrElse(openPrefetch(input.length))
     s"""if ($frames.isWide() && !${key.isNull}) {
        |  ${rows.add(word, frame, updates.columns.map(column => input(column.at)), update)}
        |} else {
-       |  $atOnce
+       |  $direct
        |}
      """.stripMargin
   }
 
-  private def openAside(columns: Int): (PrefetchBatchCodegen, String) = {
+  private def openPrefetch(columns: Int): (PrefetchBatchCodegen, String) = {
     val rows = new PrefetchBatchCodegen(ctx, frames, updates.columns)
     val update = rows.addUpdate((buffer, row) => updateCode(buffer, inPlace(row, columns)))
-    aside = Some(rows -> update)
+    prefetch = Some(rows -> update)
     (rows, update)
   }
 

@@ -74,14 +74,15 @@ private[operators] object KeyedFrameReader {
     val keys = plan.keys
     def columns = plan.rows.get.input.length
     input match {
-      case Preaggregation.Off => together(rows, keys, new FrameReader.Whole(keys.length))
+      case Preaggregation.Off => together(rows, keys, new FrameReader.RawRow(keys.length))
       case Preaggregation.OnTimeRows =>
-        val packed = new PackedFrames.Of(columns, calls.empty, MapSideFrameAggregateExec.Beside)
+        val packed =
+          new PackedFramesReader(columns, calls.empty, MapSideFrameAggregateExec.FrameTimeColumns)
         together(rows, keys, new FrameReader.Mixed(keys.length, columns, packed))
       case Preaggregation.AllByKey =>
-        together(rows, keys, new PackedFrames.Of(keys.length, calls.empty))
+        together(rows, keys, new PackedFramesReader(keys.length, calls.empty))
       case Preaggregation.AllByFrame =>
-        KeyedFrameReader(rows, keys, new FrameReader.Single(keys.length, calls.attributes))
+        KeyedFrameReader(rows, keys, new FrameReader.SingleFrame(keys.length, calls.attributes))
     }
   }
 
@@ -127,7 +128,7 @@ private[operators] trait FrameReader {
 private[operators] object FrameReader {
 
   /** One frame and its buffers, in separate columns. */
-  final class Single(keyCount: Int, buffers: Seq[Attribute]) extends FrameReader {
+  final class SingleFrame(keyCount: Int, buffers: Seq[Attribute]) extends FrameReader {
     private val bufferOf = projection(buffers, keyCount + 1)
     private var row: InternalRow = _
 
@@ -138,7 +139,7 @@ private[operators] object FrameReader {
   }
 
   /** A row that is not aggregated, which begins with its keys and its time. */
-  final class Whole(keyCount: Int) extends FrameReader {
+  final class RawRow(keyCount: Int) extends FrameReader {
     private var row: UnsafeRow = _
 
     def begin(row: InternalRow): Unit = this.row = row.asInstanceOf[UnsafeRow]
@@ -150,12 +151,12 @@ private[operators] object FrameReader {
   /** Rows that are not aggregated, mixed with rows that hold a key's packed frames in the column
     * after the row columns.
     */
-  final class Mixed(keyCount: Int, columns: Int, packed: PackedFrames.Of) extends FrameReader {
-    private val whole = new Whole(keyCount)
-    private var now: FrameReader = whole
+  final class Mixed(keyCount: Int, columns: Int, packed: PackedFramesReader) extends FrameReader {
+    private val rawRow = new RawRow(keyCount)
+    private var now: FrameReader = rawRow
 
     def begin(row: InternalRow): Unit = {
-      now = if (row.isNullAt(columns)) whole else packed
+      now = if (row.isNullAt(columns)) rawRow else packed
       now.begin(row)
     }
 

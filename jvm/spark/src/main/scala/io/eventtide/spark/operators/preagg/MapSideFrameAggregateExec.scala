@@ -14,8 +14,8 @@ import io.eventtide.spark.operators.{KeyBucket, WindowOperatorSpec}
 
 /** Aggregates the rows that are surely on time by key and frame; other rows pass through unchanged.
   *
-  * An aggregated row has a key with all its frames, as `PackedFrames`, and no other column. Each
-  * frame's buffers are followed by the lowest and the highest event time of its rows and their
+  * An aggregated row has a key with all its frames, packed by `PackedFramesWriter`, and no other
+  * column. Each frame's buffers are followed by the lowest and the highest event time of its rows and their
   * number, which advance the key's watermark.
   *
   * @param keys
@@ -26,7 +26,7 @@ import io.eventtide.spark.operators.{KeyBucket, WindowOperatorSpec}
   *   the number of a row's frame
   * @param frames
   *   the column of the packed frames; null in a row that passes through
-  * @param sureOf
+  * @param onTimeFilterOf
   *   the filter for rows that are surely on time, by their columns; called when the batch is
   *   executed
   */
@@ -36,7 +36,7 @@ final case class MapSideFrameAggregateExec(
     frame: Expression,
     aggregates: Seq[AggregateExpression],
     frames: Attribute,
-    @transient sureOf: Seq[Attribute] => OnTimeRowFilter,
+    @transient onTimeFilterOf: Seq[Attribute] => OnTimeRowFilter,
     child: SparkPlan
 ) extends FrameAggregateCodegen {
   override def output: Seq[Attribute] = {
@@ -49,7 +49,9 @@ final case class MapSideFrameAggregateExec(
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
   override protected def otherMetrics: Map[String, SQLMetric] =
-    Map("numSureRows" -> SQLMetrics.createMetric(sparkContext, "number of rows aggregated"))
+    Map(
+      "numPreAggregatedRows" -> SQLMetrics.createMetric(sparkContext, "number of rows aggregated")
+    )
 
   protected lazy val updates: FrameAggregation = {
     val others = child.output.drop(keys.length).map { column =>
@@ -62,10 +64,10 @@ final case class MapSideFrameAggregateExec(
     Seq(Min(time), Max(time), Count(Literal(1))).map(_.toAggregateExpression())
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val (update, rowsThatAre) = (updates, sureOf(child.output))
-    val (memory, sureRows) = (longMetric("peakMemory"), longMetric("numSureRows"))
+    val (update, onTimeRows) = (updates, onTimeFilterOf(child.output))
+    val (memory, preAggregated) = (longMetric("peakMemory"), longMetric("numPreAggregatedRows"))
     child.execute().mapPartitions { rows =>
-      new OnTimeFrameIterator(rows, rowsThatAre, update, update.open(memory), sureRows)
+      new OnTimeFrameIterator(rows, onTimeRows, update, update.open(memory), preAggregated)
     }
   }
 
@@ -78,13 +80,13 @@ final case class MapSideFrameAggregateExec(
 
   override protected def begin(ctx: CodegenContext, frames: String): Unit = {
     super.begin(ctx, frames)
-    val rows = sureOf(child.output)
+    val rows = onTimeFilterOf(child.output)
     place = rows.place
-    val opener = ctx.addReferenceObj("sure", rows)
+    val opener = ctx.addReferenceObj("onTimeFilter", rows)
     found = ctx.addMutableState(
       classOf[OnTimeRowFilterTask].getName,
-      "sureRows",
-      name => s"$name = $opener.open($frames, ${metricTerm(ctx, "numSureRows")});",
+      "onTimeFilterTask",
+      name => s"$name = $opener.open($frames, ${metricTerm(ctx, "numPreAggregatedRows")});",
       forceInline = true
     )
   }
@@ -94,17 +96,17 @@ final case class MapSideFrameAggregateExec(
     ctx.currentVars = input
     ctx.INPUT_ROW = null
     val (partition, hash) = (place.partition.genCode(ctx), place.hash.genCode(ctx))
-    val isSure = ctx.freshName("isSure")
+    val isOnTime = ctx.freshName("isSure")
     val taken = taking.take(input)
     val ownInput = input.map(_.copy())
     val others = evaluateRequiredVariables(child.output, ownInput, child.outputSet)
-    s"""boolean $isSure = false;
+    s"""boolean $isOnTime = false;
        |if (!$isMissing) {
        |  ${partition.code}
        |  ${hash.code}
-       |  $isSure = $found.takes($micros, ${partition.value}, ${hash.value});
+       |  $isOnTime = $found.accepts($micros, ${partition.value}, ${hash.value});
        |}
-       |if ($isSure) {
+       |if ($isOnTime) {
        |  $taken
        |} else {
        |  $others
@@ -120,7 +122,7 @@ final case class MapSideFrameAggregateExec(
 private[spark] object MapSideFrameAggregateExec {
 
   /** The number of extra columns after the buffers of each frame. */
-  private[operators] val Beside = 3
+  private[operators] val FrameTimeColumns = 3
 
   /** Whether rows of a window can be aggregated before the shuffle. */
   def supports(plan: WindowOperatorSpec, aggregates: Seq[AggregateExpression]): Boolean =

@@ -75,32 +75,32 @@ final class OnTimeRowFilterTask private[preagg] (
   private val earliest = times.earliest
   private val latest = times.latest
 
-  private var taken = 0L
+  private var aggregated = 0L
   private var keysBefore = 0 // the number of keys at the last check
-  private var gains = true
+  private var reduces = true
 
   /** Whether a row is to be aggregated; its key's bound is in this bucket. */
-  def takes(micros: Long, partition: Int, hash: Int): Boolean = {
-    val isSure = gains && micros >= earliest && micros <= latest &&
+  def accepts(micros: Long, partition: Int, hash: Int): Boolean = {
+    val isOnTime = reduces && micros >= earliest && micros <= latest &&
       micros >= bounds.of(partition, hash)
-    if (isSure) {
+    if (isOnTime) {
       sureRows.add(1)
-      taken += 1
-      if ((taken & (Looked - 1)) == 0) look()
+      aggregated += 1
+      if ((aggregated & (CheckEvery - 1)) == 0) checkGain()
     }
-    isSure
+    isOnTime
   }
 
   // If keys have hardly more than a row each, frames take more bytes to send than the rows.
-  private def look(): Unit = {
+  private def checkGain(): Unit = {
     val newKeys = frames.keyCount - keysBefore
-    gains = taken < AtFirst || newKeys < Looked / 8 * 7
+    reduces = aggregated < AtFirst || newKeys < CheckEvery / 8 * 7
     keysBefore = frames.keyCount
   }
 }
 
 private[operators] object OnTimeRowFilterTask {
-  private val Looked = 1 << 14
+  private val CheckEvery = 1 << 14
   private val AtFirst = 1 << 15
 }
 
@@ -123,33 +123,33 @@ private[preagg] final class OnTimeFrameIterator(
   )
 
   private var raw: UnsafeRow = _ // passes through; null while frames are emitted
-  private var giving = false
+  private var isEmitting = false
 
   protected def current: InternalRow =
     if (raw == null) frames.row else withoutFrames.join(raw, OnTimeFrameIterator.NoFrames)
 
   protected def advance(): Boolean = {
     raw = null
-    giving = giving && frames.next()
-    var isLeft = true
-    while (raw == null && !giving && isLeft) {
-      isLeft = rows.hasNext
-      takeRows()
-      giving = raw == null && frames.next()
+    isEmitting = isEmitting && frames.next()
+    var hasMore = true
+    while (raw == null && !isEmitting && hasMore) {
+      hasMore = rows.hasNext
+      aggregateRows()
+      isEmitting = raw == null && frames.next()
     }
-    raw != null || giving
+    raw != null || isEmitting
   }
 
   /** Aggregates rows until a row passes through or memory is full. */
-  private def takeRows(): Unit =
+  private def aggregateRows(): Unit =
     while (raw == null && rows.hasNext && !frames.isFull) {
       val row = rows.next().asInstanceOf[UnsafeRow]
-      if (isSure(row)) take(row) else raw = row
+      if (isOnTime(row)) take(row) else raw = row
     }
 
-  private def isSure(row: UnsafeRow): Boolean = !row.isNullAt(sure.timeAt) && {
+  private def isOnTime(row: UnsafeRow): Boolean = !row.isNullAt(sure.timeAt) && {
     val place = placeOf(row)
-    found.takes(row.getLong(sure.timeAt), place.getInt(0), place.getInt(1))
+    found.accepts(row.getLong(sure.timeAt), place.getInt(0), place.getInt(1))
   }
 }
 

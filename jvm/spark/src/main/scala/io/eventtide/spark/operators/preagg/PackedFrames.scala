@@ -4,14 +4,14 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
-/** Frames with their buffers, written contiguously as a row of one binary column.
+/** Writes frames with their buffers contiguously, as a row of one binary column.
   *
   * {{{
   *   null bits | offset and length of the bytes | frame, buffer | frame, buffer | ...
   * }}}
   */
-private[operators] final class PackedFrames {
-  import PackedFrames.Header
+private[operators] final class PackedFramesWriter {
+  import PackedFramesWriter.Header
 
   private var words = new Array[Long](64)
   private var at = 0
@@ -32,43 +32,47 @@ private[operators] final class PackedFrames {
   }
 }
 
-private[operators] object PackedFrames {
+private object PackedFramesWriter {
   private val Header = 2
+}
 
-  /** Reads the frames in a column of a row, in place.
-    *
-    * @param empty
-    *   a buffer with the initial values
-    * @param beside
-    *   the number of extra columns after the columns of each buffer
-    */
-  final class Of(column: Int, empty: UnsafeRow, beside: Int = 0) extends FrameReader {
-    private val bufferRow = new UnsafeRow(empty.numFields + beside)
-    private val bufferBytes = empty.getSizeInBytes + 8 * beside +
-      UnsafeRow.calculateBitSetWidthInBytes(bufferRow.numFields) -
-      UnsafeRow.calculateBitSetWidthInBytes(empty.numFields)
-    private var bytes: AnyRef = _
-    private var at = 0L
-    private var end = 0L
+/** Reads the frames in a column of a row, in place.
+  *
+  * @param empty
+  *   a buffer with the initial values
+  * @param extraColumns
+  *   the number of extra columns after the columns of each buffer
+  */
+private[operators] final class PackedFramesReader(
+    column: Int,
+    empty: UnsafeRow,
+    extraColumns: Int = 0
+) extends FrameReader {
+  private val bufferRow = new UnsafeRow(empty.numFields + extraColumns)
+  private val bufferBytes = empty.getSizeInBytes + 8 * extraColumns +
+    UnsafeRow.calculateBitSetWidthInBytes(bufferRow.numFields) -
+    UnsafeRow.calculateBitSetWidthInBytes(empty.numFields)
+  private var bytes: AnyRef = _
+  private var at = 0L
+  private var end = 0L
 
-    def begin(row: InternalRow): Unit = {
-      val packed = row.asInstanceOf[UnsafeRow]
-      val place = packed.getLong(column)
-      bytes = packed.getBaseObject
-      at = packed.getBaseOffset + (place >>> 32)
-      end = at + place.toInt
-    }
+  def begin(row: InternalRow): Unit = {
+    val packed = row.asInstanceOf[UnsafeRow]
+    val place = packed.getLong(column)
+    bytes = packed.getBaseObject
+    at = packed.getBaseOffset + (place >>> 32)
+    end = at + place.toInt
+  }
 
-    def next(): Boolean = {
-      at += 8 + bufferBytes
-      at < end
-    }
+  def next(): Boolean = {
+    at += 8 + bufferBytes
+    at < end
+  }
 
-    def frame: Long = Platform.getLong(bytes, at)
+  def frame: Long = Platform.getLong(bytes, at)
 
-    def buffer: UnsafeRow = {
-      bufferRow.pointTo(bytes, at + 8, bufferBytes)
-      bufferRow
-    }
+  def buffer: UnsafeRow = {
+    bufferRow.pointTo(bytes, at + 8, bufferBytes)
+    bufferRow
   }
 }

@@ -29,7 +29,7 @@ import io.eventtide.spark.state.AggregateFunctions
   * @param frame
   *   the number of a row's frame; never null
   * @param frames
-  *   the column of a key's frames, as `PackedFrames`
+  *   the column of a key's frames, packed by `PackedFramesWriter`
   */
 final case class PartialFrameAggregateExec(
     keys: Seq[NamedExpression],

@@ -42,9 +42,9 @@ private[watermark] final class EventTimeObserver(
 
   /** As `open`, for rows that are not processed by generated code; false for rows to remove. */
   def openRows(partition: Int): InternalRow => Boolean = {
-    val watch = open(partition)
+    val observer = open(partition)
     val key = UnsafeProjection.create(keys.values)
-    row => watch.accept(row, ordinal, key)
+    row => observer.accept(row, ordinal, key)
   }
 }
 
@@ -87,10 +87,10 @@ final class PartitionEventTimeObserver private[watermark] (
     val missing = row.isNullAt(ordinal)
     val time = if (missing) 0 else row.getLong(ordinal)
     val ordinary = !missing && time >= earliest && time <= latest
-    val verdict = if (ordinary) PartitionEventTimeObserver.Counts else judge(missing, time)
-    if (verdict == PartitionEventTimeObserver.Counts)
-      finder.ofRow(key(row)).add(if (ordinary) time else latest)
-    verdict != PartitionEventTimeObserver.Leaves
+    val outcome = if (ordinary) PartitionEventTimeObserver.Counts else judge(missing, time)
+    if (outcome == PartitionEventTimeObserver.Counts)
+      finder.findRow(key(row)).add(if (ordinary) time else latest)
+    outcome != PartitionEventTimeObserver.Leaves
   }
 }
 

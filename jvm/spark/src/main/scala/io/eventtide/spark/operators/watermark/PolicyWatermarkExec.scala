@@ -79,16 +79,16 @@ final class PolicyWatermarkExec(
   override protected def stringArgs: Iterator[Any] =
     Iterator[Any](eventTime, settings.policy) ++ Option.when(substream.nonEmpty)(substream)
 
-  private def watch: EventTimeObserver = {
+  private def observer: EventTimeObserver = {
     val now = batch.map(_.nowMicros)
     new EventTimeObserver(child.output, eventTime, substream, settings, now, eventTimeStats)
   }
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val rowWatch = watch
+    val rowObserver = observer
     child
       .execute()
-      .mapPartitionsWithIndex((partition, rows) => rows.filter(rowWatch.openRows(partition)))
+      .mapPartitionsWithIndex((partition, rows) => rows.filter(rowObserver.openRows(partition)))
   }
 
   override def usedInputs: AttributeSet =
@@ -101,12 +101,13 @@ final class PolicyWatermarkExec(
     child.asInstanceOf[CodegenSupport].produce(ctx, this)
 
   // A union calls doConsume once per branch, in one generated class: the branches share one report.
-  @transient private var watching: Option[EventTimeObserverCodegen] = None
+  @transient private var observerCode: Option[EventTimeObserverCodegen] = None
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
     ctx.currentVars = input
-    val code = watching.filter(_.ctx eq ctx).getOrElse(new EventTimeObserverCodegen(ctx, watch))
-    watching = Some(code)
+    val code =
+      observerCode.filter(_.ctx eq ctx).getOrElse(new EventTimeObserverCodegen(ctx, observer))
+    observerCode = Some(code)
     s"""do {
        |  ${code.present}
        |  ${consume(ctx, input)}

@@ -41,7 +41,7 @@ private[watermark] final class SubstreamKeyExtractor(
       found
     }
     if (kind == classOf[SingleSubstreamLookup])
-      new SingleSubstreamLookup(report.substream(SubstreamName.Whole))
+      new SingleSubstreamLookup(report.substream(SubstreamName.Global))
     else if (kind == classOf[LongSubstreamLookup]) new LongSubstreamLookup(types.head, discover)
     else if (kind == classOf[StringSubstreamLookup]) new StringSubstreamLookup(discover)
     else new RowSubstreamLookup(types, discover)
@@ -54,9 +54,9 @@ private[watermark] final class SubstreamKeyExtractor(
     if (kind == classOf[SingleSubstreamLookup]) ("", s"$finder.rows()")
     else if (kind == classOf[RowSubstreamLookup]) {
       val key = GenerateUnsafeProjection.createCode(ctx, values)
-      (key.code.toString, s"$finder.ofRow(${key.value})")
+      (key.code.toString, s"$finder.findRow(${key.value})")
     } else {
       val key = values.head.genCode(ctx)
-      (key.code.toString, s"(${key.isNull} ? $finder.ofNull() : $finder.find(${key.value}))")
+      (key.code.toString, s"(${key.isNull} ? $finder.findNull() : $finder.find(${key.value}))")
     }
 }

@@ -14,12 +14,12 @@ import io.eventtide.kernel.watermark.EventTimeStats
   * Generated code calls `find` of the concrete class; other callers pass the key as a row.
   */
 abstract class SubstreamLookup private[watermark] {
-  def ofRow(key: UnsafeRow): EventTimeStats
+  def findRow(key: UnsafeRow): EventTimeStats
 }
 
 final class SingleSubstreamLookup private[watermark] (val rows: EventTimeStats)
     extends SubstreamLookup {
-  override def ofRow(key: UnsafeRow): EventTimeStats = rows
+  override def findRow(key: UnsafeRow): EventTimeStats = rows
 }
 
 /** Looks up by one column; null is a key too. */
@@ -27,7 +27,7 @@ abstract class ColumnSubstreamLookup private[watermark] (discover: Seq[Any] => E
     extends SubstreamLookup {
   private var nulls: EventTimeStats = _
 
-  final def ofNull(): EventTimeStats = {
+  final def findNull(): EventTimeStats = {
     if (nulls == null) nulls = discover(Seq(null))
     nulls
   }
@@ -66,8 +66,8 @@ final class LongSubstreamLookup private[watermark] (
     case _ => key
   }
 
-  override def ofRow(key: UnsafeRow): EventTimeStats =
-    if (key.isNullAt(0)) ofNull() else find(number(key))
+  override def findRow(key: UnsafeRow): EventTimeStats =
+    if (key.isNullAt(0)) findNull() else find(number(key))
 
   private def number(key: UnsafeRow): Long = kind match {
     case ByteType => key.getByte(0).toLong
@@ -87,8 +87,8 @@ final class StringSubstreamLookup private[watermark] (discover: Seq[Any] => Even
     if (found != null) found else known.add(key, discovered(key))
   }
 
-  override def ofRow(key: UnsafeRow): EventTimeStats =
-    if (key.isNullAt(0)) ofNull() else find(key.getUTF8String(0))
+  override def findRow(key: UnsafeRow): EventTimeStats =
+    if (key.isNullAt(0)) findNull() else find(key.getUTF8String(0))
 }
 
 /** Looks up by any other key, copied into one row as for Spark's grouping. */
@@ -99,7 +99,7 @@ final class RowSubstreamLookup private[watermark] (
   private val known = new java.util.HashMap[UnsafeRow, KnownKey]
   private var last: KnownKey = _
 
-  override def ofRow(key: UnsafeRow): EventTimeStats = {
+  override def findRow(key: UnsafeRow): EventTimeStats = {
     if (last == null || key != last.key) {
       last = known.get(key)
       if (last == null) last = add(key.copy()) // the row is reused

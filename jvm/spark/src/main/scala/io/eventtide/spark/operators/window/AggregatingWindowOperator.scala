@@ -46,7 +46,7 @@ private[window] final class AggregatingWindowOperator(
   private val key = new AggregatingWindows(
     windows,
     time,
-    settings.byKey.fold(AggregatingWindowOperator.NeverIdle)(_.silence),
+    settings.byKey.fold(AggregatingWindowOperator.NeverIdle)(_.idleness),
     settings.triggers.map(_.trigger),
     Option.when(settings.discards)(buffers),
     new TriggerCondition(plan, calls, buffers)
@@ -84,7 +84,7 @@ private[window] final class AggregatingWindowOperator(
     else addRow(rows.frame, rows.buffer)
 
   private def addRow(micros: Long, row: UnsafeRow): Unit =
-    if (settings.counts && !KeyedLateRows.hasTime(micros, row, plan.keys.length, times))
+    if (settings.isCountWindow && !KeyedLateRows.hasTime(micros, row, plan.keys.length, times))
       addWithoutTime(row)
     else if (late.isEmpty) take(micros, row): Unit
     else if (!late.get.refuses(micros, row)) {

@@ -93,8 +93,8 @@ final case class EventtideWindowExec(
       keySchemaId = 0,
       families.keys,
       valueSchemaId = 0,
-      families.ring,
-      keyStateEncoderSpec = Some(families.ringKey)
+      families.windowState,
+      keyStateEncoderSpec = Some(families.windowStateKey)
     )
     val sessionState = session.sessionState
     val checked = StateSchemaCompatibilityChecker.validateAndMaybeEvolveStateSchema(

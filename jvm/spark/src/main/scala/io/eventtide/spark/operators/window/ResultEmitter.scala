@@ -81,7 +81,7 @@ private object RowBatchReader {
 /** Aggregates over the rows of each window. */
 private[window] final class AggregatedResults(
     plan: WindowOperatorSpec,
-    kind: WindowKind.ByStorm,
+    kind: WindowKind.RetainingRows,
     windows: StormWindows,
     calls: AggregateFunctions,
     buffers: BufferPool
@@ -116,7 +116,7 @@ private[window] final class AggregatedResults(
 /** Emits the rows of windows in lines; see `RowWindowOutput` for the columns of a line. */
 private[window] final class RowResults(
     plan: WindowOperatorSpec,
-    kind: WindowKind.ByStorm,
+    kind: WindowKind.RetainingRows,
     windows: StormWindows
 ) extends ResultEmitter {
   private val rows = new RowBatchReader(windows.log, plan.rows.get.stored.get.length)

@@ -24,7 +24,7 @@ private[window] final case class RowArchives(rows: BlockStore, waiting: BlockSto
   */
 private[window] final class RetainedRowWindowOperator(
     plan: WindowOperatorSpec,
-    kind: WindowKind.ByStorm,
+    kind: WindowKind.RetainingRows,
     batch: BatchTime,
     archives: RowArchives,
     calls: AggregateFunctions,
@@ -39,7 +39,7 @@ private[window] final class RetainedRowWindowOperator(
     archives.rows,
     archives.waiting,
     limits,
-    countsAtOnce = kind.isOfIngestion
+    countsAtOnce = kind.usesIngestionTime
   )
   private val results: ResultEmitter =
     if (kind.emitsRows) new RowResults(plan, kind, windows)
@@ -50,7 +50,7 @@ private[window] final class RetainedRowWindowOperator(
   private val stored = new UnsafeRowContent
   private val late = log.map(new KeyedLateRows(plan, batch, _, () => batch.before))
   private val lateBelow = batch.before.getOrElse(Long.MinValue)
-  private val idleness = plan.settings.byKey.get.silence // always set for such windows
+  private val idleness = plan.settings.byKey.get.idleness // always set for such windows
   private var lastRow = Long.MinValue // the time of the last row, by the query's clock
 
   def begin(): Unit = {
@@ -115,7 +115,7 @@ private[window] object RetainedRowWindowOperator {
 
   def apply(
       plan: WindowOperatorSpec,
-      kind: WindowKind.ByStorm,
+      kind: WindowKind.RetainingRows,
       batch: BatchTime,
       archives: RowArchives,
       calls: AggregateFunctions,
@@ -129,7 +129,7 @@ private[window] object RetainedRowWindowOperator {
   /** For all rows of a key at once; no row is retained after its windows have been emitted. */
   def inMemory(
       plan: WindowOperatorSpec,
-      kind: WindowKind.ByStorm,
+      kind: WindowKind.RetainingRows,
       calls: AggregateFunctions,
       buffers: BufferPool
   ): RetainedRowWindowOperator = {

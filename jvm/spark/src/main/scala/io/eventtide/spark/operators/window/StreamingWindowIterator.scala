@@ -48,7 +48,7 @@ private[window] final class StreamingWindowIterator(
     if (visitsAll) state.allKeys else new StateStoreIterator[UnsafeRowPair](Iterator.empty)
   private val overdue = new DueKeyIterator(state.byClock, task.batch.now, seen)
 
-  private val remembers = task.closes || task.hasDeadlines || visitsAll
+  private val remembers = task.closes || task.hasProcessingTimers || visitsAll
   private val raisesBounds = task.plan.settings.hasOwnTime && groups.isEmpty
   private val counts = new WindowCounts
 
@@ -64,7 +64,7 @@ private[window] final class StreamingWindowIterator(
     if (groups.isDefined && groups.get.hasExpiredTimer(rows.upcoming)) openDue(groups.get.next())
     else if (rows.hasNext) openWithRows()
     else if (task.closes && isKeyLeft && due.hasNext) openDue(due.next())
-    else if (task.hasDeadlines && isKeyLeft && overdue.hasNext) openDue(overdue.next())
+    else if (task.hasProcessingTimers && isKeyLeft && overdue.hasNext) openDue(overdue.next())
     else if (others.hasNext) openOther(others.next())
     else more = false
     if (!more) commit()
@@ -169,12 +169,19 @@ private[window] final class StreamingWindowIterator(
     overdue.close()
     others.close()
     groups.foreach(_.finish())
-    val facts = state.finish(task.closing, bounds.highest)
-    val end = nextEnd(if (task.plan.settings.hasFrameTimers) facts.byEnd else facts.ends.first)
-    val ofKeys = facts.deadlines.firstAfter(task.batch.now)
+    val metadata = state.finish(task.closing, bounds.highest)
+    val first =
+      if (task.plan.settings.hasFrameTimers) metadata.byEnd else metadata.eventTimers.first
+    val ofKeys = metadata.processingTimers.firstAfter(task.batch.now)
     val byClock = groups.fold(ofKeys)(groups => math.min(ofKeys, groups.deadline))
-    val deadline = if (task.hasDeadlines) byClock else NextTimer.Never
-    val next = NextTimer(end, deadline, facts.keys, lagging.fold(Seq.empty[LaggingKey])(_.result))
+    val deadline = if (task.hasProcessingTimers) byClock else NextTimer.Never
+    val next =
+      NextTimer(
+        nextEnd(first),
+        deadline,
+        metadata.keys,
+        lagging.fold(Seq.empty[LaggingKey])(_.result)
+      )
     metrics.commit(store, counts, next, bounds.report)
   }
 

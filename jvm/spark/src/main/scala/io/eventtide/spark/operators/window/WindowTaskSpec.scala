@@ -55,7 +55,7 @@ private[window] final case class WindowTaskSpec(
     */
   def closesAll: Boolean = batch.closesAll && !settings.hasFrameTimers
 
-  def hasDeadlines: Boolean = settings.hasDeadlines
+  def hasProcessingTimers: Boolean = settings.hasProcessingTimers
 
   /** The state of a partition. */
   def open(store: StateStore): FrameStore = FrameStore.open(
@@ -64,7 +64,7 @@ private[window] final case class WindowTaskSpec(
     batchId,
     batch.now,
     isByRow = !settings.hasFrameTimers,
-    settings.rules
+    settings.timingOptions
   )
 
   /** The operator over a partition's state.
@@ -109,7 +109,7 @@ private[window] final case class WindowTaskSpec(
   /** The lateness bounds of a partition, given its state. */
   def openBounds(partition: Int, state: FrameStore): PartitionBoundsUpdate = {
     val buckets = bounds.map { all =>
-      val known = new LatenessBounds(all.value).ofPartition(partition)
+      val known = new LatenessBounds(all.value).partitionBounds(partition)
       val most = LatenessBounds.most(partitions)
       val before = PartitionBoundsInput(state.watermark, state.keyCount, state.timingChanged)
       new BoundHashBuckets(plan.together, settings.spec.lateBelow, known, before, most)

@@ -23,60 +23,62 @@ private[query] object CheckpointLint {
       spark: Map[String, String],
       counts: CheckpointCounts
   ): Seq[String] =
-    inputs.zipWithIndex.flatMap { case (input, i) => ofInput(input, nameOf(i, inputs.length)) } ++
-      ofSpark(spark) ++ ofCounts(counts)
+    inputs.zipWithIndex.flatMap { case (input, i) =>
+      inputAdvice(input, nameOf(i, inputs.length))
+    } ++
+      sparkAdvice(spark) ++ countAdvice(counts)
 
   val Drained: String =
-    "The query was drained: every window is closed, and no query can go on from here. Start one over " +
-      "new rows with a new checkpoint location."
+    "The query was drained: every window is closed, and no query can continue from here. Start " +
+      "a query over new rows with a new checkpoint location."
 
   private def nameOf(position: Int, inputs: Int): String =
     if (inputs == 1) "The watermark" else s"The watermark of input $position"
 
-  private def ofInput(input: WatermarkSettings, name: String): Seq[String] = Seq(
+  private def inputAdvice(input: WatermarkSettings, name: String): Seq[String] = Seq(
     Option.when(input.hasSubstreams && input.idleTimeoutMicros.isEmpty)(
-      s"$name has substreams (${input.substreams.text}) and no idle timeout: one that falls " +
-        "silent holds it back for ever. Give an idle_timeout, unless none may ever be left out."
+      s"$name has substreams (${input.substreams.text}) and no idle timeout: an idle one " +
+        "holds it back for ever. Set an idle_timeout, unless the query must wait for each of them."
     ),
     Option.when(!input.movesWithClock)(
-      s"$name moves with rows only: the last windows stay open while no rows come. Where that " +
+      s"$name advances only with rows: the last windows stay open until more rows come. If that " +
         "matters, use a policy with a lull or a wall-clock lag, or an idle timeout."
     ),
     Option.when(!input.holdsOnRestart && input.idleTimeoutMicros.isDefined)(
       s"$name has on_restart=resume and an idle timeout: after a restart with a backlog, " +
-        "substreams may be idle before their rows are read. The default holds until then."
+        "substreams may be idle before their rows are read. The default prevents that."
     )
   ).flatten
 
-  private def ofSpark(settings: Map[String, String]): Seq[String] = Seq(
+  private def sparkAdvice(settings: Map[String, String]): Seq[String] = Seq(
     settings
       .get(SQLConf.SHUFFLE_PARTITIONS.key)
       .flatMap(_.toIntOption)
       .filter(_ >= ManyPartitions)
       .map { count =>
-        s"The state has $count partitions, each of which is opened in every batch, one without " +
-          "rows too. About one a core is best; it is fixed by the checkpoint, so that a change " +
-          s"of ${SQLConf.SHUFFLE_PARTITIONS.key} counts with a new one."
+        s"The state has $count partitions, and each batch opens all of them, even without rows. " +
+          "About one per core is best. The checkpoint fixes their number, so a change of " +
+          s"${SQLConf.SHUFFLE_PARTITIONS.key} applies to a new checkpoint."
       },
     settings.get(SQLConf.STATE_STORE_PROVIDER_CLASS.key).filterNot(_.contains("RocksDB")).map { _ =>
-      "The state is kept in the memory of the executors: with many keys RocksDB is the better " +
-        s"store, ${SQLConf.STATE_STORE_PROVIDER_CLASS.key}; it is fixed by the checkpoint."
+      "The state is kept in the memory of the executors: with many keys, RocksDB is the better " +
+        s"store, ${SQLConf.STATE_STORE_PROVIDER_CLASS.key}. The checkpoint fixes the store."
     }
   ).flatten
 
-  private def ofCounts(counts: CheckpointCounts): Seq[String] = Seq(
+  private def countAdvice(counts: CheckpointCounts): Seq[String] = Seq(
     shareLate(counts).filter(_ > ManyLate).map { share =>
-      f"${100 * share}%.1f %% of the rows came too late for their windows. The query's log says " +
-        "which lag would have kept them."
+      f"${100 * share}%.1f %% of the rows came too late for their windows. The query's log has " +
+        "the lag that would have kept them."
     },
     Option.when(counts.orphans > 0)(
-      s"${counts.orphans} late files count for nothing: compacted, or of attempts that failed " +
-        "or came second. eventtide clean-late removes them."
+      s"${counts.orphans} late files are not in use: they were compacted, or come from failed " +
+        "or second attempts. eventtide clean-late removes them."
     ),
     Option.when(counts.clock.steps > 0)(
       s"The machine's clock was set back, ${counts.clock.steps} times in all, by " +
-        s"${Durations.inWords(counts.clock.aheadMicros)}. What was measured was kept, but where a " +
-        "policy follows the clock, the watermark waits until it shows the same time again."
+        s"${Durations.inWords(counts.clock.aheadMicros)}. Measured durations were kept, but if a " +
+        "policy follows the clock, the watermark waits until the clock shows the same time again."
     )
   ).flatten
 

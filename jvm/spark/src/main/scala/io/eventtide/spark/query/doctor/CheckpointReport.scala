@@ -62,7 +62,7 @@ private[spark] final class CheckpointReport(
 
   private lazy val stored = planFile.plan
   private lazy val refusal = plan.flatMap(wanted => Try(refuseOther(wanted)).failed.toOption)
-  private lazy val settingsOfSpark = begun.flatMap(sparkSettings)
+  private lazy val begunSparkSettings = begun.flatMap(sparkSettings)
   private lazy val ledger = Try(readLedger(CheckpointReport.Attempts))
   private lazy val settings = Try(ledger.toOption.flatMap(read => settingsOf(read.entries)))
   private lazy val isDrained = ledger.toOption.exists(_.entries.last.isDrained)
@@ -87,20 +87,22 @@ private[spark] final class CheckpointReport(
     watermark.toOption.flatten.foreach { report =>
       val tree = CheckpointReport.mapper.readTree(report.json)
       // whether the run that wrote the entry still holds the watermark is not known
-      node.put("blame", report.copy(holding = false).blame).set[ObjectNode]("watermark", tree)
+      node.put("blame", report.copy(isHolding = false).blame).set[ObjectNode]("watermark", tree)
     }
     writeWindows(node)
     writeKept(node)
     writeReaders(node)
     writeSizes(node)
     val spark = node.putObject("settings")
-    settingsOfSpark.foreach(_.toSeq.sorted.foreach { case (key, value) => spark.put(key, value) })
+    begunSparkSettings.foreach(_.toSeq.sorted.foreach { case (key, value) =>
+      spark.put(key, value)
+    })
     val problems = node.putArray("problems")
     val failures = unreadable ++ Seq(watermark, late, readers, orphans).flatMap(_.failed.toOption)
     failures.map(_.getMessage).distinct.foreach(problems.add)
     val advice = node.putArray("advice")
     val inputs = settings.toOption.flatten.getOrElse(Nil)
-    CheckpointLint(inputs, settingsOfState.getOrElse(Map.empty), counts)
+    CheckpointLint(inputs, stateSettings.getOrElse(Map.empty), counts)
       .foreach(advice.add)
     watermark.toOption.flatten.foreach(_.inputs.flatMap(_.limit.warning).foreach(advice.add))
     if (isDrained) advice.add(CheckpointLint.Drained)
@@ -114,9 +116,9 @@ private[spark] final class CheckpointReport(
     node.toString
   }
 
-  private def settingsOfState: Option[Map[String, String]] = {
+  private def stateSettings: Option[Map[String, String]] = {
     val hasState = new CheckpointFiles(new Path(root, "state"), conf).names.nonEmpty
-    settingsOfSpark.filter(_ => hasState)
+    begunSparkSettings.filter(_ => hasState)
   }
 
   private def fingerprint: String = {
@@ -200,8 +202,8 @@ private[spark] final class CheckpointReport(
   // The settings of the given plan take precedence: earlier versions did not write settings.
   private def settingsOf(entries: Seq[LedgerEntry]): Option[Seq[WatermarkSettings]] = {
     val fitting = plan.filter(_ => refusal.isEmpty)
-    val ofPlan = fitting.map(PlanNodes.watermarks(_).map(_.settings))
-    ofPlan.orElse(
+    val planSettings = fitting.map(PlanNodes.watermarks(_).map(_.settings))
+    planSettings.orElse(
       Option(entries.head.settings).filter(_.nonEmpty).map(_.map(WatermarkSettingsJson.read))
     )
   }
@@ -217,7 +219,7 @@ private[spark] final class CheckpointReport(
       clockMicros = committed.flatMap(offsets.timeOf).getOrElse(0L),
       inputs.ideal,
       inputs.emitted,
-      last.held,
+      last.isHolding,
       LateCounts(Map.empty, rowsLate, last.rowsOnTime),
       inputs.report(Map.empty),
       last.clock,
@@ -233,7 +235,7 @@ private[spark] final class CheckpointReport(
     val next = windows.zip(due).map { case (window, saved) =>
       NextClosing(window, saved.next, byClock = _ => None)
     }
-    val scopes = due.map(saved => WindowSettings.scope(saved.begins))
+    val scopes = due.map(saved => WindowSettings.scope(saved.nextBatchOptions))
     Outlook(nowMicros = None, nextMove = None, next, scopes)
   }
 

@@ -20,11 +20,11 @@ private[query] object ClockLimits {
 
   /** The limits in the session's settings when the query starts.
     *
-    * @param asked
+    * @param configured
     *   the step limit of the query's watermarks, which overrides the session's
     */
-  def of(conf: SQLConf, asked: Option[Long]): ClockLimits = ClockLimits(
-    asked.getOrElse(time(conf, Step, "5m")),
+  def of(conf: SQLConf, configured: Option[Long]): ClockLimits = ClockLimits(
+    configured.getOrElse(time(conf, Step, "5m")),
     Option.when(conf.contains(AtStart))(time(conf, AtStart, "none"))
   )
 

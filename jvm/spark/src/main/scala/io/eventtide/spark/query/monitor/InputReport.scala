@@ -3,7 +3,7 @@ package io.eventtide.spark.query.monitor
 import com.fasterxml.jackson.databind.node.ObjectNode
 
 import io.eventtide.kernel.time.Clamped
-import io.eventtide.kernel.watermark.{Activity, Status, SubstreamReport, SubstreamSummary}
+import io.eventtide.kernel.watermark.{Activity, SubstreamReport, SubstreamSummary, WatermarkStatus}
 import io.eventtide.spark.options.{PolicyFormatter, WatermarkSettings}
 import io.eventtide.spark.spi.{BatchEventTimeStats, SubstreamName}
 
@@ -19,7 +19,7 @@ import io.eventtide.spark.spi.{BatchEventTimeStats, SubstreamName}
 private[query] final case class InputReport(
     position: Int,
     settings: WatermarkSettings,
-    status: Status,
+    status: WatermarkStatus,
     idealMicros: Option[Long],
     emittedMicros: Option[Long],
     badTime: Long,
@@ -82,10 +82,10 @@ private[query] object InputReport {
       (1 to count).map(i => SubstreamName.placeholder(i) -> s"$i of $count").toMap
     }
 
-  private def stateOf(status: Status): String = status match {
-    case Status.Value => "active"
-    case Status.Unknown => "unknown"
-    case Status.Idle => "idle"
+  private def stateOf(status: WatermarkStatus): String = status match {
+    case WatermarkStatus.Value => "active"
+    case WatermarkStatus.Unknown => "unknown"
+    case WatermarkStatus.Idle => "idle"
   }
 }
 
@@ -111,7 +111,7 @@ private[query] final case class SubstreamReportLine(
   private def reason: String = activity match {
     case Activity.Active => "rows"
     case Activity.Backlogged => "backlog"
-    case Activity.Silent => "timeout"
+    case Activity.TimedOut => "timeout"
     case Activity.CaughtUp => "caught up"
     case Activity.Expected | Activity.NeverSeen => "never seen"
   }

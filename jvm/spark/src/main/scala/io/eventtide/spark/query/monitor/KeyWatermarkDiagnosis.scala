@@ -7,8 +7,8 @@ import io.eventtide.spark.options.Durations
 private[query] object KeyWatermarkDiagnosis {
 
   def of(outlook: Outlook): String = {
-    val whose = if (outlook.isByGroup) "group of keys" else "key"
-    s"Each $whose has a watermark of its own; that of the query closes no window." +
+    val owner = if (outlook.isByGroup) "group of keys" else "key"
+    s"Each $owner has its own watermark; the watermark of the query closes no window." +
       behind(outlook) + byClock(outlook)
   }
 
@@ -29,6 +29,6 @@ private[query] object KeyWatermarkDiagnosis {
   private def byClock(outlook: Outlook): String = {
     val due = outlook.windows.map(_.next.clockMicros).filter(_ < Long.MaxValue).minOption
     val in = for (at <- due; now <- outlook.nowMicros) yield math.max(0L, at - now)
-    in.fold("")(wait => s" By the clock, something is due in ${Durations.inWords(wait)}.")
+    in.fold("")(wait => s" The next processing-time timer fires in ${Durations.inWords(wait)}.")
   }
 }

@@ -18,8 +18,11 @@ private[query] final class QueryMetrics(query: StreamExecutionAccess, hasWindows
   private var isThere = false
 
   private val source = {
-    val ofWindows = if (hasWindows) ofRows else Nil
-    new MetricsSource(query.metricsName, ofWatermark ++ ofRefused ++ ofWindows ++ ofState)
+    val windowMetrics = if (hasWindows) rowMetrics else Nil
+    new MetricsSource(
+      query.metricsName,
+      watermarkMetrics ++ refusedMetrics ++ windowMetrics ++ stateMetrics
+    )
   }
 
   /** Takes new values if metrics are enabled. The first values register the source, once the query
@@ -35,13 +38,13 @@ private[query] final class QueryMetrics(query: StreamExecutionAccess, hasWindows
 
   def remove(): Unit = if (isThere) source.remove()
 
-  private def ofWatermark: Seq[(String, () => Double)] = Seq(
+  private def watermarkMetrics: Seq[(String, () => Double)] = Seq(
     "watermark-ms" -> (() => orUnknown(last.report.emittedMicros) / 1000),
     "lag-behindClockMs" -> (() => query.nowMs - orUnknown(last.report.emittedMicros) / 1000),
     "lag-behindLeaderMs" -> (() => spread / 1000),
     "substreams-total" -> (() => last.report.inputs.map(_.count).sum.toDouble),
     "substreams-idle" -> (() => last.report.inputs.map(_.idle).sum.toDouble),
-    "restart-held" -> (() => if (last.report.holding) 1 else 0)
+    "restart-held" -> (() => if (last.report.isHolding) 1 else 0)
   )
 
   private def spread: Double = {
@@ -49,7 +52,7 @@ private[query] final class QueryMetrics(query: StreamExecutionAccess, hasWindows
     if (each.isEmpty || each.contains(None)) Double.NaN else each.flatten.max.toDouble
   }
 
-  private def ofRefused: Seq[(String, () => Double)] = Seq(
+  private def refusedMetrics: Seq[(String, () => Double)] = Seq(
     "rowsLate-future" -> { () =>
       rowsLate(LateReason.Future) + last.report.inputs.map(_.future).sum
     },
@@ -58,14 +61,14 @@ private[query] final class QueryMetrics(query: StreamExecutionAccess, hasWindows
     }
   )
 
-  private def ofRows: Seq[(String, () => Double)] =
+  private def rowMetrics: Seq[(String, () => Double)] =
     LateReason.tooLate.map(reason => s"rowsLate-${reason.name}" -> (() => rowsLate(reason))) :+
       ("rows-onTime" -> (() => last.report.late.onTime.toDouble))
 
   private def rowsLate(reason: LateReason): Double =
     last.report.late.total.getOrElse(reason.name, 0L).toDouble
 
-  private def ofState: Seq[(String, () => Double)] = Seq(
+  private def stateMetrics: Seq[(String, () => Double)] = Seq(
     "keys-open" -> (() => orUnknown(last.openKeys)),
     "ledger-bytes" -> (() => last.ledgerBytes.toDouble),
     "state-memoryBytes" -> (() => query.stateOperators.map(_.memoryUsedBytes).sum.toDouble),

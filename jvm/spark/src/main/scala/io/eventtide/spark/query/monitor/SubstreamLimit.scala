@@ -18,11 +18,11 @@ private[query] final case class SubstreamLimit(
 
   /** The warning to log when the limit is near. */
   def warning: Option[String] = Option.when(isNear) {
-    val when = reachedInMicros.fold("They do not become more at present.") { micros =>
-      s"At the present rate the limit is reached in ${Durations.inWords(micros)}, and stops the query."
+    val when = reachedInMicros.fold("Their number does not grow at present.") { micros =>
+      s"At the present rate they reach the limit in ${Durations.inWords(micros)}, which stops the query."
     }
-    s"There are $count substreams, of at most $most. $when Forget those that are gone by an " +
-      "idle_timeout and a substream_ttl, choose a substream with fewer values, or raise " +
+    s"There are $count substreams, of at most $most. $when Remove idle ones with " +
+      "idle_timeout and substream_ttl, choose a substream with fewer values, or raise " +
       "max_substreams."
   }
 }

@@ -16,20 +16,20 @@ private[query] object WatermarkDiagnosis {
 
   def of(query: WatermarkReport): String = {
     if (query.outlook.isByKey) KeyWatermarkDiagnosis.of(query.outlook)
-    else ofQuery(query) + next(query) + KeyWatermarkDiagnosis.behind(query.outlook)
+    else describeQuery(query) + next(query) + KeyWatermarkDiagnosis.behind(query.outlook)
   }
 
-  private def ofQuery(query: WatermarkReport): String = {
-    val inputs = query.inputs.map(input => Accused(input, input.lines))
+  private def describeQuery(query: WatermarkReport): String = {
+    val inputs = query.inputs.map(input => Candidate(input, input.lines))
     val counting = inputs.filter(_.counting.nonEmpty)
-    if (query.holding && isDue(query.outlook)) {
-      s"The start holds the watermark${at(query.emittedMicros)} until the sources have caught " +
-        "up; with on_restart='resume' the clock would move it at once."
+    if (query.isHolding && isDue(query.outlook)) {
+      s"The restart holds the watermark${at(query.emittedMicros)} until the sources have caught " +
+        "up; with on_restart='resume' the clock would advance it at once."
     } else if (inputs.forall(_.lines.isEmpty)) {
-      "Nobody holds the watermark back: no row has been seen yet, so there is none."
+      "No substream holds the watermark back: there is none, because no row has been read yet."
     } else if (counting.isEmpty) {
-      s"Nobody holds the watermark back${at(query.idealMicros)}: every substream is idle."
-    } else inLull(query, counting).getOrElse(accuse(query, counting)) + throttled(query)
+      s"No substream holds the watermark back${at(query.idealMicros)}: every substream is idle."
+    } else inLull(query, counting).getOrElse(describeSlowest(query, counting)) + throttled(query)
   }
 
   // Whether the clock alone would have advanced the watermark by now.
@@ -37,7 +37,7 @@ private[query] object WatermarkDiagnosis {
     outlook.nextMove.exists(at => outlook.nowMicros.exists(at <= _))
 
   // If the clock advances the watermark without rows, no substream holds it back.
-  private def inLull(query: WatermarkReport, counting: Seq[Accused]): Option[String] = {
+  private def inLull(query: WatermarkReport, counting: Seq[Candidate]): Option[String] = {
     val source = counting.minBy(_.input.idealMicros)
     val silent = source.counting.minBy(_.watermarkMicros)
     for {
@@ -46,7 +46,7 @@ private[query] object WatermarkDiagnosis {
       since = now - silent.sinceMicros if since >= Second && silent.topMicros.isDefined
     } yield {
       val of = if (source.counting.length > 1) s" of ${quoted(silent)}" else ""
-      s"No rows$of for ${Durations.inWords(since / Second * Second)}: the clock moves the watermark, which " +
+      s"No rows$of for ${Durations.inWords(since / Second * Second)}: the clock advances the watermark, which " +
         s"is${at(query.idealMicros)}."
     }
   }
@@ -65,53 +65,53 @@ private[query] object WatermarkDiagnosis {
 
   // The policies' watermark and the watermark reported to Spark may differ by a throttle's step.
   private def throttled(query: WatermarkReport): String = {
-    val told =
+    val step =
       for {
-        said <- query.idealMicros
-        out <- query.emittedMicros
-        if out < wholeMs(said) && query.inputs.exists(_.settings.isThrottled)
-      } yield s" A throttle has let ${utc(out)} through so far."
-    told.getOrElse("")
+        ideal <- query.idealMicros
+        emitted <- query.emittedMicros
+        if emitted < wholeMs(ideal) && query.inputs.exists(_.settings.isThrottled)
+      } yield s" The throttle has emitted ${utc(emitted)} so far."
+    step.getOrElse("")
   }
 
   private def wholeMs(micros: Long): Long = Math.floorDiv(micros, 1000L) * 1000L
 
-  private def accuse(query: WatermarkReport, counting: Seq[Accused]): String = {
+  private def describeSlowest(query: WatermarkReport, counting: Seq[Candidate]): String = {
     val source = counting.minBy(_.input.idealMicros)
-    val culprit = source.counting.minBy(_.watermarkMicros)
+    val slowest = source.counting.minBy(_.watermarkMicros)
     val (badTime, future) = (query.inputs.map(_.badTime).sum, query.inputs.map(_.future).sum)
     if (badTime + future > 0 && source.lines.forall(_.topMicros.isEmpty)) {
-      s"There is no watermark, since no row could be used: $badTime had no event time that Spark " +
+      s"There is no watermark, because no row could be used: $badTime had no event time that Spark " +
         s"can show, $future were too far ahead of the clock."
-    } else if (source.counting.length > 1 && source.counting.forall(isBeside(culprit))) {
-      s"No substream is behind the others: all hold the watermark${at(culprit.watermarkMicros)}, " +
+    } else if (source.counting.length > 1 && source.counting.forall(isBeside(slowest))) {
+      s"No substream is behind the others: all hold the watermark${at(slowest.watermarkMicros)}, " +
         s"last seen at ${utc(source.counting.map(_.sinceMicros).max)}."
     } else {
       val of = if (query.inputs.length > 1) s" of input ${source.input.position}" else ""
       val remedy =
-        if (culprit.activity == Activity.Backlogged) {
-          "its partition has rows that were not read yet, so that it cannot be idle; where a " +
-            "filter takes all of them, name another substream"
-        } else asIdle(query.idealMicros, without(culprit, source, counting))
-      s"${quoted(culprit)}$of ${accusation(culprit, source)}; $remedy."
+        if (slowest.activity == Activity.Backlogged) {
+          "its partition has unread rows, so it cannot be idle; if a filter removes all of " +
+            "them, name another substream"
+        } else asIdle(query.idealMicros, without(slowest, source, counting))
+      s"${quoted(slowest)}$of ${describeDelay(slowest, source)}; $remedy."
     }
   }
 
   private def isBeside(one: SubstreamReportLine)(other: SubstreamReportLine): Boolean =
     one.watermarkMicros.isDefined && one.watermarkMicros == other.watermarkMicros
 
-  private def accusation(culprit: SubstreamReportLine, source: Accused): String =
-    if (culprit.watermarkMicros.isEmpty) {
+  private def describeDelay(slowest: SubstreamReportLine, source: Candidate): String =
+    if (slowest.watermarkMicros.isEmpty) {
       val seen =
-        if (culprit.activity == Activity.Expected) "has not been seen" else "has no watermark yet"
-      s"$seen since ${utc(culprit.sinceMicros)}, so there is no watermark"
+        if (slowest.activity == Activity.Expected) "has not been seen" else "has no watermark yet"
+      s"$seen since ${utc(slowest.sinceMicros)}, so there is no watermark"
     } else {
       val leader = source.lines.maxBy(_.topMicros)
-      val behind = for (top <- culprit.topMicros; highest <- leader.topMicros) yield highest - top
+      val behind = for (top <- slowest.topMicros; highest <- leader.topMicros) yield highest - top
       val behindLeader =
         behind.filter(_ > 0).map(by => s", ${Durations.inWords(by)} behind ${quoted(leader)}")
-      s"holds the watermark${at(culprit.watermarkMicros)}${behindLeader.getOrElse("")}, " +
-        s"last seen at ${utc(culprit.sinceMicros)}"
+      s"holds the watermark${at(slowest.watermarkMicros)}${behindLeader.getOrElse("")}, " +
+        s"last seen at ${utc(slowest.sinceMicros)}"
     }
 
   // Escapes control characters: names come from the data, and must not start a new log line.
@@ -123,19 +123,19 @@ private[query] object WatermarkDiagnosis {
       .mkString("'", "", "'")
 
   private def asIdle(now: Option[Long], without: Option[Long]): String = without match {
-    case None => "marked idle, there would still be none, since others are unknown too"
+    case None => "if it were idle, there would still be none, because others are unknown too"
     case Some(next) if now.exists(next <= _) =>
-      "marked idle, the watermark would stay where it is"
-    case Some(next) => s"marked idle, the watermark would go to ${utc(next)}"
+      "if it were idle, the watermark would not move"
+    case Some(next) => s"if it were idle, the watermark would advance to ${utc(next)}"
   }
 
   // The policies' watermark if the substream that holds it back were idle.
   private def without(
-      culprit: SubstreamReportLine,
-      source: Accused,
-      counting: Seq[Accused]
+      slowest: SubstreamReportLine,
+      source: Candidate,
+      counting: Seq[Candidate]
   ): Option[Long] = {
-    val others = source.counting.filter(_ ne culprit).map(_.watermarkMicros)
+    val others = source.counting.filter(_ ne slowest).map(_.watermarkMicros)
     val inputs = counting.filter(_ ne source).map(_.input.idealMicros)
     // When the last substream becomes idle, the highest watermark of any substream applies.
     if (others.isEmpty && inputs.isEmpty) source.lines.map(_.watermarkMicros).max
@@ -155,7 +155,7 @@ private[query] object WatermarkDiagnosis {
     .appendFraction(ChronoField.MICRO_OF_SECOND, 0, 6, true)
     .toFormatter
 
-  private final case class Accused(input: InputReport, lines: Seq[SubstreamReportLine]) {
+  private final case class Candidate(input: InputReport, lines: Seq[SubstreamReportLine]) {
     val counting: Seq[SubstreamReportLine] = lines.filterNot(_.activity.isIdle)
   }
 }

@@ -82,22 +82,22 @@ private[query] class WatermarkMonitor(name: String, limits: MonitorThresholds) e
   }
 
   /** Warns that the number of an input's substreams may grow without bound. */
-  def growsUnasked(substreams: String): Unit = warn(
-    s"The substreams of $name ($substreams) are never forgotten, since it has no idle timeout: where " +
-      "they come and go, they become more until max_substreams stops the query. Give an " +
-      "idle_timeout and a substream_ttl, or substream_ttl='never' where there are few for good."
+  def growsUnbounded(substreams: String): Unit = warn(
+    s"The substreams of $name ($substreams) are never removed, because it has no idle timeout: if " +
+      "they come and go, their number grows until max_substreams stops the query. Set an " +
+      "idle_timeout and a substream_ttl, or substream_ttl='never' if there are always few."
   )
 
   /** Warns that the machine's clock jumped forward, in a query whose policies do not follow it. */
   def clockSetForward(byMicros: Long): Unit = warn(
     s"The clock of $name went forward by ${Durations.inWords(byMicros)} more than time has passed. No " +
-      "policy of the query follows it, but idle timeouts and timers go by it."
+      "policy of the query follows it, but idle timeouts and timers use it."
   )
 
   /** Warns that the clock is far from the time of the last batch. */
   def clockFarFromLast(far: String): Unit = warn(
-    s"The clock shows a time $far the last batch of $name. If that is how long the query was down, " +
-      s"all is well; ${ClockLimits.AtStart} sets a limit from which on it does not start."
+    s"The clock shows a time $far the last batch of $name. If the query was down for that long, " +
+      s"nothing is wrong; ${ClockLimits.AtStart} sets a limit above which it does not start."
   )
 
   /** Records the number of substreams of each input after a batch. */
@@ -110,12 +110,12 @@ private[query] class WatermarkMonitor(name: String, limits: MonitorThresholds) e
   /** Warns that the machine's clock was set back. */
   def clockSetBack(byMicros: Long, nowMicros: Long): Unit = warn(
     s"The clock of $name went back by ${Durations.inWords(byMicros)}, to " +
-      s"${WatermarkReport.text(Some(nowMicros))}. What was measured until then, such as the silence " +
-      "of a substream, is kept and goes on from there; the watermark never goes back."
+      s"${WatermarkReport.text(Some(nowMicros))}. Measured durations, such as the idle time of a " +
+      "substream, are kept and continue from there; the watermark never goes back."
   )
 
   /** Logs a failure to report. */
-  def failed(by: Throwable): Unit = logWarning(s"What $name has to say could not be told.", by)
+  def failed(by: Throwable): Unit = logWarning(s"The report of $name has failed.", by)
 
   protected def warn(text: String): Unit = logWarning(text)
 }

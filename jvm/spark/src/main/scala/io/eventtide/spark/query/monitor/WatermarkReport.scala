@@ -21,7 +21,7 @@ private[spark] final case class WatermarkReport(
     clockMicros: Long,
     idealMicros: Option[Long],
     emittedMicros: Option[Long],
-    holding: Boolean,
+    isHolding: Boolean,
     late: LateCounts,
     inputs: Seq[InputReport],
     clock: SavedClock = SavedClock.None,
@@ -31,7 +31,7 @@ private[spark] final case class WatermarkReport(
   /** The full report as JSON, for `et.progress`. */
   def json: String = {
     val node = WatermarkReport.mapper.createObjectNode()
-    node.put("batchId", batchId).put("clock", clockMicros).put("holding", holding)
+    node.put("batchId", batchId).put("clock", clockMicros).put("holding", isHolding)
     WatermarkReport.putTime(node, "ideal", idealMicros)
     WatermarkReport.putTime(node, "emitted", emittedMicros)
     node.put("badTime", inputs.map(_.badTime).sum).put("future", inputs.map(_.future).sum)
@@ -63,7 +63,7 @@ private[spark] final case class WatermarkReport(
       "substreamsIdle" -> inputs.map(_.idle).sum.toString,
       "rowsBadTime" -> inputs.map(_.badTime).sum.toString,
       "rowsFuture" -> inputs.map(_.future).sum.toString,
-      "holding" -> holding.toString
+      "holding" -> isHolding.toString
     )
     val late = this.late.total.map { case (reason, rows) => s"rowsLate.$reason" -> rows.toString }
     val each = laggards.map { case (prefix, line) => s"$prefix${line.name}" -> line.text }
@@ -77,7 +77,7 @@ private[spark] final case class WatermarkReport(
 private[spark] object WatermarkReport {
 
   def beforeFirstBatch(clockMicros: Long): WatermarkReport =
-    WatermarkReport(-1, clockMicros, None, None, holding = false, LateCounts.None, Nil)
+    WatermarkReport(-1, clockMicros, None, None, isHolding = false, LateCounts.None, Nil)
 
   private val mapper = new ObjectMapper()
   private val Laggards = 20

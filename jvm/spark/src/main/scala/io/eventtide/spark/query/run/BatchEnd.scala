@@ -47,12 +47,12 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
       hadRows: Boolean
   ): Unit = {
     val counts = hadRows || isCredited
-    val left = if (counts) leftAfter(ended) else None
+    val leftBacklogs = if (counts) backlogsAfter(ended) else None
     orByOwnSettings(ended.info.batchId)(locked {
       clock.passed(ended.clockMicros)
       if (ended.info.watermarkMs > 0) inputs.raise(ended.watermarkMicros, ended.clockMicros)
       inputs.refuse(rows)
-      if (counts) observe(ended.clockMicros, rows, left)
+      if (counts) observe(ended.clockMicros, rows, leftBacklogs)
       if (hadRows) inputs.emit(ended.clockMicros)
       take(ended, rows)
     })
@@ -64,7 +64,7 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
     try end
     catch {
       case refused: EventtideException
-          if refused.condition == QueryInput.TooMany && hasInputsOfOtherRun =>
+          if refused.condition == QueryInput.TooMany && hasReplayInputs =>
         val entries = ledger.read(below = batchId)
         locked {
           inputs = ownInputs
@@ -78,24 +78,24 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
   // silence decides something, the sources are queried again, because their last answers are older
   // than the batch's timestamp. The lock is not held meanwhile, so that reports do not wait. A
   // replayed batch always queries them: their answers to its first run are lost.
-  private def leftAfter(ended: BatchWatermark): Option[Map[Int, Backlogs]] = {
+  private def backlogsAfter(ended: BatchWatermark): Option[Map[Int, Backlogs]] = {
     val asks = isReplayed(ended.info.batchId) || locked {
-      !hold.holding && inputs.isSilenceUpTo(ended.clockMicros)
+      !hold.isHolding && inputs.isMovedByIdleness(ended.clockMicros)
     }
-    if (asks) Try(backlogs.latest).toOption else Some(backlogs.news)
+    if (asks) Try(backlogs.latest).toOption else Some(backlogs.changed)
   }
 
   private def observe(
       now: Long,
       rows: Map[Int, BatchEventTimeStats],
-      left: Option[Map[Int, Backlogs]]
+      leftBacklogs: Option[Map[Int, Backlogs]]
   ): Unit = {
-    left match {
+    leftBacklogs match {
       case Some(partitions) => inputs.updateBacklogs(now, partitions)
       case None => inputs.assumeBacklogs(now, backlogs.assumed)
     }
-    inputs.observe(now, rows, credited = !hold.holding)
-    inputs.retainPartitions(now, left.getOrElse(Map.empty), rows)
+    inputs.observe(now, rows, credited = !hold.isHolding)
+    inputs.retainPartitions(now, leftBacklogs.getOrElse(Map.empty), rows)
   }
 
   private def take(ended: BatchWatermark, rows: Map[Int, BatchEventTimeStats]): Unit = {
@@ -112,7 +112,7 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
     if (isReplay) epoch.checkUncommitted(batchId)
     late.write(batchId, ended.nowMicros)
     if (!steps.isDoubtful) late.forget(batchId, ended.nowMicros)
-    if (!(isReplay && timers.wasBegunByOthers)) bounds.take(ended.boundsReported)
+    if (!(isReplay && timers.hasOtherBatchOptions)) bounds.take(ended.boundsReported)
     recorder.endOfBatch(batchId)
   }
 

@@ -29,7 +29,7 @@ final class BatchWatermark private[run] (
     val info: BatchInfo,
     val aheadMicros: Long
 ) extends WatermarkBatchContext {
-  private val watched = mutable.ArrayBuffer.empty[(UUID, SubstreamStatsAccum)]
+  private val registered = mutable.ArrayBuffer.empty[(UUID, SubstreamStatsAccum)]
   private val late = mutable.HashMap.empty[UUID, LateLog]
 
   /** Whether the policies are credited with the time that has passed. */
@@ -53,7 +53,7 @@ final class BatchWatermark private[run] (
   def closesAll: Boolean = EndOfInput.isAtEnd(info.watermarkMs)
 
   override def register(nodeId: UUID, rows: SubstreamStatsAccum): Unit = synchronized {
-    watched += nodeId -> rows
+    registered += nodeId -> rows
   }
 
   /** The late log of a node; copies of the node share one log.
@@ -75,7 +75,7 @@ final class BatchWatermark private[run] (
   }
 
   /** The lateness bounds of a window's keys before this batch, broadcast to its tasks. */
-  def sentBounds(window: Int): Broadcast[Array[Long]] = query.bounds.send(window)
+  def broadcastBounds(window: Int): Broadcast[Array[Long]] = query.bounds.send(window)
 
   /** The keys of a window that lagged far behind before this batch, by partition. */
   def laggingKeys(window: Int): Map[Int, Seq[Array[Byte]]] = query.laggingKeys(window)
@@ -96,7 +96,7 @@ final class BatchWatermark private[run] (
 
   /** Whether no task has reported anything. */
   private[query] def hasNoReports: Boolean = synchronized {
-    watched.forall(_._2.isZero) && due.forall(_._2.isZero)
+    registered.forall(_._2.isZero) && due.forall(_._2.isZero)
   }
 
   /** The lowest event time of the rows on time; None if no row was checked, or all were late. */
@@ -113,7 +113,7 @@ final class BatchWatermark private[run] (
 
   /** The event-time statistics that the tasks reported, by the input's position in the plan. */
   private[query] def rows(position: UUID => Int): Map[Int, BatchEventTimeStats] = synchronized {
-    watched.toSeq.groupMap(node => position(node._1))(_._2).map { case (input, accumulators) =>
+    registered.toSeq.groupMap(node => position(node._1))(_._2).map { case (input, accumulators) =>
       input -> BatchEventTimeStats.of(accumulators.flatMap(_.reports))
     }
   }

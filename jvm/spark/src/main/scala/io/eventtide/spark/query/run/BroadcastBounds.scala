@@ -16,7 +16,7 @@ import io.eventtide.spark.operators.LatenessBounds
 private[query] final class BroadcastBounds(spark: SparkContext) {
   private var known = Map.empty[Int, LatenessBounds]
   private var sent = Map.empty[Int, Broadcast[Array[Long]]]
-  private val left = mutable.Queue.empty[Broadcast[Array[Long]]]
+  private val retired = mutable.Queue.empty[Broadcast[Array[Long]]]
 
   private def of(window: Int): LatenessBounds = known.getOrElse(window, LatenessBounds.unknown)
 
@@ -32,9 +32,9 @@ private[query] final class BroadcastBounds(spark: SparkContext) {
     val changed = reported.filter(_._2.nonEmpty)
     for (broadcast <- changed.keys.flatMap(sent.get)) {
       broadcast.unpersist()
-      left.enqueue(broadcast)
+      retired.enqueue(broadcast)
     }
-    while (left.size > BroadcastBounds.Kept) left.dequeue().destroy()
+    while (retired.size > BroadcastBounds.Kept) retired.dequeue().destroy()
     sent --= changed.keys
     known ++= changed.map { case (window, reports) => window -> of(window).after(reports) }
   }

@@ -23,16 +23,16 @@ import io.eventtide.spark.query.monitor.{ClockLimits, WatermarkMonitor}
 private[query] final class ClockSteps(
     limits: ClockLimits,
     follows: Boolean,
-    watch: WatermarkMonitor
+    monitor: WatermarkMonitor
 ) {
   private var last = Option.empty[(Long, Long)]
-  private var doubts = false
+  private var isClockDoubtful = false
 
   /** Whether the clock may be wrong in this run. Nothing must be removed based on its time then. */
-  def isDoubtful: Boolean = doubts
+  def isDoubtful: Boolean = isClockDoubtful
 
   /** Compares the machine's clock (`nowMs`) with a monotonic clock (`elapsedMs`). */
-  def look(nowMs: Long, elapsedMs: Long): Unit = {
+  def check(nowMs: Long, elapsedMs: Long): Unit = {
     last.foreach { case (before, elapsedBefore) =>
       val passed = (elapsedMs - elapsedBefore) * 1000
       val step = (nowMs - before) * 1000 - passed
@@ -49,12 +49,12 @@ private[query] final class ClockSteps(
         "most" -> Durations.inWords(limits.stepMicros)
       )
     else {
-      doubts = true
-      watch.clockSetForward(step)
+      isClockDoubtful = true
+      monitor.clockSetForward(step)
     }
 
   /** Checks the time between the last batch of an earlier run and the start of this run. */
-  def lookAtStart(sinceMicros: Long): Unit = {
+  def checkAtStart(sinceMicros: Long): Unit = {
     limits.startMicros.filter(math.abs(sinceMicros) > _).foreach { most =>
       throw EventtideException(
         "CLOCK_STEP_AT_START",
@@ -63,8 +63,8 @@ private[query] final class ClockSteps(
       )
     }
     if (sinceMicros > ClockSteps.FarMicros) {
-      doubts = true
-      watch.clockFarFromLast(ClockSteps.inWords(sinceMicros))
+      isClockDoubtful = true
+      monitor.clockFarFromLast(ClockSteps.inWords(sinceMicros))
     }
   }
 }
@@ -73,10 +73,14 @@ private[query] object ClockSteps {
   private val FarMicros = 86400000000L
 
   /** Begins the checks when a query starts; refuses invalid settings of its session. */
-  def of(query: StreamExecutionAccess, inputs: QueryInputs, watch: WatermarkMonitor): ClockSteps = {
+  def of(
+      query: StreamExecutionAccess,
+      inputs: QueryInputs,
+      monitor: WatermarkMonitor
+  ): ClockSteps = {
     val limits = ClockLimits.of(query.session.sessionState.conf, inputs.maxClockStepMicros)
-    val steps = new ClockSteps(limits, inputs.followTheClock, watch)
-    steps.look(query.nowMs, query.elapsedMs)
+    val steps = new ClockSteps(limits, inputs.followTheClock, monitor)
+    steps.check(query.nowMs, query.elapsedMs)
     steps
   }
 

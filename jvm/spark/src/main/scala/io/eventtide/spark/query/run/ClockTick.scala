@@ -20,13 +20,13 @@ private[run] final class ClockTick(run: RunState, restore: Restore, recorder: Le
     */
   def tick(): Boolean = {
     val now = begin(query.nowMs * 1000)
-    look(now)
-    val asks = locked {
+    pollSources(now)
+    val isRequested = locked {
       timers.pollStartupBatch() ||
       (mayTick && (isDue(now) && advanceTo(now) || pollProcessingTimer(now)))
     }
-    recorder.beforeBatch(asks)
-    asks
+    recorder.beforeBatch(isRequested)
+    isRequested
   }
 
   /** As `tick`, for a run that reads the available data and ends. The clock ticks once, after the
@@ -41,25 +41,25 @@ private[run] final class ClockTick(run: RunState, restore: Restore, recorder: Le
   def lastTick(nowMs: Long): Boolean = {
     begin(query.nowMs * 1000): Unit
     val now = endOfData(nowMs)
-    look(now)
-    if (locked(hold.holding && lastBatch.isEmpty)) forgetGone(now)
-    val asks = locked {
+    pollSources(now)
+    if (locked(hold.isHolding && lastBatch.isEmpty)) removeGonePartitions(now)
+    val isRequested = locked {
       val isLast = if (drain.drains) !drain.isRaised else !lastTicked && isDue(now)
-      timers.pollStartupBatch() || (isLast && (!dataIsOver || advanceAtLast(now)))
+      timers.pollStartupBatch() || (isLast && (!hasNoMoreData || advanceAtLast(now)))
     }
-    recorder.beforeBatch(asks)
-    asks
+    recorder.beforeBatch(isRequested)
+    isRequested
   }
 
   // The end of that millisecond. Time that a held batch has skipped is not credited up to it.
   private def endOfData(nowMs: Long): Long = {
-    val ofLastBatch = lastBatch.fold(Long.MinValue)(_.batch.clockMicros)
-    math.max(clock.at(nowMs * 1000), ofLastBatch) + 999
+    val lastBatchMicros = lastBatch.fold(Long.MinValue)(_.batch.clockMicros)
+    math.max(clock.at(nowMs * 1000), lastBatchMicros) + 999
   }
 
   /** Begins the run if it has not begun yet, and returns the time by the query's clock. */
   private def begin(nowMicros: Long): Long = {
-    lookAtClock()
+    checkClock()
     restore.ifNotDone(nowMicros)
     locked(correctClock(nowMicros))
   }
@@ -67,26 +67,26 @@ private[run] final class ClockTick(run: RunState, restore: Restore, recorder: Le
   // Runs before the next batch is decided on. The sources are queried without the lock, so that
   // reports do not wait for a slow broker. They are queried because a partition that is idle by
   // older offsets may have rows that Spark reads in this same batch.
-  private def look(now: Long): Unit = {
-    val asksSources = locked {
-      lookAround(now)
-      !hold.holding && isDue(now)
+  private def pollSources(now: Long): Unit = {
+    val queriesSources = locked {
+      pollPartitions(now)
+      !hold.isHolding && isDue(now)
     }
-    val latest = if (asksSources) backlogs.latestNews else Map.empty[Int, Backlogs]
-    locked(lookAtPartitions(now, latest))
+    val latest = if (queriesSources) backlogs.latestChanged else Map.empty[Int, Backlogs]
+    locked(applyBacklogs(now, latest))
   }
 
-  private def lookAround(now: Long): Unit = {
-    if (!hold.holding) lookAtPartitions(now, backlogs.news)
+  private def pollPartitions(now: Long): Unit = {
+    if (!hold.isHolding) applyBacklogs(now, backlogs.changed)
     val batchSince = ticks.batchSince(query.lastPlanned)
-    val isOver = hold.look(batchSince, tookAll)
+    val isOver = hold.poll(batchSince, tookAll)
     if (isOver) {
       ticks.reschedule()
       guarded(publish())
     } else publishFirst()
   }
 
-  private def lookAtPartitions(now: Long, partitions: Map[Int, Backlogs]): Unit = {
+  private def applyBacklogs(now: Long, partitions: Map[Int, Backlogs]): Unit = {
     inputs.updateBacklogs(now, partitions)
     inputs.retainPartitions(now, partitions)
     if (partitions.nonEmpty) ticks.reschedule()
@@ -94,7 +94,7 @@ private[run] final class ClockTick(run: RunState, restore: Restore, recorder: Le
 
   // Removes partitions that no longer exist: there may be no batch that notices them. The removal
   // itself does not credit the time that has passed.
-  private def forgetGone(now: Long): Unit = {
+  private def removeGonePartitions(now: Long): Unit = {
     val latest = backlogs.latest
     locked {
       inputs.updateBacklogs(now, latest)
@@ -107,14 +107,14 @@ private[run] final class ClockTick(run: RunState, restore: Restore, recorder: Le
 
   // A batch whose plan lost the watermark node did not end in `BatchEnd`, nor will the next one.
   // Rows after a drain are late for good, so a drain requires a batch that read nothing.
-  private def dataIsOver: Boolean =
+  private def hasNoMoreData: Boolean =
     lastBatch.map(_.batchId) != query.lastPlanned || lastBatch.exists(last =>
       last.readNothing || (!drain.drains && tookAll)
     )
 
   private def isDue(now: Long): Boolean = ticks.due(now)(timers.awaits.flatMap(inputs.nextDue))
 
-  private def mayTick: Boolean = !hold.holding && ticks.mayTick(query.isAwaited)
+  private def mayTick: Boolean = !hold.isHolding && ticks.mayTick(query.isAwaited)
 
   private def pollProcessingTimer(now: Long): Boolean = {
     val isOver = timers.pollProcessingTimer(now)

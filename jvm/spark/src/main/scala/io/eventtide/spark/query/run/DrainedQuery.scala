@@ -12,10 +12,10 @@ import io.eventtide.spark.spi.PlanNodes
   * the offset log, so a replay closes all windows too. No batch follows it.
   */
 private[query] final class DrainedQuery(query: StreamExecutionAccess) {
-  private val isAsked = PlanNodes.drains(query.analyzedPlan)
+  private val isRequested = PlanNodes.drains(query.analyzedPlan)
   private var wasOver = false // whether the checkpoint was drained when the run began
 
-  def drains: Boolean = isAsked
+  def drains: Boolean = isRequested
 
   /** Whether the last batch has been requested. */
   def isRaised: Boolean = EndOfInput.isAtEnd(query.watermarkMs)
@@ -28,7 +28,7 @@ private[query] final class DrainedQuery(query: StreamExecutionAccess) {
   def check(begun: BatchInfo, last: Option[BatchInfo]): Unit =
     if (EndOfInput.isAtEnd(begun.watermarkMs)) {
       if (wasOver || last.exists(of => EndOfInput.isAtEnd(of.watermarkMs))) throw over
-      if (!isAsked) throw EventtideException("DRAIN_UNFINISHED", "root" -> query.checkpointRoot)
+      if (!isRequested) throw EventtideException("DRAIN_UNFINISHED", "root" -> query.checkpointRoot)
     }
 
   /** Refuses to continue after the last batch. A run that drains may still look for rows: a
@@ -40,7 +40,7 @@ private[query] final class DrainedQuery(query: StreamExecutionAccess) {
     */
   def check(last: LedgerEntry, isBegun: Boolean): Unit = {
     wasOver = last.isDrained || !isBegun && isRaised
-    if (wasOver && (isBegun || !isAsked)) throw over
+    if (wasOver && (isBegun || !isRequested)) throw over
   }
 
   private def over = EndOfInput.refusal(query.checkpointRoot)

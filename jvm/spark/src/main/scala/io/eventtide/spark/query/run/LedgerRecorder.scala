@@ -17,10 +17,10 @@ private[run] final class LedgerRecorder(run: RunState) {
     * earlier run, which may still be running. Whether the sources have rows for that batch is
     * unknown here, so the epoch is also checked periodically.
     */
-  def beforeBatch(isAsked: Boolean): Unit = {
+  def beforeBatch(isRequested: Boolean): Unit = {
     val last = query.nextBatchId - 1
     val isNew = !recorded.contains(stateAfter(last))
-    if (isNew || isAsked) epoch.check() else epoch.checkOnceASecond(query.elapsedMs)
+    if (isNew || isRequested) epoch.check() else epoch.checkOnceASecond(query.elapsedMs)
     if (isNew) write(last, whole = true, isCommitted = true)
   }
 
@@ -48,7 +48,7 @@ private[run] final class LedgerRecorder(run: RunState) {
     ledger.write(entry, isCommitted)
     locked {
       recorded = Some(stateAfter(batchId))
-      if (hasInputsOfOtherRun) handOver(entry)
+      if (hasReplayInputs) handOver(entry)
     }
   }
 
@@ -57,7 +57,7 @@ private[run] final class LedgerRecorder(run: RunState) {
     LedgerEntry(
       batchId,
       after,
-      hold.holding,
+      hold.isHolding,
       inputs.emitted,
       inputs.save(after.isEmpty),
       late.onTime,
@@ -76,14 +76,14 @@ private[run] final class LedgerRecorder(run: RunState) {
   }
 
   private def stateAfter(batchId: Long) =
-    RecordedState(batchId, hold.holding, timers.begins, clock.saved.steps)
+    RecordedState(batchId, hold.isHolding, timers.nextBatchOptions, clock.saved.steps)
 }
 
 /** The recorded state from which the batch after `batchId` begins. */
 private final case class RecordedState(
     batchId: Long,
-    held: Boolean,
-    begins: Seq[String],
+    isHolding: Boolean,
+    nextBatchOptions: Seq[String],
     clockSteps: Int
 ) {
   def isOf(clock: QueryClock): Boolean = clockSteps == clock.saved.steps

@@ -34,34 +34,34 @@ private[query] final class PartitionBacklogs(query: StreamExecutionAccess, nodeI
   /** The backlogs of all existing partitions, by substream name. None if nothing has changed,
     * because Spark polls for new data every few milliseconds, or if the source reports no offset.
     */
-  def news: Option[Backlogs] = newsBy { (source, _) =>
+  def changed: Option[Backlogs] = changedBy { (source, _) =>
     // The Kafka source fails here in a run in which Spark has not polled it for data yet.
     Try(source.reportLatestOffset()).toOption.flatMap(PartitionBacklogs.text(source, _))
   }
 
-  /** As `news`, but with current offsets. This sends a request to the source's broker, and fails as
-    * Spark's request would.
+  /** As `changed`, but with current offsets. This sends a request to the source's broker, and
+    * fails as Spark's request would.
     */
-  def latestNews: Option[Backlogs] = newsBy(ask)
+  def latestChanged: Option[Backlogs] = changedBy(queryLatest)
 
-  /** As `latestNews`, but also defined if nothing has changed. */
-  def latest: Option[Backlogs] = offsets(ask).map((PartitionBacklogs.between _).tupled)
+  /** As `latestChanged`, but also defined if nothing has changed. */
+  def latest: Option[Backlogs] = offsets(queryLatest).map((PartitionBacklogs.between _).tupled)
 
-  /** Forgets the last reported offsets, so that `news` returns them again even if unchanged. */
+  /** Forgets the last reported offsets, so that `changed` returns them again even if unchanged. */
   def forget(): Unit = seen = None
 
   /** All partitions of the last batch, each with a backlog: none is known to be read to its end. */
   def assumed: Option[Backlogs] =
     source
       .flatMap(query.endOffset)
-      .map(PartitionBacklogs.partitions(_).keySet.map(_ -> Backlog.Waiting).toMap)
+      .map(PartitionBacklogs.partitions(_).keySet.map(_ -> Backlog.Pending).toMap)
 
-  private def ask(source: SupportsAdmissionControl, end: String): Option[String] = {
+  private def queryLatest(source: SupportsAdmissionControl, end: String): Option[String] = {
     val latest = source.latestOffset(source.deserializeOffset(end), ReadLimit.allAvailable)
     PartitionBacklogs.text(source, latest)
   }
 
-  private def newsBy(
+  private def changedBy(
       latest: (SupportsAdmissionControl, String) => Option[String]
   ): Option[Backlogs] = {
     val now = offsets(latest)
@@ -102,7 +102,7 @@ private[query] object PartitionBacklogs {
   def between(end: String, latest: String): Backlogs = {
     val read = partitions(end)
     partitions(latest).map { case (one, offset) =>
-      one -> (if (read.getOrElse(one, 0L) < offset) Backlog.Waiting else Backlog.Empty)
+      one -> (if (read.getOrElse(one, 0L) < offset) Backlog.Pending else Backlog.Empty)
     }
   }
 
@@ -124,9 +124,9 @@ private[query] final class SourceBacklogs(query: StreamExecutionAccess, nodes: M
     position -> new PartitionBacklogs(query, nodeId)
   }
 
-  def news: Map[Int, Backlogs] = by(_.news)
+  def changed: Map[Int, Backlogs] = by(_.changed)
 
-  def latestNews: Map[Int, Backlogs] = by(_.latestNews)
+  def latestChanged: Map[Int, Backlogs] = by(_.latestChanged)
 
   def latest: Map[Int, Backlogs] = by(_.latest)
 

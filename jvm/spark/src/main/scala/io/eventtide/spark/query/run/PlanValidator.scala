@@ -30,7 +30,7 @@ private[spark] object PlanValidator {
     node.isInstanceOf[WindowNode] || SparkShims.isStateful(node)
 
   /** Whether a node is the aggregation inside an Eventtide window of the plan. */
-  def isOfWindow(plan: LogicalPlan, node: LogicalPlan): Boolean = plan.exists {
+  def isWindowOperator(plan: LogicalPlan, node: LogicalPlan): Boolean = plan.exists {
     case window: WindowNode => window.aggregation eq node
     case _ => false
   }
@@ -39,9 +39,9 @@ private[spark] object PlanValidator {
     * no row late.
     */
   def isOnlyForWindows(plan: LogicalPlan): Boolean = !plan.exists {
-    case own: WatermarkNode => !own.isOfIngestion
+    case own: WatermarkNode => !own.usesIngestionTime
     case _: EventTimeWatermark => true
     case _: WindowNode => false
-    case node => isStateful(node) && !isOfWindow(plan, node)
+    case node => isStateful(node) && !isWindowOperator(plan, node)
   }
 }

@@ -7,9 +7,9 @@ import io.eventtide.kernel.watermark.{
   Activity,
   Backlog,
   LookedAhead,
-  Status,
   SubstreamReport,
-  SubstreamSummary
+  SubstreamSummary,
+  WatermarkStatus
 }
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.options.WatermarkSettings
@@ -26,7 +26,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   private var substreams = settings.newSubstreams()
   private lazy val placeholders =
     (1 to settings.expectedCount.getOrElse(1)).map(SubstreamName.placeholder)
-  private var firstLeft = 0
+  private var nextPlaceholder = 0
   private var hasNoPartitions = false // the source has no partitions any more
   private var badTime = 0L
   private var future = 0L
@@ -57,7 +57,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   def begin(now: Long): Unit = {
     val names =
       if (settings.expected.nonEmpty) settings.expected
-      else if (!settings.hasSubstreams) Seq(SubstreamName.Whole)
+      else if (!settings.hasSubstreams) Seq(SubstreamName.Global)
       else placeholders
     names.foreach(substreams.declare(_, now))
   }
@@ -71,7 +71,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   def updateBacklogs(now: Long, backlogs: Map[String, Backlog]): Unit = {
     val canBeIdle = settings.idleTimeoutMicros.isDefined
     val begun = backlogs.filter { case (name, backlog) =>
-      substreams.indexOf(name).isEmpty && (backlog == Backlog.Waiting || canBeIdle)
+      substreams.indexOf(name).isEmpty && (backlog == Backlog.Pending || canBeIdle)
     }
     val most = this.most
     begun.keys.toSeq.sorted.foreach(declare(_, now, most))
@@ -108,7 +108,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     val cap = if (rows.isEmpty) Long.MaxValue else rows.max
     gone.foreach(one => substreams.indexOf(one.name).foreach(substreams.remove(_, now, cap)))
     if (gone.nonEmpty && substreams.size == 0) {
-      firstLeft = 0
+      nextPlaceholder = 0
       substreams.declare(SubstreamName.placeholder(1), now): Unit
     }
   }
@@ -135,7 +135,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     hasNoPartitions = false
     updateBacklogs(now, partitions)
     substreams.backlogs(substreams.report.filter(_.backlog != Backlog.Unknown).flatMap { one =>
-      substreams.indexOf(one.name).map(_ -> Backlog.Waiting)
+      substreams.indexOf(one.name).map(_ -> Backlog.Pending)
     })
   }
 
@@ -179,10 +179,14 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
 
   // Placeholders are replaced in order, so a replaced one is not looked up again.
   private def placeholder: Option[Int] = {
-    while (firstLeft < placeholders.length && substreams.indexOf(placeholders(firstLeft)).isEmpty) {
-      firstLeft += 1
+    while (
+      nextPlaceholder < placeholders.length && substreams
+        .indexOf(placeholders(nextPlaceholder))
+        .isEmpty
+    ) {
+      nextPlaceholder += 1
     }
-    placeholders.lift(firstLeft).flatMap(substreams.indexOf)
+    placeholders.lift(nextPlaceholder).flatMap(substreams.indexOf)
   }
 
   /** The watermark and idleness of this input at `now` if there are no more rows. */
@@ -193,10 +197,10 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
 
   def raise(micros: Long, now: Long): Unit = substreams.raise(micros, now)
 
-  def isIdle: Boolean = hasNoPartitions || substreams.status == Status.Idle
+  def isIdle: Boolean = hasNoPartitions || substreams.status == WatermarkStatus.Idle
 
   /** Whether silence until `now` would make a substream idle, or advance its watermark. */
-  def isSilenceUpTo(now: Long): Boolean = substreams.isSilenceUpTo(now)
+  def isMovedByIdleness(now: Long): Boolean = substreams.isMovedByIdleness(now)
 
   def emitted: Option[Long] = substreams.emitted
 
@@ -221,12 +225,12 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   def report(position: Int, rows: BatchEventTimeStats): InputReport = InputReport(
     position,
     settings,
-    if (isIdle) Status.Idle else substreams.status,
+    if (isIdle) WatermarkStatus.Idle else substreams.status,
     ideal,
     emitted,
     badTime,
     future,
-    if (hasNoPartitions) withoutWaiting(summary) else summary,
+    if (hasNoPartitions) asIdle(summary) else summary,
     rows,
     limit,
     aheadMicros
@@ -238,7 +242,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     hidden = Option.when(settings.expectedCount.isEmpty)(SubstreamName.placeholder(1))
   )
 
-  private def withoutWaiting(all: SubstreamSummary): SubstreamSummary = all.copy(
+  private def asIdle(all: SubstreamSummary): SubstreamSummary = all.copy(
     idle = all.count,
     spread = all.listed.flatMap(_.top).headOption.map(_ => 0L),
     listed = all.listed.map(_.copy(activity = Activity.CaughtUp))

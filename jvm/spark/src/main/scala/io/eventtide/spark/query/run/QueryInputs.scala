@@ -15,7 +15,7 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   /** The position of an input in the plan, by the id of its watermark node. */
   val positions: Map[UUID, Int] = inputs.map(_.nodeId).zipWithIndex.toMap
 
-  val holdOnRestart: Boolean = inputs.exists(_.settings.holdsOnRestart)
+  val holdsOnRestart: Boolean = inputs.exists(_.settings.holdsOnRestart)
 
   /** The watermark last reported to Spark, in whole milliseconds; None while there is none. */
   def emitted: Option[Long] = emittedMicros
@@ -57,7 +57,7 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   )
 
   /** The watermark nodes of inputs whose substreams are their source's partitions, by position. */
-  val ofPartitions: Map[Int, UUID] = inputs.zipWithIndex.collect {
+  val partitionInputs: Map[Int, UUID] = inputs.zipWithIndex.collect {
     case (input, position) if input.settings.substreams == SubstreamDescription.Kafka =>
       position -> input.nodeId
   }.toMap
@@ -71,7 +71,8 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
     partitions.foreach { case (position, of) => inputs(position).assumeBacklogs(now, of) }
 
   /** Whether silence until `now` would make a partition idle, or advance its watermark. */
-  def isSilenceUpTo(now: Long): Boolean = ofPartitions.keys.exists(inputs(_).isSilenceUpTo(now))
+  def isMovedByIdleness(now: Long): Boolean =
+    partitionInputs.keys.exists(inputs(_).isMovedByIdleness(now))
 
   /** Removes partitions that are gone, after `updateBacklogs` and the rows of the batch. */
   def retainPartitions(
@@ -133,8 +134,9 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   def nextDue(least: Long): Option[Long] = {
     val step = if (inputs.forall(_.settings.isThrottled)) 1000L else QueryInputs.UnthrottledStep
     val oneStep = emittedMicros.fold(1000L)(_ + step)
-    val asked = QueryInputs.wholeMs(least)
-    val target = if (emittedMicros.forall(_ + 1000 < asked)) math.max(asked, 1000L) else oneStep
+    val wholeLeast = QueryInputs.wholeMs(least)
+    val target =
+      if (emittedMicros.forall(_ + 1000 < wholeLeast)) math.max(wholeLeast, 1000L) else oneStep
     Deadlines.earliest(inputs.map(_.deadline(target)))
   }
 

@@ -48,7 +48,7 @@ private[spark] final class QueryWatermark private[run] (run: RunState) {
   }
 
   /** Ends the query if the machine's clock has jumped forward and a policy follows the clock. */
-  def lookAtClock(): Unit = run.lookAtClock()
+  def checkClock(): Unit = run.checkClock()
 
   /** Whether the clock requests a batch; see `ClockTick`. */
   def tick(): Boolean = clockTick.tick()

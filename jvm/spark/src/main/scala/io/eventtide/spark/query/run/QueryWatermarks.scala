@@ -51,12 +51,12 @@ private[spark] object QueryWatermarks {
     val plan = QueryPlan.of(query.analyzedPlan)
     val start = new CheckpointStart(root, conf)
     start.refuseOther(query, plan) // before this run takes the checkpoint over from another run
-    val watch = new WatermarkMonitor(query.label, limits)
+    val monitor = new WatermarkMonitor(query.label, limits)
     val inputs = new QueryInputs(
       nodes.map(node => new QueryInput(node.nodeId, node.settings)).toIndexedSeq
     )
-    val steps = ClockSteps.of(query, inputs, watch)
-    start.sinceLast(query.nowMs * 1000).foreach(steps.lookAtStart)
+    val steps = ClockSteps.of(query, inputs, monitor)
+    start.sinceLast(query.nowMs * 1000).foreach(steps.checkAtStart)
     val epoch = new RunEpoch(root, query.runId, conf)
     epoch.begin()
     new CheckpointStart(root, conf).begin(query, plan)
@@ -67,10 +67,10 @@ private[spark] object QueryWatermarks {
     val ledger = new BatchLedger(root, retain, conf)
     nodes
       .map(_.settings)
-      .filter(_.growsUnasked)
-      .foreach(of => watch.growsUnasked(of.substreams.text))
+      .filter(_.growsUnbounded)
+      .foreach(of => monitor.growsUnbounded(of.substreams.text))
     new QueryWatermark(
-      new RunState(query, inputs, ledger, late, due, watch, steps, epoch)
+      new RunState(query, inputs, ledger, late, due, monitor, steps, epoch)
     )
   }
 
@@ -92,7 +92,7 @@ private[spark] object QueryWatermarks {
     watermark.nameConflict()
     watermark.metrics.remove()
     stopped.values.removeIf(_.get == null)
-    val last = watermark.report.copy(holding = false) // a stopped run holds nothing back
+    val last = watermark.report.copy(isHolding = false) // a stopped run holds nothing back
     stopped.put(watermark.queryId, new SoftReference(last)): Unit
   }
 

@@ -55,11 +55,11 @@ private[spark] final class QueryWindowBatch private (
     WindowBatchContext.known(query.lateWatermarkMs(operatorId))
 
   override lazy val bounds: Broadcast[Array[Long]] =
-    if (!settings.hasOwnTime) ofAll(lateMicros.fold(Long.MinValue)(settings.spec.lateBelow))
-    else if (batchId == 0) ofAll(Long.MinValue) // no key has a watermark yet
-    else watermark.sentBounds(position)
+    if (!settings.hasOwnTime) broadcastAll(lateMicros.fold(Long.MinValue)(settings.spec.lateBelow))
+    else if (batchId == 0) broadcastAll(Long.MinValue) // no key has a watermark yet
+    else watermark.broadcastBounds(position)
 
-  private def ofAll(bound: Long) = spark.broadcast(LatenessBounds.all(bound).words)
+  private def broadcastAll(bound: Long) = spark.broadcast(LatenessBounds.all(bound).words)
 
   override def lagging: Map[Int, Seq[Array[Byte]]] = watermark.laggingKeys(position)
 

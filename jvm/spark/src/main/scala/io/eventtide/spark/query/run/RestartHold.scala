@@ -8,16 +8,16 @@ package io.eventtide.spark.query.run
   * data.
   */
 private[query] final class RestartHold(holdsOnRestart: Boolean) {
-  private var held = holdsOnRestart
-  private var looking = false
+  private var active = holdsOnRestart
+  private var hasPolled = false
 
-  def holding: Boolean = held
+  def isHolding: Boolean = active
 
   /** Restores the hold of a replayed batch as it was when the batch began. */
-  def rerun(wasHeld: Boolean): Unit = held = wasHeld
+  def replay(wasHolding: Boolean): Unit = active = wasHolding
 
   /** Ends the hold: the sources are known to have no more data. */
-  def end(): Unit = held = false
+  def end(): Unit = active = false
 
   /** Records that Spark looks for new data. Returns true if the hold has just ended.
     *
@@ -26,14 +26,14 @@ private[query] final class RestartHold(holdsOnRestart: Boolean) {
     * @param tookAll
     *   whether the last batch took all available data; false if the sources cannot report it
     */
-  def look(batchSince: Boolean, tookAll: => Boolean): Boolean =
-    if (looking) {
-      val over = held && (!batchSince || tookAll)
-      if (over) held = false
-      over
+  def poll(batchSince: Boolean, tookAll: => Boolean): Boolean =
+    if (hasPolled) {
+      val hasEnded = active && (!batchSince || tookAll)
+      if (hasEnded) active = false
+      hasEnded
     } else {
-      looking = true
-      held = holdsOnRestart // also after a replayed batch
+      hasPolled = true
+      active = holdsOnRestart // also after a replayed batch
       false
     }
 }

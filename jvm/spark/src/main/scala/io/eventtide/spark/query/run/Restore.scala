@@ -22,14 +22,14 @@ private[run] final class Restore(run: RunState, recorder: LedgerRecorder) {
     val entries = restore(batchId, isBegun = true)
     locked {
       replay(batchId)
-      hold.rerun(wasHeld = entries.last.held)
+      hold.replay(wasHolding = entries.last.isHolding)
     }
-    if (hasInputsOfOtherRun && inputs.settings != entries.head.settings)
+    if (hasReplayInputs && inputs.settings != entries.head.settings)
       recorder.rewrite(entries.last)
   }
 
   private def begin(nowMicros: Long): Unit = {
-    ledger.look()
+    ledger.refresh()
     late.restore(below = 0, onTime = 0)
     locked {
       inputs.begin(nowMicros)

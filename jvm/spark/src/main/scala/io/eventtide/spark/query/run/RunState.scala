@@ -37,10 +37,10 @@ private[run] final class RunState(
     val epoch: RunEpoch
 ) {
   val clock = new QueryClock
-  val hold = new RestartHold(ownInputs.holdOnRestart)
+  val hold = new RestartHold(ownInputs.holdsOnRestart)
   val ticks = new TickSchedule
   val drain = new DrainedQuery(query)
-  val backlogs = new SourceBacklogs(query, ownInputs.ofPartitions)
+  val backlogs = new SourceBacklogs(query, ownInputs.partitionInputs)
   val bounds = new BroadcastBounds(query.session.sparkContext)
   val metrics = new QueryMetrics(query, timers.hasWindows)
 
@@ -62,13 +62,13 @@ private[run] final class RunState(
   def isReplayed(batchId: Long): Boolean = locked(replayed.contains(batchId))
 
   /** Whether a replayed batch uses the settings of another run. */
-  def hasInputsOfOtherRun: Boolean = inputs ne ownInputs
+  def hasReplayInputs: Boolean = inputs ne ownInputs
 
   /** Whether the policies are credited with the time that passes. */
-  def isCredited: Boolean = locked(!hold.holding)
+  def isCredited: Boolean = locked(!hold.isHolding)
 
   /** Fails the query if the machine's clock jumped forward, and a policy follows the clock. */
-  def lookAtClock(): Unit = steps.look(query.nowMs, query.elapsedMs)
+  def checkClock(): Unit = steps.check(query.nowMs, query.elapsedMs)
 
   def isClock(source: SparkDataStream): Boolean = source.isInstanceOf[TickSource]
 
@@ -93,8 +93,8 @@ private[run] final class RunState(
   }
 
   /** Catches failures of logs and metrics, which must not stop the query. */
-  def guarded(tell: => Unit): Unit =
-    try tell
+  def guarded(report: => Unit): Unit =
+    try report
     catch { case NonFatal(failure) => monitor.failed(failure) }
 
   /** The report on the last batch that ended, or on the initial state before the first batch. */
@@ -104,7 +104,7 @@ private[run] final class RunState(
       lastBatch.fold(query.nowMs * 1000)(_.batch.nowMicros),
       inputs.ideal,
       inputs.emitted,
-      hold.holding,
+      hold.isHolding,
       late.counts,
       inputs.report(lastBatch.fold(Map.empty[Int, BatchEventTimeStats])(_.rows)),
       clock.saved,

@@ -29,16 +29,16 @@ private[query] final class WindowTimers(
 ) {
 
   /** The options with which this run begins batches, for each window. */
-  val begins: IndexedSeq[String] = windows.map(_.choices)
+  val nextBatchOptions: IndexedSeq[String] = windows.map(_.mutableOptions)
 
   private var next = windows.map(_ => NextTimer.Nothing)
   private var lagging = windows.map(_ => Map.empty[Int, Seq[Array[Byte]]])
-  private val own = windows.map(_.rules)
-  private var rules = own // the timing options with which the timers were last set
-  private var left = begins // the options of the batch that the last run left unfinished
-  private var asksByClock = false
+  private val ownTimingOptions = windows.map(_.timingOptions)
+  private var timingOptions = ownTimingOptions // those with which the timers were last set
+  private var replayOptions = nextBatchOptions // of the batch left unfinished by the last run
+  private var canPollByClock = false
   private var lastPoll = Long.MinValue
-  private var asksAtStart = false
+  private var needsStartupBatch = false
 
   /** Restores the timers of an earlier run. If the timing options have changed since, other timers
     * may have expired, so the run requests a batch.
@@ -48,41 +48,45 @@ private[query] final class WindowTimers(
     */
   def restore(saved: Seq[SavedTimer], watermarkMs: Long): Unit = {
     next = next.zipWithIndex.map { case (nothing, i) => saved.lift(i).fold(nothing)(_.next) }
-    rules = rules.zipWithIndex.map { case (known, i) => saved.lift(i).fold(known)(_.rules) }
-    left = left.zipWithIndex.map { case (mine, i) =>
-      saved.lift(i).map(_.begins).filter(_.nonEmpty).getOrElse(mine)
+    timingOptions = timingOptions.zipWithIndex.map { case (known, i) =>
+      saved.lift(i).fold(known)(_.timingOptions)
     }
-    asksByClock = true
+    replayOptions = replayOptions.zipWithIndex.map { case (ownOptions, i) =>
+      saved.lift(i).map(_.nextBatchOptions).filter(_.nonEmpty).getOrElse(ownOptions)
+    }
+    canPollByClock = true
     val watermark = WindowBatchContext.known(watermarkMs)
-    asksAtStart = timingChanged || windows.zip(next).exists { case (window, due) =>
+    needsStartupBatch = timingChanged || windows.zip(next).exists { case (window, due) =>
       due.isClosed(watermark, window)
     }
   }
 
-  private def timingChanged: Boolean = rules != own
+  private def timingChanged: Boolean = timingOptions != ownTimingOptions
 
   /** The settings of a window in this run, or in a replayed batch those with which it was begun. */
-  def settings(window: Int, isRunAgain: Boolean): WindowSettings = {
-    val asked = windows(window)
-    if (isRunAgain && left(window) != begins(window)) asked.by(left(window)) else asked
+  def settings(window: Int, isReplayed: Boolean): WindowSettings = {
+    val current = windows(window)
+    if (isReplayed && replayOptions(window) != nextBatchOptions(window))
+      current.withMutableOptions(replayOptions(window))
+    else current
   }
 
   /** Whether a replayed batch uses other options than the batches after it. */
-  def wasBegunByOthers: Boolean = left != begins
+  def hasOtherBatchOptions: Boolean = replayOptions != nextBatchOptions
 
   /** Takes the timers that the tasks of a batch reported; windows that did not run keep theirs. */
-  def take(reported: Map[Int, Map[Int, NextTimer]], isRunAgain: Boolean): Unit = {
-    rules = rules.zipWithIndex.map { case (known, i) =>
-      if (reported.contains(i)) settings(i, isRunAgain).rules else known
+  def take(reported: Map[Int, Map[Int, NextTimer]], isReplayed: Boolean): Unit = {
+    timingOptions = timingOptions.zipWithIndex.map { case (known, i) =>
+      if (reported.contains(i)) settings(i, isReplayed).timingOptions else known
     }
-    if (isRunAgain) asksAtStart = timingChanged
+    if (isReplayed) needsStartupBatch = timingChanged
     next = next.zipWithIndex.map { case (before, i) =>
       reported.get(i).fold(before)(partitions => NextTimer.together(partitions.values))
     }
     lagging = lagging.zipWithIndex.map { case (before, i) =>
       reported.get(i).fold(before)(_.transform((_, due) => due.lagging.map(_.key)))
     }
-    asksByClock = true
+    canPollByClock = true
   }
 
   /** The keys of a window that lag far behind, by partition. */
@@ -97,7 +101,7 @@ private[query] final class WindowTimers(
     windows.zip(next).map { case (window, due) => NextClosing(window, due, byClock) }
 
   /** The scope of the watermark that closes each window, as `WindowSettings.scope`. */
-  def scopes: Seq[String] = begins.map(WindowSettings.scope)
+  def scopes: Seq[String] = nextBatchOptions.map(WindowSettings.scope)
 
   def hasWindows: Boolean = windows.nonEmpty
 
@@ -108,7 +112,9 @@ private[query] final class WindowTimers(
   }
 
   def save: Seq[SavedTimer] =
-    next.zip(rules).zip(begins).map { case ((due, by), begun) => SavedTimer(due, by, begun) }
+    next.zip(timingOptions).zip(nextBatchOptions).map { case ((due, by), begun) =>
+      SavedTimer(due, by, begun)
+    }
 
   /** Whether an advance of the watermark makes later rows late even if it closes no window. */
   def batchOnEveryAdvance(window: Int): Boolean =
@@ -122,22 +128,22 @@ private[query] final class WindowTimers(
         .filter(_ < NextTimer.Never)
 
   /** Clears the startup request, because the planned batch fires the expired timers. */
-  def planned(): Unit = asksAtStart = false
+  def planned(): Unit = needsStartupBatch = false
 
   /** Whether timers that had expired when the run began need a batch. Returns true at most once. */
   def pollStartupBatch(): Boolean = {
-    val isAsked = asksAtStart
-    asksAtStart = false
-    isAsked
+    val isNeeded = needsStartupBatch
+    needsStartupBatch = false
+    isNeeded
   }
 
   /** Whether a processing-time timer has expired at `nowMicros`. True at most once per batch. */
   def pollProcessingTimer(nowMicros: Long): Boolean = {
-    val overdue = asksByClock && next.zip(windows).exists { case (due, window) =>
+    val overdue = canPollByClock && next.zip(windows).exists { case (due, window) =>
       due.clockMicros <= nowMicros && earliestPoll(window) <= nowMicros
     }
     if (overdue) {
-      asksByClock = false
+      canPollByClock = false
       lastPoll = nowMicros
     }
     overdue

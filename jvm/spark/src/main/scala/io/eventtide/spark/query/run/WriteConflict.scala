@@ -33,11 +33,11 @@ private[spark] object WriteConflict extends Logging {
     }
 
   /** Eventtide's error for a start that failed before there was a query. */
-  def ofStart(failure: Throwable): Option[EventtideException] =
+  def onStart(failure: Throwable): Option[EventtideException] =
     Iterator.iterate(failure)(_.getCause).takeWhile(_ != null).collectFirst {
-      case ofSpark: ConcurrentModificationException with SparkThrowable
-          if parameter(ofSpark, "path").contains(IdOfQuery) =>
-        takenOver(s"another run has begun in the same moment and written its file $IdOfQuery")
+      case sparkError: ConcurrentModificationException with SparkThrowable
+          if parameter(sparkError, "path").contains(QueryIdFile) =>
+        takenOver(s"another run has begun in the same moment and written its file $QueryIdFile")
     }
 
   /** The action of another run that caused this error. Defined only if the error names files of
@@ -45,11 +45,11 @@ private[spark] object WriteConflict extends Logging {
     */
   private[query] def find(cause: Throwable, root: Path, batchId: Long): Option[String] =
     cause match {
-      case ofSpark: SparkThrowable if ofSpark.getCondition == ConcurrentUpdate =>
-        val isOurs = parameter(ofSpark, "batchId").contains(batchId.toString)
+      case sparkError: SparkThrowable if sparkError.getCondition == ConcurrentUpdate =>
+        val isOurs = parameter(sparkError, "batchId").contains(batchId.toString)
         Option.when(isOurs)(s"another run has written batch $batchId of $root")
-      case ofSpark: ConcurrentModificationException with SparkThrowable =>
-        val log = parameter(ofSpark, "path").filter(_.startsWith(s"$root/"))
+      case sparkError: ConcurrentModificationException with SparkThrowable =>
+        val log = parameter(sparkError, "path").filter(_.startsWith(s"$root/"))
         log.map(folder => s"another run has written batch $batchId in $folder")
       // From a file manager that detects the conflict before Spark has opened the file for writing.
       case exists @ (_: FileAlreadyExistsException | _: nio.FileAlreadyExistsException) =>
@@ -74,6 +74,6 @@ private[spark] object WriteConflict extends Logging {
     error.getMessageParameters.asScala.get(name)
 
   private val Start = "initializeExecution"
-  private val IdOfQuery = "metadata"
+  private val QueryIdFile = "metadata"
   private val ConcurrentUpdate = "CONCURRENT_STREAM_LOG_UPDATE"
 }

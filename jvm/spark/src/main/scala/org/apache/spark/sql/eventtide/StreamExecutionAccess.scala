@@ -176,7 +176,7 @@ final class StreamExecutionAccess private (execution: StreamExecution) {
   private def tookAll(source: SparkDataStream): Option[Boolean] = source match {
     case limited: SupportsAdmissionControl =>
       limited.getDefaultReadLimit match {
-        case files: ReadMaxFiles => Some(filesOfLastBatch < files.maxFiles)
+        case files: ReadMaxFiles => Some(lastBatchFiles < files.maxFiles)
         case limit => Option.when(limit == ReadLimit.allAvailable)(true)
       }
     case _ => Some(true)
@@ -184,7 +184,7 @@ final class StreamExecutionAccess private (execution: StreamExecution) {
 
   // Counts the files of all sources. The number may be too high, which only delays the result by a
   // batch.
-  private def filesOfLastBatch: Int = execution.lastExecution.logical
+  private def lastBatchFiles: Int = execution.lastExecution.logical
     .collect {
       case relation: LogicalRelation if relation.isStreaming => relation.relation
     }

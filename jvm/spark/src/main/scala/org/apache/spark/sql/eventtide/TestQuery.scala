@@ -61,7 +61,7 @@ final class TestQuery(
   def jumpClock(nowMs: Long): Unit = clock.jump(nowMs)
 
   /** Waits until the query is idle at the current time of its clock. */
-  def settle(): Unit = {
+  def awaitIdle(): Unit = {
     // The first call may return for a trigger that began before the clock step. The second call
     // waits for a trigger after the step.
     query.processAllAvailable()

@@ -53,7 +53,7 @@ final class FrameHashMapSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
 
   private def give(frames: FrameHashMap, into: Found): Unit = {
     val rowsGiven = Iterator.continually(frames).takeWhile(_.next()).map(_.row: InternalRow)
-    val rows = KeyedFrameReader(rowsGiven, keys, new PackedFrames.Of(2, calls.empty))
+    val rows = KeyedFrameReader(rowsGiven, keys, new PackedFramesReader(2, calls.empty))
     while (rows.hasNext) {
       val key = rows.nextKey()
       val (a, b) = (key.getInt(0), Option(key.getUTF8String(1)).map(_.toString).orNull)
@@ -119,14 +119,14 @@ final class FrameHashMapSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
     for (i <- 0 until 5000; frame <- 1 to 3) {
       count(frames.buffer(i.toLong, frame.toLong))
       count(frames.buffer(keyOf(InternalRow(i.toLong)), frame.toLong))
-      count(frames.bufferOfNull(frame.toLong))
+      count(frames.nullKeyBuffer(frame.toLong))
     }
     val all = Iterator
       .continually(frames)
       .takeWhile(_.next())
       .map { frames =>
         val key = if (frames.row.isNullAt(0)) -1L else frames.row.getLong(0)
-        val found = new PackedFrames.Of(1, calls.empty)
+        val found = new PackedFramesReader(1, calls.empty)
         found.begin(frames.row)
         val counts = Iterator.iterate(true)(_ => found.next()).takeWhile(more => more).map { _ =>
           found.frame -> found.buffer.getLong(0)

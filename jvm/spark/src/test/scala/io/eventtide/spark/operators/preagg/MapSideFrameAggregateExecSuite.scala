@@ -116,7 +116,7 @@ final class MapSideFrameAggregateExecSuite extends AnyFunSuite with LocalSession
       plan.child.output,
       StructType(plan.child.output.drop(1).map(column => StructField(column.name, column.dataType)))
     )
-    val sure = plan.sureOf(plan.child.output)
+    val sure = plan.onTimeFilterOf(plan.child.output)
     val found = withConf(SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key, "false") {
       val empty = new AggregateFunctions(plan.aggregates.map(_.aggregateFunction), Nil).empty
       val metric = SQLMetrics.createMetric(spark.sparkContext, "sure")
@@ -178,7 +178,8 @@ private object MapSideFrameAggregateExecSuite {
     private val Columns = 4
 
     def of(rows: Iterator[InternalRow], empty: UnsafeRow): Totals = {
-      val packed = new PackedFrames.Of(Columns, empty, MapSideFrameAggregateExec.Beside)
+      val packed =
+        new PackedFramesReader(Columns, empty, MapSideFrameAggregateExec.FrameTimeColumns)
       val frames = new FrameReader.Mixed(1, Columns, packed)
       rows.foldLeft(Totals()) { (totals, row) =>
         frames.begin(row)

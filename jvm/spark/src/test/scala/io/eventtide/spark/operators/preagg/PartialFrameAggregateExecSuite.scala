@@ -76,7 +76,7 @@ final class PartialFrameAggregateExecSuite extends AnyFunSuite with LocalSession
       .execute()
       .mapPartitions { rows =>
         val calls = new AggregateFunctions(functions, Nil)
-        val keyed = KeyedFrameReader(rows, keys, new PackedFrames.Of(1, calls.empty))
+        val keyed = KeyedFrameReader(rows, keys, new PackedFramesReader(1, calls.empty))
         Iterator.continually(keyed).takeWhile(_.hasNext).map { keyed =>
           val key = keyed.nextKey().get(0, keys.head.dataType)
           val one = (String.valueOf(key), keyed.frame) -> calls.evaluate(keyed.buffer).copy()
@@ -195,7 +195,7 @@ private object PartialFrameAggregateExecSuite {
       rows: Iterator[InternalRow],
       functions: Seq[AggregateFunction]
   ): Iterator[(Long, Long, Long)] = {
-    val frames = new PackedFrames.Of(1, new AggregateFunctions(functions, Nil).empty)
+    val frames = new PackedFramesReader(1, new AggregateFunctions(functions, Nil).empty)
     Iterator(rows.foldLeft((0L, 0L, 0L)) { case ((rowsGiven, count, most), row) =>
       frames.begin(row)
       val buffer = frames.buffer

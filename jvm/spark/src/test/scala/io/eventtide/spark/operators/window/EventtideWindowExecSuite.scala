@@ -61,7 +61,7 @@ final class EventtideWindowExecSuite extends AnyFunSuite with LocalSession {
     try
       batches.map { batch =>
         script.add(spark.createDataFrame(java.util.Arrays.asList(batch: _*), schema))
-        scripted.settle()
+        scripted.awaitIdle()
         scripted.newResults().collect().toSeq
       }
     finally scripted.stop()
@@ -236,7 +236,7 @@ final class EventtideWindowExecSuite extends AnyFunSuite with LocalSession {
     try {
       scripted.start(availableNow = false)
       spark.conf.set(setting, hdfs)
-      scripted.settle()
+      scripted.awaitIdle()
     } finally {
       spark.conf.set(setting, rocks)
       scripted.stop()
@@ -267,7 +267,7 @@ final class EventtideWindowExecSuite extends AnyFunSuite with LocalSession {
     scripted.start(availableNow = false)
     def batches(rows: Row*): Long = {
       script.add(spark.createDataFrame(java.util.Arrays.asList(rows: _*), schema))
-      scripted.settle()
+      scripted.awaitIdle()
       scripted.lastBatchId
     }
     try {
@@ -290,7 +290,7 @@ final class EventtideWindowExecSuite extends AnyFunSuite with LocalSession {
     scripted.start(availableNow = false)
     def step(rows: Row*): Set[Row] = {
       script.add(spark.createDataFrame(java.util.Arrays.asList(rows: _*), schema))
-      scripted.settle()
+      scripted.awaitIdle()
       scripted.newResults().collect().toSet
     }
     try {

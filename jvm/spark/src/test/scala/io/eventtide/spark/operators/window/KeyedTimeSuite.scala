@@ -78,7 +78,7 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
     }
 
     private def settled(): Set[Row] = {
-      scripted.settle()
+      scripted.awaitIdle()
       scripted.newResults().collect().toSet
     }
 
@@ -107,7 +107,7 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
       val nodes = running.lastExecution.executedPlan.collect {
         case node: MapSideFrameAggregateExec => node
       }
-      nodes.map(_.metrics("numSureRows").value).sum
+      nodes.map(_.metrics("numPreAggregatedRows").value).sum
     }
 
     def code: String =

@@ -89,7 +89,7 @@ final class KeyedWindowIteratorSuite extends AnyFunSuite {
       protected def leaveKey(): Unit = ()
     }
     val error = intercept[EventtideException](keys.hasNext)
-    assert(error.getMessage.startsWith("[KEY_TOO_LARGE] What a window keeps in one record"))
+    assert(error.getMessage.startsWith("[KEY_TOO_LARGE] One state record"))
     assert(error.getMessage.contains("the key '7' takes more than 16 bytes"))
   }
 }

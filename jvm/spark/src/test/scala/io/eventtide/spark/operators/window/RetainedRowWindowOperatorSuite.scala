@@ -54,7 +54,7 @@ final class RetainedRowWindowOperatorSuite extends AnyFunSuite with LocalSession
 
     def step(rows: Row*): Seq[Row] = {
       script.add(spark.createDataFrame(java.util.Arrays.asList(rows: _*), schema).coalesce(1))
-      scripted.settle()
+      scripted.awaitIdle()
       scripted.newResults().collect().toSeq
     }
 

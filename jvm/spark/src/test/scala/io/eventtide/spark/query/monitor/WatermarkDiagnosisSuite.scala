@@ -4,10 +4,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.kernel.watermark.{
   Activity,
-  Status,
   SubstreamReport,
   SubstreamSummary,
-  ThrottleByFrame
+  ThrottleByFrame,
+  WatermarkStatus
 }
 import io.eventtide.spark.latelog.LateCounts
 import io.eventtide.spark.options.{Durations, SubstreamDescription, WatermarkOptionsCodec}
@@ -36,7 +36,7 @@ class WatermarkDiagnosisSuite extends AnyFunSuite {
     InputReport(
       position,
       settings,
-      Status.Value,
+      WatermarkStatus.Value,
       ideal,
       ideal,
       0,
@@ -52,14 +52,15 @@ class WatermarkDiagnosisSuite extends AnyFunSuite {
   private def report(inputs: InputReport*): WatermarkReport = {
     val ideals = inputs.map(_.idealMicros)
     val ideal = ideals.minOption.flatten
-    WatermarkReport(7, Noon, ideal, ideal, holding = false, LateCounts.None, inputs)
+    WatermarkReport(7, Noon, ideal, ideal, isHolding = false, LateCounts.None, inputs)
   }
 
   test("the lowest substream is to blame: where, behind whom, since when, and what would help") {
     assert(
       said(input(0, seen("a", Noon), seen("b", Noon - 14 * Minute))) ==
         "'b' holds the watermark at 2026-01-01 11:45:00 UTC, 14m behind 'a', last seen at " +
-        "2026-01-01 12:00:00 UTC; marked idle, the watermark would go to 2026-01-01 11:59:00 UTC."
+        "2026-01-01 12:00:00 UTC; if it were idle, the watermark would advance to " +
+        "2026-01-01 11:59:00 UTC."
     )
   }
 
@@ -73,44 +74,48 @@ class WatermarkDiagnosisSuite extends AnyFunSuite {
     assert(behind.blame == equal.blame)
     val byMinute = settings.copy(throttles = Seq(ThrottleByFrame(Minute)))
     val throttled = behind.copy(inputs = behind.inputs.map(_.copy(settings = byMinute)))
-    val note = " A throttle has let 2026-01-01 11:58:00 UTC through so far."
+    val note = " The throttle has emitted 2026-01-01 11:58:00 UTC so far."
     assert(throttled.blame == equal.blame + note)
   }
 
   test("one that is expected and not seen is to blame first") {
     assert(
       said(input(0, seen("a", Noon), unseen("b"))) ==
-        "'b' has not been seen since 2026-01-01 12:00:00 UTC, so there is no watermark; marked " +
-        "idle, the watermark would go to 2026-01-01 11:59:00 UTC."
+        "'b' has not been seen since 2026-01-01 12:00:00 UTC, so there is no watermark; if it " +
+        "were idle, the watermark would advance to 2026-01-01 11:59:00 UTC."
     )
     val several = said(input(0, unseen("a"), unseen("b")))
     assert(
-      several.endsWith("marked idle, there would still be none, since others are unknown too.")
+      several.endsWith(
+        "if it were idle, there would still be none, because others are unknown too."
+      )
     )
   }
 
-  test("what has a backlog cannot be marked idle") {
+  test("a substream with a backlog cannot be idle") {
     val text =
       said(input(0, seen("t/0", Noon), seen("t/1", Noon - Minute, Activity.Backlogged)))
     assert(
       text.endsWith(
-        "; its partition has rows that were not read yet, so that it cannot be idle; where a filter " +
-          "takes all of them, name another substream."
+        "; its partition has unread rows, so it cannot be idle; if a filter removes " +
+          "all of them, name another substream."
       )
     )
   }
 
   test("the last active one would release the highest watermark, also that of an idle one") {
-    val text = said(input(0, seen("a", Noon, Activity.Silent), seen("b", Noon - 5 * Minute)))
+    val text = said(input(0, seen("a", Noon, Activity.TimedOut), seen("b", Noon - 5 * Minute)))
     assert(text.startsWith("'b' holds the watermark at 2026-01-01 11:54:00 UTC, 5m behind 'a'"))
-    assert(text.endsWith("marked idle, the watermark would go to 2026-01-01 11:59:00 UTC."))
+    assert(
+      text.endsWith("if it were idle, the watermark would advance to 2026-01-01 11:59:00 UTC.")
+    )
   }
 
   test("a single substream is behind nobody") {
     assert(
       said(input(0, seen("a", Noon + 1500))) ==
         "'a' holds the watermark at 2026-01-01 11:59:00.0015 UTC, last seen at " +
-        "2026-01-01 12:00:00 UTC; marked idle, the watermark would stay where it is."
+        "2026-01-01 12:00:00 UTC; if it were idle, the watermark would not move."
     )
   }
 
@@ -124,25 +129,30 @@ class WatermarkDiagnosisSuite extends AnyFunSuite {
         "'x' of input 1 holds the watermark at 2026-01-01 11:50:00 UTC, 10m behind 'y'"
       )
     )
-    assert(both.endsWith("marked idle, the watermark would go to 2026-01-01 11:59:00 UTC."))
+    assert(
+      both.endsWith("if it were idle, the watermark would advance to 2026-01-01 11:59:00 UTC.")
+    )
     val alone = said(input(0, seen("a", Noon)), input(1, seen("x", Noon - 9 * Minute)))
     assert(alone.contains("11:50:00 UTC, last seen at 2026"))
-    assert(alone.endsWith("marked idle, the watermark would go to 2026-01-01 11:59:00 UTC."))
+    assert(
+      alone.endsWith("if it were idle, the watermark would advance to 2026-01-01 11:59:00 UTC.")
+    )
   }
 
   test("an idle input is not to blame; nor is anybody when all are idle") {
-    val idle = input(1, seen("x", Noon - 9 * Minute, Activity.Silent))
+    val idle = input(1, seen("x", Noon - 9 * Minute, Activity.TimedOut))
     val text = said(input(0, seen("a", Noon)), idle)
     assert(text.startsWith("'a' of input 0 holds the watermark"))
-    val none = report(input(0, seen("a", Noon, Activity.Silent)))
+    val none = report(input(0, seen("a", Noon, Activity.TimedOut)))
     assert(
       none.copy(idealMicros = Some(Noon - Minute)).blame ==
-        "Nobody holds the watermark back at 2026-01-01 11:59:00 UTC: every substream is idle."
+        "No substream holds the watermark back at 2026-01-01 11:59:00 UTC: every substream is idle."
     )
   }
 
   test("before the first row there is nobody to blame") {
-    val none = "Nobody holds the watermark back: no row has been seen yet, so there is none."
+    val none =
+      "No substream holds the watermark back: there is none, because no row has been read yet."
     assert(said(input(0)) == none && said() == none)
   }
 
@@ -150,7 +160,7 @@ class WatermarkDiagnosisSuite extends AnyFunSuite {
     val refused = input(0, unseen("all")).copy(badTime = 5, future = 1)
     assert(
       said(refused) ==
-        "There is no watermark, since no row could be used: 5 had no event time that Spark can " +
+        "There is no watermark, because no row could be used: 5 had no event time that Spark can " +
         "show, 1 were too far ahead of the clock."
     )
   }
@@ -162,15 +172,15 @@ class WatermarkDiagnosisSuite extends AnyFunSuite {
     )
     val byRows = input(0, seen("a", Noon))
     val due = Outlook(Some(Noon), nextMove = Some(Noon), Nil)
-    val waits = report(byRows.copy(settings = withTimeout)).copy(holding = true)
+    val waits = report(byRows.copy(settings = withTimeout)).copy(isHolding = true)
     assert(waits.blame == report(byRows).blame) // only rows move it
     val held = waits.copy(outlook = due)
     assert(
       held.copy(emittedMicros = Some(Noon - 9 * Minute)).blame ==
-        "The start holds the watermark at 2026-01-01 11:51:00 UTC until the sources have caught " +
-        "up; with on_restart='resume' the clock would move it at once."
+        "The restart holds the watermark at 2026-01-01 11:51:00 UTC until the sources have caught " +
+        "up; with on_restart='resume' the clock would advance it at once."
     )
-    assert(report(byRows).copy(holding = true).blame == report(byRows).blame)
+    assert(report(byRows).copy(isHolding = true).blame == report(byRows).blame)
   }
 
   test("lengths of time in words") {

@@ -39,10 +39,10 @@ final class ClockStepsSuite extends AnyFunSuite with LocalSession {
     try {
       query.start(availableNow = false)
       feed(script)
-      query.settle()
+      query.awaitIdle()
       val begun = batches(root)
       AskedSource.next = Seq(() => feed(script), () => query.jumpClock(Start + 3600000))
-      val failure = intercept[StreamingQueryException](query.settle())
+      val failure = intercept[StreamingQueryException](query.awaitIdle())
       assert(failure.getMessage.contains("CLOCK_STEP") && batches(root) == begun)
     } finally query.stop()
   }

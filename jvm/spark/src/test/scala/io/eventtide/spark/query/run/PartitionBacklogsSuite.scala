@@ -10,11 +10,11 @@ final class PartitionBacklogsSuite extends AnyFunSuite {
   test("a partition whose latest offset is above what was read has a backlog") {
     val found =
       between("""{"a":{"0":5,"1":7},"b":{"0":0}}""", """{"a":{"0":5,"1":8},"b":{"0":0}}""")
-    assert(found == Map("a/0" -> Empty, "a/1" -> Waiting, "b/0" -> Empty))
+    assert(found == Map("a/0" -> Empty, "a/1" -> Pending, "b/0" -> Empty))
   }
 
   test("a new partition waits if it has rows, and one that is gone is not there") {
-    assert(between("""{"a":{"0":5}}""", """{"a":{"1":1}}""") == Map("a/1" -> Waiting))
+    assert(between("""{"a":{"0":5}}""", """{"a":{"1":1}}""") == Map("a/1" -> Pending))
     assert(between("{}", """{"a":{"0":0}}""") == Map("a/0" -> Empty))
   }
 

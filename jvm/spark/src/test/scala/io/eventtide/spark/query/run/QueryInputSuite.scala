@@ -58,12 +58,12 @@ final class QueryInputSuite extends AnyFunSuite {
 
   test("when all partitions are gone nobody is waited for, until there is one again") {
     val input = begun()
-    input.updateBacklogs(0, Map("a/0" -> Backlog.Empty, "b/0" -> Backlog.Waiting))
+    input.updateBacklogs(0, Map("a/0" -> Backlog.Empty, "b/0" -> Backlog.Pending))
     input.observe(1, rows("a/0" -> 70, "b/0" -> 20), credited = true)
     input.retainPartitions(1, Set.empty)
     assert(input.isIdle && input.emitted.contains(20000L)) // they may only be hidden
     assert(input.at(3).isIdle && input.deadline(30000) == ((None, Some(Long.MinValue))))
-    input.updateBacklogs(2, Map("c/0" -> Backlog.Waiting))
+    input.updateBacklogs(2, Map("c/0" -> Backlog.Pending))
     input.observe(2, rows("c/0" -> 30), credited = true)
     input.retainPartitions(2, Set("c/0"))
     assert(!input.isIdle && input.emitted.contains(30000L))
@@ -71,7 +71,7 @@ final class QueryInputSuite extends AnyFunSuite {
 
   test("partitions of a batch that is run again are waited for, whatever else is known") {
     val input = begun()
-    input.assumeBacklogs(1, Map("t/0" -> Backlog.Waiting, "t/1" -> Backlog.Waiting))
+    input.assumeBacklogs(1, Map("t/0" -> Backlog.Pending, "t/1" -> Backlog.Pending))
     input.observe(1, rows("t/0" -> 45), credited = true)
     assert(input.emitted.isEmpty)
   }
@@ -96,7 +96,7 @@ final class QueryInputSuite extends AnyFunSuite {
     input.updateBacklogs(0, known)
     input.observe(1, rows("a/0" -> 70), credited = true)
     input.retainPartitions(1, Set.empty)
-    input.assumeBacklogs(20000000, known.map(_._1 -> Backlog.Waiting))
+    input.assumeBacklogs(20000000, known.map(_._1 -> Backlog.Pending))
     input.observe(20000000, BatchEventTimeStats.Empty, credited = true)
     assert(!input.isIdle)
     input.updateBacklogs(20000000, known)

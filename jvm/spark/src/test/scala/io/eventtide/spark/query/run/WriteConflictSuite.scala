@@ -54,10 +54,10 @@ class WriteConflictSuite extends AnyFunSuite {
     def write(): Unit =
       StreamMetadata.write(StreamMetadata("an id"), new Path(folder, "metadata"), new Configuration)
     write()
-    val conflict = WriteConflict.ofStart(new RuntimeException(intercept[Exception](write())))
+    val conflict = WriteConflict.onStart(new RuntimeException(intercept[Exception](write())))
     assert(conflict.exists(_.condition == "CHECKPOINT_TAKEN_OVER"))
-    assert(WriteConflict.ofStart(concurrently(s"$root/offsets")).isEmpty)
-    assert(WriteConflict.ofStart(new ConcurrentModificationException("a list")).isEmpty)
+    assert(WriteConflict.onStart(concurrently(s"$root/offsets")).isEmpty)
+    assert(WriteConflict.onStart(new ConcurrentModificationException("a list")).isEmpty)
   }
 
   test("what is of another query, or of the user's own files, is no other run of this one") {

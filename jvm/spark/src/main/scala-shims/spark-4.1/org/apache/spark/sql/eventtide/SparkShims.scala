@@ -31,7 +31,7 @@ object SparkShims {
 
   /** The entries of a family that is in the order of its first columns, whole numbers, from an entry on.
     *
-    * A scan begins at the first entry there is, or of the group where the first column tells groups,
+    * A scan begins at the first entry there is, or of the group where the first column identifies groups,
     * and steps over those before `start`.
     */
   def entriesFrom(

@@ -1,0 +1,59 @@
+package org.apache.spark.sql.eventtide
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, NamedExpression}
+import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.classic.{DataFrame, Dataset, SparkSession}
+import org.apache.spark.sql.execution.LogicalRDD
+import org.apache.spark.sql.execution.streaming.checkpointing.CommitLog
+import org.apache.spark.sql.execution.streaming.state.StateStoreCoordinatorRef
+import org.apache.spark.sql.types.StructType
+
+/** Access to the package-private parts of Spark that are the same in all supported versions. */
+object SparkInternals {
+
+  def dataFrame(session: SparkSession, plan: LogicalPlan): DataFrame =
+    Dataset.ofRows(session, plan)
+
+  def dataFrame(session: SparkSession, rows: RDD[InternalRow], schema: StructType): DataFrame =
+    session.internalCreateDataFrame(rows, schema)
+
+  /** An empty batch that the optimizer does not recognize as empty. */
+  def empty(session: SparkSession, columns: Seq[Attribute]): LogicalPlan =
+    LogicalRDD(columns, session.sparkContext.emptyRDD)(session)
+
+  /** The value of a plan with one column and at most one row; null if there is no row. */
+  def value(session: SparkSession, plan: LogicalPlan): Any = {
+    val kind = plan.output.head.dataType
+    dataFrame(session, plan).queryExecution.executedPlan.executeTake(1) match {
+      case Array(row) => row.get(0, kind)
+      case _ => null
+    }
+  }
+
+  def stateCoordinator(session: SparkSession): StateStoreCoordinatorRef =
+    session.streams.stateStoreCoordinator
+
+  /** A grouping key normalized as by Spark: 0.0 and -0.0 are one group, and so are all NaNs. */
+  def normalized(key: NamedExpression): NamedExpression =
+    NormalizeFloatingNumbers.normalize(key) match {
+      case same: NamedExpression => same
+      case other => Alias(other, key.name)(key.exprId)
+    }
+
+  /** The state store checkpoint ids of an operator after a batch; None in checkpoint format version
+    * 1.
+    */
+  def stateIds(
+      session: SparkSession,
+      root: String,
+      batchId: Long,
+      operatorId: Long
+  ): Option[Array[Array[String]]] =
+    new CommitLog(session, s"$root/commits")
+      .get(batchId)
+      .flatMap(_.stateUniqueIds)
+      .flatMap(_.get(operatorId))
+}
