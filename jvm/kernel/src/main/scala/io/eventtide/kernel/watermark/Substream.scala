@@ -174,13 +174,6 @@ private[watermark] final class Substream(
     skipped = Clamped.add(skipped, Math.max(0, Clamped.subtract(to, Math.max(from, quiet))))
   }
 
-  /** Raises the watermark to a value that was reached elsewhere. */
-  def raise(to: Long): Unit = {
-    current = Math.max(current, to)
-    hasWatermark = true
-    touch()
-  }
-
   /** After a restore: applies to the watermark the ticks since the record was saved. */
   def catchUp(now: Long): Unit = if (!isBehind) {
     policy.tick(now)

@@ -158,15 +158,6 @@ final class Substreams(
     */
   def raise(floor: Long, now: Long): Unit = gate.raise(floor, now)
 
-  /** Raises a substream's watermark to one from elsewhere; once all have one, the lowest is
-    * emitted.
-    */
-  def adopt(index: Int, watermark: Long): Unit = {
-    table(index).raise(watermark)
-    if (table.iterator.forall(_.known)) gate.raise(table.iterator.map(_.watermark).min, clock)
-    gate.disturb()
-  }
-
   def status: Status =
     if (table.iterator.forall(_.idle)) Status.Idle
     else if (gate.emitted.isDefined) Status.Value

@@ -347,14 +347,6 @@ final class SubstreamsSuite extends AnyFunSuite {
     assert(none < 200 && one < none + 200 && whole > 1000 * 50)
   }
 
-  test("what was emitted is kept over a restart, also when a policy is restored empty") {
-    val one = withNames(new Substreams(lag), "a")
-    one.adopt(0, 10)
-    assert(one.emitted == Some(10))
-    assert(!one.observe(0, 0, 9))
-    assert(one.observe(0, 0, 11))
-  }
-
   test("a restart under another frame does not take back what was emitted") {
     val before = withNames(new Substreams(lag, Seq(ThrottleByFrame(10))), "a")
     before.observe(0, 0, 39): Unit
