@@ -3,7 +3,7 @@ package io.eventtide.kernel.watermark
 import java.io.DataInput
 import java.io.DataOutput
 
-import io.eventtide.kernel.{InvalidArgument, StateVersion}
+import io.eventtide.kernel.StateVersion
 
 /** Base of policies that combine others: forwards every call to every child policy.
   *
@@ -51,14 +51,4 @@ private[watermark] abstract class CombinedPolicy(inside: Array[WatermarkPolicy])
     StateVersion.read(in, "policy algebra", newest = 1)
     inside.foreach(_.restore(in))
   }
-}
-
-private[watermark] object CombinedPolicy {
-
-  /** Rejects an empty list of child policies. */
-  def check(name: String, children: Seq[PolicySpec]): Unit =
-    if (children.isEmpty)
-      throw new InvalidArgument(s"policies inside $name", 0, "one or more")
-
-  def create(children: Seq[PolicySpec]): Array[WatermarkPolicy] = children.map(_.create()).toArray
 }

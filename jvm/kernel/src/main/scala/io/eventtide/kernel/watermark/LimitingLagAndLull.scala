@@ -15,43 +15,24 @@ import io.eventtide.kernel.time.Clamped
   *     raises the watermark ends a lull; a row at or below it does not.
   *   - '''Restart:''' skipped time does not count towards the lull; ticked time does.
   *   - '''Source:''' Jet 0.5 `limitingLagAndLull`, which lost lull time between polls.
-  *
-  * @param lag allowed disorder, zero or more
-  * @param maxLull time without an advance by data after which the clock moves the watermark; zero
-  *   or more
   */
-final case class LimitingLagAndLull(override val lag: Long, maxLull: Long) extends PolicySpec {
-  LimitingLagAndLull.Lag.check(lag)
-  LimitingLagAndLull.MaxLull.check(maxLull)
-
-  def name: String = LimitingLagAndLull.name
-
-  override def parameters: Seq[(String, Long)] = Seq("lag" -> lag, "max_lull" -> maxLull)
+object LimitingLagAndLull
+    extends PolicyKind(
+      "limiting_lag_and_lull",
+      ParamSpec.Lag,
+      ParamSpec.duration(
+        "max_lull",
+        "after this long without an advance by data, the clock advances it"
+      )
+    ) {
+  def apply(lag: Long, maxLull: Long): PolicySpec = PolicySpec(this, Seq(lag, maxLull))
 
   override def movesWithClock: Boolean = true
 
   override def measuresSilence: Boolean = true
 
-  def create(): WatermarkPolicy = new LagAndLullPolicy(lag, maxLull)
-}
-
-object LimitingLagAndLull extends PolicyFactory {
-  val Lag: ParamSpec = ParamSpec.duration("lag", "how far an event may be behind the highest one")
-
-  val MaxLull: ParamSpec =
-    ParamSpec.duration(
-      "max_lull",
-      "after this long without an advance by data, the clock advances it"
-    )
-
-  def name: String = "limiting_lag_and_lull"
-
-  def doc: String = "stays lag behind the highest event time; in a lull, moves on with the clock"
-
-  def params: Seq[ParamSpec] = Seq(Lag, MaxLull)
-
-  def read(arguments: PolicyArguments): PolicySpec =
-    LimitingLagAndLull(arguments.long(Lag), arguments.long(MaxLull))
+  def create(spec: PolicySpec): WatermarkPolicy =
+    new LagAndLullPolicy(spec.lag, maxLull = spec.values(1))
 }
 
 /** The instance of `LimitingLagAndLull`: the watermark set by data, and its clock value.

@@ -15,33 +15,18 @@ import io.eventtide.kernel.time.Clamped
   *   - '''Restart:''' skipped time does not move the watermark; the first tick after it does, by
   *     the whole distance.
   *   - '''Source:''' Jet 4.3 `limitingRealTimeLag`.
-  *
-  * @param lag distance to the clock, zero or more
   */
-final case class LimitingRealTimeLag(override val lag: Long) extends PolicySpec {
-  LimitingRealTimeLag.Lag.check(lag)
-
-  def name: String = LimitingRealTimeLag.name
-
-  override def parameters: Seq[(String, Long)] = Seq("lag" -> lag)
+object LimitingRealTimeLag
+    extends PolicyKind(
+      "limiting_real_time_lag",
+      ParamSpec.duration("lag", "how far the watermark is behind the clock")
+    ) {
+  def apply(lag: Long): PolicySpec = PolicySpec(this, Seq(lag))
 
   override def movesWithClock: Boolean = true
 
-  override def forClockAhead(by: Long): PolicySpec = LimitingRealTimeLag(Clamped.add(lag, by))
-
-  def create(): WatermarkPolicy = new RealTimeLagPolicy(lag)
-}
-
-object LimitingRealTimeLag extends PolicyFactory {
-  val Lag: ParamSpec = ParamSpec.duration("lag", "how far the watermark is behind the clock")
-
-  def name: String = "limiting_real_time_lag"
-
-  def doc: String = "stays lag behind the clock, whatever the rows say"
-
-  def params: Seq[ParamSpec] = Seq(Lag)
-
-  def read(arguments: PolicyArguments): PolicySpec = LimitingRealTimeLag(arguments.long(Lag))
+  def create(spec: PolicySpec): WatermarkPolicy =
+    new RealTimeLagPolicy(Clamped.add(spec.lag, spec.ahead))
 }
 
 /** The instance of policies that follow the clock: only clock time that counts moves it.

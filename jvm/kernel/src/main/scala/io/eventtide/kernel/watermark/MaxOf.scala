@@ -7,29 +7,14 @@ package io.eventtide.kernel.watermark
   *   - '''Edges:''' policies without a watermark are ignored; unknown while all are unknown.
   *   - '''Restart:''' as the child policies.
   *   - '''Source:''' Eventtide.
-  *
-  * @param children child policies, one or more
   */
-final case class MaxOf(override val children: Seq[PolicySpec]) extends PolicySpec {
-  CombinedPolicy.check(MaxOf.name, children)
-
-  def name: String = MaxOf.name
-
-  override def forClockAhead(by: Long): PolicySpec = MaxOf(children.map(_.forClockAhead(by)))
-
-  def create(): WatermarkPolicy = new MaxOfPolicy(CombinedPolicy.create(children))
-}
-
-object MaxOf extends PolicyFactory {
-  def name: String = "max_of"
-
-  def doc: String = "the highest of several policies, of those that know one"
-
-  def params: Seq[ParamSpec] = Nil
+object MaxOf extends PolicyKind("max_of") {
+  def apply(children: Seq[PolicySpec]): PolicySpec = PolicySpec(this, children = children)
 
   override def takesChildren: Boolean = true
 
-  def read(arguments: PolicyArguments): PolicySpec = MaxOf(arguments.children)
+  def create(spec: PolicySpec): WatermarkPolicy =
+    new MaxOfPolicy(spec.children.map(_.create()).toArray)
 }
 
 /** The instance of `MaxOf`, and of a policy whose rule is a maximum of two simpler ones. */

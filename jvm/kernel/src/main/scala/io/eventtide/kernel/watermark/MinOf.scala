@@ -7,29 +7,14 @@ package io.eventtide.kernel.watermark
   *   - '''Edges:''' unknown while any child policy is unknown.
   *   - '''Restart:''' as the child policies.
   *   - '''Source:''' Eventtide.
-  *
-  * @param children child policies, one or more
   */
-final case class MinOf(override val children: Seq[PolicySpec]) extends PolicySpec {
-  CombinedPolicy.check(MinOf.name, children)
-
-  def name: String = MinOf.name
-
-  override def forClockAhead(by: Long): PolicySpec = MinOf(children.map(_.forClockAhead(by)))
-
-  def create(): WatermarkPolicy = new MinOfPolicy(CombinedPolicy.create(children))
-}
-
-object MinOf extends PolicyFactory {
-  def name: String = "min_of"
-
-  def doc: String = "the lowest of several policies, unknown while one is unknown"
-
-  def params: Seq[ParamSpec] = Nil
+object MinOf extends PolicyKind("min_of") {
+  def apply(children: Seq[PolicySpec]): PolicySpec = PolicySpec(this, children = children)
 
   override def takesChildren: Boolean = true
 
-  def read(arguments: PolicyArguments): PolicySpec = MinOf(arguments.children)
+  def create(spec: PolicySpec): WatermarkPolicy =
+    new MinOfPolicy(spec.children.map(_.create()).toArray)
 }
 
 /** The instance of `MinOf`. */

@@ -10,10 +10,8 @@ object ParamKind {
   case object Count extends ParamKind("count")
 }
 
-/** One parameter of a policy or throttle, as data.
+/** One parameter of a policy or throttle, as data: the only definition of its bounds.
   *
-  *   - '''Guarantee:''' the constructor that takes the parameter validates it with `check`, so the
-  *     bounds are defined only here. Codecs and documentation tables read them.
   *   - '''Units:''' a duration is in the unit of the times; a count has no unit.
   *   - '''Edges:''' without a default the parameter is required.
   *
@@ -40,6 +38,9 @@ final case class ParamSpec(
 }
 
 object ParamSpec {
+
+  /** The allowed disorder of most policies. */
+  val Lag: ParamSpec = duration("lag", "how far an event may be behind the highest one")
 
   /** A duration that may be zero. */
   def duration(name: String, doc: String): ParamSpec = ParamSpec(name, ParamKind.Duration, 0, doc)

@@ -48,7 +48,7 @@ final class Substreams(
   ttl.filter(most => idleTimeout.forall(_ > most)).foreach { most =>
     val least =
       idleTimeout.fold("given beside an idle timeout")(at => s"at least the idle timeout $at")
-    throw new InvalidArgument(Substreams.Ttl.name, most, least)
+    throw new InvalidArgument(Substreams.Ttl, most, least)
   }
 
   private val clockwork = spec.movesWithClock
@@ -365,11 +365,9 @@ final class Substreams(
 object Substreams {
   private val Version = 3
 
-  /** The option of the same name, for codecs and documentation tables. */
-  val IdleTimeout: ParamSpec =
+  private val IdleTimeout =
     ParamSpec.positive("idle_timeout", "after this long without a row a substream is left out")
 
-  /** The option of the same name. */
-  val Ttl: ParamSpec =
-    ParamSpec.positive("substream_ttl", "after this long without a row a substream is forgotten")
+  /** The name of the option. */
+  val Ttl: String = "substream_ttl"
 }
