@@ -63,12 +63,12 @@ private[watermark] final class LagAndDelayPolicy(lag: Long, maxDelay: Long, samp
 
   def watermark: Long = current
 
-  def tick(now: Long): Unit = {
+  override def tick(now: Long): Unit = {
     history.tick(now)
     if (history.released) current = Math.max(current, history.value)
   }
 
-  def skip(now: Long): Unit = history.skip(now)
+  override def skip(now: Long): Unit = history.skip(now)
 
   def observe(now: Long, ts: Long): Unit = {
     tick(now)
@@ -78,14 +78,12 @@ private[watermark] final class LagAndDelayPolicy(lag: Long, maxDelay: Long, samp
     history.sample(now, top)
   }
 
-  def observe(now: Long, maxTs: Long, minTs: Long): Unit = observe(now, maxTs)
-
   override def watermarkAt(now: Long): Long =
     if (history.releasedAt(now)) Math.max(current, history.valueAt(now)) else current
 
   override def firstRowFor(target: Long): Long = Clamped.add(target, lag)
 
-  def dueAt(target: Long): Long =
+  override def dueAt(target: Long): Long =
     if (seen && current >= target) history.now
     else if (seen && top >= target) history.dueAt(target)
     else WatermarkPolicy.Never
@@ -101,7 +99,7 @@ private[watermark] final class LagAndDelayPolicy(lag: Long, maxDelay: Long, samp
   }
 
   def restore(in: DataInput): Unit = {
-    StateVersion.read(in, "lag and delay", newest = 1)
+    StateVersion.read(in, "lag and delay", known = 1)
     seen = in.readBoolean()
     top = in.readLong()
     val savedLag = in.readLong()

@@ -51,9 +51,9 @@ private[watermark] final class LagAndLullPolicy(lag: Long, maxLull: Long) extend
 
   def watermark: Long = current
 
-  def tick(now: Long): Unit = if (clock.tick(now) && seen) current = at(clock.now, maxLull)
+  override def tick(now: Long): Unit = if (clock.tick(now) && seen) current = at(clock.now, maxLull)
 
-  def skip(now: Long): Unit = since = Clamped.add(since, clock.skip(now))
+  override def skip(now: Long): Unit = since = Clamped.add(since, clock.skip(now))
 
   def observe(now: Long, ts: Long): Unit = {
     tick(now)
@@ -61,13 +61,11 @@ private[watermark] final class LagAndLullPolicy(lag: Long, maxLull: Long) extend
     if (!seen || candidate > current) advance(candidate)
   }
 
-  def observe(now: Long, maxTs: Long, minTs: Long): Unit = observe(now, maxTs)
-
   override def watermarkAt(now: Long): Long = if (clock.moves(now)) at(now, maxLull) else current
 
   override def firstRowFor(target: Long): Long = Clamped.add(target, lag)
 
-  def dueAt(target: Long): Long =
+  override def dueAt(target: Long): Long =
     if (!seen) WatermarkPolicy.Never
     else if (current >= target) clock.now
     else {
@@ -86,7 +84,7 @@ private[watermark] final class LagAndLullPolicy(lag: Long, maxLull: Long) extend
   }
 
   def restore(in: DataInput): Unit = {
-    StateVersion.read(in, "lag and lull", newest = 1)
+    StateVersion.read(in, "lag and lull", known = 1)
     seen = in.readBoolean()
     byData = in.readLong()
     since = in.readLong()

@@ -42,13 +42,11 @@ private[watermark] final class RealTimeLagPolicy(lag: Long) extends WatermarkPol
 
   def watermark: Long = Math.max(floor, Clamped.subtract(clock.counting, lag))
 
-  def tick(now: Long): Unit = { val _ = clock.tick(now) }
+  override def tick(now: Long): Unit = { val _ = clock.tick(now) }
 
-  def skip(now: Long): Unit = { val _ = clock.skip(now) }
+  override def skip(now: Long): Unit = { val _ = clock.skip(now) }
 
   def observe(now: Long, ts: Long): Unit = tick(now)
-
-  def observe(now: Long, maxTs: Long, minTs: Long): Unit = tick(now)
 
   override def knownAt(now: Long): Boolean = known || clock.moves(now)
 
@@ -57,7 +55,7 @@ private[watermark] final class RealTimeLagPolicy(lag: Long) extends WatermarkPol
 
   override def firstRowFor(target: Long): Long = Long.MaxValue // rows do not move it
 
-  def dueAt(target: Long): Long =
+  override def dueAt(target: Long): Long =
     if (known && watermark >= target) clock.now
     else if (clock.started) afterNow(firstAt(target))
     else firstAt(target)
@@ -70,7 +68,7 @@ private[watermark] final class RealTimeLagPolicy(lag: Long) extends WatermarkPol
   }
 
   def restore(in: DataInput): Unit = {
-    StateVersion.read(in, "real-time lag", newest = 1)
+    StateVersion.read(in, "real-time lag", known = 1)
     val savedLag = in.readLong()
     val savedFloor = in.readLong()
     clock.restore(in)

@@ -26,6 +26,6 @@ object LimitingTimestampAndWallClockLag
   def create(spec: PolicySpec): WatermarkPolicy = {
     val wallClockLag = spec.values(1)
     val byClock = new RealTimeLagPolicy(Clamped.add(wallClockLag, spec.ahead))
-    new MaxOfPolicy(Array(new FixedLagPolicy(spec.lag), byClock))
+    new CombinedPolicy(Array(new FixedLagPolicy(spec.lag), byClock), highest = true)
   }
 }

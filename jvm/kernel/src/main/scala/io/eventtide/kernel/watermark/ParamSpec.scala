@@ -3,11 +3,11 @@ package io.eventtide.kernel.watermark
 import io.eventtide.kernel.InvalidArgument
 
 /** The kind of a parameter: a duration is text in options, a count is a plain number. */
-sealed abstract class ParamKind(val name: String)
+sealed trait ParamKind
 
 object ParamKind {
-  case object Duration extends ParamKind("duration")
-  case object Count extends ParamKind("count")
+  case object Duration extends ParamKind
+  case object Count extends ParamKind
 }
 
 /** One parameter of a policy or throttle, as data: the only definition of its bounds.

@@ -27,7 +27,7 @@ object Status {
 }
 
 /** Whether a substream is active or idle, and the reason. */
-sealed abstract class Activity(val name: String, val why: String) {
+sealed abstract class Activity(val name: String) {
   override def toString: String = name
 
   /** Whether the substream is left out of the minimum, so that it does not hold the watermark back.
@@ -39,19 +39,24 @@ sealed abstract class Activity(val name: String, val why: String) {
 }
 
 object Activity {
-  case object Active extends Activity("active", "rows arrive")
 
-  case object Expected extends Activity("expected", "declared, no row yet: holds the others back")
+  /** Rows arrive. */
+  case object Active extends Activity("active")
 
-  case object Backlogged extends Activity("active", "its source has rows of it that were not read")
+  /** Declared and without a row: holds the others back. */
+  case object Expected extends Activity("expected")
 
-  case object Silent extends Activity("idle", "no row for the idle timeout: left out")
+  /** Its source has rows of it that were not read. */
+  case object Backlogged extends Activity("active")
 
-  case object CaughtUp
-      extends Activity("idle", "no row for the idle timeout, and its source has none: left out")
+  /** Without a row for the idle timeout. */
+  case object Silent extends Activity("idle")
 
-  case object NeverSeen
-      extends Activity("idle", "declared, no row within the idle timeout: left out")
+  /** Without a row for the idle timeout, and its source has none. */
+  case object CaughtUp extends Activity("idle")
+
+  /** Declared, and without a row within the idle timeout. */
+  case object NeverSeen extends Activity("idle")
 }
 
 /** The state of one substream for users.

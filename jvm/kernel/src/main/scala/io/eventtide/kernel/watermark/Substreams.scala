@@ -4,13 +4,7 @@ import java.io.DataInput
 import java.io.DataOutput
 
 import io.eventtide.kernel.time.{Clamped, Frame}
-import io.eventtide.kernel.{
-  IncompatibleState,
-  InvalidArgument,
-  SavedText,
-  StateVersion,
-  UnknownStateVersion
-}
+import io.eventtide.kernel.{IncompatibleState, InvalidArgument, SavedText, StateVersion}
 
 /** Combines the substreams' watermarks: each substream has a policy instance, and the lowest active
   * watermark counts.
@@ -348,9 +342,7 @@ final class Substreams(
   }
 
   private def read(in: DataInput, since: SharedSteps): Unit = {
-    val version = StateVersion.read(in, "substreams", Substreams.Version)
-    if (version < Substreams.Version)
-      throw new UnknownStateVersion("substreams", version, Substreams.Version)
+    StateVersion.read(in, "substreams", Substreams.Version)
     val saved = SavedText.read(in)
     if (saved != spec.structure) throw new IncompatibleState("substreams", saved, spec.structure)
     val hasSameThrottles = SavedText.read(in) == throttleNames

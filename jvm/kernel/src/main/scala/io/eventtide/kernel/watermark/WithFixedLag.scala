@@ -35,20 +35,12 @@ private[watermark] final class FixedLagPolicy(lag: Long) extends WatermarkPolicy
 
   def watermark: Long = top - lag
 
-  def tick(now: Long): Unit = ()
-
-  def skip(now: Long): Unit = ()
-
   def observe(now: Long, ts: Long): Unit = {
     seen = true
     top = Math.max(top, ts)
   }
 
-  def observe(now: Long, maxTs: Long, minTs: Long): Unit = observe(now, maxTs)
-
   override def firstRowFor(target: Long): Long = Clamped.add(target, lag)
-
-  def dueAt(target: Long): Long = WatermarkPolicy.onlyByRows(this, target)
 
   def save(out: DataOutput): Unit = {
     StateVersion.write(out, 1)
@@ -58,7 +50,7 @@ private[watermark] final class FixedLagPolicy(lag: Long) extends WatermarkPolicy
   }
 
   def restore(in: DataInput): Unit = {
-    StateVersion.read(in, "fixed lag", newest = 1)
+    StateVersion.read(in, "fixed lag", known = 1)
     seen = in.readBoolean()
     val savedTop = in.readLong()
     val savedWatermark = savedTop - in.readLong()

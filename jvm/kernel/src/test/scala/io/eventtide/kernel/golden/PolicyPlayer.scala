@@ -86,13 +86,9 @@ object Constant extends PolicyKind("constant", ParamSpec("value", ParamKind.Coun
 
   def create(spec: PolicySpec): WatermarkPolicy = new WatermarkPolicy {
     private val value = spec.values.head
-    def tick(now: Long): Unit = ()
-    def skip(now: Long): Unit = ()
     def observe(now: Long, ts: Long): Unit = ()
-    def observe(now: Long, maxTs: Long, minTs: Long): Unit = ()
     def known: Boolean = true
     def watermark: Long = value
-    def dueAt(target: Long): Long = if (target <= value) Long.MinValue else Long.MaxValue
     def save(out: java.io.DataOutput): Unit = ()
     def restore(in: java.io.DataInput): Unit = ()
   }

@@ -391,8 +391,10 @@ final class SubstreamsSuite extends AnyFunSuite {
     assert(
       refusal.getMessage == "state of substreams was saved by with_fixed_lag, but this is storm"
     )
-    intercept[UnknownStateVersion] {
-      new Substreams(lag, Seq(ThrottleByFrame(10))).restore(saved.withVersion(4).input)
+    Seq(2, 4).foreach { version =>
+      intercept[UnknownStateVersion] {
+        new Substreams(lag, Seq(ThrottleByFrame(10))).restore(saved.withVersion(version).input)
+      }
     }
   }
 

@@ -7,6 +7,6 @@ import io.eventtide.spark.spi.NextTimer
   * @param rules
   *   the timing options with which the timers were set, as `WindowSettings.rules`
   * @param begins
-  *   the options with which the next batch begins, as `WindowSettings.choices`; empty if not known
+  *   the options with which the next batch begins, as `WindowSettings.choices`
   */
 private[spark] final case class SavedTimer(next: NextTimer, rules: String, begins: String)

@@ -304,21 +304,7 @@ private[spark] object FrameStore {
   ): FrameStore = {
     families.create(store)
     val record = new PartitionMetaStore(store, families)
-    val before = record.read()
-    val state =
-      new FrameStore(
-        store,
-        families,
-        batchId,
-        nowMicros,
-        isByRow,
-        rules,
-        record,
-        before
-      )
-    // Format 1 has no such record.
-    if (before.isEmpty && state.byEnd.head != FrameWindowState.Never) checkVersion(1)
-    state
+    new FrameStore(store, families, batchId, nowMicros, isByRow, rules, record, record.read())
   }
 
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */

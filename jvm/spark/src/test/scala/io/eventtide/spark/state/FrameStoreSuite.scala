@@ -12,7 +12,6 @@ import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.kernel.window.FrameWindowState
-import io.eventtide.spark.EventtideException
 
 /** What a partition knows of itself, and formats that are refused; queries test all the rest. */
 final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
@@ -122,18 +121,6 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
         assert(turn(frames, 2, site = 8).index.head == 30)
       }
     } finally provider.close()
-  }
-
-  test("a partition that has keys and knows nothing of itself is of an old format") {
-    batch { (store, frames) =>
-      save(frames, 1)
-      frames.finish(0, frames.watermark): Unit
-      val all = store.iterator(WindowStateLayout.Partition).map(_.key.copy()).toList
-      all.foreach(store.remove(_, WindowStateLayout.Partition))
-    }
-    val error = intercept[EventtideException](batch((_, _) => ()))
-    assert(error.condition == "STATE_VERSION")
-    assert(error.getMessage.contains("has format version 1; this version of Eventtide reads 5"))
   }
 }
 

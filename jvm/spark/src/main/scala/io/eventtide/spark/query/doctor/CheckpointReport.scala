@@ -64,7 +64,7 @@ private[spark] final class CheckpointReport(
   private lazy val refusal = plan.flatMap(wanted => Try(refuseOther(wanted)).failed.toOption)
   private lazy val settingsOfSpark = begun.flatMap(sparkSettings)
   private lazy val ledger = Try(readLedger(CheckpointReport.Attempts))
-  private lazy val settings = Try(ledger.toOption.flatMap(read => settingsOf(read.entries)))
+  private lazy val settings = Try(ledger.toOption.map(read => settingsOf(read.entries)))
   private lazy val isDrained = ledger.toOption.exists(_.entries.last.isDrained)
   private lazy val watermark = Try {
     for (read <- ledger.toOption; known <- settings.get) yield reportOn(read, known)
@@ -197,13 +197,11 @@ private[spark] final class CheckpointReport(
     }
   }
 
-  // The settings of the given plan take precedence: earlier versions did not write settings.
-  private def settingsOf(entries: Seq[LedgerEntry]): Option[Seq[WatermarkSettings]] = {
+  // The settings of the given plan take precedence over those of the last run.
+  private def settingsOf(entries: Seq[LedgerEntry]): Seq[WatermarkSettings] = {
     val fitting = plan.filter(_ => refusal.isEmpty)
     val ofPlan = fitting.map(PlanNodes.watermarks(_).map(_.settings))
-    ofPlan.orElse(
-      Option(entries.head.settings).filter(_.nonEmpty).map(_.map(WatermarkSettingsJson.read))
-    )
+    ofPlan.getOrElse(entries.head.settings.map(WatermarkSettingsJson.read))
   }
 
   private def reportOn(read: ReadLedger, settings: Seq[WatermarkSettings]): WatermarkReport = {

@@ -47,11 +47,9 @@ private[query] final class WindowTimers(
     *   the query's watermark at the start of the run
     */
   def restore(saved: Seq[SavedTimer], watermarkMs: Long): Unit = {
-    next = next.zipWithIndex.map { case (nothing, i) => saved.lift(i).fold(nothing)(_.next) }
-    rules = rules.zipWithIndex.map { case (known, i) => saved.lift(i).fold(known)(_.rules) }
-    left = left.zipWithIndex.map { case (mine, i) =>
-      saved.lift(i).map(_.begins).filter(_.nonEmpty).getOrElse(mine)
-    }
+    next = saved.map(_.next).toIndexedSeq
+    rules = saved.map(_.rules).toIndexedSeq
+    left = saved.map(_.begins).toIndexedSeq
     asksByClock = true
     val watermark = WindowBatchContext.known(watermarkMs)
     asksAtStart = timingChanged || windows.zip(next).exists { case (window, due) =>
