@@ -220,7 +220,7 @@ def parse_progress(text: str) -> QueryWatermark:
             {"batchId": 7, "clock": us, "ideal": us|null, "emitted": us|null,
              "holding": false, "badTime": 0, "future": 0, "onTime": 0,
              "clockSteps": 0, "clockCorrectedBy": us,
-             "late": {"frame_closed": {"rows": 0, "rowsTotal": 0}},
+             "late": {"frame_closed": 0},
              "inputs": [
                {"position": 0, "policy": "text", "ideal": us|null, "emitted": us|null,
                 "state": "active|idle|unknown",
@@ -253,7 +253,7 @@ def progress_of(tree: dict[str, Any]) -> QueryWatermark:
         bad_time=tree["badTime"],
         future=tree["future"],
         on_time=tree["onTime"],
-        late={reason: rows["rowsTotal"] for reason, rows in tree["late"].items()},
+        late=tree["late"],
         inputs=tuple(map(_input, tree["inputs"])),
         clock_steps=tree["clockSteps"],
         clock_corrected_by=timedelta(microseconds=tree["clockCorrectedBy"]),

@@ -216,7 +216,7 @@ private[spark] final class CheckpointReport(
       inputs.ideal,
       inputs.emitted,
       last.held,
-      LateCounts(Map.empty, rowsLate, last.rowsOnTime),
+      LateCounts(rowsLate, last.rowsOnTime),
       inputs.report(Map.empty),
       last.clock,
       outlookOf(last.due)
