@@ -72,14 +72,6 @@ private[watermark] final class DeferredUpdates {
     told(index)
   }
 
-  /** Removes one of `used` substreams; the higher indexes shift down by one. */
-  def remove(index: Int, used: Int): Unit = if (wakes.length > 0) {
-    shift(cells, index * Width, Width, used * Width)
-    shift(wakes, index, 1, used)
-    shift(tops, index, 1, used)
-    begin(used - 1)
-  }
-
   private def rise(index: Int, ts: Long): Boolean = {
     val noted = ts < wakes(index)
     if (noted) { tops(index) = Math.max(tops(index), ts); calm(index) }
@@ -88,9 +80,6 @@ private[watermark] final class DeferredUpdates {
 
   private def calm(index: Int): Unit =
     cells(index * Width + Calm) = Math.min(tops(index), wakes(index))
-
-  private def shift(array: Array[Long], at: Int, by: Int, used: Int): Unit =
-    System.arraycopy(array, at + by, array, at, used - at - by)
 }
 
 private object DeferredUpdates {

@@ -126,21 +126,16 @@ private[watermark] final class Substream(
     if (unread == Backlog.Waiting) Long.MaxValue
     else Clamped.add(Clamped.add(quiet, skipped), timeout)
 
-  /** Applies one row; the watermark rises to the policy's, but not above `cap`. */
-  def observe(now: Long, ts: Long, cap: Long): Unit = {
-    policy.observe(now, ts)
-    live(now, ts, 1)
-    comeUp(cap)
-  }
-
-  /** Applies deferred rows: their highest time, their number and the clock at the last one. */
-  def observePostponed(now: Long, top: Long, rows: Long): Unit = {
+  /** Applies single rows: their highest time, their number and the clock at the last one. The
+    * watermark rises to the policy's, but not above `top`.
+    */
+  def observe(now: Long, top: Long, rows: Long): Unit = {
     policy.observe(now, top)
     live(now, top, rows)
     comeUp(top)
   }
 
-  /** Applies the rows of a batch. */
+  /** Applies the rows of a batch; the watermark rises to the policy's, but not above `cap`. */
   def observe(now: Long, rows: SubstreamRows, cap: Long): Unit = {
     policy.observe(now, rows.maxTs, rows.minTs)
     live(now, rows.maxTs, rows.count)

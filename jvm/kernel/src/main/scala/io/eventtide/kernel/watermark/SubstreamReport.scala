@@ -61,12 +61,11 @@ object Activity {
 
 /** The state of one substream for users.
   *
-  *   - '''Units:''' `top` and `watermark` are event times; `lastRow` and `since` are clock values.
+  *   - '''Units:''' `top` and `watermark` are event times; `since` is a clock value.
   *   - '''Edges:''' None stands for "not yet"; no number does.
   *
   * @param top highest event time
   * @param watermark substream watermark, after the cap
-  * @param lastRow clock value at its last row
   * @param rows total number of rows
   * @param since start of the activity: the declaration, the last row, or the idle deadline
   * @param backlog unread rows, as its source reports
@@ -75,7 +74,6 @@ final case class SubstreamReport(
     name: String,
     top: Option[Long],
     watermark: Option[Long],
-    lastRow: Option[Long],
     rows: Long,
     activity: Activity,
     since: Long,
@@ -89,7 +87,6 @@ private[watermark] object SubstreamReport {
       substream.name,
       Option.when(seen)(substream.top),
       Option.when(substream.known)(substream.watermark),
-      Option.when(seen)(substream.quietSince),
       substream.rows,
       activity(substream, seen),
       if (substream.idle) substream.idleAt(timeout.getOrElse(0)) else substream.quietSince,

@@ -248,14 +248,14 @@ final class Substreams(
     val substream = table(index)
     if (substream.idle) observeAndLook(now, substream, ts)
     else {
-      substream.observe(now, ts, ts)
+      substream.observe(now, ts, rows = 1)
       gate.released(index, substream) && offer()
     }
   }
 
   private def observeAndLook(now: Long, substream: Substream, ts: Long): Boolean = {
     advanceByRows(now)
-    substream.observe(clock, ts, ts)
+    substream.observe(clock, ts, rows = 1)
     substream.idle = false
     look(ts)
   }

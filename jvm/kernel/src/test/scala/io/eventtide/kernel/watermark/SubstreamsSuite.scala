@@ -293,10 +293,10 @@ final class SubstreamsSuite extends AnyFunSuite {
     three.observeBatch(12, Seq(SubstreamRows(1, 9, 8, 4))): Unit
     assert(
       three.report == Seq(
-        SubstreamReport("a", Some(5), Some(3), Some(2), 2, Activity.Silent, 12),
-        SubstreamReport("b", Some(9), Some(7), Some(12), 4, Activity.Active, 12),
-        SubstreamReport("c", None, None, None, 0, Activity.NeverSeen, 10),
-        SubstreamReport("d", None, None, None, 0, Activity.Expected, 11)
+        SubstreamReport("a", Some(5), Some(3), 2, Activity.Silent, 12),
+        SubstreamReport("b", Some(9), Some(7), 4, Activity.Active, 12),
+        SubstreamReport("c", None, None, 0, Activity.NeverSeen, 10),
+        SubstreamReport("d", None, None, 0, Activity.Expected, 11)
       )
     )
   }
