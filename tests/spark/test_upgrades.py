@@ -90,9 +90,7 @@ def test_it_is_refused_by_name(spark: SparkSession, tmp_path: Path, name: str) -
     unpacked(name, tmp_path)
     with (
         settings(spark, WITHOUT_CODE),
-        pytest.raises(
-            StreamingQueryException, match=r"LEDGER_VERSION\] .* version 3; .* reads 9"
-        ),
+        pytest.raises(StreamingQueryException, match=r"LEDGER_VERSION\] .* version 3; .* reads 9"),
     ):
         run(spark, query_of(name), BATCHES, tmp_path)
 

@@ -4,9 +4,8 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
 import java.util.UUID
 
-import scala.annotation.tailrec
 import scala.jdk.CollectionConverters._
-import scala.util.{Failure, Success, Try}
+import scala.util.Try
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
@@ -63,7 +62,7 @@ private[spark] final class CheckpointReport(
   private lazy val stored = planFile.plan
   private lazy val refusal = plan.flatMap(wanted => Try(refuseOther(wanted)).failed.toOption)
   private lazy val settingsOfSpark = begun.flatMap(sparkSettings)
-  private lazy val ledger = Try(readLedger(CheckpointReport.Attempts))
+  private lazy val ledger = Try(readLedger)
   private lazy val settings = Try(ledger.toOption.map(read => settingsOf(read.entries)))
   private lazy val isDrained = ledger.toOption.exists(_.entries.last.isDrained)
   private lazy val watermark = Try {
@@ -186,15 +185,8 @@ private[spark] final class CheckpointReport(
   private def checkState(last: LedgerEntry): Unit =
     if (stored.windows.nonEmpty) last.checkState()
 
-  // Retries, because a running query may replace the entries that are being read.
-  @tailrec
-  private def readLedger(left: Int): ReadLedger = {
-    val files = new BatchLedger(root, retain = 0, conf) // purges only when it writes
-    Try(files.read(committed.getOrElse(-1L) + 1)) match {
-      case Success(entries) => ReadLedger(entries, files.length, files.bytes)
-      case Failure(_: EventtideException) if left > 1 => readLedger(left - 1)
-      case Failure(error) => throw error
-    }
+  private def readLedger: ReadLedger = BatchLedger.reading(root, conf) { files =>
+    ReadLedger(files.read(committed.getOrElse(-1L) + 1), files.length, files.bytes)
   }
 
   // The settings of the given plan take precedence over those of the last run.
@@ -243,7 +235,6 @@ private[spark] final class CheckpointReport(
 
 private[spark] object CheckpointReport {
   private val mapper = new ObjectMapper()
-  private val Attempts = 3
 }
 
 private final case class ReadLedger(entries: Seq[LedgerEntry], length: Int, bytes: Long)
