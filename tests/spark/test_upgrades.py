@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from tests.spark.window_runs import Rows
 
 REFUSED = {
-    "windows-ledger6": r"LEDGER_VERSION\] .* version 6; .* reads 9",
     "windows-state1": r"LEDGER_VERSION\] .* version 3; .* reads 9",
     "windows-state5": r"STATE_VERSION\] .* version 5; .* reads 6",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eventtide import _jvm
-from eventtide.observe._progress import of_kind, without_watermark
+from eventtide.observe._progress import answer
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -56,9 +56,7 @@ def blame(query: StreamingQuery) -> str:
     >>> et.blame(query)  # doctest: +SKIP
     "'sensor-7' holds the watermark at 2026-01-01 12:00:00 UTC, 14m behind 'sensor-1', since ..."
     """
-    said = _jvm.blame(of_kind(query))
-    if said is None:
-        raise without_watermark(query)
+    said = answer(query, _jvm.blame)
     if query.isActive:
         return said
     how = "has stopped" if query.exception() is None else "has failed"

@@ -14,6 +14,7 @@ from eventtide._text.arguments import of_type
 from eventtide.errors import InvalidArgumentError, sentence
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 __all__ = [
@@ -190,27 +191,22 @@ def progress(query: StreamingQuery) -> QueryWatermark:
     >>> et.progress(query).inputs[0].substreams[0].lag_behind_leader  # doctest: +SKIP
     datetime.timedelta(seconds=42)
     """
-    text = _jvm.progress_json(of_kind(query))
-    if text is None:
-        raise without_watermark(query)
-    return parse_progress(text)
+    return parse_progress(answer(query, _jvm.progress_json))
 
 
 _FIX = "et.progress(et.with_watermark(...).writeStream....start())"
 
 
-def of_kind(query: StreamingQuery) -> StreamingQuery:
-    """Return the argument after checking that it is a query."""
+def answer(query: StreamingQuery, ask: Callable[[StreamingQuery], str | None]) -> str:
+    """Return the answer of the JVM about a query, which must have an eventtide watermark."""
     if not _jvm.is_connect(query):
         of_type("query", query, StreamingQuery, "a StreamingQuery", _FIX)
-    return query
-
-
-def without_watermark(query: StreamingQuery) -> InvalidArgumentError:
-    """Return the error for a query without an eventtide watermark."""
-    allowed = "a query over a DataFrame from et.with_watermark"
-    problem = "has no eventtide watermark"
-    return InvalidArgumentError(sentence("query", query.id, problem, allowed=allowed, fix=_FIX))
+    text = ask(query)
+    if text is None:
+        allowed = "a query over a DataFrame from et.with_watermark"
+        problem = "has no eventtide watermark"
+        raise InvalidArgumentError(sentence("query", query.id, problem, allowed=allowed, fix=_FIX))
+    return text
 
 
 def parse_progress(text: str) -> QueryWatermark:
@@ -224,7 +220,7 @@ def parse_progress(text: str) -> QueryWatermark:
             {"batchId": 7, "clock": us, "ideal": us|null, "emitted": us|null,
              "holding": false, "badTime": 0, "future": 0, "onTime": 0,
              "clockSteps": 0, "clockCorrectedBy": us,
-             "late": {"frame_closed": {"rows": 0, "rowsTotal": 0}},
+             "late": {"frame_closed": 0},
              "inputs": [
                {"position": 0, "policy": "text", "ideal": us|null, "emitted": us|null,
                 "state": "active|idle|unknown",
@@ -257,7 +253,7 @@ def progress_of(tree: dict[str, Any]) -> QueryWatermark:
         bad_time=tree["badTime"],
         future=tree["future"],
         on_time=tree["onTime"],
-        late={reason: rows["rowsTotal"] for reason, rows in tree["late"].items()},
+        late=tree["late"],
         inputs=tuple(map(_input, tree["inputs"])),
         clock_steps=tree["clockSteps"],
         clock_corrected_by=timedelta(microseconds=tree["clockCorrectedBy"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from eventtide.errors import ArgumentTypeError, sentence
 from eventtide.policies._decorators import (
@@ -163,7 +163,7 @@ class WatermarkPolicy(Rule):
         calls = [f"WatermarkPolicies.{self._call()}", *map(repr, self.decorators)]
         return ".".join(calls)
 
-    def written(self) -> Iterator[tuple[str, object]]:
+    def written(self) -> Iterator[tuple[str, Any]]:
         """Yield the parameters as they were written, without the decorators."""
         return ((name, value) for name, value in super().written() if name != "decorators")
 

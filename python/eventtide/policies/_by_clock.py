@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from eventtide._text.arguments import count
-from eventtide._text.durations import micros, spoken, to_iso
+from eventtide._text.durations import micros, to_iso
 from eventtide.errors import InvalidDurationError, sentence
 from eventtide.policies._base import ON_CLOCK, ON_ROWS_AND_CLOCK, WatermarkPolicy
 
@@ -65,6 +65,9 @@ class LimitingLagAndDelay(WatermarkPolicy):
 
     name: ClassVar[str] = "limiting_lag_and_delay"
     moves: ClassVar[str] = ON_ROWS_AND_CLOCK
+    summary: ClassVar[str] = (
+        "{lag} behind the highest event time; reaches what it saw within {max_delay} of the clock"
+    )
     lag: Duration
     max_delay: Duration
     samples: int = 16
@@ -84,14 +87,6 @@ class LimitingLagAndDelay(WatermarkPolicy):
             "max_delay": to_iso("max_delay", self.max_delay, positive=True),
             "samples": samples,
         }
-
-    @property
-    def meaning(self) -> str:
-        """The description of the rule for `explain`, in one line."""
-        return (
-            f"{spoken(self.lag)} behind the highest event time;"
-            f" reaches what it saw within {spoken(self.max_delay)} of the clock"
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,20 +122,12 @@ class LimitingLagAndLull(WatermarkPolicy):
 
     name: ClassVar[str] = "limiting_lag_and_lull"
     moves: ClassVar[str] = ON_ROWS_AND_CLOCK
+    summary: ClassVar[str] = (
+        "{lag} behind the highest event time;"
+        " after {max_lull} without an advance, on with the clock"
+    )
     lag: Duration
     max_lull: Duration
-
-    def parameters(self) -> dict[str, str]:
-        """Return the checked parameters as the JVM reads them."""
-        return {"lag": to_iso("lag", self.lag), "max_lull": to_iso("max_lull", self.max_lull)}
-
-    @property
-    def meaning(self) -> str:
-        """The description of the rule for `explain`, in one line."""
-        return (
-            f"{spoken(self.lag)} behind the highest event time;"
-            f" after {spoken(self.max_lull)} without an advance, on with the clock"
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -171,23 +158,12 @@ class LimitingTimestampAndWallClockLag(WatermarkPolicy):
 
     name: ClassVar[str] = "limiting_timestamp_and_wall_clock_lag"
     moves: ClassVar[str] = ON_ROWS_AND_CLOCK
+    summary: ClassVar[str] = (
+        "{timestamp_lag} behind the highest event time"
+        " or {wall_clock_lag} behind the clock, whichever is further on"
+    )
     timestamp_lag: Duration
     wall_clock_lag: Duration
-
-    def parameters(self) -> dict[str, str]:
-        """Return the checked parameters as the JVM reads them."""
-        return {
-            "timestamp_lag": to_iso("timestamp_lag", self.timestamp_lag),
-            "wall_clock_lag": to_iso("wall_clock_lag", self.wall_clock_lag),
-        }
-
-    @property
-    def meaning(self) -> str:
-        """The description of the rule for `explain`, in one line."""
-        return (
-            f"{spoken(self.timestamp_lag)} behind the highest event time"
-            f" or {spoken(self.wall_clock_lag)} behind the clock, whichever is further on"
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -215,16 +191,8 @@ class LimitingRealTimeLag(WatermarkPolicy):
 
     name: ClassVar[str] = "limiting_real_time_lag"
     moves: ClassVar[str] = ON_CLOCK
+    summary: ClassVar[str] = "{lag} behind the clock"
     lag: Duration
-
-    def parameters(self) -> dict[str, str]:
-        """Return the checked parameters as the JVM reads them."""
-        return {"lag": to_iso("lag", self.lag)}
-
-    @property
-    def meaning(self) -> str:
-        """The description of the rule for `explain`, in one line."""
-        return f"{spoken(self.lag)} behind the clock"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -242,8 +210,4 @@ class WithIngestionTime(WatermarkPolicy):
 
     name: ClassVar[str] = "with_ingestion_time"
     moves: ClassVar[str] = ON_CLOCK
-    meaning: ClassVar[str] = "the clock itself; fits a column that holds the time of ingestion"
-
-    def parameters(self) -> dict[str, str]:
-        """Return an empty map; the policy has no parameters."""
-        return {}
+    summary: ClassVar[str] = "the clock itself; fits a column that holds the time of ingestion"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from eventtide._text.durations import spoken, to_iso
 from eventtide.policies._base import ON_ROWS, WatermarkPolicy
 
 if TYPE_CHECKING:
@@ -43,16 +42,8 @@ class WithFixedLag(WatermarkPolicy):
 
     name: ClassVar[str] = "with_fixed_lag"
     moves: ClassVar[str] = ON_ROWS
+    summary: ClassVar[str] = "{lag} behind the highest event time"
     lag: Duration
-
-    def parameters(self) -> dict[str, str]:
-        """Return the checked parameters as the JVM reads them."""
-        return {"lag": to_iso("lag", self.lag)}
-
-    @property
-    def meaning(self) -> str:
-        """The description of the rule for `explain`, in one line."""
-        return f"{spoken(self.lag)} behind the highest event time"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,11 +61,7 @@ class MinEventTime(WatermarkPolicy):
 
     name: ClassVar[str] = "min_event_time"
     moves: ClassVar[str] = ON_ROWS
-    meaning: ClassVar[str] = "the lowest event time of each batch, never back"
-
-    def parameters(self) -> dict[str, str]:
-        """Return an empty map; the policy has no parameters."""
-        return {}
+    summary: ClassVar[str] = "the lowest event time of each batch, never back"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,11 +79,7 @@ class MinEventTimeOfAll(WatermarkPolicy):
 
     name: ClassVar[str] = "min_event_time_of_all"
     moves: ClassVar[str] = ON_ROWS
-    meaning: ClassVar[str] = "the lowest event time of each batch, late rows included, never back"
-
-    def parameters(self) -> dict[str, str]:
-        """Return an empty map; the policy has no parameters."""
-        return {}
+    summary: ClassVar[str] = "the lowest event time of each batch, late rows included, never back"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,11 +96,7 @@ class MaxEventTime(WatermarkPolicy):
 
     name: ClassVar[str] = "max_event_time"
     moves: ClassVar[str] = ON_ROWS
-    meaning: ClassVar[str] = "the highest event time of each batch, never back"
-
-    def parameters(self) -> dict[str, str]:
-        """Return an empty map; the policy has no parameters."""
-        return {}
+    summary: ClassVar[str] = "the highest event time of each batch, never back"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,13 +123,5 @@ class Storm(WatermarkPolicy):
 
     name: ClassVar[str] = "storm"
     moves: ClassVar[str] = ON_ROWS
+    summary: ClassVar[str] = "{lag} behind the highest event time, once all declared were seen"
     lag: Duration
-
-    def parameters(self) -> dict[str, str]:
-        """Return the checked parameters as the JVM reads them."""
-        return {"lag": to_iso("lag", self.lag)}
-
-    @property
-    def meaning(self) -> str:
-        """The description of the rule for `explain`, in one line."""
-        return f"{spoken(self.lag)} behind the highest event time, once all declared were seen"

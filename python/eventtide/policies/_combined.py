@@ -76,7 +76,7 @@ class MinOf(_Combined):
     """
 
     name: ClassVar[str] = "min_of"
-    meaning: ClassVar[str] = "the lowest of these; unknown while one of them is"
+    summary: ClassVar[str] = "the lowest of these; unknown while one of them is"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,4 +103,4 @@ class MaxOf(_Combined):
     """
 
     name: ClassVar[str] = "max_of"
-    meaning: ClassVar[str] = "the highest of these; known as soon as one of them is"
+    summary: ClassVar[str] = "the highest of these; known as soon as one of them is"

@@ -68,6 +68,7 @@ class ThrottleByFrame(Decorator):
     """
 
     name: ClassVar[str] = "throttle_by_frame"
+    summary: ClassVar[str] = "emits only the starts of frames of {size}, each once"
     size: Duration
     offset: Duration = "0s"
 
@@ -80,11 +81,6 @@ class ThrottleByFrame(Decorator):
                 sentence("offset", self.offset, problem, allowed=allowed, fix="offset='0s'")
             )
         return {"size": size, "offset": to_iso("offset", self.offset)}
-
-    @property
-    def meaning(self) -> str:
-        """The description of the rule for `explain`, in one line."""
-        return f"emits only the starts of frames of {spoken(self.size)}, each once"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,16 +101,12 @@ class ThrottleByMinStep(Decorator):
     """
 
     name: ClassVar[str] = "throttle_by_min_step"
+    summary: ClassVar[str] = "emits only after a step of {step} or more"
     step: Duration
 
     def parameters(self) -> dict[str, str]:
         """Return the checked parameters as the JVM reads them."""
         return {"step": _whole("step", self.step)}
-
-    @property
-    def meaning(self) -> str:
-        """The description of the rule for `explain`, in one line."""
-        return f"emits only after a step of {spoken(self.step)} or more"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,16 +127,12 @@ class EmitEvery(Decorator):
     """
 
     name: ClassVar[str] = "emit_every"
+    summary: ClassVar[str] = "emits only on a timer, every {interval} of the clock"
     interval: Duration
 
     def parameters(self) -> dict[str, str]:
         """Return the checked parameters as the JVM reads them."""
         return {"interval": _whole("interval", self.interval)}
-
-    @property
-    def meaning(self) -> str:
-        """The description of the rule for `explain`, in one line."""
-        return f"emits only on a timer, every {spoken(self.interval)} of the clock"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

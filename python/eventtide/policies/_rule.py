@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import MISSING, dataclass, fields
-from typing import TYPE_CHECKING, ClassVar
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from eventtide._text.durations import spoken, to_iso
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,20 +29,25 @@ class Rule(ABC):
         """Check the parameters early, so that the traceback shows the line of the caller."""
         self.to_options()
 
-    @abstractmethod
+    summary: ClassVar[str]
+    """The description of the rule for `explain`, with parameters in braces."""
+
     def parameters(self) -> dict[str, str]:
-        """Return the checked parameters as the JVM reads them, without the rule's name."""
+        """Return the checked parameters as the JVM reads them: durations of zero or more."""
+        return {name: to_iso(name, value) for name, value in self.written()}
 
     @abstractmethod
     def to_options(self) -> dict[str, str]:
         """Return the flat map that the JVM codec reads."""
 
     @property
-    @abstractmethod
     def meaning(self) -> str:
         """The description of the rule for `explain`, in one line."""
+        durations = (str, timedelta)
+        values = {name: v for name, v in self.written() if isinstance(v, durations)}
+        return self.summary.format(**{name: spoken(value) for name, value in values.items()})
 
-    def written(self) -> Iterator[tuple[str, object]]:
+    def written(self) -> Iterator[tuple[str, Any]]:
         """Yield the parameters as they were written, without those that have their default."""
         for field in fields(self):
             value = getattr(self, field.name)

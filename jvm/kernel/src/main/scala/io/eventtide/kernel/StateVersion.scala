@@ -5,21 +5,17 @@ import java.io.DataOutput
 
 /** The version byte in front of every saved record.
   *
-  *   - '''Guarantee:''' a version from 1 to the newest is read; any other version is rejected.
-  *   - '''Restart:''' each record type counts its format versions from 1. A type with a new format
-  *     still reads the old ones.
+  *   - '''Guarantee:''' only the present version is read; any other version is rejected.
+  *   - '''Restart:''' each record type counts its format versions from 1.
   */
 object StateVersion {
   def write(out: DataOutput, version: Int): Unit = out.writeByte(version)
 
   /** Rejects an unknown version of a record of `piece`. */
-  def check(found: Int, piece: String, newest: Int): Unit =
-    if (found < 1 || found > newest) throw new UnknownStateVersion(piece, found, newest)
+  def check(found: Int, piece: String, known: Int): Unit =
+    if (found != known) throw new UnknownStateVersion(piece, found, known)
 
-  /** Reads the version in front of a record of `piece`. */
-  def read(in: DataInput, piece: String, newest: Int): Int = {
-    val found = in.readUnsignedByte()
-    check(found, piece, newest)
-    found
-  }
+  /** Checks the version in front of a record of `piece`. */
+  def read(in: DataInput, piece: String, known: Int): Unit =
+    check(in.readUnsignedByte(), piece, known)
 }

@@ -31,7 +31,7 @@ private[watermark] abstract class BaseThrottle extends Throttle {
   }
 
   final def restore(in: DataInput): Unit = {
-    StateVersion.read(in, "throttle", newest = 1)
+    StateVersion.read(in, "throttle", known = 1)
     last.restore(in)
     restoreMore(in)
   }

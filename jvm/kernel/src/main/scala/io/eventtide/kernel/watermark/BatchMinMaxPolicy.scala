@@ -20,21 +20,15 @@ private[watermark] final class BatchMinMaxPolicy(highest: Boolean) extends Water
 
   def watermark: Long = current
 
-  def tick(now: Long): Unit = ()
-
-  def skip(now: Long): Unit = ()
-
   def observe(now: Long, ts: Long): Unit = {
     seen = true
     current = Math.max(current, ts)
   }
 
-  def observe(now: Long, maxTs: Long, minTs: Long): Unit =
+  override def observe(now: Long, maxTs: Long, minTs: Long): Unit =
     observe(now, if (highest) maxTs else minTs)
 
   override def firstRowFor(target: Long): Long = target
-
-  def dueAt(target: Long): Long = WatermarkPolicy.onlyByRows(this, target)
 
   def save(out: DataOutput): Unit = {
     StateVersion.write(out, 1)
@@ -43,7 +37,7 @@ private[watermark] final class BatchMinMaxPolicy(highest: Boolean) extends Water
   }
 
   def restore(in: DataInput): Unit = {
-    StateVersion.read(in, "batch extreme", newest = 1)
+    StateVersion.read(in, "batch extreme", known = 1)
     seen = in.readBoolean()
     current = in.readLong()
   }

@@ -92,7 +92,7 @@ final class Coalescer(inputs: Int) {
 
   /** Restores what `save` wrote; only for a new instance with the same number of inputs. */
   def restore(in: DataInput): Unit = {
-    StateVersion.read(in, "coalescer", newest = 1)
+    StateVersion.read(in, "coalescer", known = 1)
     val saved = in.readInt()
     if (saved != inputs) throw Coalescer.otherInputs(saved, inputs)
     for (i <- 0 until inputs) {

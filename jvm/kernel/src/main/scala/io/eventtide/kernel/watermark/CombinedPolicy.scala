@@ -3,36 +3,66 @@ package io.eventtide.kernel.watermark
 import java.io.DataInput
 import java.io.DataOutput
 
-import io.eventtide.kernel.{InvalidArgument, StateVersion}
+import io.eventtide.kernel.StateVersion
 
-/** Base of policies that combine others: forwards every call to every child policy.
+/** The lowest or the highest watermark of several policies over the same substream.
   *
   *   - '''Guarantee:''' loops over an array, so that a row allocates nothing.
+  *   - '''Edges:''' the lowest is unknown while one policy is; the highest, while all are.
   *   - '''Restart:''' format 1: the states of the child policies, in order; `structure` identifies
   *     them.
   */
-private[watermark] abstract class CombinedPolicy(inside: Array[WatermarkPolicy])
+private[watermark] final class CombinedPolicy(inside: Array[WatermarkPolicy], highest: Boolean)
     extends WatermarkPolicy {
 
-  final def tick(now: Long): Unit = {
+  def known: Boolean = {
+    var i = 0
+    while (i < inside.length && inside(i).known != highest) i += 1
+    (i < inside.length) == highest
+  }
+
+  def watermark: Long = {
+    var value = if (highest) Long.MinValue else Long.MaxValue
+    var i = 0
+    while (i < inside.length) {
+      if (inside(i).known) value = combine(value, inside(i).watermark)
+      i += 1
+    }
+    value
+  }
+
+  override def knownAt(now: Long): Boolean = {
+    var i = 0
+    while (i < inside.length && inside(i).knownAt(now) != highest) i += 1
+    (i < inside.length) == highest
+  }
+
+  override def watermarkAt(now: Long): Long = {
+    var value = if (highest) Long.MinValue else Long.MaxValue
+    var i = 0
+    while (i < inside.length) {
+      if (inside(i).knownAt(now)) value = combine(value, inside(i).watermarkAt(now))
+      i += 1
+    }
+    value
+  }
+
+  override def tick(now: Long): Unit = {
     var i = 0
     while (i < inside.length) { inside(i).tick(now); i += 1 }
   }
 
-  final def skip(now: Long): Unit = inside.foreach(_.skip(now))
+  override def skip(now: Long): Unit = inside.foreach(_.skip(now))
 
-  final def observe(now: Long, ts: Long): Unit = {
-    var i = 0
-    while (i < inside.length) { inside(i).observe(now, ts); i += 1 }
-  }
+  def observe(now: Long, ts: Long): Unit = observe(now, ts, ts)
 
-  final def observe(now: Long, maxTs: Long, minTs: Long): Unit = {
+  override def observe(now: Long, maxTs: Long, minTs: Long): Unit = {
     var i = 0
     while (i < inside.length) { inside(i).observe(now, maxTs, minTs); i += 1 }
   }
 
   /** The minimum over the child policies, whether or not other children hold the watermark back. */
-  final override def firstRowFor(target: Long): Long = {
+  override def firstRowFor(target: Long): Long = {
     var lowest = Long.MaxValue
     var i = 0
     while (i < inside.length) {
@@ -42,23 +72,32 @@ private[watermark] abstract class CombinedPolicy(inside: Array[WatermarkPolicy])
     lowest
   }
 
-  final def save(out: DataOutput): Unit = {
+  /** The first due time of the child policies for the highest watermark, the last for the lowest. */
+  override def dueAt(target: Long): Long = {
+    var due = inside(0).dueAt(target)
+    var i = 1
+    while (i < inside.length) {
+      val other = inside(i).dueAt(target)
+      due = if (highest) Math.min(due, other) else Math.max(due, other)
+      i += 1
+    }
+    due
+  }
+
+  def save(out: DataOutput): Unit = {
     StateVersion.write(out, 1)
     inside.foreach(_.save(out))
   }
 
-  final def restore(in: DataInput): Unit = {
-    StateVersion.read(in, "policy algebra", newest = 1)
+  def restore(in: DataInput): Unit = {
+    StateVersion.read(in, "policy algebra", known = 1)
     inside.foreach(_.restore(in))
   }
+
+  private def combine(a: Long, b: Long): Long = if (highest) Math.max(a, b) else Math.min(a, b)
 }
 
 private[watermark] object CombinedPolicy {
-
-  /** Rejects an empty list of child policies. */
-  def check(name: String, children: Seq[PolicySpec]): Unit =
-    if (children.isEmpty)
-      throw new InvalidArgument(s"policies inside $name", 0, "one or more")
-
-  def create(children: Seq[PolicySpec]): Array[WatermarkPolicy] = children.map(_.create()).toArray
+  def apply(children: Seq[PolicySpec], highest: Boolean): CombinedPolicy =
+    new CombinedPolicy(children.map(_.create()).toArray, highest)
 }

@@ -72,14 +72,6 @@ private[watermark] final class DeferredUpdates {
     clear(index)
   }
 
-  /** Removes one of `used` substreams; the higher indexes shift down by one. */
-  def remove(index: Int, used: Int): Unit = if (thresholds.length > 0) {
-    shift(cells, index * Width, Width, used * Width)
-    shift(thresholds, index, 1, used)
-    shift(tops, index, 1, used)
-    reset(used - 1)
-  }
-
   private def deferHighest(index: Int, ts: Long): Boolean = {
     val isDeferred = ts < thresholds(index)
     if (isDeferred) { tops(index) = Math.max(tops(index), ts); updateCountOnly(index) }
@@ -88,9 +80,6 @@ private[watermark] final class DeferredUpdates {
 
   private def updateCountOnly(index: Int): Unit =
     cells(index * Width + CountOnly) = Math.min(tops(index), thresholds(index))
-
-  private def shift(array: Array[Long], at: Int, by: Int, used: Int): Unit =
-    System.arraycopy(array, at + by, array, at, used - at - by)
 }
 
 private object DeferredUpdates {

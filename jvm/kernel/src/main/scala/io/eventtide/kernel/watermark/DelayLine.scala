@@ -47,10 +47,12 @@ private[watermark] final class DelayLine(maxDelay: Long, slots: Int) {
   }
 
   /** Records the value at `now`; replaces an earlier sample in the same slot. */
-  def sample(now: Long, value: Long): Unit = record(now, value, isKnown = true)
-
-  /** Records that there is no value at `now`. */
-  def sampleUnknown(now: Long): Unit = record(now, 0, isKnown = false)
+  def sample(now: Long, value: Long): Unit = {
+    tick(now)
+    carryForward(present)
+    values(indexOf(newest)) = value
+    filled(indexOf(newest)) = true
+  }
 
   /** Whether there was a value `maxDelay` ago. */
   def released: Boolean = {
@@ -92,13 +94,6 @@ private[watermark] final class DelayLine(maxDelay: Long, slots: Int) {
     origin = in.readLong()
     newest = in.readLong()
     for (i <- 0 until ring) { filled(i) = in.readBoolean(); values(i) = in.readLong() }
-  }
-
-  private def record(now: Long, value: Long, isKnown: Boolean): Unit = {
-    tick(now)
-    carryForward(present)
-    values(indexOf(newest)) = value
-    filled(indexOf(newest)) = isKnown
   }
 
   /** Copies the newest slot's value into the slots after it up to `slot`, each at most once. */

@@ -13,36 +13,20 @@ import io.eventtide.kernel.time.{Clamped, Frame}
   *   - '''Units:''' the interval is in the clock's unit.
   *   - '''Edges:''' see `IntervalThrottle`.
   *   - '''Source:''' Storm's `withWatermarkInterval`.
-  *
-  * @param interval time between two timer instants, more than zero
-  * @param phase offset of the instants from the multiples of the interval
   */
-final case class EmitEvery(interval: Long, phase: Long = 0) extends ThrottleSpec {
-  EmitEvery.Interval.check(interval)
-
-  def name: String = EmitEvery.name
-
-  def parameters: Seq[(String, Long)] = Seq("interval" -> interval)
+object EmitEvery
+    extends ThrottleKind(
+      "emit_every",
+      ParamSpec.positive("interval", "the time between two instants of the timer")
+    ) {
+  def apply(interval: Long): ThrottleSpec = ThrottleSpec(this, Seq(interval))
 
   override def timed: Boolean = true
 
-  override def forClockAhead(by: Long): ThrottleSpec =
-    EmitEvery(interval, Math.floorMod(Clamped.add(phase, Math.floorMod(by, interval)), interval))
-
-  def create(): Throttle = new IntervalThrottle(Frame(interval, phase))
-}
-
-object EmitEvery extends ThrottleFactory {
-  val Interval: ParamSpec =
-    ParamSpec.positive("interval", "the time between two instants of the timer")
-
-  def name: String = "emit_every"
-
-  def doc: String = "emits a watermark only on a timer"
-
-  def params: Seq[ParamSpec] = Seq(Interval)
-
-  def read(arguments: ParamValues): ThrottleSpec = EmitEvery(arguments.long(Interval))
+  def create(spec: ThrottleSpec): Throttle = {
+    val interval = spec.values.head
+    new IntervalThrottle(Frame(interval, Math.floorMod(spec.ahead, interval)))
+  }
 }
 
 /** Emits the ideal watermark at the first timer instant after it rose.

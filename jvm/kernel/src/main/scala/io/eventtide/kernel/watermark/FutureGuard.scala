@@ -1,11 +1,9 @@
 package io.eventtide.kernel.watermark
 
-import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.time.Clamped
 
-/** Decides how to handle an event whose time is too far ahead of the clock.
+/** The limit for event times ahead of the clock, and how to handle an event above it.
   *
-  *   - '''Guarantee:''' a pure decision on `(now, ts)`: stateless, allocates nothing.
   *   - '''Units:''' event time is the clock's time: one unit, one epoch.
   *   - '''Edges:''' an event exactly `maxAhead` ahead is accepted; the limit is clamped at the end
   *     of the range.
@@ -16,32 +14,17 @@ import io.eventtide.kernel.time.Clamped
   * @param mode handling of an event further ahead
   */
 final case class FutureGuard(maxAhead: Long, mode: FutureGuard.Mode) {
-  FutureGuard.MaxAhead.check(maxAhead)
+  ParamSpec.duration("max_ahead", "how far ahead of the clock an event may be").check(maxAhead)
 
   /** The highest event time accepted at `now`; `Clamp` replaces a higher time by it. */
   def limit(now: Long): Long = Clamped.add(now, maxAhead)
-
-  def decide(now: Long, ts: Long): FutureGuard.Decision =
-    if (ts <= limit(now)) FutureGuard.Accept else mode
-
-  override def toString: String =
-    s"${FutureGuard.name}(${FutureGuard.MaxAhead.name}=$maxAhead, on=${mode.name})"
 }
 
 object FutureGuard {
   val name: String = "guard_future"
 
-  val MaxAhead: ParamSpec =
-    ParamSpec.duration("max_ahead", "how far ahead of the clock an event may be")
-
-  /** How to handle an event. */
-  sealed trait Decision
-
-  /** The event is accepted unchanged. */
-  case object Accept extends Decision
-
   /** How to handle an event that is too far ahead. */
-  sealed abstract class Mode(val name: String) extends Decision
+  sealed abstract class Mode(val name: String)
 
   /** The event keeps its time, but counts for the watermark as if it had the limit's time. */
   case object Clamp extends Mode("clamp")
@@ -53,9 +36,4 @@ object FutureGuard {
   case object Fail extends Mode("fail")
 
   val modes: Seq[Mode] = Seq(Clamp, Late, Fail)
-
-  /** The mode with this name; an unknown name is rejected with the list of valid names. */
-  def mode(name: String): Mode = modes.find(_.name == name).getOrElse {
-    throw new InvalidArgument("on", name, ParamValues.oneOf(modes.map(_.name)))
-  }
 }

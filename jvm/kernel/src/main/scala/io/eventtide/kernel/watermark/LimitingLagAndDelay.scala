@@ -16,60 +16,34 @@ import io.eventtide.kernel.time.Clamped
   *     highest time.
   *   - '''Restart:''' skipped time does not count towards the delay.
   *   - '''Source:''' Jet 0.4 `limitingLagAndDelay`.
-  *
-  * @param lag allowed disorder, zero or more
-  * @param maxDelay longest time from seeing a highest time to reaching it, at least `samples`
-  * @param samples number of slots of the history, one or more; more slots measure `maxDelay` more
-  *   closely
   */
-final case class LimitingLagAndDelay(
-    override val lag: Long,
-    maxDelay: Long,
-    samples: Int = LimitingLagAndDelay.DefaultSamples
-) extends PolicySpec {
-  LimitingLagAndDelay.Lag.check(lag)
-  LimitingLagAndDelay.MaxDelay.check(maxDelay)
-  LimitingLagAndDelay.Samples.check(samples.toLong)
-  create(): Unit // the history rejects slots narrower than the clock's unit
-
-  def name: String = LimitingLagAndDelay.name
-
-  override def parameters: Seq[(String, Long)] =
-    Seq("lag" -> lag, "max_delay" -> maxDelay, "samples" -> samples.toLong)
+object LimitingLagAndDelay
+    extends PolicyKind(
+      "limiting_lag_and_delay",
+      ParamSpec.Lag,
+      ParamSpec.positive(
+        "max_delay",
+        "the longest time from seeing a highest event time to reaching it"
+      ),
+      ParamSpec.count(
+        "samples",
+        LagAndDelayPolicy.DefaultSamples.toLong,
+        "slots of the history that measures the delay"
+      )
+    ) {
+  def apply(
+      lag: Long,
+      maxDelay: Long,
+      samples: Int = LagAndDelayPolicy.DefaultSamples
+  ): PolicySpec =
+    PolicySpec(this, Seq(lag, maxDelay, samples.toLong))
 
   override def movesWithClock: Boolean = true
 
   override def measuresIdleness: Boolean = true
 
-  def create(): WatermarkPolicy = new LagAndDelayPolicy(lag, maxDelay, samples)
-}
-
-object LimitingLagAndDelay extends PolicyFactory {
-  val DefaultSamples: Int = 16
-
-  val Lag: ParamSpec = ParamSpec.duration("lag", "how far an event may be behind the highest one")
-
-  val MaxDelay: ParamSpec =
-    ParamSpec.positive(
-      "max_delay",
-      "the longest time from seeing a highest event time to reaching it"
-    )
-
-  val Samples: ParamSpec =
-    ParamSpec.count(
-      "samples",
-      DefaultSamples.toLong,
-      "slots of the history that measures the delay"
-    )
-
-  def name: String = "limiting_lag_and_delay"
-
-  def doc: String = "stays lag behind the highest event time, and reaches it within max_delay"
-
-  def params: Seq[ParamSpec] = Seq(Lag, MaxDelay, Samples)
-
-  def read(arguments: PolicyArguments): PolicySpec =
-    LimitingLagAndDelay(arguments.long(Lag), arguments.long(MaxDelay), arguments.int(Samples))
+  def create(spec: PolicySpec): WatermarkPolicy =
+    new LagAndDelayPolicy(spec.lag, spec.values(1), Math.toIntExact(spec.values(2)))
 }
 
 /** The instance of `LimitingLagAndDelay`: the highest time and its history.
@@ -89,12 +63,12 @@ private[watermark] final class LagAndDelayPolicy(lag: Long, maxDelay: Long, samp
 
   def watermark: Long = current
 
-  def tick(now: Long): Unit = {
+  override def tick(now: Long): Unit = {
     history.tick(now)
     if (history.released) current = Math.max(current, history.value)
   }
 
-  def skip(now: Long): Unit = history.skip(now)
+  override def skip(now: Long): Unit = history.skip(now)
 
   def observe(now: Long, ts: Long): Unit = {
     tick(now)
@@ -104,14 +78,12 @@ private[watermark] final class LagAndDelayPolicy(lag: Long, maxDelay: Long, samp
     history.sample(now, top)
   }
 
-  def observe(now: Long, maxTs: Long, minTs: Long): Unit = observe(now, maxTs)
-
   override def watermarkAt(now: Long): Long =
     if (history.releasedAt(now)) Math.max(current, history.valueAt(now)) else current
 
   override def firstRowFor(target: Long): Long = Clamped.add(target, lag)
 
-  def dueAt(target: Long): Long =
+  override def dueAt(target: Long): Long =
     if (seen && current >= target) history.now
     else if (seen && top >= target) history.dueAt(target)
     else WatermarkPolicy.Never
@@ -127,7 +99,7 @@ private[watermark] final class LagAndDelayPolicy(lag: Long, maxDelay: Long, samp
   }
 
   def restore(in: DataInput): Unit = {
-    StateVersion.read(in, "lag and delay", newest = 1)
+    StateVersion.read(in, "lag and delay", known = 1)
     seen = in.readBoolean()
     top = in.readLong()
     val savedLag = in.readLong()
@@ -145,4 +117,8 @@ private[watermark] final class LagAndDelayPolicy(lag: Long, maxDelay: Long, samp
   }
 
   private def restartHistory(saved: DelayLine): Unit = if (seen) history.sample(saved.now, top)
+}
+
+private[kernel] object LagAndDelayPolicy {
+  val DefaultSamples: Int = 16
 }

@@ -15,43 +15,24 @@ import io.eventtide.kernel.time.Clamped
   *     raises the watermark ends a lull; a row at or below it does not.
   *   - '''Restart:''' skipped time does not count towards the lull; ticked time does.
   *   - '''Source:''' Jet 0.5 `limitingLagAndLull`, which lost lull time between polls.
-  *
-  * @param lag allowed disorder, zero or more
-  * @param maxLull time without an advance by data after which the clock moves the watermark; zero
-  *   or more
   */
-final case class LimitingLagAndLull(override val lag: Long, maxLull: Long) extends PolicySpec {
-  LimitingLagAndLull.Lag.check(lag)
-  LimitingLagAndLull.MaxLull.check(maxLull)
-
-  def name: String = LimitingLagAndLull.name
-
-  override def parameters: Seq[(String, Long)] = Seq("lag" -> lag, "max_lull" -> maxLull)
+object LimitingLagAndLull
+    extends PolicyKind(
+      "limiting_lag_and_lull",
+      ParamSpec.Lag,
+      ParamSpec.duration(
+        "max_lull",
+        "after this long without an advance by data, the clock advances it"
+      )
+    ) {
+  def apply(lag: Long, maxLull: Long): PolicySpec = PolicySpec(this, Seq(lag, maxLull))
 
   override def movesWithClock: Boolean = true
 
   override def measuresIdleness: Boolean = true
 
-  def create(): WatermarkPolicy = new LagAndLullPolicy(lag, maxLull)
-}
-
-object LimitingLagAndLull extends PolicyFactory {
-  val Lag: ParamSpec = ParamSpec.duration("lag", "how far an event may be behind the highest one")
-
-  val MaxLull: ParamSpec =
-    ParamSpec.duration(
-      "max_lull",
-      "after this long without an advance by data, the clock advances it"
-    )
-
-  def name: String = "limiting_lag_and_lull"
-
-  def doc: String = "stays lag behind the highest event time; in a lull, moves on with the clock"
-
-  def params: Seq[ParamSpec] = Seq(Lag, MaxLull)
-
-  def read(arguments: PolicyArguments): PolicySpec =
-    LimitingLagAndLull(arguments.long(Lag), arguments.long(MaxLull))
+  def create(spec: PolicySpec): WatermarkPolicy =
+    new LagAndLullPolicy(spec.lag, maxLull = spec.values(1))
 }
 
 /** The instance of `LimitingLagAndLull`: the watermark set by data, and its clock value.
@@ -70,9 +51,9 @@ private[watermark] final class LagAndLullPolicy(lag: Long, maxLull: Long) extend
 
   def watermark: Long = current
 
-  def tick(now: Long): Unit = if (clock.tick(now) && seen) current = at(clock.now, maxLull)
+  override def tick(now: Long): Unit = if (clock.tick(now) && seen) current = at(clock.now, maxLull)
 
-  def skip(now: Long): Unit = since = Clamped.add(since, clock.skip(now))
+  override def skip(now: Long): Unit = since = Clamped.add(since, clock.skip(now))
 
   def observe(now: Long, ts: Long): Unit = {
     tick(now)
@@ -80,13 +61,11 @@ private[watermark] final class LagAndLullPolicy(lag: Long, maxLull: Long) extend
     if (!seen || candidate > current) advance(candidate)
   }
 
-  def observe(now: Long, maxTs: Long, minTs: Long): Unit = observe(now, maxTs)
-
   override def watermarkAt(now: Long): Long = if (clock.moves(now)) at(now, maxLull) else current
 
   override def firstRowFor(target: Long): Long = Clamped.add(target, lag)
 
-  def dueAt(target: Long): Long =
+  override def dueAt(target: Long): Long =
     if (!seen) WatermarkPolicy.Never
     else if (current >= target) clock.now
     else {
@@ -105,7 +84,7 @@ private[watermark] final class LagAndLullPolicy(lag: Long, maxLull: Long) extend
   }
 
   def restore(in: DataInput): Unit = {
-    StateVersion.read(in, "lag and lull", newest = 1)
+    StateVersion.read(in, "lag and lull", known = 1)
     seen = in.readBoolean()
     byData = in.readLong()
     since = in.readLong()

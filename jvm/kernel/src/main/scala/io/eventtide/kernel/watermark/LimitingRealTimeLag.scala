@@ -15,33 +15,18 @@ import io.eventtide.kernel.time.Clamped
   *   - '''Restart:''' skipped time does not move the watermark; the first tick after it does, by
   *     the whole distance.
   *   - '''Source:''' Jet 4.3 `limitingRealTimeLag`.
-  *
-  * @param lag distance to the clock, zero or more
   */
-final case class LimitingRealTimeLag(override val lag: Long) extends PolicySpec {
-  LimitingRealTimeLag.Lag.check(lag)
-
-  def name: String = LimitingRealTimeLag.name
-
-  override def parameters: Seq[(String, Long)] = Seq("lag" -> lag)
+object LimitingRealTimeLag
+    extends PolicyKind(
+      "limiting_real_time_lag",
+      ParamSpec.duration("lag", "how far the watermark is behind the clock")
+    ) {
+  def apply(lag: Long): PolicySpec = PolicySpec(this, Seq(lag))
 
   override def movesWithClock: Boolean = true
 
-  override def forClockAhead(by: Long): PolicySpec = LimitingRealTimeLag(Clamped.add(lag, by))
-
-  def create(): WatermarkPolicy = new RealTimeLagPolicy(lag)
-}
-
-object LimitingRealTimeLag extends PolicyFactory {
-  val Lag: ParamSpec = ParamSpec.duration("lag", "how far the watermark is behind the clock")
-
-  def name: String = "limiting_real_time_lag"
-
-  def doc: String = "stays lag behind the clock, whatever the rows say"
-
-  def params: Seq[ParamSpec] = Seq(Lag)
-
-  def read(arguments: PolicyArguments): PolicySpec = LimitingRealTimeLag(arguments.long(Lag))
+  def create(spec: PolicySpec): WatermarkPolicy =
+    new RealTimeLagPolicy(Clamped.add(spec.lag, spec.ahead))
 }
 
 /** The instance of policies that follow the clock: only clock time that counts moves it.
@@ -57,13 +42,11 @@ private[watermark] final class RealTimeLagPolicy(lag: Long) extends WatermarkPol
 
   def watermark: Long = Math.max(floor, Clamped.subtract(clock.counting, lag))
 
-  def tick(now: Long): Unit = { val _ = clock.tick(now) }
+  override def tick(now: Long): Unit = { val _ = clock.tick(now) }
 
-  def skip(now: Long): Unit = { val _ = clock.skip(now) }
+  override def skip(now: Long): Unit = { val _ = clock.skip(now) }
 
   def observe(now: Long, ts: Long): Unit = tick(now)
-
-  def observe(now: Long, maxTs: Long, minTs: Long): Unit = tick(now)
 
   override def knownAt(now: Long): Boolean = known || clock.moves(now)
 
@@ -72,7 +55,7 @@ private[watermark] final class RealTimeLagPolicy(lag: Long) extends WatermarkPol
 
   override def firstRowFor(target: Long): Long = Long.MaxValue // rows do not move it
 
-  def dueAt(target: Long): Long =
+  override def dueAt(target: Long): Long =
     if (known && watermark >= target) clock.now
     else if (clock.started) afterNow(firstAt(target))
     else firstAt(target)
@@ -85,7 +68,7 @@ private[watermark] final class RealTimeLagPolicy(lag: Long) extends WatermarkPol
   }
 
   def restore(in: DataInput): Unit = {
-    StateVersion.read(in, "real-time lag", newest = 1)
+    StateVersion.read(in, "real-time lag", known = 1)
     val savedLag = in.readLong()
     val savedFloor = in.readLong()
     clock.restore(in)

@@ -11,47 +11,21 @@ import io.eventtide.kernel.time.Clamped
   *   - '''Restart:''' skipped time does not move the watermark; the first tick after it does, by
   *     the whole distance.
   *   - '''Source:''' Jet 0.5 `limitingTimestampAndWallClockLag`.
-  *
-  * @param timestampLag allowed disorder, zero or more
-  * @param wallClockLag largest distance behind the clock, zero or more
   */
-final case class LimitingTimestampAndWallClockLag(timestampLag: Long, wallClockLag: Long)
-    extends PolicySpec {
-  LimitingTimestampAndWallClockLag.TimestampLag.check(timestampLag)
-  LimitingTimestampAndWallClockLag.WallClockLag.check(wallClockLag)
-
-  def name: String = LimitingTimestampAndWallClockLag.name
-
-  override def parameters: Seq[(String, Long)] =
-    Seq("timestamp_lag" -> timestampLag, "wall_clock_lag" -> wallClockLag)
-
-  override def lag: Long = timestampLag
+object LimitingTimestampAndWallClockLag
+    extends PolicyKind(
+      "limiting_timestamp_and_wall_clock_lag",
+      ParamSpec.duration("timestamp_lag", "how far an event may be behind the highest one"),
+      ParamSpec.duration("wall_clock_lag", "how far the watermark may be behind the clock")
+    ) {
+  def apply(timestampLag: Long, wallClockLag: Long): PolicySpec =
+    PolicySpec(this, Seq(timestampLag, wallClockLag))
 
   override def movesWithClock: Boolean = true
 
-  override def forClockAhead(by: Long): PolicySpec =
-    copy(wallClockLag = Clamped.add(wallClockLag, by))
-
-  def create(): WatermarkPolicy = new MaxOfPolicy(
-    Array(new FixedLagPolicy(timestampLag), new RealTimeLagPolicy(wallClockLag))
-  )
-}
-
-object LimitingTimestampAndWallClockLag extends PolicyFactory {
-  val TimestampLag: ParamSpec =
-    ParamSpec.duration("timestamp_lag", "how far an event may be behind the highest one")
-
-  val WallClockLag: ParamSpec =
-    ParamSpec.duration("wall_clock_lag", "how far the watermark may be behind the clock")
-
-  def name: String = "limiting_timestamp_and_wall_clock_lag"
-
-  def doc: String = "behind the highest event time by one lag, behind the clock by another at most"
-
-  def params: Seq[ParamSpec] = Seq(TimestampLag, WallClockLag)
-
-  def read(arguments: PolicyArguments): PolicySpec = LimitingTimestampAndWallClockLag(
-    arguments.long(TimestampLag),
-    arguments.long(WallClockLag)
-  )
+  def create(spec: PolicySpec): WatermarkPolicy = {
+    val wallClockLag = spec.values(1)
+    val byClock = new RealTimeLagPolicy(Clamped.add(wallClockLag, spec.ahead))
+    new CombinedPolicy(Array(new FixedLagPolicy(spec.lag), byClock), highest = true)
+  }
 }

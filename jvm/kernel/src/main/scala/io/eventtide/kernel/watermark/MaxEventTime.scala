@@ -10,18 +10,8 @@ package io.eventtide.kernel.watermark
   *   - '''Restart:''' continues from the saved watermark.
   *   - '''Source:''' VoltSP's `WatermarkStrategy.MAX_EVENT_TIME`.
   */
-final case class MaxEventTime() extends PolicySpec {
-  def name: String = MaxEventTime.name
+object MaxEventTime extends PolicyKind("max_event_time") {
+  def apply(): PolicySpec = PolicySpec(this)
 
-  def create(): WatermarkPolicy = new BatchMinMaxPolicy(highest = true)
-}
-
-object MaxEventTime extends PolicyFactory {
-  def name: String = "max_event_time"
-
-  def doc: String = "follows the highest event time of each batch"
-
-  def params: Seq[ParamSpec] = Nil
-
-  def read(arguments: PolicyArguments): PolicySpec = MaxEventTime()
+  def create(spec: PolicySpec): WatermarkPolicy = new BatchMinMaxPolicy(highest = true)
 }

@@ -9,20 +9,10 @@ package io.eventtide.kernel.watermark
   *   - '''Restart:''' continues from the saved watermark.
   *   - '''Source:''' VoltSP's `WatermarkStrategy.MIN_EVENT_TIME`.
   */
-final case class MinEventTime() extends PolicySpec {
-  def name: String = MinEventTime.name
+object MinEventTime extends PolicyKind("min_event_time") {
+  def apply(): PolicySpec = PolicySpec(this)
 
   override def usesLowest: Boolean = true
 
-  def create(): WatermarkPolicy = new BatchMinMaxPolicy(highest = false)
-}
-
-object MinEventTime extends PolicyFactory {
-  def name: String = "min_event_time"
-
-  def doc: String = "follows the lowest event time of each batch"
-
-  def params: Seq[ParamSpec] = Nil
-
-  def read(arguments: PolicyArguments): PolicySpec = MinEventTime()
+  def create(spec: PolicySpec): WatermarkPolicy = new BatchMinMaxPolicy(highest = false)
 }

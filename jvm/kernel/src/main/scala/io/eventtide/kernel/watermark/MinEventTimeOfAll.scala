@@ -10,22 +10,12 @@ package io.eventtide.kernel.watermark
   *   - '''Restart:''' continues from the saved watermark.
   *   - '''Source:''' VoltSP's `MIN_EVENT_TIME`, in one reading of its documentation.
   */
-final case class MinEventTimeOfAll() extends PolicySpec {
-  def name: String = MinEventTimeOfAll.name
+object MinEventTimeOfAll extends PolicyKind("min_event_time_of_all") {
+  def apply(): PolicySpec = PolicySpec(this)
 
   override def usesLowest: Boolean = true
 
   override def usesLate: Boolean = true
 
-  def create(): WatermarkPolicy = new BatchMinMaxPolicy(highest = false)
-}
-
-object MinEventTimeOfAll extends PolicyFactory {
-  def name: String = "min_event_time_of_all"
-
-  def doc: String = "follows the lowest event time of each batch, that of late rows included"
-
-  def params: Seq[ParamSpec] = Nil
-
-  def read(arguments: PolicyArguments): PolicySpec = MinEventTimeOfAll()
+  def create(spec: PolicySpec): WatermarkPolicy = new BatchMinMaxPolicy(highest = false)
 }

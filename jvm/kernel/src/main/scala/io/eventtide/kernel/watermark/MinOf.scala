@@ -7,66 +7,12 @@ package io.eventtide.kernel.watermark
   *   - '''Edges:''' unknown while any child policy is unknown.
   *   - '''Restart:''' as the child policies.
   *   - '''Source:''' Eventtide.
-  *
-  * @param children child policies, one or more
   */
-final case class MinOf(override val children: Seq[PolicySpec]) extends PolicySpec {
-  CombinedPolicy.check(MinOf.name, children)
-
-  def name: String = MinOf.name
-
-  override def forClockAhead(by: Long): PolicySpec = MinOf(children.map(_.forClockAhead(by)))
-
-  def create(): WatermarkPolicy = new MinOfPolicy(CombinedPolicy.create(children))
-}
-
-object MinOf extends PolicyFactory {
-  def name: String = "min_of"
-
-  def doc: String = "the lowest of several policies, unknown while one is unknown"
-
-  def params: Seq[ParamSpec] = Nil
+object MinOf extends PolicyKind("min_of") {
+  def apply(children: Seq[PolicySpec]): PolicySpec = PolicySpec(this, children = children)
 
   override def takesChildren: Boolean = true
 
-  def read(arguments: PolicyArguments): PolicySpec = MinOf(arguments.children)
-}
-
-/** The instance of `MinOf`. */
-private[watermark] final class MinOfPolicy(inside: Array[WatermarkPolicy])
-    extends CombinedPolicy(inside) {
-
-  def known: Boolean = {
-    var i = 0
-    while (i < inside.length && inside(i).known) i += 1
-    i == inside.length
-  }
-
-  def watermark: Long = {
-    var lowest = inside(0).watermark
-    var i = 1
-    while (i < inside.length) { lowest = Math.min(lowest, inside(i).watermark); i += 1 }
-    lowest
-  }
-
-  override def knownAt(now: Long): Boolean = {
-    var i = 0
-    while (i < inside.length && inside(i).knownAt(now)) i += 1
-    i == inside.length
-  }
-
-  override def watermarkAt(now: Long): Long = {
-    var lowest = inside(0).watermarkAt(now)
-    var i = 1
-    while (i < inside.length) { lowest = Math.min(lowest, inside(i).watermarkAt(now)); i += 1 }
-    lowest
-  }
-
-  /** The latest due time of the child policies. */
-  def dueAt(target: Long): Long = {
-    var last = Long.MinValue
-    var i = 0
-    while (i < inside.length) { last = Math.max(last, inside(i).dueAt(target)); i += 1 }
-    last
-  }
+  def create(spec: PolicySpec): WatermarkPolicy =
+    CombinedPolicy(spec.children, highest = false)
 }

@@ -3,17 +3,15 @@ package io.eventtide.kernel.watermark
 import io.eventtide.kernel.InvalidArgument
 
 /** The kind of a parameter: a duration is text in options, a count is a plain number. */
-sealed abstract class ParamKind(val name: String)
+sealed trait ParamKind
 
 object ParamKind {
-  case object Duration extends ParamKind("duration")
-  case object Count extends ParamKind("count")
+  case object Duration extends ParamKind
+  case object Count extends ParamKind
 }
 
-/** One parameter of a policy or throttle, as data.
+/** One parameter of a policy or throttle, as data: the only definition of its bounds.
   *
-  *   - '''Guarantee:''' the constructor that takes the parameter validates it with `check`, so the
-  *     bounds are defined only here. Codecs and documentation tables read them.
   *   - '''Units:''' a duration is in the unit of the times; a count has no unit.
   *   - '''Edges:''' without a default the parameter is required.
   *
@@ -40,6 +38,9 @@ final case class ParamSpec(
 }
 
 object ParamSpec {
+
+  /** The allowed disorder of most policies. */
+  val Lag: ParamSpec = duration("lag", "how far an event may be behind the highest one")
 
   /** A duration that may be zero. */
   def duration(name: String, doc: String): ParamSpec = ParamSpec(name, ParamKind.Duration, 0, doc)

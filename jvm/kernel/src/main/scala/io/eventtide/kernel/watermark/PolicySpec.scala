@@ -1,58 +1,94 @@
 package io.eventtide.kernel.watermark
 
-/** A policy as a value: its name, its parameters, and a factory for instances.
+import io.eventtide.kernel.InvalidArgument
+import io.eventtide.kernel.time.Clamped
+
+/** A kind of policy: its parameters, and how to make an instance.
   *
-  *   - '''Guarantee:''' immutable, validated on construction, with structural equality.
-  *   - '''Units:''' parameters are in the unit of the times that instances receive.
-  *   - '''Edges:''' `create` is called once per substream; instances share nothing.
-  *   - '''Restart:''' saved state is compatible while `structure` is the same; parameters may
-  *     change.
-  *   - '''Source:''' Jet uses a supplier; unlike it, this type has a readable `toString`.
+  *   - '''Edges:''' the first parameter is the allowed disorder: how far an event may be behind the
+  *     highest one.
   */
-trait PolicySpec extends Serializable {
+abstract class PolicyKind(name: String, params: ParamSpec*) extends RuleKind(name, params: _*) {
 
-  /** The name in the registry `Policies`. */
-  def name: String
-
-  /** The names and values of the parameters, in the documented order. */
-  def parameters: Seq[(String, Long)] = Nil
-
-  /** The child policies, if it combines other policies. */
-  def children: Seq[PolicySpec] = Nil
-
-  /** The allowed disorder: how far an event may be behind the highest one. */
-  def lag: Long = children.map(_.lag).maxOption.getOrElse(0)
+  /** Whether it combines child policies: then at least one is required, else none is allowed. */
+  def takesChildren: Boolean = false
 
   /** Whether the watermark can move without rows. */
-  def movesWithClock: Boolean = children.exists(_.movesWithClock)
+  def movesWithClock: Boolean = false
 
   /** Whether it measures the time since the last rows, which is meaningless while rows wait to be
     * read.
     */
-  def measuresIdleness: Boolean = children.exists(_.measuresIdleness)
+  def measuresIdleness: Boolean = false
 
   /** Whether the lowest time of a batch affects the watermark. */
-  def usesLowest: Boolean = children.exists(_.usesLowest)
+  def usesLowest: Boolean = false
 
   /** Whether late rows count towards the lowest time. */
-  def usesLate: Boolean = children.exists(_.usesLate)
+  def usesLate: Boolean = false
 
   /** Whether it requires substreams that are declared before their first row. */
-  def needsDeclaredSubstreams: Boolean = children.exists(_.needsDeclaredSubstreams)
+  def needsDeclaredSubstreams: Boolean = false
+
+  /** Makes an instance; called once per substream. */
+  private[watermark] def create(spec: PolicySpec): WatermarkPolicy
+}
+
+/** A policy as a value: its kind, the values of its parameters and its child policies.
+  *
+  *   - '''Guarantee:''' immutable, validated on construction, with structural equality.
+  *   - '''Units:''' parameters are in the unit of the times that instances receive.
+  *   - '''Edges:''' instances share nothing.
+  *   - '''Restart:''' saved state is compatible while `structure` is the same; parameters may
+  *     change.
+  *   - '''Source:''' Jet uses a supplier; unlike it, this type has a readable `toString`.
+  *
+  * @param values values of `kind.params`, in their order
+  * @param ahead distance of the clock ahead of the rows' time
+  */
+final case class PolicySpec(
+    kind: PolicyKind,
+    values: Seq[Long] = Nil,
+    children: Seq[PolicySpec] = Nil,
+    ahead: Long = 0
+) {
+  kind.check(values)
+  if (children.nonEmpty != kind.takesChildren) {
+    val allowed = if (kind.takesChildren) "one or more" else "absent"
+    throw new InvalidArgument(s"policies inside $name", children.size, allowed)
+  }
+  create(): Unit // rejects values that do not go together
+
+  /** The name in the registry `Policies`. */
+  def name: String = kind.name
+
+  /** The allowed disorder: how far an event may be behind the highest one. */
+  def lag: Long = (values.headOption ++ children.map(_.lag)).maxOption.getOrElse(0)
+
+  def movesWithClock: Boolean = has(_.movesWithClock)
+
+  def measuresIdleness: Boolean = has(_.measuresIdleness)
+
+  def usesLowest: Boolean = has(_.usesLowest)
+
+  def usesLate: Boolean = has(_.usesLate)
+
+  def needsDeclaredSubstreams: Boolean = has(_.needsDeclaredSubstreams)
 
   /** The same policy for a clock that is `by` ahead of the rows' time. Lags behind the clock grow
     * by `by`; durations do not change.
     */
-  def forClockAhead(by: Long): PolicySpec = this
+  def forClockAhead(by: Long): PolicySpec =
+    copy(ahead = Clamped.add(ahead, by), children = children.map(_.forClockAhead(by)))
 
-  def create(): WatermarkPolicy
+  def create(): WatermarkPolicy = kind.create(this)
 
   /** The kinds and their nesting, without parameters; saved state must match it. */
-  final def structure: String =
+  def structure: String =
     if (children.isEmpty) name else children.map(_.structure).mkString(s"$name(", ", ", ")")
 
-  final override def toString: String = {
-    val values = parameters.map { case (parameter, value) => s"$parameter=$value" }
-    (values ++ children.map(_.toString)).mkString(s"$name(", ", ", ")")
-  }
+  override def toString: String = kind.text(values, children)
+
+  private def has(property: PolicyKind => Boolean): Boolean =
+    property(kind) || children.exists(_.has(property))
 }

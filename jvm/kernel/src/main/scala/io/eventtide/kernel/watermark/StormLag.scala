@@ -9,30 +9,15 @@ package io.eventtide.kernel.watermark
   *     stream without rows cannot hold the others back.
   *   - '''Restart:''' as `WithFixedLag`.
   *   - '''Source:''' Storm's `WaterMarkEventGenerator`; its timer is `EmitEvery`.
-  *
-  * @param lag allowed disorder, zero or more
   */
-final case class StormLag(override val lag: Long) extends PolicySpec {
-  StormLag.Lag.check(lag)
-
-  def name: String = StormLag.name
-
-  override def parameters: Seq[(String, Long)] = Seq("lag" -> lag)
+object StormLag
+    extends PolicyKind(
+      "storm",
+      ParamSpec.duration("lag", "how far an event may be behind the highest of its stream")
+    ) {
+  def apply(lag: Long): PolicySpec = PolicySpec(this, Seq(lag))
 
   override def needsDeclaredSubstreams: Boolean = true
 
-  def create(): WatermarkPolicy = new FixedLagPolicy(lag)
-}
-
-object StormLag extends PolicyFactory {
-  val Lag: ParamSpec =
-    ParamSpec.duration("lag", "how far an event may be behind the highest of its stream")
-
-  def name: String = "storm"
-
-  def doc: String = "the lowest of the highest times of the declared streams, minus lag"
-
-  def params: Seq[ParamSpec] = Seq(Lag)
-
-  def read(arguments: PolicyArguments): PolicySpec = StormLag(arguments.long(Lag))
+  def create(spec: PolicySpec): WatermarkPolicy = new FixedLagPolicy(spec.lag)
 }

@@ -127,21 +127,16 @@ private[watermark] final class Substream(
     if (currentBacklog == Backlog.Pending) Long.MaxValue
     else Clamped.add(Clamped.add(inactiveFrom, skipped), timeout)
 
-  /** Applies one row; the watermark rises to the policy's, but not above `cap`. */
-  def observe(now: Long, ts: Long, cap: Long): Unit = {
-    policy.observe(now, ts)
-    recordRows(now, ts, 1)
-    followPolicy(cap)
-  }
-
-  /** Applies deferred rows: their highest time, their number and the clock at the last one. */
-  def observeDeferred(now: Long, top: Long, rows: Long): Unit = {
+  /** Applies single rows: their highest time, their number and the clock at the last one. The
+    * watermark rises to the policy's, but not above `top`.
+    */
+  def observe(now: Long, top: Long, rows: Long): Unit = {
     policy.observe(now, top)
     recordRows(now, top, rows)
     followPolicy(top)
   }
 
-  /** Applies the rows of a batch. */
+  /** Applies the rows of a batch; the watermark rises to the policy's, but not above `cap`. */
   def observe(now: Long, rows: SubstreamRows, cap: Long): Unit = {
     policy.observe(now, rows.maxTs, rows.minTs)
     recordRows(now, rows.maxTs, rows.count)
@@ -173,13 +168,6 @@ private[watermark] final class Substream(
     markPolicyCalled()
     policy.skip(to)
     skipped = Clamped.add(skipped, Math.max(0, Clamped.subtract(to, Math.max(from, inactiveFrom))))
-  }
-
-  /** Raises the watermark to a value that was reached elsewhere. */
-  def raise(to: Long): Unit = {
-    current = Math.max(current, to)
-    hasWatermark = true
-    touch()
   }
 
   /** After a restore: applies to the watermark the ticks since the record was saved. */

@@ -27,7 +27,7 @@ object WatermarkStatus {
 }
 
 /** Whether a substream is active or idle, and the reason. */
-sealed abstract class Activity(val name: String, val reason: String) {
+sealed abstract class Activity(val name: String) {
   override def toString: String = name
 
   /** Whether the substream is left out of the minimum, so that it does not hold the watermark back.
@@ -39,29 +39,33 @@ sealed abstract class Activity(val name: String, val reason: String) {
 }
 
 object Activity {
-  case object Active extends Activity("active", "rows arrive")
 
-  case object Expected extends Activity("expected", "declared, no row yet: holds the others back")
+  /** Rows arrive. */
+  case object Active extends Activity("active")
 
-  case object Backlogged extends Activity("active", "its source has rows of it that were not read")
+  /** Declared and without a row: holds the others back. */
+  case object Expected extends Activity("expected")
 
-  case object TimedOut extends Activity("idle", "no row for the idle timeout: left out")
+  /** Its source has rows of it that were not read. */
+  case object Backlogged extends Activity("active")
 
-  case object CaughtUp
-      extends Activity("idle", "no row for the idle timeout, and its source has none: left out")
+  /** Without a row for the idle timeout. */
+  case object TimedOut extends Activity("idle")
 
-  case object NeverSeen
-      extends Activity("idle", "declared, no row within the idle timeout: left out")
+  /** Without a row for the idle timeout, and its source has none. */
+  case object CaughtUp extends Activity("idle")
+
+  /** Declared, and without a row within the idle timeout. */
+  case object NeverSeen extends Activity("idle")
 }
 
 /** The state of one substream for users.
   *
-  *   - '''Units:''' `top` and `watermark` are event times; `lastRow` and `since` are clock values.
+  *   - '''Units:''' `top` and `watermark` are event times; `since` is a clock value.
   *   - '''Edges:''' None stands for "not yet"; no number does.
   *
   * @param top highest event time
   * @param watermark substream watermark, after the cap
-  * @param lastRow clock value at its last row
   * @param rows total number of rows
   * @param since start of the activity: the declaration, the last row, or the idle deadline
   * @param backlog unread rows, as its source reports
@@ -70,7 +74,6 @@ final case class SubstreamReport(
     name: String,
     top: Option[Long],
     watermark: Option[Long],
-    lastRow: Option[Long],
     rows: Long,
     activity: Activity,
     since: Long,
@@ -84,7 +87,6 @@ private[watermark] object SubstreamReport {
       substream.name,
       Option.when(seen)(substream.top),
       Option.when(substream.known)(substream.watermark),
-      Option.when(seen)(substream.inactiveSince),
       substream.rows,
       activity(substream, seen),
       if (substream.idle) substream.idleAt(timeout.getOrElse(0)) else substream.inactiveSince,

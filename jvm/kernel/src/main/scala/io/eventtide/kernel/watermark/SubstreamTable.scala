@@ -60,15 +60,7 @@ private[watermark] final class SubstreamTable(
 
   def remove(index: Int): Unit = {
     val gone = apply(index)
-    if (gone.known) { val _ = highestRemoved.raise(gone.watermark) }
-    used -= 1
-    System.arraycopy(members, index + 1, members, index, used - index)
-    deferred.remove(index, used + 1)
-    members(used) = null // for the garbage collector
-    indexes.remove(gone.name)
-    for (i <- index until used) indexes(members(i).name) = i
-    gone.markSaved()
-    removed += gone.name
+    removeAll(_ eq gone)
   }
 
   /** Removes all matching substreams in one pass; the others keep their order. */
@@ -152,7 +144,7 @@ private[watermark] final class SubstreamTable(
   }
 
   private def applyDeferred(index: Int, substream: Substream): Unit = {
-    substream.observeDeferred(deferred.last(index), deferred.top(index), deferred.count(index))
+    substream.observe(deferred.last(index), deferred.top(index), deferred.count(index))
     deferred.clear(index)
   }
 

@@ -4,13 +4,7 @@ import java.io.DataInput
 import java.io.DataOutput
 
 import io.eventtide.kernel.time.{Clamped, Frame}
-import io.eventtide.kernel.{
-  IncompatibleState,
-  InvalidArgument,
-  SavedText,
-  StateVersion,
-  UnknownStateVersion
-}
+import io.eventtide.kernel.{IncompatibleState, InvalidArgument, SavedText, StateVersion}
 
 /** Combines the substreams' watermarks: each substream has a policy instance, and the lowest active
   * watermark counts.
@@ -48,7 +42,7 @@ final class Substreams(
   ttl.filter(most => idleTimeout.forall(_ > most)).foreach { most =>
     val least =
       idleTimeout.fold("given beside an idle timeout")(at => s"at least the idle timeout $at")
-    throw new InvalidArgument(Substreams.Ttl.name, most, least)
+    throw new InvalidArgument(Substreams.Ttl, most, least)
   }
 
   private val movesWithClock = spec.movesWithClock
@@ -158,15 +152,6 @@ final class Substreams(
     */
   def raise(floor: Long, now: Long): Unit = emitter.raise(floor, now)
 
-  /** Raises a substream's watermark to one from elsewhere; once all have one, the lowest is
-    * emitted.
-    */
-  def adopt(index: Int, watermark: Long): Unit = {
-    table(index).raise(watermark)
-    if (table.iterator.forall(_.known)) emitter.raise(table.iterator.map(_.watermark).min, clock)
-    emitter.invalidate()
-  }
-
   def status: WatermarkStatus =
     if (table.iterator.forall(_.idle)) WatermarkStatus.Idle
     else if (emitter.emitted.isDefined) WatermarkStatus.Value
@@ -267,14 +252,14 @@ final class Substreams(
     val substream = table(index)
     if (substream.idle) observeAndApplyClock(now, substream, ts)
     else {
-      substream.observe(now, ts, ts)
+      substream.observe(now, ts, rows = 1)
       emitter.released(index, substream) && offer()
     }
   }
 
   private def observeAndApplyClock(now: Long, substream: Substream, ts: Long): Boolean = {
     advanceByRows(now)
-    substream.observe(clock, ts, ts)
+    substream.observe(clock, ts, rows = 1)
     substream.idle = false
     applyClock(ts)
   }
@@ -361,9 +346,7 @@ final class Substreams(
   }
 
   private def read(in: DataInput, since: SharedSteps): Unit = {
-    val version = StateVersion.read(in, "substreams", Substreams.Version)
-    if (version < Substreams.Version)
-      throw new UnknownStateVersion("substreams", version, Substreams.Version)
+    StateVersion.read(in, "substreams", Substreams.Version)
     val saved = SavedText.read(in)
     if (saved != spec.structure) throw new IncompatibleState("substreams", saved, spec.structure)
     val hasSameThrottles = SavedText.read(in) == throttleNames
@@ -378,11 +361,9 @@ final class Substreams(
 object Substreams {
   private val Version = 3
 
-  /** The option of the same name, for codecs and documentation tables. */
-  val IdleTimeout: ParamSpec =
+  private val IdleTimeout =
     ParamSpec.positive("idle_timeout", "after this long without a row a substream is left out")
 
-  /** The option of the same name. */
-  val Ttl: ParamSpec =
-    ParamSpec.positive("substream_ttl", "after this long without a row a substream is forgotten")
+  /** The name of the option. */
+  val Ttl: String = "substream_ttl"
 }

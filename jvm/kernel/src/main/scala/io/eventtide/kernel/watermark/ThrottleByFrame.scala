@@ -10,37 +10,20 @@ import io.eventtide.kernel.time.Frame
   *   - '''Units:''' the frame is in the unit of event time.
   *   - '''Edges:''' see `FrameThrottle`.
   *   - '''Source:''' Jet's `throttleByFrame`, which could go back.
-  *
-  * @param size length of a frame, more than zero
-  * @param offset start of a frame, from 0 to `size - 1`
   */
-final case class ThrottleByFrame(size: Long, offset: Long = 0) extends ThrottleSpec {
-  ThrottleByFrame.Size.check(size)
-  ThrottleByFrame.Offset.check(offset)
-  if (offset >= size)
-    throw new InvalidArgument(ThrottleByFrame.Offset.name, offset, s"below the size $size")
+object ThrottleByFrame
+    extends ThrottleKind(
+      "throttle_by_frame",
+      ParamSpec.positive("size", "the length of a frame"),
+      ParamSpec.duration("offset", "where a frame starts, below the size").copy(default = Some(0))
+    ) {
+  def apply(size: Long, offset: Long = 0): ThrottleSpec = ThrottleSpec(this, Seq(size, offset))
 
-  def name: String = ThrottleByFrame.name
-
-  def parameters: Seq[(String, Long)] = Seq("size" -> size, "offset" -> offset)
-
-  def create(): Throttle = new FrameThrottle(Frame(size, offset))
-}
-
-object ThrottleByFrame extends ThrottleFactory {
-  val Size: ParamSpec = ParamSpec.positive("size", "the length of a frame")
-
-  val Offset: ParamSpec =
-    ParamSpec.duration("offset", "where a frame starts, below the size").copy(default = Some(0))
-
-  def name: String = "throttle_by_frame"
-
-  def doc: String = "emits a watermark only when it enters a new frame"
-
-  def params: Seq[ParamSpec] = Seq(Size, Offset)
-
-  def read(arguments: ParamValues): ThrottleSpec =
-    ThrottleByFrame(arguments.long(Size), arguments.long(Offset))
+  def create(spec: ThrottleSpec): Throttle = {
+    val (size, offset) = (spec.values(0), spec.values(1))
+    if (offset >= size) throw new InvalidArgument("offset", offset, s"below the size $size")
+    new FrameThrottle(Frame(size, offset))
+  }
 }
 
 /** Emits the frame boundary at or below the ideal watermark.

@@ -9,29 +9,15 @@ import io.eventtide.kernel.time.Clamped
   *   - '''Edges:''' see `MinStepThrottle`.
   *   - '''Source:''' Jet's `throttleByMinStep`; its documentation has "more than", its code "at
   *     least".
-  *
-  * @param step smallest advance that is emitted, more than zero
   */
-final case class ThrottleByMinStep(step: Long) extends ThrottleSpec {
-  ThrottleByMinStep.Step.check(step)
+object ThrottleByMinStep
+    extends ThrottleKind(
+      "throttle_by_min_step",
+      ParamSpec.positive("step", "the smallest advance that is emitted")
+    ) {
+  def apply(step: Long): ThrottleSpec = ThrottleSpec(this, Seq(step))
 
-  def name: String = ThrottleByMinStep.name
-
-  def parameters: Seq[(String, Long)] = Seq("step" -> step)
-
-  def create(): Throttle = new MinStepThrottle(step)
-}
-
-object ThrottleByMinStep extends ThrottleFactory {
-  val Step: ParamSpec = ParamSpec.positive("step", "the smallest advance that is emitted")
-
-  def name: String = "throttle_by_min_step"
-
-  def doc: String = "emits a watermark only when it is at least step above the last one"
-
-  def params: Seq[ParamSpec] = Seq(Step)
-
-  def read(arguments: ParamValues): ThrottleSpec = ThrottleByMinStep(arguments.long(Step))
+  def create(spec: ThrottleSpec): Throttle = new MinStepThrottle(spec.values.head)
 }
 
 /** Emits the ideal watermark when it is at least one step above the last one.

@@ -47,7 +47,7 @@ private[watermark] final class ThrottleChain(parts: Array[Throttle]) extends Thr
   }
 
   def restore(in: DataInput): Unit = {
-    StateVersion.read(in, "throttle chain", newest = 1)
+    StateVersion.read(in, "throttle chain", known = 1)
     parts.foreach(_.restore(in))
   }
 

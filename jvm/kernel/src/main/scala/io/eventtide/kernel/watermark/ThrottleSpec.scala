@@ -1,37 +1,45 @@
 package io.eventtide.kernel.watermark
 
 import io.eventtide.kernel.InvalidArgument
+import io.eventtide.kernel.time.Clamped
 
-/** A throttle as a value: its name, its parameters, and a factory for instances.
+/** A kind of throttle: its parameters, and how to make an instance. */
+abstract class ThrottleKind(name: String, params: ParamSpec*) extends RuleKind(name, params: _*) {
+
+  /** Whether it emits at clock instants. */
+  def timed: Boolean = false
+
+  private[watermark] def create(spec: ThrottleSpec): Throttle
+}
+
+/** A throttle as a value: its kind and the values of its parameters.
   *
-  *   - '''Guarantee:''' immutable, validated on construction.
+  *   - '''Guarantee:''' immutable, validated on construction, with structural equality.
   *   - '''Units:''' parameters are in the unit of the times that the instance receives.
   *   - '''Edges:''' several throttles apply in order, each to the output of the previous one. A
   *     timer comes first at any position, so that the ideal itself waits for it.
   *   - '''Restart:''' saved state is compatible while the names are the same; parameters may
   *     change. Under other names, `Substreams` continues from the emitted watermark.
   *   - '''Source:''' as `PolicySpec`.
+  *
+  * @param values values of `kind.params`, in their order
+  * @param ahead distance of the clock ahead of the time that users see
   */
-trait ThrottleSpec extends Serializable {
+final case class ThrottleSpec(kind: ThrottleKind, values: Seq[Long], ahead: Long = 0) {
+  kind.check(values)
+  create(): Unit // rejects values that do not go together
 
   /** The name in the registry `Throttles`. */
-  def name: String
+  def name: String = kind.name
 
-  /** The names and values of the parameters, in the documented order. */
-  def parameters: Seq[(String, Long)]
-
-  /** Whether it emits at clock instants. */
-  def timed: Boolean = false
+  def timed: Boolean = kind.timed
 
   /** The same throttle for a clock that is `by` ahead of the time that users see. */
-  def forClockAhead(by: Long): ThrottleSpec = this
+  def forClockAhead(by: Long): ThrottleSpec = copy(ahead = Clamped.add(ahead, by))
 
-  def create(): Throttle
+  def create(): Throttle = kind.create(this)
 
-  final override def toString: String =
-    parameters
-      .map { case (parameter, value) => s"$parameter=$value" }
-      .mkString(s"$name(", ", ", ")")
+  override def toString: String = kind.text(values)
 }
 
 object ThrottleSpec {

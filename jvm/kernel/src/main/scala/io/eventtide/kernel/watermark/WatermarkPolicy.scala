@@ -12,21 +12,22 @@ import java.io.DataOutput
   *     The clock never runs back: an older `now` counts as the highest one seen.
   *   - '''Restart:''' a `save` after the last row is enough. Ticks change only the clock in the
   *     saved state, and ticking a restored policy brings it to the state of the live one.
+  *   - '''Defaults:''' of a policy that only rows move, of which only the highest time matters.
   *   - '''Source:''' Jet's `WatermarkPolicy`, with a `known` flag instead of the lowest long.
   */
 trait WatermarkPolicy {
 
   /** Moves the clock; the elapsed time counts. */
-  def tick(now: Long): Unit
+  def tick(now: Long): Unit = ()
 
   /** Moves the clock; the elapsed time does not count, because the query was down. */
-  def skip(now: Long): Unit
+  def skip(now: Long): Unit = ()
 
   /** Ticks, then applies one row. */
   def observe(now: Long, ts: Long): Unit
 
   /** Ticks, then applies the rows of one batch, of which only the extremes matter. */
-  def observe(now: Long, maxTs: Long, minTs: Long): Unit
+  def observe(now: Long, maxTs: Long, minTs: Long): Unit = observe(now, maxTs)
 
   /** Whether there is a watermark yet. */
   def known: Boolean
@@ -52,7 +53,8 @@ trait WatermarkPolicy {
     *
     * A past clock value means that it already is; `Never` means that it never will be.
     */
-  def dueAt(target: Long): Long
+  def dueAt(target: Long): Long =
+    if (known && watermark >= target) WatermarkPolicy.Already else WatermarkPolicy.Never
 
   def save(out: DataOutput): Unit
 
@@ -67,8 +69,4 @@ object WatermarkPolicy {
 
   /** The clock value that stands for never. */
   private[kernel] val Never: Long = Long.MaxValue
-
-  /** The result of `dueAt` for a policy that only rows move. */
-  private[watermark] def onlyByRows(policy: WatermarkPolicy, target: Long): Long =
-    if (policy.known && policy.watermark >= target) Already else Never
 }

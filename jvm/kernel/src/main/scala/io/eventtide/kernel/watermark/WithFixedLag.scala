@@ -13,29 +13,11 @@ import io.eventtide.kernel.time.Clamped
   *   - '''Edges:''' no watermark before the first row; when rows stop, the watermark stops.
   *   - '''Restart:''' continues from the saved watermark; a larger lag never moves it back.
   *   - '''Source:''' Jet's `withFixedLag`, later `limitingLag`.
-  *
-  * @param lag allowed disorder, zero or more
   */
-final case class WithFixedLag(override val lag: Long) extends PolicySpec {
-  WithFixedLag.Lag.check(lag)
+object WithFixedLag extends PolicyKind("with_fixed_lag", ParamSpec.Lag) {
+  def apply(lag: Long): PolicySpec = PolicySpec(this, Seq(lag))
 
-  def name: String = WithFixedLag.name
-
-  override def parameters: Seq[(String, Long)] = Seq("lag" -> lag)
-
-  def create(): WatermarkPolicy = new FixedLagPolicy(lag)
-}
-
-object WithFixedLag extends PolicyFactory {
-  val Lag: ParamSpec = ParamSpec.duration("lag", "how far an event may be behind the highest one")
-
-  def name: String = "with_fixed_lag"
-
-  def doc: String = "stays lag behind the highest event time"
-
-  def params: Seq[ParamSpec] = Seq(Lag)
-
-  def read(arguments: PolicyArguments): PolicySpec = WithFixedLag(arguments.long(Lag))
+  def create(spec: PolicySpec): WatermarkPolicy = new FixedLagPolicy(spec.lag)
 }
 
 /** The instance of `WithFixedLag` and `StormLag`: the highest time minus the lag.
@@ -53,20 +35,12 @@ private[watermark] final class FixedLagPolicy(lag: Long) extends WatermarkPolicy
 
   def watermark: Long = top - lag
 
-  def tick(now: Long): Unit = ()
-
-  def skip(now: Long): Unit = ()
-
   def observe(now: Long, ts: Long): Unit = {
     seen = true
     top = Math.max(top, ts)
   }
 
-  def observe(now: Long, maxTs: Long, minTs: Long): Unit = observe(now, maxTs)
-
   override def firstRowFor(target: Long): Long = Clamped.add(target, lag)
-
-  def dueAt(target: Long): Long = WatermarkPolicy.onlyByRows(this, target)
 
   def save(out: DataOutput): Unit = {
     StateVersion.write(out, 1)
@@ -76,7 +50,7 @@ private[watermark] final class FixedLagPolicy(lag: Long) extends WatermarkPolicy
   }
 
   def restore(in: DataInput): Unit = {
-    StateVersion.read(in, "fixed lag", newest = 1)
+    StateVersion.read(in, "fixed lag", known = 1)
     seen = in.readBoolean()
     val savedTop = in.readLong()
     val savedWatermark = savedTop - in.readLong()

@@ -51,8 +51,8 @@ final class FramePlayer(config: GoldenArgs) extends GoldenPlayer {
     }
   private val window = config.get("then") match {
     case null => before
-    case "to_tumbling_by_frame" => before.toTumblingByFrame
-    case _ => before.withOffset(config.inside("then").long("with_offset"))
+    case "to_tumbling_by_frame" => before.copy(size = before.slide)
+    case _ => before.copy(offset = config.inside("then").long("with_offset"))
   }
 
   def step(op: String, args: GoldenArgs): Any = op match {

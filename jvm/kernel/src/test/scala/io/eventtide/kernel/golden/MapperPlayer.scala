@@ -6,8 +6,9 @@ import io.eventtide.kernel.watermark._
 /** `event_time_mapper`: partitions are substreams, and the outputs are watermark, idle and item. */
 final class MapperPlayer(config: GoldenArgs) extends GoldenPlayer {
   private val policy = config.inside("policy")
+  private val spec = GoldenPolicies.spec(policy.text("kind"), policy)
   private val substreams = new Substreams(
-    GoldenPolicies.spec(policy.text("kind"), policy),
+    spec,
     Seq(
       ThrottleByFrame(
         config.long("throttling_frame_size"),
@@ -38,8 +39,11 @@ final class MapperPlayer(config: GoldenArgs) extends GoldenPlayer {
     if (substreams.status != WatermarkStatus.Idle) saidIdle = false
   }
 
+  /** A row that takes the partition to its saved watermark, before the first clock value. */
   private def restore(partition: Int, watermark: Long): Unit =
-    if (watermark != GoldenUnknown.number) substreams.adopt(partition, watermark)
+    if (watermark != GoldenUnknown.number) {
+      val _ = substreams.observe(Long.MinValue, partition, watermark + spec.lag)
+    }
 
   /** With `timestamp_fn: null` the source's own time counts, else the one of the event. */
   private def timeOf(args: GoldenArgs): Long = {

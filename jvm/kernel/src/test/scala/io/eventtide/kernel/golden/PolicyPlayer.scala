@@ -12,7 +12,7 @@ object GoldenPolicies {
       LimitingLagAndDelay(
         config.long("lag"),
         config.long("max_delay_ns"),
-        Math.toIntExact(config.longOr("stored_samples", LimitingLagAndDelay.DefaultSamples.toLong))
+        Math.toIntExact(config.longOr("stored_samples", LagAndDelayPolicy.DefaultSamples.toLong))
       )
     case "lag_and_lull" => LimitingLagAndLull(config.long("lag"), config.long("max_lull_ms"))
     case "timestamp_and_wall_clock_lag" =>
@@ -79,19 +79,16 @@ final class PolicyPlayer(kind: String, config: GoldenArgs) extends GoldenPlayer 
 }
 
 /** A policy that knows its watermark without rows; the mapper's cases have one. */
-final case class Constant(value: Long) extends PolicySpec {
-  def name: String = "constant"
+object Constant extends PolicyKind("constant", ParamSpec("value", ParamKind.Count, 0, "")) {
+  def apply(value: Long): PolicySpec = PolicySpec(this, Seq(value))
 
   override def movesWithClock: Boolean = true
 
-  def create(): WatermarkPolicy = new WatermarkPolicy {
-    def tick(now: Long): Unit = ()
-    def skip(now: Long): Unit = ()
+  def create(spec: PolicySpec): WatermarkPolicy = new WatermarkPolicy {
+    private val value = spec.values.head
     def observe(now: Long, ts: Long): Unit = ()
-    def observe(now: Long, maxTs: Long, minTs: Long): Unit = ()
     def known: Boolean = true
     def watermark: Long = value
-    def dueAt(target: Long): Long = if (target <= value) Long.MinValue else Long.MaxValue
     def save(out: java.io.DataOutput): Unit = ()
     def restore(in: java.io.DataInput): Unit = ()
   }

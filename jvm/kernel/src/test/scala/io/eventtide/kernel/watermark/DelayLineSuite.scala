@@ -45,15 +45,6 @@ final class DelayLineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a sample of nothing is remembered as nothing") {
-    val history = new DelayLine(2, 1)
-    history.sample(0, 5)
-    history.sampleUnknown(2)
-    assert(answer(history) == Some(5))
-    history.tick(4)
-    assert(answer(history).isEmpty)
-  }
-
   test("slots that are none, or narrower than the clock's unit, are refused") {
     intercept[InvalidArgument](new DelayLine(6, 0))
     val refusal = intercept[InvalidArgument](new DelayLine(3, 4))

@@ -15,7 +15,7 @@ final class HistoryPlayer(config: GoldenArgs) extends GoldenPlayer {
   }
 
   private def sample(now: Long, value: Long): Unit =
-    if (value == GoldenUnknown.number) history.sampleUnknown(now) else history.sample(now, value)
+    if (value == GoldenUnknown.number) history.tick(now) else history.sample(now, value)
 }
 
 object HistoryPlayer {

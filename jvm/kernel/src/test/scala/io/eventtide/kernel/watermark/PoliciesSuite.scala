@@ -6,74 +6,51 @@ import io.eventtide.kernel.InvalidArgument
 
 final class PoliciesSuite extends AnyFunSuite {
 
-  /** The smallest values that each reader takes. */
-  private def smallest(reader: PolicyFactory): PolicySpec = Policies.read(
-    reader.name,
-    reader.params
-      .map(param => param.name -> param.default.getOrElse(Math.max(param.least, 16)))
-      .toMap,
-    if (reader.takesChildren) Seq(WithFixedLag(1)) else Nil
-  )
+  /** Small values that every kind takes. */
+  private def values(kind: RuleKind): Seq[Long] =
+    kind.params.map(param => param.default.getOrElse(16L))
 
-  test("every registered policy can be made by its name and calls itself by it") {
-    Policies.all.foreach(reader => assert(smallest(reader).name == reader.name))
-    assert(Policies.all.map(_.name).distinct.size == Policies.all.size)
-  }
+  private def policy(kind: PolicyKind, values: Seq[Long]): PolicySpec =
+    PolicySpec(kind, values, if (kind.takesChildren) Seq(WithFixedLag(1)) else Nil)
 
-  test("every policy shows the parameters that its reader lists, in that order") {
-    Policies.all.foreach { reader =>
-      assert(smallest(reader).parameters.map(_._1) == reader.params.map(_.name))
+  /** Values of which one is below its bound, and the message that refuses them. */
+  private def belowBounds(kind: RuleKind): Seq[(Seq[Long], String)] =
+    kind.params.zipWithIndex.map { case (param, i) =>
+      val below = param.least - 1
+      values(kind).updated(i, below) -> s"${param.name} must be ${param.allowed}, but was $below"
     }
+
+  test("every policy and throttle has a name of its own") {
+    val names = (Policies.all ++ Throttles.all).map(_.name)
+    assert(names.distinct == names)
   }
 
-  test("every parameter refuses a value below its bounds, in words") {
-    for {
-      reader <- Policies.all
-      param <- reader.params
-    } {
-      val values = reader.params.map(p => p.name -> p.default.getOrElse(16L)).toMap
-      val refusal = intercept[InvalidArgument] {
-        Policies.read(reader.name, values + (param.name -> (param.least - 1)))
+  test("every policy refuses a value below its bounds, in words") {
+    Policies.all.foreach { kind =>
+      policy(kind, values(kind)): Unit
+      belowBounds(kind).foreach { case (values, message) =>
+        assert(intercept[InvalidArgument](policy(kind, values)).getMessage == message)
       }
-      assert(
-        refusal.getMessage ==
-          s"${param.name} must be ${param.allowed}, but was ${param.least - 1}"
-      )
     }
   }
 
-  test("a parameter that is left out has its default") {
-    val read = Policies.read("limiting_lag_and_delay", Map("lag" -> 1, "max_delay" -> 20))
-    assert(read == LimitingLagAndDelay(1, 20, 16))
-  }
-
-  test("a required parameter that is missing is refused by name") {
-    val refusal = intercept[InvalidArgument](Policies.read("with_fixed_lag"))
-    assert(
-      refusal.getMessage ==
-        "lag of with_fixed_lag must be zero or more, but was missing"
-    )
-  }
-
-  test("a parameter that the policy does not have is refused with those it has") {
-    val refusal = intercept[InvalidArgument] {
-      Policies.read("limiting_lag_and_lull", Map("lag" -> 1, "max_lul" -> 1))
+  test("every throttle refuses a value below its bounds, in words") {
+    Throttles.all.foreach { kind =>
+      ThrottleSpec(kind, values(kind)): Unit
+      belowBounds(kind).foreach { case (values, message) =>
+        assert(intercept[InvalidArgument](ThrottleSpec(kind, values)).getMessage == message)
+      }
     }
-    assert(
-      refusal.getMessage ==
-        "parameter of limiting_lag_and_lull must be one of lag, max_lull, but was max_lul"
-    )
   }
 
-  test("a name that no policy has is refused with those there are") {
-    val refusal = intercept[InvalidArgument](Policies.read("fixed_lag"))
-    assert(refusal.getMessage.startsWith("policy must be one of with_fixed_lag, limiting_lag"))
-    assert(refusal.value == "fixed_lag")
+  test("values that do not go together are refused") {
+    intercept[InvalidArgument](ThrottleByFrame(5, 5))
+    intercept[InvalidArgument](LimitingLagAndDelay(0, 3, 4))
   }
 
   test("policies inside are for the algebra only, and there must be one") {
-    intercept[InvalidArgument](Policies.read("storm", Map("lag" -> 1), Seq(MinEventTime())))
-    intercept[InvalidArgument](Policies.read("min_of"))
+    intercept[InvalidArgument](PolicySpec(StormLag, Seq(1), Seq(MinEventTime())))
+    intercept[InvalidArgument](MinOf(Nil))
     intercept[InvalidArgument](MaxOf(Nil))
   }
 
@@ -94,19 +71,6 @@ final class PoliciesSuite extends AnyFunSuite {
     assert(!MinOf(Seq(WithFixedLag(5))).movesWithClock)
     assert(MinOf(Seq(WithFixedLag(5), LimitingRealTimeLag(1))).movesWithClock)
     assert(MinOf(Seq(WithFixedLag(5), StormLag(1))).needsDeclaredSubstreams)
-  }
-
-  test("every throttle can be made by its name, and refuses a value below its bounds") {
-    Throttles.all.foreach { reader =>
-      val values = reader.params.map(p => p.name -> p.default.getOrElse(16L)).toMap
-      assert(Throttles.read(reader.name, values).name == reader.name)
-      assert(Throttles.read(reader.name, values).parameters.map(_._1) == reader.params.map(_.name))
-      reader.params.foreach { param =>
-        intercept[InvalidArgument](
-          Throttles.read(reader.name, values + (param.name -> (param.least - 1)))
-        )
-      }
-    }
-    intercept[InvalidArgument](Throttles.reader("throttle"))
+    assert(MinOf(Seq(WithFixedLag(5), StormLag(7))).lag == 7)
   }
 }

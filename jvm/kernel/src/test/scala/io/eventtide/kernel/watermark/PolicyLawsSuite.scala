@@ -78,12 +78,11 @@ final class PolicyLawsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test(
     "a policy whose clock comes to be ahead keeps its watermark, and the time that it measured"
   ) {
-    forAll(policies, timers, events, events) { (any, timer, before, after) =>
+    forAll(policies, events, events) { (any, before, after) =>
       val live = played(any, before)
       val restored = any.forClockAhead(50).create()
       Saved.by(live.policy.save).into(restored.restore)
       assert(new Played(restored).watermark == live.watermark)
-      assert(timer.forClockAhead(50) == timer)
       val later = new Played(restored, live.now)
       after.foldLeft(live.watermark) { (highest, event) =>
         later.play(event)
@@ -120,7 +119,8 @@ final class PolicyLawsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val pairs = Gen.oneOf(
       Gen.zip(byRow, Gen.choose(0L, 40L)).map { case (spec, lag) => spec -> WithFixedLag(lag) },
       Gen.zip(timers, Gen.choose(0L, 40L), Gen.choose(1, 9)).map {
-        case (spec: LimitingLagAndLull, value, _) => spec -> LimitingLagAndLull(value, value)
+        case (spec, value, _) if spec.kind == LimitingLagAndLull =>
+          spec -> LimitingLagAndLull(value, value)
         case (spec, value, samples) => spec -> LimitingLagAndDelay(value, value + samples, samples)
       },
       Gen.zip(Gen.choose(0L, 9L), Gen.choose(0L, 40L)).map { case (a, b) =>

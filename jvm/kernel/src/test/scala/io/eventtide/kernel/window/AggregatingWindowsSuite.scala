@@ -160,6 +160,8 @@ final class AggregatingWindowsSuite extends AnyFunSuite {
                            else if (before == after) 55
                            else 56)
       )
+      again.beginBatch()
+      again.close(52, None)
       again.closeAll()
       assert(Iterator.continually(again.next()).takeWhile(identity).size == 2)
     }

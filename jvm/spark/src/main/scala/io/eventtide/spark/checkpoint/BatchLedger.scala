@@ -3,6 +3,7 @@ package io.eventtide.spark.checkpoint
 import java.io.FileNotFoundException
 
 import scala.collection.immutable.{SortedMap, SortedSet}
+import scala.util.{Failure, Try}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{ChecksumException, Path}
@@ -139,6 +140,20 @@ private[spark] final class BatchLedger(root: Path, retain: Int, conf: Configurat
     }
     val left = revisions(batchId) -- gone
     if (left.isEmpty) revisions -= batchId else revisions += batchId -> left
+  }
+}
+
+private[spark] object BatchLedger {
+  private val Attempts = 3
+
+  /** Reads a ledger, which the query may be writing: it may replace the entries meanwhile. */
+  def reading[A](root: Path, conf: Configuration)(read: BatchLedger => A): A =
+    attempt(Attempts)(read(new BatchLedger(root, retain = 0, conf)))
+
+  @scala.annotation.tailrec
+  private def attempt[A](left: Int)(read: => A): A = Try(read) match {
+    case Failure(_: EventtideException) if left > 1 => attempt(left - 1)(read)
+    case answer => answer.get
   }
 }
 

@@ -1,13 +1,7 @@
 package io.eventtide.spark.latelog
 
-/** Row counts of the windows: late rows by reason in the last batch, late rows by reason since the
-  * checkpoint began, and on-time rows since the checkpoint began.
-  */
-private[spark] final case class LateCounts(
-    batch: Map[String, Long],
-    total: Map[String, Long],
-    onTime: Long
-)
+/** Row counts of the windows since the checkpoint began: late rows by reason, and on-time rows. */
+private[spark] final case class LateCounts(late: Map[String, Long], onTime: Long)
 
 /** The numbers of on-time rows and of late rows of the windows in one batch, and their lateness. */
 private[spark] final case class BatchLateness(onTime: Long, late: Long, by: LatenessHistogram)
@@ -17,5 +11,5 @@ private[spark] object BatchLateness {
 }
 
 private[spark] object LateCounts {
-  val None: LateCounts = LateCounts(Map.empty, Map.empty, 0)
+  val None: LateCounts = LateCounts(Map.empty, 0)
 }

@@ -44,13 +44,13 @@ private[spark] final class LateLogReader(
     new LateLogSpecs(root, conf).read().values.exists(_.keepMicros.isDefined)
 
   /** The files of the batches above `after`, up to and including `until`. */
-  def files(after: Long, until: Long, missing: LateMissing): Seq[FileStatus] =
-    files(after, until, LateSelection.All, missing)
+  def files(after: Long, until: Long, skipsMissing: Boolean): Seq[FileStatus] =
+    files(after, until, LateSelection.All, skipsMissing)
 
   /** The files of all current batches that may have rows for `selection`. */
-  def files(selection: LateSelection, missing: LateMissing): Seq[FileStatus] = {
-    if (missing == LateMissing.Fail) refuseUnbalanced()
-    lastLate.fold(Seq.empty[FileStatus])(files(-1, _, selection, missing))
+  def files(selection: LateSelection, skipsMissing: Boolean): Seq[FileStatus] = {
+    if (!skipsMissing) refuseUnbalanced()
+    lastLate.fold(Seq.empty[FileStatus])(files(-1, _, selection, skipsMissing))
   }
 
   /** Fails if batches after `after` have been forgotten before they were read. */
@@ -84,15 +84,14 @@ private[spark] final class LateLogReader(
       after: Long,
       until: Long,
       selection: LateSelection,
-      missing: LateMissing
+      skipsMissing: Boolean
   ): Seq[FileStatus] = {
-    val entries = missing match {
-      case LateMissing.Fail => index.entries(after, until, selection)
-      case LateMissing.Skip => index.readable(after, until, selection)
-    }
+    val entries =
+      if (skipsMissing) index.readable(after, until, selection)
+      else index.entries(after, until, selection)
     val named = entries.flatMap(_.filesOf(window)).filter(selection.takes).distinctBy(_.name)
     val damaged = new LateFilesCheck(folder, conf).damaged(named)
-    if (missing == LateMissing.Fail) LateFilesCheck.refuse(root, damaged)
+    if (!skipsMissing) LateFilesCheck.refuse(root, damaged)
     val left = damaged.map(_.file.name).toSet
     named.filterNot(file => left(file.name)).map(status)
   }

@@ -14,13 +14,13 @@ import io.eventtide.spark.options.OptionReader
   *   the maximum number of the query's batches per trigger; None for all new batches
   * @param query
   *   the query that writes the log, which may be running in this driver
-  * @param missing
-  *   what to do if a part of the log is missing
+  * @param skipsMissing
+  *   whether the rest is read if a part of the log is missing; if not, the read fails
   */
 private[latelog] final case class LateReadOptions(
     most: Option[Int],
     query: Option[UUID],
-    missing: LateMissing
+    skipsMissing: Boolean
 )
 
 private[latelog] object LateReadOptions {
@@ -34,9 +34,7 @@ private[latelog] object LateReadOptions {
     LateReadOptions(
       checked.count(Most, 1),
       Option(options.get(Query)).map(UUID.fromString),
-      checked
-        .choice(Missing, LateMissing.all.map(way => way.name -> way))
-        .getOrElse(LateMissing.Fail)
+      checked.choice(Missing, Seq("fail" -> false, "skip" -> true)).getOrElse(false)
     )
   }
 }

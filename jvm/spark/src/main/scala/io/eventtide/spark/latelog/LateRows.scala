@@ -33,6 +33,9 @@ private[spark] final class LateRows private (
   /** The lateness of the last finished batch. */
   def lateness: BatchLateness = last
 
+  /** Whether the last finished batch has late rows. */
+  def inLastBatch: Boolean = batchEntries.exists(_.rows.nonEmpty)
+
   /** The number of on-time rows since the checkpoint began; the ledger stores it. */
   def onTime: Long = counted.onTime
 
@@ -45,7 +48,7 @@ private[spark] final class LateRows private (
   def restore(below: Long, onTime: Long): Unit = {
     if (windows.nonEmpty) {
       index.restore(below)
-      counted = LateCounts(Map.empty, index.totals.rows, onTime)
+      counted = LateCounts(index.totals.rows, onTime)
     }
   }
 
@@ -68,12 +71,12 @@ private[spark] final class LateRows private (
     val lateBy = reports.foldLeft(LatenessHistogram.None)(_ ++ _.lateBy)
     last = BatchLateness(reports.map(_.onTime).sum, LateReason.countTooLate(inBatch), lateBy)
     val total = LateIndexEntry.sum(Seq(index.totals.rows, inBatch))
-    counted = LateCounts(inBatch, total, counted.onTime + last.onTime)
+    counted = LateCounts(total, counted.onTime + last.onTime)
   }
 
   /** Writes the collected entries, before Spark commits the batch. */
   def write(batchId: Long, atMicros: Long): Unit = if (windows.nonEmpty) {
-    if (counted.batch.nonEmpty) checkFolders()
+    if (inLastBatch) checkFolders()
     index.write(batchId, atMicros, batchEntries)
   }
 

@@ -44,7 +44,7 @@ private final class LateScanBuilder(
   private var selection = LateSelection.All
   private val parquet = new ParquetScanBuilder(
     session,
-    new LateFileIndex(session, log.files(selection, reading.missing)),
+    new LateFileIndex(session, log.files(selection, reading.skipsMissing)),
     log.schema,
     log.schema,
     CaseInsensitiveStringMap.empty

@@ -49,7 +49,7 @@ private final class LateStream(
 
   // Checked once: a missing end of the log could otherwise only be detected by a later entry.
   private def lastLate(): Option[Long] = {
-    if (!isChecked && reading.missing == LateMissing.Fail) log.refuseUnbalanced()
+    if (!isChecked && !reading.skipsMissing) log.refuseUnbalanced()
     isChecked = true
     log.lastLate
   }
@@ -67,7 +67,7 @@ private final class LateStream(
   override def planInputPartitions(start: Offset, end: Offset): Array[InputPartition] = {
     val (after, until) = (batchOf(start), batchOf(end))
     refuseForgotten(after)
-    val files = log.files(after, until, reading.missing)
+    val files = log.files(after, until, reading.skipsMissing)
     refuseForgotten(after) // again, in case they were forgotten while the files were listed
     val read = log.forgottenIn(files).fold(after)(math.max(after, _))
     val range = BatchRange(read + 1, until)
@@ -81,7 +81,7 @@ private final class LateStream(
   }
 
   private def refuseForgotten(after: Long): Unit =
-    if (reading.missing == LateMissing.Fail) log.refuseForgotten(after)
+    if (!reading.skipsMissing) log.refuseForgotten(after)
 
   override def createReaderFactory(): PartitionReaderFactory =
     scan(Nil).createReaderFactory() match {

@@ -3,7 +3,7 @@ package io.eventtide.spark.options
 import java.time.Duration
 import java.time.temporal.ChronoUnit
 
-import io.eventtide.kernel.watermark.{ParamKind, ParamSpec, Policies, PolicySpec, Throttles}
+import io.eventtide.kernel.watermark.{ParamKind, PolicySpec, RuleKind}
 
 /** Formats a policy and its decorators as a tree: one rule per line, durations in ISO 8601. */
 private[spark] object PolicyFormatter {
@@ -14,7 +14,7 @@ private[spark] object PolicyFormatter {
       s"guard_future(max_ahead=${duration(guard.maxAhead)}, on=${guard.mode.name})"
     }
     val throttles = settings.throttles.map { throttle =>
-      call(throttle.name, throttle.parameters, Throttles.reader(throttle.name).params)
+      call(throttle.kind, throttle.values)
     }
     nested(throttles.reverse ++ guard, policy(settings.policy))
   }
@@ -25,18 +25,20 @@ private[spark] object PolicyFormatter {
     outer.foldRight(inner)((line, below) => line +: branch(below))
 
   private def policy(spec: PolicySpec): Seq[String] =
-    call(spec.name, spec.parameters, Policies.reader(spec.name).params) +:
+    call(spec.kind, spec.values) +:
       spec.children.flatMap(child => branch(policy(child)))
 
   private def branch(lines: Seq[String]): Seq[String] =
     s"+- ${lines.head}" +: lines.tail.map(line => s"   $line")
 
-  private def call(name: String, values: Seq[(String, Long)], params: Seq[ParamSpec]): String = {
-    val durations = params.filter(_.kind == ParamKind.Duration).map(_.name).toSet
-    values
-      .map { case (key, value) =>
-        s"$key=${if (durations(key)) duration(value) else value.toString}"
-      }
-      .mkString(s"$name(", ", ", ")")
-  }
+  private def call(kind: RuleKind, values: Seq[Long]): String =
+    options(kind, values)
+      .map { case (name, value) => s"$name=$value" }
+      .mkString(s"${kind.name}(", ", ", ")")
+
+  /** The names and values of the parameters, as users write them. */
+  def options(kind: RuleKind, values: Seq[Long]): Seq[(String, String)] =
+    kind.params.zip(values).map { case (param, value) =>
+      param.name -> (if (param.kind == ParamKind.Duration) duration(value) else value.toString)
+    }
 }

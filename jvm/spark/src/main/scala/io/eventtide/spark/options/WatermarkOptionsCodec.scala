@@ -91,7 +91,7 @@ private[spark] object WatermarkOptionsCodec {
     }
     if (result.areKafkaPartitions && result.ttlMicros.isDefined) {
       throw new InvalidArgument(
-        Substreams.Ttl.name,
+        Substreams.Ttl,
         PolicyFormatter.duration(result.ttlMicros.get),
         "absent: a Kafka partition is removed when its topic no longer has it"
       )
@@ -103,12 +103,13 @@ private[spark] object WatermarkOptionsCodec {
   }
 
   private def ttl(options: OptionReader): Option[SubstreamTtl] =
-    if (options.get(Substreams.Ttl.name).contains(Never)) Some(SubstreamTtl.Never)
-    else options.duration(Substreams.Ttl.name, 1).map(SubstreamTtl.After)
+    if (options.get(Substreams.Ttl).contains(Never)) Some(SubstreamTtl.Never)
+    else options.duration(Substreams.Ttl, 1).map(SubstreamTtl.After)
 
   /** The options of a watermark, as `watermark` reads them. */
   private[options] def write(settings: WatermarkSettings): Map[String, String] = {
-    val throttles = settings.throttles.map(rule => rule.name -> throttleOptions(rule))
+    val throttles =
+      settings.throttles.map(rule => rule.name -> PolicyFormatter.options(rule.kind, rule.values))
     val guards = settings.guard.map { guard =>
       val ahead = "max_ahead" -> PolicyFormatter.duration(guard.maxAhead)
       FutureGuard.name -> Seq(ahead, "on" -> guard.mode.name)
@@ -121,7 +122,7 @@ private[spark] object WatermarkOptionsCodec {
       "idle_timeout" -> settings.idleTimeoutMicros.map(PolicyFormatter.duration),
       "expected" -> settings.expectedCount.map(_.toString),
       "max_substreams" -> Some(settings.maxSubstreams.toString),
-      Substreams.Ttl.name -> settings.ttl.map {
+      Substreams.Ttl -> settings.ttl.map {
         case SubstreamTtl.After(micros) => PolicyFormatter.duration(micros)
         case SubstreamTtl.Never => Never
       },
@@ -132,20 +133,10 @@ private[spark] object WatermarkOptionsCodec {
     (write(settings.policy, "") ++ decorators ++ others ++ names).toMap
   }
 
-  private def throttleOptions(rule: ThrottleSpec): Seq[(String, String)] = {
-    val durations = Throttles.reader(rule.name).params.filter(_.kind == ParamKind.Duration)
-    rule.parameters.map { case (name, value) =>
-      val isDuration = durations.exists(_.name == name)
-      name -> (if (isDuration) PolicyFormatter.duration(value) else value.toString)
-    }
-  }
-
   /** The options of a policy, as `policy` reads them. */
   private[options] def write(spec: PolicySpec, prefix: String): Seq[(String, String)] = {
-    val durations = Policies.reader(spec.name).params.filter(_.kind == ParamKind.Duration)
-    val parameters = spec.parameters.map { case (name, value) =>
-      val isDuration = durations.exists(_.name == name)
-      s"$prefix$name" -> (if (isDuration) PolicyFormatter.duration(value) else value.toString)
+    val parameters = PolicyFormatter.options(spec.kind, spec.values).map { case (name, value) =>
+      s"$prefix$name" -> value
     }
     val children = spec.children.zipWithIndex.flatMap { case (child, i) =>
       write(child, s"${prefix}of.$i.")
@@ -156,60 +147,51 @@ private[spark] object WatermarkOptionsCodec {
   private[options] def policy(options: OptionReader, prefix: String): PolicySpec = {
     val name =
       options.required(s"${prefix}policy", s"allowed are ${names(Policies.all.map(_.name))}")
-    val reader = Policies.all.find(_.name == name).getOrElse {
+    val kind = Policies.all.find(_.name == name).getOrElse {
       unknown(s"${prefix}policy", name, Policies.all.map(_.name))
     }
     val children = options.numbered(s"${prefix}of").map(child => policy(options, s"$child."))
-    if (reader.takesChildren && children.isEmpty) {
+    if (kind.takesChildren && children.isEmpty) {
       throw EventtideException(
         "MISSING_OPTION",
         "option" -> s"${prefix}of.0.policy",
         "allowed" -> s"$name combines one policy or more"
       )
     }
-    Policies.read(name, parameters(options, prefix, reader.params, _.least), children)
+    PolicySpec(kind, kind.params.map(param => value(options, prefix, param, param.least)), children)
   }
 
   private def throttle(options: OptionReader, prefix: String): ThrottleSpec = {
     val name = options.get(prefix).getOrElse("")
-    val reader = Throttles.all.find(_.name == name).getOrElse {
+    val kind = Throttles.all.find(_.name == name).getOrElse {
       unknown(prefix, name, Throttles.all.map(_.name) :+ FutureGuard.name)
     }
-    val values = parameters(options, s"$prefix.", reader.params, smallest)
-    Throttles.read(name, values)
+    ThrottleSpec(
+      kind,
+      kind.params.map(param => value(options, s"$prefix.", param, smallest(param)))
+    )
   }
 
   private def smallest(param: ParamSpec): Long = if (param.least == 0) 0 else SmallestStep
 
-  private def parameters(
-      options: OptionReader,
-      prefix: String,
-      params: Seq[ParamSpec],
-      least: ParamSpec => Long
-  ): Map[String, Long] =
-    params
-      .flatMap(param => parameter(options, prefix, param, least(param)).map(param.name -> _))
-      .toMap
-
-  private def parameter(
+  private def value(
       options: OptionReader,
       prefix: String,
       param: ParamSpec,
       least: Long
-  ): Option[Long] = {
+  ): Long = {
     val option = prefix + param.name
     val value = param.kind match {
       case ParamKind.Duration => options.duration(option, least)
       case ParamKind.Count => options.count(option, param.least.toInt).map(_.toLong)
     }
-    if (value.isEmpty && param.default.isEmpty) {
+    value.orElse(param.default).getOrElse {
       throw EventtideException(
         "MISSING_OPTION",
         "option" -> option,
         "allowed" -> s"it defines ${param.doc}"
       )
     }
-    value
   }
 
   private def guard(options: OptionReader, prefix: String): FutureGuard = {

@@ -18,7 +18,6 @@ private[spark] final case class BatchEventTimeStats(
 
   def isEmpty: Boolean = substreams.isEmpty
   def refused: Long = badTime + future
-  def count: Long = substreams.valuesIterator.map(_.count).sum
   def max: Long = substreams.valuesIterator.map(_.max).max
   def min: Long = substreams.valuesIterator.map(_.min).min
 }

@@ -4,9 +4,8 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
 import java.util.UUID
 
-import scala.annotation.tailrec
 import scala.jdk.CollectionConverters._
-import scala.util.{Failure, Success, Try}
+import scala.util.Try
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
@@ -63,8 +62,8 @@ private[spark] final class CheckpointReport(
   private lazy val stored = planFile.plan
   private lazy val refusal = plan.flatMap(wanted => Try(refuseOther(wanted)).failed.toOption)
   private lazy val begunSparkSettings = begun.flatMap(sparkSettings)
-  private lazy val ledger = Try(readLedger(CheckpointReport.Attempts))
-  private lazy val settings = Try(ledger.toOption.flatMap(read => settingsOf(read.entries)))
+  private lazy val ledger = Try(readLedger)
+  private lazy val settings = Try(ledger.toOption.map(read => settingsOf(read.entries)))
   private lazy val isDrained = ledger.toOption.exists(_.entries.last.isDrained)
   private lazy val watermark = Try {
     for (read <- ledger.toOption; known <- settings.get) yield reportOn(read, known)
@@ -188,24 +187,15 @@ private[spark] final class CheckpointReport(
   private def checkState(last: LedgerEntry): Unit =
     if (stored.windows.nonEmpty) last.checkState()
 
-  // Retries, because a running query may replace the entries that are being read.
-  @tailrec
-  private def readLedger(left: Int): ReadLedger = {
-    val files = new BatchLedger(root, retain = 0, conf) // purges only when it writes
-    Try(files.read(committed.getOrElse(-1L) + 1)) match {
-      case Success(entries) => ReadLedger(entries, files.length, files.bytes)
-      case Failure(_: EventtideException) if left > 1 => readLedger(left - 1)
-      case Failure(error) => throw error
-    }
+  private def readLedger: ReadLedger = BatchLedger.reading(root, conf) { files =>
+    ReadLedger(files.read(committed.getOrElse(-1L) + 1), files.length, files.bytes)
   }
 
-  // The settings of the given plan take precedence: earlier versions did not write settings.
-  private def settingsOf(entries: Seq[LedgerEntry]): Option[Seq[WatermarkSettings]] = {
+  // The settings of the given plan take precedence over those of the last run.
+  private def settingsOf(entries: Seq[LedgerEntry]): Seq[WatermarkSettings] = {
     val fitting = plan.filter(_ => refusal.isEmpty)
     val planSettings = fitting.map(PlanNodes.watermarks(_).map(_.settings))
-    planSettings.orElse(
-      Option(entries.head.settings).filter(_.nonEmpty).map(_.map(WatermarkSettingsJson.read))
-    )
+    planSettings.getOrElse(entries.head.settings.map(WatermarkSettingsJson.read))
   }
 
   private def reportOn(read: ReadLedger, settings: Seq[WatermarkSettings]): WatermarkReport = {
@@ -220,7 +210,7 @@ private[spark] final class CheckpointReport(
       inputs.ideal,
       inputs.emitted,
       last.isHolding,
-      LateCounts(Map.empty, rowsLate, last.rowsOnTime),
+      LateCounts(rowsLate, last.rowsOnTime),
       inputs.report(Map.empty),
       last.clock,
       outlookOf(last.due)
@@ -247,7 +237,6 @@ private[spark] final class CheckpointReport(
 
 private[spark] object CheckpointReport {
   private val mapper = new ObjectMapper()
-  private val Attempts = 3
 }
 
 private final case class ReadLedger(entries: Seq[LedgerEntry], length: Int, bytes: Long)

@@ -49,7 +49,7 @@ private[query] final case class InputReport(
 
   def write(node: ObjectNode): Unit = {
     node.put("position", position).put("policy", PolicyFormatter.lines(settings).mkString(" "))
-    node.put("state", InputReport.stateOf(status)).put("badTime", badTime).put("future", future)
+    node.put("state", InputReport.stateOf(status))
     WatermarkReport.putTime(node, "ideal", idealMicros)
     WatermarkReport.putTime(node, "emitted", emittedMicros)
     node.put("substreamCount", limit.count).put("maxSubstreams", limit.most)

@@ -63,10 +63,10 @@ private[query] final class QueryMetrics(query: StreamExecutionAccess, hasWindows
 
   private def rowMetrics: Seq[(String, () => Double)] =
     LateReason.tooLate.map(reason => s"rowsLate-${reason.name}" -> (() => rowsLate(reason))) :+
-      ("rows-onTime" -> (() => last.report.late.onTime.toDouble))
+      ("rows-onTime" -> (() => last.report.counts.onTime.toDouble))
 
   private def rowsLate(reason: LateReason): Double =
-    last.report.late.total.getOrElse(reason.name, 0L).toDouble
+    last.report.counts.late.getOrElse(reason.name, 0L).toDouble
 
   private def stateMetrics: Seq[(String, () => Double)] = Seq(
     "keys-open" -> (() => orUnknown(last.openKeys)),

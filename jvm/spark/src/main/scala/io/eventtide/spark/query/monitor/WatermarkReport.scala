@@ -22,7 +22,7 @@ private[spark] final case class WatermarkReport(
     idealMicros: Option[Long],
     emittedMicros: Option[Long],
     isHolding: Boolean,
-    late: LateCounts,
+    counts: LateCounts,
     inputs: Seq[InputReport],
     clock: SavedClock = SavedClock.None,
     outlook: Outlook = Outlook.None
@@ -35,13 +35,10 @@ private[spark] final case class WatermarkReport(
     WatermarkReport.putTime(node, "ideal", idealMicros)
     WatermarkReport.putTime(node, "emitted", emittedMicros)
     node.put("badTime", inputs.map(_.badTime).sum).put("future", inputs.map(_.future).sum)
-    node.put("onTime", late.onTime)
+    node.put("onTime", counts.onTime)
     node.put("clockSteps", clock.steps).put("clockCorrectedBy", clock.aheadMicros)
-    val lateNode = node.putObject("late")
-    late.total.foreachEntry { (reason, rows) =>
-      val of = lateNode.putObject(reason)
-      of.put("rows", late.batch.getOrElse(reason, 0L)).put("rowsTotal", rows)
-    }
+    val late = node.putObject("late")
+    counts.late.foreachEntry((reason, rows) => late.put(reason, rows))
     val array = node.putArray("inputs")
     inputs.foreach(input => input.write(array.addObject()))
     node.toString
@@ -65,7 +62,7 @@ private[spark] final case class WatermarkReport(
       "rowsFuture" -> inputs.map(_.future).sum.toString,
       "holding" -> isHolding.toString
     )
-    val late = this.late.total.map { case (reason, rows) => s"rowsLate.$reason" -> rows.toString }
+    val late = counts.late.map { case (reason, rows) => s"rowsLate.$reason" -> rows.toString }
     val each = laggards.map { case (prefix, line) => s"$prefix${line.name}" -> line.text }
     (whole ++ late ++ each).toMap.asJava
   }

@@ -117,7 +117,7 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
   }
 
   private def notifyMonitor(now: Long, hadRows: Boolean): Unit = guarded {
-    if (hadRows || late.counts.batch.nonEmpty)
+    if (hadRows || late.inLastBatch)
       monitor.ended(now, report, inputs.ideal, late.lateness)
     monitor.counted(inputs.limits)
     publish()

@@ -24,7 +24,7 @@ import io.eventtide.spark.spi.{BatchEventTimeStats, NextTimer, NextTimerAccum}
   *   the offset of the query's clock from the machine's clock
   */
 final class BatchWatermark private[run] (
-    query: QueryWatermark,
+    run: RunState,
     end: BatchEnd,
     val info: BatchInfo,
     val aheadMicros: Long
@@ -33,13 +33,15 @@ final class BatchWatermark private[run] (
   private val late = mutable.HashMap.empty[UUID, LateLog]
 
   /** Whether the policies are credited with the time that has passed. */
-  def isCredited: Boolean = query.isCredited
+  def isCredited: Boolean = run.isCredited
 
-  /** Whether a window needs a batch for every advance of the watermark. */
-  def batchOnEveryAdvance(window: Int): Boolean = query.batchOnEveryAdvance(window)
+  /** Whether a window needs a batch for every advance of the watermark, even if it closes nothing.
+    */
+  def batchOnEveryAdvance(window: Int): Boolean = run.timers.batchOnEveryAdvance(window)
 
   /** The settings that this batch uses for the window at a position in the plan. */
-  def settings(window: Int): WindowSettings = query.settings(window, info.batchId)
+  def settings(window: Int): WindowSettings =
+    run.locked(run.timers.settings(window, run.isReplayed(info.batchId)))
 
   override def nowMicros: Long = info.timestampMs * 1000
 
@@ -62,7 +64,7 @@ final class BatchWatermark private[run] (
     *   the watermark below which the node's rows are late in this batch; None while there is none
     */
   def lateLog(nodeId: UUID, watermarkMicros: Option[Long]): LateLog = synchronized {
-    late.getOrElseUpdate(nodeId, query.openLate(nodeId, info.batchId, watermarkMicros))
+    late.getOrElseUpdate(nodeId, run.late.open(nodeId, info.batchId, watermarkMicros))
   }
 
   private val due = mutable.ArrayBuffer.empty[(Int, NextTimerAccum)]
@@ -75,10 +77,11 @@ final class BatchWatermark private[run] (
   }
 
   /** The lateness bounds of a window's keys before this batch, broadcast to its tasks. */
-  def broadcastBounds(window: Int): Broadcast[Array[Long]] = query.bounds.send(window)
+  def broadcastBounds(window: Int): Broadcast[Array[Long]] = run.bounds.send(window)
 
   /** The keys of a window that lagged far behind before this batch, by partition. */
-  def laggingKeys(window: Int): Map[Int, Seq[Array[Byte]]] = query.laggingKeys(window)
+  def laggingKeys(window: Int): Map[Int, Seq[Array[Byte]]] =
+    run.locked(run.timers.laggingKeys(window))
 
   /** The reported lateness bounds after this batch, by window and by partition. */
   private[query] def boundsReported: Map[Int, Iterable[(Int, Array[Long])]] = synchronized {

@@ -45,7 +45,7 @@ private[query] final class CheckpointStart(root: Path, conf: Configuration) {
     */
   def sinceLast(nowMicros: Long): Option[Long] = lastBegun.flatMap { begun =>
     val clock = new QueryClock
-    clock.restore(LateBalance.entry(root, committedBefore(begun), conf).clock)
+    clock.restore(BatchLedger.reading(root, conf)(_.entryOf(committedBefore(begun))).clock)
     offsets.timeOf(begun).foreach(micros => clock.passed(clock.at(micros)))
     clock.sinceLast(nowMicros)
   }

@@ -4,8 +4,7 @@ import java.util.UUID
 
 import org.apache.spark.sql.eventtide.BatchInfo
 
-import io.eventtide.spark.latelog.LateLog
-import io.eventtide.spark.options.{WatermarkSettings, WindowSettings}
+import io.eventtide.spark.options.WatermarkSettings
 import io.eventtide.spark.query.monitor.{QueryMetrics, WatermarkReport}
 
 /** The watermark of one run of a streaming query: the policies of all its inputs, and their state.
@@ -70,33 +69,11 @@ private[spark] final class QueryWatermark private[run] (run: RunState) {
   private def plan(info: BatchInfo): BatchWatermark = run.locked {
     run.timers.planned()
     run.correctClock(info.timestampMs * 1000): Unit
-    val next = new BatchWatermark(this, batchEnd, info, run.clock.saved.aheadMicros)
+    val next = new BatchWatermark(run, batchEnd, info, run.clock.saved.aheadMicros)
     batch = Some(next)
     next
   }
 
   private[run] def settingsOf(nodeId: UUID): Option[WatermarkSettings] =
     run.locked(run.inputs.settingsOf(nodeId))
-
-  private[run] def isCredited: Boolean = run.isCredited
-
-  private[run] def bounds: BroadcastBounds = run.bounds
-
-  private[run] def openLate(
-      nodeId: UUID,
-      batchId: Long,
-      watermarkMicros: Option[Long]
-  ): LateLog = run.late.open(nodeId, batchId, watermarkMicros)
-
-  /** Whether a window needs a batch for every advance of the watermark, even if it closes nothing.
-    */
-  private[run] def batchOnEveryAdvance(window: Int): Boolean =
-    run.timers.batchOnEveryAdvance(window)
-
-  private[run] def laggingKeys(window: Int): Map[Int, Seq[Array[Byte]]] =
-    run.locked(run.timers.laggingKeys(window))
-
-  /** The settings that a batch uses for a window. */
-  private[run] def settings(window: Int, batchId: Long): WindowSettings =
-    run.locked(run.timers.settings(window, run.isReplayed(batchId)))
 }

@@ -47,13 +47,9 @@ private[query] final class WindowTimers(
     *   the query's watermark at the start of the run
     */
   def restore(saved: Seq[SavedTimer], watermarkMs: Long): Unit = {
-    next = next.zipWithIndex.map { case (nothing, i) => saved.lift(i).fold(nothing)(_.next) }
-    timingOptions = timingOptions.zipWithIndex.map { case (known, i) =>
-      saved.lift(i).fold(known)(_.timingOptions)
-    }
-    replayOptions = replayOptions.zipWithIndex.map { case (ownOptions, i) =>
-      saved.lift(i).map(_.nextBatchOptions).filter(_.nonEmpty).getOrElse(ownOptions)
-    }
+    next = saved.map(_.next).toIndexedSeq
+    timingOptions = saved.map(_.timingOptions).toIndexedSeq
+    replayOptions = saved.map(_.nextBatchOptions).toIndexedSeq
     canPollByClock = true
     val watermark = WindowBatchContext.known(watermarkMs)
     needsStartupBatch = timingChanged || windows.zip(next).exists { case (window, due) =>

@@ -25,10 +25,10 @@ class WatermarkDiagnosisSuite extends AnyFunSuite {
 
   /** A substream whose watermark is a minute behind its top. */
   private def seen(name: String, top: Long, activity: Activity = Activity.Active) =
-    new SubstreamReport(name, Some(top), Some(top - Minute), Some(Noon), 10, activity, Noon)
+    new SubstreamReport(name, Some(top), Some(top - Minute), 10, activity, Noon)
 
   private def unseen(name: String) =
-    new SubstreamReport(name, None, None, None, 0, Activity.Expected, Noon)
+    new SubstreamReport(name, None, None, 0, Activity.Expected, Noon)
 
   private def input(position: Int, substreams: SubstreamReport*): InputReport = {
     val counting = substreams.filterNot(_.activity.isIdle).map(_.watermark)

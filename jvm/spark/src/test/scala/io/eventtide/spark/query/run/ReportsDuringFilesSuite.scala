@@ -73,7 +73,7 @@ final class ReportsDuringFilesSuite extends AnyFunSuite with LocalSession {
     val gone = run(checkpoint, until = 5)
     (begun ++ gone).filter(_.report.batchId >= 0).foreach { one =>
       val rows = RowsOfBatch * (one.report.batchId + 1)
-      assert(one.rows == rows && one.report.late.onTime + one.late == rows, one.file)
+      assert(one.rows == rows && one.report.counts.onTime + one.late == rows, one.file)
       assert(one.report.json.nonEmpty && one.report.blame.nonEmpty && !one.report.metrics.isEmpty)
     }
     for ((run, batch) <- Seq(begun -> 2L, begun -> 3L, gone -> 4L)) {
@@ -86,7 +86,7 @@ final class ReportsDuringFilesSuite extends AnyFunSuite with LocalSession {
 /** What there was to read while the query waited for a file. */
 private final case class Said(file: String, report: WatermarkReport) {
   def rows: Long = report.inputs.flatMap(_.lines).map(_.rowsTotal).sum
-  def late: Long = report.late.total.values.sum
+  def late: Long = report.counts.late.values.sum
 }
 
 /** Checkpoint files that say before each call which path it is for. */

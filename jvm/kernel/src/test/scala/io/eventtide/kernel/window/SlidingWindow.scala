@@ -22,12 +22,6 @@ final case class SlidingWindow(size: Long, slide: Long, offset: Long = 0) {
 
   if (size <= 0 || size % slide != 0)
     throw new InvalidArgument("window size", size, s"a multiple of the slide $slide, above zero")
-
-  /** Tumbling windows of one frame each. */
-  def toTumblingByFrame: SlidingWindow = copy(size = slide)
-
-  /** The same windows with another offset. */
-  def withOffset(offset: Long): SlidingWindow = copy(offset = offset)
 }
 
 object SlidingWindow {
