@@ -31,7 +31,7 @@ private[rows] final class CountTriggeredWindows(
     countsAtOnce: Boolean,
     val log: RowLog,
     waiting: RowLog
-) extends StormWindows {
+) extends RetainedRowWindows {
   private var highest = Long.MinValue // highest time of the counted rows
   private var lastCount = 0L // number of counted rows when the last window ended
   private var lastEnd = 0L
@@ -192,7 +192,7 @@ private[rows] final class CountTriggeredWindows(
   }
 
   def write(out: ByteSink): Unit = {
-    out.putByte(StormWindows.Version)
+    out.putByte(RetainedRowWindows.Version)
     out.putNumber(highest)
     out.putCount(lastCount)
     out.putNumber(lastEnd)
@@ -202,7 +202,7 @@ private[rows] final class CountTriggeredWindows(
   }
 
   def read(in: ByteSource): Unit = {
-    StateVersion.check(in.getByte(), "the windows of a key", StormWindows.Version)
+    StateVersion.check(in.getByte(), "the windows of a key", RetainedRowWindows.Version)
     highest = in.getNumber()
     lastCount = in.getCount()
     lastEnd = in.getNumber()

@@ -19,7 +19,7 @@ private[rows] final class TimeTriggeredWindows(
     slide: Long,
     keepsLast: Boolean,
     val log: RowLog
-) extends StormWindows {
+) extends RetainedRowWindows {
   import TimeTriggeredWindows._
 
   private val frame = Frame(slide)
@@ -166,7 +166,7 @@ private[rows] final class TimeTriggeredWindows(
   def forget(): Unit = log.clear()
 
   def write(out: ByteSink): Unit = {
-    out.putByte(StormWindows.Version)
+    out.putByte(RetainedRowWindows.Version)
     out.putByte(if (hasEnded) 1 else 0)
     out.putNumber(lastEnd)
     out.putNumber(nextEnd)
@@ -175,7 +175,7 @@ private[rows] final class TimeTriggeredWindows(
   }
 
   def read(in: ByteSource): Unit = {
-    StateVersion.check(in.getByte(), "the windows of a key", StormWindows.Version)
+    StateVersion.check(in.getByte(), "the windows of a key", RetainedRowWindows.Version)
     hasEnded = in.getByte() == 1
     lastEnd = in.getNumber()
     nextEnd = in.getNumber()

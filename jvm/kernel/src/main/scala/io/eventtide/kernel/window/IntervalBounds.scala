@@ -16,19 +16,19 @@ sealed abstract class IntervalBounds(val name: String) {
 object IntervalBounds {
 
   /** Source: Jet, Flink, Spark, VoltSP. */
-  case object StartIncluded extends IntervalBounds("[start, end)") {
+  case object ClosedOpen extends IntervalBounds("[start, end)") {
     def cut(grid: FrameGrid): FrameGrid = grid
   }
 
   /** Source: Storm. */
-  case object EndIncluded extends IntervalBounds("(start, end]") {
-    def cut(grid: FrameGrid): FrameGrid = OneLater(grid)
+  case object OpenClosed extends IntervalBounds("(start, end]") {
+    def cut(grid: FrameGrid): FrameGrid = ShiftedByOne(grid)
   }
 
-  val all: Seq[IntervalBounds] = Seq(StartIncluded, EndIncluded)
+  val all: Seq[IntervalBounds] = Seq(ClosedOpen, OpenClosed)
 
   /** For integer times, `(start, end]` is the same as `[start + 1, end + 1)`. */
-  private final case class OneLater(grid: FrameGrid) extends FrameGrid {
+  private final case class ShiftedByOne(grid: FrameGrid) extends FrameGrid {
     def index(ts: Long): Long = grid.index(Clamped.subtract(ts, 1))
 
     def start(index: Long): Long = {

@@ -18,7 +18,7 @@ package io.eventtide.kernel.window
   */
 final case class Profile(
     name: String,
-    bounds: IntervalBounds = IntervalBounds.StartIncluded,
+    bounds: IntervalBounds = IntervalBounds.ClosedOpen,
     lateRule: LateRule = LateRule.WindowClosed,
     inclusive: Boolean = false,
     delays: Boolean = false,
@@ -70,7 +70,7 @@ object Profile {
     */
   val storm: Profile = Profile(
     "storm",
-    bounds = IntervalBounds.EndIncluded,
+    bounds = IntervalBounds.OpenClosed,
     lateRule = LateRule.BehindWatermark,
     onEveryAdvance = true
   )

@@ -21,11 +21,11 @@ object StormWindowing {
     * frames where length and slide are times.
     */
   def all(config: GoldenArgs): Seq[StormWindowing] = {
-    val spec = StormSpec(extent(config.inside("length")), extent(config.inside("slide")))
+    val spec = RetainedRowSpec(extent(config.inside("length")), extent(config.inside("slide")))
     val byRow =
       Seq(RowLimits(rows = 3, bytes = 1000, atHand = 5), RowLimits()).map(new OfRows(spec, _))
     spec match {
-      case StormSpec(WindowLength.Time(length), WindowLength.Time(slide)) =>
+      case RetainedRowSpec(WindowLength.Time(length), WindowLength.Time(slide)) =>
         byRow ++ Seq(true, false).map(new OfFrames(length, slide, _))
       case _ => byRow
     }
@@ -35,7 +35,7 @@ object StormWindowing {
     if (of.has("ms")) WindowLength.Time(of.long("ms"))
     else WindowLength.Rows(of.long("count").toInt)
 
-  private final class OfRows(spec: StormSpec, limits: RowLimits) extends StormWindowing {
+  private final class OfRows(spec: RetainedRowSpec, limits: RowLimits) extends StormWindowing {
     private val run = new StormRun(spec, limits)
     private val rows = mutable.Map.empty[String, Any]
     private var lastEnd = Option.empty[Long]

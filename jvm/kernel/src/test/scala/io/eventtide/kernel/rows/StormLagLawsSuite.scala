@@ -67,10 +67,10 @@ object StormLagLawsSuite {
     Gen.choose(1, 8).map(WindowLength.Rows)
   )
 
-  val specs: Gen[StormSpec] = for {
+  val specs: Gen[RetainedRowSpec] = for {
     length <- extents
     slide <- extents
-  } yield StormSpec(length, slide)
+  } yield RetainedRowSpec(length, slide)
 
   val limits: Gen[RowLimits] = for {
     rows <- Gen.choose(1, 9)
@@ -85,7 +85,7 @@ object StormLagLawsSuite {
 }
 
 /** The same windows over a list of all rows; the watermark begins with the first step at -60. */
-final class PlainStorm(spec: StormSpec) {
+final class PlainStorm(spec: RetainedRowSpec) {
   private val rows = mutable.Buffer.empty[(String, Long)]
   private val counted = mutable.Buffer.empty[(String, Long)]
   private val uncounted = mutable.ArrayBuffer.empty[(String, Long)]

@@ -16,7 +16,7 @@ final case class StormPane(end: Long, rows: Seq[String], fresh: Set[String], exp
   * saved, and read by another instance.
   */
 final class StormRun(
-    spec: StormSpec,
+    spec: RetainedRowSpec,
     limits: RowLimits,
     keepsLast: Boolean = true,
     countsAtOnce: Boolean = false
@@ -25,7 +25,7 @@ final class StormRun(
   val waiting = new MemoryArchive
   private var saved = Option.empty[Array[Byte]]
   private val incoming = mutable.Buffer.empty[(String, Long)]
-  private var dueNow = StormWindows.Never
+  private var dueNow = RetainedRowWindows.Never
 
   /** Whether it said that rows wait for their first window. */
   var isPending = false
@@ -40,8 +40,8 @@ final class StormRun(
 
   def finish(): (Seq[String], Seq[StormPane]) = run(_.openAll())
 
-  private def run(open: StormWindows => Unit): (Seq[String], Seq[StormPane]) = {
-    val windows = StormWindows(spec, keepsLast, rows, waiting, limits, countsAtOnce)
+  private def run(open: RetainedRowWindows => Unit): (Seq[String], Seq[StormPane]) = {
+    val windows = RetainedRowWindows(spec, keepsLast, rows, waiting, limits, countsAtOnce)
     saved.fold(windows.begin()) { bytes =>
       val in = new ByteSource
       in.reset(bytes, 0)
@@ -63,7 +63,7 @@ final class StormRun(
     (inNone, panes)
   }
 
-  private def panesOf(windows: StormWindows): Seq[StormPane] = {
+  private def panesOf(windows: RetainedRowWindows): Seq[StormPane] = {
     val panes = Seq.newBuilder[StormPane]
     var before: Option[Set[String]] = None
     while (windows.next()) {
@@ -75,7 +75,7 @@ final class StormRun(
     panes.result()
   }
 
-  private def names(windows: StormWindows, slots: BitSet): Seq[String] =
+  private def names(windows: RetainedRowWindows, slots: BitSet): Seq[String] =
     Iterator
       .iterate(slots.nextSetBit(0))(slot => slots.nextSetBit(slot + 1))
       .takeWhile(_ >= 0)

@@ -101,12 +101,12 @@ object InMemoryWindowsLawsSuite {
     private def size: Long = grid.size * frames
 
     private def endsOf(ts: Long): Seq[Long] = (ts to ts + size).filter { end =>
-      val included = if (profile.bounds == IntervalBounds.EndIncluded) end - size < ts else ts < end
+      val included = if (profile.bounds == IntervalBounds.OpenClosed) end - size < ts else ts < end
       included && Math.floorMod(end - grid.offset, grid.size) == 0
     }
 
     private def isClosed(end: Long, watermark: Long): Boolean =
-      if (profile.bounds == IntervalBounds.EndIncluded) end < below(watermark)
+      if (profile.bounds == IntervalBounds.OpenClosed) end < below(watermark)
       else end <= below(watermark)
 
     /** No rows below this are waited for. */

@@ -6,7 +6,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.eventtide.kernel.rows.{StormSpec, WindowLength}
+import io.eventtide.kernel.rows.{RetainedRowSpec, WindowLength}
 import io.eventtide.kernel.time.{CalendarGrid, Frame, FrameGrid}
 
 /** Which rows have windows inside a range as a whole. */
@@ -77,7 +77,7 @@ final class TimeRangeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("windows of Storm's are inside exactly for the times that are said") {
     forAll(Gen.choose(1L, 30L), Gen.choose(1L, 30L)) { (length, slide) =>
-      val spec = StormSpec(WindowLength.Time(length), WindowLength.Time(slide))
+      val spec = RetainedRowSpec(WindowLength.Time(length), WindowLength.Time(slide))
       val TimeRange(lowest, highest) = spec.within(range)
       (-100L to 100L).foreach { ts =>
         val first = Frame(slide).ceiling(ts)
@@ -88,8 +88,11 @@ final class TimeRangeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
     assert(
-      StormSpec(WindowLength.Time(9), WindowLength.Rows(2)).within(range) == TimeRange(-91, 100)
+      RetainedRowSpec(WindowLength.Time(9), WindowLength.Rows(2)).within(range) == TimeRange(
+        -91,
+        100
+      )
     )
-    assert(StormSpec(WindowLength.Rows(9), WindowLength.Rows(2)).within(range) == range)
+    assert(RetainedRowSpec(WindowLength.Rows(9), WindowLength.Rows(2)).within(range) == range)
   }
 }

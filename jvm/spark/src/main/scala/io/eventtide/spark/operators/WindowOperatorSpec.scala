@@ -153,7 +153,7 @@ private[spark] final case class ResultLayout(
 /** Makes the output rows; one instance per task. */
 private[operators] final class ResultProjection(plan: WindowOperatorSpec) {
   private lazy val spec = plan.settings.spec
-  private val hasStart = plan.settings.storm.forall(_.hasStart)
+  private val hasStart = plan.settings.retainingRows.forall(_.hasStart)
   private val bounds = new SpecificInternalRow(Seq(LongType, LongType)) // avoids boxing
   private val keyAndBounds = new JoinedRow
   private val values = new JoinedRow

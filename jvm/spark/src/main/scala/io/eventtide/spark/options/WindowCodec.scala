@@ -64,7 +64,7 @@ private[spark] object WindowCodec {
     val settings = WindowSettings(
       kind,
       sizes(values),
-      if (kind == "storm") StormCodec.read(options, usesIngestionTime)
+      if (kind == "storm") RetainedRowCodec.read(options, usesIngestionTime)
       else windows(kind, options, isLocal),
       KeyTimeCodec.read(options, policy, remembers = kind == "count" || kind == "storm"),
       if (emitted.isEmpty) early else early.flatMap(_.withoutEarly),
@@ -74,7 +74,7 @@ private[spark] object WindowCodec {
     options.refuseUnread()
     if (settings.isCountWindow && settings.latenessMicros > 0)
       throw new InvalidArgument("updates", "true", "left out: no row of a count window is late")
-    settings.storm.foreach(_ => StormCodec.refuseOthers(settings))
+    settings.retainingRows.foreach(_ => RetainedRowCodec.refuseOthers(settings))
     settings
   }
 
@@ -114,7 +114,7 @@ private[spark] object WindowCodec {
   private def sizes(values: Map[String, String]): String =
     Seq("size", "slide", "step", "offset", "origin", "time_zone")
       .concat(Seq("gap", "maximum_duration", "touching", "rows", "every"))
-      .concat(StormCodec.Sizes)
+      .concat(RetainedRowCodec.Sizes)
       .flatMap(option => values.get(option).map(value => s"$option=$value"))
       .mkString(", ")
 

@@ -1,6 +1,6 @@
 package io.eventtide.spark.options
 
-import io.eventtide.kernel.rows.{StormSpec, WindowLength}
+import io.eventtide.kernel.rows.{RetainedRowSpec, WindowLength}
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.kernel.window.{
@@ -164,7 +164,7 @@ object WindowKind {
     *   the maximum number of rows of a key that are in memory at once
     */
   final case class RetainingRows(
-      spec: StormSpec,
+      spec: RetainedRowSpec,
       emitsRows: Boolean,
       usesIngestionTime: Boolean,
       rowsAtHand: Int

@@ -51,16 +51,16 @@ final case class WindowSettings(
   def isCountWindow: Boolean = windows.isInstanceOf[WindowKind.ByCount]
 
   /** Storm windows, whose rows are stored individually; None for other kinds. */
-  def storm: Option[WindowKind.RetainingRows] = windows match {
+  def retainingRows: Option[WindowKind.RetainingRows] = windows match {
     case storm: WindowKind.RetainingRows => Some(storm)
     case _ => None
   }
 
   /** Whether a key has state to keep even if it holds no rows. */
-  def remembers: Boolean = isCountWindow || storm.isDefined
+  def remembers: Boolean = isCountWindow || retainingRows.isDefined
 
   /** Whether results are the rows of windows. */
-  def emitsRows: Boolean = storm.exists(_.emitsRows)
+  def emitsRows: Boolean = retainingRows.exists(_.emitsRows)
 
   /** Whether each key, or each group of keys, has its own watermark. */
   def hasOwnTime: Boolean = byKey.exists(_.policy.isDefined)

@@ -51,7 +51,7 @@ private[planning] object RowInputPlanning {
       clamp.flatten.filter(_.mode == FutureGuard.Clamp),
       order.map(_.toAttribute),
       kept.find(_.use == CarriedColumns.ForGroups).map(groupsOf(grouping, _)),
-      node.settings.storm.map(_ => storedOf(node, aggregates, stored))
+      node.settings.retainingRows.map(_ => storedOf(node, aggregates, stored))
     )
     RowInputPlanning(columns, plan)
   }

@@ -70,7 +70,7 @@ final case class WindowAggregate(
       Option.when(keys.nonEmpty)("key_by" -> keys.mkString(", ")) ++
       groups.map("group" -> _) ++
       Option.when(calls.nonEmpty)("agg" -> calls.distinct.mkString("; ")) ++
-      Option.when(settings.storm.isDefined)("columns" -> stored.mkString(", "))
+      Option.when(settings.retainingRows.isDefined)("columns" -> stored.mkString(", "))
   }
 
   private def eventTime: Option[String] =

@@ -138,7 +138,7 @@ private[spark] object WindowBuilder {
       case judged: LateRowFilter if settings.isRowAtATime => Some(judged.logged ++ judged.names)
       case _ => None
     }
-    val stored = settings.storm.map { storm =>
+    val stored = settings.retainingRows.map { storm =>
       if (storm.emitsRows) input.columns else columnsOf(subqueries.in(keyed).aggregateExpressions)
     }
     val kept = logged.map(keptAs("_eventtide_kept", _, CarriedColumns.ForLateRows)) ++
@@ -245,7 +245,7 @@ private[spark] object WindowBuilder {
   // Marked like Spark windows: the end is an event time, and `window_time` accepts the column.
   private def window(eventTime: Attribute, settings: WindowSettings): Attribute = {
     val bound = if (settings.isCountWindow) LongType else eventTime.dataType
-    val hasStart = settings.storm.forall(_.hasStart)
+    val hasStart = settings.retainingRows.forall(_.hasStart)
     val bounds =
       Seq(StructField("start", bound, !hasStart), StructField("end", bound, nullable = false))
     val marks = new MetadataBuilder().withMetadata(Mark).putBoolean(TimeWindow.marker, true).build()

@@ -51,7 +51,7 @@ class WindowCodecSuite extends AnyFunSuite {
     border("storm_options.json") { options =>
       val settings = WindowCodec.window(options, isLocal = false)
       assert(settings.emitsRows == options.contains("result"))
-      assert(settings.storm.isDefined == (options("kind") == "storm"))
+      assert(settings.retainingRows.isDefined == (options("kind") == "storm"))
       assert(settings.withMutableOptions(settings.mutableOptions) == settings)
     }
   }

@@ -25,7 +25,7 @@ private[window] final class BatchWindowIterator(
   private val isByFrame = preaggregation == Preaggregation.AllByFrame
   private val rowsPerStep = if (isByFrame) 1 else Int.MaxValue
 
-  protected val windows: KeyedWindowOperator = plan.settings.storm match {
+  protected val windows: KeyedWindowOperator = plan.settings.retainingRows match {
     case Some(kind) => RetainedRowWindowOperator.inMemory(plan, kind, calls, buffers)
     case None if isByFrame =>
       val ring = plan.newRing(buffers, BlockStore.None, blockSize = Int.MaxValue)

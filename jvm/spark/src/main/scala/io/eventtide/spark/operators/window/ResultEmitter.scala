@@ -15,7 +15,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.util.{ArrayData, GenericArrayData}
 import org.apache.spark.unsafe.Platform
 
-import io.eventtide.kernel.rows.{RowLog, SegmentTree, StormWindows}
+import io.eventtide.kernel.rows.{RetainedRowWindows, RowLog, SegmentTree}
 import io.eventtide.spark.operators.{ResultProjection, WindowOperatorSpec}
 import io.eventtide.spark.options.WindowKind
 import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
@@ -82,7 +82,7 @@ private object RowBatchReader {
 private[window] final class AggregatedResults(
     plan: WindowOperatorSpec,
     kind: WindowKind.RetainingRows,
-    windows: StormWindows,
+    windows: RetainedRowWindows,
     calls: AggregateFunctions,
     buffers: BufferPool
 ) extends ResultEmitter {
@@ -117,7 +117,7 @@ private[window] final class AggregatedResults(
 private[window] final class RowResults(
     plan: WindowOperatorSpec,
     kind: WindowKind.RetainingRows,
-    windows: StormWindows
+    windows: RetainedRowWindows
 ) extends ResultEmitter {
   private val rows = new RowBatchReader(windows.log, plan.rows.get.stored.get.length)
   private val shownKey =

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.BindReferences.bindReferences
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.unsafe.Platform
 
-import io.eventtide.kernel.rows.{RowContent, RowLimits, StormWindows}
+import io.eventtide.kernel.rows.{RetainedRowWindows, RowContent, RowLimits}
 import io.eventtide.kernel.window.{BlockStore, ByteSink, ByteSource}
 import io.eventtide.spark.latelog.PartitionLate
 import io.eventtide.spark.operators.late.KeyedLateRows
@@ -33,7 +33,7 @@ private[window] final class RetainedRowWindowOperator(
     limits: RowLimits
 ) extends KeyedWindowOperator {
   // Rows with ingestion time need not wait for the watermark.
-  private val windows = StormWindows(
+  private val windows = RetainedRowWindows(
     kind.spec,
     keepsLast = kind.emitsRows,
     archives.rows,
@@ -103,7 +103,7 @@ private[window] final class RetainedRowWindowOperator(
   def due: Long = windows.due
 
   override def deadline: Long =
-    if (windows.hasPending) StormWindows.Never else idleness.expiresAt(lastRow)
+    if (windows.hasPending) RetainedRowWindows.Never else idleness.expiresAt(lastRow)
 
   def write(out: ByteSink): Unit = {
     out.putNumber(lastRow)

@@ -79,7 +79,7 @@ private[window] final case class WindowTaskSpec(
       groups: Option[SharedWatermarkGroups]
   ): KeyedWindowOperator = {
     def log = plan.rows.flatMap(_ => batch.log).map(_.open(state.partition))
-    settings.storm match {
+    settings.retainingRows match {
       case Some(kind) =>
         val archives = RowArchives(state.blocks, state.history)
         RetainedRowWindowOperator(plan, kind, batch, archives, calls, buffers, log)

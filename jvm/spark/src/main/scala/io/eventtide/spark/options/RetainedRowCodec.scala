@@ -1,11 +1,11 @@
 package io.eventtide.spark.options
 
 import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.rows.{StormSpec, WindowLength}
+import io.eventtide.kernel.rows.{RetainedRowSpec, WindowLength}
 import io.eventtide.spark.EventtideException
 
 /** Reads Storm windows: a length and a slide, each in time or in rows. */
-private[options] object StormCodec {
+private[options] object RetainedRowCodec {
 
   /** The options that define the length and the slide. */
   val Sizes: Seq[String] =
@@ -20,7 +20,8 @@ private[options] object StormCodec {
     *   whether the event time of rows is their ingestion time
     */
   def read(options: OptionReader, usesIngestionTime: Boolean): WindowKind.RetainingRows = {
-    val spec = StormSpec(extent(options, "length", 1), extent(options, "slide", ShortestSlide))
+    val spec =
+      RetainedRowSpec(extent(options, "length", 1), extent(options, "slide", ShortestSlide))
     val emitsRows = options.choice("result", Seq("rows" -> true, "aggregates" -> false))
     val atHand = options.count("rows_in_memory", 1)
     WindowKind.RetainingRows(

@@ -19,7 +19,7 @@ import io.eventtide.kernel.window.{BlockStore, ByteSink, ByteSource}
   *     Unlike Storm, this does not lose rows: a time slide waits for a watermark above the window's
   *     end, rows are considered regardless of their position, and every row is counted once.
   */
-abstract class StormWindows {
+abstract class RetainedRowWindows {
 
   /** The rows of the windows. */
   def log: RowLog
@@ -78,7 +78,7 @@ abstract class StormWindows {
   def read(in: ByteSource): Unit
 }
 
-object StormWindows {
+object RetainedRowWindows {
   val Never: Long = RowLog.Never
 
   /** @param keepsLast
@@ -91,13 +91,13 @@ object StormWindows {
     *   whether a slide of rows counts rows on arrival, as in processing time
     */
   def apply(
-      spec: StormSpec,
+      spec: RetainedRowSpec,
       keepsLast: Boolean,
       rows: BlockStore,
       waiting: BlockStore,
       limits: RowLimits = RowLimits(),
       countsAtOnce: Boolean = false
-  ): StormWindows = {
+  ): RetainedRowWindows = {
     val log = new RowLog(rows, limits)
     spec.slide match {
       case WindowLength.Time(slide) => new TimeTriggeredWindows(spec.length, slide, keepsLast, log)

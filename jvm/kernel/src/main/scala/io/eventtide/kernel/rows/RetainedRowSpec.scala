@@ -29,7 +29,7 @@ object WindowLength {
   *   - '''Restart:''' immutable; nothing to save.
   *   - '''Source:''' Storm's `BaseWindowedBolt.withWindow`.
   */
-final case class StormSpec(length: WindowLength, slide: WindowLength) {
+final case class RetainedRowSpec(length: WindowLength, slide: WindowLength) {
 
   /** The times of rows whose windows are all inside a range. */
   def within(range: TimeRange): TimeRange = slide match {

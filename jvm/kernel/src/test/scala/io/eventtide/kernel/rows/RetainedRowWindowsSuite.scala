@@ -5,11 +5,15 @@ import org.scalatest.funsuite.AnyFunSuite
 import io.eventtide.kernel.InvalidArgument
 
 /** Single rules of Storm's windows, and those of its defects that are none here. */
-final class StormWindowsSuite extends AnyFunSuite {
+final class RetainedRowWindowsSuite extends AnyFunSuite {
   import WindowLength.{Rows, Time}
 
   private def run(length: WindowLength, slide: WindowLength, keepsLast: Boolean = true) =
-    new StormRun(StormSpec(length, slide), RowLimits(rows = 2, bytes = 100, atHand = 3), keepsLast)
+    new StormRun(
+      RetainedRowSpec(length, slide),
+      RowLimits(rows = 2, bytes = 100, atHand = 3),
+      keepsLast
+    )
 
   private def windowsOf(run: StormRun, watermark: Long, rows: (String, Long)*) = {
     rows.foreach { case (name, ts) => run.add(name, ts) }
@@ -77,7 +81,7 @@ final class StormWindowsSuite extends AnyFunSuite {
     windowsOf(byTime, 15)
     assert(byTime.due == 21)
     windowsOf(byTime, 25)
-    assert(byTime.due == StormWindows.Never)
+    assert(byTime.due == RetainedRowWindows.Never)
     val byCount = run(Rows(2), Rows(2))
     windowsOf(byCount, 4, "a" -> 5, "b" -> 9)
     assert(byCount.due == 5)
@@ -85,7 +89,7 @@ final class StormWindowsSuite extends AnyFunSuite {
 
   test("a row costs no more than a few writes, however few come at once") {
     val windows =
-      new StormRun(StormSpec(Time(1000000), Time(1000000)), RowLimits(rows = 64))
+      new StormRun(RetainedRowSpec(Time(1000000), Time(1000000)), RowLimits(rows = 64))
     for (ts <- 1L to 4096) {
       windows.add("x" * 100, ts)
       windows.advance(Some(ts)): Unit
@@ -95,7 +99,7 @@ final class StormWindowsSuite extends AnyFunSuite {
   }
 
   test("blocks that no window needs are not read") {
-    val windows = new StormRun(StormSpec(Time(10), Time(10)), RowLimits(rows = 4))
+    val windows = new StormRun(RetainedRowSpec(Time(10), Time(10)), RowLimits(rows = 4))
     for (ts <- 1L to 4000) windows.add("x", ts)
     windows.advance(Some(0)): Unit
     for (watermark <- 11L to 401 by 10) {
@@ -112,7 +116,7 @@ final class StormWindowsSuite extends AnyFunSuite {
     assert(byCount.due == 15)
     windowsOf(byCount, 15): Unit
     assert(!byCount.isPending)
-    assert(byCount.due == StormWindows.Never)
+    assert(byCount.due == RetainedRowWindows.Never)
     val gaps = run(Rows(1), Rows(10), keepsLast = true)
     windowsOf(gaps, 5, "a" -> 1, "b" -> 2): Unit
     assert(!gaps.isPending)
@@ -147,7 +151,7 @@ final class StormWindowsSuite extends AnyFunSuite {
 
   test("rows that count at once are pending for as long as a window may have them") {
     val windows =
-      new StormRun(StormSpec(Time(100), Rows(3)), RowLimits(rows = 2), countsAtOnce = true)
+      new StormRun(RetainedRowSpec(Time(100), Rows(3)), RowLimits(rows = 2), countsAtOnce = true)
     assert(windowsOf(windows, 0, "a" -> 0).isEmpty)
     assert(windows.isPending)
     assert(windowsOf(windows, 20, "b" -> 20).isEmpty)
@@ -164,12 +168,12 @@ final class StormWindowsSuite extends AnyFunSuite {
   }
 
   test("by its time a row is in so many windows") {
-    val sliding = StormSpec(Time(20), Time(10))
+    val sliding = RetainedRowSpec(Time(20), Time(10))
     assert(Seq(1L, 10L, 11L, -5L).flatMap(sliding.windowsOf) == Seq(2, 2, 2, 2))
-    val uneven = StormSpec(Time(25), Time(10))
+    val uneven = RetainedRowSpec(Time(25), Time(10))
     assert(Seq(1L, 5L, 6L, 10L).flatMap(uneven.windowsOf) == Seq(2, 2, 3, 3))
-    val gaps = StormSpec(Time(5), Time(10))
+    val gaps = RetainedRowSpec(Time(5), Time(10))
     assert(Seq(1L, 5L, 6L, 10L).flatMap(gaps.windowsOf) == Seq(0, 0, 1, 1))
-    assert(StormSpec(Time(Long.MaxValue), Time(1)).windowsOf(1) == Some(Int.MaxValue))
+    assert(RetainedRowSpec(Time(Long.MaxValue), Time(1)).windowsOf(1) == Some(Int.MaxValue))
   }
 }
