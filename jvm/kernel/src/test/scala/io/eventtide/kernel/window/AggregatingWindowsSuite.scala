@@ -133,6 +133,49 @@ final class AggregatingWindowsSuite extends AnyFunSuite {
     assert(inEventTime.next())
   }
 
+  private val lenient = KeyIdleness(Some(7), ttl = 100)
+
+  private def updated(windows: WindowSet): AggregatingWindows = {
+    val time = new PerKeyWatermark(MaxEventTime(), credited = true)
+    val made = new AggregatingWindows(windows, time, lenient)
+    made.begin()
+    made
+  }
+
+  private def panes(windows: AggregatingWindows, now: Long): Seq[(PaneTiming, Seq[Int])] = {
+    windows.close(now, None)
+    val all = Iterator.continually(windows.next()).takeWhile(identity).map { _ =>
+      windows.timing -> buffers(windows.result).sorted
+    }
+    val shown = all.toList
+    windows.beginBatch()
+    shown
+  }
+
+  private val wide = spec.copy(delay = 50)
+
+  for {
+    (name, windows) <- Seq(
+      "frames" -> (() => updated(new FrameWindows(wide, buffers, newRing, lateness = 50))),
+      "a session" -> (() => updated(new Sessions(SessionSpec(10, delay = 50), buffers, 50)))
+    )
+  } test(s"what idleness has closed is updated with all its rows while it can change: $name") {
+    val key = windows()
+    key.add(3, now = 50, buffers.of(1))
+    assert(panes(key, 50).isEmpty)
+    assert(panes(key, 57) == Seq(PaneTiming.Idle -> Seq(1)))
+    assert(panes(key, 58).isEmpty) // and is not emitted again
+    key.add(2, now = 60, buffers.of(2))
+    assert(panes(key, 60) == Seq(PaneTiming.Late -> Seq(1, 2)))
+    key.add(12, now = 61, buffers.of(3))
+    assert(
+      panes(key, 68).head == PaneTiming.Idle -> (if (name == "frames") Seq(3) else Seq(1, 2, 3))
+    )
+    assert(!key.isDone && key.deadline >= 161)
+    key.close(161 + 7, None)
+    assert(!key.next() && key.isDone)
+  }
+
   private def early(trigger: Trigger): AggregatingWindows = {
     val time = new SharedWatermark
     time.set(None, Some(4))
