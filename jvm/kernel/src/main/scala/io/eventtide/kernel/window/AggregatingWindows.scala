@@ -1,7 +1,6 @@
 package io.eventtide.kernel.window
 
 import io.eventtide.kernel.StateVersion
-import io.eventtide.kernel.time.Clamped
 
 /** The windows of one key over aggregated rows, by the watermark of the key, its idleness and its
   * triggers.
@@ -38,11 +37,9 @@ final class AggregatingWindows(
   private val added = new ChangedMarks(discarding) // the rows of this batch
   private val pool = discarding.orNull
 
+  private val activity = new KeyActivity(idleness)
   private var now = 0L // the clock
-  private var lastRow = Long.MinValue // time of the last activity
-  private var reached = Long.MinValue // by the clock that measures idleness
-  private var isActive = false // has activity in this batch by a row without a time
-  private var isIdle = false
+  private var closesAll = false
   private var isShown = false
   private var phase: PaneTiming = PaneTiming.OnTime
   private var asked = 0 // position of the current trigger
@@ -57,14 +54,14 @@ final class AggregatingWindows(
     time.begin()
     windows.begin()
     states.foreach(_.begin())
-    lastRow = Long.MinValue
+    activity.begin()
     beginBatch()
   }
 
   /** Begins another batch of the same key, after all results have been emitted. */
   def beginBatch(): Unit = {
-    isActive = false
-    isIdle = false
+    activity.beginBatch()
+    closesAll = false
     isShown = false
     phase = PaneTiming.OnTime
     hasWindow = false
@@ -94,7 +91,7 @@ final class AggregatingWindows(
     * @param rows number of rows
     */
   def add(lowest: Long, highest: Long, rows: Long, now: Long, buffer: Int): Boolean = {
-    lastRow = math.max(lastRow, if (idleness.inEventTime) highest else now)
+    activity.add(highest, now)
     val onTime = windows.add(lowest, buffer)
     if (onTime) {
       time.accept(lowest, highest)
@@ -109,7 +106,7 @@ final class AggregatingWindows(
     * @param now the clock
     */
   def addWithoutTime(now: Long, buffer: Int): Unit = {
-    if (idleness.inEventTime) isActive = true else lastRow = math.max(lastRow, now)
+    activity.addWithoutTime(now)
     windows.add(NoTime, buffer): Unit
     if (tracks) track(1, buffer)
   }
@@ -132,14 +129,11 @@ final class AggregatingWindows(
   def close(now: Long, overall: Option[Long], credited: Boolean = true): Unit = {
     time.advance(now)
     this.now = now
-    reached = if (idleness.inEventTime) overall.getOrElse(Long.MinValue) else now
-    if (isActive) lastRow = math.max(lastRow, reached)
-    isActive = false
-    isIdle = (credited || idleness.inEventTime) && idleness.timeout.exists(reached >= since(_))
+    closesAll = activity.close(now, overall, credited)
   }
 
   /** Makes `next` emit all windows, regardless of the watermark and the clock. */
-  def closeAll(): Unit = isIdle = true
+  def closeAll(): Unit = closesAll = true
 
   /** Makes `next` emit each window that can still change once, with all its rows, regardless of the
     * triggers.
@@ -184,10 +178,10 @@ final class AggregatingWindows(
   }
 
   private def beginsOpen(): Boolean = {
-    if (tracks && !isIdle) states.foreach(_.fire(now, windows))
-    val isEarly = !isIdle && states.exists(_.isFiring)
-    if (isIdle) phase = PaneTiming.Idle else if (isEarly) phase = PaneTiming.Early
-    isIdle || isEarly
+    if (tracks && !closesAll) states.foreach(_.fire(now, windows))
+    val isEarly = !closesAll && states.exists(_.isFiring)
+    if (closesAll) phase = PaneTiming.Idle else if (isEarly) phase = PaneTiming.Early
+    closesAll || isEarly
   }
 
   private def emits: Boolean = {
@@ -207,7 +201,7 @@ final class AggregatingWindows(
   private def settle(): Unit = {
     windows.settle(time.watermark)
     added.clear()
-    if (tracks) states.foreach(state => if (isIdle) state.clear() else state.settle())
+    if (tracks) states.foreach(state => if (closesAll) state.clear() else state.settle())
   }
 
   def timing: PaneTiming =
@@ -239,9 +233,9 @@ final class AggregatingWindows(
   /** Whether the key can be removed. A key whose watermark is its own does not wait until its closed
     * windows can no longer change, since its watermark may never move again.
     */
-  def isDone: Boolean =
-    !windows.hasOpen && (windows.isEmpty || !time.isShared) &&
-      (lastRow == Long.MinValue || idleness.isExpired(lastRow, reached))
+  def isDone: Boolean = canExpire && activity.isExpired
+
+  private def canExpire: Boolean = !windows.hasOpen && (windows.isEmpty || !time.isShared)
 
   /** The watermark of the key at which its next window closes. */
   def closesAt: Long = windows.closesAt
@@ -250,27 +244,25 @@ final class AggregatingWindows(
   def due: Long = if (time.isShared) windows.due else WindowSet.Never
 
   /** The watermark over all keys at which the idle key has work: windows to emit or its removal. */
-  def dueByIdleness: Long = if (idleness.inEventTime) idleAt else WindowSet.Never
+  def dueByIdleness: Long = if (idleness.inEventTime) idlenessTimer else WindowSet.Never
 
   /** The clock value at which the key has work without rows. */
   def deadline: Long = {
-    val byIdleness = if (idleness.inEventTime) WindowSet.Never else idleAt
+    val byIdleness = if (idleness.inEventTime) WindowSet.Never else idlenessTimer
     val byTriggers =
       states.foldLeft(WindowSet.Never)((at, state) => math.min(at, state.deadline))
     val byClock = if (windows.isEmpty) WindowSet.Never else time.dueAt(windows.due)
     math.min(byIdleness, math.min(byTriggers, byClock))
   }
 
-  private def idleAt: Long =
-    if (windows.hasOpen) idleness.timeout.fold(WindowSet.Never)(since)
-    else if (windows.isEmpty || !time.isShared) idleness.expiresAt(lastRow)
+  private def idlenessTimer: Long =
+    if (windows.hasOpen) activity.idleAt
+    else if (canExpire) activity.expiresAt
     else WindowSet.Never
-
-  private def since(length: Long): Long = Clamped.add(lastRow, length)
 
   def write(out: ByteSink): Unit = {
     out.putByte(Version)
-    out.putNumber(lastRow)
+    activity.write(out)
     time.write(out)
     states.foreach(_.write(out))
     windows.write(out)
@@ -278,7 +270,7 @@ final class AggregatingWindows(
 
   def read(in: ByteSource): Unit = {
     StateVersion.check(in.getByte(), "the windows of a key", Version)
-    lastRow = in.getNumber()
+    activity.read(in)
     time.read(in)
     states.foreach(_.read(in))
     windows.read(in)
