@@ -63,7 +63,8 @@ CASE = OF_EVERY_CASE | {
             {"kind": "sliding", "size": int, "slide": int, **BY_TIME},
             {"kind": "session", "gap": int, "touching_merges?": True},
         ),
-        "lateness?": 0,
+        "lateness?": int,
+        "accumulation?": ("accumulating", "discarding"),
         "grace?": int,
         "trigger?": ("event_time", "processing_time"),
         "time?": "stream time of the partition",
@@ -83,6 +84,8 @@ CASE = OF_EVERY_CASE | {
 PLAYED = [
     ("FC20", ""),
     ("FC22", ""),
+    ("FC26", ""),
+    ("FC27", ""),
     ("FC28", ""),
     ("FC29", ""),
     ("FC34", ""),
@@ -161,6 +164,10 @@ def window(rows: DataFrame, case: dict[str, Any], variant: str) -> WindowBuilder
         builder = builder.watermark_scope("key")
     if case["profile"] == "flink":
         builder = builder.profile("flink")
+    if config.get("lateness"):
+        builder = builder.allowed_lateness(length(config["lateness"])).updates()
+    if config.get("accumulation") == "discarding":
+        builder = builder.discarding()
     if config.get("grace"):
         builder = builder.delay(length(config["grace"]))
     if shape["kind"] == "session":

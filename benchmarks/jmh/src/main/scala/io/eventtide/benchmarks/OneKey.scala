@@ -11,32 +11,32 @@ trait OneKey {
   def result(): Long
 }
 
-/** The kernel's ring, its blocks in memory. */
+/** The kernel's state, its blocks in memory. */
 final class RingKey(frames: Int, deducts: Boolean, blockSize: Int) extends OneKey {
   private val buffers = new LongBuffers
-  private val ring =
+  private val state =
     FrameWindowState(Sliding(frames), buffers, deducts, new BlocksInMemory, blockSize)
   private val in = new ByteSource
   private val out = new ByteSink
   private var frame = 0L
-  ring.begin(0)
+  state.begin(0)
   private var record = written()
 
   def result(): Long = {
     buffers.reset()
     in.reset(record, 0)
-    ring.read(in)
-    ring.add(frame, buffers.of(1)): Unit
+    state.read(in)
+    state.add(frame, buffers.of(1)): Unit
     frame += 1
     var total = 0L
-    while (ring.next(frame)) total = buffers.value(ring.result)
+    while (state.next(frame)) total = buffers.value(state.result)
     record = written()
     total
   }
 
   private def written(): Array[Byte] = {
     out.reset(0)
-    ring.write(out)
+    state.write(out)
     java.util.Arrays.copyOf(out.bytes, out.position)
   }
 }

@@ -33,11 +33,11 @@ final case class CountSpec(size: Int, slide: Int) {
   *     last; the windows after it do not have earlier rows.
   *   - '''Restart:''' the record has a version.
   */
-final class CountWindows(spec: CountSpec, newRing: BlockStore => FrameWindowState)
+final class CountWindows(spec: CountSpec, newState: BlockStore => FrameWindowState)
     extends WindowSet {
-  private val ring = newRing(BlockStore.None)
-  private val copy = new RingCopy(newRing, BlockStore.None)
-  private var running = ring // the state that has the current window
+  private val state = newState(BlockStore.None)
+  private val copy = new FrameStateCopy(newState, BlockStore.None)
+  private var running = state // the state that has the current window
   private val framesOfSlide = spec.slide / spec.frame
   private var base = 0L // number of the first row of these windows
   private var rows = 0L // number of rows since `base`
@@ -53,13 +53,13 @@ final class CountWindows(spec: CountSpec, newRing: BlockStore => FrameWindowStat
   private def restart(): Unit = {
     rows = 0
     isFlushing = false
-    ring.begin(0)
+    state.begin(0)
   }
 
-  def beginBatch(watermark: Option[Long]): Unit = running = ring
+  def beginBatch(watermark: Option[Long]): Unit = running = state
 
   def add(ts: Long, buffer: Int): Boolean = {
-    ring.add(rows / spec.frame, buffer): Unit
+    state.add(rows / spec.frame, buffer): Unit
     rows += 1
     true
   }
@@ -67,12 +67,12 @@ final class CountWindows(spec: CountSpec, newRing: BlockStore => FrameWindowStat
   // Marks are frames.
   def mark: Long = (rows - 1) / spec.frame
   def markAfter(mark: Long): Long = spec.shape.lastEnd(mark)
-  def isOpen(mark: Long): Boolean = spec.shape.lastEnd(mark) > ring.closed
+  def isOpen(mark: Long): Boolean = spec.shape.lastEnd(mark) > state.closed
   def firstMark: Long = spec.shape.start(running.end)
   def endMark: Long = running.end
 
   def next(watermark: Long): Boolean = {
-    running = ring
+    running = state
     nextSlide(lastSlide)
   }
 
@@ -84,8 +84,8 @@ final class CountWindows(spec: CountSpec, newRing: BlockStore => FrameWindowStat
   }
 
   def nextOpen(): Boolean = {
-    val begins = running eq ring
-    if (begins) running = copy.of(ring)
+    val begins = running eq state
+    if (begins) running = copy.of(state)
     begins && flush()
   }
 
@@ -99,7 +99,7 @@ final class CountWindows(spec: CountSpec, newRing: BlockStore => FrameWindowStat
 
   def nextOfAll(): Boolean =
     if (isFlushing) {
-      ring.next(FrameWindowState.Never): Unit // releases the result of the last window
+      state.next(FrameWindowState.Never): Unit // releases the result of the last window
       base += rows
       restart()
       false
@@ -124,8 +124,8 @@ final class CountWindows(spec: CountSpec, newRing: BlockStore => FrameWindowStat
 
   def settle(watermark: Option[Long]): Unit = counts.forget(base + lastSlide * spec.frame)
 
-  def isEmpty: Boolean = ring.isEmpty
-  def hasOpen: Boolean = !ring.isEmpty
+  def isEmpty: Boolean = state.isEmpty
+  def hasOpen: Boolean = !state.isEmpty
   def closesAt: Long = WindowSet.Never
   def due: Long = WindowSet.Never
 
@@ -134,7 +134,7 @@ final class CountWindows(spec: CountSpec, newRing: BlockStore => FrameWindowStat
     counts.write(out)
     out.putCount(base)
     out.putCount(rows)
-    ring.write(out)
+    state.write(out)
   }
 
   def read(in: ByteSource): Unit = {
@@ -143,7 +143,7 @@ final class CountWindows(spec: CountSpec, newRing: BlockStore => FrameWindowStat
     base = in.getCount()
     rows = in.getCount()
     isFlushing = false
-    ring.read(in)
+    state.read(in)
   }
 }
 

@@ -7,21 +7,21 @@ package io.eventtide.kernel.window
   *
   *   - '''Source:''' Flink's allowed lateness.
   *
-  * @param ring the windows that are not closed; their frames are added as they close
+  * @param state the windows that are not closed; their frames are added as they close
   */
 private[window] final class FrameHistory(
     shape: WindowShape,
     buffers: Buffers,
     blocks: BlockStore,
     blockSize: Int,
-    ring: FrameWindowState,
-    copy: RingCopy
+    state: FrameWindowState,
+    copy: FrameStateCopy
 ) {
   private val frames = new FrameQueue(buffers, blocks, blockSize)
   private val changed = new FrameList // frames with rows of this batch
   private var windows: FrameWindowState = _ // null before the first window
   private var until = 0L
-  ring.keepIn(frames)
+  state.keepIn(frames)
 
   /** Begins a key without state. */
   def begin(): Unit = {
@@ -56,7 +56,7 @@ private[window] final class FrameHistory(
     if (windows == null)
       over(
         math.max(evicted, changed.first),
-        math.min(ring.closed, shape.lastEnd(changed.last))
+        math.min(state.closed, shape.lastEnd(changed.last))
       )
     var found = windows.next(until)
     while (found && !hasChanged) found = windows.next(until)
@@ -70,7 +70,7 @@ private[window] final class FrameHistory(
 
   /** Moves to the next closed window that can still change; returns false after the last. */
   def nextShown(evicted: Long): Boolean = !frames.isEmpty && {
-    if (windows == null) over(evicted, ring.closed)
+    if (windows == null) over(evicted, state.closed)
     windows.next(until)
   }
 

@@ -135,12 +135,12 @@ object FrameWindowState {
   /** The value of `sum` until `result` is called. */
   private val NotYet = -1
 
-  /** Creates the ring for windows of a shape.
+  /** Creates the state for windows of a shape.
     *
     * Frames that leave a sliding window are deducted if `deducts`; otherwise two stacks are used.
     *
     * @param deducts whether the buffers support `Buffers.deduct`
-    * @param blockSize minimum number of frames kept together, in the ring or in an archive block
+    * @param blockSize minimum number of frames kept together, in the state or in an archive block
     */
   def apply(
       shape: WindowShape,

@@ -33,28 +33,28 @@ object FrameArchives {
   * @param spec the windows; its delay is the time from the end of a window until it can no longer
   *   change
   * @param lateness part of that delay in which a closed window still accepts rows
-  * @param newRing makes an empty state over a block store
+  * @param newState makes an empty state over a block store
   */
 final class FrameWindows(
     spec: WindowSpec,
     buffers: Buffers,
-    newRing: BlockStore => FrameWindowState,
+    newState: BlockStore => FrameWindowState,
     archives: FrameArchives = FrameArchives.None,
     lateness: Long = 0
 ) extends WindowSet {
   private val shape = spec.shape
   private val closing = spec.copy(delay = spec.delay - lateness)
-  private val ring = newRing(archives.open)
-  private val copy = new RingCopy(newRing, archives.open)
+  private val state = newState(archives.open)
+  private val copy = new FrameStateCopy(newState, archives.open)
   private val history: FrameHistory = // null if a closed window never changes
     if (lateness == 0) null
-    else new FrameHistory(shape, buffers, archives.closed, archives.closedBlock, ring, copy)
+    else new FrameHistory(shape, buffers, archives.closed, archives.closedBlock, state, copy)
   private val counts = new PaneCounts
 
   private var lateBelow = Long.MinValue
   private var evicted = Long.MinValue // boundary up to which windows can no longer change
   private var lastFrame = 0L
-  private var running = ring // the state that has the current window
+  private var running = state // the state that has the current window
   private var isAhead = false // whether `running` is a copy that runs ahead of the watermark
   private var finalUpTo = Long.MinValue
 
@@ -64,16 +64,16 @@ final class FrameWindows(
   }
 
   private def beginEmpty(): Unit = {
-    ring.begin(Long.MinValue)
+    state.begin(Long.MinValue)
     if (history != null) history.begin()
   }
 
   def beginBatch(watermark: Option[Long]): Unit = {
     lateBelow = watermark.fold(Long.MinValue)(spec.lateBelow)
     evicted = watermark.fold(Long.MinValue)(spec.closed)
-    watermark.foreach(reached => ring.advanceTo(closing.closed(reached)))
+    watermark.foreach(reached => state.advanceTo(closing.closed(reached)))
     if (history != null) history.beginBatch()
-    running = ring
+    running = state
     isAhead = false
   }
 
@@ -83,21 +83,21 @@ final class FrameWindows(
   }
 
   private def addTo(frame: Long, buffer: Int): Boolean =
-    if (history != null && frame < ring.closed) {
+    if (history != null && frame < state.closed) {
       history.add(frame, buffer)
-      ring.add(frame, buffer): Unit // for the windows with this frame that are not closed
+      state.add(frame, buffer): Unit // for the windows with this frame that are not closed
       true
-    } else ring.add(frame, buffer)
+    } else state.add(frame, buffer)
 
   def mark: Long = lastFrame
   def markAfter(mark: Long): Long = shape.lastEnd(mark)
-  def isOpen(mark: Long): Boolean = shape.lastEnd(mark) > ring.closed
+  def isOpen(mark: Long): Boolean = shape.lastEnd(mark) > state.closed
 
   def next(watermark: Long): Boolean = {
     finalUpTo = spec.closed(watermark)
     nextUpdate() || {
-      running = ring
-      ring.next(closing.closed(watermark))
+      running = state
+      state.next(closing.closed(watermark))
     }
   }
 
@@ -108,16 +108,16 @@ final class FrameWindows(
   }
 
   def nextOpen(): Boolean = {
-    if (!isAhead) running = copy.of(ring)
+    if (!isAhead) running = copy.of(state)
     isAhead = true
     running.next(FrameWindowState.Never)
   }
 
   def nextOfAll(): Boolean = {
-    running = ring
-    val closed = ring.closed
-    val found = ring.next(FrameWindowState.Never)
-    if (!found) ring.begin(if (history == null) Long.MinValue else closed)
+    running = state
+    val closed = state.closed
+    val found = state.next(FrameWindowState.Never)
+    if (!found) state.begin(if (history == null) Long.MinValue else closed)
     found
   }
 
@@ -127,7 +127,7 @@ final class FrameWindows(
     found || nextOpen()
   }
 
-  def isUpdate: Boolean = !isAhead && (running ne ring)
+  def isUpdate: Boolean = !isAhead && (running ne state)
   def isFinal: Boolean = running.end <= finalUpTo
 
   def start: Long = spec.grid.start(shape.start(running.end))
@@ -145,11 +145,11 @@ final class FrameWindows(
     counts.forget(boundary)
   }
 
-  def isEmpty: Boolean = ring.isEmpty && (history == null || history.isEmpty)
-  def hasOpen: Boolean = !ring.isEmpty
+  def isEmpty: Boolean = state.isEmpty && (history == null || history.isEmpty)
+  def hasOpen: Boolean = !state.isEmpty
 
   def closesAt: Long =
-    if (ring.due == FrameWindowState.Never) WindowSet.Never else closing.closesAt(ring.due)
+    if (state.due == FrameWindowState.Never) WindowSet.Never else closing.closesAt(state.due)
 
   def due: Long =
     if (history == null || history.isEmpty) closesAt
@@ -160,7 +160,7 @@ final class FrameWindows(
     counts.write(out)
     out.putByte(if (isEmpty) 0 else 1)
     if (!isEmpty) {
-      ring.write(out)
+      state.write(out)
       if (history != null) history.write(out)
     }
   }
@@ -170,7 +170,7 @@ final class FrameWindows(
     counts.read(in)
     if (in.getByte() == 0) beginEmpty()
     else {
-      ring.read(in)
+      state.read(in)
       if (history != null) history.read(in)
     }
   }

@@ -126,7 +126,7 @@ object GoldenPanes {
     def windows(buffers: Buffers): WindowSet = new FrameWindows(
       all,
       buffers,
-      GoldenWindows.ring(spec.shape, buffers, deducts),
+      GoldenWindows.state(spec.shape, buffers, deducts),
       lateness = lateness
     )
     new GoldenPanes(windows(_), triggers, discards)

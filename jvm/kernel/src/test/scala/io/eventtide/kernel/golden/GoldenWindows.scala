@@ -73,9 +73,9 @@ object GoldenWindows {
 
   /** Windows of frames, of which nothing is kept elsewhere. */
   def frames(spec: WindowSpec, buffers: Buffers, deducts: Boolean): FrameWindows =
-    new FrameWindows(spec, buffers, ring(spec.shape, buffers, deducts))
+    new FrameWindows(spec, buffers, state(spec.shape, buffers, deducts))
 
-  def ring(shape: WindowShape, buffers: Buffers, deducts: Boolean)(
+  def state(shape: WindowShape, buffers: Buffers, deducts: Boolean)(
       blocks: BlockStore
   ): FrameWindowState =
     FrameWindowState(shape, buffers, deducts, blocks, blockSize = Int.MaxValue)

@@ -11,9 +11,9 @@ final class AggregatingWindowsSuite extends AnyFunSuite {
   private val buffers = new ObjectBufferPool
   private val spec = WindowSpec(Frame(10, 0), Sliding(1), Profile.voltsp)
 
-  private def frames(): FrameWindows = new FrameWindows(spec, buffers, newRing)
+  private def frames(): FrameWindows = new FrameWindows(spec, buffers, newState)
 
-  private def newRing(blocks: BlockStore): FrameWindowState =
+  private def newState(blocks: BlockStore): FrameWindowState =
     FrameWindowState(spec.shape, buffers, deducts = false, blocks, blockSize = Int.MaxValue)
 
   private def key(policy: PolicySpec, idleness: KeyIdleness): AggregatingWindows = {
@@ -34,10 +34,10 @@ final class AggregatingWindowsSuite extends AnyFunSuite {
       val windows = key(policy, KeyIdleness(Some(far), ttl = far))
       windows.add(far, now = far, buffers.of(1))
       assert(close(windows, far) == 0)
-      val ring = newRing(BlockStore.None)
-      ring.begin(Long.MinValue)
-      ring.add(spec.frames.index(far), buffers.of(1)): Unit
-      val beside = Records.bytes(windows.write).length - Records.bytes(ring.write).length
+      val state = newState(BlockStore.None)
+      state.begin(Long.MinValue)
+      state.add(spec.frames.index(far), buffers.of(1)): Unit
+      val beside = Records.bytes(windows.write).length - Records.bytes(state.write).length
       assert(beside <= 32, policy)
     }
   }
@@ -101,7 +101,7 @@ final class AggregatingWindowsSuite extends AnyFunSuite {
 
   private def counted(idleness: KeyIdleness): AggregatingWindows = {
     val made = new AggregatingWindows(
-      new CountWindows(CountSpec(2, 2), newRing),
+      new CountWindows(CountSpec(2, 2), newState),
       new PerKeyWatermark(MaxEventTime(), credited = true),
       idleness
     )
@@ -156,7 +156,7 @@ final class AggregatingWindowsSuite extends AnyFunSuite {
 
   for {
     (name, windows) <- Seq(
-      "frames" -> (() => updated(new FrameWindows(wide, buffers, newRing, lateness = 50))),
+      "frames" -> (() => updated(new FrameWindows(wide, buffers, newState, lateness = 50))),
       "a session" -> (() => updated(new Sessions(SessionSpec(10, delay = 50), buffers, 50)))
     )
   } test(s"what idleness has closed is updated with all its rows while it can change: $name") {

@@ -12,9 +12,9 @@ final class CountWindowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
   private implicit val asGenerated: Shrink[Int] = Shrink.shrinkAny
 
   private def windows(spec: CountSpec): CountWindows = {
-    def ring(blocks: BlockStore) =
+    def state(blocks: BlockStore) =
       FrameWindowState(spec.shape, buffers, deducts = false, blocks, Int.MaxValue)
-    val made = new CountWindows(spec, ring)
+    val made = new CountWindows(spec, state)
     made.begin()
     made
   }

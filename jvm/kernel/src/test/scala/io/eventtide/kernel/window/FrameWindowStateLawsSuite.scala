@@ -4,7 +4,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-/** A ring against the plainest thing that is right: all rows kept, every window looked at. */
+/** A state against the plainest thing that is right: all rows kept, every window looked at. */
 final class FrameWindowStateLawsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import FrameWindowStateLawsSuite._
 
@@ -12,7 +12,7 @@ final class FrameWindowStateLawsSuite extends AnyFunSuite with ScalaCheckPropert
     PropertyCheckConfiguration(minSuccessful = 500)
 
   for (saves <- Seq(Never, Always, WithRows))
-    test(s"a ring gives what looking at all rows gives, saved $saves") {
+    test(s"a state gives what looking at all rows gives, saved $saves") {
       forAll(cases) { one =>
         val expected = new AllRows(one.shape).play(one.steps)
         assert(play(one, deducts = false, saves) == expected)
@@ -20,7 +20,7 @@ final class FrameWindowStateLawsSuite extends AnyFunSuite with ScalaCheckPropert
       }
     }
 
-  test("blocks may have another size whenever a ring is read") {
+  test("blocks may have another size whenever a state is read") {
     forAll(cases, Gen.nonEmptyListOf(Gen.oneOf(1, 3, 8, 50, Int.MaxValue))) { (one, sizes) =>
       val expected = new AllRows(one.shape).play(one.steps)
       for (deducts <- Seq(false, true)) {
@@ -72,7 +72,7 @@ final class FrameWindowStateLawsSuite extends AnyFunSuite with ScalaCheckPropert
 object FrameWindowStateLawsSuite {
   private val Far = 1000000L
 
-  /** After which steps a ring is saved. */
+  /** After which steps a state is saved. */
   sealed trait Saves
   case object Never extends Saves
   case object Always extends Saves
@@ -139,7 +139,7 @@ object FrameWindowStateLawsSuite {
     private def ends(frame: Long): Seq[Long] = frame + 1 to shape.lastEnd(frame)
   }
 
-  /** Plays the same on a ring, which is written and read into another one after a step.
+  /** Plays the same on a state, which is written and read into another one after a step.
     *
     * @param blockSizes
     *   those of the rings, before that of the case, and again
@@ -153,18 +153,18 @@ object FrameWindowStateLawsSuite {
     private val buffers = new ObjectBufferPool
     private val archive = new MemoryArchive
     private val sizes = Iterator.continually(blockSizes :+ one.blockSize).flatten
-    private var ring = make()
+    private var state = make()
     private var frames = Set.empty[Long]
     private var count = 0
     private var closed = Long.MinValue / 2
-    ring.begin(closed)
-    private var saved = Records.bytes(ring.write)
+    state.begin(closed)
+    private var saved = Records.bytes(state.write)
 
-    def isEmpty: Boolean = ring.isEmpty && archive.size == 0 && buffers.live == 0
+    def isEmpty: Boolean = state.isEmpty && archive.size == 0 && buffers.live == 0
 
     /** How many buffers are held, over one for each frame that a window can still need. */
     def buffersOverFrames: Int =
-      buffers.live - frames.count(frame => one.shape.lastEnd(frame) > ring.closed)
+      buffers.live - frames.count(frame => one.shape.lastEnd(frame) > state.closed)
 
     def newReadsAndWrites(): (Int, Int) = {
       val both = (archive.reads, archive.writes)
@@ -178,7 +178,7 @@ object FrameWindowStateLawsSuite {
       val outcome = take(step)
       if (saves != Never) {
         val mayWait = saves == WithRows && step.isInstanceOf[Close] && archive.changes == before
-        if (!mayWait) saved = Records.bytes(ring.write)
+        if (!mayWait) saved = Records.bytes(state.write)
         read()
       }
       outcome
@@ -191,21 +191,21 @@ object FrameWindowStateLawsSuite {
         count += 1
         frames += frame
         val row = buffers.of(count)
-        val taken = ring.add(frame, row)
+        val taken = state.add(frame, row)
         buffers.release(row)
         Taken(taken)
       case Close(boundary) =>
         closed = math.max(closed, boundary)
-        val results = Iterator.continually(ring.next(boundary)).takeWhile(identity)
-        Results(results.map(_ => ring.end -> buffers(ring.result).sorted).toList)
+        val results = Iterator.continually(state.next(boundary)).takeWhile(identity)
+        Results(results.map(_ => state.end -> buffers(state.result).sorted).toList)
     }
 
     private def read(): Unit = {
       buffers.reset()
-      ring = make()
-      Records.readAll(saved)(ring.read)
+      state = make()
+      Records.readAll(saved)(state.read)
       if (saves == WithRows)
-        ring.discardClosedUpTo(closed) // otherwise the record says what was closed
+        state.discardClosedUpTo(closed) // otherwise the record says what was closed
     }
   }
 }

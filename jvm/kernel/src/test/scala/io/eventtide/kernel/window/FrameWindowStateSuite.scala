@@ -3,12 +3,12 @@ package io.eventtide.kernel.window
 import org.scalatest.OneInstancePerTest
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What a ring does on the way; that its results are right is in `FrameRingLawsSuite`. */
+/** What a state does on the way; that its results are right is in `FrameRingLawsSuite`. */
 final class FrameWindowStateSuite extends AnyFunSuite with OneInstancePerTest {
   private val buffers = new ObjectBufferPool
   private val archive = new MemoryArchive
 
-  private def ring(
+  private def state(
       shape: WindowShape,
       deducts: Boolean = false,
       blockSize: Int = 4
@@ -18,29 +18,29 @@ final class FrameWindowStateSuite extends AnyFunSuite with OneInstancePerTest {
     made
   }
 
-  private def results(ring: FrameWindowState, boundary: Long): Seq[(Long, Seq[Int])] =
+  private def results(state: FrameWindowState, boundary: Long): Seq[(Long, Seq[Int])] =
     Iterator
-      .continually(ring.next(boundary))
+      .continually(state.next(boundary))
       .takeWhile(identity)
-      .map(_ => ring.end -> buffers(ring.result).sorted)
+      .map(_ => state.end -> buffers(state.result).sorted)
       .toList
 
-  private def add(ring: FrameWindowState, frame: Long, row: Int): Boolean = {
+  private def add(state: FrameWindowState, frame: Long, row: Int): Boolean = {
     val added = buffers.of(row)
-    val taken = ring.add(frame, added)
+    val taken = state.add(frame, added)
     buffers.release(added)
     taken
   }
 
-  test("a ring without frames owes nothing") {
-    val empty = ring(Sliding(3))
+  test("a state without frames owes nothing") {
+    val empty = state(Sliding(3))
     assert(empty.isEmpty)
     assert(empty.due == FrameWindowState.Never)
     assert(results(empty, 100).isEmpty)
   }
 
   test("a sliding window gives each frame to as many results as it has frames") {
-    val sliding = ring(Sliding(3))
+    val sliding = state(Sliding(3))
     assert(add(sliding, 5, 1))
     assert(add(sliding, 6, 2))
     assert(sliding.due == 6)
@@ -51,7 +51,7 @@ final class FrameWindowStateSuite extends AnyFunSuite with OneInstancePerTest {
   }
 
   test("a tumbling window gives each frame once") {
-    val tumbling = ring(Sliding(1))
+    val tumbling = state(Sliding(1))
     assert(add(tumbling, 5, 1))
     assert(add(tumbling, 7, 2))
     assert(add(tumbling, 5, 3))
@@ -60,7 +60,7 @@ final class FrameWindowStateSuite extends AnyFunSuite with OneInstancePerTest {
   }
 
   test("windows that cumulate grow up to their size and begin anew") {
-    val cumulating = ring(Cumulative(3))
+    val cumulating = state(Cumulative(3))
     Seq(3L, 5L, 6L).zipWithIndex.foreach { case (frame, row) => add(cumulating, frame, row) }
     val due =
       Seq(4L -> Seq(0), 5L -> Seq(0), 6L -> Seq(0, 1), 7L -> Seq(2), 8L -> Seq(2), 9L -> Seq(2))
@@ -69,7 +69,7 @@ final class FrameWindowStateSuite extends AnyFunSuite with OneInstancePerTest {
   }
 
   test("a row for a closed frame is in the windows that are still open") {
-    val sliding = ring(Sliding(3))
+    val sliding = state(Sliding(3))
     add(sliding, 5, 1)
     assert(results(sliding, 6) == Seq(6L -> Seq(1)))
     assert(add(sliding, 4, 2))
@@ -77,7 +77,7 @@ final class FrameWindowStateSuite extends AnyFunSuite with OneInstancePerTest {
   }
 
   test("a row all of whose windows are closed is refused and changes nothing") {
-    val sliding = ring(Sliding(3))
+    val sliding = state(Sliding(3))
     add(sliding, 5, 1)
     assert(results(sliding, 7).length == 2)
     assert(!add(sliding, 4, 2))
@@ -85,7 +85,7 @@ final class FrameWindowStateSuite extends AnyFunSuite with OneInstancePerTest {
   }
 
   test("rows at both ends of time cost nothing and give their windows") {
-    val sliding = ring(Sliding(60))
+    val sliding = state(Sliding(60))
     sliding.begin(Long.MinValue)
     add(sliding, -9223372036854776L, 1)
     add(sliding, 9223372036854775L, 2)
@@ -95,7 +95,7 @@ final class FrameWindowStateSuite extends AnyFunSuite with OneInstancePerTest {
   }
 
   test("the last frame of all is never closed") {
-    val tumbling = ring(Sliding(1))
+    val tumbling = state(Sliding(1))
     add(tumbling, Long.MaxValue, 1)
     assert(results(tumbling, Long.MaxValue).isEmpty)
     assert(!tumbling.isEmpty)
@@ -104,7 +104,7 @@ final class FrameWindowStateSuite extends AnyFunSuite with OneInstancePerTest {
   for (deducts <- Seq(true, false))
     test(s"a long window costs a few merges and blocks a result, deducting: $deducts") {
       val frames = 1000
-      val long = ring(Sliding(frames), deducts, blockSize = 32)
+      val long = state(Sliding(frames), deducts, blockSize = 32)
       for (frame <- 0 until frames * 2) {
         add(long, frame.toLong, frame)
         results(long, frame.toLong)
@@ -125,7 +125,7 @@ final class FrameWindowStateSuite extends AnyFunSuite with OneInstancePerTest {
   test("frames that wait for long are read and written a block at a time, also out of order") {
     val (lag, frames) = (3600, 20000)
     val order = (0 until frames).map(_.toLong).grouped(5).flatMap(_.reverse).toSeq
-    var waiting = ring(Sliding(1), blockSize = 8)
+    var waiting = state(Sliding(1), blockSize = 8)
     var longest = 0
     order.zipWithIndex.foreach { case (frame, n) =>
       assert(add(waiting, frame, frame.toInt))
@@ -141,7 +141,7 @@ final class FrameWindowStateSuite extends AnyFunSuite with OneInstancePerTest {
   }
 
   test("few frames that wait are in one record") {
-    val waiting = ring(Sliding(1), blockSize = 8)
+    val waiting = state(Sliding(1), blockSize = 8)
     for (frame <- 0 until 1000) {
       add(waiting, frame.toLong, frame)
       results(waiting, frame - 14L)
@@ -151,7 +151,7 @@ final class FrameWindowStateSuite extends AnyFunSuite with OneInstancePerTest {
   }
 
   test("frames that come before those that wait, or between them, are put into blocks too") {
-    var waiting = ring(Sliding(1), blockSize = 8)
+    var waiting = state(Sliding(1), blockSize = 8)
     def take(frame: Long): Unit = {
       add(waiting, frame, 0)
       waiting = read(written(waiting), Sliding(1), blockSize = 8)
@@ -165,9 +165,9 @@ final class FrameWindowStateSuite extends AnyFunSuite with OneInstancePerTest {
     assert(archive.reads < 200)
   }
 
-  private def written(ring: FrameWindowState): ByteSink = {
+  private def written(state: FrameWindowState): ByteSink = {
     val out = new ByteSink
-    ring.write(out)
+    state.write(out)
     out
   }
 
@@ -175,7 +175,7 @@ final class FrameWindowStateSuite extends AnyFunSuite with OneInstancePerTest {
     buffers.reset()
     val in = new ByteSource
     in.reset(record.bytes, 0)
-    val made = ring(shape, blockSize = blockSize)
+    val made = state(shape, blockSize = blockSize)
     made.read(in)
     made
   }
@@ -189,7 +189,7 @@ final class FrameWindowStateSuite extends AnyFunSuite with OneInstancePerTest {
     )
   )
     test(s"thousands of results hold no more buffers than one: $shape, deducting: $deducts") {
-      val busy = ring(shape, deducts, blockSize = Int.MaxValue)
+      val busy = state(shape, deducts, blockSize = Int.MaxValue)
       for (frame <- 0 until 5000) {
         add(busy, frame.toLong, frame)
         assert(results(busy, frame + 1L).length == 1)
@@ -202,11 +202,11 @@ final class FrameWindowStateSuite extends AnyFunSuite with OneInstancePerTest {
 
   test("a record of a newer version is refused by name") {
     val out = new ByteSink
-    ring(Sliding(3)).write(out)
+    state(Sliding(3)).write(out)
     out.bytes(0) = 99
     val in = new ByteSource
     in.reset(out.bytes, 0)
-    val refusal = intercept[io.eventtide.kernel.UnknownStateVersion](ring(Sliding(3)).read(in))
+    val refusal = intercept[io.eventtide.kernel.UnknownStateVersion](state(Sliding(3)).read(in))
     assert(refusal.getMessage.contains("99"))
   }
 }

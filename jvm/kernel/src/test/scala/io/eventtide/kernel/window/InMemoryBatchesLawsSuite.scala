@@ -224,9 +224,9 @@ object InMemoryBatchesLawsSuite {
     private def windows(): WindowSet = settings.gap match {
       case Some(gap) =>
         new Sessions(SessionSpec(gap, None, settings.profile, settings.delay), buffers)
-      case None => new FrameWindows(settings.spec, buffers, ring)
+      case None => new FrameWindows(settings.spec, buffers, state)
     }
-    private def ring(blocks: BlockStore) =
+    private def state(blocks: BlockStore) =
       FrameWindowState(settings.spec.shape, buffers, deducts = false, blocks, Int.MaxValue)
     private val engine =
       new InMemoryBatches[Int](settings.rules, windows(), buffers(_).length >= 2)

@@ -22,7 +22,7 @@ import io.eventtide.kernel.InvalidArgument
 final class InMemoryWindows[K](spec: WindowSpec, buffers: Buffers, deducts: Boolean) {
   import InMemoryWindows._
 
-  private val rings = mutable.LinkedHashMap.empty[K, FrameWindowState]
+  private val states = mutable.LinkedHashMap.empty[K, FrameWindowState]
   private val ofKeys = mutable.HashMap.empty[K, Long]
   private var ofAll = Option.empty[Long]
 
@@ -32,24 +32,24 @@ final class InMemoryWindows[K](spec: WindowSpec, buffers: Buffers, deducts: Bool
   /** Adds `buffer`, which the caller keeps; returns the rule by which the row is late, if it is. */
   def observe(key: K, ts: Long, buffer: Int): Option[LateRule] = {
     val late = watermark(key).exists(spec.isLate(ts, _))
-    val taken = !late && ringOf(key).add(spec.frames.index(ts), buffer)
+    val taken = !late && stateOf(key).add(spec.frames.index(ts), buffer)
     Option.unless(taken)(spec.profile.lateRule)
   }
 
   /** Advances the watermark of all keys. A pane's buffer is valid until `give` returns. */
   def advance(watermark: Long)(give: Pane[K] => Unit): Unit = {
     ofAll = (ofAll ++ Some(watermark)).maxOption
-    ofAll.foreach(reached => close(rings, spec.closed(reached), give))
+    ofAll.foreach(reached => close(states, spec.closed(reached), give))
   }
 
   /** Advances the watermark of one key. */
   def advance(key: K, watermark: Long)(give: Pane[K] => Unit): Unit = {
     ofKeys(key) = math.max(watermark, ofKeys.getOrElse(key, watermark))
-    close(rings.filter(_._1 == key), spec.closed(ofKeys(key)), give)
+    close(states.filter(_._1 == key), spec.closed(ofKeys(key)), give)
   }
 
   /** Closes every window, at the end of the input. */
-  def finish(give: Pane[K] => Unit): Unit = close(rings, FrameWindowState.Never, give)
+  def finish(give: Pane[K] => Unit): Unit = close(states, FrameWindowState.Never, give)
 
   /** Emits the panes of all open windows; the windows stay open. */
   def open(give: Pane[K] => Unit): Unit = {
@@ -58,7 +58,7 @@ final class InMemoryWindows[K](spec: WindowSpec, buffers: Buffers, deducts: Bool
     copy.finish(give)
   }
 
-  def save(): Saved[K] = Saved(ofAll, ofKeys.toMap, rings.view.mapValues(record).toMap)
+  def save(): Saved[K] = Saved(ofAll, ofKeys.toMap, states.view.mapValues(record).toMap)
 
   /** Restores the saved parts of an engine.
     *
@@ -72,23 +72,23 @@ final class InMemoryWindows[K](spec: WindowSpec, buffers: Buffers, deducts: Bool
     ofAll = watermarks.minOption.flatten // None is the lowest
     parts.foreach { part =>
       ofKeys ++= part.ofKeys
-      part.records.foreach { case (key, bytes) => readInto(newRing(key), bytes) }
+      part.records.foreach { case (key, bytes) => readInto(newState(key), bytes) }
     }
   }
 
-  private def ringOf(key: K): FrameWindowState = rings.getOrElse(
+  private def stateOf(key: K): FrameWindowState = states.getOrElse(
     key, {
-      val ring = newRing(key)
-      ring.begin(watermark(key).fold(Long.MinValue)(spec.closed))
-      ring
+      val state = newState(key)
+      state.begin(watermark(key).fold(Long.MinValue)(spec.closed))
+      state
     }
   )
 
-  private def newRing(key: K): FrameWindowState = {
-    val ring =
+  private def newState(key: K): FrameWindowState = {
+    val state =
       FrameWindowState(spec.shape, buffers, deducts, BlockStore.None, blockSize = Int.MaxValue)
-    rings(key) = ring
-    ring
+    states(key) = state
+    state
   }
 
   private def close(
@@ -97,33 +97,33 @@ final class InMemoryWindows[K](spec: WindowSpec, buffers: Buffers, deducts: Bool
       give: Pane[K] => Unit
   ): Unit = {
     def earliest =
-      some.minByOption(_._2.due).filter { case (_, ring) =>
-        ring.due <= boundary && ring.due < FrameWindowState.Never
+      some.minByOption(_._2.due).filter { case (_, state) =>
+        state.due <= boundary && state.due < FrameWindowState.Never
       }
-    Iterator.continually(earliest).takeWhile(_.nonEmpty).flatten.foreach { case (key, ring) =>
-      if (ring.next(ring.due)) give(pane(key, ring))
+    Iterator.continually(earliest).takeWhile(_.nonEmpty).flatten.foreach { case (key, state) =>
+      if (state.next(state.due)) give(pane(key, state))
     }
     some.values.foreach(_.next(boundary))
-    rings.filterInPlace((_, ring) => !ring.isEmpty): Unit
+    states.filterInPlace((_, state) => !state.isEmpty): Unit
   }
 
-  private def pane(key: K, ring: FrameWindowState): Pane[K] = Pane(
+  private def pane(key: K, state: FrameWindowState): Pane[K] = Pane(
     key,
-    spec.grid.start(spec.shape.start(ring.end)),
-    spec.grid.start(ring.end),
-    ring.result
+    spec.grid.start(spec.shape.start(state.end)),
+    spec.grid.start(state.end),
+    state.result
   )
 
-  private def record(ring: FrameWindowState): ArraySeq[Byte] = {
+  private def record(state: FrameWindowState): ArraySeq[Byte] = {
     val out = new ByteSink
-    ring.write(out)
+    state.write(out)
     ArraySeq.unsafeWrapArray(out.bytes.take(out.position))
   }
 
-  private def readInto(ring: FrameWindowState, bytes: ArraySeq[Byte]): Unit = {
+  private def readInto(state: FrameWindowState, bytes: ArraySeq[Byte]): Unit = {
     val in = new ByteSource
     in.reset(bytes.toArray, 0)
-    ring.read(in)
+    state.read(in)
   }
 }
 

@@ -77,18 +77,19 @@ object LateRuleSuite {
     def isLate(rule: LateRule): Boolean =
       ts < ClosingRule(rule, delay).lateBelow(watermark, grid, shape)
 
-    /** The ends of the windows that a ring gives which gets this row and nothing else. */
+    /** The ends of the windows that a state gives which gets this row and nothing else. */
     def results(rule: LateRule): Seq[BigInt] = {
       val buffers = new ObjectBufferPool
-      val ring = FrameWindowState(shape, buffers, deducts = false, new MemoryArchive, blockSize = 4)
-      ring.begin(ClosingRule(rule, delay).closed(watermark, grid))
-      assert(ring.add(grid.index(ts), buffers.of(1)))
+      val state =
+        FrameWindowState(shape, buffers, deducts = false, new MemoryArchive, blockSize = 4)
+      state.begin(ClosingRule(rule, delay).closed(watermark, grid))
+      assert(state.add(grid.index(ts), buffers.of(1)))
       Iterator
-        .continually(ring.next(FrameWindowState.Never))
+        .continually(state.next(FrameWindowState.Never))
         .takeWhile(identity)
         .map { _ =>
-          assert(buffers(ring.result) == Seq(1))
-          BigInt(ring.end)
+          assert(buffers(state.result) == Seq(1))
+          BigInt(state.end)
         }
         .toList
     }

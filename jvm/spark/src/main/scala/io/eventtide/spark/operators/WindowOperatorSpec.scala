@@ -104,15 +104,15 @@ private[spark] final case class WindowOperatorSpec(
     BufferPool(calls, AggregateFunctions.areFixed(functions))
 
   /** An empty window state over these buffers. */
-  def newRing(buffers: BufferPool, archive: BlockStore, blockSize: Int): FrameWindowState =
+  def newState(buffers: BufferPool, archive: BlockStore, blockSize: Int): FrameWindowState =
     FrameWindowState(settings.spec.shape, buffers, counts.nonEmpty, archive, blockSize)
 
   /** The number of frames in a block, for a batch that closes `closes` windows.
     *
-    * A result reads and writes least when the ring holds as many frames as there are blocks. But
+    * A result reads and writes least when the state holds as many frames as there are blocks. But
     * writing, reading and removing a block costs as much as rewriting some dozens of frames. So a
     * block pays only if its frames are not rewritten for enough batches. When a batch closes many
-    * windows, there are too few such batches. Without blocks, the ring holds all frames of a
+    * windows, there are too few such batches. Without blocks, the state holds all frames of a
     * window.
     */
   def blockSize(closes: Long): Int = {

@@ -28,9 +28,9 @@ private[window] final class BatchWindowIterator(
   protected val windows: KeyedWindowOperator = plan.settings.retainingRows match {
     case Some(kind) => RetainedRowWindowOperator.inMemory(plan, kind, calls, buffers)
     case None if isByFrame =>
-      val ring = plan.newRing(buffers, BlockStore.None, blockSize = Int.MaxValue)
+      val state = plan.newState(buffers, BlockStore.None, blockSize = Int.MaxValue)
       val (none, closing) = (Long.MinValue, () => if (rows.isSameKey) rows.frame else Long.MaxValue)
-      new FrameWindowOperator(plan, ring, calls, buffers, passed = none, emitted = none, closing)
+      new FrameWindowOperator(plan, state, calls, buffers, passed = none, emitted = none, closing)
     case None =>
       new AggregatingWindowOperator(plan, BatchTime.EndOfInput, FrameArchives.None, calls, buffers)
   }

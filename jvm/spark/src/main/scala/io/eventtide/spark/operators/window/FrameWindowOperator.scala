@@ -24,7 +24,7 @@ import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
   */
 private[window] final class FrameWindowOperator(
     plan: WindowOperatorSpec,
-    ring: FrameWindowState,
+    state: FrameWindowState,
     calls: AggregateFunctions,
     buffers: BufferPool,
     passed: Long,
@@ -36,35 +36,35 @@ private[window] final class FrameWindowOperator(
   private var hasRows = false // whether the key has rows in this batch
   private var savedAt = 0L
 
-  def begin(): Unit = ring.begin(passed)
+  def begin(): Unit = state.begin(passed)
 
   def read(in: ByteSource): Unit = {
     hasRows = false
-    ring.read(in)
-    savedAt = ring.closed
-    ring.discardClosedUpTo(emitted)
-    ring.advanceTo(passed)
+    state.read(in)
+    savedAt = state.closed
+    state.discardClosedUpTo(emitted)
+    state.advanceTo(passed)
   }
 
   def add(rows: KeyedFrameReader): Unit = {
     hasRows = true
-    if (!ring.add(rows.frame, buffers.input(rows.buffer))) KeyedWindowOperator.tooLate(rows.frame)
+    if (!state.add(rows.frame, buffers.input(rows.buffer))) KeyedWindowOperator.tooLate(rows.frame)
   }
 
   def close(): Unit = ()
 
-  def next(): Boolean = ring.next(closing())
+  def next(): Boolean = state.next(closing())
 
   def row(key: UnsafeRow): InternalRow = {
-    val values = calls.evaluate(buffers.row(ring.result))
-    results.row(key, ring.end, if (hasPane) results.withPane(values, PaneColumns.Only) else values)
+    val values = calls.evaluate(buffers.row(state.result))
+    results.row(key, state.end, if (hasPane) results.withPane(values, PaneColumns.Only) else values)
   }
 
-  def isEmpty: Boolean = ring.isEmpty
+  def isEmpty: Boolean = state.isEmpty
   override def hasOnlyClosed: Boolean =
     !hasRows && Clamped.subtract(closing(), savedAt) <= FrameWindowOperator.FewWindows
-  def due: Long = ring.due
-  def write(out: ByteSink): Unit = ring.write(out)
+  def due: Long = state.due
+  def write(out: ByteSink): Unit = state.write(out)
 }
 
 private[window] object FrameWindowOperator {

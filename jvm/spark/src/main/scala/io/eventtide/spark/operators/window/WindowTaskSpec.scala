@@ -84,16 +84,16 @@ private[window] final case class WindowTaskSpec(
         val archives = RowArchives(state.blocks, state.history)
         RetainedRowWindowOperator(plan, kind, batch, archives, calls, buffers, log)
       case None if settings.hasFrameTimers =>
-        val ring = newRing(buffers, state.blocks)
+        val frames = newState(buffers, state.blocks)
         val emitted = state.closed
-        new FrameWindowOperator(plan, ring, calls, buffers, passed, emitted, () => closing)
+        new FrameWindowOperator(plan, frames, calls, buffers, passed, emitted, () => closing)
       case None =>
         new AggregatingWindowOperator(plan, batch, archives(state), calls, buffers, log, groups)
     }
   }
 
-  private def newRing(buffers: BufferPool, blocks: BlockStore): FrameWindowState =
-    plan.newRing(buffers, blocks, plan.blockSize(closes = Clamped.subtract(closing, passed)))
+  private def newState(buffers: BufferPool, blocks: BlockStore): FrameWindowState =
+    plan.newState(buffers, blocks, plan.blockSize(closes = Clamped.subtract(closing, passed)))
 
   // If rows are judged by their keys, it is not known how many windows a batch closes.
   private def archives(state: FrameStore): FrameArchives =

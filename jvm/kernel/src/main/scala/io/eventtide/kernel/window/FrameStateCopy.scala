@@ -4,9 +4,12 @@ package io.eventtide.kernel.window
   *
   * @param blocks the blocks of the key, which do not change
   */
-private[window] final class RingCopy(newRing: BlockStore => FrameWindowState, blocks: BlockStore) {
+private[window] final class FrameStateCopy(
+    newState: BlockStore => FrameWindowState,
+    blocks: BlockStore
+) {
   private val overlay = new CopyOnWriteBlockStore(blocks)
-  private lazy val ring = newRing(overlay)
+  private lazy val state = newState(overlay)
   private val written = new ByteSink
   private val source = new ByteSource
 
@@ -16,14 +19,14 @@ private[window] final class RingCopy(newRing: BlockStore => FrameWindowState, bl
     original.write(written)
     source.reset(written.bytes, 0)
     overlay.clear()
-    ring.read(source)
-    ring
+    state.read(source)
+    state
   }
 
   /** An empty state whose boundaries up to `closed` are closed, valid until the next call. */
   def empty(closed: Long): FrameWindowState = {
     overlay.clear()
-    ring.begin(closed)
-    ring
+    state.begin(closed)
+    state
   }
 }
