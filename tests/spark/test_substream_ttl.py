@@ -89,7 +89,7 @@ def test_a_query_says_when_its_substreams_reach_the_limit(spark: SparkSession) -
         assert told.limit_reached_in == timedelta(minutes=2)
         advice = et.read_checkpoint(spark, script.checkpoint).advice
         assert any("8 substreams, of at most 10" in text for text in advice)
-        assert any("reached in 2m" in text for text in advice)
+        assert any("reach the limit in 2m" in text for text in advice)
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,25 @@ def held(spark: SparkSession, checkpoint: str) -> set[Any]:
     return {tuple(row) for row in flat(rows).drop("keys").collect()}
 
 
+def test_windows_that_accept_rows_are_read_until_they_can_change_no_more(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Each with all of its rows, whether it has closed or not."""
+
+    def updated(events: DataFrame) -> et.WindowBuilder:
+        return sliding(events).allowed_lateness("10s").updates()
+
+    checkpoint = str(tmp_path)
+    query = lambda events: updated(events).results  # noqa: E731
+    with Script(query, EVENTS, checkpoint=checkpoint) as script:
+        script.rows([(at(second), "a") for second in (31, 36, 41, 46, 51, 62)])
+    rows = et.read_state(updated(spark.createDataFrame([], EVENTS)), checkpoint)
+    counted = {tuple(row)[:4] for row in flat(rows).drop("keys").collect()}
+    # W is 60 s: what ends by 50 s can change no more
+    ends = {(45, 55, "a", 2), (50, 60, "a", 1), (55, 65, "a", 1), (60, 70, "a", 1)}
+    assert counted == ends
+
+
 def test_a_checkpoint_without_state_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     """By name."""
     with pytest.raises(et.CheckpointError, match="no state of a window"):

@@ -34,13 +34,14 @@ final class AggregatingWindows(
 
   private val states = triggers.map(new TriggerState(_, discarding)).toArray
   private val tracks = states.exists(_.tracks)
-  private val added = new ChangedMarks(discarding) // the rows of this batch
+  private val added = new ChangedMarks(discarding) // the rows of this batch, for late results
+  private val tracksBatch = discarding.isDefined && windows.hasUpdates
   private val pool = discarding.orNull
 
   private val activity = new KeyActivity(idleness)
   private var now = 0L // the clock
   private var closesAll = false
-  private var isShown = false
+  private var showsAll = false
   private var phase: PaneTiming = PaneTiming.OnTime
   private var asked = 0 // position of the current trigger
   private var hasWindow = false
@@ -62,7 +63,7 @@ final class AggregatingWindows(
   def beginBatch(): Unit = {
     activity.beginBatch()
     closesAll = false
-    isShown = false
+    showsAll = false
     phase = PaneTiming.OnTime
     hasWindow = false
     sum = NoBuffer
@@ -117,7 +118,7 @@ final class AggregatingWindows(
       states(i).add(windows, rows, buffer)
       i += 1
     }
-    if (pool != null) added.add(windows, rows, buffer)
+    if (tracksBatch) added.add(windows, rows, buffer)
   }
 
   /** Ends the batch, after its last row.
@@ -139,7 +140,7 @@ final class AggregatingWindows(
     * triggers.
     */
   def showAll(): Unit = {
-    isShown = true
+    showsAll = true
     phase = PaneTiming.Idle
   }
 
@@ -159,7 +160,7 @@ final class AggregatingWindows(
 
   /** Moves to the next trigger of the current window, or to the first one of the next window. */
   private def step(): Boolean =
-    if (hasWindow && !isShown && asked + 1 < states.length) {
+    if (hasWindow && !showsAll && asked + 1 < states.length) {
       asked += 1
       true
     } else {
@@ -172,7 +173,7 @@ final class AggregatingWindows(
 
   private def nextWindow(): Boolean = phase match {
     case PaneTiming.Early => windows.nextOpen()
-    case PaneTiming.Idle => if (isShown) windows.nextShown() else windows.nextOfAll()
+    case PaneTiming.Idle => if (showsAll) windows.nextShown() else windows.nextOfAll()
     case _ =>
       windows.next(time.watermark.getOrElse(Long.MinValue)) || (beginsOpen() && nextWindow())
   }
@@ -187,7 +188,7 @@ final class AggregatingWindows(
   private def emits: Boolean = {
     val state = states(asked)
     if (phase == PaneTiming.Early) state.firesFor(windows) && meets(state)
-    else isShown || state.atEnd || state.hasChanged(windows) && meets(state)
+    else showsAll || state.atEnd || state.hasChanged(windows) && meets(state)
   }
 
   private def meets(state: TriggerState): Boolean = !state.hasCondition || holds(result)
@@ -200,6 +201,7 @@ final class AggregatingWindows(
 
   private def settle(): Unit = {
     windows.settle(time.watermark)
+    if (isDone && !showsAll) windows.release()
     added.clear()
     if (tracks) states.foreach(state => if (closesAll) state.clear() else state.settle())
   }
@@ -221,7 +223,7 @@ final class AggregatingWindows(
 
   /** The rows of the result as one buffer, valid until the next call of `next`. */
   def result: Int =
-    if (pool == null || isShown) windows.result
+    if (pool == null || showsAll) windows.result
     else {
       if (sum == NoBuffer) sum = unemitted.sum(windows)
       sum

@@ -29,8 +29,8 @@ final case class CountSpec(size: Int, slide: Int) {
   * Event times are ignored, so no row is late. `start` and `end` are row numbers; the first row of
   * the key has number 0.
   *
-  *   - '''Edges:''' the open window is the one that ends at the next slide. `nextOfAll` emits it
-  *     last; the windows after it do not have earlier rows.
+  *   - '''Edges:''' `nextOfAll` emits the window that would end at the next slide, if it has rows that
+  *     no window has; the windows after it do not have earlier rows.
   *   - '''Restart:''' the record has a version.
   */
 final class CountWindows(spec: CountSpec, newState: BlockStore => FrameWindowState)
@@ -47,6 +47,7 @@ final class CountWindows(spec: CountSpec, newState: BlockStore => FrameWindowSta
   def begin(): Unit = {
     counts.clear()
     base = 0
+    copy.begin()
     restart()
   }
 
@@ -66,8 +67,8 @@ final class CountWindows(spec: CountSpec, newState: BlockStore => FrameWindowSta
 
   // Marks are frames.
   def mark: Long = (rows - 1) / spec.frame
-  def markAfter(mark: Long): Long = spec.shape.lastEnd(mark)
-  def isOpen(mark: Long): Boolean = spec.shape.lastEnd(mark) > state.closed
+  def markAfter(mark: Long): Long = spec.shape.lastEnd(mark) / framesOfSlide * framesOfSlide
+  def isOpen(mark: Long): Boolean = markAfter(mark) > state.closed
   def firstMark: Long = spec.shape.start(running.end)
   def endMark: Long = running.end
 
@@ -84,9 +85,8 @@ final class CountWindows(spec: CountSpec, newState: BlockStore => FrameWindowSta
   }
 
   def nextOpen(): Boolean = {
-    val begins = running eq state
-    if (begins) running = copy.of(state)
-    begins && flush()
+    if (running eq state) running = copy.of(state)
+    nextSlide(FrameWindowState.Never)
   }
 
   def nextShown(): Boolean = nextOpen()
@@ -122,7 +122,13 @@ final class CountWindows(spec: CountSpec, newState: BlockStore => FrameWindowSta
   def count(): Unit = counts(fullEnd) = index + 1
   private def fullEnd: Long = base + endMark * spec.frame
 
-  def settle(watermark: Option[Long]): Unit = counts.forget(base + lastSlide * spec.frame)
+  def settle(watermark: Option[Long]): Unit = {
+    copy.release()
+    counts.forget(base + lastSlide * spec.frame)
+  }
+
+  def release(): Unit = ()
+  def hasUpdates: Boolean = false
 
   def isEmpty: Boolean = state.isEmpty
   def hasOpen: Boolean = !state.isEmpty
@@ -140,6 +146,7 @@ final class CountWindows(spec: CountSpec, newState: BlockStore => FrameWindowSta
   def read(in: ByteSource): Unit = {
     StateVersion.check(in.getByte(), "the counted windows of a key", CountWindows.Version)
     counts.read(in)
+    copy.begin()
     base = in.getCount()
     rows = in.getCount()
     isFlushing = false

@@ -22,12 +22,12 @@ final class FrameWindowState private (
     pending: FrameQueue,
     closedFrames: SlidingAggregator
 ) {
-  private var history = Option.empty[FrameQueue]
+  private var retained = Option.empty[FrameQueue]
   private var closedAt = 0L
   private var sum = FrameWindowState.NotYet
 
   /** Also adds each frame to `frames` when it closes, which may retain it longer. */
-  private[window] def keepIn(frames: FrameQueue): Unit = history = Some(frames)
+  private[window] def keepIn(frames: FrameQueue): Unit = retained = Some(frames)
 
   /** The last closed boundary of this key. */
   def closed: Long = closedAt
@@ -100,7 +100,7 @@ final class FrameWindowState private (
   private def closeFirst(): Unit = {
     val frame = pending.first
     val buffer = pending.takeFirst()
-    history.foreach(_.add(frame, buffer))
+    retained.foreach(_.add(frame, buffer))
     closedFrames.push(frame, buffer)
   }
 

@@ -60,6 +60,7 @@ final class FrameWindows(
 
   def begin(): Unit = {
     counts.clear()
+    copy.begin()
     beginEmpty()
   }
 
@@ -139,11 +140,17 @@ final class FrameWindows(
   def index: Int = counts(running.end)
   def count(): Unit = counts(running.end) = index + 1
 
-  def settle(watermark: Option[Long]): Unit = watermark.foreach { reached =>
-    val boundary = spec.closed(reached)
-    if (history != null) history.evict(boundary)
-    counts.forget(boundary)
+  def settle(watermark: Option[Long]): Unit = {
+    copy.release()
+    watermark.foreach { reached =>
+      val boundary = spec.closed(reached)
+      if (history != null) history.evict(boundary)
+      counts.forget(boundary)
+    }
   }
+
+  def release(): Unit = if (history != null) history.evict(Long.MaxValue)
+  def hasUpdates: Boolean = history != null
 
   def isEmpty: Boolean = state.isEmpty && (history == null || history.isEmpty)
   def hasOpen: Boolean = !state.isEmpty
@@ -168,6 +175,7 @@ final class FrameWindows(
   def read(in: ByteSource): Unit = {
     StateVersion.check(in.getByte(), "the windows of a key", FrameWindows.Version)
     counts.read(in)
+    copy.begin()
     if (in.getByte() == 0) beginEmpty()
     else {
       state.read(in)

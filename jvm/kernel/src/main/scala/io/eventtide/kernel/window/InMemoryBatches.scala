@@ -135,6 +135,7 @@ final class InMemoryBatches[K](
 
   /** Emits each open window once; the state of the keys does not change. */
   def open(give: Pane[K] => Unit): Unit = records.foreach { case (of, bytes) =>
+    groupOf(of).foreach(group => shared.set(group.before, group.before))
     read(bytes)
     key.showAll()
     while (key.next()) give(pane(of))

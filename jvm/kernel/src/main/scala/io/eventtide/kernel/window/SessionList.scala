@@ -7,6 +7,7 @@ private[window] final class SessionList(buffers: Buffers) {
   private var contents = new Array[Int](4)
   private var counts = new Array[Int](4)
   private var closed = new Array[Boolean](4)
+  private var waiting = new Array[Boolean](4)
   private var length = 0
 
   def size: Int = length
@@ -32,6 +33,18 @@ private[window] final class SessionList(buffers: Buffers) {
     var i = 0
     while (i < length && closed(i)) i += 1
     i < length
+  }
+
+  /** Whether a session has rows of an earlier batch that have not been emitted at its end. */
+  def isWaiting(i: Int): Boolean = waiting(i)
+
+  /** Begins a batch: open sessions have rows that wait. */
+  def beginBatch(): Unit = {
+    var i = 0
+    while (i < length) {
+      waiting(i) = !closed(i)
+      i += 1
+    }
   }
 
   def setClosed(i: Int): Unit = closed(i) = true
@@ -63,6 +76,7 @@ private[window] final class SessionList(buffers: Buffers) {
   /** Merges the session after a session into it. */
   def mergeNext(i: Int): Unit = {
     counts(i) = math.max(counts(i), counts(i + 1))
+    waiting(i) ||= waiting(i + 1)
     buffers.merge(contents(i), contents(i + 1))
     buffers.release(remove(i + 1))
   }
@@ -77,6 +91,9 @@ private[window] final class SessionList(buffers: Buffers) {
 
   def clear(): Unit = length = 0
 
+  /** As `clear`, and releases the buffers. */
+  def release(): Unit = while (length > 0) buffers.release(remove(length - 1))
+
   private def set(
       i: Int,
       first: Long,
@@ -90,6 +107,7 @@ private[window] final class SessionList(buffers: Buffers) {
     contents(i) = content
     counts(i) = count
     closed(i) = isClosed
+    waiting(i) = false
   }
 
   private def move(from: Int, to: Int): Unit = {
@@ -99,6 +117,7 @@ private[window] final class SessionList(buffers: Buffers) {
     System.arraycopy(contents, from, contents, to, count)
     System.arraycopy(counts, from, counts, to, count)
     System.arraycopy(closed, from, closed, to, count)
+    System.arraycopy(waiting, from, waiting, to, count)
   }
 
   private def grow(to: Int): Unit = {
@@ -107,6 +126,7 @@ private[window] final class SessionList(buffers: Buffers) {
     contents = java.util.Arrays.copyOf(contents, to)
     counts = java.util.Arrays.copyOf(counts, to)
     closed = java.util.Arrays.copyOf(closed, to)
+    waiting = java.util.Arrays.copyOf(waiting, to)
   }
 
   def write(out: ByteSink): Unit = {

@@ -31,11 +31,13 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
 
   // The current session: its position, unless it has been removed, and its content.
   private var current = NotHere
+  private var position = 0 // no session before it is emitted any more
   private var evicted = NoBuffer // to release when the next session is current
   private var content = NoBuffer
   private var currentStart = 0L
   private var currentEnd = 0L
   private var earlier = 0
+  private var waited = false
   private var finalUpTo = Long.MinValue
 
   def begin(): Unit = {
@@ -48,6 +50,8 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
     before = watermark
     closedBefore = math.max(idleUpTo, watermark.fold(Long.MinValue)(closing.closed))
     current = NotHere
+    position = 0
+    sessions.beginBatch()
   }
 
   def isEmpty: Boolean = sessions.isEmpty
@@ -108,10 +112,14 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
 
   private def nextUpTo(closed: Long): Boolean = {
     releaseEvicted()
-    var i = 0
-    while (i < sessions.size && (sessions.isClosed(i) || endOf(i) > closed)) i += 1
-    val found = i < sessions.size
-    if (found) close(i) else current = NotHere
+    while (position < sessions.size && (sessions.isClosed(position) || endOf(position) > closed))
+      position += 1
+    val found = position < sessions.size
+    if (found) close(position)
+    else {
+      current = NotHere
+      position = 0
+    }
     found
   }
 
@@ -145,6 +153,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
     currentStart = sessions.first(i)
     currentEnd = endOf(i)
     earlier = sessions.results(i)
+    waited = sessions.isWaiting(i)
   }
 
   private def releaseEvicted(): Unit = if (evicted != NoBuffer) {
@@ -154,7 +163,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
 
   private def endOf(i: Int): Long = spec.end(sessions.first(i), sessions.last(i))
 
-  def isUpdate: Boolean = currentEnd <= closedBefore
+  def isUpdate: Boolean = currentEnd <= closedBefore && !waited
   def isFinal: Boolean = currentEnd <= finalUpTo
   def start: Long = currentStart
   def end: Long = currentEnd
@@ -172,6 +181,9 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
       i -= 1
     }
   }
+
+  def release(): Unit = sessions.release()
+  def hasUpdates: Boolean = lateness > 0
 
   def closesAt: Long =
     earliest(i => if (sessions.isClosed(i)) WindowSet.Never else closing.closesAt(endOf(i)))

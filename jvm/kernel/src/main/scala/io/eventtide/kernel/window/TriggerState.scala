@@ -5,7 +5,7 @@ import io.eventtide.kernel.time.Clamped
 /** The state of a trigger for one key: the rows that have been added since it last fired.
   *
   *   - '''Restart:''' `write` and `read` keep all state. Another run may change the conditions under
-  *     which the trigger fires early, or drop or add them.
+  *     which the trigger fires early, or drop or add them; a timer begins with the next row.
   *
   * @param discarding the buffers, if a result has only the rows since the last one
   */
@@ -51,7 +51,10 @@ private[window] final class TriggerState(trigger: Trigger, discarding: Option[Bu
   def isFiring: Boolean = !firing.isEmpty
 
   /** Whether it fires now for the current window of `windows`, which is open. */
-  def firesFor(windows: WindowSet): Boolean = ChangedMarks.isIn(firing, windows)
+  def firesFor(windows: WindowSet): Boolean = {
+    val i = firing.floor(windows.endMark - 1)
+    i >= 0 && firing.frame(i) >= windows.firstMark
+  }
 
   /** Whether the current window of `windows` has rows that the trigger has not emitted. */
   def hasChanged(windows: WindowSet): Boolean = changed.isIn(windows)

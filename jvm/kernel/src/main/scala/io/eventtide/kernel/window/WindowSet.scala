@@ -90,6 +90,12 @@ trait WindowSet {
   /** Ends a batch, after all results: evicts what can no longer change at `watermark`. */
   def settle(watermark: Option[Long]): Unit
 
+  /** Removes all rows of a key that has no open windows. */
+  def release(): Unit
+
+  /** Whether a closed window may accept rows. */
+  def hasUpdates: Boolean
+
   /** Whether there are no rows. */
   def isEmpty: Boolean
 

@@ -152,11 +152,13 @@ final class AggregatingWindowsSuite extends AnyFunSuite {
     shown
   }
 
+  private val blocks = new MemoryArchive
+  private val kept = FrameArchives(BlockStore.None, blocks, Int.MaxValue, closedBlock = 1)
   private val wide = spec.copy(delay = 50)
 
   for {
     (name, windows) <- Seq(
-      "frames" -> (() => updated(new FrameWindows(wide, buffers, newState, lateness = 50))),
+      "frames" -> (() => updated(new FrameWindows(wide, buffers, newState, kept, lateness = 50))),
       "a session" -> (() => updated(new Sessions(SessionSpec(10, delay = 50), buffers, 50)))
     )
   } test(s"what idleness has closed is updated with all its rows while it can change: $name") {
@@ -173,7 +175,27 @@ final class AggregatingWindowsSuite extends AnyFunSuite {
     )
     assert(!key.isDone && key.deadline >= 161)
     key.close(161 + 7, None)
-    assert(!key.next() && key.isDone)
+    assert(!key.next() && key.isDone && blocks.size == 0)
+  }
+
+  test("rows of a session whose end comes earlier are not lost from a discarding result") {
+    val time = new SharedWatermark
+    val sessions =
+      new Sessions(SessionSpec(50, maximum = Some(100), delay = 60), buffers, lateness = 60)
+    val key = new AggregatingWindows(
+      sessions,
+      time,
+      KeyIdleness(None, ttl = 0),
+      discarding = Some(buffers)
+    )
+    time.set(None, Some(197))
+    key.begin()
+    Seq(100L, 140L, 180L).foreach(ts => key.add(ts, now = 0, buffers.of(ts.toInt)))
+    assert(panes(key, now = 0).isEmpty) // it ends at 200
+    time.set(Some(197), Some(197))
+    Records.readAll(Records.bytes(key.write))(key.read)
+    key.add(95, now = 0, buffers.of(95)) // now it ends at 195
+    assert(panes(key, now = 0) == Seq(PaneTiming.OnTime -> Seq(95, 100, 140, 180)))
   }
 
   private def early(trigger: Trigger): AggregatingWindows = {

@@ -3,7 +3,7 @@ package io.eventtide.kernel.window
 import org.scalatest.OneInstancePerTest
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What a state does on the way; that its results are right is in `FrameRingLawsSuite`. */
+/** What a state does on the way; that its results are right is in `FrameWindowStateLawsSuite`. */
 final class FrameWindowStateSuite extends AnyFunSuite with OneInstancePerTest {
   private val buffers = new ObjectBufferPool
   private val archive = new MemoryArchive

@@ -13,7 +13,7 @@ final class PanesLawsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 1000)
 
-  for ((name, kinds) <- Seq("frames" -> frames, "sessions" -> sessions))
+  for ((name, kinds) <- Seq("frames" -> frames, "sessions" -> sessions, "counts" -> counted))
     test(s"panes over $name are those of the model") {
       forAll(cases(kinds)) { one =>
         val expected = new Model(one).play()
@@ -37,7 +37,7 @@ final class PanesLawsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("what is saved shows each window that can change with all its rows") {
-    forAll(cases(Gen.oneOf(frames, sessions))) { one =>
+    forAll(cases(Gen.oneOf(frames, sessions, counted))) { one =>
       val (model, player) = (new Model(one), new Player(one, deducts = false))
       model.play(): Unit
       player.play(): Unit
@@ -62,6 +62,7 @@ object PanesLawsSuite {
   sealed trait Kind
   final case class Frames(shape: WindowShape, blockSize: Int) extends Kind
   final case class Gaps(gap: Long) extends Kind
+  final case class Counts(size: Int, slide: Int) extends Kind
 
   final case class Case(
       kind: Kind,
@@ -94,6 +95,11 @@ object PanesLawsSuite {
   } yield Frames(shape, blockSize)
 
   val sessions: Gen[Kind] = Gen.oneOf(1L, 2L, 5L, 12L).map(Gaps)
+
+  val counted: Gen[Kind] = for {
+    slide <- Gen.choose(1, 6)
+    more <- Gen.oneOf(0, 1, 3, 7)
+  } yield Counts(slide + more, slide)
 
   private val someTriggers: Gen[Seq[Trigger]] = Gen.oneOf(
     Gen.const(Seq(Trigger.AtEnd)),
@@ -136,7 +142,7 @@ object PanesLawsSuite {
   }
 
   private final case class Row(ts: Long, number: Int)
-  private final case class Window(start: Long, end: Long, rows: Seq[Row])
+  private final case class Window(id: Long, start: Long, end: Long, rows: Seq[Row])
 
   /** The condition of a result. */
   private def holds(rows: Seq[Int]): Boolean = rows.length >= 3
@@ -147,21 +153,17 @@ object PanesLawsSuite {
     private var rows = Vector.empty[Row]
     private var count = 0
     private var before = Option.empty[Long]
-    // Of frames by window; a row is in one session only, however that grows.
-    private def scope(window: Window): Long = kind match {
-      case _: Frames => window.end
-      case _: Gaps => 0
-    }
+    private var countBefore = 0
     private val states = triggers.map(new State(_))
     private var closed = Set.empty[(Long, Int)] // rows in a result of a closed window
-    private val counts = collection.mutable.Map.empty[Int, Map[Long, Int]]
+    private val indexes = collection.mutable.Map.empty[Int, Map[Long, Int]]
 
     private final class State(val trigger: Trigger) {
       var seen = Set.empty[(Long, Int)]
       var dueAt = Option.empty[Long]
 
       def fresh(window: Window): Seq[Row] =
-        window.rows.filterNot(row => seen(scope(window) -> row.number))
+        window.rows.filterNot(row => seen(window.id -> row.number))
 
       def close(open: Seq[Window], now: Long): Set[Window] = {
         val changed = open.filter(fresh(_).nonEmpty)
@@ -187,7 +189,7 @@ object PanesLawsSuite {
       }
 
       def see(window: Window): Unit =
-        seen ++= window.rows.map(row => scope(window) -> row.number)
+        seen ++= window.rows.map(row => window.id -> row.number)
     }
 
     private def windows: Seq[Window] = kind match {
@@ -195,19 +197,40 @@ object PanesLawsSuite {
         val ends = rows.flatMap(row => row.ts + 1 to shape.lastEnd(row.ts)).distinct.sorted
         ends.map { end =>
           val start = shape.start(end)
-          Window(start, end, rows.filter(row => row.ts >= start && row.ts < end))
+          Window(end, start, end, rows.filter(row => row.ts >= start && row.ts < end))
         }
+      case Counts(size, slide) => counts(size, slide)
       case Gaps(gap) =>
         rows.sortBy(_.ts).foldLeft(Vector.empty[Window]) { (all, row) =>
           all.lastOption.filter(row.ts < _.end) match {
-            case Some(last) => all.init :+ Window(last.start, row.ts + gap, last.rows :+ row)
-            case None => all :+ Window(row.ts, row.ts + gap, Seq(row))
+            case Some(last) => all.init :+ Window(0, last.start, row.ts + gap, last.rows :+ row)
+            case None => all :+ Window(0, row.ts, row.ts + gap, Seq(row))
           }
         }
     }
 
-    private def canChange(window: Window, watermark: Option[Long]): Boolean =
-      watermark.forall(window.end > _ - delay - lateness)
+    private def counts(size: Int, slide: Int): Seq[Window] =
+      (slide to rows.length - 1 + size by slide)
+        .map { end =>
+          val start = math.max(0, end - size)
+          Window(
+            end.toLong,
+            start.toLong,
+            math.min(end, rows.length).toLong,
+            rows.slice(start, end)
+          )
+        }
+        .filter(_.rows.nonEmpty)
+
+    private def canChange(window: Window, watermark: Option[Long]): Boolean = kind match {
+      case _: Counts => window.id > (if (watermark == before) countBefore else rows.length)
+      case _ => watermark.forall(window.end > _ - delay - lateness)
+    }
+
+    private def closes(window: Window, batch: Batch): Boolean = kind match {
+      case _: Counts => window.id <= rows.length
+      case _ => window.end <= batch.watermark - delay
+    }
 
     private def take(row: Row): Boolean = {
       rows :+= row
@@ -220,13 +243,14 @@ object PanesLawsSuite {
       val arrived = batch.rows.map { ts => count += 1; Row(ts, count) }
       val first = arrived.filterNot(take)
       val late = kind match {
-        case _: Frames => first
+        case _: Frames | _: Counts => first
         case _: Gaps => first.sortBy(-_.ts).filterNot(take)
       }
       val panes = emit(batch)
       before = Some(batch.watermark)
+      countBefore = rows.length
       kind match { // a row of a session goes with it
-        case _: Frames => ()
+        case _: Frames | _: Counts => ()
         case _: Gaps => rows = windows.filter(canChange(_, before)).flatMap(_.rows).toVector
       }
       Answer(panes.sortBy(pane => (pane.end, pane.start, pane.trigger)), late.map(_.number).sorted)
@@ -234,8 +258,8 @@ object PanesLawsSuite {
 
     private def emit(batch: Batch): Seq[Given] = {
       val all = windows.filter(canChange(_, before))
-      val (closing, open) = all.partition(_.end <= batch.watermark - delay)
-      val changed = closing.filter(w => w.rows.exists(row => !closed(scope(w) -> row.number)))
+      val (closing, open) = all.partition(closes(_, batch))
+      val changed = closing.filter(w => w.rows.exists(row => !closed(w.id -> row.number)))
       val firing = states.map(state => state.close(open, batch.now))
       val atClose = changed.flatMap(paneAtClose(_, batch))
       val early = open.flatMap { window =>
@@ -251,15 +275,18 @@ object PanesLawsSuite {
       atClose ++ early
     }
 
+    private def isUpdate(window: Window): Boolean =
+      !kind.isInstanceOf[Counts] && before.exists(window.end <= _ - delay)
+
     private def paneAtClose(window: Window, batch: Batch): Seq[Given] = {
       val timing =
-        if (before.exists(window.end <= _ - delay)) PaneTiming.Late else PaneTiming.OnTime
-      val isLast = !canChange(window, Some(batch.watermark))
+        if (isUpdate(window)) PaneTiming.Late else PaneTiming.OnTime
+      val isLast = kind.isInstanceOf[Counts] || !canChange(window, Some(batch.watermark))
       val panes = panesOf(window, timing, isLast) { state =>
         state.trigger.atEnd || state.fresh(window).nonEmpty &&
         (!state.trigger.onCondition || holds(window.rows.map(_.number)))
       }
-      closed ++= window.rows.map(row => scope(window) -> row.number)
+      closed ++= window.rows.map(row => window.id -> row.number)
       states.foreach(_.see(window))
       panes
     }
@@ -269,9 +296,9 @@ object PanesLawsSuite {
     ): Seq[Given] = {
       val index = window.rows
         .map(row =>
-          counts
+          indexes
             .getOrElse(row.number, Map.empty)
-            .getOrElse(scope(window), 0)
+            .getOrElse(window.id, 0)
         )
         .max
       val panes = states.zipWithIndex.filter(one => fires(one._1)).zipWithIndex.map {
@@ -280,8 +307,8 @@ object PanesLawsSuite {
           val numbers = rows.map(_.number).sorted
           Given(window.start, window.end, trigger, index + more, timing, isLast, numbers)
       }
-      for (row <- window.rows; of = counts.getOrElse(row.number, Map.empty))
-        counts(row.number) = of + (scope(window) -> (index + panes.length))
+      for (row <- window.rows; of = indexes.getOrElse(row.number, Map.empty))
+        indexes(row.number) = of + (window.id -> (index + panes.length))
       panes
     }
 
@@ -303,12 +330,15 @@ object PanesLawsSuite {
     private def made() = new AggregatingWindows(
       kind match {
         case Frames(shape, blockSize) => framesOf(shape, blockSize)
+        case Counts(size, slide) =>
+          val spec = CountSpec(size, slide)
+          new CountWindows(spec, FrameWindowState(spec.shape, buffers, deducts, _, Int.MaxValue))
         case Gaps(gap) =>
           val spec = SessionSpec(gap, None, Profile.eventtide, delay + lateness)
           new Sessions(spec, buffers, lateness)
       },
       time,
-      KeyIdleness(None, ttl = 0),
+      KeyIdleness(None, ttl = if (kind.isInstanceOf[Counts]) Long.MaxValue else 0),
       triggers,
       Option.when(discards)(buffers),
       buffer => holds(buffers(buffer))

@@ -1,23 +1,21 @@
 package io.eventtide.spark.operators
 
-/** Which rows are aggregated by key and frame before the shuffle, and how they arrive.
-  *
-  * @param isPacked
-  *   whether an aggregated row has all frames of a key as `PackedFrames`; otherwise it has one frame
-  */
-sealed abstract class Preaggregation(val isPacked: Boolean) extends Serializable
+/** Which rows are aggregated by key and frame before the shuffle, and how they arrive. */
+sealed trait Preaggregation extends Serializable
 
 object Preaggregation {
 
   /** No rows. */
-  case object Off extends Preaggregation(isPacked = false)
+  case object Off extends Preaggregation
 
-  /** Rows that are on time whatever the watermark of their key; other rows arrive as they are. */
-  case object OnTimeRows extends Preaggregation(isPacked = true)
+  /** Rows that are on time whatever the watermark of their key: all frames of a key in one row. Other
+    * rows arrive as they are.
+    */
+  case object OnTimeRows extends Preaggregation
 
-  /** All rows, by Spark's partial aggregation. */
-  case object AllByFrame extends Preaggregation(isPacked = false)
+  /** All rows, by Spark's partial aggregation: a row for each frame of a key. */
+  case object AllByFrame extends Preaggregation
 
-  /** All rows, by `PartialFrameAggregateExec`. */
-  case object AllByKey extends Preaggregation(isPacked = true)
+  /** All rows, by `PartialFrameAggregateExec`: all frames of a key in one row. */
+  case object AllByKey extends Preaggregation
 }

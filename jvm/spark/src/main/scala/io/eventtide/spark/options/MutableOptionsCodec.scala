@@ -29,25 +29,13 @@ private[options] object MutableOptionsCodec {
     val (every, rows) = (options.duration("early.every", 1), options.count("early.rows", 1))
     current.copy(
       byKey = byKey,
-      panes = current.panes.map(withEarly(_, every, rows, current.isRowAtATime)),
+      panes = current.panes.map(_.copy(earlyEveryMicros = every, earlyRows = rows)),
       emitted = current.emitted.map(one => one.copy(trigger = withEarly(one.trigger, every, rows)))
     )
   }
 
   /** The scope of the watermark that closes the window: "global" (the query), "key" or "group". */
   def scope(written: String): String = values(written).getOrElse("scope", "global")
-
-  // Row-at-a-time windows either have state for early results or have none. If a condition was the
-  // only early trigger, the current options apply, because the condition is not written.
-  private def withEarly(
-      panes: PaneSettings,
-      every: Option[Long],
-      rows: Option[Int],
-      hasState: Boolean
-  ): PaneSettings = {
-    val begun = panes.copy(earlyEveryMicros = every, earlyRows = rows)
-    if (hasState && begun.isEarly != panes.isEarly) panes else begun
-  }
 
   // The set of triggers is part of the structure, so each of them has its written number.
   private def withEarly(trigger: Trigger, every: Option[Long], rows: Option[Int]): Trigger =

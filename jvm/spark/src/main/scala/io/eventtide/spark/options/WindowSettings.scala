@@ -154,11 +154,9 @@ final case class WindowSettings(
   private def byRow: Option[(String, String)] =
     Option.when(isTimeWindow && isRowAtATime)(WindowSettings.RowAtATime -> "given")
 
-  // The state of a key depends on the set of triggers, not on their intervals and row counts.
+  // The state of a key has a record for each named trigger.
   private def triggerStructure: Option[(String, String)] =
-    Option.when(isRowAtATime && triggers.exists(_.trigger.isEarly)) {
-      if (emitted.isEmpty) "early" -> "given" else "emit" -> emitted.map(_.name).mkString(", ")
-    }
+    Option.when(emitted.exists(_.trigger.isEarly))("emit" -> emitted.map(_.name).mkString(", "))
 }
 
 object WindowSettings {

@@ -24,8 +24,8 @@ import io.eventtide.spark.EventtideException
   *
   * An entry of the index by processing time may hold an earlier timer of its key. It moves to a
   * later time once the earlier one has passed. So the entry of a key that is always active moves
-  * once per timeout. The current timers are counted beside the index. If the input has unaggregated
-  * rows, keys are indexed by end in the same way, since each row may delay their timers.
+  * once per timeout. The current timers are counted beside the index. Timers that are watermarks are
+  * indexed in the same way, since each row may delay them.
   *
   * A key need not be saved after its windows have closed: windows up to `closed` are skipped when
   * it is read.
@@ -35,8 +35,8 @@ import io.eventtide.spark.EventtideException
   *
   * @param nowMicros
   *   the batch's time by the query's clock
-  * @param isByRow
-  *   whether the input has unaggregated rows
+  * @param timersAreWatermarks
+  *   whether timers by event time are watermarks; otherwise they are window ends, as boundaries
   * @param timingOptions
   *   the options that determine per-key watermarks and idleness
   * @param before
@@ -47,7 +47,7 @@ private[spark] final class FrameStore(
     families: WindowStateLayout,
     batchId: Long,
     nowMicros: Long,
-    isByRow: Boolean,
+    timersAreWatermarks: Boolean,
     timingOptions: String,
     record: PartitionMetaStore,
     before: Option[PartitionMeta]
@@ -68,8 +68,8 @@ private[spark] final class FrameStore(
   private var isUnmodified = false // whether nothing of the key has been written
   private var nextId = batchId << 32
 
-  /** The current key's id and entries in the indexes: `endTimer` is its end if all input rows are
-    * aggregated.
+  /** The current key's id and entries in the indexes: `endTimer` is its timer if timers are
+    * window ends.
     */
   private var id = 0L
   private var endTimer = FrameWindowState.Never
@@ -81,7 +81,7 @@ private[spark] final class FrameStore(
   /** The id of the current key; ids are never reused. */
   def keyId: Long = id
 
-  /** The boundary up to which windows were emitted before this batch. */
+  /** How far timers had fired before this batch: a watermark or a boundary. */
   val closed: Long = before.fold(Long.MinValue)(_.closed)
 
   /** The highest per-key watermark so far; `Long.MinValue` for none. */
@@ -116,7 +116,7 @@ private[spark] final class FrameStore(
     BinaryRow.open(value, source)
     FrameStore.checkVersion(source.getByte())
     id = source.getNumber()
-    if (isByRow) eventTimer.read() else endTimer = source.getNumber()
+    if (timersAreWatermarks) eventTimer.read() else endTimer = source.getNumber()
     processingTimer.read()
     if (groups.isDefined) groupTimer = source.getNumber()
   }
@@ -143,14 +143,14 @@ private[spark] final class FrameStore(
       nextProcessingTimer: Long,
       nextGroupTimer: Long = FrameWindowState.Never
   )(content: ByteSink => Unit): Unit = {
-    if (isByRow) eventTimer.move(nextEventTimer, boundary)
+    if (timersAreWatermarks) eventTimer.move(nextEventTimer, boundary)
     else if (!keepsEntry(nextEventTimer, boundary))
       endTimer = byEnd.move(key, id, endTimer, nextEventTimer)
     processingTimer.move(nextProcessingTimer, nowMicros)
     val out = values.begin()
     out.putByte(FrameStore.Version)
     out.putNumber(id)
-    if (isByRow) eventTimer.write(out) else out.putNumber(endTimer)
+    if (timersAreWatermarks) eventTimer.write(out) else out.putNumber(endTimer)
     processingTimer.write(out)
     groups.foreach { group =>
       moveGroupTimer(group, nextGroupTimer)
@@ -210,7 +210,7 @@ private[spark] final class FrameStore(
   def drop(): Boolean = {
     val had = stored
     if (had) {
-      if (isByRow) eventTimer.move(FrameWindowState.Never, FrameWindowState.Never)
+      if (timersAreWatermarks) eventTimer.move(FrameWindowState.Never, FrameWindowState.Never)
       else byEnd.move(key, id, endTimer, FrameWindowState.Never): Unit
       processingTimer.move(FrameWindowState.Never, FrameWindowState.Never)
       groups.foreach(moveGroupTimer(_, FrameWindowState.Never))
@@ -308,7 +308,7 @@ private[spark] object FrameStore {
       families: WindowStateLayout,
       batchId: Long,
       nowMicros: Long,
-      isByRow: Boolean = false,
+      timersAreWatermarks: Boolean = false,
       timingOptions: String = ""
   ): FrameStore = {
     families.create(store)
@@ -320,7 +320,7 @@ private[spark] object FrameStore {
         families,
         batchId,
         nowMicros,
-        isByRow,
+        timersAreWatermarks,
         timingOptions,
         record,
         before

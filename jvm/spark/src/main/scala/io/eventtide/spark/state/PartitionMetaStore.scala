@@ -70,13 +70,13 @@ private[state] final class PartitionMetaStore(store: StateStore, families: Windo
   * @param byClock
   *   the first number of the index by processing time; `FrameWindowState.Never` if it is empty
   * @param closed
-  *   the boundary up to which windows have been emitted
+  *   how far timers have fired: a watermark or a boundary
   * @param watermark
   *   the highest per-key watermark so far; `Long.MinValue` for none
   * @param timingOptions
   *   the options that determine per-key watermarks and idleness
   * @param eventTimers
-  *   the keys by the end of their next window, if the input has unaggregated rows
+  *   the keys by their timers, if these are watermarks
   * @param processingTimers
   *   the keys by their processing-time timers
   */

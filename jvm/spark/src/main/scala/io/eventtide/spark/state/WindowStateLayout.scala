@@ -23,7 +23,7 @@ import org.apache.spark.sql.types.{BinaryType, LongType, StructField, StructType
   *   default            keys                -> state     all frames of a key, or newest and oldest
   *   blocks             keys, first frame   -> frames    the frames between, of long windows
   *   history            keys, first frame   -> frames    closed frames that late rows may change
-  *   event_timers       end, keys           -> key id    first window end with a timer, in order
+  *   event_timers       end, keys           -> key id    the first timer by event time, in order
   *   processing_timers  time, keys          -> key id    the processing-time timer, in order
   *   partition_meta     0                   -> metadata  keys, first timers, closed boundary
   *   groups             group               -> time      the shared watermark of its keys

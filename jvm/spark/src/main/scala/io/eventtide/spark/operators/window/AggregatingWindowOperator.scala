@@ -44,8 +44,8 @@ private[window] final class AggregatingWindowOperator(
   private val settings = plan.settings
   private val times = settings.times
   private val key = new AggregatingWindows(
-    windows,
-    time,
+    newWindows,
+    newTime,
     settings.byKey.fold(AggregatingWindowOperator.NeverIdle)(_.idleness),
     settings.triggers.map(_.trigger),
     Option.when(settings.discards)(buffers),
@@ -59,13 +59,13 @@ private[window] final class AggregatingWindowOperator(
   private val lowestAt =
     calls.types.length // ordinal of the lowest event time, see `MapSideFrameAggregateExec`
 
-  private def windows: WindowSet = settings.windows match {
+  private def newWindows: WindowSet = settings.windows match {
     case kind: WindowKind.Aggregating =>
       kind.open(buffers, plan.counts.nonEmpty, archives, settings.latenessMicros)
     case other => throw new IllegalStateException(s"windows that retain rows: $other")
   }
 
-  private def time: KeyWatermark = settings.byKey.flatMap(_.policy) match {
+  private def newTime: KeyWatermark = settings.byKey.flatMap(_.policy) match {
     case Some(policy) if !settings.hasGroups => plan.timeBy(policy, batch)
     case _ if groups.isDefined => groups.get.time
     case _ =>
@@ -154,7 +154,7 @@ private[window] final class AggregatingWindowOperator(
     )
   }
 
-  // A window that was closed by idleness may be opened again.
+  // At the end of the input, windows close although no watermark has reached their end.
   private def pane: InternalRow = {
     val atEnd = batch.closesAll && key.timing == PaneTiming.Idle
     val timing = if (atEnd) PaneTiming.OnTime else key.timing

@@ -48,9 +48,9 @@ final case class BatchEventtideWindowExec(
 
   override protected def doExecute(): RDD[InternalRow] = {
     val window = plan.withValues(SubqueryValues.of(queries))
-    val outputRows = longMetric("numOutputRows")
+    val (outputRows, preaggregation) = (longMetric("numOutputRows"), input)
     child.execute().mapPartitions { rows =>
-      new BatchWindowIterator(window, rows, input, outputRows)
+      new BatchWindowIterator(window, rows, preaggregation, outputRows)
     }
   }
 

@@ -7,11 +7,11 @@ import io.eventtide.kernel.window.{BlockStore, FrameArchives}
 import io.eventtide.spark.operators.preagg.KeyedFrameReader
 import io.eventtide.spark.operators.{BatchTime, Preaggregation, WindowOperatorSpec}
 
-/** The windows of one partition of a batch query: all rows of a key are added, then every window
-  * closes.
+/** The windows of one partition of a batch query, in which every window closes.
   *
-  * Frames come in order. So a window is emitted before the first frame after its end is added, and
-  * memory has no more of a key than its open windows.
+  * If rows are aggregated by frame, the frames of a key come in order. A window is then emitted before
+  * the first frame after its end is added, and memory has no more of a key than its open windows.
+  * Otherwise all rows of a key are added before its first result.
   */
 private[window] final class BatchWindowIterator(
     plan: WindowOperatorSpec,

@@ -151,7 +151,6 @@ final case class EventtideWindowExec(
     running.register(due, bounds)
     val task = WindowTaskSpec(
       plan.withValues(SubqueryValues.of(queries)),
-      families,
       running.batchId,
       timeOf(running),
       input,

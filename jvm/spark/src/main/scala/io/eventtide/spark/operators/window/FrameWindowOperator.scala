@@ -10,7 +10,8 @@ import io.eventtide.spark.operators.{ResultProjection, WindowOperatorSpec}
 import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
 
 /** The fast path of windows of time that emit one row, when they close by the query's watermark: no
-  * triggers, no idleness, no watermark per key.
+  * triggers, no idleness, no watermark per key. In a batch query all windows whose rows are aggregated
+  * by frame emit one row, whatever their triggers.
   *
   * As an `AggregatingWindowOperator`, such a window would need more state and work per key; see
   * `docs/decisions.md` for the figures.

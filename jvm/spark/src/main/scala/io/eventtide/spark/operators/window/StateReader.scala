@@ -30,7 +30,7 @@ private[spark] final case class StateReader(
   def rows(session: SparkSession): RDD[InternalRow] = {
     val families = plan.families
     val shown = BatchTime.EndOfInput.copy(isPeek = true)
-    val task = WindowTaskSpec(plan, families, batchId, shown)
+    val task = WindowTaskSpec(plan, batchId, shown)
     val settings = session.sessionState.conf.clone()
     settings.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, if (stateIds.isEmpty) 1 else 2)
     val conf = new StateStoreConf(settings)

@@ -14,7 +14,7 @@ import io.eventtide.spark.operators.{
   Preaggregation,
   WindowOperatorSpec
 }
-import io.eventtide.spark.state.{AggregateFunctions, BufferPool, FrameStore, WindowStateLayout}
+import io.eventtide.spark.state.{AggregateFunctions, BufferPool, FrameStore}
 
 /** The specification of the tasks of one batch, and what they make of a partition's state.
   *
@@ -31,7 +31,6 @@ import io.eventtide.spark.state.{AggregateFunctions, BufferPool, FrameStore, Win
   */
 private[window] final case class WindowTaskSpec(
     plan: WindowOperatorSpec,
-    families: WindowStateLayout,
     batchId: Long,
     batch: BatchTime,
     input: Preaggregation = Preaggregation.Off,
@@ -53,17 +52,17 @@ private[window] final case class WindowTaskSpec(
 
   /** Whether every window closes, whatever its time, including the windows of keys without a timer.
     */
-  def closesAll: Boolean = batch.closesAll && !settings.hasFrameTimers
+  val closesAll: Boolean = batch.closesAll && !settings.hasFrameTimers
 
-  def hasProcessingTimers: Boolean = settings.hasProcessingTimers
+  val hasProcessingTimers: Boolean = settings.hasProcessingTimers
 
   /** The state of a partition. */
   def open(store: StateStore): FrameStore = FrameStore.open(
     store,
-    families,
+    plan.families,
     batchId,
     batch.now,
-    isByRow = !settings.hasFrameTimers,
+    timersAreWatermarks = !settings.hasFrameTimers,
     settings.timingOptions
   )
 
@@ -88,23 +87,30 @@ private[window] final case class WindowTaskSpec(
         val emitted = state.closed
         new FrameWindowOperator(plan, frames, calls, buffers, passed, emitted, () => closing)
       case None =>
-        new AggregatingWindowOperator(plan, batch, archives(state), calls, buffers, log, groups)
+        val time = if (batch.isPeek) batch.copy(before = watermarkOf(state)) else batch
+        new AggregatingWindowOperator(plan, time, archives(state), calls, buffers, log, groups)
     }
   }
+
+  /** The query's watermark when the state was saved. */
+  private def watermarkOf(state: FrameStore): Option[Long] =
+    Option.when(state.closed != Long.MinValue)(state.closed)
 
   private def newState(buffers: BufferPool, blocks: BlockStore): FrameWindowState =
     plan.newState(buffers, blocks, plan.blockSize(closes = Clamped.subtract(closing, passed)))
 
-  // If rows are judged by their keys, it is not known how many windows a batch closes.
-  private def archives(state: FrameStore): FrameArchives =
-    if (plan.rows.isDefined) FrameArchives.None
+  private def archives(state: FrameStore): FrameArchives = {
+    val closed =
+      FrameArchives.None.copy(closed = state.history, closedBlock = WindowTaskSpec.HistoryBlock)
+    if (plan.rows.isDefined) closed // how many windows a batch closes depends on the keys
     else {
       def boundary(watermark: Option[Long]) =
         watermark.fold(Long.MinValue)(settings.onTime.closed)
       val closes = Clamped.subtract(boundary(batch.after), boundary(batch.before))
       val openBlock = plan.blockSize(if (batch.isPeek) Long.MaxValue else closes)
-      FrameArchives(state.blocks, state.history, openBlock, WindowTaskSpec.HistoryBlock)
+      closed.copy(open = state.blocks, openBlock = openBlock)
     }
+  }
 
   /** The lateness bounds of a partition, given its state. */
   def openBounds(partition: Int, state: FrameStore): PartitionBoundsUpdate = {
