@@ -2,7 +2,7 @@ package io.eventtide.kernel.golden
 
 import scala.collection.mutable
 
-import io.eventtide.kernel.rows._
+import io.eventtide.kernel.rowwindow._
 import io.eventtide.kernel.time.Frame
 import io.eventtide.kernel.window._
 

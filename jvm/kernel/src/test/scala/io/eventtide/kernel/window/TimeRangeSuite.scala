@@ -6,7 +6,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.eventtide.kernel.rows.{RetainedRowSpec, WindowLength}
+import io.eventtide.kernel.rowwindow.{RetainedRowSpec, WindowLength}
 import io.eventtide.kernel.time.{CalendarGrid, Frame, FrameGrid}
 
 /** Which rows have windows inside a range as a whole. */

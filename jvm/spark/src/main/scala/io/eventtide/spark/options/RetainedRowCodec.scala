@@ -1,7 +1,7 @@
 package io.eventtide.spark.options
 
 import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.rows.{RetainedRowSpec, WindowLength}
+import io.eventtide.kernel.rowwindow.{RetainedRowSpec, WindowLength}
 import io.eventtide.spark.EventtideException
 
 /** Reads Storm windows: a length and a slide, each in time or in rows. */

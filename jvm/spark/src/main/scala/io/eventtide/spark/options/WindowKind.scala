@@ -1,6 +1,6 @@
 package io.eventtide.spark.options
 
-import io.eventtide.kernel.rows.{RetainedRowSpec, WindowLength}
+import io.eventtide.kernel.rowwindow.{RetainedRowSpec, WindowLength}
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.kernel.window.{
   Buffers,

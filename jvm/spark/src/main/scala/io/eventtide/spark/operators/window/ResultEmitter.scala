@@ -15,7 +15,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.util.{ArrayData, GenericArrayData}
 import org.apache.spark.unsafe.Platform
 
-import io.eventtide.kernel.rows.{RetainedRowWindows, RowLog, SegmentTree}
+import io.eventtide.kernel.rowwindow.{RetainedRowWindows, RowLog, SegmentTree}
 import io.eventtide.spark.operators.{ResultProjection, WindowOperatorSpec}
 import io.eventtide.spark.options.WindowKind
 import io.eventtide.spark.state.{AggregateFunctions, BufferPool}

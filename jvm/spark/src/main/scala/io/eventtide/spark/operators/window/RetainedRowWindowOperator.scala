@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.BindReferences.bindReferences
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.unsafe.Platform
 
-import io.eventtide.kernel.rows.{RetainedRowWindows, RowContent, RowLimits}
+import io.eventtide.kernel.rowwindow.{RetainedRowWindows, RowContent, RowLimits}
 import io.eventtide.kernel.window.{BlockStore, ByteSink, ByteSource}
 import io.eventtide.spark.latelog.PartitionLate
 import io.eventtide.spark.operators.late.KeyedLateRows

@@ -1,4 +1,4 @@
-package io.eventtide.kernel.rows
+package io.eventtide.kernel.rowwindow
 
 import scala.collection.mutable
 
@@ -129,8 +129,8 @@ final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean =
     block = if (atHand.block != null) atHand.block else readAgain(atHand)
   }
 
-  private[rows] var block: RowBlock = _
-  private[rows] var rowOfBlock = 0
+  private[rowwindow] var block: RowBlock = _
+  private[rowwindow] var rowOfBlock = 0
 
   /** The array that has the current row, from `start` on. */
   def bytes: Array[Byte] = block.bytes
@@ -157,7 +157,7 @@ final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean =
     }
 
   /** Removes the blocks for which `isDone` is true. */
-  private[rows] def drop(isDone: RowLog.Entry => Boolean): Unit = {
+  private[rowwindow] def drop(isDone: RowLog.Entry => Boolean): Unit = {
     blocks.filterInPlace { entry =>
       val done = isDone(entry)
       if (done) archive.remove(entry.first)
@@ -274,7 +274,7 @@ final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean =
   */
 final case class RowLimits(rows: Int = 1024, bytes: Int = 1 << 20, atHand: Int = 1000000)
 
-private[rows] object RowLog {
+private[rowwindow] object RowLog {
   val Never: Long = Long.MaxValue
 
   /** A block in the archive.

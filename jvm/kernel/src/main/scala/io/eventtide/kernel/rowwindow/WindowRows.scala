@@ -1,11 +1,11 @@
-package io.eventtide.kernel.rows
+package io.eventtide.kernel.rowwindow
 
 import java.util.BitSet
 
 import io.eventtide.kernel.time.Clamped
 
 /** The rows, by slot, of a window that moves forward in time. */
-private[rows] abstract class WindowRows(times: Array[Long], count: Int) {
+private[rowwindow] abstract class WindowRows(times: Array[Long], count: Int) {
   private val order = TimeOrder.of(times, count)
   private var inserted = 0
 
@@ -43,7 +43,7 @@ private[rows] abstract class WindowRows(times: Array[Long], count: Int) {
 }
 
 /** Keeps the rows of the last `length` of time. */
-private[rows] final class TimeEviction(times: Array[Long], count: Int, length: Long)
+private[rowwindow] final class TimeEviction(times: Array[Long], count: Int, length: Long)
     extends WindowRows(times, count) {
   private var left = 0
   private var low = 0
@@ -63,7 +63,7 @@ private[rows] final class TimeEviction(times: Array[Long], count: Int, length: L
 }
 
 /** Keeps the last `most` rows in order of arrival, among the rows up to the end of the window. */
-private[rows] final class CountEviction(times: Array[Long], count: Int, most: Int)
+private[rowwindow] final class CountEviction(times: Array[Long], count: Int, most: Int)
     extends WindowRows(times, count) {
   private var size = 0
   private var first = Int.MaxValue // the lowest slot
@@ -85,7 +85,7 @@ private[rows] final class CountEviction(times: Array[Long], count: Int, most: In
 }
 
 /** A stable sort by time: rows with equal times stay in order of arrival. */
-private[rows] object TimeOrder {
+private[rowwindow] object TimeOrder {
 
   /** The positions of the first `count` times, by ascending time. */
   def of(times: Array[Long], count: Int): Array[Int] = {

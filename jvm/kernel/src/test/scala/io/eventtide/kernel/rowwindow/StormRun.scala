@@ -1,4 +1,4 @@
-package io.eventtide.kernel.rows
+package io.eventtide.kernel.rowwindow
 
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.BitSet

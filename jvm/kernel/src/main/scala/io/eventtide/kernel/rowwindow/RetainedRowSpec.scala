@@ -1,4 +1,4 @@
-package io.eventtide.kernel.rows
+package io.eventtide.kernel.rowwindow
 
 import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.time.{Clamped, Frame}

@@ -1,4 +1,4 @@
-package io.eventtide.kernel.rows
+package io.eventtide.kernel.rowwindow
 
 import io.eventtide.kernel.StateVersion
 import io.eventtide.kernel.window.{ByteSink, ByteSource}
@@ -17,7 +17,7 @@ trait RowContent {
   *
   *   - '''Restart:''' the record has a version.
   */
-private[rows] final class RowBlock {
+private[rowwindow] final class RowBlock {
   private var size = 0
   private var times = new Array[Long](RowBlock.Few)
   private var starts = new Array[Int](RowBlock.Few + 1) // and the end of the last row

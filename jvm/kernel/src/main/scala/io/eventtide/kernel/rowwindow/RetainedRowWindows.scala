@@ -1,4 +1,4 @@
-package io.eventtide.kernel.rows
+package io.eventtide.kernel.rowwindow
 
 import java.util.BitSet
 
@@ -113,5 +113,5 @@ object RetainedRowWindows {
     }
   }
 
-  private[rows] val Version = 1
+  private[rowwindow] val Version = 1
 }

@@ -1,4 +1,4 @@
-package io.eventtide.kernel.rows
+package io.eventtide.kernel.rowwindow
 
 import scala.collection.mutable
 

@@ -1,4 +1,4 @@
-package io.eventtide.kernel.rows
+package io.eventtide.kernel.rowwindow
 
 import java.util.BitSet
 
@@ -14,7 +14,7 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource}
   *     `TimeTriggeredWindows.MostQuiet`, and then only the last.
   *   - '''Source:''' Storm's `WatermarkTimeTriggerPolicy`.
   */
-private[rows] final class TimeTriggeredWindows(
+private[rowwindow] final class TimeTriggeredWindows(
     length: WindowLength,
     slide: Long,
     keepsLast: Boolean,

@@ -1,4 +1,4 @@
-package io.eventtide.kernel.rows
+package io.eventtide.kernel.rowwindow
 
 import java.util.BitSet
 
@@ -24,7 +24,7 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource}
   * @param waiting
   *   rows that the watermark has not reached
   */
-private[rows] final class CountTriggeredWindows(
+private[rowwindow] final class CountTriggeredWindows(
     length: WindowLength,
     slide: Int,
     keepsLast: Boolean,
