@@ -34,6 +34,11 @@ final class LateRuleSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(row.isLate(LateRule.WindowClosed))
   }
 
+  test("a row of a window whose end is out of range is in no result") {
+    val row = Row(Long.MaxValue - 6, Long.MaxValue, delay = 0, Frame(1), Cumulative(7, 1))
+    assert(!row.isLate(LateRule.WindowClosed) && row.results(LateRule.WindowClosed).isEmpty)
+  }
+
   test("under frame_closed a row is late when its frame has ended by the watermark") {
     forAll(rows) { row =>
       assert(row.isLate(LateRule.FrameClosed) == (row.endOf(row.frame + 1) <= row.effective))
@@ -82,8 +87,10 @@ object LateRuleSuite {
       val buffers = new ObjectBufferPool
       val state =
         FrameWindowState(shape, buffers, deducts = false, new MemoryArchive, blockSize = 4)
-      state.begin(ClosingRule(rule, delay).closed(watermark, grid))
-      assert(state.add(grid.index(ts), buffers.of(1)))
+      val closed = ClosingRule(rule, delay).closed(watermark, grid)
+      state.begin(closed)
+      val isTaken = state.add(grid.index(ts), buffers.of(1))
+      assert(isTaken || closed == FrameWindowState.Never) // a row of windows that never close
       Iterator
         .continually(state.next(FrameWindowState.Never))
         .takeWhile(identity)

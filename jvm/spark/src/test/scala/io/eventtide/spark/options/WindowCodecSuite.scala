@@ -116,25 +116,17 @@ class WindowCodecSuite extends AnyFunSuite {
     }
   }
 
-  test("where keys have state for early results, some are given if they were on a condition") {
-    def early(more: (String, String)*) = {
-      val policy = Some(WithFixedLag(7))
-      val options = tumbling ++ more + ("scope" -> "key")
-      WindowCodec.window(options, isLocal = false, hasCondition = more.isEmpty, policy)
+  test("early panes are as the batch was begun") {
+    for (scope <- Seq(Nil, Seq("scope" -> "key"))) {
+      def window(more: (String, String)*) = WindowCodec.window(
+        tumbling ++ scope ++ more + ("updates" -> "true"),
+        isLocal = false,
+        policy = Some(WithFixedLag(7))
+      )
+      val (late, early) = (window(), window("early.rows" -> "5"))
+      assert(early.withMutableOptions(late.mutableOptions) == late)
+      assert(late.withMutableOptions(early.mutableOptions) == early)
     }
-    val (onCondition, byRows) = (early(), early("early.rows" -> "5"))
-    assert(byRows.withMutableOptions(onCondition.mutableOptions) == byRows)
-    assert(onCondition.withMutableOptions(byRows.mutableOptions).panes.get.earlyRows.contains(5))
-  }
-
-  test("early panes of frames are as the batch was begun") {
-    val updates = tumbling + ("updates" -> "true")
-    val (late, early) = (read(updates.toSeq: _*), read((updates + ("early.rows" -> "5")).toSeq: _*))
-    assert(
-      early.withMutableOptions(late.mutableOptions) == late && late.withMutableOptions(
-        early.mutableOptions
-      ) == early
-    )
   }
 
   private def unhurried(settings: WindowSettings): WindowSettings =
