@@ -63,10 +63,7 @@ private[window] final class FrameHistory(
     found
   }
 
-  private def hasChanged: Boolean = {
-    val i = changed.floor(windows.end - 1)
-    i >= 0 && changed.frame(i) >= shape.start(windows.end)
-  }
+  private def hasChanged: Boolean = changed.hasIn(shape.start(windows.end), windows.end)
 
   /** Moves to the next closed window that can still change; returns false after the last. */
   def nextShown(evicted: Long): Boolean = !frames.isEmpty && {

@@ -96,6 +96,12 @@ private[window] final class FrameList {
     i >= 0 && this.frame(i) == frame
   }
 
+  /** Whether a frame in `[start, end)` is in the list. */
+  def hasIn(start: Long, end: Long): Boolean = {
+    val i = floor(end - 1)
+    i >= 0 && frame(i) >= start
+  }
+
   /** Passes the frames in `[start, end)` to `show`, in order. */
   def foreach(start: Long, end: Long)(show: (Long, Int) => Unit): Unit = {
     var i = if (has(start)) floor(start) else floor(start) + 1

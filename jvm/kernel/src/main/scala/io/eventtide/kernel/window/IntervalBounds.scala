@@ -25,8 +25,6 @@ object IntervalBounds {
     def cut(grid: FrameGrid): FrameGrid = ShiftedByOne(grid)
   }
 
-  val all: Seq[IntervalBounds] = Seq(ClosedOpen, OpenClosed)
-
   /** For integer times, `(start, end]` is the same as `[start + 1, end + 1)`. */
   private final case class ShiftedByOne(grid: FrameGrid) extends FrameGrid {
     def index(ts: Long): Long = grid.index(Clamped.subtract(ts, 1))

@@ -51,10 +51,7 @@ private[window] final class TriggerState(trigger: Trigger, discarding: Option[Bu
   def isFiring: Boolean = !firing.isEmpty
 
   /** Whether it fires now for the current window of `windows`, which is open. */
-  def firesFor(windows: WindowSet): Boolean = {
-    val i = firing.floor(windows.endMark - 1)
-    i >= 0 && firing.frame(i) >= windows.firstMark
-  }
+  def firesFor(windows: WindowSet): Boolean = firing.hasIn(windows.firstMark, windows.endMark)
 
   /** Whether the current window of `windows` has rows that the trigger has not emitted. */
   def hasChanged(windows: WindowSet): Boolean = changed.isIn(windows)

@@ -34,8 +34,6 @@ final case class WindowSpec(
   /** The lowest time that is not late. */
   def lateBelow(watermark: Long): Long = closing.lateBelow(watermark, frames, shape)
 
-  def isLate(ts: Long, watermark: Long): Boolean = ts < lateBelow(watermark)
-
   /** The times of rows whose windows, from start to end plus delay, are all inside a range. */
   def within(range: TimeRange): TimeRange = {
     val (first, behind) = (frames.index(range.lowest), frames.index(range.highest) + 1)

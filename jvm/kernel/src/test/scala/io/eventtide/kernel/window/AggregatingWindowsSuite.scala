@@ -91,7 +91,7 @@ final class AggregatingWindowsSuite extends AnyFunSuite {
     assert(windows.watermark.contains(20L))
   }
 
-  test("nobody is silent while the time that has passed does not count") {
+  test("no key is idle while elapsed time does not count") {
     val windows = key(MaxEventTime(), KeyIdleness(Some(7), ttl = 100))
     windows.add(3, now = 50, buffers.of(1))
     windows.close(500, None, credited = false)

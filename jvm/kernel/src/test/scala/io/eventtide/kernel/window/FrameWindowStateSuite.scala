@@ -32,7 +32,7 @@ final class FrameWindowStateSuite extends AnyFunSuite with OneInstancePerTest {
     taken
   }
 
-  test("a state without frames owes nothing") {
+  test("a state without frames has no timer") {
     val empty = state(Sliding(3))
     assert(empty.isEmpty)
     assert(empty.due == FrameWindowState.Never)

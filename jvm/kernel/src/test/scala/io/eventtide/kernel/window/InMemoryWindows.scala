@@ -31,7 +31,7 @@ final class InMemoryWindows[K](spec: WindowSpec, buffers: Buffers, deducts: Bool
 
   /** Adds `buffer`, which the caller keeps; returns the rule by which the row is late, if it is. */
   def observe(key: K, ts: Long, buffer: Int): Option[LateRule] = {
-    val late = watermark(key).exists(spec.isLate(ts, _))
+    val late = watermark(key).exists(ts < spec.lateBelow(_))
     val taken = !late && stateOf(key).add(spec.frames.index(ts), buffer)
     Option.unless(taken)(spec.profile.lateRule)
   }

@@ -3,6 +3,7 @@ package io.eventtide.spark.options
 import io.eventtide.kernel.rowwindow.{RetainedRowSpec, WindowLength}
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.kernel.window.{
+  BlockStore,
   Buffers,
   CountSpec,
   CountWindows,
@@ -15,6 +16,7 @@ import io.eventtide.kernel.window.{
   Sessions,
   TimeRange,
   WindowSet,
+  WindowShape,
   WindowSpec
 }
 
@@ -51,38 +53,40 @@ sealed trait WindowKind {
 
 object WindowKind {
 
+  /** Where the rows of one key are aggregated and stored.
+    *
+    * @param deducts
+    *   whether the buffers support `Buffers.deduct`
+    * @param archives
+    *   the stores of the key's frames
+    */
+  final case class KeyBuffers(buffers: Buffers, deducts: Boolean, archives: FrameArchives) {
+
+    /** Makes an empty state of frames over a block store. */
+    private[WindowKind] def newState(
+        shape: WindowShape,
+        blockSize: Int
+    ): BlockStore => FrameWindowState = FrameWindowState(shape, buffers, deducts, _, blockSize)
+  }
+
   /** Windows whose rows are aggregated as they arrive. */
   sealed trait Aggregating extends WindowKind {
 
     /** The windows of one key.
       *
-      * @param deducts
-      *   whether the buffers support `Buffers.deduct`
-      * @param archives
-      *   the stores of the key's frames
       * @param lateness
       *   the part of the delay in which closed windows still accept rows
       */
-    def open(
-        buffers: Buffers,
-        deducts: Boolean,
-        archives: FrameArchives,
-        lateness: Long
-    ): WindowSet
+    def open(key: KeyBuffers, lateness: Long): WindowSet
   }
 
   final case class ByTime(spec: WindowSpec) extends Aggregating {
-    def open(
-        buffers: Buffers,
-        deducts: Boolean,
-        archives: FrameArchives,
-        lateness: Long
-    ): WindowSet =
+    def open(key: KeyBuffers, lateness: Long): WindowSet =
       new FrameWindows(
         spec,
-        buffers,
-        FrameWindowState(spec.shape, buffers, deducts, _, archives.openBlock),
-        archives,
+        key.buffers,
+        key.newState(spec.shape, key.archives.openBlock),
+        key.archives,
         lateness
       )
 
@@ -105,12 +109,7 @@ object WindowKind {
   }
 
   final case class BySession(spec: SessionSpec) extends Aggregating {
-    def open(
-        buffers: Buffers,
-        deducts: Boolean,
-        archives: FrameArchives,
-        lateness: Long
-    ): WindowSet = new Sessions(spec, buffers, lateness)
+    def open(key: KeyBuffers, lateness: Long): WindowSet = new Sessions(spec, key.buffers, lateness)
 
     def windowsOf(ts: Long): Option[Int] = Some(1)
     def times: TimeRange = spec.within(EventTimes.All)
@@ -129,16 +128,8 @@ object WindowKind {
   }
 
   final case class ByCount(spec: CountSpec) extends Aggregating {
-    def open(
-        buffers: Buffers,
-        deducts: Boolean,
-        archives: FrameArchives,
-        lateness: Long
-    ): WindowSet =
-      new CountWindows(
-        spec,
-        FrameWindowState(spec.shape, buffers, deducts, _, blockSize = Int.MaxValue)
-      )
+    def open(key: KeyBuffers, lateness: Long): WindowSet =
+      new CountWindows(spec, key.newState(spec.shape, blockSize = Int.MaxValue))
 
     def windowsOf(ts: Long): Option[Int] = None
     def times: TimeRange = EventTimes.All

@@ -39,7 +39,10 @@ final class KernelOracle private (
       settings.maxRowsPerStep,
       Option.when(settings.discards)(buffers)
     ),
-    windows.open(buffers, deducts = false, FrameArchives.None, settings.latenessMicros)
+    windows.open(
+      WindowKind.KeyBuffers(buffers, deducts = false, FrameArchives.None),
+      settings.latenessMicros
+    )
   )
 
   private def group: Option[Key => Any] =

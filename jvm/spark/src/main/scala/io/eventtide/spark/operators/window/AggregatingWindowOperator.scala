@@ -61,7 +61,8 @@ private[window] final class AggregatingWindowOperator(
 
   private def newWindows: WindowSet = settings.windows match {
     case kind: WindowKind.Aggregating =>
-      kind.open(buffers, plan.counts.nonEmpty, archives, settings.latenessMicros)
+      val key = WindowKind.KeyBuffers(buffers, deducts = plan.counts.nonEmpty, archives)
+      kind.open(key, settings.latenessMicros)
     case other => throw new IllegalStateException(s"windows that retain rows: $other")
   }
 

@@ -75,8 +75,7 @@ private[window] final class StreamingWindowIterator(
   private def isKeyLeft: Boolean = groups.isDefined || done < state.keyCount
 
   private def openWithRows(): Unit = {
-    open(rows.nextKey())
-    if (remembers) seen.add(state.keyId)
+    openAndRemember(rows.nextKey())
     addRows()
   }
 
@@ -95,9 +94,13 @@ private[window] final class StreamingWindowIterator(
   }
 
   private def openDue(owing: UnsafeRow): Unit = {
-    open(owing)
-    if (remembers) seen.add(state.keyId)
+    openAndRemember(owing)
     close()
+  }
+
+  private def openAndRemember(next: UnsafeRow): Unit = {
+    open(next)
+    if (remembers) seen.add(state.keyId)
   }
 
   // The last keys of a batch, so they need not be added to `seen`.
