@@ -20,7 +20,7 @@ val archunit = "com.tngtech.archunit" % "archunit" % "1.4.1" % Test
 // the version that Spark 4.2 and 4.3 have too
 val jackson = "com.fasterxml.jackson.core" % "jackson-databind" % "2.21.2" % Test
 
-// the rivals that the benchmarks have beside ours
+// the baselines that the benchmarks have beside ours
 val hazelcast = "com.hazelcast" % "hazelcast" % "5.7.0"
 def flink(artifact: String) = "org.apache.flink" % artifact % "2.2.0"
 
@@ -118,10 +118,10 @@ lazy val benchmarks = (project in file("benchmarks/jmh"))
   )
 
 // whole engines that read one workload, each started in a JVM of its own
-lazy val peers = (project in file("benchmarks/peers"))
+lazy val externalEngines = (project in file("benchmarks/external-engines"))
   .settings(
     compilerSettings,
-    name := "eventtide-peers",
+    name := "eventtide-external-engines",
     libraryDependencies ++= Seq(
       hazelcast,
       flink("flink-clients"),
@@ -134,11 +134,11 @@ lazy val peers = (project in file("benchmarks/peers"))
   )
 
 // for the benchmarks of queries: their source, and Spark programs that ours stands beside
-lazy val rivals = (project in file("benchmarks/spark"))
+lazy val baselines = (project in file("benchmarks/spark"))
   .settings(
     compilerSettings,
     sparkSettings,
-    name := "eventtide-rivals",
+    name := "eventtide-baselines",
     // the encoders of case classes are found by it
     libraryDependencies += "org.scala-lang" % "scala-reflect" % scalaVersion.value % Provided,
     // where benchmarks/turns.py takes it from
@@ -158,7 +158,7 @@ lazy val chaos = (project in file("jvm/chaos"))
       (ThisBuild / baseDirectory).value / ".build" / s"${name.value}.jar"
   )
 
-// the benchmarks are left out: nobody should fetch the rivals to run the tests
+// the benchmarks are left out: nobody should fetch the baselines to run the tests
 lazy val jvm = (project in file(".")).aggregate(kernel, spark)
 
 // `useSpark 4.2.0` goes on with another Spark release in the same sbt session

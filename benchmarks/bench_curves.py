@@ -35,7 +35,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Point:
-    """One size of what grows; without a rival where that would take too long."""
+    """One size of what grows; without a baseline where that would take too long."""
 
     size: int
     ours: Run
@@ -49,7 +49,7 @@ class Curve:
     grows: str
     fixed: str
     points: tuple[Point, ...]
-    rival: str = STOCK
+    baseline: str = STOCK
 
 
 def beside_stock(size: int, case: Case) -> Point:
@@ -141,7 +141,7 @@ def curves(*, quick: bool) -> Iterator[Curve]:
         "substreams",
         "500 000 rows in a batch, et.with_watermark, lag 2 s, no operator after it",
         points(substreams, 100, 1_000, 10_000, 100_000),
-        rival="1 substream",
+        baseline="1 substream",
     )
 
 
@@ -154,16 +154,16 @@ def run(*, quick: bool) -> Iterator[Figure]:
 
 
 def _along(spark: SparkSession, curve: Curve) -> Iterator[Figure]:
-    """Measure the points of a curve; one that has no rival stands beside the one before."""
-    before, rival_before = Measured(), ""
+    """Measure the points of a curve; one that has no baseline stands beside the one before."""
+    before, baseline_before = Measured(), ""
     for point in curve.points:
         print(f"curves: {curve.grows}, {point.size:,}", flush=True)
-        theirs, rival = before, rival_before
+        theirs, baseline = before, baseline_before
         if point.theirs is not None:
-            theirs, rival = _take(spark, point.theirs), curve.rival
+            theirs, baseline = _take(spark, point.theirs), curve.baseline
         ours = _take(spark, point.ours)
-        yield _figure(curve, point, rival, ours, theirs)
-        before, rival_before = ours, f"ours, {point.size:,} {curve.grows}"
+        yield _figure(curve, point, baseline, ours, theirs)
+        before, baseline_before = ours, f"ours, {point.size:,} {curve.grows}"
 
 
 def _take(spark: SparkSession, run: Run) -> Measured:
@@ -172,7 +172,7 @@ def _take(spark: SparkSession, run: Run) -> Measured:
     return measured
 
 
-def _figure(curve: Curve, point: Point, rival: str, ours: Measured, theirs: Measured) -> Figure:
+def _figure(curve: Curve, point: Point, baseline: str, ours: Measured, theirs: Measured) -> Figure:
     settings: Settings = {
         curve.grows: f"{point.size:,}",
         **state_settings(ours, theirs),
@@ -181,4 +181,4 @@ def _figure(curve: Curve, point: Point, rival: str, ours: Measured, theirs: Meas
         "fixed": curve.fixed,
         "source": WORKLOAD,
     }
-    return millis_figure("curves", settings, rival, ours, theirs)
+    return millis_figure("curves", settings, baseline, ours, theirs)

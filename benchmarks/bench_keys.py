@@ -85,7 +85,7 @@ def check(spark: SparkSession, case: Check) -> None:
         return answers.of_stream(query, case.last, case.slack, keyed.checksums)
 
     ours = answer(case.ours)
-    for name, results in case.rivals.items():
+    for name, results in case.baselines.items():
         found = answers.compare(ours, answer(results), name)
         print(f"keys: {found} results are those of {name}", flush=True)
 
@@ -95,14 +95,14 @@ def warm(spark: SparkSession, batches: int) -> None:
     sides = [
         results(case.events(spark))
         for case in checks()
-        for name, results in {"ours": case.ours, **case.rivals}.items()
+        for name, results in {"ours": case.ours, **case.baselines}.items()
         if name not in PYTHON
     ]
     warm_up(*sides, batches=batches)
 
 
 def _along(spark: SparkSession, curve: list[Case]) -> Iterator[Figure]:
-    """Measure states that grow, beside the rival's and beside our own smallest."""
+    """Measure states that grow, beside the baseline's and beside our own smallest."""
     least: Measured | None = None
     for case in curve:
         figure, ours = _compare(spark, case)
@@ -120,7 +120,7 @@ def _compare(spark: SparkSession, case: Case) -> tuple[Figure, Measured]:
         print(f"keys: {case}, turn {turn + 1} of {case.turns}", flush=True)
         _take(spark, case, theirs, is_ours=False)
         _take(spark, case, ours, is_ours=True)
-    return _figure(case, case.rival, ours, theirs), ours
+    return _figure(case, case.baseline, ours, theirs), ours
 
 
 def _take(spark: SparkSession, case: Case, into: Measured, *, is_ours: bool) -> None:
@@ -134,15 +134,15 @@ def _take(spark: SparkSession, case: Case, into: Measured, *, is_ours: bool) -> 
         spark.conf.unset(name)
 
 
-def _figure(case: Case, rival: str, ours: Measured, theirs: Measured) -> Figure:
+def _figure(case: Case, baseline: str, ours: Measured, theirs: Measured) -> Figure:
     settings: Settings = {
         **case.about,
         **({} if case.goal is None else {"goal": case.goal}),
         **state_settings(ours, theirs),
         "batches": f"{len(ours.millis)} in {case.turns} turns",
-        "skipped": f"{SKIPPED} of ours, {case.theirs_skipped} of the rival",
+        "skipped": f"{SKIPPED} of ours, {case.theirs_skipped} of the baseline",
         **(cpu_settings(ours, theirs) if case.by_cpu else {}),
         "source": WORKLOAD,
     }
     sides = (replace(side, millis=by_cycle(side.millis, case.cycle)) for side in (ours, theirs))
-    return millis_figure("keys", settings, rival, *sides)
+    return millis_figure("keys", settings, baseline, *sides)

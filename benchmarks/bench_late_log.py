@@ -138,8 +138,8 @@ def _figure_of_compaction(log: Log, compaction: Compaction, reading: float) -> F
         "files": f"{done.files_before:,} to {done.files_after:,}",
         "source": WORKLOAD,
     }
-    ours, rival = compaction.seconds, "reading all rows once before"
-    return Figure("late_log", settings, "s", ours, rival, reading, less_is_better=True)
+    ours, baseline = compaction.seconds, "reading all rows once before"
+    return Figure("late_log", settings, "s", ours, baseline, reading, less_is_better=True)
 
 
 def _make(checkpoint: Path, batches: int) -> Log:

@@ -41,7 +41,7 @@ def _compare(case: Case) -> list[Figure]:
     theirs, ours = (alone(_take, case, is_ours=side) for side in (False, True))
     settings: Settings = {
         **case.settings,
-        "state_rows_of_rival": theirs.measured.state_rows,
+        "state_rows_of_baseline": theirs.measured.state_rows,
         "batches": case.batches,
         "most": "of looks every 2 s, after a collection of garbage",
         "heap": "4 GiB, all of it resident",

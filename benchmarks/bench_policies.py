@@ -42,7 +42,7 @@ JET_MAPPER = "Jet EventTimeMapper, limitingLag"
 
 WORKLOAD = "1 M event times, 500 for each ms, jitter 2 s, lag 2 s"
 
-# The policies that have the same rule at a rival; all others stand beside the running maximum.
+# The policies that have the same rule at a baseline; all others stand beside the running maximum.
 SAME_RULE = {
     "with_fixed_lag": (("Jet limitingLag", "jet"), ("Flink BoundedOutOfOrderness", "flink")),
     "storm": (),
@@ -64,10 +64,10 @@ Results = dict[tuple[str, ...], Measured]
 
 
 def run(*, quick: bool) -> list[Figure]:
-    """Measure, and pair each of ours with its rivals."""
+    """Measure, and pair each of ours with its baselines."""
     policies = QUICK if quick else POLICIES
     results: Results = {}
-    results |= _jmh("RivalBenchmark", quick=quick)
+    results |= _jmh("BaselineBenchmark", quick=quick)
     results |= _jmh("PolicyBenchmark", quick=quick, policy=policies)
     for substreams, order in SPREADS:
         spread = {"substreams": [str(substreams)], "order": [order]}
@@ -84,13 +84,13 @@ def _bare(results: Results, policies: Sequence[str]) -> Iterator[Figure]:
             ("periodic", "once in 1,000 events"),
         ):
             suffix = reading[0].upper() + reading[1:]
-            rivals = (("running maximum", "maximum"), *SAME_RULE.get(policy, ()))
-            for rival, method in rivals:
-                theirs = results.get(("RivalBenchmark", method + suffix))
+            baselines = (("running maximum", "maximum"), *SAME_RULE.get(policy, ()))
+            for baseline, method in baselines:
+                theirs = results.get(("BaselineBenchmark", method + suffix))
                 if theirs is not None:  # Jet's real-time lag is read periodically only
                     settings: Settings = {"policy": policy, "throttle": "none", "read": said}
                     ours = results["PolicyBenchmark", reading, policy]
-                    yield _figure("policies", settings, ours, rival, theirs)
+                    yield _figure("policies", settings, ours, baseline, theirs)
 
 
 def _throttled(results: Results, policies: Sequence[str]) -> Iterator[Figure]:
@@ -109,7 +109,9 @@ def _throttled(results: Results, policies: Sequence[str]) -> Iterator[Figure]:
                 yield _figure("policies", settings, ours, JET_MAPPER, theirs)
 
 
-def _figure(bench: str, settings: Settings, ours: Measured, rival: str, theirs: Measured) -> Figure:
+def _figure(
+    bench: str, settings: Settings, ours: Measured, baseline: str, theirs: Measured
+) -> Figure:
     more: Settings = {
         "ours_range": f"{ours.low:.3g} - {ours.high:.3g}",
         "theirs_range": f"{theirs.low:.3g} - {theirs.high:.3g}",
@@ -119,7 +121,7 @@ def _figure(bench: str, settings: Settings, ours: Measured, rival: str, theirs: 
         "time": "CPU, median of iterations",
     }
     return Figure(
-        bench, settings | more, "ns/event", ours.nanos, rival, theirs.nanos, less_is_better=True
+        bench, settings | more, "ns/event", ours.nanos, baseline, theirs.nanos, less_is_better=True
     )
 
 

@@ -107,7 +107,7 @@ def run(*, quick: bool) -> Iterator[Figure]:
 
 
 def _compare(spark: SparkSession, name: str, turns: int, batches: int) -> Figure:
-    load, rival, beside = CASES[name]
+    load, baseline, beside = CASES[name]
     ours, theirs = Measured(), Measured()
     for turn in range(turns):
         print(f"state: {name}, turn {turn + 1} of {turns}", flush=True)
@@ -120,4 +120,4 @@ def _compare(spark: SparkSession, name: str, turns: int, batches: int) -> Figure
         **cpu_settings(ours, theirs),
         "source": WORKLOAD,
     }
-    return millis_figure("state", settings, rival, ours, theirs)
+    return millis_figure("state", settings, baseline, ours, theirs)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from figures import Figure, Settings
     from pyspark.sql import DataFrame, SparkSession
 
-RIVAL = "groupBy(window), collect_list, mapInArrow"
+BASELINE = "groupBy(window), collect_list, mapInArrow"
 WORKLOAD = (
     "windows of 1000 rows of two columns, each to pandas for count, sum and max; sink noop; "
     "RocksDB with changelog checkpointing, 2 shuffle partitions, heap 4 GiB"
@@ -126,8 +126,8 @@ def check(spark: SparkSession, case: Case) -> None:
     """Compare what both sides answer."""
     ours = answers.of_stream(case.ours(case.events(spark)), last=30)
     theirs = answers.of_stream(case.stock(case.events(spark)), last=30)
-    found = answers.compare(ours, theirs, RIVAL)
-    print(f"storm: {found} results are those of {RIVAL}", flush=True)
+    found = answers.compare(ours, theirs, BASELINE)
+    print(f"storm: {found} results are those of {BASELINE}", flush=True)
 
 
 def warm(spark: SparkSession, batches: int) -> None:
@@ -150,4 +150,4 @@ def compare(spark: SparkSession, case: Case) -> Figure:
         "skipped": case.skipped,
         "source": WORKLOAD,
     }
-    return millis_figure("storm", settings, RIVAL, ours, theirs)
+    return millis_figure("storm", settings, BASELINE, ours, theirs)

@@ -134,14 +134,14 @@ def _measure(case: Case) -> Iterator[Figure]:
     yield _figure(case, "driver's part of a batch", "ms", middle, GOAL_OF_BATCH)
     yield _figure(case, "the longest of them", "ms", most, GOAL_OF_BATCH)
     yield _figure(case, "a tick", "ms", tick, goal_of_tick)
-    yield _figure(case, "an entry", "KiB", entry / 1024, whole / 1024, rival="a whole one")
+    yield _figure(case, "an entry", "KiB", entry / 1024, whole / 1024, baseline="a whole one")
     for name, of in {"a restart": driven.restart, "the doctor": doctor}.items():
         what = f"live heap of {name}, which took {of.millis:.0f} ms"
         yield _figure(case, what, "MiB", of.heap / 2**20, GOAL_OF_HEAP)
 
 
 def _figure(  # noqa: PLR0913 - what a figure is made of
-    case: Case, what: str, unit: str, ours: float, theirs: float, *, rival: str = "goal"
+    case: Case, what: str, unit: str, ours: float, theirs: float, *, baseline: str = "goal"
 ) -> Figure:
     settings: Settings = {
         "policy": case.policy,
@@ -151,7 +151,7 @@ def _figure(  # noqa: PLR0913 - what a figure is made of
         "batches": BATCHES,
         "source": WORKLOAD,
     }
-    return Figure("substreams", settings, unit, ours, rival, theirs, less_is_better=True)
+    return Figure("substreams", settings, unit, ours, baseline, theirs, less_is_better=True)
 
 
 def _begin(case: Case, checkpoint: Path) -> None:

@@ -41,7 +41,7 @@ PROCESSOR = "transformWithState"
 
 @dataclass(frozen=True)
 class Case:
-    """Rows in a batch, keys, windows over them, and a rival.
+    """Rows in a batch, keys, windows over them, and a baseline.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Case:
     keys: int
     windows: Windows
     goal: float | None = None
-    rival: str = STOCK
+    baseline: str = STOCK
     rate: int = 500_000
     turns: int = 3
     batches: int = 8
@@ -68,7 +68,7 @@ class Case:
     def __str__(self) -> str:
         """As it is told while it runs."""
         rows = f"{self.rows:,} rows in a batch, {self.keys:,} keys"
-        return f"{rows}, {self.windows}, beside {self.rival}"
+        return f"{rows}, {self.windows}, beside {self.baseline}"
 
     @property
     def seconds(self) -> int:
@@ -87,12 +87,12 @@ class Case:
 
     @property
     def theirs_skipped(self) -> int:
-        """After how many batches the rival is.
+        """After how many batches the baseline is.
 
         groupBy(window) has all windows of a row from the row on, so it is when the first closes.
         """
         return self._batches_until(
-            self.windows.size if self.rival == PROCESSOR else self.windows.slide
+            self.windows.size if self.baseline == PROCESSOR else self.windows.slide
         )
 
     def _batches_until(self, seconds: int) -> int:
@@ -116,16 +116,16 @@ class Case:
         if is_ours:
             take_turn(self.query(spark, self.windows.ours), self.batches, into, self.ours_skipped)
             return
-        if self.rival == UNCOUNTED:
+        if self.baseline == UNCOUNTED:
             spark.conf.set(COUNTING, "false")
-        rival = self.query(spark, self.rival_results)
-        take_turn(rival, self.batches, into, self.theirs_skipped)
+        baseline = self.query(spark, self.baseline_results)
+        take_turn(baseline, self.batches, into, self.theirs_skipped)
         spark.conf.unset(COUNTING)
 
     @property
-    def rival_results(self) -> Callable[[DataFrame], DataFrame]:
-        """What gives the rival's results."""
-        return self.windows.by_processor if self.rival == PROCESSOR else self.windows.stock
+    def baseline_results(self) -> Callable[[DataFrame], DataFrame]:
+        """What gives the baseline's results."""
+        return self.windows.by_processor if self.baseline == PROCESSOR else self.windows.stock
 
     def query(self, spark: SparkSession, results: Callable[[DataFrame], DataFrame]) -> DataFrame:
         """Return the results over this case's events."""
@@ -138,7 +138,7 @@ LARGE = Case(
     500_000, 1_000_000, Windows(10, 10, lag=100), goal=3, rate=100_000, turns=1, batches=10
 )
 
-# Fewer turns and batches where one of the rival's takes half a minute.
+# Fewer turns and batches where one of the baseline's takes half a minute.
 CASES = (
     Case(500_000, 1_000, Windows(60, 1), goal=10),
     Case(5_000_000, 1_000, Windows(60, 1), goal=30, turns=2, batches=3),
@@ -149,11 +149,11 @@ CASES = (
     Case(5_000_000, 1_000, Windows(10, 10), goal=1.2, quick=True),
     Case(5_000_000, 100_000, Windows(10, 10), goal=1.5, quick=True),
     LARGE,
-    Case(500_000, 100_000, Windows(10, 1), rival=UNCOUNTED, turns=2),
-    replace(LARGE, goal=None, rival=UNCOUNTED),
-    Case(500_000, 1_000, Windows(10, 1), rival=PROCESSOR, quick=True),
-    Case(500_000, 100_000, Windows(10, 1), rival=PROCESSOR, turns=2, batches=4),
-    Case(500_000, 1_000, Windows(60, 1), rival=PROCESSOR, turns=2, batches=4),
+    Case(500_000, 100_000, Windows(10, 1), baseline=UNCOUNTED, turns=2),
+    replace(LARGE, goal=None, baseline=UNCOUNTED),
+    Case(500_000, 1_000, Windows(10, 1), baseline=PROCESSOR, quick=True),
+    Case(500_000, 100_000, Windows(10, 1), baseline=PROCESSOR, turns=2, batches=4),
+    Case(500_000, 1_000, Windows(60, 1), baseline=PROCESSOR, turns=2, batches=4),
 )
 
 
@@ -197,14 +197,14 @@ def compare(spark: SparkSession, case: Case) -> Figure:
         **case.settings,
         **({} if case.goal is None else {"goal": case.goal}),
         **state_settings(ours, theirs),
-        "skipped": f"{case.ours_skipped} of ours, {case.theirs_skipped} of the rival",
+        "skipped": f"{case.ours_skipped} of ours, {case.theirs_skipped} of the baseline",
         "batches": f"{len(ours.millis)} in {case.turns} turns",
         **cpu_settings(ours, theirs),
         "source": WORKLOAD,
     }
     for measured in (ours, theirs):
         measured.millis = by_cycle(measured.millis, case.cycle)
-    return millis_figure("windows", settings, case.rival, ours, theirs)
+    return millis_figure("windows", settings, case.baseline, ours, theirs)
 
 
 def by_cycle(millis: list[float], cycle: int) -> list[float]:

@@ -1,4 +1,4 @@
-"""Has an engine of benchmarks/peers work in a JVM of its own, and reads what it says."""
+"""Has an engine of benchmarks/external-engines work in a JVM of its own, and reads what it says."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def run(engine: str, job: Job, effort: Effort) -> Runs:
         "warmups": effort.warmups,
         "runs": effort.runs,
     }
-    command = [*_jvm(), "io.eventtide.peers.Main", *(f"{n}={v}" for n, v in arguments.items())]
+    command = [*_jvm(), "io.eventtide.engines.Main", *(f"{n}={v}" for n, v in arguments.items())]
     done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)  # noqa: S603 - made above
     if done.returncode != 0:
         raise RuntimeError(f"{engine} failed: {arguments}")
@@ -96,12 +96,12 @@ def run(engine: str, job: Job, effort: Effort) -> Runs:
 
 
 def heap() -> str:
-    """Return the heap of an engine: EVENTTIDE_PEERS_HEAP, or half of the machine's memory."""
-    return os.environ.get("EVENTTIDE_PEERS_HEAP", f"{min(memory_gib() // 2, MOST_HEAP)}g")
+    """Return the heap of an engine: EVENTTIDE_ENGINES_HEAP, or half of the machine's memory."""
+    return os.environ.get("EVENTTIDE_ENGINES_HEAP", f"{min(memory_gib() // 2, MOST_HEAP)}g")
 
 
 def _jvm() -> list[str]:
-    classpath = (ROOT / ".build/peers.classpath").read_text("utf-8").strip()
+    classpath = (ROOT / ".build/externalEngines.classpath").read_text("utf-8").strip()
     opens = [f"--add-opens={package}=ALL-UNNAMED" for package in OPENS]
     reach = ["--add-modules=java.se", f"--add-exports={EXPORTS}=ALL-UNNAMED", *opens]
     memory = [f"-Xms{heap()}", f"-Xmx{heap()}", "-XX:+UseParallelGC"]

@@ -18,13 +18,13 @@ ROOT = Path(__file__).parent.parent
 
 @dataclass(frozen=True)
 class Figure:
-    """Ours beside a rival's, in one unit; a ratio above 1 means that ours is better."""
+    """Ours beside a baseline's, in one unit; a ratio above 1 means that ours is better."""
 
     bench: str
     settings: Settings
     unit: str
     ours: float
-    rival: str
+    baseline: str
     theirs: float
     less_is_better: bool
 
@@ -36,7 +36,7 @@ class Figure:
             "settings": self.settings | machine,
             "unit": self.unit,
             "ours": _rounded(self.ours),
-            "rival": self.rival,
+            "baseline": self.baseline,
             "theirs": _rounded(self.theirs),
             "ratio": round(ratio, 3),
         }
@@ -50,8 +50,8 @@ def machine(*, quick: bool) -> Settings:
         "effort": "quick" if quick else "full",
         "java": _java_version(),
         "spark": version("pyspark"),
-        "jet": _rival_version("com.hazelcast"),
-        "flink": _rival_version("org.apache.flink"),
+        "jet": _baseline_version("com.hazelcast"),
+        "flink": _baseline_version("org.apache.flink"),
         "eventtide": version("eventtide"),
         "commit": _commit(),
     }
@@ -90,7 +90,7 @@ def _commit() -> str:
     return said.stdout.strip() or "unknown"
 
 
-def _rival_version(group: str) -> str:
+def _baseline_version(group: str) -> str:
     found = re.search(rf'"{group}" % \S+ % "([^"]*)"', _text(ROOT / "build.sbt"))
     return found[1] if found else "unknown"
 

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.types import LongType, StructType
 from turns import rates
-from workload import START, aggregates, even, events, rivals
+from workload import START, aggregates, baselines, even, events
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +61,7 @@ class Tumbling:
         """Return the same, by a processor of Spark's transformWithState, in Scala."""
         by_events = self.clock == "event_time"
         timed = events.withWatermark("ts", "0 seconds") if by_events else events
-        results = rivals().TransformWithStateKeys.apply(
+        results = baselines().TransformWithStateKeys.apply(
             timed._jdf,  # noqa: SLF001 - the only way to Scala
             MINUTE * 1000,
             self.idle * 1000,
@@ -95,7 +95,7 @@ class Counted:
 
     def by_processor(self, events: DataFrame) -> DataFrame:
         """Return the same, by a processor of Spark's transformWithState, in Scala."""
-        results = rivals().TransformWithStateCounts.apply(
+        results = baselines().TransformWithStateCounts.apply(
             events._jdf,  # noqa: SLF001 - the only way to Scala
             self.rows,
         )

@@ -48,13 +48,13 @@ class Case:
     about : dict
         What a figure says of them.
     conf : dict
-        Settings of Spark that the rival has.
+        Settings of Spark that the baseline has.
     cycle : int
         After how many batches everything comes again.
     batches : int
         How many are measured in each turn: whole cycles.
     theirs_skipped : int
-        After how many batches the rival is in its stride: all keys are known, code is compiled.
+        After how many batches the baseline is in its stride: all keys are known, code is compiled.
     by_cpu : bool
         Whether the JVM's CPU time for a row says something of both.
     quick : bool
@@ -64,7 +64,7 @@ class Case:
     about: Settings
     events: Events
     ours: Results
-    rival: str
+    baseline: str
     theirs: Results
     goal: float | None = None
     conf: dict[str, str] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class Case:
     def __str__(self) -> str:
         """As it is told while it runs."""
         said = ", ".join(f"{name} {value}" for name, value in self.about.items())
-        return f"{said}, beside {self.rival}"
+        return f"{said}, beside {self.baseline}"
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Check:
 
     events: Events
     ours: Results
-    rivals: dict[str, Results]
+    baselines: dict[str, Results]
     last: int
     slack: int = 0
 
@@ -107,9 +107,9 @@ def tumbling(rows: int, keys: int, windows: Tumbling = FIVE_MINUTES) -> Case:
 def in_python(case: Case) -> Iterator[Case]:
     """Return windows beside all the ways to write them in Python."""
     case = replace(case, goal=PYTHON_GOAL, turns=1, batches=3, theirs_skipped=2, by_cpu=False)
-    yield replace(case, rival=GROUP_STATE, theirs=FIVE_MINUTES.by_group_state)
-    yield replace(case, rival=PANDAS_PROCESSOR, theirs=FIVE_MINUTES.by_pandas_processor)
-    yield replace(case, rival=ROW_PROCESSOR, theirs=FIVE_MINUTES.by_row_processor)
+    yield replace(case, baseline=GROUP_STATE, theirs=FIVE_MINUTES.by_group_state)
+    yield replace(case, baseline=PANDAS_PROCESSOR, theirs=FIVE_MINUTES.by_pandas_processor)
+    yield replace(case, baseline=ROW_PROCESSOR, theirs=FIVE_MINUTES.by_row_processor)
 
 
 def sessions(rows: int, keys: int) -> Case:
@@ -155,13 +155,13 @@ CASES = (
     replace(MANY, goal=None, quick=True),
     replace(FEW, goal=None, quick=True),
     replace(tumbling(2_000_000, 1_000), goal=None),
-    replace(MANY, goal=None, rival=UNCOUNTED, conf={COUNTING: "false"}),
+    replace(MANY, goal=None, baseline=UNCOUNTED, conf={COUNTING: "false"}),
     replace(tumbling(500_000, 100_000, NEVER_IDLE), goal=None),
     *(replace(case, goal=None, quick=True) for case in in_python(FEW)),
-    *(replace(case, quick=case.rival == ROW_PROCESSOR) for case in in_python(MANY)),
+    *(replace(case, quick=case.baseline == ROW_PROCESSOR) for case in in_python(MANY)),
     replace(MANY_SESSIONS, quick=True),
     sessions(250_000, 1_000),
-    replace(MANY_SESSIONS, rival=MERGED, conf={MERGING: "true"}, quick=True),
+    replace(MANY_SESSIONS, baseline=MERGED, conf={MERGING: "true"}, quick=True),
     replace(counted(500_000, 100_000), quick=True),
     replace(counted(500_000, 1_000), quick=True),
 )
@@ -182,14 +182,14 @@ def checks() -> Iterator[Check]:
         {
             "et.window without idle_timeout": NEVER_IDLE.ours,
             f"{PROCESSOR} without timers": NEVER_IDLE.by_processor,
-            **_tumbling_rivals(FIVE_MINUTES),
+            **_tumbling_baselines(FIVE_MINUTES),
         },
         last=3 * MINUTE,
         slack=2 * MINUTE,
     )
     soon = Tumbling(idle=1)
     once = partial(keyed.once, rows=100, rows_of_key=5)
-    yield Check(once, soon.ours, _tumbling_rivals(soon), last=5 * MINUTE)
+    yield Check(once, soon.ours, _tumbling_baselines(soon), last=5 * MINUTE)
     returning = partial(keyed.returning, keys=1_000, due=100)
     yield Check(returning, SILENT.ours, {PROCESSOR: SILENT.by_processor}, last=600, slack=600)
     short = Sessions(lag=1)  # so that some rows are late
@@ -201,7 +201,7 @@ def checks() -> Iterator[Check]:
     yield Check(alike, ten.ours, {PROCESSOR: ten.by_processor}, last=60)
 
 
-def _tumbling_rivals(windows: Tumbling) -> dict[str, Results]:
+def _tumbling_baselines(windows: Tumbling) -> dict[str, Results]:
     return {
         PROCESSOR: windows.by_processor,
         GROUP_STATE: windows.by_group_state,

@@ -16,7 +16,7 @@ ORDER = (
     "windows",
     "keys",
     "storm",
-    "peers",
+    "engines",
     "curves",
     "cores",
     "memory",
@@ -70,12 +70,12 @@ def _table(records: list[dict[str, Any]]) -> str:
     if len(records) == 1:
         same = {}
     columns = [name for name in _own(records[0]) if name not in same]
-    head = [*columns, f"ours, {records[0]['unit']}", "rival", "theirs", "ratio"]
+    head = [*columns, f"ours, {records[0]['unit']}", "baseline", "theirs", "ratio"]
     lines = [f"{'; '.join(f'{n}: {v}' for n, v in same.items())}", ""]
     lines += [_row(head), _row(["---"] * len(head))]
     for record in records:
         own = [record["settings"][name] for name in columns]
-        figures = [_number(record["ours"]), record["rival"], _number(record["theirs"])]
+        figures = [_number(record["ours"]), record["baseline"], _number(record["theirs"])]
         lines.append(_row([*own, *figures, record["ratio"]]))
     return "\n".join([*lines, ""])
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import bench_cores
 import bench_curves
+import bench_engines
 import bench_keys
 import bench_late_log
 import bench_memory
-import bench_peers
 import bench_policies
 import bench_profile
 import bench_recovery
@@ -40,7 +40,7 @@ BENCHES: dict[str, Callable[..., Iterable[Figure]]] = {
     "keys": bench_keys.run,
     "late_log": bench_late_log.run,
     "memory": bench_memory.run,
-    "peers": bench_peers.run,
+    "engines": bench_engines.run,
     "policies": bench_policies.run,
     "profile": bench_profile.run,
     "recovery": bench_recovery.run,
@@ -113,10 +113,10 @@ def _check(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> No
 
 
 def _print(records: list[dict[str, object]]) -> None:
-    table = Table("bench", "settings", "ours", "rival", "theirs", "unit", "ratio")
+    table = Table("bench", "settings", "ours", "baseline", "theirs", "unit", "ratio")
     width = None if sys.stdout.isatty() else 200
     for record in records:
-        shown = [record[name] for name in ("ours", "rival", "theirs", "unit", "ratio")]
+        shown = [record[name] for name in ("ours", "baseline", "theirs", "unit", "ratio")]
         table.add_row(str(record["bench"]), _settings(record["settings"]), *map(str, shown))
     Console(width=width).print(table)
 

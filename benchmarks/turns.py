@@ -31,7 +31,7 @@ FILES = (
     "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 )
 
-RIVALS = ROOT / ".build" / "eventtide-rivals.jar"  # dev/bench makes it
+BASELINES = ROOT / ".build" / "eventtide-baselines.jar"  # dev/bench makes it
 
 ROCKSDB = "spark.sql.streaming.stateStore.rocksdb"
 
@@ -87,7 +87,7 @@ def _builder(folder: str, master: str, java: str) -> SparkSession.Builder:
     return (
         SparkSession.builder.master(master)
         .appName("eventtide-benchmarks")
-        .config("spark.jars", str(RIVALS))
+        .config("spark.jars", str(BASELINES))
         .config("spark.executor.memory", "4g")
         .config("spark.driver.extraJavaOptions", java)
         .config("spark.sql.shuffle.partitions", "2")
@@ -131,11 +131,11 @@ def state_settings(ours: Measured, theirs: Measured) -> Settings:
 
 
 def millis_figure(
-    bench: str, settings: Settings, rival: str, ours: Measured, theirs: Measured
+    bench: str, settings: Settings, baseline: str, ours: Measured, theirs: Measured
 ) -> Figure:
     """Return the milliseconds of the median batch of both."""
     millis = (statistics.median(ours.millis), statistics.median(theirs.millis))
-    return Figure(bench, settings, "ms/batch", millis[0], rival, millis[1], less_is_better=True)
+    return Figure(bench, settings, "ms/batch", millis[0], baseline, millis[1], less_is_better=True)
 
 
 def warm_up(*queries: DataFrame, batches: int = 250) -> None:

@@ -61,7 +61,7 @@ class Windows:
     def by_processor(self, events: DataFrame) -> DataFrame:
         """Return the same columns, by a processor of Spark's transformWithState, in Scala."""
         timed = events.withWatermark("ts", f"{self.lag} seconds")
-        results = rivals().TransformWithStateWindow.apply(
+        results = baselines().TransformWithStateWindow.apply(
             timed._jdf,  # noqa: SLF001 - the only way to Scala
             self.size * 1000,
             self.slide * 1000,
@@ -116,7 +116,7 @@ def checksums(results: DataFrame) -> DataFrame:
     return x.groupBy("end").agg(F.count("*").alias("results"), F.sum("x").alias("checksum"))
 
 
-def rivals() -> Any:  # noqa: ANN401 - py4j's
+def baselines() -> Any:  # noqa: ANN401 - py4j's
     """Return the package of the jar that dev/bench builds."""
     context: Any = SparkContext._active_spark_context  # noqa: SLF001 - so is the JVM behind it
-    return context._jvm.io.eventtide.rivals  # noqa: SLF001
+    return context._jvm.io.eventtide.baselines  # noqa: SLF001

@@ -89,7 +89,7 @@ def _words(flights: Flights, measured: Sequence[Measured]) -> dict[str, str]:
     first, last = (moment.astimezone(NEW_YORK) for moment in (flights.first, flights.last))
     stock = [m for m in measured if not m.setting.is_ours]
     ours = [m for m in measured if m.setting.is_ours]
-    worst, best = stock[0], _rival(measured)
+    worst, best = stock[0], _baseline(measured)
     far = [r for r in flights.measured() if r.band == _FAR]
     lost = [r for r in worst.late if r.band == _FAR]
     return {
@@ -129,7 +129,7 @@ def _rare(ours: Sequence[Measured]) -> str:
 _FAR = "2000-3000 mi"
 
 
-def _rival(measured: Sequence[Measured]) -> Measured:
+def _baseline(measured: Sequence[Measured]) -> Measured:
     """Return the stock setting nearest to ours in completeness: hindsight's choice."""
     ours = [m.late_share for m in measured if m.setting.is_ours]
     stock = (m for m in measured if not m.setting.is_ours)
@@ -142,11 +142,11 @@ def _span(values: Iterable[str]) -> str:
 
 
 def _tiles(measured: Sequence[Measured]) -> list[tuple[str, str, str]]:
-    worst, rival = measured[0], _rival(measured)
+    worst, baseline = measured[0], _baseline(measured)
     ours = min((m for m in measured if m.setting.is_ours), key=lambda m: m.delay(0.9))
     return [
         ("stock", f"{worst.late_share:.1%}", f"lost by stock Spark at {worst.setting.name}"),
-        ("stock", f"{rival.delay(0.9)} h", f"p90 wait of stock Spark at {rival.setting.name}"),
+        ("stock", f"{baseline.delay(0.9)} h", f"p90 wait of stock Spark at {baseline.setting.name}"),
         ("ours", f"{ours.late_share:.2%}", f"late with eventtide, {ours.setting.name}"),
         ("ours", f"{ours.delay(0.9)} h", "its p90 wait for a result"),
     ]

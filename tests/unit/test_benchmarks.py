@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
-FIELDS = {"bench", "settings", "unit", "ours", "rival", "theirs", "ratio"}
+FIELDS = {"bench", "settings", "unit", "ours", "baseline", "theirs", "ratio"}
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_the_readme_has_the_figures_of_the_results() -> None:
     """Its two headlines are what was measured last, rounded."""
     readme = (ROOT / "README.md").read_text("utf-8")
     spark = _sixty_seconds("windows", "groupBy(window)", 500_000)
-    jet = _sixty_seconds("peers", "Jet", 20_000_000)
+    jet = _sixty_seconds("engines", "Jet", 20_000_000)
     assert (
         f"| {spark['ours'] / 1000:.2f} s a batch "
         f"| {spark['theirs'] / 1000:.1f} s, Spark's `groupBy(window)` | **{spark['ratio']:.0f}** |"
@@ -64,12 +64,12 @@ def test_the_readme_has_the_figures_of_the_results() -> None:
     ) in readme
 
 
-def _sixty_seconds(name: str, rival: str, rows: int) -> dict[str, Any]:
+def _sixty_seconds(name: str, baseline: str, rows: int) -> dict[str, Any]:
     """Return the record of 60 s / 1 s with 1 000 keys."""
     records = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
     wanted = {"windows": "60 s / 1 s", "keys": 1000, "rows_per_batch": rows}
     found: dict[str, Any] = next(
-        r for r in records if r["rival"] == rival and wanted.items() <= r["settings"].items()
+        r for r in records if r["baseline"] == baseline and wanted.items() <= r["settings"].items()
     )
     return found
 
