@@ -48,7 +48,7 @@ def of_stream(
     return {end: found[end] for end in found if end <= last}
 
 
-def compare(ours: Answers, theirs: Answers, who: str) -> int:
+def compare(ours: Answers, theirs: Answers, name: str) -> int:
     """Return how many results are the same: all of ours, and theirs up to our last end.
 
     Raises
@@ -59,6 +59,6 @@ def compare(ours: Answers, theirs: Answers, who: str) -> int:
     last = max(ours)
     for end in sorted(ours.keys() | {end for end in theirs if end <= last}):
         if ours.get(end) != theirs.get(end):
-            message = f"windows that end {end} s after the start: {who} has (results, checksum) "
+            message = f"windows that end {end} s after the start: {name} has (results, checksum) "
             raise RuntimeError(f"{message}{theirs.get(end)}, but et.window {ours.get(end)}")
     return sum(results for results, _ in ours.values())

@@ -26,7 +26,7 @@ CASES = (
     Case(5_000_000, 1_000, Windows(10, 1)),
 )
 
-# What RocksDB did by its own clocks: JFR does not see who is in native code.
+# What RocksDB did by its own clocks: JFR does not see native code.
 READS, WRITES = "state: reads, in RocksDB", "state: writes, in RocksDB"
 
 # What a task was doing: the innermost frame that one of these fits says it.

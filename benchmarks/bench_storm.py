@@ -34,7 +34,7 @@ LAG = 2  # seconds: how far events are out of order
 
 @dataclass(frozen=True)
 class Case:
-    """Windows over batches of so many seconds of event time."""
+    """Windows over batches of a number of seconds of event time."""
 
     windows: Windows
     seconds: int
@@ -44,7 +44,7 @@ class Case:
 
     @property
     def keys(self) -> int:
-        """As many as there have to be for a window of so many rows."""
+        """As many as there have to be for a window of that number of rows."""
         return self.windows.size * self.rate // ROWS
 
     @property

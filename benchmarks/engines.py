@@ -31,7 +31,7 @@ MOST_HEAP = 12  # GiB
 
 @dataclass(frozen=True)
 class Job:
-    """Windows over so many events, of which a second of event time has `rate`."""
+    """Windows over a number of events, of which a second of event time has `rate`."""
 
     windows: Windows
     keys: int

@@ -41,7 +41,7 @@ class Tumbling:
     Attributes
     ----------
     idle : int
-        After so many seconds without a row all windows of a key close; 0 for never.
+        The seconds without a row after which all windows of a key close; 0 for never.
     clock : {"processing_time", "event_time"}
         What that is measured by; in Python it is the first.
     """
@@ -84,7 +84,7 @@ class Tumbling:
 
 @dataclass(frozen=True)
 class Counted:
-    """Windows of so many rows of a key."""
+    """Windows of a number of rows of a key."""
 
     rows: int
 
@@ -104,7 +104,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Sessions:
-    """Sessions by one watermark over all keys, so many seconds behind the newest row."""
+    """Sessions by one watermark over all keys, a number of seconds behind the newest row."""
 
     lag: int = 2
 
@@ -163,7 +163,7 @@ def once(spark: SparkSession, rows: int, rows_of_key: int) -> DataFrame:
 
 
 def returning(spark: SparkSession, keys: int, due: int) -> DataFrame:
-    """Return a row of every key in the first batch, and of the next so many keys in each other.
+    """Return a row of every key in the first batch, and of the next ones in each other.
 
     Event time goes on by the same step in every batch, and as many keys as have a row fall silent.
     """

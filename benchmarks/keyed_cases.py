@@ -125,7 +125,7 @@ def sessions(rows: int, keys: int) -> Case:
 
 
 def counted(rows: int, keys: int, size: int = 20) -> Case:
-    """Return windows of so many rows beside transformWithState."""
+    """Return windows of a number of rows beside transformWithState."""
     about: Settings = {"windows": f"{size} rows", "keys": keys, "rows_per_batch": rows}
     events = partial(keyed.at_random, rows=rows, keys=keys)
     windows = Counted(size)
@@ -134,7 +134,7 @@ def counted(rows: int, keys: int, size: int = 20) -> Case:
 
 
 def silent(keys: int, due: int = 1_000) -> Case:
-    """Return a state of so many keys, of which so many fall due in a batch, beside timers."""
+    """Return a state of many keys, of which some fall due in a batch, beside timers."""
     about: Settings = {
         "windows": f"tumbling {MINUTE} s",
         "idle after": f"{SILENT.idle} s of event time",

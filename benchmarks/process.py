@@ -108,7 +108,7 @@ def _and_end(work: Callable[[], T]) -> T:
     try:
         return work()
     finally:
-        gateway: Any = SparkContext._gateway  # noqa: SLF001 - nobody else has the process
+        gateway: Any = SparkContext._gateway  # noqa: SLF001 - nothing else has the process
         if gateway is not None:
             gateway.shutdown()
             gateway.proc.stdin.close()

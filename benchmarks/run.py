@@ -52,7 +52,7 @@ BENCHES: dict[str, Callable[..., Iterable[Figure]]] = {
     "windows": bench_windows.run,
 }
 
-MOST_MINUTES = 180  # Spark keeps the progress of so many batches
+MOST_MINUTES = 180  # Spark keeps the progress of as many batches
 
 # What is the same in every row of a table, or too wide for it.
 UNSHOWN = ("range", "bytes", "events", "source", "time", "cpu_ns", "policy with", "skipped")

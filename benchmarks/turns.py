@@ -105,7 +105,7 @@ def _builder(folder: str, master: str, java: str) -> SparkSession.Builder:
 
 
 def rates(spark: SparkSession, rows: int) -> DataFrame:
-    """Return a stream of the numbers from 0 on, as `value`, so many in each batch.
+    """Return a stream of the numbers from 0 on, as `value`, that many in each batch.
 
     Spark's `rate-micro-batch` would take a quarter of a large batch, for both sides alike.
     """
@@ -149,7 +149,7 @@ def warm_up(*queries: DataFrame, batches: int = 250) -> None:
 
 
 def take_turn(query: DataFrame, batches: int, into: Measured, skipped: int = SKIPPED) -> None:
-    """Run a query for so many batches after the first ones, and keep what they took."""
+    """Run a query for a number of batches after the first ones, and keep what they took."""
     running = query.writeStream.format("noop").outputMode("append").start()
     try:
         wait(running, skipped)

@@ -70,7 +70,7 @@ class Windows:
 
 
 def even(keys: int) -> str:
-    """Return the key of event `value` of so many keys that have as many events each, in SQL."""
+    """Return the key of event `value` of `keys` keys that have as many events each, in SQL."""
     return f"(value * 2654435761L) % {keys}L"
 
 

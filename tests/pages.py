@@ -1,4 +1,4 @@
-"""Reads what the papers claim: Python blocks, timelines, links and file names.
+"""Reads what the docs claim: Python blocks, timelines, links and file names.
 
 A Python block says on its fence how it is run: ```` ```python ```` without Spark, ```` ```python
 spark ```` with a session, ```` ```python spark-4.1 ```` with one that has Delta and Iceberg,
@@ -94,6 +94,17 @@ def file_names(page: Path) -> set[str]:
     rooms = ("dev/", "docs/", "jvm/", "project/", "python/", "tests/", ".ci/", "benchmarks/")
     suffixes = (".py", ".scala", ".java", ".json", ".md", ".sbt", ".toml")
     return {name for name in named if name.startswith(rooms) or name.endswith(suffixes)}
+
+
+def names(page: Path) -> set[str]:
+    """Return the names of the package that a page has in code style, such as ``et.window``."""
+    code = re.findall(r"`([^`\n]+)`", prose(page))
+    named = {
+        name
+        for text in code
+        for name in re.findall(r"(?<![\w./-])(?:et|eventtide)(?:\.[A-Za-z]\w*)+", text)
+    }
+    return {name for name in named if not name.endswith((".jar", ".json", ".yaml", ".md"))}
 
 
 def prose(page: Path) -> str:

@@ -160,7 +160,7 @@ def through_kafka(
     flights : Flights
         The same, hour by hour.
     topic : Topic
-        An empty topic that nobody else writes to.
+        An empty topic that nothing else writes to.
     folder : Path
         Where the checkpoints go.
     watch : callable

@@ -40,7 +40,7 @@ class Shown:
     traces, hourly : sequence of Trace, of Measured
         The counts by hour: how they came about, and what they are worth.
     sliding, repaired : sequence of Measured, Repaired
-        The sliding windows, eventtide's own last, and what its late log has mended.
+        The sliding windows, eventtide's own last, and what its late log has corrected.
     moments : sequence of Moment
         The lull.
     """
@@ -146,7 +146,11 @@ def _tiles(measured: Sequence[Measured]) -> list[tuple[str, str, str]]:
     ours = min((m for m in measured if m.setting.is_ours), key=lambda m: m.delay(0.9))
     return [
         ("stock", f"{worst.late_share:.1%}", f"lost by stock Spark at {worst.setting.name}"),
-        ("stock", f"{baseline.delay(0.9)} h", f"p90 wait of stock Spark at {baseline.setting.name}"),
+        (
+            "stock",
+            f"{baseline.delay(0.9)} h",
+            f"p90 wait of stock Spark at {baseline.setting.name}",
+        ),
         ("ours", f"{ours.late_share:.2%}", f"late with eventtide, {ours.setting.name}"),
         ("ours", f"{ours.delay(0.9)} h", "its p90 wait for a result"),
     ]

@@ -1,4 +1,4 @@
-"""What the late log of eventtide's windows is good for: every count is mended."""
+"""The use of the late log: every count is corrected."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ class Repaired:
 
 
 def repair(trace: Trace, reports: DataFrame, flights: Flights, true: Counter[Window]) -> Repaired:
-    """Mend what a query put out by its late log, and compare it with the truth once more."""
+    """Correct the results of a query by its late log, and compare them with the truth again."""
     spark, windows = reports.sparkSession, trace.setting.windows
     window = trace.setting.window(reports)
     rows = [((r.end - windows.size, r.end), r.dest, r.rows) for r in trace.results]
     written = spark.createDataFrame(rows, window.results.schema)
     late = et.read_late(spark, str(trace.checkpoint))
-    mended = et.repair(written, late, window, source=reports)
-    # a window that is still open when the replay ends is nobody's concern
-    ended = mended.where(F.col("window.end") <= flights.last)
+    corrected = et.repair(written, late, window, source=reports)
+    # a window that is still open when the replay ends does not count
+    ended = corrected.where(F.col("window.end") <= flights.last)
     found = ended.select(F.col("window.end").alias("end"), "dest", "rows", "changed").collect()
     counts = Counter({(r.end.astimezone(timezone.utc), r.dest): r.rows for r in found})
     changes = Counter(row.changed for row in found)

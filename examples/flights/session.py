@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import eventtide as et
-from eventtide._stderr import stderr_to
+from eventtide.cli._stderr import stderr_to
 from pyspark.sql import SparkSession
 
 if TYPE_CHECKING:

@@ -102,8 +102,9 @@ class Setting:
     def window(self, rows: DataFrame) -> WindowBuilder:
         """Return the same windows as eventtide's own, over a stream or over a batch.
 
-        By Jet's rule a row is in all of its windows or in the late log: so the log can mend every
-        count. By the default rule a row that is too late for some of its windows is in the others.
+        By Jet's rule a row is in all of its windows or in the late log: so the log can correct
+        every count. By the default rule a row that is too late for some of its windows is in the
+        others.
         """
         timed = et.window(self.apply(rows)).event_time("ts").key_by("dest")
         if self.idle_timeout is not None:

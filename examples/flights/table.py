@@ -148,7 +148,7 @@ SLIDING_TEXT = (
     "[bold]The last three hours[/bold], every quarter of an hour: each row is in twelve windows."
     " Late is a row that misses one at least. Spark copies each row twelve times and loses late"
     " copies one by one; eventtide's own windows hold it once, and keep late rows in a log. There a"
-    " late row is in none of its windows, which are wrong until the log mends them."
+    " late row is in none of its windows, which are wrong until the log corrects them."
 )
 
 
@@ -173,7 +173,7 @@ def sliding_table(measured: Sequence[Measured], repaired: Repaired) -> Table:
 
 
 def books(m: Measured, repaired: Repaired) -> str:
-    """Return where the rows of eventtide's own windows are, and what the late ones mended."""
+    """Return where the rows of eventtide's own windows are, and what the late ones corrected."""
     return (
         f"Its books: {m.rows_in:,} rows in = {m.rows_in_windows:,} in twelve windows each"
         f" + {len(m.late):,} in the late log. et.repair corrected {repaired.corrected:,} counts and"

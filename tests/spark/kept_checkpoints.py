@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import eventtide as et
 from eventtide import WatermarkPolicies, _jvm
-from eventtide.testing._script import row_type
+from eventtide._text.schemas import row_type
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 

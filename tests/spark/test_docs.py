@@ -1,4 +1,4 @@
-"""The papers, as far as they need Spark: blocks are run, timelines are replayed."""
+"""The docs, as far as they need Spark: blocks are run, timelines are replayed."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def at(time: str) -> str:
 def run(code: str, events: DataFrame, **others: Any) -> dict[str, Any]:
     """Run a block with the names that every block has, and return all names that it has made."""
     names = {"et": et, "F": F, "WatermarkPolicies": WatermarkPolicies, "events": events, **others}
-    exec(code, names)  # noqa: S102 - our own papers
+    exec(code, names)  # noqa: S102 - our own docs
     return names
 
 

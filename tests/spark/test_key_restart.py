@@ -45,7 +45,7 @@ def by_user(events: DataFrame) -> WindowBuilder:
 
 
 def sliding(events: DataFrame) -> WindowBuilder:
-    """Return windows that silent keys give too, and that are told while they are open."""
+    """Return windows that idle keys emit too, and that are told while they are open."""
     window = by_user(events).sliding("12s", every="4s").idle_timeout("20s", clock="event_time")
     return window.emit("at_window_end", et.WindowTrigger.every_rows(3)).agg(ids(), n())
 

@@ -163,7 +163,7 @@ ANOTHER = {
 def waiting(
     timeout: str | None, clock: IdleClock = "processing_time"
 ) -> Callable[[DataFrame], DataFrame]:
-    """Return a query that closes silent keys after so long."""
+    """Return a query that closes idle keys after a while."""
 
     def query(events: DataFrame) -> DataFrame:
         policy = WatermarkPolicies.max_event_time()

@@ -1,4 +1,4 @@
-"""`et.repair`: late rows mend what a query has written, and leave everything else as it was."""
+"""`et.repair`: late rows correct what a query has written, and nothing else."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def rows(spark: SparkSession, *parts: Iterable[Row]) -> DataFrame:
 
 
 def averages(events: DataFrame) -> WindowBuilder:
-    """Return a window whose results cannot be mended from their values."""
+    """Return a window whose results cannot be repaired from their values."""
     return (
         et.window(events)
         .event_time("ts", et.WatermarkPolicies.with_fixed_lag("5s"))
@@ -64,25 +64,25 @@ def test_touched_windows_are_computed_again(spark: SparkSession) -> None:
     """Corrected, new, and unchanged; a null key is a key, a row without a time is in no window."""
     accepted, late = rows(spark, ACCEPTED), rows(spark, LATE)
     every = rows(spark, ACCEPTED, LATE)
-    mended = et.repair(written(accepted), late, averages(accepted), source=every)
-    assert mended.columns == ["window", "user", "mean.amount", "n", "changed"]
-    assert told(mended) == {
+    repaired = et.repair(written(accepted), late, averages(accepted), source=every)
+    assert repaired.columns == ["window", "user", "mean.amount", "n", "changed"]
+    assert told(repaired) == {
         (0, "a", 4.0, 3, "corrected"),
         (0, None, 2.0, 2, "corrected"),
         (10, "a", 5.0, 1, "unchanged"),
         (10, "b", 7.0, 2, "corrected"),
         (10, "c", 9.0, 1, "new"),
     }
-    assert told(mended.drop("changed")) == told(written(every))
+    assert told(repaired.drop("changed")) == told(written(every))
 
 
 def test_only_touched_windows_are_computed_again(spark: SparkSession) -> None:
     """So `source` needs the rows of no other, and a window that it lacks is kept."""
     accepted, late = rows(spark, ACCEPTED), rows(spark, [(4, "a", 8.0), (14, "b", 7.0)])
     source = rows(spark, [(1, "a", 1.0), (2, "a", 3.0), (4, "a", 8.0)])
-    mended = et.repair(written(accepted), late, averages(accepted), source=source)
-    assert told(mended.where("changed <> 'unchanged'")) == {(0, "a", 4.0, 3, "corrected")}
-    assert told(mended.where("changed = 'unchanged'").drop("changed")) == {
+    repaired = et.repair(written(accepted), late, averages(accepted), source=source)
+    assert told(repaired.where("changed <> 'unchanged'")) == {(0, "a", 4.0, 3, "corrected")}
+    assert told(repaired.where("changed = 'unchanged'").drop("changed")) == {
         (0, None, 2.0, 1),
         (10, "a", 5.0, 1),
         (10, "b", 7.0, 1),
@@ -101,9 +101,9 @@ def test_a_value_that_stays_the_same_is_unchanged(spark: SparkSession) -> None:
     )
     late = rows(spark, [(3, "a", 0.5)])
     every = rows(spark, ACCEPTED, [(3, "a", 0.5)])
-    mended = et.repair(window.results, late, window, source=every)
-    assert {row["changed"] for row in mended.collect()} == {"unchanged"}
-    assert told(mended.drop("changed")) == told(window.results)
+    repaired = et.repair(window.results, late, window, source=every)
+    assert {row["changed"] for row in repaired.collect()} == {"unchanged"}
+    assert told(repaired.drop("changed")) == told(window.results)
 
 
 def test_without_late_rows_nothing_changes(spark: SparkSession) -> None:
@@ -122,9 +122,9 @@ def test_columns_come_in_the_order_of_the_results(spark: SparkSession) -> None:
     )
     order = ["n", "`mean.amount`", "user", "window"]
     turned = written(accepted).select(*order)
-    mended = et.repair(turned, late, averages(accepted), source=every)
-    assert mended.columns == ["n", "mean.amount", "user", "window", "changed"]
-    assert told(mended.select("window", "user", "`mean.amount`", "n")) == told(written(every))
+    repaired = et.repair(turned, late, averages(accepted), source=every)
+    assert repaired.columns == ["n", "mean.amount", "user", "window", "changed"]
+    assert told(repaired.select("window", "user", "`mean.amount`", "n")) == told(written(every))
 
 
 def sessions(events: DataFrame) -> WindowBuilder:
@@ -141,24 +141,24 @@ def test_late_rows_make_sessions_anew(spark: SparkSession) -> None:
     more: list[Row] = [(14, "a", 7.0), (13, "b", 8.0), (8, "c", 9.0), (30, "d", 1.0)]
     late = rows(spark, more)
     every = accepted.union(late)
-    mended = et.repair(sessions(accepted).results, late, sessions(accepted), source=every)
-    assert told(mended.select("window", "user", F.size("amounts"), "changed")) == {
+    repaired = et.repair(sessions(accepted).results, late, sessions(accepted), source=every)
+    assert told(repaired.select("window", "user", F.size("amounts"), "changed")) == {
         (10, "a", 3, "corrected"),
         (10, "b", 2, "corrected"),
         (8, "c", 2, "corrected"),
         (30, "d", 1, "new"),
         (50, "a", 1, "unchanged"),
     }
-    assert sorted(mended.drop("changed").collect()) == sorted(sessions(every).results.collect())
+    assert sorted(repaired.drop("changed").collect()) == sorted(sessions(every).results.collect())
 
 
-def test_a_session_that_a_row_joined_to_a_closed_one_is_mended(spark: SparkSession) -> None:
+def test_a_session_that_a_row_joined_to_a_closed_one_is_repaired(spark: SparkSession) -> None:
     """The row was not late, since the other session was open, and the first had come out."""
     closed, opened = rows(spark, [(10, "a", 1.0)]), rows(spark, [(14, "a", 2.0), (18, "a", 3.0)])
     results = sessions(closed).results.union(sessions(opened).results)
     every = closed.union(opened)
-    mended = et.repair(results, rows(spark, []), sessions(closed), source=every)
-    assert [(row.amounts, row.changed) for row in mended.collect()] == [([1, 2, 3], "corrected")]
+    repaired = et.repair(results, rows(spark, []), sessions(closed), source=every)
+    assert [(row.amounts, row.changed) for row in repaired.collect()] == [([1, 2, 3], "corrected")]
 
 
 UNORDERED = {
@@ -176,21 +176,21 @@ def with_maps(events: DataFrame) -> WindowBuilder:
     return et.window(events).event_time("ts").key_by(key, "user").tumbling("10s").agg(*values)
 
 
-def test_types_without_an_order_are_mended(spark: SparkSession) -> None:
+def test_types_without_an_order_are_repaired(spark: SparkSession) -> None:
     """As keys and as values, within arrays and structs too; equal ones are unchanged."""
     accepted = rows(spark, [(1, "a", 1.0), (2, "b", 1.0), (11, "a", 2.0), (12, None, 3.0)])
     late = rows(spark, [(3, "b", 1.0), (13, None, 1.0), (14, "c", 1.0)])
     every = accepted.union(late)
     window = with_maps(accepted)
-    mended = et.repair(window.results, late, window, source=every)
-    assert told(mended.select("window", "user", "map.n", "changed")) == {
+    repaired = et.repair(window.results, late, window, source=every)
+    assert told(repaired.select("window", "user", "map.n", "changed")) == {
         (0, "a", 1, "unchanged"),
         (0, "b", 2, "corrected"),
         (10, "a", 1, "unchanged"),
         (10, None, 2, "corrected"),
         (10, "c", 1, "new"),
     }
-    assert texts(mended.drop("changed")) == texts(with_maps(every).results)
+    assert texts(repaired.drop("changed")) == texts(with_maps(every).results)
     same = et.repair(window.results, accepted, window, source=accepted)
     assert {row.changed for row in same.select("changed").collect()} == {"unchanged"}
 

@@ -1,4 +1,4 @@
-"""Random streams: results that `et.repair` has mended are those of a batch query over all rows."""
+"""Random streams: what `et.repair` returns are the results of a batch query over all rows."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
+from eventtide._text.schemas import row_type
 from eventtide.testing import Script
-from eventtide.testing._script import row_type
 from eventtide.testing._values import storable
 from hypothesis import Phase, given
 from hypothesis import settings as hypothesis_settings
@@ -55,7 +55,7 @@ KINDS: dict[str, Callable[[WindowBuilder], WindowBuilder]] = {
     ),
     lag=st.sampled_from([3, 0, 10]),
 )
-def test_mended_results_are_those_of_a_batch(
+def test_repaired_results_are_those_of_a_batch(
     spark: SparkSession, stream: Disorder, lag: int, kind: str
 ) -> None:
     """Of all rows, however late; rows without a time are in neither."""
@@ -68,8 +68,8 @@ def test_mended_results_are_those_of_a_batch(
         script.rows(*cut(rows, stream.seed, 5), [LAST])
         results = spark.createDataFrame(script.results(), script.result.schema)
         late = et.read_late(spark, script.checkpoint).where("id >= 0")
-        mended = et.repair(results, late, window, source=source)
-        assert told(mended.drop("changed")) == told(window.results)
-        kept = mended.where("changed = 'unchanged'").drop("changed")
+        repaired = et.repair(results, late, window, source=source)
+        assert told(repaired.drop("changed")) == told(window.results)
+        kept = repaired.where("changed = 'unchanged'").drop("changed")
         assert kept.exceptAll(results).isEmpty()
-        assert mended.where("changed <> 'unchanged'").drop("changed").intersect(results).isEmpty()
+        assert repaired.where("changed <> 'unchanged'").drop("changed").intersect(results).isEmpty()

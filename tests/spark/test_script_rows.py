@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import eventtide as et
 import pytest
 from eventtide import _jvm
+from eventtide._text.schemas import row_type
 from eventtide.testing import Script
-from eventtide.testing._script import row_type
 from pyspark.errors import PySparkTypeError, PySparkValueError
 from pyspark.sql import Row
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention

@@ -49,7 +49,7 @@ BLOCKS = {
     "Event time": "scenario-1",
     "Delay": "scenario-2",
     "Minimum or maximum": "scenario-3-max-delay",
-    "Silent keys": "scenario-4-wall",
+    "Idle keys": "scenario-4-wall",
     "Late rows": "strict",
     "What a key costs": "forgotten",
 }

@@ -195,7 +195,7 @@ def test_only_rows_are_appended(rate: DataFrame, mode: str) -> None:
 
 
 def test_a_store_without_order_is_refused(rate: DataFrame, spark: SparkSession) -> None:
-    """With the setting that mends it, and by name: `et.start` has started the query."""
+    """With the setting that corrects it, and by name: `et.start` has started the query."""
     provider = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
     window = tens(rate).agg(n())
     with settings(spark, {"spark.sql.streaming.stateStore.providerClass": provider}):

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
+from eventtide._text.schemas import row_type
 from eventtide.testing import Script
-from eventtide.testing._script import row_type
 from eventtide.testing._values import storable
 from hypothesis import Phase, given
 from hypothesis import settings as hypothesis_settings

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import eventtide as et
 from eventtide import _jvm
-from eventtide.testing._script import row_type
+from eventtide._text.schemas import row_type
 from eventtide.testing._values import storable
 
 from tests.spark.checkpoints import LOST, set_back

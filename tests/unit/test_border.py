@@ -54,7 +54,7 @@ def test_a_watermark_crosses_as_the_border_says(
 
 
 def test_the_border_has_every_option_of_a_watermark() -> None:
-    """Whoever adds one adds a case, which says in what form it is saved."""
+    """A new one needs a case, which says in what form it is saved."""
     given = {name for case in read("watermark_options.json") for name in case["arguments"]}
     told = set(signature(et.with_watermark).parameters) - {"df", "event_time", "policy"}
     assert given == told - {"substream"}
@@ -84,7 +84,7 @@ def test_a_bolt_crosses_as_the_border_says(case: dict[str, Any], frame: FakeFram
 
 
 def test_the_border_has_every_option_of_a_window() -> None:
-    """Whoever adds a setting adds a case, and each of its choices one."""
+    """A new setting needs a case, and each of its choices one."""
     cases = read("window_options.json")
     calls = " ".join(case["written"] for case in cases)
     for setting in fields(Settings):
@@ -106,7 +106,7 @@ def test_the_border_has_every_option_of_a_window() -> None:
 
 
 def test_the_border_has_every_policy_and_decorator() -> None:
-    """Whoever adds one adds a case."""
+    """A new one needs a case."""
     maps = [case["options"] for case in read("options.json")]
     names = {value for options in maps for value in options.values()}
     rules = [getattr(policies, name) for name in policies.__all__]

@@ -1,9 +1,10 @@
-"""The papers, as far as they can be checked without Spark."""
+"""The docs, as far as they can be checked without Spark."""
 
 from __future__ import annotations
 
 import doctest
 import json
+import pkgutil
 import re
 import subprocess
 from pathlib import Path
@@ -19,11 +20,31 @@ from eventtide.windows._profiles import LATE_RULES, PROFILES
 from eventtide.windows._timing import Timing
 
 from examples.flights.broker import CONNECTOR, CONNECTORS
-from tests.pages import PAGES, ROOT, Block, anchors, blocks, cells, file_names, links, prose
+from tests.pages import (
+    PAGES,
+    ROOT,
+    Block,
+    anchors,
+    blocks,
+    cells,
+    file_names,
+    links,
+    names,
+    prose,
+)
 
 ALL_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 PLAIN = [block for page in PAGES for block in blocks(page) if not block.mark]
 ALSO = {"tables.md": {"spark-4.1"}}  # marks of blocks that tests of their own run
+# names in capitals that are no conditions
+NO_CONDITIONS = {
+    "JAVA_HOME",
+    "MAX_EVENT_TIME",
+    "MIN_EVENT_TIME",
+    "PYSPARK_PYTHON",
+    "SPARK_WORKER_CORES",
+    "SPARK_WORKER_MEMORY",
+}
 DOCTEST = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -32,7 +53,7 @@ def test_a_plain_block_runs_as_it_is_printed(block: Block) -> None:
     """With output where it shows prompts."""
     names = {"et": et, "WatermarkPolicies": WatermarkPolicies}
     if ">>>" not in block.code:
-        exec(block.code, names)  # noqa: S102 - our own papers
+        exec(block.code, names)  # noqa: S102 - our own docs
         return
     test = doctest.DocTestParser().get_doctest(block.code, names, block.name, None, 0)
     report: list[str] = []
@@ -66,6 +87,13 @@ def test_files_that_a_page_names_exist(page: Path) -> None:
     for name in file_names(page):
         suffix = "/" + name.rstrip("/")
         assert any(path.endswith(suffix) for path in {*known, *folders}), name
+
+
+@ALL_PAGES
+def test_names_that_a_page_has_are_in_the_package(page: Path) -> None:
+    """In code style: functions, classes, modules."""
+    for name in names(page):
+        assert is_there(name.replace("et.", "eventtide.", 1) if name.startswith("et.") else name)
 
 
 @ALL_PAGES
@@ -123,7 +151,7 @@ def test_jets_names_are_in_the_index() -> None:
 
 
 def test_every_method_and_key_of_storms_is_in_its_tables() -> None:
-    """So that whoever has a bolt finds what it becomes."""
+    """So that every part of a bolt has its counterpart."""
     page = (ROOT / "docs" / "migrating-from-storm.md").read_text(encoding="utf-8")
     rows = " ".join(" ".join(row) for row in map(cells, page.splitlines()) if row)
     methods = {name for name in vars(et.StormWindow) if name.startswith("with_")}
@@ -138,6 +166,8 @@ def test_error_conditions_that_a_page_names_are_in_the_catalogue() -> None:
     file = next((ROOT / "jvm" / "spark").rglob("main/resources/**/errors.json"))
     catalogue = json.loads(file.read_text(encoding="utf-8"))
     for page in PAGES:
+        named = re.findall(r"`([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+)`", prose(page))
+        assert set(named) - catalogue.keys() - NO_CONDITIONS == set(), page.name
         for quote in quotes(page):
             condition, _, text = quote.partition("] ")
             assert text == catalogue[condition.strip("[")]["message"], page.name
@@ -160,6 +190,15 @@ def test_jars_that_are_named_are_those_that_tests_run_with() -> None:
     page = " ".join(prose(ROOT / "docs" / "kafka.md").split())
     assert f"{CONNECTOR}:{CONNECTORS['4.3']}` for Spark 4.2 and 4.3" in page
     assert f"`:{CONNECTORS['4.1']}` for Spark 4.1" in page
+
+
+def is_there(name: str) -> bool:
+    """Whether a name of the package can be used, also in a module that is not imported yet."""
+    try:
+        pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
 
 
 def quotes(page: Path) -> list[str]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pkgutil
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import eventtide
 import pytest
+import tomli
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,6 +26,7 @@ ROOT = Path(__file__).parents[2]
             "No modules import each other",
         ),
         ("windows/_sizes.py", "import py4j", "Only _jvm touches py4j"),
+        ("errors.py", "import py4j", "Only _jvm touches py4j"),
         ("new_room.py", "", "Dependencies point down"),
     ],
 )
@@ -46,3 +50,12 @@ def test_what_breaks_a_rule_is_found(module: str, line: str, broken: str, tmp_pa
     )
     assert run.returncode != 0
     assert f"{broken} BROKEN" in run.stdout
+
+
+def test_the_rule_for_py4j_names_every_module() -> None:
+    """All but `_jvm`, so that a new one is in it too."""
+    rules = tomli.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = rules["tool"]["importlinter"]["contracts"]
+    named = next(rule["source_modules"] for rule in contracts if rule["id"] == "py4j")
+    modules = {f"eventtide.{module.name}" for module in pkgutil.iter_modules(eventtide.__path__)}
+    assert set(named) == modules - {"eventtide._jvm"}

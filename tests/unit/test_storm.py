@@ -135,11 +135,11 @@ def test_the_window_is_explained() -> None:
     """By Storm's rules, with what the function is told."""
     text = counted(bolt().with_lag("5s").group_by("user")).explained()
     assert "windows of 20s, one begins every 10s" in text
-    assert "holds rows with start < time <= end, closes when W > end" in text
-    assert "a row is late when its time is below W" in text
+    assert "holds rows with start < time <= end, closes when watermark > end" in text
+    assert "a row is late when its time is below the watermark" in text
     rows = bolt().with_window(Count(3), Count(2)).execute(top, "user string").explained()
     assert "windows of the last 3 rows, one every 2 rows" in rows
-    assert "closes when W >= the times of its rows" in rows
+    assert "closes when watermark >= the times of its rows" in rows
     assert "execute(top, 'user string')" in rows
     assert "results: the rows that the function returns for each window" in rows
     made = bolt().with_window(Count(3)).execute(top, "user string", rows="arrow")

@@ -97,7 +97,7 @@ BUILDER: list[Case] = [
             hourly().with_time_config(TimeConfig("ts", idle_timeout_clock="EVENT_TIME")).over(FRAME)
         ),
         A,
-        "idle_timeout_clock='EVENT_TIME' measures nothing without an idle_timeout",
+        "idle_timeout_clock='EVENT_TIME' has no effect without an idle_timeout",
         "both, or none",
         "with_idle_timeout('5m')",
     ),
@@ -109,7 +109,7 @@ BUILDER: list[Case] = [
                 .over(FRAME)
             ),
             A,
-            f"{name}={value!r} is of event time, and without an extractor",
+            f"{name}={value!r} needs an event_time_extractor",
             f"{name} beside an event_time_extractor",
             "with_event_time_extractor('ts')",
         )
@@ -125,7 +125,7 @@ BUILDER: list[Case] = [
     (
         lambda: hourly().with_time_config(TimeConfig()).with_late("count").over(FRAME),
         A,
-        "late='count' is of event time",
+        "late='count' needs an event_time_extractor",
         "late beside an event_time_extractor",
         "with_event_time_extractor('ts')",
     ),

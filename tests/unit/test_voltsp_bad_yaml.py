@@ -73,14 +73,14 @@ CASES: dict[str, list[Case]] = {
         (
             "  file:",
             A,
-            "line 4, emitter.file: is no kind of window, and nothing else is made here",
+            "line 4, emitter.file: is not a kind of window",
             "tumbling-time-window, sliding-time-window, session-window",
             "in its place",
         ),
         (
             "  sliding-window:",
             A,
-            "line 4, emitter.sliding-window: is no kind of window",
+            "line 4, emitter.sliding-window: is not a kind of window",
             "tumbling-time-window, sliding-time-window",
             "sliding-time-window in its place",
         ),
@@ -192,7 +192,7 @@ CASES: dict[str, list[Case]] = {
         (
             "delayWindowClose: 5s",
             A,
-            "line 9, timeConfig.delayWindowClose: '5s' is of event time",
+            "line 9, timeConfig.delayWindowClose: '5s' needs an eventTimeExtractor",
             "delayWindowClose beside an eventTimeExtractor",
             "eventTimeExtractor: ts",
         ),

@@ -102,7 +102,7 @@ AT_ONCE: list[tuple[Callable[[Any], object], type[EventtideError], str]] = [
     (lambda w: w.on_late(print, on_error="go"), InvalidArgumentError, "^on_error='go' is unknown"),
     (lambda w: w.emit(), InvalidArgumentError, r"^emit=\(\) is empty.*Try: \.emit\(WindowTrigger"),
     (lambda w: w.emit("at_end"), InvalidArgumentError, "^trigger='at_end' is unknown.*on_update"),
-    (lambda w: w.emit("every"), InvalidArgumentError, r"^trigger='every' says nothing.*'10s'\)"),
+    (lambda w: w.emit("every"), InvalidArgumentError, r"^trigger='every' needs a value.*'10s'\)"),
     (
         lambda w: w.emit(WindowTrigger.every),
         ArgumentTypeError,
@@ -272,7 +272,7 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
     (
         lambda w: w.key_ttl("1h"),
         InvalidArgumentError,
-        "^key_ttl='1h' is about keys with time of their own",
+        "^key_ttl='1h' applies only to keys that can become idle",
     ),
     (
         lambda w: w.key_by("ts").watermark_scope(["ts"]).max_rows_per_batch(1),
@@ -282,7 +282,7 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
     (
         lambda w: w.watermark_scope("global").heartbeat("1s"),
         InvalidArgumentError,
-        "^heartbeat='1s' is about keys with time of their own",
+        "^heartbeat='1s' applies only to keys that can become idle",
     ),
     (
         lambda w: w.processing_time().event_time("ts"),
@@ -304,7 +304,7 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
     (
         lambda w: w.processing_time().idle_timeout("1m", clock="event_time"),
         InvalidArgumentError,
-        "^clock='event_time' is a clock that the rows have not",
+        "^clock='event_time' needs an event time, and with processing_time",
     ),
     (
         lambda w: w.processing_time().key_by("ts").watermark_scope("key"),
@@ -333,7 +333,7 @@ def test_settings_that_contradict_each_other_are_refused_when_asked_for(
     message: str,
     ask: str,
 ) -> None:
-    """Not before: the next call may mend it."""
+    """Not before: the next call may correct it."""
     window = describe(et.window(FakeFrame("ts")).tumbling("1m").agg(column("n")))
     with pytest.raises(error, match=message) as caught:
         _ = window.results if ask == "results" else window.explain()  # type: ignore[func-returns-value]

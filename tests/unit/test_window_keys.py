@@ -105,13 +105,13 @@ def test_a_window_by_key_explains_itself(frame: FakeFrame) -> None:
         "sessions with a gap of 5m, 1h long at the most, rows one gap apart are together",
         "   event time: ts, WatermarkPolicies.min_event_time()",
         "   keys: device",
-        "   W: one for each key, by its own rows",
+        "   watermark: one for each key, by its own rows",
         "   an idle key: all of its windows close after 5m by the clock",
         "   idle keys are looked for at least every 1m",
         "   a key without windows is forgotten after 2h",
         "   aggregates: count(1) AS n",
-        "   holds rows with start <= time < end, closes when W >= end",
-        "   a row is late when all of its windows are closed",
+        "   holds rows with start <= time < end, closes when watermark >= end",
+        "   a row is late when its session is closed",
         "   late rows are counted and kept in the late log",
         "   late rows are given to handle, whose errors stop the query",
         "   results: at its end, every 10s; each of all rows so far, with the name of its trigger",
@@ -130,11 +130,11 @@ def test_a_window_by_key_explains_itself(frame: FakeFrame) -> None:
         (lambda w: w.by_count(1), "in the order of their arrival, closes with its last row\n"),
         (lambda w: w.by_count(1), "no row is late\n"),
         (lambda w: w.by_count(1), "stock Spark: has no such window"),
-        (lambda w: w.watermark_scope("global"), "W: one for all keys, by the rows of all"),
-        (lambda w: w.watermark_scope(["site"]), "W: one for each site, by its own rows"),
+        (lambda w: w.watermark_scope("global"), "watermark: one for all keys, by the rows of all"),
+        (lambda w: w.watermark_scope(["site"]), "watermark: one for each site, by its own rows"),
         (
             lambda w: w.watermark_scope("key").max_rows_per_batch(2),
-            "W moves after 2 rows of its key, and after each batch",
+            "the watermark moves after 2 rows of its key, and after each batch",
         ),
         (lambda w: w.idle_timeout("5m", clock="event_time"), "by the watermark over all keys"),
         (lambda w: w.heartbeat("2s"), "idle keys are looked for at least every 2s"),
@@ -156,5 +156,5 @@ def test_processing_time_is_explained(frame: FakeFrame) -> None:
     """No row can be late."""
     text = et.window(frame).processing_time().tumbling("1m").agg(N).explained()
     assert "event time: none, each row has the time of the batch that reads it" in text
-    assert "no row is late: W is the clock, and so is the time of a row" in text
+    assert "no row is late: the watermark is the clock, and so is the time of a row" in text
     assert "late rows" not in text.replace("drops late rows", "")

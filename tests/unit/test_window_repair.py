@@ -1,4 +1,4 @@
-"""`et.repair`: what it refuses before any Spark; `tests/spark` has what it mends."""
+"""`et.repair`: what it refuses before any Spark; `tests/spark` has what it corrects."""
 
 from __future__ import annotations
 

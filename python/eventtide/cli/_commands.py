@@ -14,9 +14,9 @@ from rich.console import Console
 
 import eventtide as et
 from eventtide._jvm import JVM_ERRORS, text_of
-from eventtide._stderr import stderr_to
 from eventtide.cli import _doctor as said
 from eventtide.cli._plans import check_name, load_plan
+from eventtide.cli._stderr import stderr_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,7 +137,7 @@ def forget_late_reader(
     console = Console()
     with _session(console, conf) as spark:
         et.forget_late_reader(spark, checkpoint, reader)
-    console.print("Late rows are kept for that reader no more.", highlight=False)
+    console.print("Late rows are no longer kept for that reader.", highlight=False)
 
 
 @contextmanager

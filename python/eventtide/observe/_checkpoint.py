@@ -11,8 +11,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from eventtide import _jvm
 from eventtide._text.arguments import of_type
-from eventtide.observe._checkpoints import checkpoint_location
-from eventtide.observe._progress import QueryWatermark, progress_of, time_of
+from eventtide._text.times import time_of
+from eventtide.observe._location import checkpoint_location
+from eventtide.observe._progress import QueryWatermark, progress_of
 from eventtide.windows._builder import WindowBuilder
 
 if TYPE_CHECKING:

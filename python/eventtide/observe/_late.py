@@ -10,7 +10,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from eventtide import _jvm
 from eventtide._text.arguments import choice, of_type
 from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
-from eventtide.observe._checkpoints import checkpoint_location
+from eventtide.observe._location import checkpoint_location
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from eventtide import _jvm
 from eventtide._text.arguments import of_type
-from eventtide.observe._checkpoints import checkpoint_location
+from eventtide.observe._location import checkpoint_location
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

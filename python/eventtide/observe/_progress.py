@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pyspark.sql.streaming.query import StreamingQuery
 
 from eventtide import _jvm
 from eventtide._text.arguments import of_type
+from eventtide._text.times import time_of
 from eventtide.errors import InvalidArgumentError, sentence
 
 if TYPE_CHECKING:
@@ -291,18 +292,6 @@ def _substream(tree: dict[str, Any], leader: int | None) -> SubstreamProgress:
         rows=tree["rows"],
         rows_total=tree["rowsTotal"],
     )
-
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_FIRST = datetime.min.replace(tzinfo=timezone.utc)
-_LAST = datetime.max.replace(tzinfo=timezone.utc)
-
-
-def time_of(micros: int) -> datetime:
-    try:
-        return _EPOCH + timedelta(microseconds=micros)
-    except OverflowError:
-        return _LAST if micros > 0 else _FIRST
 
 
 def _time_or_none(micros: int | None) -> datetime | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from eventtide import _jvm
 from eventtide._text.arguments import of_type
 from eventtide.errors import refused
-from eventtide.observe._checkpoints import checkpoint_location
+from eventtide.observe._location import checkpoint_location
 from eventtide.windows._builder import WindowBuilder
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
 """Watermark policies: immutable values that compute watermarks and can be printed and compared.
 
 `WatermarkPolicies` holds the constructors. The classes are for ``isinstance`` and for type
-annotations. A new policy is one small class here, one line in `WatermarkPolicies` and one
-registration in the kernel.
+annotations. A new policy is a small class in `_by_rows.py` or `_by_clock.py`, one line in
+`WatermarkPolicies` and one registration in the kernel.
 """
 
 from eventtide.policies._base import WatermarkPolicy

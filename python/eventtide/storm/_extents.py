@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 from eventtide._text.arguments import count
 from eventtide._text.durations import Duration, frame_micros, spoken, to_iso
 from eventtide.errors import ArgumentTypeError, sentence
-from eventtide.windows._shapes import MAX_FRAMES, Framed, Shape
+from eventtide.windows._shapes import MAX_FRAMES, MAX_ROWS, Framed, Shape
 from eventtide.windows._unframed import Counted
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Count:
 
     def __post_init__(self) -> None:
         """Check the number early, so that the traceback shows the line of the caller."""
-        count("count", self.value, "3", MAX_FRAMES)
+        count("count", self.value, "3", MAX_ROWS)
 
     @classmethod
     def of(cls, value: int) -> Count:
@@ -122,8 +122,8 @@ class StormShape(Shape):
 
     @property
     def closes(self) -> str | None:
-        """The rule that closes a window; with a slide in rows, W must reach the rows' times."""
-        return "W >= the times of its rows" if isinstance(self.slide, Count) else None
+        """The rule that closes a window, where it is not that of the profile."""
+        return "watermark >= the times of its rows" if isinstance(self.slide, Count) else None
 
     @property
     def meaning(self) -> str:

@@ -15,13 +15,10 @@ if TYPE_CHECKING:
     from eventtide.storm._extents import Extent
     from eventtide.windows._profiles import LateAction
 
-__all__ = ["EVENT_TIME", "STREAM", "Bolt", "Streams", "Timestamp"]
+__all__ = ["STREAM", "Bolt", "Streams", "Timestamp"]
 
 STREAM = "_stream"
 """The column with the stream of a row, if the bolt reads several streams."""
-
-EVENT_TIME = "_extracted_event_time"
-"""The column of an event time that is computed from the rows."""
 
 Timestamp: TypeAlias = str | Column | Mapping[str, str | Column]
 """The event time: a column name, SQL text or a Column, or a mapping of stream names to these."""

@@ -12,9 +12,9 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from eventtide._text.arguments import of_type
 from eventtide._text.columns import check_column, column_list, listed
+from eventtide._text.extractors import EXTRACTED_TIME, check_extractor, extracted_time, kind_over
 from eventtide.errors import ColumnTypeError, refused, sentence
-from eventtide.storm._model import EVENT_TIME, STREAM, Streams
-from eventtide.windows._extractors import check_extractor, extracted_time, kind_over
+from eventtide.storm._model import STREAM, Streams
 
 if TYPE_CHECKING:
     from eventtide.storm._model import Bolt, Timestamp
@@ -38,7 +38,7 @@ def read_streams(
     for name, frame in of.items():
         of_type("on", name, str, "names of streams", fix)
         of_type(f"on[{name!r}]", frame, DataFrame, "a Spark DataFrame", fix)
-        check_free(f"on[{name!r}]", frame, (STREAM, EVENT_TIME), fix)
+        check_free(f"on[{name!r}]", frame, (STREAM, EXTRACTED_TIME), fix)
     for option, value in {"stream": stream, "declared": declared}.items():
         if value is not None:
             problem = "cannot be combined with a mapping, whose names declare the streams"
@@ -52,7 +52,7 @@ def _one_frame(
     frame: DataFrame, stream: str | Column | None, declared: Sequence[str] | None
 ) -> Streams:
     fix = ".on(events, stream='topic', declared=['orders', 'clicks'])"
-    check_free("on", frame, (EVENT_TIME,), fix)
+    check_free("on", frame, (EXTRACTED_TIME,), fix)
     if (stream is None) != (declared is None):
         problem = "is missing: it requires the other"
         name = "stream" if stream is None else "declared"
@@ -137,10 +137,10 @@ def timed(bolt: Bolt) -> Timed:
     if len(columns) == 1:
         return Timed(_union(streams, streams.frames), str(columns.pop()))
     frames = {
-        stream: frame.withColumn(EVENT_TIME, _column(times[stream]))
+        stream: frame.withColumn(EXTRACTED_TIME, _column(times[stream]))
         for stream, frame in streams.frames.items()
     }
-    return Timed(_union(streams, frames), EVENT_TIME)
+    return Timed(_union(streams, frames), EXTRACTED_TIME)
 
 
 def _column(of: str | Column) -> Column:

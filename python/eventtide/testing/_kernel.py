@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -12,13 +11,16 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.types import IntegerType, LongType, StructField, StructType
 
 from eventtide import _jvm
+from eventtide._text.schemas import row_type
+from eventtide._text.times import micros_since_epoch, time_of
 from eventtide.observe._late import read_late
 from eventtide.testing._difference import difference
-from eventtide.testing._script import Script, micros_since_epoch, row_type
+from eventtide.testing._script import Script
 from eventtide.testing._values import RowLike, moment, readable_row, storable
 from eventtide.windows._unframed import Counted
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from types import TracebackType
 
     from typing_extensions import Self
@@ -59,7 +61,7 @@ class KernelScript:
     AssertionError
         A step has different results; the message lists the rows that only one of the two has.
     UnsupportedPlanError
-        The window has results from `early`, `updates` or a condition.
+        The window has a condition for its results, or no policy.
 
     Examples
     --------
@@ -226,5 +228,4 @@ def _bounds(pane: dict[str, Any], schema: StructType) -> dict[str, Any]:
     kind = schema["window"].dataType
     if isinstance(kind, StructType) and kind["start"].dataType == LongType():
         return {"start": pane["start"], "end": pane["end"]}
-    epoch = datetime(1970, 1, 1, tzinfo=timezone.utc)
-    return {name: epoch + timedelta(microseconds=pane[name]) for name in ("start", "end")}
+    return {name: time_of(pane[name]) for name in ("start", "end")}

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
 from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql.types import StructType
 
 from eventtide import _jvm
 from eventtide._text.arguments import count
 from eventtide._text.durations import micros
+from eventtide._text.schemas import row_type
+from eventtide._text.times import micros_since_epoch, time_of
 from eventtide.errors import InvalidArgumentError, sentence
 from eventtide.testing._difference import difference
 from eventtide.testing._values import RowLike, moment, readable_row, storable, time_text
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.types import StructType
     from typing_extensions import Self
 
 Query: TypeAlias = Callable[[DataFrame], DataFrame | WindowBuilder]
@@ -79,7 +81,7 @@ class Script:
         session: SparkSession | None = None,
     ) -> None:
         self._spark = session or SparkSession.active()
-        self._schema = schema if isinstance(schema, StructType) else row_type(schema)
+        self._schema = row_type(schema, "schema='ts timestamp, user string'")
         self._source = _jvm.script(self._spark, self._schema)
         made = query(self._source.stream())
         self._result = made.results if isinstance(made, WindowBuilder) else made
@@ -263,12 +265,12 @@ class Script:
     @property
     def watermark(self) -> str:
         """The watermark for the next batch, as text in UTC; 1970 while there is no watermark."""
-        return time_text(_at(self._run.watermark_ms() * 1000))
+        return time_text(time_of(self._run.watermark_ms() * 1000))
 
     @property
     def now(self) -> str:
         """The time of the clock, as text in UTC."""
-        return time_text(_at(self._run.now_ms() * 1000))
+        return time_text(time_of(self._run.now_ms() * 1000))
 
     def _time(self, to: str | datetime) -> datetime:
         if isinstance(to, str) and to[:1] in {"+", "-"}:
@@ -294,28 +296,3 @@ class Script:
         self._run.stop()
         self._source.close()
         self._folder.cleanup()
-
-
-def row_type(ddl: str) -> StructType:
-    """Return the row type of a Spark DDL text."""
-    parsed = StructType.fromDDL(ddl)
-    if not isinstance(parsed, StructType):
-        raise InvalidArgumentError(
-            sentence(
-                "schema",
-                ddl,
-                "is one type, not a row",
-                allowed="columns with their types",
-                fix="schema='ts timestamp, user string'",
-            )
-        )
-    return parsed
-
-
-def micros_since_epoch(time: datetime) -> int:
-    """Return an aware time as microseconds since 1970."""
-    return (time - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(microseconds=1)
-
-
-def _at(micros_: int) -> datetime:
-    return datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=micros_)

@@ -9,14 +9,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from eventtide._text.arguments import of_type
+from eventtide._text.extractors import EXTRACTED_TIME, extracted, extracted_time, made_of
 from eventtide.policies import WatermarkPolicies
 from eventtide.voltsp._aggregates import Aggregate
 from eventtide.voltsp._checks import check
 from eventtide.voltsp._choices import TimeSource, WatermarkStrategy, member
 from eventtide.voltsp._extractors import check_condition, made
 from eventtide.windows import WindowBuilder
-from eventtide.windows._builder import PROCESSING_TIME
-from eventtide.windows._extractors import extracted, extracted_time, made_of
+from eventtide.windows._event_time import PROCESSING_TIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,10 +29,7 @@ if TYPE_CHECKING:
     from eventtide.windows._sizes import Size
     from eventtide.windows._triggers import WindowTrigger
 
-__all__ = ["EXTRACTED", "Bound", "bound"]
-
-EXTRACTED = "_extracted_event_time"
-"""The column of an event time that is computed by an expression."""
+__all__ = ["Bound", "bound"]
 
 
 @dataclass(frozen=True)
@@ -104,7 +101,7 @@ def _timed(window: WindowDefinition, df: DataFrame) -> WindowBuilder:
         return WindowBuilder(df).processing_time()
     column = extracted_time("event_time_extractor", config.event_time_extractor, df)
     if isinstance(column, Column):
-        df, column = df.withColumn(EXTRACTED, column), EXTRACTED
+        df, column = df.withColumn(EXTRACTED_TIME, column), EXTRACTED_TIME
     builder = WindowBuilder(df).event_time(column, _policy(config))
     builder = builder.watermark_scope("key" if config.scope is None else config.scope)
     if config.delay_window_close is not None:

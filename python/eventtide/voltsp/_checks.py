@@ -88,7 +88,7 @@ def _check_idle(window: WindowDefinition) -> None:
         if window.maximum_duration is not None:
             check_maximum(window.maximum_duration, "idle_timeout", timeout)
     if clock is not None and timeout is None:
-        problem, allowed = "measures nothing without an idle_timeout", "both, or none of them"
+        problem, allowed = "has no effect without an idle_timeout", "both, or none of them"
         raise refused("idle_timeout_clock", clock, problem, allowed=allowed, fix=fix)
 
 
@@ -103,7 +103,7 @@ def _check_clock(window: WindowDefinition) -> None:
         values["idle_timeout_clock"] = clock
     for name, value in {**values, "late": window.late, "late_to": window.late_to}.items():
         if value is not None:
-            problem = "is of event time, and without an extractor rows have that of processing"
+            problem = "needs an event_time_extractor"
             allowed = f"{name} beside an event_time_extractor"
             fix = _BUILDER.format("with_event_time_extractor('ts')")
             raise refused(name, value, problem, allowed=allowed, fix=fix)

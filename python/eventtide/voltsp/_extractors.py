@@ -8,8 +8,8 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.types import BooleanType
 
+from eventtide._text.extractors import is_name, kind_over
 from eventtide.errors import ColumnTypeError, sentence
-from eventtide.windows._extractors import is_name, kind_over
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from eventtide._text.arguments import count
 from eventtide.errors import refused
-from eventtide.windows._shapes import MAX_FRAMES
+from eventtide.windows._shapes import MAX_ROWS
 from eventtide.windows._sizes import read_size
 
 if TYPE_CHECKING:
@@ -63,6 +63,6 @@ def check_applies(kind: WindowKind, name: str, value: object) -> None:
 def check_span(kind: WindowKind, name: str, value: object) -> None:
     """Reject an invalid span or slide: a number of rows for count windows, else a duration."""
     if "count" in kind:
-        count(name, value, "100", MAX_FRAMES)
+        count(name, value, "100", MAX_ROWS)
     else:
         read_size(name, value)  # type: ignore[arg-type] # it checks

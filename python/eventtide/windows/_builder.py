@@ -10,6 +10,7 @@ from eventtide import _jvm
 from eventtide._watermark import with_ingestion_time
 from eventtide.windows._checks import check
 from eventtide.windows._closing import Closing
+from eventtide.windows._event_time import PROCESSING_TIME
 from eventtide.windows._explained import explained
 from eventtide.windows._framing import Framing
 from eventtide.windows._timing import Timing
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = ["WindowBuilder", "window"]
-
-PROCESSING_TIME = "_processing_time"
 
 
 def window(df: DataFrame) -> WindowBuilder:
@@ -82,9 +81,9 @@ class WindowBuilder(Framing, Timing, Closing):
 
         .. versionadded:: 0.1
 
-        With `early`, `updates`, `idle_timeout` or a trigger before the end it also has the pane
-        columns: ``pane_index`` INT from 0 on, ``pane_timing`` STRING (``early``, ``on_time`` or
-        ``late``) and ``is_last`` BOOLEAN. With `emit` it also has ``trigger`` STRING. It is
+        With `early`, `updates`, `idle_timeout` or `emit` it also has the pane columns:
+        ``pane_index`` INT from 0 on, ``pane_timing`` STRING (``early``, ``on_time``, ``late`` or
+        ``idle``) and ``is_last`` BOOLEAN. With `emit` it also has ``trigger`` STRING. It is
         created at the first access and cached. On a stream its output mode is append; on a batch
         it has the final row of every window.
 

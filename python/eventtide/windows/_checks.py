@@ -22,7 +22,6 @@ _KINDS = (
     " by_count(rows)"
 )
 _OF_SIZES = ("offset", "origin", "time_zone")
-_OTHERS = ("another kind of window", "windows of a size")
 
 
 def check(settings: Settings) -> Shape:
@@ -63,9 +62,11 @@ def check(settings: Settings) -> Shape:
 def _check_unframed(settings: Settings, shape: Shape) -> None:
     """Reject settings without meaning: sessions begin with a row, count windows use no time."""
     for name in shape.without:
-        if value := getattr(settings, name):
+        value = getattr(settings, name)
+        if value not in (None, False, ()):
             problem = f"has no meaning for {shape!r}: such a window {shape.why_without}"
-            allowed = f"{name} with {_OTHERS[name in _OF_SIZES]}"
+            others = "windows of a size" if name in _OF_SIZES else "another kind of window"
+            allowed = f"{name} with {others}"
             raise refused(name, value, problem, allowed=allowed, fix=f"remove {name}")
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Companion"]
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("eventtide")
 _by_place: dict[str, Companion] = {}
 
 

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from eventtide._watermark import OnRestart, SubstreamTtl
     from eventtide.policies import WatermarkPolicy
 
-__all__ = ["EventTime"]
+__all__ = ["PROCESSING_TIME", "EventTime"]
+
+PROCESSING_TIME = "_processing_time"
+"""The column that is added for windows by processing time."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

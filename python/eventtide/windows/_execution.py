@@ -10,11 +10,11 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pyspark import cloudpickle
-from pyspark.errors import ParseException
 from pyspark.sql.types import StructType
 
 from eventtide._text.arguments import choice, of_type
-from eventtide.errors import ArgumentTypeError, SetupError, refused, sentence
+from eventtide._text.schemas import row_type
+from eventtide.errors import ArgumentTypeError, SetupError, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -78,11 +78,13 @@ class Execution:
 
     def applied(self, lines: DataFrame) -> DataFrame:
         """Return the rows that the function returns for the windows of `RowWindowOutput`."""
-        spark, schema = lines.sparkSession, _row_type(self.schema)
-        stage = import_module("eventtide._worker.stage").Stage(
+        spark, schema = lines.sparkSession, row_type(self.schema)
+        from eventtide._worker.stage import Stage  # noqa: PLC0415 - needs pyarrow
+
+        stage = Stage(
             self.function,
             spark.createDataFrame([], schema).toArrow().schema,
-            zone=spark.conf.get("spark.sql.session.timeZone"),
+            zone=str(spark.conf.get("spark.sql.session.timeZone")),
             as_pandas=self.rows == "pandas",
             most=self.most,
         )
@@ -106,20 +108,6 @@ def _by_value() -> Iterator[None]:
             pickling.register_pickle_by_value(module)
             registered.callback(pickling.unregister_pickle_by_value, module)
         yield
-
-
-def _row_type(schema: str | StructType) -> StructType:
-    if isinstance(schema, StructType):
-        return schema
-    allowed, fix = _SCHEMA
-    try:
-        parsed: object = StructType.fromDDL(schema)
-    except ParseException as error:
-        problem = f"is not a schema: {str(error).strip().partition(chr(10))[0]}"
-        raise refused("schema", schema, problem, allowed=allowed, fix=fix) from None
-    if not isinstance(parsed, StructType):
-        raise refused("schema", schema, "is one type, not a row", allowed=allowed, fix=fix)
-    return parsed
 
 
 def _check_installed(*libraries: str) -> None:

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 from eventtide._text.columns import shown
 from eventtide._text.durations import spoken
-from eventtide.windows._profiles import LATE_ACTIONS, LATE_RULES, PROFILES
+from eventtide.windows._profiles import (
+    LATE_ACTIONS,
+    LATE_RULES,
+    PROFILES,
+    SESSION_LATE_RULES,
+    SESSION_PROFILES,
+)
 from eventtide.windows._shapes import Framed
 from eventtide.windows._unframed import Counted, Session
 
@@ -58,13 +64,16 @@ def _lines(settings: Settings, shape: Shape) -> Iterator[str]:
 
 
 def _boundaries(settings: Settings, shape: Shape) -> Iterator[str]:
-    rules = PROFILES[settings.profile or shape.profile]
+    of_session = isinstance(shape, Session)
+    profiles = SESSION_PROFILES if of_session else PROFILES
+    late_rules = SESSION_LATE_RULES if of_session else LATE_RULES
+    rules = profiles[settings.profile or shape.profile]
     closes = shape.closes or rules.closes
     yield f"holds rows with {rules.bounds}, closes when {closes}{_later(settings)}"
     if settings.processing_time:
-        yield "no row is late: W is the clock, and so is the time of a row"
+        yield "no row is late: the watermark is the clock, and so is the time of a row"
         return
-    yield f"a row is late when {LATE_RULES.get(settings.late_rule or rules.late, rules.late)}"
+    yield f"a row is late when {late_rules.get(settings.late_rule or rules.late, rules.late)}"
     yield f"late rows {LATE_ACTIONS[settings.late or 'log']}{_place(settings)}"
     if settings.late_retention is not None:
         keep = spoken(settings.late_retention)
@@ -80,9 +89,10 @@ def _key_time(settings: Settings) -> Iterator[str]:
     if scope is not None:
         one = _listed(tuple(scope.columns)) or scope.name
         of = "all keys, by the rows of all" if one == "global" else f"each {one}, by its own rows"
-        yield f"W: one for {of}"
+        yield f"watermark: one for {of}"
     if settings.max_rows_per_batch is not None:
-        yield f"W moves after {settings.max_rows_per_batch} rows of its key, and after each batch"
+        rows = settings.max_rows_per_batch
+        yield f"the watermark moves after {rows} rows of its key, and after each batch"
     if idle is not None:
         clock = "the clock" if idle.clock == "processing_time" else "the watermark over all keys"
         yield f"an idle key: all of its windows close after {spoken(idle.timeout)} by {clock}"

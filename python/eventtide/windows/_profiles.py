@@ -13,6 +13,8 @@ __all__ = [
     "LATE_ACTIONS",
     "LATE_RULES",
     "PROFILES",
+    "SESSION_LATE_RULES",
+    "SESSION_PROFILES",
     "Boundaries",
     "LateAction",
     "LateRule",
@@ -30,9 +32,16 @@ LateAction: TypeAlias = Literal["log", "count", "fail"]
 
 LATE_RULES: Mapping[str, str] = MappingProxyType(
     {
-        "behind_watermark": "its time is below W",
+        "behind_watermark": "its time is below the watermark",
         "frame_closed": "its frame is closed",
         "window_closed": "all of its windows are closed",
+    }
+)
+SESSION_LATE_RULES: Mapping[str, str] = MappingProxyType(
+    {
+        "behind_watermark": LATE_RULES["behind_watermark"],
+        "frame_closed": "the session that it would form alone is closed",
+        "window_closed": "its session is closed",
     }
 )
 LATE_ACTIONS: Mapping[LateAction, str] = MappingProxyType(
@@ -57,14 +66,26 @@ _FROM_START = "start <= time < end"
 
 PROFILES: Mapping[Profile, Boundaries] = MappingProxyType(
     {
-        "eventtide": Boundaries(_FROM_START, "W >= end", "window_closed"),
-        "jet": Boundaries(_FROM_START, "W >= end", "frame_closed"),
-        "storm": Boundaries("start < time <= end", "W > end", "behind_watermark"),
-        "voltsp": Boundaries(_FROM_START, "W >= end", "window_closed"),
+        "eventtide": Boundaries(_FROM_START, "watermark >= end", "window_closed"),
+        "jet": Boundaries(_FROM_START, "watermark >= end", "frame_closed"),
+        "storm": Boundaries("start < time <= end", "watermark > end", "behind_watermark"),
+        "voltsp": Boundaries(_FROM_START, "watermark >= end", "window_closed"),
         "spark": Boundaries(
-            _FROM_START, "W >= end", "all of its windows were closed by the batch before"
+            _FROM_START, "watermark >= end", "all of its windows were closed by the batch before"
         ),
-        "flink": Boundaries(_FROM_START, "W >= end (Flink's own W is one less)", "window_closed"),
+        "flink": Boundaries(
+            _FROM_START, "watermark >= end (Flink's own is 1 ms less)", "window_closed"
+        ),
     }
 )
 """The rules of each profile. A rule that is set by its own method takes precedence."""
+
+SESSION_PROFILES: Mapping[Profile, Boundaries] = MappingProxyType(
+    {
+        **PROFILES,
+        "jet": Boundaries(_FROM_START, "watermark > end", "behind_watermark"),
+        "spark": Boundaries(_FROM_START, "watermark >= end", "frame_closed"),
+        "storm": PROFILES["eventtide"],
+    }
+)
+"""The rules of each profile for sessions."""

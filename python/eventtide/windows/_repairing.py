@@ -189,12 +189,11 @@ def _check_columns(results: DataFrame, columns: Sequence[str]) -> None:
     if CHANGED in columns:
         problem, allowed = "is a column of the window already", "another name for it"
         fix = "F.count('*').alias('changes')"
-        raise InvalidArgumentError(sentence("alias", CHANGED, problem, allowed=allowed, fix=fix))
+        raise refused("alias", CHANGED, problem, allowed=allowed, fix=fix)
     if sorted(results.columns) != sorted(columns):
         allowed = f"the final rows of the window, with the columns {listed(columns)}"
         fix = f"results.select({', '.join(map(repr, columns[:3]))}, ...)"
         if "pane_index" in results.columns:
             fix = "the row with the highest pane_index of each window and key, without pane columns"
-        raise InvalidArgumentError(
-            sentence("results", results.columns, "has others", allowed=allowed, fix=fix)
-        )
+        problem = "are not the columns of the window"
+        raise refused("results", results.columns, problem, allowed=allowed, fix=fix)

@@ -15,13 +15,16 @@ if TYPE_CHECKING:
 
     from eventtide.windows._profiles import Profile
 
-__all__ = ["MAX_FRAMES", "Framed", "Kind", "Shape", "check_sizes"]
+__all__ = ["MAX_FRAMES", "MAX_ROWS", "Framed", "Kind", "Shape", "check_sizes"]
 
 Kind: TypeAlias = Literal["tumbling", "sliding", "cumulate"]
 """Adjacent windows, overlapping windows, windows that grow to their full size."""
 
 MAX_FRAMES = 1_000_000
 """The maximum number of frames in a window; each frame holds a value of every aggregate."""
+
+MAX_ROWS = 1_000_000
+"""The maximum number of rows that a count window is defined by."""
 
 # The argument that divides a window into frames, and its option name.
 _PIECES: Mapping[Kind, tuple[str, str]] = MappingProxyType(

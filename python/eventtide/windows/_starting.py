@@ -75,7 +75,7 @@ def start(
     When a call fails under ``on_error="fail"``, both queries stop: `awaitTermination` and
     `processAllAvailable` raise `LateHandlerError`, whose cause is the handler's exception, and
     `exception` returns the companion's exception. Under ``"log"`` the exception is written to the
-    log of the companion's module, and the batch counts as handled. An error that prevents reading
+    logger ``eventtide``, and the batch counts as handled. An error that prevents reading
     the late log always stops both queries.
 
     A drained query returns the same results as a batch query over the same rows, except for rows
@@ -109,7 +109,9 @@ def start(
     with _jvm.named_errors():
         position = _jvm.late_window(window.results, writer)
         if position is None:
-            raise _other(writer, "a writer over window.results, or over what is made of them")
+            raise _other(
+                writer, "a writer over window.results, or over a DataFrame derived from them"
+            )
         if handler is None:
             return _jvm.start(writer, NamedQuery, drain=drain)
         query = _jvm.start(writer, HandledQuery, followed=True, drain=drain)

@@ -49,7 +49,7 @@ def _check_processing_time(settings: Settings) -> None:
         allowed, fix = "'key' or columns with an event time", "remove watermark_scope"
         raise refused("watermark_scope", scope.written, problem, allowed=allowed, fix=fix)
     if idle is not None and idle.clock == "event_time":
-        problem = "is a clock that the rows have not, by processing_time()"
+        problem = "needs an event time, and with processing_time() rows have none"
         allowed, fix = "clock='processing_time'", "clock='processing_time'"
         raise refused("clock", idle.clock, problem, allowed=allowed, fix=fix)
 
@@ -87,6 +87,6 @@ def _check_silence(settings: Settings) -> None:
         return  # keys without open windows have state, such as their number of rows
     for name in ("key_ttl", "heartbeat"):
         if (value := getattr(settings, name)) is not None:
-            problem = "is about keys with time of their own, and these have none"
+            problem = "applies only to keys that can become idle"
             allowed = f"{name} with idle_timeout(...), or with a watermark_scope by key"
             raise refused(name, value, problem, allowed=allowed, fix=".idle_timeout('5m')")

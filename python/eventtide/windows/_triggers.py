@@ -54,7 +54,7 @@ class WindowTrigger:
         if self.name not in get_args(TriggerName):
             raise refused("trigger", self.name, "is unknown", allowed=_ALLOWED, fix=_FIX)
         if (self.value is None) != (self.name not in _EXAMPLES):
-            problem = "says nothing about when" if self.value is None else "takes no value"
+            problem = "needs a value" if self.value is None else "takes no value"
             fix = f"WindowTrigger.{self.name}{self._example()}"
             raise refused("trigger", self.name, problem, allowed=_ALLOWED, fix=fix)
         self.to_options()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
 from eventtide._text.arguments import choice, count
 from eventtide._text.durations import frame_micros, spoken, to_iso
 from eventtide.errors import InvalidDurationError, refused, sentence
-from eventtide.windows._shapes import MAX_FRAMES, Shape
+from eventtide.windows._shapes import MAX_ROWS, Shape
 
 if TYPE_CHECKING:
     from eventtide._text.durations import Duration
@@ -129,8 +129,8 @@ class Counted(Shape):
 def check_rows(window: tuple[str, object], slide: tuple[str, object]) -> None:
     """Reject invalid row counts of a window and its slide; each is an argument name and value."""
     (name, rows), (of, every) = window, slide
-    most = int(count(name, rows, "100", MAX_FRAMES))
-    if every is not None and int(count(of, every, "10", MAX_FRAMES)) > most:
+    most = int(count(name, rows, "100", MAX_ROWS))
+    if every is not None and int(count(of, every, "10", MAX_ROWS)) > most:
         problem = f"is more than {name}={most}, so that rows would be in no window"
         allowed = f"a whole number from 1 to {most}"
         raise refused(of, every, problem, allowed=allowed, fix=f"{of}={most}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import eventtide as et
 from eventtide import WatermarkPolicies, _jvm
-from eventtide.testing._script import row_type
+from eventtide._text.schemas import row_type
 from eventtide.testing._values import storable
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 

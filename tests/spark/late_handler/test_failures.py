@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def test_a_handler_that_fails_stops_the_query(
     spark: SparkSession, feed: Feed, writes: Writes
 ) -> None:
-    """Whoever waits is told; a restart begins with the batch that was not handled."""
+    """A caller that waits gets the error; a restart begins with the batch that was not handled."""
     calls = Calls(fails_for="b")
     feed.add("a", "b", "c")
     window = tens(feed.events).on_late(calls)

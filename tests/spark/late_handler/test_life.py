@@ -39,7 +39,7 @@ def test_a_slow_handler_does_not_hold_the_query(
 def test_stopping_waits_for_the_calls_of_what_was_committed(
     spark: SparkSession, feed: Feed, writes: Writes
 ) -> None:
-    """Whoever stops the query, it is over only then."""
+    """Also a query that is stopped is over only then."""
     calls = Held()
     feed.add("a", "b", "c")
     window = tens(feed.events).on_late(calls)

@@ -98,7 +98,7 @@ class TimeConfigEntry(_Part):
     ] = None
     """How the watermark follows the rows of a batch."""
     delay_window_close: _Length = None
-    """So much longer a window stays open."""
+    """How long a window stays open after its end."""
     idle_timeout: _Length = None
     """A key without rows for this long emits its open windows; the gap of a session window."""
     idle_timeout_clock: Annotated[
@@ -112,7 +112,7 @@ class TimeConfigEntry(_Part):
     ] = None
     """When a row is late."""
     heartbeat: _Length = None
-    """Silent keys are looked for at least so often."""
+    """The interval at which idle keys are looked for."""
     key_ttl: _Length = None
     """A key is removed this long after its last row, if it has no open window."""
     max_rows_per_batch: _Number = None
@@ -169,11 +169,11 @@ class WindowEntry(_Part):
     window_span: _Span = None
     """How long it is: a duration, or a number of rows for windows that count."""
     slide: _Span = Field(None, alias="slideBy")
-    """How far windows are apart that overlap."""
+    """The distance between the starts of windows."""
     key_extractor: _Several = None
-    """What tells keys apart: columns or SQL expressions."""
+    """The key: columns or SQL expressions."""
     time_config: TimeConfigEntry = Field(default_factory=TimeConfigEntry)
-    """How it handles time."""
+    """The time of rows and of the window."""
     maximum_duration: _Length = None
     """How long a session may be at the most."""
     touching: Annotated[Any, WithJsonSchema({"enum": ["separate", "merge"]})] = None
@@ -181,7 +181,7 @@ class WindowEntry(_Part):
     aggregate_definition: Aggregates = Field(default_factory=Aggregates)
     """What it computes."""
     late: Annotated[Any, WithJsonSchema({"enum": ["log", "count", "fail"]})] = None
-    """What becomes of late rows."""
+    """How late rows are handled."""
     late_to: _Text = None
     """The folder of the late log."""
     triggers: list[TriggerEntry] = []
@@ -213,7 +213,7 @@ def _kebab(name: str) -> str:
 class Emitter(_Part):
     """The window, by its kind."""
 
-    unknown = "is no kind of window, and nothing else is made here"
+    unknown = "is not a kind of window"
     model_config = ConfigDict(alias_generator=_kebab)
     tumbling_time_window: SpanEntry | None = None
     sliding_time_window: SlidingEntry | None = None

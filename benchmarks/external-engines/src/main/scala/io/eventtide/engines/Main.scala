@@ -6,7 +6,7 @@ import scala.util.control.NonFatal
 object Main {
 
   def main(arguments: Array[String]): Unit = {
-    // Engines leave threads behind, which nobody else would end.
+    // Engines leave threads behind, which nothing else would end.
     try {
       println(json(work(Spec.of(arguments.toSeq))))
       sys.exit(0)

@@ -17,7 +17,7 @@ object Workload {
   /** The sources of a job, as many as it has threads. */
   final val Sources = 2
 
-  /** So many events in a row are of one source. */
+  /** The number of successive events of one source. */
   final val Block = 1024
 
   private val Golden = 0x9e3779b97f4a7c15L

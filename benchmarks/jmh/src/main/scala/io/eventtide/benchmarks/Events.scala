@@ -21,7 +21,7 @@ object Events {
   /** The events of one pass; a literal, since an annotation needs a constant. */
   final val Count = 1000000
 
-  /** After so many events the clock moves, and what is read periodically is read. */
+  /** The number of events after which the clock moves, and what is read periodically is read. */
   final val Pause = 1000
 
   /** The events of one micro-batch. */

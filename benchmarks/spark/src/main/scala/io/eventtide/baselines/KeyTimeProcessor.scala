@@ -32,7 +32,7 @@ object KeyState {
   val New: KeyState = KeyState(Long.MinValue, Long.MinValue, hasTimer = false, None)
 }
 
-/** After so many milliseconds without a row all windows of a key close.
+/** The milliseconds without a row after which all windows of a key close.
   *
   * @param byEvents
   *   whether the watermark over all keys is the clock

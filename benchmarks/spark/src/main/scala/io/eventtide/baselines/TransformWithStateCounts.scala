@@ -17,7 +17,7 @@ final case class CountWindow(start: Long, end: Long)
 
 final case class CountResult(window: CountWindow, key: Int, n: Long, total: Double, most: Double)
 
-/** Count, sum and maximum of every so many rows of a key, as a user of Spark would write them with
+/** Count, sum and maximum of every hundred rows of a key, as a user of Spark would write them with
   * `transformWithState`.
   */
 object TransformWithStateCounts {

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
 __all__ = [
+    "EXTRACTED_TIME",
     "check_extractor",
     "extracted",
     "extracted_time",
@@ -29,6 +30,9 @@ __all__ = [
     "kind_over",
     "made_of",
 ]
+
+EXTRACTED_TIME = "_extracted_event_time"
+"""The column of an event time that is computed by an expression."""
 
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*|`[^`]+`")
 _FIRST_MILLIS, _LAST_MILLIS = -62_135_596_800_000, 253_402_300_799_999  # of the years 1 to 9999
@@ -110,6 +114,6 @@ def made_of(df: DataFrame, name: str, given: object) -> Iterator[None]:
         yield
     except AnalysisException as error:
         first = str(error).strip().partition("\n")[0].partition(" SQLSTATE")[0].rstrip(". ")
-        allowed = f"what is made of {listed(df.columns)}"
+        allowed = f"an expression over {listed(df.columns)}"
         fix = f"it in df.selectExpr(...), or one of {listed(df.columns)}"
         raise refused(name, given, f"is wrong: {first}", allowed=allowed, fix=fix) from None

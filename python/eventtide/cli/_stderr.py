@@ -1,4 +1,4 @@
-"""Where child processes write their errors: Spark's JVM says much when it starts."""
+"""Redirects the standard error of child processes to a file: Spark's JVM writes a lot there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["stderr_to"]
 
 @contextmanager
 def stderr_to(path: Path) -> Iterator[None]:
-    """Let child processes that start in here, which keep it, write their errors to a file."""
+    """Redirect the standard error of child processes that start in this block, until they end."""
     sys.stderr.flush()
     kept = os.dup(2)
     try:
