@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from eventtide import WindowBuilder
     from eventtide.windows._key_time import IdleClock
     from pyspark.sql import Column, DataFrame, SparkSession
 
@@ -277,6 +279,24 @@ def test_the_keys_of_a_group_have_one_watermark(spark: SparkSession) -> None:
         assert [row.number for row in et.read_late(spark, script.checkpoint).collect()] == [5]
         script.rows([(at(121), "c", "y", 7), (at(122), "c", "x", 8)])
         script.expect(results=[("a", "y", 100, [3]), ("b", "y", 100, [6]), ("a", "x", 110, [4])])
+
+
+def test_the_state_shows_the_watermark_by_which_the_next_rows_are_late(
+    spark: SparkSession,
+) -> None:
+    """Also of a policy whose clock is ahead of the rows of the key."""
+
+    def hours(events: DataFrame) -> WindowBuilder:
+        policy = WatermarkPolicies.limiting_real_time_lag("5s")
+        window = et.window(events).event_time("ts", policy).key_by("key").watermark_scope("key")
+        return window.tumbling("1h").late_rule("behind_watermark").agg(F.count("*").alias("n"))
+
+    with Script(hours, ROWS, clock=at(200)) as script:
+        script.rows([(at(160), "a", 1)])
+        held = et.read_state(hours(spark.createDataFrame([], ROWS)), script.checkpoint)
+        assert [row["_watermark"] for row in held.collect()] == [datetime.fromisoformat(at(160))]
+        script.rows([(at(170), "a", 2), (at(159), "a", 3)])
+        assert [row.number for row in et.read_late(spark, script.checkpoint).collect()] == [3]
 
 
 def test_a_group_is_told_by_an_expression(spark: SparkSession) -> None:

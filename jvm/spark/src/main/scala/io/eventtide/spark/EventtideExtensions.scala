@@ -5,10 +5,10 @@ import org.apache.spark.sql.classic.SparkSession
 
 import io.eventtide.spark.latelog.RetainTempCheckpoint
 import io.eventtide.spark.planning.{
-  BegunGuards,
   DetachClock,
   Drain,
   FillIngestionTime,
+  ReplayedBatchGuards,
   StartQueryRule,
   WatermarkStrategy,
   WindowStrategy
@@ -23,7 +23,7 @@ import io.eventtide.spark.planning.{
   *   analyzed plan   ... PolicyWatermark - AttachClock(data, clock source) ...
   *   optimizer       DetachClock: removes the clock from the batch's plan, keeps the watermark node
   *                   FillIngestionTime, after the rules that move expressions
-  *                   BegunGuards, for a replayed batch
+  *                   ReplayedBatchGuards, for a replayed batch
   *   planner         WatermarkStrategy, before Spark's: PolicyWatermark -> PolicyWatermarkExec
   *                   WindowStrategy
   *   end of batch    Spark's WatermarkTracker reads the node, which reads the query's policies
@@ -36,7 +36,7 @@ final class EventtideExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectPostHocResolutionRule(_ => Drain)
     extensions.injectOptimizerRule(_ => DetachClock)
     extensions.injectPreCBORule(session => FillIngestionTime(session.asInstanceOf[SparkSession]))
-    extensions.injectPreCBORule(session => BegunGuards(session.asInstanceOf[SparkSession]))
+    extensions.injectPreCBORule(session => ReplayedBatchGuards(session.asInstanceOf[SparkSession]))
     extensions.injectPlannerStrategy(session =>
       WatermarkStrategy(session.asInstanceOf[SparkSession])
     )

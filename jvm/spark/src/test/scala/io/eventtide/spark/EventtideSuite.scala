@@ -13,13 +13,13 @@ import org.scalatest.funsuite.AnyFunSuite
 import io.eventtide.spark.api.PythonApi
 import io.eventtide.spark.options.SubstreamDescription
 import io.eventtide.spark.planning.PolicyWatermark
-import io.eventtide.spark.testkit.{TestSource, TestStreamSource}
+import io.eventtide.spark.testkit.{ScriptProvider, ScriptSource}
 
 class EventtideSuite extends AnyFunSuite with LocalSession {
   private val schema = StructType.fromDDL("ts timestamp, device string")
 
-  private def stream(script: TestSource): DataFrame =
-    spark.readStream.format(classOf[TestStreamSource].getName).option("script", script.id).load()
+  private def stream(script: ScriptSource): DataFrame =
+    spark.readStream.format(classOf[ScriptProvider].getName).option("script", script.id).load()
 
   private def rows(values: (Long, String)*): DataFrame = spark
     .createDataFrame(values)
@@ -30,7 +30,7 @@ class EventtideSuite extends AnyFunSuite with LocalSession {
     .throttleByFrame(Duration.ofSeconds(1))
 
   test("a Scala user's query follows its policy, with rows and without") {
-    val script = TestSource.create(schema)
+    val script = ScriptSource.create(schema)
     val options = WatermarkOptions().substream(col("device")).idleTimeout(Duration.ofSeconds(60))
     val watermarked = Eventtide.withWatermark(stream(script), "ts", lull, options)
     val counts = watermarked.groupBy(window(col("ts"), "10 seconds")).count().select("count")
@@ -45,7 +45,7 @@ class EventtideSuite extends AnyFunSuite with LocalSession {
     } finally query.stop()
   }
 
-  private def feed(script: TestSource, query: TestQuery, batch: DataFrame): Unit = {
+  private def feed(script: ScriptSource, query: TestQuery, batch: DataFrame): Unit = {
     script.add(batch.asInstanceOf[org.apache.spark.sql.classic.DataFrame])
     query.awaitIdle()
   }
@@ -57,7 +57,7 @@ class EventtideSuite extends AnyFunSuite with LocalSession {
       .maxOf(WatermarkPolicy.withFixedLag(Duration.ofSeconds(1)), WatermarkPolicy.minEventTime)
       .guardFuture(Duration.ofHours(1), on = "late")
       .emitEvery(Duration.ofSeconds(1))
-    val plan = Eventtide.withWatermark(stream(TestSource.create(schema)), "ts", policy)
+    val plan = Eventtide.withWatermark(stream(ScriptSource.create(schema)), "ts", policy)
     val node = plan.queryExecution.analyzed.collectFirst { case found: PolicyWatermark =>
       found
     }.get
@@ -68,7 +68,8 @@ class EventtideSuite extends AnyFunSuite with LocalSession {
   }
 
   test("Kafka's default substream neither adds columns nor takes them away") {
-    val script = TestSource.create(StructType.fromDDL("ts timestamp, topic string, partition int"))
+    val script =
+      ScriptSource.create(StructType.fromDDL("ts timestamp, topic string, partition int"))
     val kafka = stream(script).queryExecution.analyzed.transform { case r: StreamingRelationV2 =>
       r.copy(sourceName = "kafka")
     }
@@ -83,7 +84,7 @@ class EventtideSuite extends AnyFunSuite with LocalSession {
   }
 
   test("a substream has the same label however it is spelled") {
-    val named = stream(TestSource.create(schema)).alias("named")
+    val named = stream(ScriptSource.create(schema)).alias("named")
     val labels = Map(
       "device" -> Seq(col("device"), col("DEVICE"), col("named.device"), named("device").as("d")),
       "upper(device)" -> Seq(upper(col("device")), expr("UPPER(named.device)")),
@@ -98,7 +99,7 @@ class EventtideSuite extends AnyFunSuite with LocalSession {
   }
 
   test("filters and columns are pushed below the watermark, down to the source") {
-    val watermarked = Eventtide.withWatermark(stream(TestSource.create(schema)), "ts", lull)
+    val watermarked = Eventtide.withWatermark(stream(ScriptSource.create(schema)), "ts", lull)
     val analyzed = watermarked.filter("device = 'a'").select("ts").queryExecution.analyzed
     val plan = spark.sessionState.optimizer.execute(analyzed) // as Spark does for each batch
     val node = plan.collectFirst { case found: PolicyWatermark => found }.get

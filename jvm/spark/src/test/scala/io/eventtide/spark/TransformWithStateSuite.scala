@@ -19,7 +19,7 @@ import org.apache.spark.sql.{Encoders, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.spark.api.PythonApi
-import io.eventtide.spark.testkit.{TestSource, TestStreamSource}
+import io.eventtide.spark.testkit.{ScriptProvider, ScriptSource}
 
 /** Counts a device's events, and says the count ten seconds after its first one, by event time. */
 private class CountThenExpire
@@ -59,9 +59,9 @@ class TransformWithStateSuite extends AnyFunSuite with LocalSession {
       "spark.sql.streaming.stateStore.providerClass",
       "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     )
-    val script = TestSource.create(StructType.fromDDL("ts timestamp, device string"))
+    val script = ScriptSource.create(StructType.fromDDL("ts timestamp, device string"))
     val stream =
-      spark.readStream.format(classOf[TestStreamSource].getName).option("script", script.id).load()
+      spark.readStream.format(classOf[ScriptProvider].getName).option("script", script.id).load()
     val lull = WatermarkPolicy
       .limitingLagAndLull(Duration.ofSeconds(2), Duration.ofSeconds(5))
       .throttleByFrame(Duration.ofSeconds(1))

@@ -13,17 +13,13 @@ import io.eventtide.kernel.StateVersion
   *   - '''Restart:''' format 1: known, watermark.
   */
 private[watermark] final class BatchMinMaxPolicy(highest: Boolean) extends WatermarkPolicy {
-  private var seen = false
-  private var current = Long.MinValue // not read while `seen` is false
+  private val extreme = new MonotonicMax
 
-  def known: Boolean = seen
+  def known: Boolean = extreme.known
 
-  def watermark: Long = current
+  def watermark: Long = extreme.value
 
-  def observe(now: Long, ts: Long): Unit = {
-    seen = true
-    current = Math.max(current, ts)
-  }
+  def observe(now: Long, ts: Long): Unit = extreme.raise(ts): Unit
 
   override def observe(now: Long, maxTs: Long, minTs: Long): Unit =
     observe(now, if (highest) maxTs else minTs)
@@ -32,13 +28,11 @@ private[watermark] final class BatchMinMaxPolicy(highest: Boolean) extends Water
 
   def save(out: DataOutput): Unit = {
     StateVersion.write(out, 1)
-    out.writeBoolean(seen)
-    out.writeLong(current)
+    extreme.save(out)
   }
 
   def restore(in: DataInput): Unit = {
     StateVersion.read(in, "batch extreme", known = 1)
-    seen = in.readBoolean()
-    current = in.readLong()
+    extreme.restore(in)
   }
 }

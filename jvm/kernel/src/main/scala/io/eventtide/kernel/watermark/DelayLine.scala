@@ -49,19 +49,16 @@ private[watermark] final class DelayLine(maxDelay: Long, slots: Int) {
   /** Records the value at `now`; replaces an earlier sample in the same slot. */
   def sample(now: Long, value: Long): Unit = {
     tick(now)
-    carryForward(present)
+    carryForward(slotOf(clock.now))
     values(indexOf(newest)) = value
     filled(indexOf(newest)) = true
   }
 
   /** Whether there was a value `maxDelay` ago. */
-  def released: Boolean = {
-    val slot = answered
-    slot >= 0 && filled(indexOf(slot))
-  }
+  def released: Boolean = releasedAt(clock.now)
 
   /** The value `maxDelay` ago; read it only when `released`. */
-  def value: Long = values(indexOf(answered))
+  def value: Long = valueAt(clock.now)
 
   /** Whether there would be a value if the clock moved to `now`. */
   def releasedAt(now: Long): Boolean = {
@@ -108,15 +105,12 @@ private[watermark] final class DelayLine(maxDelay: Long, slots: Int) {
     newest = Math.max(newest, slot)
   }
 
-  private def present: Long = slotOf(clock.now)
-
   private def slotOf(time: Long): Long =
     Math.min(Clamped.subtract(time, origin) / width, Long.MaxValue - ring)
 
-  /** The slot that is returned: `slots` ago, or the newest slot if it is older. */
-  private def answered: Long = if (clock.started) Math.min(present - slots, newest) else -1
-
-  // Before the first call there is no value at any time.
+  /** The slot that is returned at `now`: `slots` ago, or the newest slot if it is older; negative
+    * before the first call, when there is no value at any time.
+    */
   private def answeredAt(now: Long): Long =
     if (clock.started) Math.min(slotOf(Math.max(now, clock.now)) - slots, newest) else -1
 

@@ -2,7 +2,8 @@ package io.eventtide.kernel.watermark
 
 import java.io.DataInput
 import java.io.DataOutput
-import java.util.Arrays
+
+import scala.collection.mutable.ArrayBuffer
 
 /** The steps that applied to all substreams since they were last saved, replayed after a restore.
   *
@@ -20,30 +21,28 @@ import java.util.Arrays
 private[watermark] final class SharedSteps {
   import SharedSteps._
 
-  private var kinds = new Array[Byte](4)
-  private var firsts = new Array[Long](4)
-  private var seconds = new Array[Long](4)
-  private var numbers = new Array[Int](4)
+  private val steps = ArrayBuffer.empty[Step]
   private var recorded = 0 // steps recorded so far; gives each step a unique number
-  private var used = 0
   private var isRecording = false
 
   /** Records that every substream followed the clock, under a cap. */
   def clockApplied(clock: Long, cap: Long): Unit = if (isRecording) {
-    while (used > 0 && kinds(used - 1) == ClockApplied && seconds(used - 1) <= cap) used -= 1
+    while (lastIs(ClockApplied) && steps.last.second <= cap) steps.dropRightInPlace(1)
     add(ClockApplied, clock, cap)
   }
 
   /** Records that the clock moved and that the time does not count. */
   def skipped(from: Long, to: Long): Unit = if (isRecording) {
-    if (used > 0 && kinds(used - 1) == Skip && seconds(used - 1) == from) seconds(used - 1) = to
+    if (lastIs(Skip) && steps.last.second == from) steps.last.second = to
     else add(Skip, from, to)
   }
+
+  private def lastIs(kind: Byte): Boolean = steps.nonEmpty && steps.last.kind == kind
 
   /** Drops the steps, because the saved substreams include them. */
   def clear(): Unit = {
     isRecording = true
-    used = 0
+    steps.clear()
   }
 
   /** The number of steps recorded so far. */
@@ -61,45 +60,32 @@ private[watermark] final class SharedSteps {
 
   /** Replays on each substream the steps after its record. */
   def redo(table: SubstreamTable): Unit = table.iterator.foreach { one =>
-    var i = 0
-    while (i < used) {
-      if (numbers(i) > one.stepsBefore) redo(i, one)
-      i += 1
-    }
+    for (step <- steps) if (step.number > one.stepsBefore) redo(step, one)
   }
 
-  private def redo(step: Int, one: Substream): Unit =
-    if (kinds(step) == ClockApplied) one.applyClock(firsts(step), seconds(step))
-    else one.skip(firsts(step), seconds(step))
+  private def redo(step: Step, one: Substream): Unit =
+    if (step.kind == ClockApplied) one.applyClock(step.first, step.second)
+    else one.skip(step.first, step.second)
 
   def save(out: DataOutput): Unit = {
-    out.writeInt(used)
-    for (i <- 0 until used) {
-      out.writeByte(kinds(i).toInt)
-      out.writeLong(firsts(i))
-      out.writeLong(seconds(i))
+    out.writeInt(steps.length)
+    for (step <- steps) {
+      out.writeByte(step.kind.toInt)
+      out.writeLong(step.first)
+      out.writeLong(step.second)
     }
   }
 
   private def add(kind: Byte, first: Long, second: Long): Unit = {
-    if (used == kinds.length) grow()
-    kinds(used) = kind
-    firsts(used) = first
-    seconds(used) = second
     recorded += 1
-    numbers(used) = recorded
-    used += 1
-  }
-
-  private def grow(): Unit = {
-    kinds = Arrays.copyOf(kinds, used * 2)
-    firsts = Arrays.copyOf(firsts, used * 2)
-    seconds = Arrays.copyOf(seconds, used * 2)
-    numbers = Arrays.copyOf(numbers, used * 2)
+    steps += new Step(kind, first, second, recorded)
   }
 }
 
 private[watermark] object SharedSteps {
   private val ClockApplied: Byte = 0
   private val Skip: Byte = 1
+
+  /** One step: a clock value and a cap, or the ends of a time that does not count. */
+  private final class Step(val kind: Byte, val first: Long, var second: Long, val number: Int)
 }

@@ -10,9 +10,7 @@ package io.eventtide.kernel.watermark
 final case class SubstreamRows(index: Int, maxTs: Long, minTs: Long, count: Long)
 
 /** The status of all substreams together. */
-sealed abstract class WatermarkStatus(val name: String) {
-  override def toString: String = name
-}
+sealed abstract class WatermarkStatus(val name: String)
 
 object WatermarkStatus {
 
@@ -20,7 +18,7 @@ object WatermarkStatus {
   case object Unknown extends WatermarkStatus("unknown")
 
   /** There is a watermark, and substreams are active. */
-  case object Value extends WatermarkStatus("value")
+  case object Value extends WatermarkStatus("active")
 
   /** No substream is active, or no substream exists. */
   case object Idle extends WatermarkStatus("idle")

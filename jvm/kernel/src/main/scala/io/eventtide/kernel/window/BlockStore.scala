@@ -27,6 +27,8 @@ object BlockStore {
     def remove(block: Long): Unit = never()
     def sink(): ByteSink = never()
 
-    private def never() = throw new IllegalStateException("what is kept as a whole has no archive")
+    private def never() = throw new IllegalStateException(
+      "windows that are stored as a whole have no blocks"
+    )
   }
 }

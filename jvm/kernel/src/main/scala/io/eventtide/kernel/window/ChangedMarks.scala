@@ -1,5 +1,7 @@
 package io.eventtide.kernel.window
 
+import scala.collection.mutable.ArrayBuffer
+
 /** The rows that were added to the windows of a key since some moment, by mark; see
   * `WindowSet.mark`.
   *
@@ -8,68 +10,47 @@ package io.eventtide.kernel.window
   * @param buffers where rows are aggregated by mark; None if only their number is needed
   */
 private[window] final class ChangedMarks(buffers: Option[Buffers]) {
-  private val pool = buffers.orNull
-  private var marks = new Array[Long](4) // ascending
-  private var rows = new Array[Int](4)
-  private var contents = new Array[Int](4) // the aggregate of the rows; not used without `pool`
-  private var size = 0
+  import ChangedMarks.Change
 
-  def isEmpty: Boolean = size == 0
+  private val pool = buffers.orNull
+  private val changes = ArrayBuffer.empty[Change] // in ascending order of marks
+
+  def isEmpty: Boolean = changes.isEmpty
 
   /** Adds `count` rows whose windows `windows` has just updated. */
   def add(windows: WindowSet, count: Long, buffer: Int): Unit = {
     val mark = windows.mark
     if (windows.replaced != mark) move(windows.replaced, mark)
-    val i = find(mark)
-    if (i >= 0) {
-      rows(i) = total(rows(i), count)
-      if (pool != null) pool.merge(contents(i), buffer)
-    } else
-      insert(-i - 1, mark, total(0, count), if (pool == null) -1 else pool.copy(buffer))
-  }
-
-  private def find(mark: Long): Int = java.util.Arrays.binarySearch(marks, 0, size, mark)
-
-  private def total(before: Int, count: Long): Int =
-    math.min(before + count, Int.MaxValue.toLong).toInt
-
-  private def insert(at: Int, mark: Long, count: Int, content: Int): Unit = {
-    if (size == marks.length) grow(size * 2)
-    System.arraycopy(marks, at, marks, at + 1, size - at)
-    System.arraycopy(rows, at, rows, at + 1, size - at)
-    System.arraycopy(contents, at, contents, at + 1, size - at)
-    size += 1
-    marks(at) = mark
-    rows(at) = count
-    contents(at) = content
-  }
-
-  private def grow(to: Int): Unit = {
-    marks = java.util.Arrays.copyOf(marks, to)
-    rows = java.util.Arrays.copyOf(rows, to)
-    contents = java.util.Arrays.copyOf(contents, to)
-  }
-
-  private def move(from: Long, to: Long): Unit = {
-    val i = find(from)
-    if (i >= 0) {
-      val (count, content) = (rows(i), contents(i))
-      System.arraycopy(marks, i + 1, marks, i, size - i - 1)
-      System.arraycopy(rows, i + 1, rows, i, size - i - 1)
-      System.arraycopy(contents, i + 1, contents, i, size - i - 1)
-      size -= 1
-      addMoved(to, count, content)
+    val i = position(mark)
+    if (has(i, mark)) {
+      changes(i).add(count)
+      if (pool != null) pool.merge(changes(i).content, buffer)
+    } else {
+      val change = new Change(mark, 0, if (pool == null) -1 else pool.copy(buffer))
+      change.add(count)
+      changes.insert(i, change)
     }
   }
 
-  private def addMoved(to: Long, count: Int, content: Int): Unit = {
-    val i = find(to)
-    if (i < 0) insert(-i - 1, to, count, content)
+  /** The first position at or above a mark. */
+  private def position(mark: Long): Int =
+    TimeRange.first(0, changes.length.toLong)(i => changes(i.toInt).mark >= mark).toInt
+
+  private def has(i: Int, mark: Long): Boolean = i < changes.length && changes(i).mark == mark
+
+  private def move(from: Long, to: Long): Unit = {
+    val i = position(from)
+    if (has(i, from)) addMoved(to, changes.remove(i))
+  }
+
+  private def addMoved(to: Long, moved: Change): Unit = {
+    val i = position(to)
+    if (!has(i, to)) changes.insert(i, new Change(to, moved.rows, moved.content))
     else {
-      rows(i) = total(rows(i), count.toLong)
+      changes(i).add(moved.rows.toLong)
       if (pool != null) {
-        pool.merge(contents(i), content)
-        pool.release(content)
+        pool.merge(changes(i).content, moved.content)
+        pool.release(moved.content)
       }
     }
   }
@@ -77,33 +58,27 @@ private[window] final class ChangedMarks(buffers: Option[Buffers]) {
   /** Whether the current window of `windows` has such rows. */
   def isIn(windows: WindowSet): Boolean = {
     val i = position(windows.firstMark)
-    i < size && marks(i) < windows.endMark
+    i < changes.length && changes(i).mark < windows.endMark
   }
 
   /** A new buffer with these rows of the current window of `windows`. */
   def sum(windows: WindowSet): Int = {
     val all = pool.fresh()
     var i = position(windows.firstMark)
-    while (i < size && marks(i) < windows.endMark) {
-      pool.merge(all, contents(i))
+    while (i < changes.length && changes(i).mark < windows.endMark) {
+      pool.merge(all, changes(i).content)
       i += 1
     }
     all
   }
 
-  /** The first position at or above a mark. */
-  private def position(mark: Long): Int = {
-    val i = find(mark)
-    if (i >= 0) i else -i - 1
-  }
-
   /** Adds all marks to `into`. */
-  def copyTo(into: FrameList): Unit = copyTo(into, 0, size)
+  def copyTo(into: FrameList): Unit = copyTo(into, 0, changes.length)
 
   private def copyTo(into: FrameList, from: Int, until: Int): Unit = {
     var i = from
     while (i < until) {
-      into.append(marks(i), -1)
+      into.append(changes(i).mark, -1)
       i += 1
     }
   }
@@ -117,14 +92,14 @@ private[window] final class ChangedMarks(buffers: Option[Buffers]) {
     var count = 0L // rows of that window
     var isFull = false
     var i = 0
-    while (i < size) {
-      val after = windows.markAfter(marks(i))
-      while (end < size && marks(end) < after) {
-        count += rows(end)
+    while (i < changes.length) {
+      val after = windows.markAfter(changes(i).mark)
+      while (end < changes.length && changes(end).mark < after) {
+        count += changes(end).rows
         end += 1
       }
       isFull ||= count >= least
-      count -= rows(i)
+      count -= changes(i).rows
       i += 1
       if (i == end) { // no window has both this mark and the next one
         if (isFull) copyTo(into, first, i)
@@ -136,53 +111,51 @@ private[window] final class ChangedMarks(buffers: Option[Buffers]) {
 
   /** Removes the rows of these marks, which are some of its own. */
   def removeAll(some: FrameList): Unit =
-    if (some.size == size) clear() else if (!some.isEmpty) filter(mark => !some.has(mark))
+    if (some.size == changes.length) clear()
+    else if (!some.isEmpty) filter(mark => !some.has(mark))
 
   /** Keeps the rows of the marks for which `holds` is true. */
-  def filter(holds: Long => Boolean): Unit = {
-    var kept = 0
-    var i = 0
-    while (i < size) {
-      if (holds(marks(i))) {
-        marks(kept) = marks(i)
-        rows(kept) = rows(i)
-        contents(kept) = contents(i)
-        kept += 1
-      } else if (pool != null) pool.release(contents(i))
-      i += 1
-    }
-    size = kept
+  def filter(holds: Long => Boolean): Unit = changes.filterInPlace { change =>
+    val isKept = holds(change.mark)
+    if (!isKept && pool != null) pool.release(change.content)
+    isKept
   }
 
-  def clear(): Unit = if (size > 0) filter(_ => false)
+  def clear(): Unit = filter(_ => false)
 
   /** Begins another key, without rows; its buffers are not those of the key before. */
-  def begin(): Unit = size = 0
+  def begin(): Unit = changes.clear()
 
   def write(out: ByteSink): Unit = {
-    out.putCount(size.toLong)
+    out.putCount(changes.length.toLong)
     var before = 0L
-    var i = 0
-    while (i < size) {
-      out.putNumber(marks(i) - before)
-      before = marks(i)
-      out.putCount(rows(i).toLong)
-      if (pool != null) pool.write(contents(i), out)
-      i += 1
+    for (change <- changes) {
+      out.putNumber(change.mark - before)
+      before = change.mark
+      out.putCount(change.rows.toLong)
+      if (pool != null) pool.write(change.content, out)
     }
   }
 
   def read(in: ByteSource): Unit = {
-    val count = in.getCount().toInt
-    if (count > marks.length) grow(count)
-    var before = 0L
-    size = 0
-    while (size < count) {
-      before += in.getNumber()
-      marks(size) = before
-      rows(size) = in.getCount().toInt
-      contents(size) = if (pool == null) -1 else pool.read(in)
-      size += 1
+    begin()
+    var mark = 0L
+    for (_ <- 0 until in.getCount().toInt) {
+      mark += in.getNumber()
+      val rows = in.getCount().toInt
+      changes += new Change(mark, rows, if (pool == null) -1 else pool.read(in))
     }
+  }
+}
+
+private object ChangedMarks {
+
+  /** The rows of one mark.
+    *
+    * @param rows their number, at most the highest Int
+    * @param content their aggregate; not used without buffers
+    */
+  final class Change(val mark: Long, var rows: Int, val content: Int) {
+    def add(count: Long): Unit = rows = math.min(rows + count, Int.MaxValue.toLong).toInt
   }
 }

@@ -1,6 +1,6 @@
 package io.eventtide.kernel.window
 
-import io.eventtide.kernel.time.{Clamped, FrameGrid}
+import io.eventtide.kernel.time.FrameGrid
 
 /** When a row is late; each rule is reduced to one time, below which rows are late.
   *
@@ -34,24 +34,4 @@ object LateRule {
   }
 
   val all: Seq[LateRule] = Seq(BehindWatermark, FrameClosed, WindowClosed)
-}
-
-/** Which windows are closed at a watermark.
-  *
-  *   - '''Guarantee:''' a window that ends at `end` is closed when `end <= watermark - delay`.
-  *   - '''Units:''' `delay` in the grid's unit, zero or more, or -1 under an inclusive watermark.
-  */
-final case class ClosingRule(lateRule: LateRule, delay: Long = 0) {
-
-  /** The last closed boundary; windows that end at or before it have emitted their result. */
-  def closed(watermark: Long, grid: FrameGrid): Long = grid.index(effective(watermark))
-
-  /** The lowest watermark at which `boundary` is closed. */
-  def closesAt(boundary: Long, grid: FrameGrid): Long = Clamped.add(grid.start(boundary), delay)
-
-  /** The lowest time that is not late. */
-  def lateBelow(watermark: Long, grid: FrameGrid, shape: WindowShape): Long =
-    lateRule.lateBelow(effective(watermark), grid, shape)
-
-  private def effective(watermark: Long): Long = Clamped.subtract(watermark, delay)
 }

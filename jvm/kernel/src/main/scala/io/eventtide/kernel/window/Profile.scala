@@ -10,8 +10,6 @@ package io.eventtide.kernel.window
   * @param bounds end of a window that belongs to it
   * @param lateRule rule by which a row is late
   * @param inclusive whether rows with exactly the watermark's time are no longer expected either
-  * @param delays whether a window may wait for a delay before it emits its only result
-  * @param refires whether a window may take late rows after its result and emit another result
   * @param onEveryAdvance whether an advance of the watermark that closes no window still applies to
   *   the next rows
   * @param session rules that differ for sessions
@@ -21,15 +19,9 @@ final case class Profile(
     bounds: IntervalBounds = IntervalBounds.ClosedOpen,
     lateRule: LateRule = LateRule.WindowClosed,
     inclusive: Boolean = false,
-    delays: Boolean = false,
-    refires: Boolean = false,
     onEveryAdvance: Boolean = false,
     session: SessionRules = SessionRules()
-) {
-
-  /** The closing rule of this profile. */
-  def closing(delay: Long): ClosingRule = ClosingRule(lateRule, if (inclusive) delay - 1 else delay)
-}
+)
 
 /** The edge rules of sessions.
   *
@@ -44,7 +36,7 @@ final case class SessionRules(
 )
 
 object Profile {
-  val eventtide: Profile = Profile("eventtide", delays = true, refires = true)
+  val eventtide: Profile = Profile("eventtide")
 
   val jet: Profile = Profile(
     "jet",
@@ -61,7 +53,6 @@ object Profile {
   val flink: Profile = Profile(
     "flink",
     inclusive = true,
-    refires = true,
     session = SessionRules(touchingMerges = true)
   )
 
@@ -75,7 +66,7 @@ object Profile {
     onEveryAdvance = true
   )
 
-  val voltsp: Profile = Profile("voltsp", delays = true, onEveryAdvance = true)
+  val voltsp: Profile = Profile("voltsp", onEveryAdvance = true)
 
   val all: Seq[Profile] = Seq(eventtide, jet, spark, flink, storm, voltsp)
 }

@@ -62,15 +62,15 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
     val right = left + 1
     val joinsLeft = left >= 0 && joins(left, ts)
     val joinsRight = right < sessions.size && joins(right, ts) &&
-      (!joinsLeft || spec.spans(sessions.first(left), sessions.last(right)))
-    val first = if (joinsLeft) sessions.first(left) else ts
+      (!joinsLeft || spec.spans(sessions(left).first, sessions(right).last))
+    val first = if (joinsLeft) sessions(left).first else ts
     var last = ts
-    if (joinsLeft) last = math.max(last, sessions.last(left))
-    if (joinsRight) last = math.max(last, sessions.last(right))
+    if (joinsLeft) last = math.max(last, sessions(left).last)
+    if (joinsRight) last = math.max(last, sessions(right).last)
     val onTime = before.isEmpty || !spec.isLate(ts, first, last, before.get)
     if (onTime) {
       lastMark = first
-      lastReplaced = if (joinsRight) sessions.first(right) else first
+      lastReplaced = if (joinsRight) sessions(right).first else first
       if (joinsLeft && joinsRight) sessions.mergeNext(left)
       if (joinsLeft) sessions.add(left, first, last, buffer)
       else if (joinsRight) sessions.add(right, first, last, buffer)
@@ -80,7 +80,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
   }
 
   private def joins(i: Int, ts: Long): Boolean = {
-    val (first, last) = (sessions.first(i), sessions.last(i))
+    val (first, last) = (sessions(i).first, sessions(i).last)
     if (ts < first) spec.reaches(ts, first) && spec.spans(ts, last)
     else (ts <= last || spec.reaches(last, ts)) && spec.spans(first, ts)
   }
@@ -96,7 +96,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
 
   def isOpen(mark: Long): Boolean = {
     val i = sessions.floor(mark)
-    i >= 0 && sessions.first(i) == mark && !sessions.isClosed(i)
+    i >= 0 && sessions(i).first == mark && !sessions(i).isClosed
   }
 
   def next(watermark: Long): Boolean = {
@@ -112,7 +112,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
 
   private def nextUpTo(closed: Long): Boolean = {
     releaseEvicted()
-    while (position < sessions.size && (sessions.isClosed(position) || endOf(position) > closed))
+    while (position < sessions.size && (sessions(position).isClosed || endOf(position) > closed))
       position += 1
     val found = position < sessions.size
     if (found) close(position)
@@ -125,7 +125,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
 
   private def close(i: Int): Unit = {
     select(i)
-    if (lateness > 0) sessions.setClosed(i)
+    if (lateness > 0) sessions(i).isClosed = true
     else {
       evicted = sessions.remove(i)
       current = NotHere
@@ -134,7 +134,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
 
   def nextOpen(): Boolean = {
     var i = current + 1
-    while (i < sessions.size && sessions.isClosed(i)) i += 1
+    while (i < sessions.size && sessions(i).isClosed) i += 1
     selectIfAny(i)
   }
 
@@ -148,12 +148,13 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
   }
 
   private def select(i: Int): Unit = {
+    val session = sessions(i)
     current = i
-    content = sessions.content(i)
-    currentStart = sessions.first(i)
+    content = session.content
+    currentStart = session.first
     currentEnd = endOf(i)
-    earlier = sessions.results(i)
-    waited = sessions.isWaiting(i)
+    earlier = session.results
+    waited = session.isWaiting
   }
 
   private def releaseEvicted(): Unit = if (evicted != NoBuffer) {
@@ -161,7 +162,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
     evicted = NoBuffer
   }
 
-  private def endOf(i: Int): Long = spec.end(sessions.first(i), sessions.last(i))
+  private def endOf(i: Int): Long = spec.end(sessions(i).first, sessions(i).last)
 
   def isUpdate: Boolean = currentEnd <= closedBefore && !waited
   def isFinal: Boolean = currentEnd <= finalUpTo
@@ -169,7 +170,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
   def end: Long = currentEnd
   def result: Int = content
   def index: Int = earlier
-  def count(): Unit = if (current != NotHere) sessions.count(current)
+  def count(): Unit = if (current != NotHere) sessions(current).results += 1
 
   def settle(watermark: Option[Long]): Unit = {
     releaseEvicted()
@@ -177,7 +178,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
     val closed = watermark.fold(Long.MinValue)(spec.closed)
     var i = sessions.size - 1
     while (i >= 0) {
-      if (sessions.isClosed(i) && endOf(i) <= closed) buffers.release(sessions.remove(i))
+      if (sessions(i).isClosed && endOf(i) <= closed) buffers.release(sessions.remove(i))
       i -= 1
     }
   }
@@ -186,9 +187,9 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
   def hasUpdates: Boolean = lateness > 0
 
   def closesAt: Long =
-    earliest(i => if (sessions.isClosed(i)) WindowSet.Never else closing.closesAt(endOf(i)))
+    earliest(i => if (sessions(i).isClosed) WindowSet.Never else closing.closesAt(endOf(i)))
 
-  def due: Long = earliest(i => (if (sessions.isClosed(i)) spec else closing).closesAt(endOf(i)))
+  def due: Long = earliest(i => (if (sessions(i).isClosed) spec else closing).closesAt(endOf(i)))
 
   private def earliest(of: Int => Long): Long = {
     var first = WindowSet.Never

@@ -5,7 +5,8 @@ import io.eventtide.kernel.time.{Clamped, FrameGrid}
 
 /** The windows of a query, and the rules by which they take rows and close.
   *
-  *   - '''Guarantee:''' see `LateRule` and `ClosingRule`.
+  *   - '''Guarantee:''' a window that ends at `end` is closed when `end <= watermark - delay`;
+  *     under an inclusive watermark, the delay is one shorter. A row is late by the profile's rule.
   *   - '''Units:''' the unit of the grid.
   *   - '''Restart:''' immutable; nothing to save.
   *
@@ -23,16 +24,18 @@ final case class WindowSpec(
   /** The grid that assigns rows to frames. */
   val frames: FrameGrid = profile.bounds.cut(grid)
 
-  private val closing = profile.closing(delay)
+  // The distance from the end of a window to the watermark at which it closes.
+  private val waits = if (profile.inclusive) delay - 1 else delay
 
-  /** The last closed boundary. */
-  def closed(watermark: Long): Long = closing.closed(watermark, frames)
+  /** The last closed boundary; windows that end at or before it have emitted their result. */
+  def closed(watermark: Long): Long = frames.index(Clamped.subtract(watermark, waits))
 
   /** The lowest watermark at which windows that end at `boundary` are closed. */
-  def closesAt(boundary: Long): Long = closing.closesAt(boundary, frames)
+  def closesAt(boundary: Long): Long = Clamped.add(frames.start(boundary), waits)
 
   /** The lowest time that is not late. */
-  def lateBelow(watermark: Long): Long = closing.lateBelow(watermark, frames, shape)
+  def lateBelow(watermark: Long): Long =
+    profile.lateRule.lateBelow(Clamped.subtract(watermark, waits), frames, shape)
 
   /** The times of rows whose windows, from start to end plus delay, are all inside a range. */
   def within(range: TimeRange): TimeRange = {

@@ -79,15 +79,17 @@ object LateRuleSuite {
       case Cumulative(frames, phase) => frame - (frame - phase).mod(frames) + frames
     }
 
-    def isLate(rule: LateRule): Boolean =
-      ts < ClosingRule(rule, delay).lateBelow(watermark, grid, shape)
+    def isLate(rule: LateRule): Boolean = ts < spec(rule).lateBelow(watermark)
+
+    private def spec(rule: LateRule): WindowSpec =
+      WindowSpec(grid, shape, Profile("of the rule", lateRule = rule), delay)
 
     /** The ends of the windows that a state gives which gets this row and nothing else. */
     def results(rule: LateRule): Seq[BigInt] = {
       val buffers = new ObjectBufferPool
       val state =
         FrameWindowState(shape, buffers, deducts = false, new MemoryArchive, blockSize = 4)
-      val closed = ClosingRule(rule, delay).closed(watermark, grid)
+      val closed = spec(rule).closed(watermark)
       state.begin(closed)
       val isTaken = state.add(grid.index(ts), buffers.of(1))
       assert(isTaken || closed == FrameWindowState.Never) // a row of windows that never close

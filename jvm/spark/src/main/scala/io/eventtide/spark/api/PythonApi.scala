@@ -29,7 +29,7 @@ import io.eventtide.spark.planning.{
 import io.eventtide.spark.query.doctor.CheckpointReport
 import io.eventtide.spark.query.monitor.WatermarkReport
 import io.eventtide.spark.query.run.{QueryWatermarks, WriteConflict}
-import io.eventtide.spark.testkit.{KernelOracle, PickledRows, TestSource, TestStreamSource}
+import io.eventtide.spark.testkit.{KernelOracle, PickledRows, ScriptProvider, ScriptSource}
 import io.eventtide.spark.{BuildInfo, EventtideException}
 
 /** The entry points for Python, with Java types only; called only through `_jvm`. */
@@ -208,11 +208,11 @@ object PythonApi {
   def explainJson(stream: DataFrame): String = PlanExplanation.json(asClassic(stream))
 
   /** Creates a script for the test kit; rows added to it must have this schema. */
-  def script(schema: StructType): TestSource = TestSource.create(schema)
+  def script(schema: StructType): ScriptSource = ScriptSource.create(schema)
 
   /** The stream over a script's rows. */
-  def readScript(session: SparkSession, script: TestSource): DataFrame =
-    session.readStream.format(classOf[TestStreamSource].getName).option("script", script.id).load()
+  def readScript(session: SparkSession, script: ScriptSource): DataFrame =
+    session.readStream.format(classOf[ScriptProvider].getName).option("script", script.id).load()
 
   /** Rows of the test kit, as pickled by Python. */
   def localRows(session: SparkSession, pickled: Array[Byte], schema: StructType): DataFrame =

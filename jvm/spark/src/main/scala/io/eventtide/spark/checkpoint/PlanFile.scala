@@ -22,7 +22,7 @@ private[spark] final class PlanFile(root: Path, conf: Configuration) {
     *
     * An existing plan is from a run without batches. If it differs, it is replaced.
     */
-  def begin(current: QueryPlan): Unit = {
+  def begin(current: CheckpointStructure): Unit = {
     val text = PlanFile.write(current)
     if (!content.contains(text)) {
       files.delete(PlanFile.Name)
@@ -31,7 +31,7 @@ private[spark] final class PlanFile(root: Path, conf: Configuration) {
   }
 
   /** Refuses a plan that cannot continue from a checkpoint with batches. */
-  def refuseOther(current: QueryPlan): Unit = {
+  def refuseOther(current: CheckpointStructure): Unit = {
     val differences = plan.differences(current)
     if (differences.nonEmpty) {
       throw EventtideException(
@@ -43,7 +43,7 @@ private[spark] final class PlanFile(root: Path, conf: Configuration) {
   }
 
   /** The plan in the checkpoint. */
-  def plan: QueryPlan =
+  def plan: CheckpointStructure =
     content
       .map(read)
       .getOrElse(throw EventtideException("CHECKPOINT_WITHOUT_EVENTTIDE", "root" -> root))
@@ -64,11 +64,11 @@ private[spark] final class PlanFile(root: Path, conf: Configuration) {
     files.read(PlanFile.Name)(in => new String(in.readAllBytes(), UTF_8))
   }
 
-  private def read(text: String): QueryPlan = {
+  private def read(text: String): CheckpointStructure = {
     val (first, json) = text.span(_ != '\n')
     first.split(' ') match {
       case Array(PlanFile.Version, checksum) if checksum == PlanFile.checksum(json.drop(1)) =>
-        try QueryPlan.read(json)
+        try CheckpointStructure.read(json)
         catch { case NonFatal(_) => unreadable("one of its fields is invalid") }
       case Array(PlanFile.Version, _) => unreadable("its checksum is wrong")
       case Array(PlanFile.Version) | Array("") => unreadable("it ends too early")
@@ -90,7 +90,8 @@ private[spark] object PlanFile {
   private val Name = "plan"
   private val Version = "v2"
 
-  private def write(plan: QueryPlan): String = s"$Version ${checksum(plan.json)}\n${plan.json}"
+  private def write(plan: CheckpointStructure): String =
+    s"$Version ${checksum(plan.json)}\n${plan.json}"
 
   private def checksum(json: String): String =
     f"${Checksum.of(ByteBuffer.wrap(json.getBytes(UTF_8)))}%08x"

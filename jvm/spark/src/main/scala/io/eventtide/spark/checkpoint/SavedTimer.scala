@@ -7,7 +7,7 @@ import io.eventtide.spark.spi.NextTimer
   * @param timingOptions
   *   the timing options with which the timers were set, as `WindowSettings.timingOptions`
   * @param nextBatchOptions
-  *   the options with which the next batch begins, as `WindowSettings.mutableOptions`
+  *   the options with which the next batch begins, as `MutableOptionsCodec` writes them
   */
 private[spark] final case class SavedTimer(
     next: NextTimer,

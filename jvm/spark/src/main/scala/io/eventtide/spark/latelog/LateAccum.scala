@@ -1,10 +1,6 @@
 package io.eventtide.spark.latelog
 
-import java.io.ObjectOutputStream
-
-import scala.collection.mutable
-
-import org.apache.spark.util.AccumulatorV2
+import io.eventtide.spark.spi.PartitionAccum
 
 /** The report of one task: its row counts, the late file and how late the rows were.
   *
@@ -18,9 +14,8 @@ import org.apache.spark.util.AccumulatorV2
   *   the lateness of the late rows
   */
 final case class LateReport(
-    partition: Int,
     stage: Int,
-    file: Option[LateFileName],
+    file: Option[LateFileInfo],
     rows: Map[LateReason, Long],
     onTime: Long,
     lowest: Long,
@@ -36,32 +31,14 @@ final case class LateReport(
   * `foreachBatch` that reads its frame twice reports the same rows again; with `first()` it reports
   * only a prefix of them. A file from an attempt whose report does not count is an orphan.
   */
-final class LateAccum extends AccumulatorV2[LateReport, Seq[LateReport]] {
-  private val reports = mutable.HashMap.empty[Int, LateReport]
+final class LateAccum extends PartitionAccum[LateReport] {
+  override protected def empty: LateAccum = new LateAccum
 
-  override def add(report: LateReport): Unit = synchronized {
-    if (reports.get(report.partition).forall(isReplacedBy(_, report)))
-      reports(report.partition) = report
+  override def add(report: (Int, LateReport)): Unit = synchronized {
+    val (partition, by) = report
+    if (known(partition).forall(isReplacedBy(_, by))) super.add(report)
   }
 
   private def isReplacedBy(known: LateReport, by: LateReport): Boolean =
     known.stage == by.stage || known.total <= by.total
-
-  override def value: Seq[LateReport] = synchronized(reports.values.toSeq)
-
-  override def isZero: Boolean = synchronized(reports.isEmpty)
-
-  override def copy(): LateAccum = synchronized {
-    val copied = new LateAccum
-    copied.reports ++= reports
-    copied
-  }
-
-  override def reset(): Unit = synchronized(reports.clear())
-
-  override def merge(other: AccumulatorV2[LateReport, Seq[LateReport]]): Unit =
-    other.value.foreach(add)
-
-  // A heartbeat may serialize the accumulator while its task reports.
-  private def writeObject(out: ObjectOutputStream): Unit = synchronized(out.defaultWriteObject())
 }

@@ -1,14 +1,10 @@
 package io.eventtide.spark.latelog
 
-import java.time.Instant
-import java.time.temporal.ChronoUnit
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, JoinedRow}
 import org.apache.spark.unsafe.types.UTF8String
 
 import io.eventtide.kernel.time.Clamped
-import io.eventtide.spark.EventtideException
 
 /** The columns that a batch adds to a late row, in the order of `LateSchema.Added`. The instance is
   * reused for every row.
@@ -60,22 +56,4 @@ private object LateColumns {
   private val Reason = column("_reason")
   private val WindowsMissed = column("_windows_missed")
   private val BatchId = column("_batch_id")
-}
-
-/** The error of a query that does not allow late rows. */
-private[latelog] object LateRowException {
-
-  def apply(
-      eventTimeMicros: Option[Long],
-      watermarkMicros: Option[Long],
-      reason: LateReason
-  ): EventtideException = EventtideException(
-    "LATE_ROW",
-    "time" -> at(eventTimeMicros),
-    "watermark" -> at(watermarkMicros),
-    "reason" -> reason
-  )
-
-  private def at(micros: Option[Long]): String =
-    micros.fold("none")(Instant.EPOCH.plus(_, ChronoUnit.MICROS).toString)
 }

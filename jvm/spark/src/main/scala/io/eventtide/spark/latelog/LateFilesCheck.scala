@@ -13,7 +13,7 @@ import io.eventtide.spark.EventtideException
   *   the length found, in bytes; None if the file is missing
   */
 private[latelog] final case class DamagedLateFile(
-    file: LateFileName,
+    file: LateFileInfo,
     path: Path,
     found: Option[Long]
 ) {
@@ -25,14 +25,14 @@ private[latelog] final case class DamagedLateFile(
 private[latelog] final class LateFilesCheck(folder: Path, conf: Configuration) {
   private lazy val system = folder.getFileSystem(conf)
 
-  def damaged(files: Seq[LateFileName]): Seq[DamagedLateFile] = {
+  def damaged(files: Seq[LateFileInfo]): Seq[DamagedLateFile] = {
     val found = if (files.length > LateFilesCheck.Few) list() else files.flatMap(check).toMap
     files.filterNot(file => found.get(file.name).contains(file.bytes)).map { file =>
       DamagedLateFile(file, new Path(folder, file.name), found.get(file.name))
     }
   }
 
-  private def check(file: LateFileName): Option[(String, Long)] =
+  private def check(file: LateFileInfo): Option[(String, Long)] =
     try Some(file.name -> system.getFileStatus(new Path(folder, file.name)).getLen)
     catch { case _: FileNotFoundException => None }
 

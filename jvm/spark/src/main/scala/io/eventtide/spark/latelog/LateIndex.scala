@@ -15,7 +15,7 @@ import io.eventtide.spark.spi.LateTotals
   *     another run may be about to commit it. All revisions have the same late rows. They also
   *     agree on whether the rows are stored or only counted, even if the runs have different modes.
   *   - '''Restart:''' continues from the entries below the batch to run, and deletes nothing.
-  *   - Ten entries, all older than the batches that Spark can still run again, are folded into one
+  *   - Ten entries, all older than the batches that Spark can still replay, are folded into one
   *     file. Ten such files are folded again, up to ten thousand entries. A batch folds at most ten
   *     small files. A file is deleted only after the file with its lines exists, and no file is
   *     overwritten.
@@ -31,7 +31,8 @@ private[spark] final class LateIndex(
   private val files = new LateIndexFiles(root, conf)
   private var present = Vector.empty[LateIndexFile] // of committed batches, in order
   private var replaced = Vector.empty[LateIndexFile]
-  private var begun = Map.empty[Long, Int] // the highest revision of each batch that may run again
+  private var begun =
+    Map.empty[Long, Int] // the highest revision of each batch that may be replayed
   private var newest = Option.empty[LateIndexEntry]
 
   /** The last entry, if any. */

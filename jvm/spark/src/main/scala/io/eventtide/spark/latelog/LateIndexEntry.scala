@@ -13,7 +13,7 @@ import io.eventtide.spark.spi.LateTotals
 private[spark] final case class WindowLateEntry(
     window: Int,
     rows: SortedMap[String, Long],
-    files: Seq[LateFileName]
+    files: Seq[LateFileInfo]
 )
 
 /** The late rows of one batch: a line of JSON in the index.
@@ -38,7 +38,7 @@ private[spark] final case class LateIndexEntry(
   /** The totals after the batch. */
   def totals: LateTotals = LateTotals(Some(batchId), total)
 
-  def filesOf(window: Int): Seq[LateFileName] = windows.filter(_.window == window).flatMap(_.files)
+  def filesOf(window: Int): Seq[LateFileInfo] = windows.filter(_.window == window).flatMap(_.files)
 
   def json: String = {
     val node = LateIndexEntry.mapper.createObjectNode().put("batch", batchId)
@@ -83,7 +83,7 @@ private[spark] object LateIndexEntry {
     window.files.foreach(write(_, files.addObject()))
   }
 
-  private def write(file: LateFileName, node: ObjectNode): Unit = {
+  private def write(file: LateFileInfo, node: ObjectNode): Unit = {
     node.put("name", file.name).put("bytes", file.bytes)
     file.times.foreach { times =>
       node.putArray("times").add(times.lowest).add(times.highest)
@@ -119,12 +119,12 @@ private[spark] object LateIndexEntry {
     elements(node.required("files")).map(fileOf(batchId, _))
   )
 
-  private def fileOf(batchId: Long, node: JsonNode): LateFileName = {
+  private def fileOf(batchId: Long, node: JsonNode): LateFileInfo = {
     val name = node.required("name").asText
-    if (!LateFileName.batches(name).exists(_.contains(batchId))) {
+    if (!LateFileInfo.batches(name).exists(_.contains(batchId))) {
       throw new Foreign(s"it names the file '$name', which is not a late file of batch $batchId")
     }
-    LateFileName(name, countOf(node.required("bytes")), Option(node.get("times")).map(timesOf))
+    LateFileInfo(name, countOf(node.required("bytes")), Option(node.get("times")).map(timesOf))
   }
 
   private def timesOf(node: JsonNode): TimeRange = elements(node).map(wholeOf) match {

@@ -17,6 +17,9 @@ private[latelog] final class LateIndexFiles(root: Path, conf: Configuration) {
 
   def names: Seq[String] = files.names
 
+  /** The files that count, in the order of their batches. */
+  def present: Vector[LateIndexFile] = LateIndexFile.sort(names)._1
+
   def delete(file: LateIndexFile): Unit = files.delete(file.name)
 
   def write(file: LateIndexFile, lines: Seq[String]): Unit = {

@@ -19,10 +19,7 @@ private[spark] final class LateIndexReader(root: Path, conf: Configuration) {
   def lastCommitted: Option[Long] = commits.lastBatch
 
   /** The last batch that has an entry, committed or not. */
-  def last: Option[Long] = {
-    val (present, _) = LateIndexFile.sort(files.names)
-    present.map(_.last).maxOption
-  }
+  def last: Option[Long] = files.present.map(_.last).maxOption
 
   /** The totals after a committed batch. */
   def totals(until: Long): LateTotals = attempt(LateIndexReader.Attempts) {
@@ -40,18 +37,13 @@ private[spark] final class LateIndexReader(root: Path, conf: Configuration) {
   /** The last batch that a retention has forgotten; -1 if there is none. */
   def forgotten: Long = lastOf(_.isForgotten)
 
-  private def lastOf(which: LateIndexFile => Boolean): Long = {
-    val (present, _) = LateIndexFile.sort(files.names)
-    present.filter(which).map(_.last).maxOption.getOrElse(-1L)
-  }
+  private def lastOf(which: LateIndexFile => Boolean): Long =
+    files.present.filter(which).map(_.last).maxOption.getOrElse(-1L)
 
   /** The last committed batch that has late rows. */
   def lastLate: Option[Long] = {
     val committed = lastCommitted // read first: the index then has every batch up to it
-    committed.flatMap { until =>
-      val (present, _) = LateIndexFile.sort(files.names)
-      present.map(_.last).filter(_ <= until).lastOption
-    }
+    committed.flatMap(until => files.present.map(_.last).filter(_ <= until).lastOption)
   }
 
   /** Fails if the totals of the index and of the ledger differ after the last committed batch. */
@@ -120,10 +112,8 @@ private[spark] final class LateIndexReader(root: Path, conf: Configuration) {
     if (file.first == file.last) Seq(file.first)
     else files.heads(file).map(_.batchId).filter(file.has)
 
-  private def wanted(after: Long, until: Long): Vector[LateIndexFile] = {
-    val (present, _) = LateIndexFile.sort(files.names)
-    present.filter(file => file.last > after && file.first <= until)
-  }
+  private def wanted(after: Long, until: Long): Vector[LateIndexFile] =
+    files.present.filter(file => file.last > after && file.first <= until)
 
   private def read(
       after: Long,

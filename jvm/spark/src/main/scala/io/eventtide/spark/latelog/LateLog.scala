@@ -22,9 +22,9 @@ final class LateLog private[latelog] (
 ) extends Serializable {
 
   /** Opens the log in a task. The same task must close it. */
-  def open(partition: Int): PartitionLate = {
+  def open(partition: Int): LateLogWriter = {
     val task = Option(TaskContext.get())
-    val late = new PartitionLate(this, partition, task.fold(-1)(_.stageId()))
+    val late = new LateLogWriter(this, partition, task.fold(-1)(_.stageId()))
     task.foreach { task =>
       task.addTaskFailureListener((_, _) => late.discard())
       task.addTaskCompletionListener[Unit](_ => late.close())
@@ -32,7 +32,7 @@ final class LateLog private[latelog] (
     late
   }
 
-  private[latelog] def create(partition: Int): Option[LateFile] =
+  private[latelog] def create(partition: Int): Option[LateFileWriter] =
     files.map(_.create(batchId, partition))
 
   private[latelog] def refuses: Boolean = mode == LateMode.Fail
@@ -42,11 +42,11 @@ final class LateLog private[latelog] (
 }
 
 /** The late rows of one task. Only the task's thread may write to it. */
-final class PartitionLate private[latelog] (log: LateLog, partition: Int, stage: Int) {
+final class LateLogWriter private[latelog] (log: LateLog, partition: Int, stage: Int) {
   private var rows = Map.empty[LateReason, Long]
   private val columns = log.columns
   private var judge = log.watermarkMicros
-  private var file = Option.empty[LateFile] // created by the first late row
+  private var file = Option.empty[LateFileWriter] // created by the first late row
   private var isOpen = true
   private var earliest = Long.MaxValue // of the late rows that have an event time
   private var latest = Long.MinValue
@@ -106,13 +106,14 @@ final class PartitionLate private[latelog] (log: LateLog, partition: Int, stage:
     rows += reason -> (rows.getOrElse(reason, 0L) + 1)
   }
 
-  /** Closes the file, if there is one, and reports; idempotent. */
+  /** Closes the file, if there is one, and reports; idempotent. A task without rows reports too: if
+    * its stage is run again, its report replaces an earlier one that may have had rows.
+    */
   def close(): Unit = if (isOpen) {
     isOpen = false
-    if (rows.nonEmpty || onTime > 0) {
-      val written = file.map(f => LateFileName(f.name, f.close(), times))
-      log.reports.add(LateReport(partition, stage, written, rows, onTime, lowest, lateBy.counted))
-    }
+    val written = file.map(f => LateFileInfo(f.name, f.close(), times))
+    val report = LateReport(stage, written, rows, onTime, lowest, lateBy.counted)
+    log.reports.add(partition -> report)
   }
 
   private def times: Option[TimeRange] =

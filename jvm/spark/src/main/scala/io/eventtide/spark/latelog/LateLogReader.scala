@@ -43,14 +43,29 @@ private[spark] final class LateLogReader(
   private def hasRetention: Boolean =
     new LateLogSpecs(root, conf).read().values.exists(_.keepMicros.isDefined)
 
-  /** The files of the batches above `after`, up to and including `until`. */
-  def files(after: Long, until: Long, skipsMissing: Boolean): Seq[FileStatus] =
-    files(after, until, LateSelection.All, skipsMissing)
-
   /** The files of all current batches that may have rows for `selection`. */
   def files(selection: LateSelection, skipsMissing: Boolean): Seq[FileStatus] = {
     if (!skipsMissing) refuseUnbalanced()
     lastLate.fold(Seq.empty[FileStatus])(files(-1, _, selection, skipsMissing))
+  }
+
+  /** The files of the batches above `after`, up to and including `until`, that may have rows for
+    * `selection`.
+    */
+  def files(
+      after: Long,
+      until: Long,
+      selection: LateSelection,
+      skipsMissing: Boolean
+  ): Seq[FileStatus] = {
+    val entries =
+      if (skipsMissing) index.readable(after, until, selection)
+      else index.entries(after, until, selection)
+    val named = entries.flatMap(_.filesOf(window)).filter(selection.takes).distinctBy(_.name)
+    val damaged = new LateFilesCheck(folder, conf).damaged(named)
+    if (!skipsMissing) LateFilesCheck.refuse(root, damaged)
+    val left = damaged.map(_.file.name).toSet
+    named.filterNot(file => left(file.name)).map(status)
   }
 
   /** Fails if batches after `after` have been forgotten before they were read. */
@@ -72,32 +87,16 @@ private[spark] final class LateLogReader(
     * Such a file is left when a retention and a compaction run at the same time.
     */
   def forgottenIn(files: Seq[FileStatus]): Option[Long] = {
-    val compacted = files.map(_.getPath.getName).filter(LateFileName.isCompacted)
-    val first = compacted.flatMap(LateFileName.batches).map(_.first).minOption
+    val compacted = files.map(_.getPath.getName).filter(LateFileInfo.isCompacted)
+    val first = compacted.flatMap(LateFileInfo.batches).map(_.first).minOption
     first.flatMap(batch => Some(index.forgotten).filter(_ >= batch))
   }
 
   /** Fails if the totals of the index and of the ledger differ. */
   def refuseUnbalanced(): Unit = index.refuseUnbalanced()
 
-  private def files(
-      after: Long,
-      until: Long,
-      selection: LateSelection,
-      skipsMissing: Boolean
-  ): Seq[FileStatus] = {
-    val entries =
-      if (skipsMissing) index.readable(after, until, selection)
-      else index.entries(after, until, selection)
-    val named = entries.flatMap(_.filesOf(window)).filter(selection.takes).distinctBy(_.name)
-    val damaged = new LateFilesCheck(folder, conf).damaged(named)
-    if (!skipsMissing) LateFilesCheck.refuse(root, damaged)
-    val left = damaged.map(_.file.name).toSet
-    named.filterNot(file => left(file.name)).map(status)
-  }
-
   // The index has the length, so the file system need not be queried for each file.
-  private def status(file: LateFileName): FileStatus = {
+  private def status(file: LateFileInfo): FileStatus = {
     val modified = 0L
     new FileStatus(file.bytes, false, 1, file.bytes, modified, new Path(folder, file.name))
   }

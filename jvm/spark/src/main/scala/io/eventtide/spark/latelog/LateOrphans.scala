@@ -76,8 +76,8 @@ final class LateOrphans(checkpoint: Path, conf: Configuration) {
   // A running compaction may be about to name its files.
   private def isOver(committed: Long, compacted: Long)(file: LateOrphan): Boolean = {
     val name = file.path.getName
-    val until = if (LateFileName.isCompacted(name)) compacted else committed
-    LateFileName.batches(name).exists(_.last <= until)
+    val until = if (LateFileInfo.isCompacted(name)) compacted else committed
+    LateFileInfo.batches(name).exists(_.last <= until)
   }
 }
 

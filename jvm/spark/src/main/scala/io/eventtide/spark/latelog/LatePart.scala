@@ -17,8 +17,8 @@ private[latelog] final case class LatePart(
     bytes: Long,
     batches: Map[Long, PartBatch]
 ) {
-  def of(batchId: Long): Option[LateFileName] =
-    batches.get(batchId).map(batch => LateFileName(name, bytes, batch.times))
+  def of(batchId: Long): Option[LateFileInfo] =
+    batches.get(batchId).map(batch => LateFileInfo(name, bytes, batch.times))
 }
 
 /** Writes the rows of one task into a file. No index names the file of a failed attempt. */
@@ -39,7 +39,7 @@ private[latelog] final class LatePartWriter(files: LateFiles, range: BatchRange,
       }
     }
 
-  private def write(rows: Iterator[InternalRow], file: LateFile): LatePart = {
+  private def write(rows: Iterator[InternalRow], file: LateFileWriter): LatePart = {
     val batches = mutable.HashMap.empty[Long, PartBatch]
     rows.foreach { row =>
       file.write(row)

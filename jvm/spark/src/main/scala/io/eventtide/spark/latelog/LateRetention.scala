@@ -24,7 +24,7 @@ import io.eventtide.kernel.time.Clamped
   *   - '''Restart:''' files that a run did not get to delete do not count. `clean_late` deletes
   *     them.
   *
-  * @param files
+  * @param folders
   *   the folder of each window whose rows this run logs
   */
 private[latelog] final class LateRetention(
@@ -45,7 +45,7 @@ private[latelog] final class LateRetention(
   /** Runs the retention for one batch.
     *
     * @param below
-    *   the first batch that Spark may run again
+    *   the first batch that Spark may replay
     * @return
     *   the index entry that replaces the forgotten batches; None if none were forgotten
     */
@@ -59,8 +59,7 @@ private[latelog] final class LateRetention(
   }
 
   private def forget(now: Long, below: Long): Option[LateIndexEntry] = {
-    val (present, _) = LateIndexFile.sort(files.names)
-    val (forgotten, kept) = present.partition(_.isForgotten)
+    val (forgotten, kept) = files.present.partition(_.isForgotten)
     val before = forgotten.headOption.flatMap(files.entries(_).lastOption)
     kept.headOption.filter(_.first < below).flatMap { file =>
       val entries = entriesOf(file)

@@ -63,11 +63,11 @@ private[spark] final class LateRows private (
   /** Collects the task reports of a batch; does not access any file. */
   def take(logs: Map[UUID, LateLog]): Unit = if (windows.nonEmpty) {
     val late = logs.toSeq.map { case (node, log) =>
-      LateIndexEntry.windowEntry(positions(node), log.reports.value)
+      LateIndexEntry.windowEntry(positions(node), log.reports.value.values.toSeq)
     }
     batchEntries = late.sortBy(_.window)
     val inBatch = LateIndexEntry.sum(late.map(_.rows))
-    val reports = logs.valuesIterator.flatMap(_.reports.value).toSeq
+    val reports = logs.valuesIterator.flatMap(_.reports.value.values).toSeq
     val lateBy = reports.foldLeft(LatenessHistogram.None)(_ ++ _.lateBy)
     last = BatchLateness(reports.map(_.onTime).sum, LateReason.countTooLate(inBatch), lateBy)
     val total = LateIndexEntry.sum(Seq(index.totals.rows, inBatch))
@@ -112,7 +112,7 @@ private[spark] final class LateRows private (
 private final class LateSink(val node: UUID, val mode: LateMode, folder: Option[LateLocation]) {
 
   /** The files that are missing or have a different length. */
-  def damaged(files: Seq[LateFileName]): Seq[DamagedLateFile] =
+  def damaged(files: Seq[LateFileInfo]): Seq[DamagedLateFile] =
     folder.toSeq.flatMap(_.check.damaged(files))
 
   private var openFiles = Option.empty[LateFiles]

@@ -106,7 +106,7 @@ private final case class LateBatch(parquet: ParquetScan, log: LateLogReader) ext
   }
 
   private def after(batch: Long, planned: InputPartition): InputPartition = planned match {
-    case files: FilePartition => LatePartition(files, batch, until = Long.MaxValue)
+    case files: FilePartition => LateInputPartition(files, batch, until = Long.MaxValue)
     case other => other
   }
 

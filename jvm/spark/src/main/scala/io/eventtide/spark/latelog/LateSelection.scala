@@ -42,7 +42,7 @@ private[latelog] final class LateSelection(filters: Seq[Expression]) {
     Try(condition.eval(InternalRow(batchId))).getOrElse(true)
   }
 
-  def takes(file: LateFileName): Boolean = byTime.isEmpty || file.times.exists { of =>
+  def takes(file: LateFileInfo): Boolean = byTime.isEmpty || file.times.exists { of =>
     of.lowest <= times.highest && of.highest >= times.lowest
   }
 }

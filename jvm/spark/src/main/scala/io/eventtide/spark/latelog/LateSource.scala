@@ -16,7 +16,7 @@ import org.apache.spark.sql.sources.DataSourceRegister
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import io.eventtide.spark.EventtideException
+import io.eventtide.spark.options.OptionReader
 
 /** A late log as a table and as a stream: `format("eventtide-late").option("checkpoint", path)`. If
   * a query has several windows, add `option("window", position)`. A stream reads all new batches of
@@ -48,10 +48,9 @@ private[spark] object LateSource {
 
   private def open(options: CaseInsensitiveStringMap): LateLogReader = {
     val checkpoint = Option(options.get("checkpoint")).getOrElse {
-      throw EventtideException(
-        "MISSING_OPTION",
-        "option" -> "checkpoint",
-        "allowed" -> "it is the checkpoint location of the query with the late rows"
+      OptionReader.missing(
+        "checkpoint",
+        "it is the checkpoint location of the query with the late rows"
       )
     }
     val conf = SparkSession.active.sessionState.newHadoopConf()

@@ -1,32 +1,26 @@
 package io.eventtide.spark.latelog
 
 import org.apache.hadoop.fs.FileStatus
-import org.apache.spark.sql.connector.read.streaming.{
-  MicroBatchStream,
-  Offset,
-  ReadLimit,
-  SupportsTriggerAvailableNow
-}
+import org.apache.spark.sql.connector.read.streaming.{Offset, ReadLimit}
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReaderFactory}
 import org.apache.spark.sql.execution.datasources.FilePartition
 import org.apache.spark.sql.execution.datasources.v2.parquet.{
   ParquetPartitionReaderFactory,
   ParquetScan
 }
+import org.apache.spark.sql.execution.streaming.runtime.LongOffset
 
-/** The last batch that was read; -1 for none. */
-private final case class LateOffset(batchId: Long) extends Offset {
-  override def json: String = batchId.toString
-}
+import io.eventtide.spark.spi.NumberedStream
 
-/** The late rows of a query as a stream, one or more of the query's batches per trigger. */
+/** The late rows of a query as a stream, one or more of the query's batches per trigger. Its offset
+  * is the last batch that was read; -1 for none.
+  */
 private final class LateStream(
     log: LateLogReader,
     reading: LateReadOptions,
     mark: Option[LateMark],
     scan: Seq[FileStatus] => ParquetScan
-) extends MicroBatchStream
-    with SupportsTriggerAvailableNow {
+) extends NumberedStream {
 
   private val query = reading.query.map(new QueryCommits(_))
   private var known = Option.empty[Long]
@@ -36,9 +30,9 @@ private final class LateStream(
   override def prepareForTriggerAvailableNow(): Unit = end = Some(lastLate())
 
   override def latestOffset(start: Offset, limit: ReadLimit): Offset = {
-    val read = batchOf(start)
+    val read = numberOf(start)
     mark.foreach(_.begin(read))
-    end.getOrElse(newest()).map(last => LateOffset(next(read, math.max(last, read)))).orNull
+    end.getOrElse(newest()).map(last => LongOffset(next(read, math.max(last, read)))).orNull
   }
 
   // Spark polls the offset about a hundred times a second, and the log is in a file system.
@@ -57,25 +51,20 @@ private final class LateStream(
   private def next(read: Long, last: Long): Long =
     if (last == read) read else reading.most.fold(last)(log.upTo(read, last, _))
 
-  override def latestOffset(): Offset =
-    throw new UnsupportedOperationException("latestOffset(Offset, ReadLimit) is used")
-
-  override def initialOffset: Offset = LateOffset(-1)
-
-  override def deserializeOffset(json: String): Offset = LateOffset(json.toLong)
+  override def initialOffset: Offset = LongOffset(-1L)
 
   override def planInputPartitions(start: Offset, end: Offset): Array[InputPartition] = {
-    val (after, until) = (batchOf(start), batchOf(end))
+    val (after, until) = (numberOf(start), numberOf(end))
     refuseForgotten(after)
-    val files = log.files(after, until, reading.skipsMissing)
+    val files = log.files(after, until, LateSelection.All, reading.skipsMissing)
     refuseForgotten(after) // again, in case they were forgotten while the files were listed
     val read = log.forgottenIn(files).fold(after)(math.max(after, _))
     val range = BatchRange(read + 1, until)
-    val hasOthers = files.flatMap(file => LateFileName.batches(file.getPath.getName)).exists {
+    val hasOthers = files.flatMap(file => LateFileInfo.batches(file.getPath.getName)).exists {
       !_.isWithin(range)
     }
     scan(files).planInputPartitions().map {
-      case of: FilePartition if hasOthers => LatePartition(of, read, until)
+      case of: FilePartition if hasOthers => LateInputPartition(of, read, until)
       case of => of
     }
   }
@@ -90,11 +79,7 @@ private final class LateStream(
       case other => other
     }
 
-  override def commit(end: Offset): Unit = mark.foreach(_.reached(batchOf(end)))
-
-  override def stop(): Unit = ()
+  override def commit(end: Offset): Unit = mark.foreach(_.reached(numberOf(end)))
 
   override def toString: String = log.name
-
-  private def batchOf(offset: Offset): Long = offset.asInstanceOf[LateOffset].batchId
 }

@@ -1,13 +1,14 @@
 package io.eventtide.spark.latelog
 
 import scala.collection.immutable.SortedMap
+import scala.collection.mutable
 
 /** A histogram of the lateness of rows, with eight buckets per power of two.
   *
   *   - '''Units:''' microseconds behind the watermark that the row was compared with.
   *   - '''Edges:''' a reported lateness is at most one eighth too long, and never too short.
   */
-private[spark] final case class LatenessHistogram private (steps: SortedMap[Int, Long]) {
+private[spark] final case class LatenessHistogram(steps: SortedMap[Int, Long]) {
 
   def ++(other: LatenessHistogram): LatenessHistogram = LatenessHistogram(
     other.steps.foldLeft(steps) { case (sum, (step, rows)) =>
@@ -26,26 +27,17 @@ private[spark] final case class LatenessHistogram private (steps: SortedMap[Int,
 
 /** Counts the lateness of the rows of one task. */
 private[spark] final class LatenessHistogramBuilder {
-  private lazy val steps = new Array[Long](LatenessHistogram.stepOf(Long.MaxValue) + 1)
-  private var any = false
+  private val steps = mutable.HashMap.empty[Int, Long].withDefaultValue(0L)
 
-  def add(micros: Long): Unit = {
-    any = true
-    steps(LatenessHistogram.stepOf(micros)) += 1
-  }
+  def add(micros: Long): Unit = steps(LatenessHistogram.stepOf(micros)) += 1
 
-  def counted: LatenessHistogram = if (any) LatenessHistogram.of(steps) else LatenessHistogram.None
+  def counted: LatenessHistogram = LatenessHistogram(steps.to(SortedMap))
 }
 
 private[spark] object LatenessHistogram {
   val None: LatenessHistogram = LatenessHistogram(SortedMap.empty[Int, Long])
 
   private val Bits = 3 // the mantissa bits below the highest bit
-
-  private[latelog] def of(steps: Array[Long]): LatenessHistogram =
-    LatenessHistogram(
-      steps.indices.filter(steps(_) > 0).map(step => step -> steps(step)).to(SortedMap)
-    )
 
   private[latelog] def stepOf(micros: Long): Int = {
     val length = math.max(1L, micros)

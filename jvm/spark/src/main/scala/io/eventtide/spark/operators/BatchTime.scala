@@ -21,7 +21,7 @@ import io.eventtide.spark.latelog.LateLog
   * @param isPeek
   *   whether the batch only shows the present state: each window once, whatever its triggers
   */
-private[operators] final case class BatchTime(
+private[spark] final case class BatchTime(
     now: Long,
     ahead: Long,
     before: Option[Long],
@@ -34,7 +34,7 @@ private[operators] final case class BatchTime(
   def timestamp: Long = now - ahead
 }
 
-private[operators] object BatchTime {
+private[spark] object BatchTime {
 
   /** For operators that have read all rows, and for reads that keep no state. */
   val EndOfInput: BatchTime =

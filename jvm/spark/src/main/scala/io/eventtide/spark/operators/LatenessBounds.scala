@@ -11,8 +11,6 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 
-import io.eventtide.spark.spi.PartitionAccum
-
 /** The event time from which on no row of a key is late, in one batch; times in microseconds.
   *
   * Lateness depends on the watermark of a row's key, which only the task with the key's state has.
@@ -218,9 +216,4 @@ private[operators] final case class PartitionBoundsInput(
 private object BoundHashBuckets {
   private val AtFirst = 1024L
   private val MostVisited = 1L << 16 // takes half a second
-}
-
-/** Reports the bounds of each partition to the driver; the last report of a partition counts. */
-final class LatenessBoundsAccum extends PartitionAccum[Array[Long]] {
-  override protected def empty: LatenessBoundsAccum = new LatenessBoundsAccum
 }

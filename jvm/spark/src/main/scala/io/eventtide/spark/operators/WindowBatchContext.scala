@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOpera
 
 import io.eventtide.spark.latelog.LateLog
 import io.eventtide.spark.options.WindowSettings
-import io.eventtide.spark.spi.NextTimerAccum
+import io.eventtide.spark.spi.{NextTimer, PartitionAccum}
 
 /** One micro-batch from the view of one window of the query, on the driver. */
 private[spark] trait WindowBatchContext {
@@ -19,17 +19,8 @@ private[spark] trait WindowBatchContext {
   /** The batch's timestamp; the limit for rows from the future is relative to it. */
   def nowMicros: Long
 
-  /** The batch's time by the query's clock, which measures durations. */
-  def clockMicros: Long
-
-  /** The lead of the query's clock over the batch's timestamp. */
-  def aheadMicros: Long
-
-  /** Whether the elapsed processing time counts for watermark policies. */
-  def isCredited: Boolean
-
-  /** Whether every window closes in this batch. */
-  def closesAll: Boolean
+  /** The timing of the batch; read when the batch is executed, as `closingMicros`. */
+  def time: BatchTime
 
   /** The log to which the tasks add late rows. */
   def lateLog: LateLog
@@ -37,7 +28,7 @@ private[spark] trait WindowBatchContext {
   /** Registers the accumulators with which the tasks report their next timers and their keys'
     * bounds.
     */
-  def register(due: NextTimerAccum, bounds: LatenessBoundsAccum): Unit
+  def register(due: PartitionAccum[NextTimer], bounds: PartitionAccum[Array[Long]]): Unit
 
   def batchId: Long
 

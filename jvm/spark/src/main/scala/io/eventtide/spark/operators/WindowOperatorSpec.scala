@@ -151,24 +151,24 @@ private[spark] final case class ResultLayout(
 )
 
 /** Makes the output rows; one instance per task. */
-private[operators] final class ResultProjection(plan: WindowOperatorSpec) {
-  private lazy val spec = plan.settings.spec
-  private val hasStart = plan.settings.retainingRows.forall(_.hasStart)
+private[operators] final class ResultProjection(spec: WindowOperatorSpec) {
+  private lazy val windows = spec.settings.spec
+  private val hasStart = spec.settings.retainingRows.forall(_.hasStart)
   private val bounds = new SpecificInternalRow(Seq(LongType, LongType)) // avoids boxing
   private val keyAndBounds = new JoinedRow
   private val values = new JoinedRow
   private val all = new JoinedRow
 
   private val columns = {
-    val ResultLayout(bounds, aggregates, pane, columns, _) = plan.result
+    val ResultLayout(bounds, aggregates, pane, columns, _) = spec.result
     UnsafeProjection.create(
-      BindReferences.bindReferences(columns, plan.keys ++ bounds ++ aggregates ++ pane)
+      BindReferences.bindReferences(columns, spec.keys ++ bounds ++ aggregates ++ pane)
     )
   }
 
   /** The row of the window that ends at a boundary, valid until the next call. */
   def row(key: UnsafeRow, end: Long, results: InternalRow): UnsafeRow =
-    row(key, spec.grid.start(spec.shape.start(end)), spec.grid.start(end), results)
+    row(key, windows.grid.start(windows.shape.start(end)), windows.grid.start(end), results)
 
   /** The row of a window, valid until the next call. */
   def row(key: UnsafeRow, start: Long, end: Long, results: InternalRow): UnsafeRow = {

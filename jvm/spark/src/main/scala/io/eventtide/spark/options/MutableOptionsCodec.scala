@@ -8,7 +8,7 @@ import io.eventtide.kernel.window.Trigger
   * A condition is not written, because it is an expression of the run. The heartbeat, the interval
   * at which the clock is polled, is not written either.
   */
-private[options] object MutableOptionsCodec {
+private[spark] object MutableOptionsCodec {
 
   /** The options of a window, one per line. */
   def write(settings: WindowSettings): String = {
@@ -30,7 +30,8 @@ private[options] object MutableOptionsCodec {
     current.copy(
       byKey = byKey,
       panes = current.panes.map(_.copy(earlyEveryMicros = every, earlyRows = rows)),
-      emitted = current.emitted.map(one => one.copy(trigger = withEarly(one.trigger, every, rows)))
+      namedTriggers =
+        current.namedTriggers.map(one => one.copy(trigger = withEarly(one.trigger, every, rows)))
     )
   }
 

@@ -16,9 +16,8 @@ private[spark] final class OptionReader(values: Map[String, String]) {
     values.get(option)
   }
 
-  def required(option: String, allowed: => String): String = get(option).getOrElse {
-    throw EventtideException("MISSING_OPTION", "option" -> option, "allowed" -> allowed)
-  }
+  def required(option: String, allowed: => String): String =
+    get(option).getOrElse(OptionReader.missing(option, allowed))
 
   /** An ISO 8601 duration in microseconds, at least `leastMicros`. */
   def duration(option: String, leastMicros: Long): Option[Long] =
@@ -39,12 +38,7 @@ private[spark] final class OptionReader(values: Map[String, String]) {
   def choice[A](option: String, choices: Seq[(String, A)]): Option[A] = get(option).map { text =>
     choices.toMap.getOrElse(
       text,
-      throw EventtideException(
-        "INVALID_CHOICE",
-        "option" -> option,
-        "value" -> text,
-        "allowed" -> choices.map(_._1).mkString(", ")
-      )
+      OptionReader.unknown(option, text, choices.map(_._1).mkString(", "))
     )
   }
 
@@ -65,6 +59,18 @@ private[spark] final class OptionReader(values: Map[String, String]) {
 }
 
 private[spark] object OptionReader {
+
+  /** Refuses options without `option`; `allowed` says what it defines. */
+  def missing(option: String, allowed: String): Nothing =
+    throw EventtideException("MISSING_OPTION", "option" -> option, "allowed" -> allowed)
+
+  /** Refuses a value that is not one of those in `allowed`. */
+  def unknown(option: String, value: String, allowed: String): Nothing = throw EventtideException(
+    "INVALID_CHOICE",
+    "option" -> option,
+    "value" -> value,
+    "allowed" -> allowed
+  )
 
   def parseDuration(option: String, text: String, leastMicros: Long): Long = {
     val micros = Try(toMicros(Duration.parse(text)))

@@ -26,8 +26,6 @@ final case class PaneSettings(
     discards: Boolean
 ) {
 
-  def isEarly: Boolean = earlyEveryMicros.isDefined || earlyRows.isDefined || hasCondition
-
   /** These settings beside named triggers, which decide when windows are emitted. */
   def withoutEarly: Option[PaneSettings] = Option.when(latenessMicros > 0 || discards) {
     copy(earlyEveryMicros = None, earlyRows = None, hasCondition = false)

@@ -2,7 +2,6 @@ package io.eventtide.spark.options
 
 import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.rowwindow.{RetainedRowSpec, WindowLength}
-import io.eventtide.spark.EventtideException
 
 /** Reads Storm windows: a length and a slide, each in time or in rows. */
 private[options] object RetainedRowCodec {
@@ -39,10 +38,9 @@ private[options] object RetainedRowCodec {
       case (Some(one), None) => one
       case (None, Some(one)) => one
       case (None, None) =>
-        throw EventtideException(
-          "MISSING_OPTION",
-          "option" -> s"$what.time",
-          "allowed" -> s"it or $what.rows says how long a window is, or how far it slides"
+        OptionReader.missing(
+          s"$what.time",
+          s"it or $what.rows says how long a window is, or how far it slides"
         )
       case (Some(_), Some(other)) =>
         throw new InvalidArgument(s"$what.rows", other.count, s"left out beside $what.time")
@@ -53,7 +51,7 @@ private[options] object RetainedRowCodec {
   def refuseOthers(settings: WindowSettings): Unit = {
     def refuse(what: String, value: Any): Nothing =
       throw new InvalidArgument(s"$what of Storm's windows", value, "left out: they have none")
-    settings.emitted.headOption.foreach(one => refuse("trigger", one.name))
+    settings.namedTriggers.headOption.foreach(one => refuse("trigger", one.name))
     if (settings.panes.isDefined) refuse("panes", "early")
     if (settings.hasOwnTime) refuse("scope", "key")
     settings.byKey.flatMap(_.idleness.timeout).foreach { timeout =>

@@ -1,7 +1,6 @@
 package io.eventtide.spark.options
 
 import io.eventtide.kernel.window.Trigger
-import io.eventtide.spark.EventtideException
 
 /** Reads named triggers. Their parameters are the options of early panes. */
 private[options] object TriggerCodec {
@@ -20,19 +19,9 @@ private[options] object TriggerCodec {
     case "every_rows" => Trigger(rows = early.flatMap(_.earlyRows).orElse(missing("early.rows")))
     case "when" if early.exists(_.hasCondition) => Trigger(onCondition = true)
     case "when" => missing("when")
-    case other =>
-      throw EventtideException(
-        "INVALID_CHOICE",
-        "option" -> "triggers",
-        "value" -> other,
-        "allowed" -> Names.mkString(", ")
-      )
+    case other => OptionReader.unknown("triggers", other, Names.mkString(", "))
   }
 
   private def missing(option: String): Nothing =
-    throw EventtideException(
-      "MISSING_OPTION",
-      "option" -> option,
-      "allowed" -> "one of the triggers needs it"
-    )
+    OptionReader.missing(option, "one of the triggers needs it")
 }

@@ -52,13 +52,11 @@ private[spark] object WatermarkOptionsCodec {
     }
 
   /** As `watermark`, for ingestion time, which supports one policy only. */
-  def ingestion(
-      values: Map[String, String],
-      substreams: SubstreamDescription
-  ): WatermarkSettings = {
-    val result = watermark(values + ("policy" -> WithIngestionTime.name), substreams)
+  def ingestion(values: Map[String, String]): WatermarkSettings = {
+    val all = values + ("policy" -> WithIngestionTime.name)
+    val result = watermark(all, SubstreamDescription.Global)
     if (values.getOrElse("policy", result.policy.name) != result.policy.name) {
-      unknown("policy", values("policy"), Seq(result.policy.name))
+      OptionReader.unknown("policy", values("policy"), result.policy.name)
     }
     result
   }
@@ -145,18 +143,14 @@ private[spark] object WatermarkOptionsCodec {
   }
 
   private[options] def policy(options: OptionReader, prefix: String): PolicySpec = {
-    val name =
-      options.required(s"${prefix}policy", s"allowed are ${names(Policies.all.map(_.name))}")
+    val names = Policies.all.map(_.name).mkString(", ")
+    val name = options.required(s"${prefix}policy", s"allowed are $names")
     val kind = Policies.all.find(_.name == name).getOrElse {
-      unknown(s"${prefix}policy", name, Policies.all.map(_.name))
+      OptionReader.unknown(s"${prefix}policy", name, names)
     }
     val children = options.numbered(s"${prefix}of").map(child => policy(options, s"$child."))
     if (kind.takesChildren && children.isEmpty) {
-      throw EventtideException(
-        "MISSING_OPTION",
-        "option" -> s"${prefix}of.0.policy",
-        "allowed" -> s"$name combines one policy or more"
-      )
+      OptionReader.missing(s"${prefix}of.0.policy", s"$name combines one policy or more")
     }
     PolicySpec(kind, kind.params.map(param => value(options, prefix, param, param.least)), children)
   }
@@ -164,7 +158,8 @@ private[spark] object WatermarkOptionsCodec {
   private def throttle(options: OptionReader, prefix: String): ThrottleSpec = {
     val name = options.get(prefix).getOrElse("")
     val kind = Throttles.all.find(_.name == name).getOrElse {
-      unknown(prefix, name, Throttles.all.map(_.name) :+ FutureGuard.name)
+      val names = Throttles.all.map(_.name) :+ FutureGuard.name
+      OptionReader.unknown(prefix, name, names.mkString(", "))
     }
     ThrottleSpec(
       kind,
@@ -185,34 +180,19 @@ private[spark] object WatermarkOptionsCodec {
       case ParamKind.Duration => options.duration(option, least)
       case ParamKind.Count => options.count(option, param.least.toInt).map(_.toLong)
     }
-    value.orElse(param.default).getOrElse {
-      throw EventtideException(
-        "MISSING_OPTION",
-        "option" -> option,
-        "allowed" -> s"it defines ${param.doc}"
-      )
-    }
+    value
+      .orElse(param.default)
+      .getOrElse(OptionReader.missing(option, s"it defines ${param.doc}"))
   }
 
   private def guard(options: OptionReader, prefix: String): FutureGuard = {
     val ahead = options.duration(s"$prefix.max_ahead", 0).getOrElse {
-      throw EventtideException(
-        "MISSING_OPTION",
-        "option" -> s"$prefix.max_ahead",
-        "allowed" -> "it defines how far a row may be ahead of the clock"
+      OptionReader.missing(
+        s"$prefix.max_ahead",
+        "it defines how far a row may be ahead of the clock"
       )
     }
     val mode = options.choice(s"$prefix.on", GuardModes).getOrElse(FutureGuard.Clamp)
     FutureGuard(ahead, mode)
   }
-
-  private def unknown(option: String, value: String, allowed: Seq[String]): Nothing =
-    throw EventtideException(
-      "INVALID_CHOICE",
-      "option" -> option,
-      "value" -> value,
-      "allowed" -> names(allowed)
-    )
-
-  private def names(all: Seq[String]): String = all.mkString(", ")
 }

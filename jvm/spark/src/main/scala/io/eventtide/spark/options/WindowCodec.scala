@@ -60,15 +60,15 @@ private[spark] object WindowCodec {
     val options = new OptionReader(values)
     val kind = options.choice("kind", Kinds.map(kind => kind -> kind)).getOrElse("")
     val early = panes(options, hasCondition)
-    val emitted = TriggerCodec.read(options, early)
+    val namedTriggers = TriggerCodec.read(options, early)
     val settings = WindowSettings(
       kind,
       sizes(values),
       if (kind == "storm") RetainedRowCodec.read(options, usesIngestionTime)
       else windows(kind, options, isLocal),
       KeyTimeCodec.read(options, policy, remembers = kind == "count" || kind == "storm"),
-      if (emitted.isEmpty) early else early.flatMap(_.withoutEarly),
-      emitted,
+      if (namedTriggers.isEmpty) early else early.flatMap(_.withoutEarly),
+      namedTriggers,
       late(options)
     )
     options.refuseUnread()
@@ -104,11 +104,7 @@ private[spark] object WindowCodec {
   }
 
   private def missing(option: String): Nothing =
-    throw EventtideException(
-      "MISSING_OPTION",
-      "option" -> option,
-      "allowed" -> "it says how long a window is"
-    )
+    OptionReader.missing(option, "it says how long a window is")
 
   /** The options that define where windows start and end, as the user wrote them. */
   private def sizes(values: Map[String, String]): String =

@@ -106,11 +106,7 @@ private[options] object WindowFrames {
     if (kind == "cumulate") Cumulative(frames, phase) else Sliding(frames)
 
   private def required[A](value: Option[A], option: String): A = value.getOrElse {
-    throw EventtideException(
-      "MISSING_OPTION",
-      "option" -> option,
-      "allowed" -> "it defines the length of a window or of its slide"
-    )
+    OptionReader.missing(option, "it defines the length of a window or of its slide")
   }
 
   private def frameCount(size: Long, step: Long, text: Long => String): Int = {
@@ -146,12 +142,16 @@ private[options] object WindowFrames {
 
   private def origin(options: OptionReader): Option[Instant] = options.get("origin").map { text =>
     Try(Instant.parse(text)).getOrElse(
-      throw notOne("origin", text, "instants in ISO 8601, such as '1970-01-01T00:00:00Z'")
+      OptionReader.unknown(
+        "origin",
+        text,
+        "instants in ISO 8601, such as '1970-01-01T00:00:00Z'"
+      )
     )
   }
 
   private def zone(name: String): ZoneId = Try(ZoneId.of(name)).getOrElse(
-    throw notOne("time_zone", name, "names of time zones, such as 'Europe/Berlin'")
+    OptionReader.unknown("time_zone", name, "names of time zones, such as 'Europe/Berlin'")
   )
 
   private def period(options: OptionReader, option: String): Option[Period] =
@@ -159,7 +159,7 @@ private[options] object WindowFrames {
       Try(Period.parse(text)).toOption
         .filter(isCalendar)
         .getOrElse(
-          throw notOne(
+          OptionReader.unknown(
             option,
             text,
             "periods of whole days or of whole months with a time_zone, such as 'P1D'"
@@ -171,12 +171,4 @@ private[options] object WindowFrames {
     val (days, months) = (period.getDays, period.toTotalMonths)
     (days > 0 && months == 0) || (days == 0 && months > 0 && months.isValidInt)
   }
-
-  private def notOne(option: String, text: String, allowed: String): EventtideException =
-    EventtideException(
-      "INVALID_CHOICE",
-      "option" -> option,
-      "value" -> text,
-      "allowed" -> allowed
-    )
 }

@@ -15,7 +15,7 @@ import io.eventtide.kernel.window.{FrameWindowState, TimeRange, Trigger, WindowS
   * @param panes
   *   the settings of panes; None for one row per window, emitted when it can no longer change, or for
   *   named triggers alone
-  * @param emitted
+  * @param namedTriggers
   *   the named triggers, whose results carry the trigger's name; empty without named triggers
   * @param late
   *   how late rows are handled
@@ -26,14 +26,14 @@ final case class WindowSettings(
     windows: WindowKind,
     byKey: Option[KeyedTimeSettings],
     panes: Option[PaneSettings],
-    emitted: Seq[NamedTrigger],
+    namedTriggers: Seq[NamedTrigger],
     late: LateSettings
 ) {
 
   /** A summary for query plans, such as `sliding(1m, every=5s), late log`. */
   def summary: String = {
     val byEmission =
-      if (emitted.nonEmpty) Some("triggers") else Option.when(panes.isDefined)("panes")
+      if (namedTriggers.nonEmpty) Some("triggers") else Option.when(panes.isDefined)("panes")
     val scope = if (hasGroups) Some("a watermark per group") else perKey
     (Seq(s"$kind($sizes)") ++ scope ++ byEmission :+ late.mode.summary).mkString(", ")
   }
@@ -41,8 +41,8 @@ final case class WindowSettings(
   private def perKey: Option[String] = Option.when(hasOwnTime)("a watermark per key")
 
   /** Whether lateness is decided for each row at its key, unless the row is certainly on time. */
-  def isRowAtATime: Boolean =
-    byKey.isDefined || emitted.nonEmpty || !isTimeWindow
+  def isJudgedByKey: Boolean =
+    byKey.isDefined || namedTriggers.nonEmpty || !isTimeWindow
 
   /** Whether windows are frame-based time windows. */
   def isTimeWindow: Boolean = windows.isInstanceOf[WindowKind.ByTime]
@@ -73,10 +73,10 @@ final case class WindowSettings(
 
   /** The triggers, in the order in which they emit a window. */
   def triggers: Seq[NamedTrigger] =
-    if (emitted.nonEmpty) emitted
+    if (namedTriggers.nonEmpty) namedTriggers
     else Seq(NamedTrigger("", panes.fold(Trigger.AtEnd)(_.trigger)))
 
-  /** The windows whose rows are pre-aggregated by frame. */
+  /** The windows of time; fails for other kinds. */
   def spec: WindowSpec = windows match {
     case WindowKind.ByTime(spec) => spec
     case other => throw new IllegalStateException(s"no frames: $other")
@@ -99,7 +99,7 @@ final case class WindowSettings(
 
   /** Whether results have pane columns. */
   def hasPanes: Boolean =
-    panes.isDefined || emitted.nonEmpty || byKey.exists(_.idleness.timeout.isDefined)
+    panes.isDefined || namedTriggers.nonEmpty || byKey.exists(_.idleness.timeout.isDefined)
 
   /** Whether processing-time timers may exist. */
   def hasProcessingTimers: Boolean =
@@ -110,13 +110,6 @@ final case class WindowSettings(
     */
   def timingOptions: String = byKey.fold("")(_.timingOptions)
 
-  /** All options that may differ between runs, as text. */
-  def mutableOptions: String = MutableOptionsCodec.write(this)
-
-  /** The same windows with other options, in the form of `WindowSettings.mutableOptions`. */
-  def withMutableOptions(options: String): WindowSettings =
-    MutableOptionsCodec.read(options, this)
-
   /** The minimum time between two batches that the clock starts. Idle keys are looked for at
     * intervals. A trigger with an interval fires at its time, so the minimum is 0.
     */
@@ -124,7 +117,7 @@ final case class WindowSettings(
     if (triggers.exists(_.trigger.every.isDefined)) 0 else byKey.fold(0L)(_.pollIntervalMicros)
 
   /** Whether timers are boundaries of frames; otherwise they are watermarks. */
-  def hasFrameTimers: Boolean = !isRowAtATime && panes.isEmpty
+  def hasFrameTimers: Boolean = !isJudgedByKey && panes.isEmpty
 
   /** How far a watermark fires timers: in microseconds, or a boundary if timers are of frames. */
   def closedUpTo(watermark: Long): Long =
@@ -152,17 +145,16 @@ final case class WindowSettings(
 
   // Row-at-a-time time windows have another state format.
   private def byRow: Option[(String, String)] =
-    Option.when(isTimeWindow && isRowAtATime)(WindowSettings.RowAtATime -> "given")
+    Option.when(isTimeWindow && isJudgedByKey)(WindowSettings.RowAtATime -> "given")
 
   // The state of a key has a record for each named trigger.
   private def triggerStructure: Option[(String, String)] =
-    Option.when(emitted.exists(_.trigger.isEarly))("emit" -> emitted.map(_.name).mkString(", "))
+    Option.when(namedTriggers.exists(_.trigger.isEarly))(
+      "emit" -> namedTriggers.map(_.name).mkString(", ")
+    )
 }
 
 object WindowSettings {
-
-  /** The watermark scope in the mutable options of a window: "global", "key" or "group". */
-  def scope(mutableOptions: String): String = MutableOptionsCodec.scope(mutableOptions)
 
   /** The settings that make time windows row-at-a-time. */
   private val RowAtATime = "emit, idle_timeout or watermark_scope"

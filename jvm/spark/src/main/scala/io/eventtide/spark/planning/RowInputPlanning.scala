@@ -21,7 +21,7 @@ import io.eventtide.spark.options.{WindowKind, WindowSettings}
   */
 private[planning] final case class RowInputPlanning(
     columns: Seq[NamedExpression],
-    plan: RowInputSpec
+    spec: RowInputSpec
 )
 
 private[planning] object RowInputPlanning {
@@ -43,7 +43,7 @@ private[planning] object RowInputPlanning {
     val guard = node.collectFirst { case rows: LateRowFilter => rows.guard }.flatten
     val input = columns.map(_.toAttribute)
     val clamp = node.collectFirst { case watermark: PolicyWatermark => watermark.settings.guard }
-    val plan = RowInputSpec(
+    val spec = RowInputSpec(
       input,
       aggregates.map(_.filter),
       logged,
@@ -53,7 +53,7 @@ private[planning] object RowInputPlanning {
       kept.find(_.use == CarriedColumns.ForGroups).map(groupsOf(grouping, _)),
       node.settings.retainingRows.map(_ => storedOf(node, aggregates, stored))
     )
-    RowInputPlanning(columns, plan)
+    RowInputPlanning(columns, spec)
   }
 
   // In a batch query, which stores no rows, Spark may compute from other columns than were written.

@@ -72,7 +72,7 @@ private[spark] object WatermarkBuilder {
     if (plan.output.exists(column => plan.conf.resolver(column.name, into))) {
       throw EventtideException("COLUMN_EXISTS", "column" -> into)
     }
-    val settings = WatermarkOptionsCodec.ingestion(options, SubstreamDescription.Global)
+    val settings = WatermarkOptionsCodec.ingestion(options)
     PlanValidator.noWatermarkYet(plan, into)
     if (!stream.isStreaming) stream.withColumn(into, current_timestamp())
     else {

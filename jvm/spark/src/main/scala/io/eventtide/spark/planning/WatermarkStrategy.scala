@@ -5,7 +5,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
-import io.eventtide.spark.operators.watermark.PolicyWatermarkExec
+import io.eventtide.spark.operators.watermark.{PolicyWatermarkExec, SubstreamStatsAccum}
 import io.eventtide.spark.query.run.{BatchWatermark, QueryWatermarks}
 
 /** Plans Eventtide's watermark node. While a query runs, Spark plans each micro-batch anew on the
@@ -15,6 +15,7 @@ final case class WatermarkStrategy(session: SparkSession) extends SparkStrategy 
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case node: PolicyWatermark =>
+      val batch = currentBatch(node)
       val exec = new PolicyWatermarkExec(
         node.nodeId,
         node.eventTime,
@@ -22,7 +23,8 @@ final case class WatermarkStrategy(session: SparkSession) extends SparkStrategy 
         planLater(node.child),
         node.substream,
         node.settings,
-        currentBatch(node)
+        batch,
+        new SubstreamStatsAccum(batch)
       )
       exec :: Nil
     case _ => Nil

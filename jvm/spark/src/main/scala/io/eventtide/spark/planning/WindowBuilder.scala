@@ -72,10 +72,10 @@ private[spark] object WindowBuilder {
   ): DataFrame = {
     SessionValidator.installed(stream.sparkSession)
     val input = watermark match {
-      case _ if !stream.isStreaming => WindowInputResolver.batch(stream, eventTime)
+      case _ if !stream.isStreaming => WindowInput.batch(stream, eventTime)
       case Some(policy) =>
-        WindowInputResolver.withWatermark(stream, eventTime.get, substream, policy)
-      case None => WindowInputResolver.watermarked(stream, eventTime)
+        WindowInput.withWatermark(stream, eventTime.get, substream, policy)
+      case None => WindowInput.watermarked(stream, eventTime)
     }
     val isLocal = input.eventTime.dataType == TimestampNTZType
     val kept = if (keys.isEmpty) Kept ++ options else options
@@ -91,7 +91,7 @@ private[spark] object WindowBuilder {
 
   // A batch plan has no watermark, but it reads the state of a stream that has one.
   private def policy(
-      input: WindowInputResolver,
+      input: WindowInput,
       watermark: Option[Map[String, String]]
   ): Option[PolicySpec] =
     watermarkOf(input)
@@ -100,18 +100,18 @@ private[spark] object WindowBuilder {
         watermark.map(WatermarkOptionsCodec.watermark(_, SubstreamDescription.named("rows")).policy)
       )
 
-  private def watermarkOf(input: WindowInputResolver): Option[PolicyWatermark] =
+  private def watermarkOf(input: WindowInput): Option[PolicyWatermark] =
     input.stream.queryExecution.analyzed.collectFirst { case node: PolicyWatermark => node }
 
   private def build(
-      input: WindowInputResolver,
+      input: WindowInput,
       keys: Seq[Column],
       aggregates: Seq[Column],
       when: Option[Column],
       scope: Seq[Column],
       settings: WindowSettings
   ): DataFrame = {
-    val WindowInputResolver(stream, eventTime, _, _) = input
+    val WindowInput(stream, eventTime, _, _) = input
     val id = UUID.randomUUID()
     val plan = stream.queryExecution.analyzed
     val seen = input.seen
@@ -131,11 +131,11 @@ private[spark] object WindowBuilder {
       if (stream.isStreaming) onTimeRows(id, input, rowsIn, names, settings)
       else if (settings.isCountWindow) rowsIn
       else inTime(rowsIn, eventTime, settings)
-    val frame = if (settings.isRowAtATime) micros(eventTime) else frameOf(eventTime, settings)
+    val frame = if (settings.isJudgedByKey) micros(eventTime) else frameOf(eventTime, settings)
     // Also counted without `early.rows`, because another run of the query may set it.
-    val rows = Option.when(settings.panes.isDefined && !settings.isRowAtATime)(rowCount)
+    val rows = Option.when(settings.panes.isDefined && !settings.isJudgedByKey)(rowCount)
     val logged = onTime match {
-      case judged: LateRowFilter if settings.isRowAtATime => Some(judged.logged ++ judged.names)
+      case judged: LateRowFilter if settings.isJudgedByKey => Some(judged.logged ++ judged.names)
       case _ => None
     }
     val stored = settings.retainingRows.map { storm =>
@@ -210,13 +210,13 @@ private[spark] object WindowBuilder {
       column("pane_index", IntegerType),
       column("pane_timing", StringType),
       column("is_last", BooleanType)
-    ) ++ Option.when(settings.emitted.nonEmpty)(column("trigger", StringType))
+    ) ++ Option.when(settings.namedTriggers.nonEmpty)(column("trigger", StringType))
   }
 
   // Late rows that are only counted need no columns, so Spark prunes them.
   private def onTimeRows(
       id: UUID,
-      input: WindowInputResolver,
+      input: WindowInput,
       plan: LogicalPlan,
       keys: Seq[Expression],
       settings: WindowSettings

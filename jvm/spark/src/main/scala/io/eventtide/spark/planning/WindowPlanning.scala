@@ -74,10 +74,10 @@ private[planning] object WindowPlanning {
       else result(node, aggregates, shown),
       node.settings
     )
-    if (!node.settings.isRowAtATime) WindowPlanning(node, grouping, aggregates, window, Nil, child)
+    if (!node.settings.isJudgedByKey) WindowPlanning(node, grouping, aggregates, window, Nil, child)
     else {
       val rows = RowInputPlanning(node, grouping, aggregates, keptOf)
-      val byRow = window.copy(rows = Some(rows.plan))
+      val byRow = window.copy(rows = Some(rows.spec))
       WindowPlanning(node, grouping, aggregates, byRow, rows.columns, child)
     }
   }

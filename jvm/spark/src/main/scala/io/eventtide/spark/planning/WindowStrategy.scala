@@ -25,7 +25,7 @@ import io.eventtide.spark.query.run.QueryWindowBatch
 final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case node: LateRowFilter if node.settings.isRowAtATime => planLater(node.child) :: Nil
+    case node: LateRowFilter if node.settings.isJudgedByKey => planLater(node.child) :: Nil
     case node: LateRowFilter =>
       val limits =
         LateRowFilterSpec(node.eventTime, node.logged ++ node.names, node.guard, node.settings)
@@ -50,8 +50,8 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
     def rows = ProjectExec(planned.columns, planLater(planned.child))
     val window = planned.window
     if (!node.isStreaming) {
-      val input = if (node.settings.isRowAtATime) Preaggregation.Off else Preaggregation.AllByFrame
-      val child = if (node.settings.isRowAtATime) rows else byFrame(planned)
+      val input = if (node.settings.isJudgedByKey) Preaggregation.Off else Preaggregation.AllByFrame
+      val child = if (node.settings.isJudgedByKey) rows else byFrame(planned)
       BatchEventtideWindowExec(window, input, window.subqueries, child)
     } else {
       val input = preaggregation(node.settings, planned)
@@ -67,7 +67,7 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
 
   private def preaggregation(settings: WindowSettings, planned: WindowPlanning): Preaggregation = {
     val WindowPlanning(_, _, aggregates, window, _, _) = planned
-    if (!settings.isRowAtATime)
+    if (!settings.isJudgedByKey)
       if (PartialFrameAggregateExec.supports(window.keys, aggregates)) Preaggregation.AllByKey
       else Preaggregation.AllByFrame
     else if (WindowStrategy.isStrict && MapSideFrameAggregateExec.supports(window, aggregates))

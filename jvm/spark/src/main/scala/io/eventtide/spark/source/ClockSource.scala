@@ -1,19 +1,13 @@
 package io.eventtide.spark.source
 
-import java.util.{EnumSet, Map => JMap}
+import java.util.{Map => JMap}
 
-import org.apache.spark.sql.connector.catalog.{
-  Column,
-  SupportsRead,
-  Table,
-  TableCapability,
-  TableProvider
-}
+import org.apache.spark.sql.connector.catalog.{Table, TableProvider}
 import org.apache.spark.sql.connector.expressions.Transform
-import org.apache.spark.sql.connector.read.streaming.MicroBatchStream
-import org.apache.spark.sql.connector.read.{Scan, ScanBuilder}
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import io.eventtide.spark.spi.StreamTable
 
 /** The source with which a policy's clock triggers batches. It has no rows; its offset counts
   * ticks.
@@ -25,29 +19,12 @@ final class ClockSource extends TableProvider {
       schema: StructType,
       partitioning: Array[Transform],
       properties: JMap[String, String]
-  ): Table = ClockTable
+  ): Table = ClockSource.Clock
 }
 
 private[spark] object ClockSource {
 
   val Schema: StructType = new StructType().add("tick", LongType)
-}
 
-private object ClockTable extends Table with SupportsRead {
-  override def name: String = "eventtide clock"
-
-  override def columns: Array[Column] = Array(Column.create("tick", LongType))
-
-  override def capabilities: java.util.Set[TableCapability] =
-    EnumSet.of(TableCapability.MICRO_BATCH_READ)
-
-  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder =
-    () => ClockScan
-}
-
-private object ClockScan extends Scan {
-  override def readSchema: StructType = ClockSource.Schema
-
-  override def toMicroBatchStream(checkpointLocation: String): MicroBatchStream =
-    ClockStream.open()
+  private val Clock = new StreamTable("eventtide clock", Schema, () => ClockStream.open())
 }

@@ -2,24 +2,15 @@ package io.eventtide.spark.source
 
 import java.util.{Collections, Map => JMap, Optional}
 
-import org.apache.spark.sql.connector.read.streaming.{
-  MicroBatchStream,
-  Offset,
-  ReadLimit,
-  ReportsSourceMetrics,
-  SupportsTriggerAvailableNow
-}
+import org.apache.spark.sql.connector.read.streaming.{Offset, ReadLimit, ReportsSourceMetrics}
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReaderFactory}
 import org.apache.spark.sql.eventtide.StreamExecutionAccess
+import org.apache.spark.sql.execution.streaming.runtime.LongOffset
 
 import io.eventtide.spark.query.run.{QueryWatermark, QueryWatermarks}
-import io.eventtide.spark.spi.TickSource
+import io.eventtide.spark.spi.{NumberedStream, TickSource}
 
-private final case class ClockOffset(ticks: Long) extends Offset {
-  override def json: String = ticks.toString
-}
-
-/** The clock of one run of a query.
+/** The clock of one run of a query; its offset is the number of ticks.
   *
   * Spark polls every source for its latest offset on each trigger. It runs a batch if any offset
   * differs from the last one read. So the offset changes only when the clock would advance the
@@ -31,9 +22,8 @@ private final case class ClockOffset(ticks: Long) extends Offset {
   * timestamp after the last one.
   */
 private[spark] final class ClockStream(query: QueryWatermark, leads: Boolean)
-    extends MicroBatchStream
+    extends NumberedStream
     with TickSource
-    with SupportsTriggerAvailableNow
     with ReportsSourceMetrics {
 
   // The time at which an available-now run began; None in any other run.
@@ -42,21 +32,14 @@ private[spark] final class ClockStream(query: QueryWatermark, leads: Boolean)
   override def prepareForTriggerAvailableNow(): Unit = begunMs = Some(query.nowMs)
 
   override def latestOffset(start: Offset, limit: ReadLimit): Offset = {
-    val reached = start.asInstanceOf[ClockOffset]
+    val reached = numberOf(start)
     if (!leads) query.checkClock()
-    if (leads && begunMs.fold(query.tick())(query.lastTick)) ClockOffset(reached.ticks + 1)
-    else if (reached.ticks == 0) null
-    else reached
+    if (leads && begunMs.fold(query.tick())(query.lastTick)) LongOffset(reached + 1)
+    else if (reached == 0) null
+    else start
   }
 
-  override def latestOffset(): Offset =
-    throw new UnsupportedOperationException("latestOffset(Offset, ReadLimit) is used")
-
-  override def initialOffset: Offset = ClockOffset(0)
-
-  override def deserializeOffset(json: String): Offset = ClockOffset(json.toLong)
-
-  override def commit(end: Offset): Unit = ()
+  override def initialOffset: Offset = LongOffset(0L)
 
   override def stop(): Unit = if (leads) QueryWatermarks.detach(query)
 

@@ -8,13 +8,17 @@ import org.apache.spark.util.AccumulatorV2
 
 /** Collects the reports of all partitions on the driver.
   *
-  * The last report of a partition counts. All attempts of a task report the same.
+  * The last report of a partition counts: all attempts of a task report the same. A subclass whose
+  * attempts may differ compares them in `add`.
   */
-abstract class PartitionAccum[T] extends AccumulatorV2[(Int, T), Map[Int, T]] {
+class PartitionAccum[T] extends AccumulatorV2[(Int, T), Map[Int, T]] {
   private val partitions = mutable.HashMap.empty[Int, T]
 
   /** A new instance of the same class, without reports. */
-  protected def empty: PartitionAccum[T]
+  protected def empty: PartitionAccum[T] = new PartitionAccum[T]
+
+  /** The report of a partition that counts, if there is one. */
+  protected def known(partition: Int): Option[T] = synchronized(partitions.get(partition))
 
   override def add(report: (Int, T)): Unit = synchronized(partitions += report): Unit
 

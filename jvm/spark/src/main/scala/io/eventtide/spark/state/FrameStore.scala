@@ -39,19 +39,19 @@ import io.eventtide.spark.EventtideException
   *   whether timers by event time are watermarks; otherwise they are window ends, as boundaries
   * @param timingOptions
   *   the options that determine per-key watermarks and idleness
-  * @param before
-  *   the partition's metadata after the batch before
   */
 private[spark] final class FrameStore(
     store: StateStore,
     families: WindowStateLayout,
     batchId: Long,
     nowMicros: Long,
-    timersAreWatermarks: Boolean,
-    timingOptions: String,
-    record: PartitionMetaStore,
-    before: Option[PartitionMeta]
+    timersAreWatermarks: Boolean = false,
+    timingOptions: String = ""
 ) {
+  families.create(store)
+  private val record = new PartitionMetaStore(store, families)
+  private val before = record.read() // the partition's metadata after the batch before
+
   val byEnd = new TimerIndex(store, families.eventTimers, before.map(_.byEnd))
   val byClock = new TimerIndex(store, families.processingTimers, before.map(_.byClock))
   val groups: Option[WatermarkGroupStore] =
@@ -298,36 +298,11 @@ private[spark] final class FrameStore(
       store.remove(blockKey(block), family)
     }
   }
+
+  if (before.isEmpty) checkKeys()
 }
 
 private[spark] object FrameStore {
-
-  /** Opens the state of a partition. */
-  def open(
-      store: StateStore,
-      families: WindowStateLayout,
-      batchId: Long,
-      nowMicros: Long,
-      timersAreWatermarks: Boolean = false,
-      timingOptions: String = ""
-  ): FrameStore = {
-    families.create(store)
-    val record = new PartitionMetaStore(store, families)
-    val before = record.read()
-    val state =
-      new FrameStore(
-        store,
-        families,
-        batchId,
-        nowMicros,
-        timersAreWatermarks,
-        timingOptions,
-        record,
-        before
-      )
-    if (before.isEmpty) state.checkKeys()
-    state
-  }
 
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
   val Version = 6

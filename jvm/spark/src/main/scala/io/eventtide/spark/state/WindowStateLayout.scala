@@ -33,8 +33,7 @@ import org.apache.spark.sql.types.{BinaryType, LongType, StructField, StructType
   * For windows that retain rows, `blocks` has the rows of windows, and `history` the rows above the
   * watermark.
   *
-  * Values are bytes that start with a version, so that the format can change without a new
-  * checkpoint.
+  * Values are bytes that start with a version; another version is refused.
   *
   * @param groups
   *   the ordinals of the key columns that identify a group with one watermark; None without groups

@@ -9,16 +9,16 @@ import io.eventtide.spark.options.Structure
 import io.eventtide.spark.{CheckpointConf, EventtideException}
 
 class PlanFileSuite extends AnyFunSuite {
-  private val plan = QueryPlan(Seq(Structure("policy" -> "storm")), Nil)
+  private val plan = CheckpointStructure(Seq(Structure("policy" -> "storm")), Nil)
 
-  private def byKey(key: String): QueryPlan =
-    QueryPlan(Nil, Seq(Structure("kind" -> "tumbling", Seq("key_by" -> key))))
+  private def byKey(key: String): CheckpointStructure =
+    CheckpointStructure(Nil, Seq(Structure("kind" -> "tumbling", Seq("key_by" -> key))))
 
   private def newRoot(): Path = new Path(Files.createTempDirectory("plan").toUri)
 
   private def local(root: Path, name: String): LocalPath = Paths.get(root.toUri).resolve(name)
 
-  private def check(root: Path, plan: QueryPlan): Unit = {
+  private def check(root: Path, plan: CheckpointStructure): Unit = {
     val file = new PlanFile(root, CheckpointConf())
     if (Files.exists(local(root, "offsets"))) file.refuseOther(plan) else file.begin(plan)
   }

@@ -11,10 +11,9 @@ class LateAccumSuite extends AnyFunSuite {
       rows: Long,
       file: String,
       stage: Int = 0
-  ): LateReport = {
-    val written = Some(LateFileName(file, 10))
-    LateReport(
-      partition,
+  ): (Int, LateReport) = {
+    val written = Some(LateFileInfo(file, 10))
+    partition -> LateReport(
       stage,
       written,
       Map(LateReason.FrameClosed -> rows),
@@ -24,16 +23,16 @@ class LateAccumSuite extends AnyFunSuite {
     )
   }
 
-  private def task(report: LateReport): LateAccum = {
+  private def task(report: (Int, LateReport)): LateAccum = {
     val accumulator = new LateAccum
     accumulator.add(report)
     accumulator
   }
 
-  private def driver(reports: LateReport*): Set[String] = {
+  private def driver(reports: (Int, LateReport)*): Set[String] = {
     val accumulator = new LateAccum
     reports.map(task).foreach(accumulator.merge)
-    accumulator.value.flatMap(_.file).map(_.name).toSet
+    accumulator.value.values.flatMap(_.file).map(_.name).toSet
   }
 
   test("partitions add up, and of one partition the last attempt counts") {

@@ -190,11 +190,11 @@ class LateDamageSuite extends AnyFunSuite with LocalSession {
 
   test("of many files the folder is listed, with the same answer") {
     val folder = Files.createTempDirectory("late")
-    val files = (0 until 200).map(i => LateFileName(f"$i-0-$i%012d.parquet", bytes = 3))
+    val files = (0 until 200).map(i => LateFileInfo(f"$i-0-$i%012d.parquet", bytes = 3))
     files.tail.foreach(file => Files.write(folder.resolve(file.name), Array[Byte](1, 2, 3)))
     Files.write(folder.resolve(files(7).name), Array[Byte](1))
     val check = new LateFilesCheck(new Path(folder.toUri), conf)
-    def names(of: Seq[LateFileName]) = check.damaged(of).map(_.file)
+    def names(of: Seq[LateFileInfo]) = check.damaged(of).map(_.file)
     assert(names(files) == Seq(files(0), files(7)) && names(files.take(9)) == names(files))
   }
 

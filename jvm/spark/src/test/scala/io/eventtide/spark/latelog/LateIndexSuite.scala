@@ -32,12 +32,12 @@ class LateIndexSuite extends AnyFunSuite {
     Seq(WindowLateEntry(0, SortedMap("frame_closed" -> rows), Seq(named(file))))
 
   // A name that a task might give; what is after the first dot says which one it is in a test.
-  private def named(file: String): LateFileName = {
+  private def named(file: String): LateFileInfo = {
     val digits = file.filter(_.isDigit)
-    LateFileName(s"$digits-0-000000000000.${file.replace(' ', '_')}.parquet", 10)
+    LateFileInfo(s"$digits-0-000000000000.${file.replace(' ', '_')}.parquet", 10)
   }
 
-  private def label(file: LateFileName): String = file.name.split('.')(1).replace('_', ' ')
+  private def label(file: LateFileInfo): String = file.name.split('.')(1).replace('_', ' ')
 
   private def write(index: LateIndex, batches: Long*): Unit =
     batches.foreach(batch => index.write(batch, 0, late(s"file $batch")))

@@ -58,7 +58,7 @@ class LateLogSuite extends AnyFunSuite with LocalSession {
   private def newFolder(): File = Files.createTempDirectory("late").toFile
 
   private def counted(log: LateLog): DataFrame = {
-    val files = log.reports.value.flatMap(_.file)
+    val files = log.reports.value.values.toSeq.flatMap(_.file)
     val paths = files.map(file => s"${spark.conf.get("late.folder")}/${file.name}")
     spark.read.schema(schema).parquet(paths: _*)
   }
@@ -84,11 +84,11 @@ class LateLogSuite extends AnyFunSuite with LocalSession {
           "timestamp_micros(180000000), timestamp_micros(600000000), interval '7' minute, " +
           "'frame_closed', 2, 7L"
       assert(counted(log).collect().toSeq == spark.sql(expected).collect().toSeq)
-      val report = log.reports.value.head
+      val report = log.reports.value.values.head
       assert(report.rows == Map(LateReason.FrameClosed -> 1L))
       assert(report.file.get.bytes == filesIn(folder).head.length)
       assert(report.file.get.times.contains(TimeRange(3 * minute, 3 * minute)))
-      assert(LateFileName.batches(report.file.get.name).contains(BatchRange(7, 7)))
+      assert(LateFileInfo.batches(report.file.get.name).contains(BatchRange(7, 7)))
     }
   }
 
@@ -123,11 +123,11 @@ class LateLogSuite extends AnyFunSuite with LocalSession {
     }
   }
 
-  test("a task without late rows writes no file and reports nothing") {
+  test("a task without late rows writes no file and reports no rows") {
     withFolder { folder =>
       val log = newLog(folder)
       log.open(0).close()
-      assert(filesIn(folder).isEmpty && log.reports.isZero)
+      assert(filesIn(folder).isEmpty && log.reports.value(0).total == 0)
     }
   }
 
@@ -154,7 +154,8 @@ class LateLogSuite extends AnyFunSuite with LocalSession {
     withFolder { folder =>
       val log = newLog(folder, LateMode.Count)
       run(log, 2)(_ => ())
-      assert(log.reports.value.map(_.total).sum == 2 && log.reports.value.forall(_.file.isEmpty))
+      val reports = log.reports.value.values
+      assert(reports.map(_.total).sum == 2 && reports.forall(_.file.isEmpty))
       assert(filesIn(folder).isEmpty)
     }
   }
@@ -170,5 +171,19 @@ class LateLogSuite extends AnyFunSuite with LocalSession {
     }
     val noTime = intercept[EventtideException](late.addWithoutTime(row("a")))
     assert(noTime.getMessage.contains("bad_time") && noTime.getMessage.contains("none"))
+  }
+
+  test("a task that has no rows when its stage is run again takes back what it reported") {
+    withFolder { folder =>
+      val log = newLog(folder)
+      val first = log.open(partition = 3)
+      first.add(row("a"), LateReason.FrameClosed, 3 * minute, Some(2))
+      first.pass(11 * minute)
+      first.close()
+      assert(counted(log).count() == 1)
+      log.open(partition = 3).close()
+      val report = log.reports.value(3)
+      assert((report.rows, report.onTime, report.file) == ((Map.empty, 0, None)))
+    }
   }
 }

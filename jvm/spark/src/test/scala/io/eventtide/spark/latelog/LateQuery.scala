@@ -13,7 +13,7 @@ import org.apache.spark.sql.{DataFrame, classic}
 import io.eventtide.spark.api.PythonApi
 import io.eventtide.spark.options.LateSettings
 import io.eventtide.spark.query.run.QueryWatermarks
-import io.eventtide.spark.testkit.{TestSource, TestStreamSource}
+import io.eventtide.spark.testkit.{ScriptProvider, ScriptSource}
 import io.eventtide.spark.{Eventtide, WatermarkPolicy}
 
 /** A query that finds late rows, with a checkpoint of its own; its watermark is the highest time.
@@ -27,8 +27,8 @@ final class LateQuery(
     change: DataFrame => DataFrame = identity,
     earlier: Option[LateQuery] = None
 ) {
-  private val script: TestSource =
-    earlier.fold(TestSource.create(StructType.fromDDL("ts timestamp, device string")))(_.script)
+  private val script: ScriptSource =
+    earlier.fold(ScriptSource.create(StructType.fromDDL("ts timestamp, device string")))(_.script)
   private val folder: LocalPath =
     earlier.fold(Files.createTempDirectory("checkpoint"))(_.folder)
   private var running = Option.empty[TestQuery]
@@ -42,7 +42,7 @@ final class LateQuery(
 
   def marked: DataFrame = {
     val source =
-      spark.readStream.format(classOf[TestStreamSource].getName).option("script", script.id).load()
+      spark.readStream.format(classOf[ScriptProvider].getName).option("script", script.id).load()
     val policy = WatermarkPolicy.withFixedLag(Duration.ZERO)
     MarkLate.on(change(Eventtide.withWatermark(source, "ts", policy)), settings)
   }

@@ -37,7 +37,7 @@ class LateRetentionSuite extends AnyFunSuite {
     def write(batch: Long): Unit = {
       val name = s"$batch-0-0123456789ab.parquet"
       Files.write(folder.resolve(name), Array[Byte](1))
-      val rows = WindowLateEntry(0, SortedMap("future" -> 2L), Seq(LateFileName(name, 1)))
+      val rows = WindowLateEntry(0, SortedMap("future" -> 2L), Seq(LateFileInfo(name, 1)))
       index.write(batch, batch * second, Seq(rows))
     }
 
@@ -139,7 +139,7 @@ class LateRetentionSuite extends AnyFunSuite {
     val log = new Log
     log.run(0L to 30L)
     val entries = log.reader.entries(-1, 7)
-    val large = LateFileName("0-7-0-0123456789ab.parquet", 1)
+    val large = LateFileInfo("0-7-0-0123456789ab.parquet", 1)
     val together = entries.map { entry =>
       entry.copy(windows = entry.windows.map(_.copy(files = Seq(large))))
     }

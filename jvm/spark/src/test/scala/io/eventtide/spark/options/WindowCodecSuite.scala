@@ -52,7 +52,7 @@ class WindowCodecSuite extends AnyFunSuite {
       val settings = WindowCodec.window(options, isLocal = false)
       assert(settings.emitsRows == options.contains("result"))
       assert(settings.retainingRows.isDefined == (options("kind") == "storm"))
-      assert(settings.withMutableOptions(settings.mutableOptions) == settings)
+      assert(withOptionsOf(settings, settings) == settings)
     }
   }
 
@@ -108,10 +108,8 @@ class WindowCodecSuite extends AnyFunSuite {
           isLocal = false,
           policy = Some(WithFixedLag(7))
         )
-        assert(byOther.mutableOptions != settings.mutableOptions)
-        assert(
-          unhurried(byOther.withMutableOptions(settings.mutableOptions)) == unhurried(settings)
-        )
+        assert(MutableOptionsCodec.write(byOther) != MutableOptionsCodec.write(settings))
+        assert(unhurried(withOptionsOf(settings, byOther)) == unhurried(settings))
       }
     }
   }
@@ -124,10 +122,14 @@ class WindowCodecSuite extends AnyFunSuite {
         policy = Some(WithFixedLag(7))
       )
       val (late, early) = (window(), window("early.rows" -> "5"))
-      assert(early.withMutableOptions(late.mutableOptions) == late)
-      assert(late.withMutableOptions(early.mutableOptions) == early)
+      assert(withOptionsOf(late, early) == late)
+      assert(withOptionsOf(early, late) == early)
     }
   }
+
+  /** `current` with the mutable options of `written`. */
+  private def withOptionsOf(written: WindowSettings, current: WindowSettings): WindowSettings =
+    MutableOptionsCodec.read(MutableOptionsCodec.write(written), current)
 
   private def unhurried(settings: WindowSettings): WindowSettings =
     settings.copy(byKey = settings.byKey.map(_.copy(heartbeatMicros = 0)))

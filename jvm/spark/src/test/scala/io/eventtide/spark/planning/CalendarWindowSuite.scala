@@ -13,7 +13,7 @@ import org.apache.spark.sql.{DataFrame, Row, classic}
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.spark.api.PythonApi
-import io.eventtide.spark.testkit.{TestSource, TestStreamSource}
+import io.eventtide.spark.testkit.{ScriptProvider, ScriptSource}
 import io.eventtide.spark.{EventtideException, LocalSession}
 
 /** Windows of days and months, over the night of 2024-03-31, which had 23 hours in Berlin. */
@@ -51,9 +51,9 @@ final class CalendarWindowSuite extends AnyFunSuite with LocalSession {
     counted(instants(times), options: _*).collect().toSet
 
   private def streamed(options: (String, String)*)(batches: Seq[String]*): Seq[Set[Row]] = {
-    val script = TestSource.create(StructType.fromDDL("ts TIMESTAMP"))
+    val script = ScriptSource.create(StructType.fromDDL("ts TIMESTAMP"))
     val events =
-      spark.readStream.format(classOf[TestStreamSource].getName).option("script", script.id).load()
+      spark.readStream.format(classOf[ScriptProvider].getName).option("script", script.id).load()
     val result = counted(events, options: _*).asInstanceOf[classic.DataFrame]
     val checkpoint = Files.createTempDirectory("calendar").toString
     val scripted = new TestQuery(result, "append", checkpoint, 1000000)

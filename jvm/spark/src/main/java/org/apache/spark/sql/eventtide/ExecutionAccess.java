@@ -13,7 +13,7 @@ final class ExecutionAccess {
   }
 
   /**
-   * Whether somebody waits for the query to have nothing to do. The lock is held wherever Spark
+   * Whether a caller waits for the query to have nothing to do. The lock is held wherever Spark
    * looks for new data.
    */
   static boolean isAwaited(StreamExecution execution) {

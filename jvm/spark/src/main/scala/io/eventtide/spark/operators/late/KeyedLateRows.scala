@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.BindReferences.bindReferences
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 
 import io.eventtide.kernel.window.TimeRange
-import io.eventtide.spark.latelog.{LateReason, PartitionLate}
+import io.eventtide.spark.latelog.{LateLogWriter, LateReason}
 import io.eventtide.spark.operators.{AcceptedTimes, BatchTime, WindowOperatorSpec}
 
 /** Finds and logs the rows of a task that are in no window, by the watermark of each row's key.
@@ -14,16 +14,16 @@ import io.eventtide.spark.operators.{AcceptedTimes, BatchTime, WindowOperatorSpe
   *   the watermark of the current key
   */
 private[operators] final class KeyedLateRows(
-    plan: WindowOperatorSpec,
+    spec: WindowOperatorSpec,
     batch: BatchTime,
-    late: PartitionLate,
+    late: LateLogWriter,
     watermark: () => Option[Long]
 ) {
-  private val rows = plan.rows.get
+  private val rows = spec.rows.get
   private val toLog = UnsafeProjection.create(bindReferences(rows.logged, rows.input))
-  private val windows = plan.settings.windows
-  private val timeAt = plan.keys.length
-  private val times = AcceptedTimes(plan.settings.times, rows.guard, Some(batch.timestamp))
+  private val windows = spec.settings.windows
+  private val timeAt = spec.keys.length
+  private val times = AcceptedTimes(spec.settings.times, rows.guard, Some(batch.timestamp))
   private val reason = LateReason.of(windows.lateRule)
 
   /** Whether a row is in no window, whatever its key; such a row is logged. */

@@ -41,7 +41,7 @@ final case class LateRowFilterExec(
   private lazy val ordinal = child.output.indexWhere(_.exprId == limits.eventTime.exprId)
   private lazy val logged = BindReferences.bindReferences(limits.logged, child.output)
 
-  private def judge: LateRowJudge = LateRowJudge(batch, limits)
+  private def judge: LateRowBounds = LateRowBounds(batch, limits)
 
   override protected def doExecute(): RDD[InternalRow] = {
     val (late, time, columns) = (judge, ordinal, logged)
@@ -73,7 +73,7 @@ final case class LateRowFilterExec(
     opened.collect { case (same, variable) if same eq ctx => variable }.getOrElse {
       val late = ctx.addReferenceObj("late", judge)
       val variable = ctx.addMutableState(
-        classOf[LateRowSink].getName,
+        classOf[LateRowJudge].getName,
         "onTime",
         name => s"$name = $late.open(partitionIndex);",
         forceInline = true

@@ -104,7 +104,7 @@ private[preagg] final class FrameHashMap(
   }
 
   /** As `buffer`, for a null key of one column. */
-  def nullKeyBuffer(frame: Long): UnsafeRow = buffer(FrameHashMap.NullKey, frame)
+  def nullKeyBuffer(frame: Long): UnsafeRow = buffer(FrameHashMap.NullColumn, frame)
 
   // The slot is still the record's: a new record has room, and an old one was not added to the
   // table.
@@ -162,7 +162,8 @@ private[preagg] object FrameHashMap {
 
   private val OneColumn = Hashing.mix(16L)
 
-  private val NullKey: UnsafeRow = {
+  /** A row with one column, which is null. */
+  val NullColumn: UnsafeRow = {
     val row = UnsafeRow.createFromByteArray(16, 1)
     row.setNullAt(0)
     row

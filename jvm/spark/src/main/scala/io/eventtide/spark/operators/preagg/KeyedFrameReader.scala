@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import io.eventtide.spark.operators.{Preaggregation, WindowOperatorSpec}
 import io.eventtide.spark.state.AggregateFunctions
 
-/** Reads rows of partial aggregation that are grouped by key, as one run per key, frame by frame.
+/** Reads rows that are grouped by key, aggregated or not, as one run per key, frame by frame.
   *
   * The key is valid until the next run begins. A buffer lies in the input's row, so a run has to be
   * read to its end before the next run begins.
@@ -66,13 +66,13 @@ private[operators] object KeyedFrameReader {
 
   /** Reads the input rows of a window. */
   def of(
-      plan: WindowOperatorSpec,
+      spec: WindowOperatorSpec,
       rows: Iterator[InternalRow],
       input: Preaggregation,
       calls: AggregateFunctions
   ): KeyedFrameReader = {
-    val keys = plan.keys
-    def columns = plan.rows.get.input.length
+    val keys = spec.keys
+    def columns = spec.rows.get.input.length
     input match {
       case Preaggregation.Off => together(rows, keys, new FrameReader.RawRow(keys.length))
       case Preaggregation.OnTimeRows =>

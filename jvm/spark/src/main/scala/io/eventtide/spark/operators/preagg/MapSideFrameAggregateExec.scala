@@ -125,7 +125,7 @@ private[spark] object MapSideFrameAggregateExec {
   private[operators] val FrameTimeColumns = 3
 
   /** Whether rows of a window can be aggregated before the shuffle. */
-  def supports(plan: WindowOperatorSpec, aggregates: Seq[AggregateExpression]): Boolean =
-    plan.settings.isTimeWindow && plan.rows.exists(_.order.isEmpty) &&
-      PartialFrameAggregateExec.supports(plan.keys, aggregates)
+  def supports(spec: WindowOperatorSpec, aggregates: Seq[AggregateExpression]): Boolean =
+    spec.settings.isTimeWindow && spec.rows.exists(_.order.isEmpty) &&
+      PartialFrameAggregateExec.supports(spec.keys, aggregates)
 }

@@ -46,14 +46,14 @@ private[spark] object OnTimeRowFilter {
     * @param batch
     *   None in a plan that does not run as a streaming batch
     */
-  def of(plan: WindowOperatorSpec, batch: Option[WindowBatchContext])(
+  def of(spec: WindowOperatorSpec, batch: Option[WindowBatchContext])(
       input: Seq[Attribute]
   ): OnTimeRowFilter = {
-    val guard = plan.rows.flatMap(_.guard)
+    val guard = spec.rows.flatMap(_.guard)
     OnTimeRowFilter(
-      LatenessBounds.place(plan.together, batch.fold(1)(_.stateInfo.numPartitions)).over(input),
-      timeAt = plan.keys.length,
-      AcceptedTimes(plan.settings.times, guard, batch.map(_.nowMicros)),
+      LatenessBounds.place(spec.together, batch.fold(1)(_.stateInfo.numPartitions)).over(input),
+      timeAt = spec.keys.length,
+      AcceptedTimes(spec.settings.times, guard, batch.map(_.nowMicros)),
       batch.map(_.bounds)
     )
   }
@@ -104,8 +104,8 @@ private[operators] object OnTimeRowFilterTask {
   private val AtFirst = 1 << 15
 }
 
-/** The rows of one partition, without whole-stage generated code: first the rows that pass through,
-  * in input order, then the frames of the others.
+/** The rows of one partition, without whole-stage generated code: the rows that pass through, in
+  * input order, and the frames of the others at the end, or when they fill the memory.
   */
 private[preagg] final class OnTimeFrameIterator(
     rows: Iterator[InternalRow],
@@ -126,7 +126,7 @@ private[preagg] final class OnTimeFrameIterator(
   private var isEmitting = false
 
   protected def current: InternalRow =
-    if (raw == null) frames.row else withoutFrames.join(raw, OnTimeFrameIterator.NoFrames)
+    if (raw == null) frames.row else withoutFrames.join(raw, FrameHashMap.NullColumn)
 
   protected def advance(): Boolean = {
     raw = null
@@ -150,13 +150,5 @@ private[preagg] final class OnTimeFrameIterator(
   private def isOnTime(row: UnsafeRow): Boolean = !row.isNullAt(sure.timeAt) && {
     val place = placeOf(row)
     found.accepts(row.getLong(sure.timeAt), place.getInt(0), place.getInt(1))
-  }
-}
-
-private object OnTimeFrameIterator {
-  private val NoFrames: UnsafeRow = {
-    val row = UnsafeRow.createFromByteArray(16, 1)
-    row.setNullAt(0)
-    row
   }
 }

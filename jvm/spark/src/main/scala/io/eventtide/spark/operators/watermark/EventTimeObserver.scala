@@ -32,7 +32,7 @@ private[watermark] final class EventTimeObserver(
 
   val keys = new SubstreamKeyExtractor(bindReferences(substream, input), settings.maxSubstreams)
 
-  /** Called once by a task; its report replaces an earlier report on the partition. */
+  /** Called once by a task; the fullest report on a partition counts. */
   def open(partition: Int): PartitionEventTimeObserver = {
     val report = stats.begin(partition)
     val times = AcceptedTimes(EventTimes.All, settings.guard, nowMicros)

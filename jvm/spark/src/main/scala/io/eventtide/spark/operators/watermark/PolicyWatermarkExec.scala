@@ -38,26 +38,6 @@ final class PolicyWatermarkExec(
 ) extends EventTimeWatermarkExec(nodeId, eventTime, delay, child)
     with CodegenSupport {
 
-  def this(
-      nodeId: UUID,
-      eventTime: Attribute,
-      delay: CalendarInterval,
-      child: SparkPlan,
-      substream: Seq[Expression],
-      settings: WatermarkSettings,
-      batch: Option[WatermarkBatchContext]
-  ) =
-    this(
-      nodeId,
-      eventTime,
-      delay,
-      child,
-      substream,
-      settings,
-      batch,
-      new SubstreamStatsAccum(batch)
-    )
-
   override val output: Seq[Attribute] =
     EventTimeMetadata.on(child.output, eventTime, settings.policy)
 
@@ -68,8 +48,16 @@ final class PolicyWatermarkExec(
       eventTime: Attribute,
       delay: CalendarInterval,
       child: SparkPlan
-  ): EventTimeWatermarkExec =
-    new PolicyWatermarkExec(nodeId, eventTime, delay, child, substream, settings, batch)
+  ): EventTimeWatermarkExec = new PolicyWatermarkExec(
+    nodeId,
+    eventTime,
+    delay,
+    child,
+    substream,
+    settings,
+    batch,
+    new SubstreamStatsAccum(batch)
+  )
 
   override protected def otherCopyArgs: Seq[AnyRef] =
     Seq(substream, settings, batch, new SubstreamStatsAccum(batch))

@@ -1,7 +1,8 @@
 package io.eventtide.spark.operators.window
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.expressions.codegen.GeneratePredicate
+import org.apache.spark.sql.catalyst.expressions.{BindReferences, UnsafeRow}
 
 import io.eventtide.kernel.window.{
   AggregatingWindows,
@@ -15,7 +16,7 @@ import io.eventtide.kernel.window.{
   SharedWatermark,
   WindowSet
 }
-import io.eventtide.spark.latelog.PartitionLate
+import io.eventtide.spark.latelog.LateLogWriter
 import io.eventtide.spark.operators.late.{DeferredLateRows, KeyedLateRows}
 import io.eventtide.spark.operators.preagg.KeyedFrameReader
 import io.eventtide.spark.operators.{BatchTime, ResultProjection, WindowOperatorSpec}
@@ -33,41 +34,50 @@ import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
   *   query's
   */
 private[window] final class AggregatingWindowOperator(
-    plan: WindowOperatorSpec,
+    spec: WindowOperatorSpec,
     batch: BatchTime,
     archives: FrameArchives,
     calls: AggregateFunctions,
     buffers: BufferPool,
-    log: Option[PartitionLate] = None,
+    log: Option[LateLogWriter] = None,
     groups: Option[SharedWatermarkGroups] = None
 ) extends KeyedWindowOperator {
-  private val settings = plan.settings
+  private val settings = spec.settings
   private val times = settings.times
+  private val condition = spec.condition.map { condition =>
+    GeneratePredicate.generate(BindReferences.bindReference(condition, spec.result.aggregates))
+  }
   private val key = new AggregatingWindows(
     newWindows,
     newTime,
     settings.byKey.fold(AggregatingWindowOperator.NeverIdle)(_.idleness),
     settings.triggers.map(_.trigger),
     Option.when(settings.discards)(buffers),
-    new TriggerCondition(plan, calls, buffers)
+    holds
   )
-  private lazy val deferred = new DeferredLateRows(plan.rows.get.input, plan.keys.length)
-  private val late = log.map(new KeyedLateRows(plan, batch, _, () => key.watermark))
-  private val results = new ResultProjection(plan)
-  private val panes = new PaneColumns(settings.triggers.map(_.name), plan.result.pane.length)
-  private val frames = if (plan.rows.isDefined) null else settings.spec.frames
+  private lazy val deferred = new DeferredLateRows(spec.rows.get.input, spec.keys.length)
+  private val late = log.map(new KeyedLateRows(spec, batch, _, () => key.watermark))
+  private val results = new ResultProjection(spec)
+  private val panes = new PaneColumns(settings.triggers.map(_.name), spec.result.pane.length)
+  private val frames = if (spec.rows.isDefined) null else settings.spec.frames
   private val lowestAt =
     calls.types.length // ordinal of the lowest event time, see `MapSideFrameAggregateExec`
 
+  /** Whether a result, given as a buffer, meets the condition for early results; true without a
+    * condition.
+    */
+  private def holds(result: Int): Boolean =
+    condition.forall(_.eval(calls.evaluate(buffers.row(result))))
+
   private def newWindows: WindowSet = settings.windows match {
     case kind: WindowKind.Aggregating =>
-      val key = WindowKind.KeyBuffers(buffers, deducts = plan.counts.nonEmpty, archives)
+      val key = WindowKind.KeyBuffers(buffers, deducts = spec.counts.nonEmpty, archives)
       kind.open(key, settings.latenessMicros)
     case other => throw new IllegalStateException(s"windows that retain rows: $other")
   }
 
   private def newTime: KeyWatermark = settings.byKey.flatMap(_.policy) match {
-    case Some(policy) if !settings.hasGroups => plan.timeBy(policy, batch)
+    case Some(policy) if !settings.hasGroups => spec.timeBy(policy, batch)
     case _ if groups.isDefined => groups.get.time
     case _ =>
       val shared = new SharedWatermark
@@ -85,7 +95,7 @@ private[window] final class AggregatingWindowOperator(
     else addRow(rows.frame, rows.buffer)
 
   private def addRow(micros: Long, row: UnsafeRow): Unit =
-    if (settings.isCountWindow && !KeyedLateRows.hasTime(micros, row, plan.keys.length, times))
+    if (settings.isCountWindow && !KeyedLateRows.hasTime(micros, row, spec.keys.length, times))
       addWithoutTime(row)
     else if (late.isEmpty) take(micros, row): Unit
     else if (!late.get.refuses(micros, row)) {
@@ -100,7 +110,7 @@ private[window] final class AggregatingWindowOperator(
   }
 
   private def judgeAgain(row: UnsafeRow): Unit = {
-    val micros = row.getLong(plan.keys.length)
+    val micros = row.getLong(spec.keys.length)
     if (take(micros, row)) late.get.pass(micros, rows = 1)
     else late.get.add(micros, row)
   }
@@ -124,7 +134,7 @@ private[window] final class AggregatingWindowOperator(
   /** Adds all rows of a frame; late rows have been removed upstream. */
   private def addAllOf(frame: Long, buffer: UnsafeRow): Unit = {
     val last = frames.start(frame + 1) - 1 // in the frame, and late only if all of it is
-    val rows = if (plan.rowsOrdinal < 0) 1 else buffer.getLong(plan.rowsOrdinal)
+    val rows = if (spec.rowsOrdinal < 0) 1 else buffer.getLong(spec.rowsOrdinal)
     addFrame(frame, last, last, rows, buffers.input(buffer))
   }
 
@@ -134,9 +144,10 @@ private[window] final class AggregatingWindowOperator(
   }
 
   def close(): Unit = {
-    if (plan.rows.isDefined && !deferred.isEmpty) deferred.takeAll(judgeAgain)
-    key.close(batch.now, batch.after, batch.isCredited)
-    if (batch.isPeek) key.showAll() else if (batch.closesAll) key.closeAll()
+    if (spec.rows.isDefined && !deferred.isEmpty) deferred.takeAll(judgeAgain)
+    if (batch.isPeek) key.showAll() // by the watermark after the last batch
+    else key.close(batch.now, batch.after, batch.isCredited)
+    if (batch.closesAll && !batch.isPeek) key.closeAll()
   }
 
   override def maxRowsPerStep: Int = settings.maxRowsPerStep
@@ -151,7 +162,7 @@ private[window] final class AggregatingWindowOperator(
       of,
       key.start,
       key.end,
-      if (plan.result.pane.isEmpty) values else results.withPane(values, pane)
+      if (spec.result.pane.isEmpty) values else results.withPane(values, pane)
     )
   }
 

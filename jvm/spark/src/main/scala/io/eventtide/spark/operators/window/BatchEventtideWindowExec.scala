@@ -22,24 +22,24 @@ import io.eventtide.spark.operators.{Preaggregation, SubqueryValues, WindowOpera
   *   the subqueries of the plan, which Spark runs before this operator
   */
 final case class BatchEventtideWindowExec(
-    plan: WindowOperatorSpec,
+    spec: WindowOperatorSpec,
     input: Preaggregation,
     queries: Seq[Expression],
     child: SparkPlan
 ) extends UnaryExecNode {
-  override def output: Seq[Attribute] = plan.output
+  override def output: Seq[Attribute] = spec.output
 
   override def producedAttributes: AttributeSet = AttributeSet(output)
 
   override def nodeName: String = "EventtideWindow"
 
-  override protected def stringArgs: Iterator[Any] = Iterator(plan.summary)
+  override protected def stringArgs: Iterator[Any] = Iterator(spec.summary)
 
   override def requiredChildDistribution: Seq[Distribution] =
-    if (plan.keys.isEmpty) AllTuples :: Nil else ClusteredDistribution(plan.keys) :: Nil
+    if (spec.keys.isEmpty) AllTuples :: Nil else ClusteredDistribution(spec.keys) :: Nil
 
   override def requiredChildOrdering: Seq[Seq[SortOrder]] =
-    Seq(plan.orderOf(input))
+    Seq(spec.orderOf(input))
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
@@ -47,7 +47,7 @@ final case class BatchEventtideWindowExec(
     Map("numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"))
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val window = plan.withValues(SubqueryValues.of(queries))
+    val window = spec.withValues(SubqueryValues.of(queries))
     val (outputRows, preaggregation) = (longMetric("numOutputRows"), input)
     child.execute().mapPartitions { rows =>
       new BatchWindowIterator(window, rows, preaggregation, outputRows)

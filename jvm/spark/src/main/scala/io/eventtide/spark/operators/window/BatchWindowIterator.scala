@@ -14,25 +14,25 @@ import io.eventtide.spark.operators.{BatchTime, Preaggregation, WindowOperatorSp
   * Otherwise all rows of a key are added before its first result.
   */
 private[window] final class BatchWindowIterator(
-    plan: WindowOperatorSpec,
+    spec: WindowOperatorSpec,
     input: Iterator[InternalRow],
     preaggregation: Preaggregation,
     outputRows: SQLMetric
-) extends KeyedWindowIterator(plan) {
-  private val calls = plan.newCalls
-  private val rows = KeyedFrameReader.of(plan, input, preaggregation, calls)
-  private val buffers = plan.newBuffers(calls)
+) extends KeyedWindowIterator(spec) {
+  private val calls = spec.newCalls
+  private val rows = KeyedFrameReader.of(spec, input, preaggregation, calls)
+  private val buffers = spec.newBuffers(calls)
   private val isByFrame = preaggregation == Preaggregation.AllByFrame
   private val rowsPerStep = if (isByFrame) 1 else Int.MaxValue
 
-  protected val windows: KeyedWindowOperator = plan.settings.retainingRows match {
-    case Some(kind) => RetainedRowWindowOperator.inMemory(plan, kind, calls, buffers)
+  protected val windows: KeyedWindowOperator = spec.settings.retainingRows match {
+    case Some(kind) => RetainedRowWindowOperator.inMemory(spec, kind, calls, buffers)
     case None if isByFrame =>
-      val state = plan.newState(buffers, BlockStore.None, blockSize = Int.MaxValue)
+      val state = spec.newState(buffers, BlockStore.None, blockSize = Int.MaxValue)
       val (none, closing) = (Long.MinValue, () => if (rows.isSameKey) rows.frame else Long.MaxValue)
-      new FrameWindowOperator(plan, state, calls, buffers, passed = none, emitted = none, closing)
+      new FrameWindowOperator(spec, state, calls, buffers, passed = none, emitted = none, closing)
     case None =>
-      new AggregatingWindowOperator(plan, BatchTime.EndOfInput, FrameArchives.None, calls, buffers)
+      new AggregatingWindowOperator(spec, BatchTime.EndOfInput, FrameArchives.None, calls, buffers)
   }
 
   override protected def current: InternalRow = {

@@ -15,31 +15,19 @@ private[window] final class DueKeyIterator(
     limit: Long,
     seen: KeyIdBitmap
 ) extends Iterator[UnsafeRow] {
-  private var entries: StateStoreIterator[UnsafeRowPair] = _
-  private var nextKey: UnsafeRow = _
-  private var ended = false
+  private var entries: StateStoreIterator[UnsafeRowPair] = _ // null before the first read
 
-  def hasNext: Boolean = {
-    while (nextKey == null && !ended) look()
-    nextKey != null
+  private lazy val keys: Iterator[UnsafeRow] = {
+    entries = index.entries
+    entries
+      .takeWhile(entry => index.numberOf(entry.key) <= limit)
+      .filterNot(entry => seen.contains(entry.value.getLong(0)))
+      .map(entry => index.keyOf(entry.key).copy())
   }
 
-  def next(): UnsafeRow = {
-    if (!hasNext) throw new NoSuchElementException
-    val key = nextKey
-    nextKey = null
-    key
-  }
+  def hasNext: Boolean = keys.hasNext
 
-  private def look(): Unit = {
-    if (entries == null) entries = index.entries
-    if (!entries.hasNext) ended = true
-    else {
-      val entry = entries.next()
-      if (index.numberOf(entry.key) > limit) ended = true
-      else if (!seen.contains(entry.value.getLong(0))) nextKey = index.keyOf(entry.key).copy()
-    }
-  }
+  def next(): UnsafeRow = keys.next()
 
   def close(): Unit = if (entries != null) entries.close()
 }

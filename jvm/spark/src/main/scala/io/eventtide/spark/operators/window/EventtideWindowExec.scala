@@ -23,20 +23,18 @@ import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.streaming.StateOperatorProgress
 
 import io.eventtide.spark.operators.{
-  BatchTime,
-  LatenessBoundsAccum,
   Preaggregation,
   SubqueryValues,
   WindowBatchContext,
   WindowOperatorSpec
 }
-import io.eventtide.spark.spi.NextTimerAccum
+import io.eventtide.spark.spi.{NextTimer, PartitionAccum}
 import io.eventtide.spark.state.WindowStateStoreRDD
 
-/** Merges the frames of each key into windows, and emits the rows of windows.
+/** Assigns the rows of each key to windows, and emits the results of windows.
   *
-  * The child's rows are buffers of partial aggregation, sorted so that the rows of a key come
-  * together. One key at a time is in memory.
+  * The child's rows are sorted so that the rows of a key come together; `input` says how far they
+  * are aggregated. One key at a time is in memory.
   *
   * @param input
   *   how input rows arrive
@@ -46,7 +44,7 @@ import io.eventtide.spark.state.WindowStateStoreRDD
   *   the subqueries of the plan, which Spark runs before this operator
   */
 final case class EventtideWindowExec(
-    @transient plan: WindowOperatorSpec,
+    @transient spec: WindowOperatorSpec,
     @transient batch: Option[WindowBatchContext],
     input: Preaggregation,
     queries: Seq[Expression],
@@ -54,34 +52,34 @@ final case class EventtideWindowExec(
 ) extends UnaryExecNode
     with StateStoreWriter {
   // A val, since Spark's operators for Python functions read it in the tasks.
-  override val output: Seq[Attribute] = plan.output
+  override val output: Seq[Attribute] = spec.output
 
   override def producedAttributes: AttributeSet = AttributeSet(output)
 
   override def shortName: String = "eventtideWindow"
 
-  override protected def stringArgs: Iterator[Any] = Iterator(plan.summary)
+  override protected def stringArgs: Iterator[Any] = Iterator(spec.summary)
 
   // If all rows go to one partition, the state has one partition, whatever the session's setting.
   override val stateInfo: Option[StatefulOperatorStateInfo] = {
     val info = batch.fold(
       StatefulOperatorStateInfo("<unknown>", new UUID(0, 0), 0, 0, conf.numShufflePartitions)
     )(_.stateInfo)
-    Some(if (plan.together.isEmpty) info.copy(numPartitions = 1) else info)
+    Some(if (spec.together.isEmpty) info.copy(numPartitions = 1) else info)
   }
 
   override def requiredChildDistribution: Seq[Distribution] =
-    if (plan.together.isEmpty) AllTuples :: Nil
+    if (spec.together.isEmpty) AllTuples :: Nil
     else
       StatefulOperatorPartitioning
-        .getCompatibleDistribution(plan.together, getStateInfo, conf) :: Nil
+        .getCompatibleDistribution(spec.together, getStateInfo, conf) :: Nil
 
   override def requiredChildOrdering: Seq[Seq[SortOrder]] =
-    Seq(plan.orderOf(input))
+    Seq(spec.orderOf(input))
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
-  private val families = plan.families
+  private val families = spec.families
 
   override def validateAndMaybeEvolveStateSchema(
       hadoopConf: Configuration,
@@ -108,13 +106,13 @@ final case class EventtideWindowExec(
   }
 
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] = {
-    val results = plan.settings.windows.resultsFrom(inputWatermarkMs * 1000)
+    val results = spec.settings.windows.resultsFrom(inputWatermarkMs * 1000)
     Some(math.max(0, Math.floorDiv(results, 1000L)))
   }
 
-  @transient private lazy val due: NextTimerAccum = {
-    val accumulator = new NextTimerAccum
-    sparkContext.register(accumulator, "eventtide due")
+  @transient private lazy val due: PartitionAccum[NextTimer] = {
+    val accumulator = new PartitionAccum[NextTimer]
+    sparkContext.register(accumulator) // unnamed, since Spark retains the updates of named ones
     accumulator
   }
 
@@ -123,7 +121,7 @@ final case class EventtideWindowExec(
   override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = {
     val watermark = WindowBatchContext.known(newInputWatermark)
     def isStep(in: WindowBatchContext) = watermark.exists(w => in.closingMicros.forall(_ < w))
-    due.value.values.exists(_.isClosed(watermark, plan.settings)) ||
+    due.value.values.exists(_.isClosed(watermark, spec.settings)) ||
     batch.exists(running => running.batchOnEveryAdvance && isStep(running))
   }
 
@@ -133,15 +131,15 @@ final case class EventtideWindowExec(
   // The driver decides which task reports count; a sum over tasks would count a rerun stage twice.
   override def getProgress(): StateOperatorProgress = {
     batch.foreach { running =>
-      val counted = WindowProgress(running.lateLog.reports.value, due.value.values)
+      val counted = WindowProgress(running.lateLog.reports.value.values, due.value.values)
       counted.values.foreach { case (name, value) => longMetric(name).set(value) }
     }
     super.getProgress()
   }
 
-  @transient private lazy val bounds: LatenessBoundsAccum = {
-    val accumulator = new LatenessBoundsAccum
-    sparkContext.register(accumulator) // unnamed, since Spark retains the updates of named ones
+  @transient private lazy val bounds: PartitionAccum[Array[Long]] = {
+    val accumulator = new PartitionAccum[Array[Long]]
+    sparkContext.register(accumulator)
     accumulator
   }
 
@@ -150,11 +148,11 @@ final case class EventtideWindowExec(
     val running = batch.getOrElse(throw new IllegalStateException("no batch of a streaming query"))
     running.register(due, bounds)
     val task = WindowTaskSpec(
-      plan.withValues(SubqueryValues.of(queries)),
+      spec.withValues(SubqueryValues.of(queries)),
       running.batchId,
-      timeOf(running),
+      running.time,
       input,
-      Option.when(plan.settings.hasOwnTime && input == Preaggregation.OnTimeRows)(running.bounds),
+      Option.when(spec.settings.hasOwnTime && input == Preaggregation.OnTimeRows)(running.bounds),
       running.lagging,
       getStateInfo.numPartitions
     )
@@ -163,16 +161,6 @@ final case class EventtideWindowExec(
       new StreamingWindowIterator(task, store, rows, taskMetrics)
     )
   }
-
-  private def timeOf(running: WindowBatchContext) = BatchTime(
-    running.clockMicros,
-    running.aheadMicros,
-    running.lateMicros,
-    running.closingMicros,
-    running.isCredited,
-    Some(running.lateLog),
-    running.closesAll
-  )
 
   private def metricsOfTask = new WindowMetrics(
     longMetric("numOutputRows"),

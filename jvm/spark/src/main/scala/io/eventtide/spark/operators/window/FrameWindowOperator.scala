@@ -24,7 +24,7 @@ import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
   *   the boundary up to which windows close when the rows so far have been added
   */
 private[window] final class FrameWindowOperator(
-    plan: WindowOperatorSpec,
+    spec: WindowOperatorSpec,
     state: FrameWindowState,
     calls: AggregateFunctions,
     buffers: BufferPool,
@@ -32,8 +32,8 @@ private[window] final class FrameWindowOperator(
     emitted: Long,
     closing: () => Long
 ) extends KeyedWindowOperator {
-  private val results = new ResultProjection(plan)
-  private val hasPane = plan.result.pane.nonEmpty
+  private val results = new ResultProjection(spec)
+  private val hasPane = spec.result.pane.nonEmpty
   private var hasRows = false // whether the key has rows in this batch
   private var savedAt = 0L
 

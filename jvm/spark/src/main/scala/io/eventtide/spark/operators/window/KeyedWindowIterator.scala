@@ -13,7 +13,7 @@ import io.eventtide.spark.spi.SubstreamName
   * and is left. The keys come from a micro-batch and its state, from a batch query, or from state
   * alone.
   */
-private[window] abstract class KeyedWindowIterator(plan: WindowOperatorSpec)
+private[window] abstract class KeyedWindowIterator(spec: WindowOperatorSpec)
     extends LookaheadIterator[InternalRow] {
   private var opened: UnsafeRow = _ // the key whose results are being emitted; null between keys
   private var found = false
@@ -75,7 +75,7 @@ private[window] abstract class KeyedWindowIterator(plan: WindowOperatorSpec)
   }
 
   private def tooLarge(large: RecordTooLarge): EventtideException = {
-    val types = plan.keys.map(_.dataType)
+    val types = spec.keys.map(_.dataType)
     val name = if (types.isEmpty) "none" else SubstreamName.of(types)(opened.toSeq(types))
     EventtideException("KEY_TOO_LARGE", "key" -> name, "limit" -> large.limit)
   }

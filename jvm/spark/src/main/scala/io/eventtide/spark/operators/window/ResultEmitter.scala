@@ -80,13 +80,13 @@ private object RowBatchReader {
 
 /** Aggregates over the rows of each window. */
 private[window] final class AggregatedResults(
-    plan: WindowOperatorSpec,
+    spec: WindowOperatorSpec,
     kind: WindowKind.RetainingRows,
     windows: RetainedRowWindows,
     calls: AggregateFunctions,
     buffers: BufferPool
 ) extends ResultEmitter {
-  private val results = new ResultProjection(plan)
+  private val results = new ResultProjection(spec)
   private val rows = new RowLogReader(windows.log, calls.inputColumns)
   private var tree: SegmentTree = _ // null before the first window
 
@@ -115,14 +115,14 @@ private[window] final class AggregatedResults(
 
 /** Emits the rows of windows in lines; see `RowWindowOutput` for the columns of a line. */
 private[window] final class RowResults(
-    plan: WindowOperatorSpec,
+    spec: WindowOperatorSpec,
     kind: WindowKind.RetainingRows,
     windows: RetainedRowWindows
 ) extends ResultEmitter {
-  private val rows = new RowBatchReader(windows.log, plan.rows.get.stored.get.length)
+  private val rows = new RowBatchReader(windows.log, spec.rows.get.stored.get.length)
   private val shownKey =
-    UnsafeProjection.create(BindReferences.bindReferences(plan.result.key, plan.keys))
-  private val toLine = UnsafeProjection.create(plan.output.map(_.dataType).toArray)
+    UnsafeProjection.create(BindReferences.bindReferences(spec.result.key, spec.keys))
+  private val toLine = UnsafeProjection.create(spec.output.map(_.dataType).toArray)
   private val line = new GenericInternalRow(3)
   private val windowLine = new GenericInternalRow(4)
   private val keyLine = new GenericInternalRow(2)

@@ -7,7 +7,7 @@ import org.apache.spark.unsafe.Platform
 
 import io.eventtide.kernel.rowwindow.{RetainedRowWindows, RowContent, RowLimits}
 import io.eventtide.kernel.window.{BlockStore, ByteSink, ByteSource}
-import io.eventtide.spark.latelog.PartitionLate
+import io.eventtide.spark.latelog.LateLogWriter
 import io.eventtide.spark.operators.late.KeyedLateRows
 import io.eventtide.spark.operators.preagg.KeyedFrameReader
 import io.eventtide.spark.operators.{BatchTime, WindowOperatorSpec}
@@ -23,13 +23,13 @@ private[window] final case class RowArchives(rows: BlockStore, waiting: BlockSto
   *   the log for late rows of the partition; None if no row is late
   */
 private[window] final class RetainedRowWindowOperator(
-    plan: WindowOperatorSpec,
+    spec: WindowOperatorSpec,
     kind: WindowKind.RetainingRows,
     batch: BatchTime,
     archives: RowArchives,
     calls: AggregateFunctions,
     buffers: BufferPool,
-    log: Option[PartitionLate],
+    log: Option[LateLogWriter],
     limits: RowLimits
 ) extends KeyedWindowOperator {
   // Rows with ingestion time need not wait for the watermark.
@@ -42,15 +42,15 @@ private[window] final class RetainedRowWindowOperator(
     countsAtOnce = kind.usesIngestionTime
   )
   private val results: ResultEmitter =
-    if (kind.emitsRows) new RowResults(plan, kind, windows)
-    else new AggregatedResults(plan, kind, windows, calls, buffers)
+    if (kind.emitsRows) new RowResults(spec, kind, windows)
+    else new AggregatedResults(spec, kind, windows, calls, buffers)
 
-  private val rows = plan.rows.get
+  private val rows = spec.rows.get
   private val toStore = UnsafeProjection.create(bindReferences(rows.stored.get, rows.input))
   private val stored = new UnsafeRowContent
-  private val late = log.map(new KeyedLateRows(plan, batch, _, () => batch.before))
+  private val late = log.map(new KeyedLateRows(spec, batch, _, () => batch.before))
   private val lateBelow = batch.before.getOrElse(Long.MinValue)
-  private val idleness = plan.settings.byKey.get.idleness // always set for such windows
+  private val idleness = spec.settings.byKey.get.idleness // always set for such windows
   private var lastRow = Long.MinValue // the time of the last row, by the query's clock
 
   def begin(): Unit = {
@@ -113,22 +113,9 @@ private[window] final class RetainedRowWindowOperator(
 
 private[window] object RetainedRowWindowOperator {
 
-  def apply(
-      plan: WindowOperatorSpec,
-      kind: WindowKind.RetainingRows,
-      batch: BatchTime,
-      archives: RowArchives,
-      calls: AggregateFunctions,
-      buffers: BufferPool,
-      log: Option[PartitionLate]
-  ): RetainedRowWindowOperator = {
-    val limits = RowLimits(atHand = kind.rowsAtHand)
-    new RetainedRowWindowOperator(plan, kind, batch, archives, calls, buffers, log, limits)
-  }
-
   /** For all rows of a key at once; no row is retained after its windows have been emitted. */
   def inMemory(
-      plan: WindowOperatorSpec,
+      spec: WindowOperatorSpec,
       kind: WindowKind.RetainingRows,
       calls: AggregateFunctions,
       buffers: BufferPool
@@ -136,7 +123,7 @@ private[window] object RetainedRowWindowOperator {
     val nowhere = RowArchives(BlockStore.None, BlockStore.None)
     val all = RowLimits(rows = Int.MaxValue, bytes = Int.MaxValue)
     new RetainedRowWindowOperator(
-      plan,
+      spec,
       kind,
       BatchTime.EndOfInput,
       nowhere,

@@ -31,7 +31,7 @@ private[window] final class SharedWatermarkGroups private (
   /** The watermark of the current group, for its keys. */
   val time = new SharedWatermark
 
-  private val own = task.plan.timeBy(policy, batch)
+  private val own = task.spec.timeBy(policy, batch)
   private val ended = new KeyIdBitmap
   private val noKeys = new KeyIdBitmap
   private var hasRows = false // whether the current group has rows on time and has not ended
@@ -147,7 +147,7 @@ private[window] object SharedWatermarkGroups {
       lagging: Option[LaggingKeys] = None
   ): Option[SharedWatermarkGroups] =
     for {
-      policy <- task.plan.settings.byKey.flatMap(_.policy)
+      policy <- task.spec.settings.byKey.flatMap(_.policy)
       groups <- state.groups
     } yield new SharedWatermarkGroups(task, task.batch, policy, groups, bounds, lagging)
 }

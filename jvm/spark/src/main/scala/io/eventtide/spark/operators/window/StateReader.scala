@@ -18,7 +18,7 @@ import io.eventtide.spark.operators.{BatchTime, WindowOperatorSpec}
   *   the ids of the state store checkpoints, by partition; None for checkpoint format 1
   */
 private[spark] final case class StateReader(
-    plan: WindowOperatorSpec,
+    spec: WindowOperatorSpec,
     stateRoot: String,
     operatorId: Long,
     partitions: Int,
@@ -28,9 +28,9 @@ private[spark] final case class StateReader(
 
   /** One row for each window that can still change. */
   def rows(session: SparkSession): RDD[InternalRow] = {
-    val families = plan.families
+    val families = spec.families
     val shown = BatchTime.EndOfInput.copy(isPeek = true)
-    val task = WindowTaskSpec(plan, batchId, shown)
+    val task = WindowTaskSpec(spec, batchId, shown)
     val settings = session.sessionState.conf.clone()
     settings.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, if (stateIds.isEmpty) 1 else 2)
     val conf = new StateStoreConf(settings)

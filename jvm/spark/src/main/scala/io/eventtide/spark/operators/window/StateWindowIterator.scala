@@ -9,10 +9,10 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
   * If keys have per-key watermarks, a last column has the key's watermark.
   */
 private[window] final class StateWindowIterator(task: WindowTaskSpec, store: StateStore)
-    extends KeyedWindowIterator(task.plan) {
+    extends KeyedWindowIterator(task.spec) {
   private val state = task.open(store)
-  private val calls = task.plan.newCalls
-  private val buffers = task.plan.newBuffers(calls)
+  private val calls = task.spec.newCalls
+  private val buffers = task.spec.newBuffers(calls)
   private val groups =
     SharedWatermarkGroups(task, state, task.openBounds(store.id.partitionId, state))
   protected val windows: KeyedWindowOperator = task.operator(state, calls, buffers, groups)
@@ -22,7 +22,7 @@ private[window] final class StateWindowIterator(task: WindowTaskSpec, store: Sta
   private val withWatermark = new JoinedRow
 
   override protected def current: InternalRow =
-    if (!task.plan.settings.hasOwnTime) super.current
+    if (!task.spec.settings.hasOwnTime) super.current
     else {
       watermark.update(0, windows.watermark.map(Long.box).orNull)
       withWatermark(super.current, watermark)

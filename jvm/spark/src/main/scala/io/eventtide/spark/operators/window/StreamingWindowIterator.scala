@@ -25,17 +25,17 @@ private[window] final class StreamingWindowIterator(
     store: StateStore,
     input: Iterator[InternalRow],
     metrics: WindowMetrics
-) extends KeyedWindowIterator(task.plan) {
+) extends KeyedWindowIterator(task.spec) {
   private val state = task.open(store)
-  private val calls = task.plan.newCalls
-  private val buffers = task.plan.newBuffers(calls)
+  private val calls = task.spec.newCalls
+  private val buffers = task.spec.newBuffers(calls)
   private val bounds = task.openBounds(store.id.partitionId, state)
-  private val lagging = Option.when(task.plan.settings.hasOwnTime) {
-    new LaggingKeys(task.plan.together, task.lagging.getOrElse(store.id.partitionId, Nil))
+  private val lagging = Option.when(task.spec.settings.hasOwnTime) {
+    new LaggingKeys(task.spec.together, task.lagging.getOrElse(store.id.partitionId, Nil))
   }
   private val groups = SharedWatermarkGroups(task, state, bounds, lagging)
   protected val windows: KeyedWindowOperator = task.operator(state, calls, buffers, groups)
-  private val rows = KeyedFrameReader.of(task.plan, input, task.input, calls)
+  private val rows = KeyedFrameReader.of(task.spec, input, task.input, calls)
   private val seen = new KeyIdBitmap
   private val due = new DueKeyIterator(state.byEnd, task.closing, seen)
   private val closesAll = task.closesAll || state.timingChanged
@@ -49,7 +49,7 @@ private[window] final class StreamingWindowIterator(
   private val overdue = new DueKeyIterator(state.byClock, task.batch.now, seen)
 
   private val remembers = task.closes || task.hasProcessingTimers || visitsAll
-  private val raisesBounds = task.plan.settings.hasOwnTime && groups.isEmpty
+  private val raisesBounds = task.spec.settings.hasOwnTime && groups.isEmpty
   private val counts = new WindowCounts
 
   private var done = 0L // processed keys that have state
@@ -174,7 +174,7 @@ private[window] final class StreamingWindowIterator(
     groups.foreach(_.finish())
     val metadata = state.finish(task.closing, bounds.highest)
     val first =
-      if (task.plan.settings.hasFrameTimers) metadata.byEnd else metadata.eventTimers.first
+      if (task.spec.settings.hasFrameTimers) metadata.byEnd else metadata.eventTimers.first
     val ofKeys = metadata.processingTimers.firstAfter(task.batch.now)
     val byClock = groups.fold(ofKeys)(groups => math.min(ofKeys, groups.deadline))
     val deadline = if (task.hasProcessingTimers) byClock else NextTimer.Never

@@ -3,8 +3,7 @@ package io.eventtide.spark.operators.window
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
-import io.eventtide.spark.operators.LatenessBoundsAccum
-import io.eventtide.spark.spi.{NextTimer, NextTimerAccum}
+import io.eventtide.spark.spi.{NextTimer, PartitionAccum}
 
 /** The metrics that tasks report; sent to the executors, where one task may have several
   * partitions.
@@ -14,8 +13,8 @@ private[window] final class WindowMetrics(
     updatedRows: SQLMetric,
     removedRows: SQLMetric,
     commitMs: SQLMetric,
-    due: NextTimerAccum,
-    bounds: LatenessBoundsAccum,
+    due: PartitionAccum[NextTimer],
+    bounds: PartitionAccum[Array[Long]],
     report: (StateStore, Long) => Unit
 ) extends Serializable {
 

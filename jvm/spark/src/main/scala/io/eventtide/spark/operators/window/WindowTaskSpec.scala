@@ -3,6 +3,7 @@ package io.eventtide.spark.operators.window
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
+import io.eventtide.kernel.rowwindow.RowLimits
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.kernel.window.{BlockStore, FrameArchives, FrameWindowState}
 import io.eventtide.spark.operators.{
@@ -30,7 +31,7 @@ import io.eventtide.spark.state.{AggregateFunctions, BufferPool, FrameStore}
   *   the number of state partitions
   */
 private[window] final case class WindowTaskSpec(
-    plan: WindowOperatorSpec,
+    spec: WindowOperatorSpec,
     batchId: Long,
     batch: BatchTime,
     input: Preaggregation = Preaggregation.Off,
@@ -38,7 +39,7 @@ private[window] final case class WindowTaskSpec(
     lagging: Map[Int, Seq[Array[Byte]]] = Map.empty,
     partitions: Int = 1
 ) {
-  private def settings = plan.settings
+  private def settings = spec.settings
 
   /** How far timers had fired before this batch, see `WindowSettings.closedUpTo`. */
   val passed: Long = batch.before.fold(Long.MinValue)(settings.closedUpTo)
@@ -57,9 +58,9 @@ private[window] final case class WindowTaskSpec(
   val hasProcessingTimers: Boolean = settings.hasProcessingTimers
 
   /** The state of a partition. */
-  def open(store: StateStore): FrameStore = FrameStore.open(
+  def open(store: StateStore): FrameStore = new FrameStore(
     store,
-    plan.families,
+    spec.families,
     batchId,
     batch.now,
     timersAreWatermarks = !settings.hasFrameTimers,
@@ -77,18 +78,19 @@ private[window] final case class WindowTaskSpec(
       buffers: BufferPool,
       groups: Option[SharedWatermarkGroups]
   ): KeyedWindowOperator = {
-    def log = plan.rows.flatMap(_ => batch.log).map(_.open(state.partition))
+    def log = spec.rows.flatMap(_ => batch.log).map(_.open(state.partition))
     settings.retainingRows match {
       case Some(kind) =>
         val archives = RowArchives(state.blocks, state.history)
-        RetainedRowWindowOperator(plan, kind, batch, archives, calls, buffers, log)
+        val limits = RowLimits(atHand = kind.rowsAtHand)
+        new RetainedRowWindowOperator(spec, kind, batch, archives, calls, buffers, log, limits)
       case None if settings.hasFrameTimers =>
         val frames = newState(buffers, state.blocks)
         val emitted = state.closed
-        new FrameWindowOperator(plan, frames, calls, buffers, passed, emitted, () => closing)
+        new FrameWindowOperator(spec, frames, calls, buffers, passed, emitted, () => closing)
       case None =>
         val time = if (batch.isPeek) batch.copy(before = watermarkOf(state)) else batch
-        new AggregatingWindowOperator(plan, time, archives(state), calls, buffers, log, groups)
+        new AggregatingWindowOperator(spec, time, archives(state), calls, buffers, log, groups)
     }
   }
 
@@ -97,17 +99,17 @@ private[window] final case class WindowTaskSpec(
     Option.when(state.closed != Long.MinValue)(state.closed)
 
   private def newState(buffers: BufferPool, blocks: BlockStore): FrameWindowState =
-    plan.newState(buffers, blocks, plan.blockSize(closes = Clamped.subtract(closing, passed)))
+    spec.newState(buffers, blocks, spec.blockSize(closes = Clamped.subtract(closing, passed)))
 
   private def archives(state: FrameStore): FrameArchives = {
     val closed =
       FrameArchives.None.copy(closed = state.history, closedBlock = WindowTaskSpec.HistoryBlock)
-    if (plan.rows.isDefined) closed // how many windows a batch closes depends on the keys
+    if (spec.rows.isDefined) closed // how many windows a batch closes depends on the keys
     else {
       def boundary(watermark: Option[Long]) =
         watermark.fold(Long.MinValue)(settings.onTime.closed)
       val closes = Clamped.subtract(boundary(batch.after), boundary(batch.before))
-      val openBlock = plan.blockSize(if (batch.isPeek) Long.MaxValue else closes)
+      val openBlock = spec.blockSize(if (batch.isPeek) Long.MaxValue else closes)
       closed.copy(open = state.blocks, openBlock = openBlock)
     }
   }
@@ -118,7 +120,7 @@ private[window] final case class WindowTaskSpec(
       val known = new LatenessBounds(all.value).partitionBounds(partition)
       val most = LatenessBounds.most(partitions)
       val before = PartitionBoundsInput(state.watermark, state.keyCount, state.timingChanged)
-      new BoundHashBuckets(plan.together, settings.spec.lateBelow, known, before, most)
+      new BoundHashBuckets(spec.together, settings.spec.lateBelow, known, before, most)
     }
     new PartitionBoundsUpdate(state.watermark, buckets)
   }

@@ -17,11 +17,11 @@ import io.eventtide.spark.EventtideException
 import io.eventtide.spark.checkpoint.{
   BatchLedger,
   CheckpointFiles,
+  CheckpointStructure,
   EndOfInput,
   LedgerEntry,
   OffsetFiles,
   PlanFile,
-  QueryPlan,
   SavedClock,
   SavedTimer
 }
@@ -34,7 +34,12 @@ import io.eventtide.spark.latelog.{
   LateReason,
   LateRows
 }
-import io.eventtide.spark.options.{WatermarkSettings, WatermarkSettingsJson, WindowSettings}
+import io.eventtide.spark.options.{
+  MutableOptionsCodec,
+  WatermarkSettings,
+  WatermarkSettingsJson,
+  WindowSettings
+}
 import io.eventtide.spark.query.monitor.{NextClosing, Outlook, WatermarkReport}
 import io.eventtide.spark.query.run.{QueryInput, QueryInputs}
 import io.eventtide.spark.spi.{NextTimer, PlanNodes}
@@ -180,7 +185,7 @@ private[spark] final class CheckpointReport(
   }
 
   private def refuseOther(plan: LogicalPlan): Unit = {
-    planFile.refuseOther(QueryPlan.of(plan))
+    planFile.refuseOther(CheckpointStructure.of(plan))
     LateRows.refuseOther(plan, CheckpointFiles.queryId(root, conf), root, conf)
   }
 
@@ -225,7 +230,7 @@ private[spark] final class CheckpointReport(
     val next = windows.zip(due).map { case (window, saved) =>
       NextClosing(window, saved.next, byClock = _ => None)
     }
-    val scopes = due.map(saved => WindowSettings.scope(saved.nextBatchOptions))
+    val scopes = due.map(saved => MutableOptionsCodec.scope(saved.nextBatchOptions))
     Outlook(nowMicros = None, nextMove = None, next, scopes)
   }
 

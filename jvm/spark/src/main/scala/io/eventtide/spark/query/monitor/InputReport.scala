@@ -49,7 +49,7 @@ private[query] final case class InputReport(
 
   def write(node: ObjectNode): Unit = {
     node.put("position", position).put("policy", PolicyFormatter.lines(settings).mkString(" "))
-    node.put("state", InputReport.stateOf(status))
+    node.put("state", status.name)
     WatermarkReport.putTime(node, "ideal", idealMicros)
     WatermarkReport.putTime(node, "emitted", emittedMicros)
     node.put("substreamCount", limit.count).put("maxSubstreams", limit.most)
@@ -81,12 +81,6 @@ private[query] object InputReport {
     settings.expectedCount.fold(Map.empty[String, String]) { count =>
       (1 to count).map(i => SubstreamName.placeholder(i) -> s"$i of $count").toMap
     }
-
-  private def stateOf(status: WatermarkStatus): String = status match {
-    case WatermarkStatus.Value => "active"
-    case WatermarkStatus.Unknown => "unknown"
-    case WatermarkStatus.Idle => "idle"
-  }
 }
 
 /** One substream, with `rows` in the last batch and `rowsTotal` since the checkpoint began. */

@@ -7,7 +7,7 @@ import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.sql.internal.SQLConf
 
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.latelog.{BatchLateness, LatenessHistogram}
+import io.eventtide.spark.latelog.BatchLateness
 import io.eventtide.spark.options.Durations
 
 /** Monitors a query's batches and logs warnings on the driver.
@@ -29,7 +29,8 @@ private[query] class WatermarkMonitor(name: String, limits: MonitorThresholds) e
   private var still = 0
   private var stillSince = Long.MaxValue
   private var isStuck = false
-  private var span = LatenessSample.None
+  private var span = BatchLateness.None // of `spanBatches` batches
+  private var spanBatches = 0
   private var isLate = false
   private var isNear = false // whether the number of substreams is near its limit
 
@@ -55,11 +56,13 @@ private[query] class WatermarkMonitor(name: String, limits: MonitorThresholds) e
 
   private def count(late: BatchLateness): Unit = {
     span = span.and(late)
-    if (span.batches == limits.stuckBatches) {
+    spanBatches += 1
+    if (spanBatches == limits.stuckBatches) {
       val was = isLate
       isLate = span.share > limits.lateShare
-      if (isLate && !was) warn(lateness(span))
-      span = LatenessSample.None
+      if (isLate && !was) warn(lateness)
+      span = BatchLateness.None
+      spanBatches = 0
     }
   }
 
@@ -67,7 +70,7 @@ private[query] class WatermarkMonitor(name: String, limits: MonitorThresholds) e
     s"The watermark of $name has not moved for $still batches with rows, which is " +
       s"${Durations.inWords(nowMicros - stillSince)}. ${report.blame}"
 
-  private def lateness(span: LatenessSample): String = {
+  private def lateness: String = {
     val percent = f"${span.share * 100}%.1f".replaceAll("\\.0$", "")
     val most = span.by.atMost(WatermarkMonitor.MostRows).map(WatermarkMonitor.about)
     val all = span.by.atMost(1).map(WatermarkMonitor.about)
@@ -77,7 +80,7 @@ private[query] class WatermarkMonitor(name: String, limits: MonitorThresholds) e
       case (_, Some(ten)) => s": a lag longer by $ten would have kept them"
       case _ => ""
     }
-    s"Of the rows of $name in its last ${span.batches} batches, $percent % came too late for " +
+    s"Of the rows of $name in its last $spanBatches batches, $percent % came too late for " +
       s"their windows$lag."
   }
 
@@ -129,22 +132,6 @@ private[query] object WatermarkMonitor {
     val whole = if (micros > Long.MaxValue - unit) micros else -Math.floorDiv(-micros, unit) * unit
     Durations.inWords(whole)
   }
-}
-
-private final case class LatenessSample(
-    batches: Int,
-    onTime: Long,
-    late: Long,
-    by: LatenessHistogram
-) {
-  def share: Double = if (late == 0) 0 else late.toDouble / (late + onTime)
-
-  def and(more: BatchLateness): LatenessSample =
-    LatenessSample(batches + 1, onTime + more.onTime, late + more.late, by ++ more.by)
-}
-
-private object LatenessSample {
-  val None: LatenessSample = LatenessSample(0, 0, 0, LatenessHistogram.None)
 }
 
 /** The thresholds for warnings about a query.

@@ -117,9 +117,9 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
   }
 
   private def notifyMonitor(now: Long, hadRows: Boolean): Unit = guarded {
-    if (hadRows || late.inLastBatch)
-      monitor.ended(now, report, inputs.ideal, late.lateness)
-    monitor.counted(inputs.limits)
+    val (ideal, limits) = locked((inputs.ideal, inputs.limits))
+    if (hadRows || late.inLastBatch) monitor.ended(now, report, ideal, late.lateness)
+    monitor.counted(limits)
     publish()
   }
 

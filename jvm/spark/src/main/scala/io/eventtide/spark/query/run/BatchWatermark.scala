@@ -13,10 +13,9 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.spark.checkpoint.EndOfInput
 import io.eventtide.spark.latelog.LateLog
-import io.eventtide.spark.operators.LatenessBoundsAccum
 import io.eventtide.spark.operators.watermark.{SubstreamStatsAccum, WatermarkBatchContext}
 import io.eventtide.spark.options.WindowSettings
-import io.eventtide.spark.spi.{BatchEventTimeStats, NextTimer, NextTimerAccum}
+import io.eventtide.spark.spi.{BatchEventTimeStats, NextTimer, PartitionAccum}
 
 /** The driver-side view of one micro-batch for the query's watermark nodes.
   *
@@ -67,11 +66,15 @@ final class BatchWatermark private[run] (
     late.getOrElseUpdate(nodeId, run.late.open(nodeId, info.batchId, watermarkMicros))
   }
 
-  private val due = mutable.ArrayBuffer.empty[(Int, NextTimerAccum)]
-  private val bounds = mutable.ArrayBuffer.empty[(Int, LatenessBoundsAccum)]
+  private val due = mutable.ArrayBuffer.empty[(Int, PartitionAccum[NextTimer])]
+  private val bounds = mutable.ArrayBuffer.empty[(Int, PartitionAccum[Array[Long]])]
 
   /** Registers the accumulators of one copy of a window: its next timers and its keys' bounds. */
-  def register(window: Int, due: NextTimerAccum, bounds: LatenessBoundsAccum): Unit = synchronized {
+  def register(
+      window: Int,
+      due: PartitionAccum[NextTimer],
+      bounds: PartitionAccum[Array[Long]]
+  ): Unit = synchronized {
     this.due += window -> due
     this.bounds += window -> bounds
   }
@@ -104,7 +107,7 @@ final class BatchWatermark private[run] (
 
   /** The lowest event time of the rows on time; None if no row was checked, or all were late. */
   private[query] def lowestOnTime: Option[Long] = synchronized {
-    val reports = late.valuesIterator.flatMap(_.reports.value)
+    val reports = late.valuesIterator.flatMap(_.reports.value.values)
     reports.map(_.lowest).filter(_ < Long.MaxValue).minOption
   }
 

@@ -8,9 +8,9 @@ import io.eventtide.spark.EventtideException
 import io.eventtide.spark.checkpoint.{
   BatchLedger,
   CheckpointFiles,
+  CheckpointStructure,
   OffsetFiles,
-  PlanFile,
-  QueryPlan
+  PlanFile
 }
 import io.eventtide.spark.latelog.{LateBalance, LateIndexReader, LateRows}
 
@@ -26,7 +26,7 @@ private[query] final class CheckpointStart(root: Path, conf: Configuration) {
   private val lastCommitted = new CheckpointFiles(new Path(root, "commits"), conf).lastBatch
 
   /** Refuses a checkpoint of another query, and a checkpoint that has lost files of its batches. */
-  def refuseOther(query: StreamExecutionAccess, plan: QueryPlan): Unit = lastBegun match {
+  def refuseOther(query: StreamExecutionAccess, plan: CheckpointStructure): Unit = lastBegun match {
     case None => refuseBatches()
     case Some(begun) =>
       planFile.refuseOther(plan)
@@ -53,7 +53,7 @@ private[query] final class CheckpointStart(root: Path, conf: Configuration) {
   /** Checks a checkpoint that this run has taken over, and writes the plan if there is no batch
     * yet. If there are batches, the existing plan stays.
     */
-  def begin(query: StreamExecutionAccess, plan: QueryPlan): Unit = {
+  def begin(query: StreamExecutionAccess, plan: CheckpointStructure): Unit = {
     refuseOther(query, plan)
     if (lastBegun.isEmpty) planFile.begin(plan)
   }

@@ -9,7 +9,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.internal.SQLConf
 
-import io.eventtide.spark.checkpoint.{BatchLedger, QueryPlan, RunEpoch}
+import io.eventtide.spark.checkpoint.{BatchLedger, CheckpointStructure, RunEpoch}
 import io.eventtide.spark.latelog.LateRows
 import io.eventtide.spark.options.WatermarkSettings
 import io.eventtide.spark.query.monitor.{MonitorThresholds, WatermarkMonitor, WatermarkReport}
@@ -48,7 +48,7 @@ private[spark] object QueryWatermarks {
       StateStoreValidator.rocksDb(query.session)
       StateStoreValidator.severalOperators(query.session)
     }
-    val plan = QueryPlan.of(query.analyzedPlan)
+    val plan = CheckpointStructure.of(query.analyzedPlan)
     val start = new CheckpointStart(root, conf)
     start.refuseOther(query, plan) // before this run takes the checkpoint over from another run
     val monitor = new WatermarkMonitor(query.label, limits)

@@ -9,9 +9,9 @@ import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 
 import io.eventtide.spark.latelog.LateLog
-import io.eventtide.spark.operators.{LatenessBounds, LatenessBoundsAccum, WindowBatchContext}
+import io.eventtide.spark.operators.{BatchTime, LatenessBounds, WindowBatchContext}
 import io.eventtide.spark.options.WindowSettings
-import io.eventtide.spark.spi.{NextTimerAccum, PlanNodes}
+import io.eventtide.spark.spi.{NextTimer, PartitionAccum, PlanNodes}
 
 /** The driver-side view of one micro-batch for one window of the query.
   *
@@ -34,18 +34,22 @@ private[spark] final class QueryWindowBatch private (
 
   override def nowMicros: Long = watermark.nowMicros
 
-  override def clockMicros: Long = watermark.clockMicros
-
-  override def aheadMicros: Long = watermark.aheadMicros
-
-  override def isCredited: Boolean = watermark.isCredited
-
-  override def closesAll: Boolean = watermark.closesAll
+  override def time: BatchTime = BatchTime(
+    watermark.clockMicros,
+    watermark.aheadMicros,
+    lateMicros,
+    closingMicros,
+    watermark.isCredited,
+    Some(lateLog),
+    watermark.closesAll
+  )
 
   override def lateLog: LateLog = watermark.lateLog(nodeId, lateMicros)
 
-  override def register(due: NextTimerAccum, bounds: LatenessBoundsAccum): Unit =
-    watermark.register(position, due, bounds)
+  override def register(
+      due: PartitionAccum[NextTimer],
+      bounds: PartitionAccum[Array[Long]]
+  ): Unit = watermark.register(position, due, bounds)
 
   override val batchId: Long = query.batch.batchId
 

@@ -16,8 +16,8 @@ import io.eventtide.spark.query.monitor.{
 }
 import io.eventtide.spark.spi.{BatchEventTimeStats, TickSource}
 
-/** The state of one run of a query: its inputs, its clock and its last batch. `BatchEnd`,
-  * `ClockTick` and `Restore` change it.
+/** The state of one run of a query: its inputs, its clock and its last batch. `QueryWatermark`,
+  * `BatchEnd`, `ClockTick`, `Restore` and `LedgerRecorder` change it.
   *
   * All of them run on the query's thread. Reports may be requested from any thread, so the lock
   * guards the state that reports read. The lock is never held while a checkpoint file is read or

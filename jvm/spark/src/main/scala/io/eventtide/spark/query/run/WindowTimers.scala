@@ -3,7 +3,7 @@ package io.eventtide.spark.query.run
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.spark.checkpoint.SavedTimer
 import io.eventtide.spark.operators.WindowBatchContext
-import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.options.{MutableOptionsCodec, WindowSettings}
 import io.eventtide.spark.query.monitor.NextClosing
 import io.eventtide.spark.spi.NextTimer
 
@@ -29,7 +29,7 @@ private[query] final class WindowTimers(
 ) {
 
   /** The options with which this run begins batches, for each window. */
-  val nextBatchOptions: IndexedSeq[String] = windows.map(_.mutableOptions)
+  val nextBatchOptions: IndexedSeq[String] = windows.map(MutableOptionsCodec.write)
 
   private var next = windows.map(_ => NextTimer.Nothing)
   private var lagging = windows.map(_ => Map.empty[Int, Seq[Array[Byte]]])
@@ -63,7 +63,7 @@ private[query] final class WindowTimers(
   def settings(window: Int, isReplayed: Boolean): WindowSettings = {
     val current = windows(window)
     if (isReplayed && replayOptions(window) != nextBatchOptions(window))
-      current.withMutableOptions(replayOptions(window))
+      MutableOptionsCodec.read(replayOptions(window), current)
     else current
   }
 
@@ -96,8 +96,8 @@ private[query] final class WindowTimers(
   def closing(byClock: Long => Option[Long]): Seq[NextClosing] =
     windows.zip(next).map { case (window, due) => NextClosing(window, due, byClock) }
 
-  /** The scope of the watermark that closes each window, as `WindowSettings.scope`. */
-  def scopes: Seq[String] = nextBatchOptions.map(WindowSettings.scope)
+  /** The scope of the watermark that closes each window, as `MutableOptionsCodec.scope`. */
+  def scopes: Seq[String] = nextBatchOptions.map(MutableOptionsCodec.scope)
 
   def hasWindows: Boolean = windows.nonEmpty
 

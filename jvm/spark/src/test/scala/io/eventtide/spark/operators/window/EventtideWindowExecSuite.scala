@@ -17,7 +17,7 @@ import io.eventtide.spark.LocalSession
 import io.eventtide.spark.api.PythonApi
 import io.eventtide.spark.options.Structure
 import io.eventtide.spark.spi.PlanNodes
-import io.eventtide.spark.testkit.{TestSource, TestStreamSource}
+import io.eventtide.spark.testkit.{ScriptProvider, ScriptSource}
 
 /** The window operator in a real query, step by step. */
 final class EventtideWindowExecSuite extends AnyFunSuite with LocalSession {
@@ -51,9 +51,9 @@ final class EventtideWindowExecSuite extends AnyFunSuite with LocalSession {
   private def tumbling = windowed("kind" -> "tumbling", "size" -> "PT10S") _
 
   private def play(query: DataFrame => DataFrame)(batches: Seq[Row]*): Seq[Seq[Row]] = {
-    val script = TestSource.create(schema)
+    val script = ScriptSource.create(schema)
     val events =
-      spark.readStream.format(classOf[TestStreamSource].getName).option("script", script.id).load()
+      spark.readStream.format(classOf[ScriptProvider].getName).option("script", script.id).load()
     val checkpoint = Files.createTempDirectory("window").toString
     val result = query(events).asInstanceOf[classic.DataFrame]
     val scripted = new TestQuery(result, "append", checkpoint, 1000000)
@@ -197,9 +197,9 @@ final class EventtideWindowExecSuite extends AnyFunSuite with LocalSession {
   }
 
   private def refusal(mode: String)(query: DataFrame => DataFrame): String = {
-    val script = TestSource.create(schema)
+    val script = ScriptSource.create(schema)
     val events =
-      spark.readStream.format(classOf[TestStreamSource].getName).option("script", script.id).load()
+      spark.readStream.format(classOf[ScriptProvider].getName).option("script", script.id).load()
     intercept[Exception] {
       query(events).writeStream.format("noop").outputMode(mode).start().processAllAvailable()
     }.getMessage
@@ -227,9 +227,9 @@ final class EventtideWindowExecSuite extends AnyFunSuite with LocalSession {
     val setting = "spark.sql.streaming.stateStore.providerClass"
     val rocks = spark.conf.get(setting)
     val hdfs = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
-    val script = TestSource.create(schema)
+    val script = ScriptSource.create(schema)
     val events =
-      spark.readStream.format(classOf[TestStreamSource].getName).option("script", script.id).load()
+      spark.readStream.format(classOf[ScriptProvider].getName).option("script", script.id).load()
     val result = tumbling(Seq(count(lit(1)).as("n")))(events).asInstanceOf[classic.DataFrame]
     val scripted =
       new TestQuery(result, "append", Files.createTempDirectory("window").toString, 1000000)
@@ -258,9 +258,9 @@ final class EventtideWindowExecSuite extends AnyFunSuite with LocalSession {
   }
 
   test("no batch without rows is run for a watermark that closes nothing") {
-    val script = TestSource.create(schema)
+    val script = ScriptSource.create(schema)
     val events =
-      spark.readStream.format(classOf[TestStreamSource].getName).option("script", script.id).load()
+      spark.readStream.format(classOf[ScriptProvider].getName).option("script", script.id).load()
     val result = tumbling(Seq(count(lit(1)).as("n")))(events).asInstanceOf[classic.DataFrame]
     val scripted =
       new TestQuery(result, "append", Files.createTempDirectory("window").toString, 1000000)
@@ -279,9 +279,9 @@ final class EventtideWindowExecSuite extends AnyFunSuite with LocalSession {
   }
 
   test("a row is in its open windows, or in the late log with the reason; none is lost") {
-    val script = TestSource.create(schema)
+    val script = ScriptSource.create(schema)
     val events =
-      spark.readStream.format(classOf[TestStreamSource].getName).option("script", script.id).load()
+      spark.readStream.format(classOf[ScriptProvider].getName).option("script", script.id).load()
     val sliding = windowed("kind" -> "sliding", "size" -> "PT4S", "slide" -> "PT2S") _
     val result = sliding(Seq(count(lit(1)).as("n")))(events).select(flat(col("n")): _*)
     val checkpoint = Files.createTempDirectory("window").toString

@@ -19,7 +19,7 @@ import io.eventtide.spark.LocalSession
 import io.eventtide.spark.api.PythonApi
 import io.eventtide.spark.operators.late.DeferredLateRows
 import io.eventtide.spark.operators.preagg.MapSideFrameAggregateExec
-import io.eventtide.spark.testkit.{TestSource, TestStreamSource}
+import io.eventtide.spark.testkit.{ScriptProvider, ScriptSource}
 
 /** Windows whose rows are judged by their keys, in a real query, step by step. */
 @Slow
@@ -41,9 +41,9 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
     Map("policy" -> name) ++ Option.when(name == "with_fixed_lag")("lag" -> "PT10S")
 
   private final class Played(policy: String, aggregates: Seq[Column], options: (String, String)*) {
-    private val script = TestSource.create(schema)
+    private val script = ScriptSource.create(schema)
     private val events =
-      spark.readStream.format(classOf[TestStreamSource].getName).option("script", script.id).load()
+      spark.readStream.format(classOf[ScriptProvider].getName).option("script", script.id).load()
     private val result = PythonApi
       .window(
         events,

@@ -35,7 +35,7 @@ final class KeyedWindowIteratorSuite extends AnyFunSuite {
       WindowKind.ByTime(WindowSpec(Frame(10, 0), Sliding(3))),
       byKey = None,
       panes = None,
-      emitted = Nil,
+      namedTriggers = Nil,
       LateSettings(LateMode.Count, None)
     )
   )

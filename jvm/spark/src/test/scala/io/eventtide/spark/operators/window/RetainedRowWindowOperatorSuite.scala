@@ -15,7 +15,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.spark.LocalSession
 import io.eventtide.spark.api.PythonApi
-import io.eventtide.spark.testkit.{TestSource, TestStreamSource}
+import io.eventtide.spark.testkit.{ScriptProvider, ScriptSource}
 
 /** Storm's windows in a real query: aggregates over rows that are kept one by one, and the rows. */
 final class RetainedRowWindowOperatorSuite extends AnyFunSuite with LocalSession {
@@ -31,9 +31,9 @@ final class RetainedRowWindowOperatorSuite extends AnyFunSuite with LocalSession
     Row(new java.sql.Timestamp(1000000 + (seconds * 1000).toLong), user, id)
 
   private final class Played(aggregates: Seq[Column], options: (String, String)*) {
-    private val script = TestSource.create(schema)
+    private val script = ScriptSource.create(schema)
     private val events =
-      spark.readStream.format(classOf[TestStreamSource].getName).option("script", script.id).load()
+      spark.readStream.format(classOf[ScriptProvider].getName).option("script", script.id).load()
     private val result = over(events)
     val checkpoint: String = Files.createTempDirectory("storm").toString
     private val scripted =

@@ -20,7 +20,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.spark.testkit.{TestSource, TestStreamSource}
+import io.eventtide.spark.testkit.{ScriptProvider, ScriptSource}
 import io.eventtide.spark.{Eventtide, LocalSession, WatermarkPolicy}
 
 /** A clock that goes wrong between two looks at it. */
@@ -29,9 +29,9 @@ final class ClockStepsSuite extends AnyFunSuite with LocalSession {
   private val policy = WatermarkPolicy.limitingRealTimeLag(Duration.ofSeconds(1))
 
   test("a clock that goes wrong while a source is asked stops the query before the batch") {
-    val script = TestSource.create(AskedSource.Schema)
+    val script = ScriptSource.create(AskedSource.Schema)
     val rows =
-      timed(spark.readStream.format(classOf[TestStreamSource].getName), "script" -> script.id)
+      timed(spark.readStream.format(classOf[ScriptProvider].getName), "script" -> script.id)
     val asked = timed(spark.readStream.format(classOf[AskedSource].getName))
     val root = Files.createTempDirectory("checkpoint")
     val query =
@@ -52,7 +52,7 @@ final class ClockStepsSuite extends AnyFunSuite with LocalSession {
       options: (String, String)*
   ) = Eventtide.withWatermark(reader.options(options.toMap).load(), "ts", policy)
 
-  private def feed(script: TestSource): Unit =
+  private def feed(script: ScriptSource): Unit =
     script.add(spark.sql("SELECT timestamp_seconds(1704067200) AS ts").asInstanceOf[DataFrame])
 
   private def batches(root: Path): Set[String] =

@@ -13,7 +13,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 import io.eventtide.spark.api.PythonApi
-import io.eventtide.spark.testkit.{TestSource, TestStreamSource}
+import io.eventtide.spark.testkit.{ScriptProvider, ScriptSource}
 import io.eventtide.spark.{
   BuildInfo,
   Driver1,
@@ -88,10 +88,10 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
 
   /** Rows that come when the test says so, so that a query may be idle between them. */
   private final class Feed {
-    private val script = TestSource.create(events.schema)
+    private val script = ScriptSource.create(events.schema)
 
     def rows: DataFrame =
-      spark.readStream.format(classOf[TestStreamSource].getName).option("script", script.id).load()
+      spark.readStream.format(classOf[ScriptProvider].getName).option("script", script.id).load()
 
     def add(batches: Int): Unit = (1 to batches).foreach { _ =>
       val first = 20L * script.length

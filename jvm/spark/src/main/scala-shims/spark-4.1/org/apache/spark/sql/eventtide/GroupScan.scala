@@ -16,7 +16,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 /** The entries of one group, of a family in the order of groups and a number.
   *
   * RocksDB finds them by the bytes that their keys begin with. A store of Spark 4.1 scans by all of the
-  * ordered columns together, and has no other way in: what it is made of is asked instead.
+  * ordered columns together. So this scans the RocksDB instance in the store.
   */
 private[eventtide] object GroupScan {
   private type Encoders =

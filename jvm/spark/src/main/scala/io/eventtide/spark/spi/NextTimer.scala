@@ -40,8 +40,3 @@ private[spark] object NextTimer {
     )
   }
 }
-
-/** Collects the next timers of all partitions on the driver. */
-final class NextTimerAccum extends PartitionAccum[NextTimer] {
-  override protected def empty: NextTimerAccum = new NextTimerAccum
-}

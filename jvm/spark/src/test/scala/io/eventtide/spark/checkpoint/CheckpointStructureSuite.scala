@@ -4,20 +4,20 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.spark.options.Structure
 
-class QueryPlanSuite extends AnyFunSuite {
+class CheckpointStructureSuite extends AnyFunSuite {
   private val lag = Structure("policy" -> "with_fixed_lag", Seq("substream" -> "key"))
   private val storm = Structure("policy" -> "storm", Seq("substream" -> "key"))
   private val slow = Structure("kind" -> "sliding", Seq("slide" -> "10s"))
   private val fast = Structure("kind" -> "sliding", Seq("slide" -> "5s"))
   private val grown = Structure("kind" -> "cumulate", Seq("step" -> "5s"))
 
-  private def differences(stored: QueryPlan, current: QueryPlan): Seq[String] =
+  private def differences(stored: CheckpointStructure, current: CheckpointStructure): Seq[String] =
     stored.differences(current)
 
   test("a plan is read as it was written") {
-    val plan = QueryPlan(Seq(lag, storm), Seq(slow))
-    assert(QueryPlan.read(plan.json) == plan)
-    assert(differences(plan, QueryPlan.read(plan.json)).isEmpty)
+    val plan = CheckpointStructure(Seq(lag, storm), Seq(slow))
+    assert(CheckpointStructure.read(plan.json) == plan)
+    assert(differences(plan, CheckpointStructure.read(plan.json)).isEmpty)
     assert(
       plan.lines == Seq(
         "input 0: policy=with_fixed_lag, substream=key",
@@ -29,7 +29,10 @@ class QueryPlanSuite extends AnyFunSuite {
 
   test("each difference has the name of its setting, and both values") {
     assert(
-      differences(QueryPlan(Seq(lag), Seq(slow)), QueryPlan(Seq(storm), Seq(grown))) == Seq(
+      differences(
+        CheckpointStructure(Seq(lag), Seq(slow)),
+        CheckpointStructure(Seq(storm), Seq(grown))
+      ) == Seq(
         "policy: with_fixed_lag in the checkpoint, storm in this query",
         "kind: sliding in the checkpoint, cumulate in this query",
         "slide: 10s in the checkpoint, none in this query",
@@ -40,11 +43,17 @@ class QueryPlanSuite extends AnyFunSuite {
 
   test("of several inputs or windows, it is said which") {
     assert(
-      differences(QueryPlan(Nil, Seq(slow, slow)), QueryPlan(Nil, Seq(slow, fast))) ==
+      differences(
+        CheckpointStructure(Nil, Seq(slow, slow)),
+        CheckpointStructure(Nil, Seq(slow, fast))
+      ) ==
         Seq("window 1, slide: 10s in the checkpoint, 5s in this query")
     )
     assert(
-      differences(QueryPlan(Seq(lag), Seq(slow)), QueryPlan(Seq(lag, storm), Nil)) == Seq(
+      differences(
+        CheckpointStructure(Seq(lag), Seq(slow)),
+        CheckpointStructure(Seq(lag, storm), Nil)
+      ) == Seq(
         "input 1: none in the checkpoint, policy=storm, substream=key in this query",
         "window 0: kind=sliding, slide=10s in the checkpoint, none in this query"
       )
@@ -55,7 +64,10 @@ class QueryPlanSuite extends AnyFunSuite {
     val (stored, current) =
       (Structure("policy" -> "storm"), Structure("policy" -> "max_event_time"))
     assert(
-      differences(QueryPlan(Seq(stored), Seq(stored)), QueryPlan(Seq(current), Seq(current))) ==
+      differences(
+        CheckpointStructure(Seq(stored), Seq(stored)),
+        CheckpointStructure(Seq(current), Seq(current))
+      ) ==
         Seq("policy: storm in the checkpoint, max_event_time in this query")
     )
   }

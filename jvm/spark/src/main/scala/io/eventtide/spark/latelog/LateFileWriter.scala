@@ -23,17 +23,17 @@ private[latelog] final class LateFiles private (
 ) extends Serializable {
 
   /** Creates a file whose name is unique to the task attempt. */
-  def create(batchId: Long, partition: Int): LateFile =
-    create(LateFileName.taskFile(batchId, partition, _))
+  def create(batchId: Long, partition: Int): LateFileWriter =
+    create(LateFileInfo.taskFile(batchId, partition, _))
 
   /** Creates a file for rows of several batches. */
-  def createPart(batches: BatchRange, part: Int): LateFile =
-    create(LateFileName.compactionFile(batches, part, _))
+  def createPart(batches: BatchRange, part: Int): LateFileWriter =
+    create(LateFileInfo.compactionFile(batches, part, _))
 
-  private def create(name: String => String): LateFile = {
+  private def create(name: String => String): LateFileWriter = {
     val context = new TaskAttemptContextImpl(conf.value.value, new TaskAttemptID())
     val path = new Path(folder, name(writers.getFileExtension(context)))
-    new LateFile(path, context, writers.newInstance(path.toString, schema, context))
+    new LateFileWriter(path, context, writers.newInstance(path.toString, schema, context))
   }
 }
 
@@ -52,7 +52,7 @@ private[latelog] object LateFiles {
 }
 
 /** One file of late rows. It is written at its final path, and counts once an index names it. */
-private[latelog] final class LateFile(
+private[latelog] final class LateFileWriter(
     path: Path,
     context: TaskAttemptContextImpl,
     writer: OutputWriter

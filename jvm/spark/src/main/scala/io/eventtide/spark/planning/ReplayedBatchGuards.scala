@@ -12,7 +12,7 @@ import io.eventtide.spark.query.run.QueryWatermarks
 /** Applies, in a replayed batch, the future guards of the run that began the batch. The current run
   * may have other guards, but a sink or another driver may already have the batch's output.
   */
-final case class BegunGuards(session: SparkSession) extends Rule[LogicalPlan] {
+final case class ReplayedBatchGuards(session: SparkSession) extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (plan.exists(_.isInstanceOf[PolicyWatermark]))

@@ -12,7 +12,10 @@ import io.eventtide.spark.spi.PlanNodes
   *
   * Lags, throttles and timeouts are not part of it and may change between runs.
   */
-private[spark] final case class QueryPlan(inputs: Seq[Structure], windows: Seq[Structure]) {
+private[spark] final case class CheckpointStructure(
+    inputs: Seq[Structure],
+    windows: Seq[Structure]
+) {
 
   /** A readable line for each input and each window. */
   def lines: Seq[String] = named("input", inputs) ++ named("window", windows)
@@ -21,7 +24,7 @@ private[spark] final case class QueryPlan(inputs: Seq[Structure], windows: Seq[S
     parts.zipWithIndex.map { case (one, position) => s"$part $position: ${one.text}" }
 
   /** Readable differences from another query; empty if that query can continue from this state. */
-  def differences(other: QueryPlan): Seq[String] =
+  def differences(other: CheckpointStructure): Seq[String] =
     (differences("input", inputs, other.inputs) ++ differences(
       "window",
       windows,
@@ -38,17 +41,17 @@ private[spark] final case class QueryPlan(inputs: Seq[Structure], windows: Seq[S
       case ((Some(before), Some(now)), position) =>
         val prefix = if (isOnly) "" else s"$part $position, "
         before.differences(now).map { case (name, was, is) =>
-          QueryPlan.difference(s"$prefix$name", was, is)
+          CheckpointStructure.difference(s"$prefix$name", was, is)
         }
       case ((before, now), position) =>
         val texts = Seq(before, now).map(_.fold("none")(_.text))
-        Seq(QueryPlan.difference(s"$part $position", texts.head, texts.last))
+        Seq(CheckpointStructure.difference(s"$part $position", texts.head, texts.last))
     }
   }
 
   /** A JSON object with two arrays of objects: inputs and windows. */
   def json: String = {
-    val node = QueryPlan.mapper.createObjectNode()
+    val node = CheckpointStructure.mapper.createObjectNode()
     for ((name, parts) <- Seq("inputs" -> inputs, "windows" -> windows)) {
       val array = node.putArray(name)
       parts.foreach { part =>
@@ -60,18 +63,18 @@ private[spark] final case class QueryPlan(inputs: Seq[Structure], windows: Seq[S
   }
 }
 
-private[spark] object QueryPlan {
+private[spark] object CheckpointStructure {
   private val mapper = new ObjectMapper()
 
-  def of(plan: LogicalPlan): QueryPlan =
-    QueryPlan(
+  def of(plan: LogicalPlan): CheckpointStructure =
+    CheckpointStructure(
       PlanNodes.watermarks(plan).map(_.settings.structure),
       PlanNodes.windows(plan).map(_.structure)
     )
 
-  def read(json: String): QueryPlan = {
+  def read(json: String): CheckpointStructure = {
     val node = mapper.readTree(json)
-    QueryPlan(parts(node.required("inputs")), parts(node.required("windows")))
+    CheckpointStructure(parts(node.required("inputs")), parts(node.required("windows")))
   }
 
   private def parts(array: JsonNode): Seq[Structure] = array.elements.asScala.toSeq.map { part =>

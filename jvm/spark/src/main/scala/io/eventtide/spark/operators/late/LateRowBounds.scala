@@ -2,7 +2,7 @@ package io.eventtide.spark.operators.late
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import io.eventtide.spark.latelog.{LateLog, LateReason, PartitionLate}
+import io.eventtide.spark.latelog.{LateLog, LateLogWriter, LateReason}
 import io.eventtide.spark.operators.{AcceptedTimes, WindowBatchContext}
 import io.eventtide.spark.options.WindowSettings
 
@@ -13,31 +13,31 @@ import io.eventtide.spark.options.WindowSettings
   * @param times
   *   the accepted event times
   */
-private[late] final class LateRowJudge(
+private[late] final class LateRowBounds(
     val below: Long,
     val times: AcceptedTimes,
     val settings: WindowSettings,
     log: Option[LateLog]
 ) extends Serializable {
 
-  def open(partition: Int): LateRowSink = {
+  def open(partition: Int): LateRowJudge = {
     val found = log.getOrElse(throw new IllegalStateException("no batch of a streaming query"))
-    new LateRowSink(this, found.open(partition))
+    new LateRowJudge(this, found.open(partition))
   }
 }
 
-private[late] object LateRowJudge {
+private[late] object LateRowBounds {
 
-  def apply(batch: Option[WindowBatchContext], limits: LateRowFilterSpec): LateRowJudge = {
+  def apply(batch: Option[WindowBatchContext], limits: LateRowFilterSpec): LateRowBounds = {
     val LateRowFilterSpec(_, _, guard, settings) = limits
     val below = batch.flatMap(_.lateMicros).fold(Long.MinValue)(settings.spec.lateBelow)
     val times = AcceptedTimes(settings.times, guard, batch.map(_.nowMicros))
-    new LateRowJudge(below, times, settings, batch.map(_.lateLog))
+    new LateRowBounds(below, times, settings, batch.map(_.lateLog))
   }
 }
 
 /** Logs the rows of one partition that are not on time; rows on time are only counted. */
-final class LateRowSink private[late] (judge: LateRowJudge, log: PartitionLate) {
+final class LateRowJudge private[late] (judge: LateRowBounds, log: LateLogWriter) {
 
   /** Event times from `earliest` to `latest` are on time. */
   val earliest: Long = math.max(judge.below, judge.times.earliest)

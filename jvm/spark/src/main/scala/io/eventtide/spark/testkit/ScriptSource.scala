@@ -1,43 +1,29 @@
 package io.eventtide.spark.testkit
 
 import java.util.concurrent.ConcurrentHashMap
-import java.util.{EnumSet, List => JList, Map => JMap, UUID}
+import java.util.{List => JList, Map => JMap, UUID}
 
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.DataFrame
-import org.apache.spark.sql.connector.catalog.{
-  Column,
-  SupportsRead,
-  Table,
-  TableCapability,
-  TableProvider
-}
+import org.apache.spark.sql.connector.catalog.{Table, TableProvider}
 import org.apache.spark.sql.connector.expressions.Transform
-import org.apache.spark.sql.connector.read.streaming.{
-  MicroBatchStream,
-  Offset,
-  ReadLimit,
-  SupportsTriggerAvailableNow
-}
-import org.apache.spark.sql.connector.read.{
-  InputPartition,
-  PartitionReader,
-  PartitionReaderFactory,
-  Scan,
-  ScanBuilder
-}
+import org.apache.spark.sql.connector.read.streaming.{Offset, ReadLimit}
+import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader, PartitionReaderFactory}
+import org.apache.spark.sql.execution.streaming.runtime.LongOffset
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import io.eventtide.spark.spi.{NumberedStream, StreamTable}
 
 /** The rows that a script feeds to a query. They stay on the driver, so that any run can read them
   * again.
   *
   * Each added batch is one micro-batch, even if several are pending.
   */
-final class TestSource private (val id: String, val schema: StructType) {
+final class ScriptSource private (val id: String, val schema: StructType) {
   private val batches = mutable.ArrayBuffer.empty[Seq[Array[InternalRow]]]
 
   /** Adds a batch with one input partition for each partition of the DataFrame. */
@@ -62,7 +48,7 @@ final class TestSource private (val id: String, val schema: StructType) {
   }
 
   /** Releases the rows. */
-  def close(): Unit = TestSource.forget(id)
+  def close(): Unit = ScriptSource.forget(id)
 
   def length: Int = synchronized(batches.length)
 
@@ -71,92 +57,55 @@ final class TestSource private (val id: String, val schema: StructType) {
   }
 }
 
-object TestSource {
-  private val open = new ConcurrentHashMap[String, TestSource]
+object ScriptSource {
+  private val open = new ConcurrentHashMap[String, ScriptSource]
 
-  def create(schema: StructType): TestSource = {
-    val script = new TestSource(UUID.randomUUID().toString, schema)
+  def create(schema: StructType): ScriptSource = {
+    val script = new ScriptSource(UUID.randomUUID().toString, schema)
     open.put(script.id, script)
     script
   }
 
-  def find(id: String): TestSource = open.get(id)
+  def find(id: String): ScriptSource = open.get(id)
 
   private def forget(id: String): Unit = open.remove(id)
 }
 
 /** Reads a script: set the option `script` to its id. The format is the class name,
-  * `io.eventtide.spark.testkit.TestStreamSource`.
+  * `io.eventtide.spark.testkit.ScriptProvider`.
   */
-final class TestStreamSource extends TableProvider {
+final class ScriptProvider extends TableProvider {
   override def inferSchema(options: CaseInsensitiveStringMap): StructType =
-    TestSource.find(options.get("script")).schema
+    ScriptSource.find(options.get("script")).schema
 
   override def getTable(
       schema: StructType,
       partitioning: Array[Transform],
       properties: JMap[String, String]
-  ): Table = new ScriptTable(TestSource.find(properties.get("script")))
+  ): Table = {
+    val script = ScriptSource.find(properties.get("script"))
+    new StreamTable("script", script.schema, () => new ScriptStream(script))
+  }
 }
 
-private final class ScriptTable(script: TestSource) extends Table with SupportsRead {
-  override def name: String = "script"
-
-  override def columns: Array[Column] =
-    script.schema.fields.map(field => Column.create(field.name, field.dataType, field.nullable))
-
-  override def capabilities: java.util.Set[TableCapability] =
-    EnumSet.of(TableCapability.MICRO_BATCH_READ)
-
-  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder =
-    () => new ScriptScan(script)
-}
-
-private final class ScriptScan(script: TestSource) extends Scan {
-  override def readSchema: StructType = script.schema
-
-  override def toMicroBatchStream(checkpointLocation: String): MicroBatchStream =
-    new ScriptStream(script)
-}
-
-private final case class ScriptOffset(batches: Int) extends Offset {
-  override def json: String = batches.toString
-}
-
-private final class ScriptStream(script: TestSource)
-    extends MicroBatchStream
-    with SupportsTriggerAvailableNow {
-
+private final class ScriptStream(script: ScriptSource) extends NumberedStream {
   private var end: Option[Int] = None
 
   override def prepareForTriggerAvailableNow(): Unit = end = Some(script.length)
 
   override def latestOffset(start: Offset, limit: ReadLimit): Offset = {
-    val read = start.asInstanceOf[ScriptOffset].batches
-    val next = math.min(read + 1, end.getOrElse(script.length))
-    if (next == 0) null else ScriptOffset(next)
+    val next = math.min(numberOf(start) + 1, end.getOrElse(script.length).toLong)
+    if (next == 0) null else LongOffset(next)
   }
 
-  override def reportLatestOffset(): Offset = ScriptOffset(script.length)
+  override def reportLatestOffset(): Offset = LongOffset(script.length.toLong)
 
-  override def latestOffset(): Offset =
-    throw new UnsupportedOperationException("latestOffset(Offset, ReadLimit) is used")
-
-  override def initialOffset: Offset = ScriptOffset(0)
-
-  override def deserializeOffset(json: String): Offset = ScriptOffset(json.toInt)
+  override def initialOffset: Offset = LongOffset(0L)
 
   override def planInputPartitions(start: Offset, end: Offset): Array[InputPartition] =
-    script.partitions(
-      start.asInstanceOf[ScriptOffset].batches,
-      end.asInstanceOf[ScriptOffset].batches
-    )
+    script.partitions(numberOf(start).toInt, numberOf(end).toInt)
 
   override def createReaderFactory(): PartitionReaderFactory = ScriptReaders
-
-  override def commit(end: Offset): Unit = ()
-
-  override def stop(): Unit = ()
 }
 
 private final case class ScriptPartition(rows: Array[InternalRow]) extends InputPartition

@@ -15,10 +15,10 @@ import org.apache.spark.sql.vectorized.ColumnarBatch
   * @param until
   *   the last batch whose rows are returned
   */
-private[latelog] final case class LatePartition(files: FilePartition, after: Long, until: Long)
+private[latelog] final case class LateInputPartition(files: FilePartition, after: Long, until: Long)
     extends InputPartition
 
-/** Reads files as Spark does. From a `LatePartition` it returns only the rows of the partition's
+/** Reads files as Spark does. From a `LateInputPartition` it returns only the rows of the partition's
   * batches.
   *
   * @param parquet
@@ -33,7 +33,7 @@ private[latelog] final class LateReaderFactory(
   private val column = parquet.readDataSchema.fieldNames.indexOf("_batch_id")
 
   override def supportColumnarReads(partition: InputPartition): Boolean = partition match {
-    case _: LatePartition => false
+    case _: LateInputPartition => false
     case files => parquet.supportColumnarReads(files)
   }
 
@@ -42,7 +42,7 @@ private[latelog] final class LateReaderFactory(
 
   override def createReader(partition: InputPartition): PartitionReader[InternalRow] =
     partition match {
-      case LatePartition(files, after, until) =>
+      case LateInputPartition(files, after, until) =>
         val rows = parquet.createReader(files)
         new BatchRowReader(rows, column, BatchRange(after + 1, until), projection)
       case files => parquet.createReader(files)

@@ -19,6 +19,7 @@ import org.apache.spark.sql.types.{LongType, StructType}
 
 import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.EventtideException
+import io.eventtide.spark.options.OptionReader
 
 /** The input of a window: a stream with an Eventtide watermark, and its event time.
   *
@@ -27,7 +28,7 @@ import io.eventtide.spark.EventtideException
   * @param guard
   *   the guard whose rows from the future are still in the stream, for the window to remove
   */
-private[spark] final case class WindowInputResolver(
+private[spark] final case class WindowInput(
     stream: DataFrame,
     eventTime: Attribute,
     columns: Seq[Attribute],
@@ -42,7 +43,7 @@ private[spark] final case class WindowInputResolver(
   }
 }
 
-private[spark] object WindowInputResolver {
+private[spark] object WindowInput {
 
   /** A stream that gets its watermark from `options`. */
   def withWatermark(
@@ -50,7 +51,7 @@ private[spark] object WindowInputResolver {
       eventTime: String,
       substream: Seq[Column],
       options: Map[String, String]
-  ): WindowInputResolver = {
+  ): WindowInput = {
     SessionValidator.installed(stream.sparkSession)
     val time = EventTimeColumn.named(stream, eventTime)
     val (watermarked, settings) =
@@ -59,7 +60,7 @@ private[spark] object WindowInputResolver {
     val output = watermarked.queryExecution.analyzed.output
     val marked = output.find(_.exprId == time.column.exprId).getOrElse(time.column)
     val theirs = stream.queryExecution.analyzed.outputSet
-    WindowInputResolver(watermarked, marked, output.filter(theirs.contains), guard)
+    WindowInput(watermarked, marked, output.filter(theirs.contains), guard)
   }
 
   /** A batch plan, in which all rows are known.
@@ -67,12 +68,11 @@ private[spark] object WindowInputResolver {
     * @param eventTime
     *   the event time column; None for the output of a window below
     */
-  def batch(rows: DataFrame, eventTime: Option[String]): WindowInputResolver = {
+  def batch(rows: DataFrame, eventTime: Option[String]): WindowInput = {
     val EventTimeColumn(timedRows, column) = chosen(rows, eventTime).getOrElse {
-      throw EventtideException(
-        "MISSING_OPTION",
-        "option" -> "event_time",
-        "allowed" -> "a batch has no watermark that marks the column: use event_time('ts')"
+      OptionReader.missing(
+        "event_time",
+        "a batch has no watermark that marks the column: use event_time('ts')"
       )
     }
     if (!isMarked(column)) EventTimeColumn.checkType(column, column.name)
@@ -81,7 +81,7 @@ private[spark] object WindowInputResolver {
   }
 
   /** A stream that has an Eventtide or a Spark watermark, on a column or on windows. */
-  def watermarked(stream: DataFrame, eventTime: Option[String]): WindowInputResolver = {
+  def watermarked(stream: DataFrame, eventTime: Option[String]): WindowInput = {
     val plan = stream.queryExecution.analyzed
     val column = chosen(stream, eventTime).map(_.column).filter(isMarked).getOrElse {
       throw EventtideException(
@@ -107,15 +107,15 @@ private[spark] object WindowInputResolver {
       session: SparkSession,
       plan: LogicalPlan,
       column: Attribute
-  ): WindowInputResolver =
+  ): WindowInput =
     column.dataType match {
       case _: StructType =>
         val time = Alias(lastInstant(column), "_eventtide_time")(
           explicitMetadata = Some(column.metadata)
         )
         val timed = SparkInternals.dataFrame(session, Project(plan.output :+ time, plan))
-        WindowInputResolver(timed, time.toAttribute, plan.output)
-      case _ => WindowInputResolver(SparkInternals.dataFrame(session, plan), column, plan.output)
+        WindowInput(timed, time.toAttribute, plan.output)
+      case _ => WindowInput(SparkInternals.dataFrame(session, plan), column, plan.output)
     }
 
   private def isMarked(column: Attribute): Boolean =

@@ -12,7 +12,7 @@ import io.eventtide.kernel.window.TimeRange
   *   the range of the rows' event times, or of the rows of one batch if the file has several
   *   batches; None if no row has an event time
   */
-final case class LateFileName(name: String, bytes: Long, times: Option[TimeRange] = None)
+final case class LateFileInfo(name: String, bytes: Long, times: Option[TimeRange] = None)
 
 /** The batches that a late file may have rows of, both ends inclusive. */
 private[latelog] final case class BatchRange(first: Long, last: Long) {
@@ -21,7 +21,7 @@ private[latelog] final case class BatchRange(first: Long, last: Long) {
   def isWithin(other: BatchRange): Boolean = other.contains(first) && other.contains(last)
 }
 
-private[latelog] object LateFileName {
+private[latelog] object LateFileInfo {
   private val Number = "(\\d{1,18})"
   private val Unique = "[0-9a-f]{12}(?:\\.[a-z0-9_]+)*\\.parquet"
   private val TaskFile = s"$Number-$Number-$Unique".r
