@@ -88,7 +88,7 @@ class Taken:
 class Compaction:
     """What a compaction has done, and in how many seconds."""
 
-    done: et.LateCompaction
+    done: et.observe.LateCompaction
     seconds: float
 
 
@@ -149,17 +149,17 @@ def _make(checkpoint: Path, batches: int) -> Log:
 
 def _measure(log: Log) -> Measured:
     """Read each choice of rows several times, then all of them."""
-    with session() as spark:
+    with session():
 
         def read(condition: str, batches: int) -> None:
-            rows = et.read_late(spark, log.checkpoint).where(condition).collect()
+            rows = et.read_late(log.checkpoint).where(condition).collect()
             if len(rows) != batches * log.rows:
                 raise RuntimeError(f"{len(rows)} rows where {condition}")
 
         measured = {
             what: _timed(partial(read, *chosen), RUNS) for what, chosen in log.conditions.items()
         }
-        measured[ALL] = _timed(lambda: _read_all(et.read_late(spark, log.checkpoint)), RUNS_OF_ALL)
+        measured[ALL] = _timed(lambda: _read_all(et.read_late(log.checkpoint)), RUNS_OF_ALL)
         return measured
 
 
@@ -181,7 +181,7 @@ def _millis(read: Callable[[], None]) -> float:
 
 def _compact(log: Log) -> Compaction:
     """Compact it, in a session that has done nothing else."""
-    with session() as spark:
+    with session():
         began = time.monotonic()
-        done = et.compact_late(spark, log.checkpoint)
+        done = et.compact_late(log.checkpoint)
         return Compaction(done, time.monotonic() - began)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import answers
 import handed
-from eventtide import StormWindow, WatermarkPolicies
+from eventtide import WatermarkPolicies
+from eventtide.storm import StormWindow
 from figures import ROOT
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from turns import Measured, millis_figure, rates, session, state_settings, take_turn, warm_up
@@ -61,7 +62,7 @@ class Case:
         """Return what a function makes of Storm's windows."""
         size, slide = f"{self.windows.size}s", f"{self.windows.slide}s"
         bolt = StormWindow().with_window(size, slide).with_timestamp_field("ts").group_by("key")
-        window = bolt.on(of).execute(handed.of_window, handed.RESULT)
+        window = bolt.over(of).execute(handed.of_window, handed.RESULT)
         # by rows alone, as Spark's: Storm's timer goes by the clock of the machine
         policy = WatermarkPolicies.with_fixed_lag(f"{LAG}s")
         return handed.windows(window.event_time("ts", policy).results)

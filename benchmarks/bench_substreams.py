@@ -185,9 +185,9 @@ def _go_on(case: Case, checkpoint: Path) -> Driven:
 
 def _report(checkpoint: Path) -> Taken:
     """Have a report of the checkpoint."""
-    with session(memory=HEAP) as spark:
+    with session(memory=HEAP):
         began = time.monotonic()
-        report = et.read_checkpoint(spark, checkpoint)
+        report = et.read_checkpoint(checkpoint)
         taken = Taken((time.monotonic() - began) * 1000, memory().heap)
     if report.problems:
         raise RuntimeError(report.problems)

@@ -11,7 +11,7 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from eventtide import TupleWindow
+    from eventtide.storm import TupleWindow
     from pyspark.sql import DataFrame
 
 RESULT = "start TIMESTAMP, end TIMESTAMP, key INT, n BIGINT, total DOUBLE, most DOUBLE"
@@ -19,7 +19,7 @@ RESULT_NAMES = ["start", "end", "key", "n", "total", "most"]
 SUMMED = pa.schema({"n": pa.int64(), "total": pa.float64(), "most": pa.float64()})
 
 
-def of_window(window: TupleWindow) -> dict[str, Any]:
+def of_window(window: TupleWindow[Any]) -> dict[str, Any]:
     """Return the result of one of Storm's windows."""
     bounds = {"start": window.start_timestamp, "end": window.end_timestamp}
     return {**bounds, "key": window.key["key"], **_summed(window.get())}

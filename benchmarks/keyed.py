@@ -54,7 +54,7 @@ class Tumbling:
         window = et.window(events).event_time("ts", WatermarkPolicies.max_event_time())
         window = window.key_by("key").watermark_scope("key").tumbling(f"{MINUTE}s")
         if self.idle:
-            window = window.idle_timeout(f"{self.idle}s", clock=self.clock)
+            window = window.key_idle_timeout(f"{self.idle}s", clock=self.clock)
         return window.agg(*aggregates()).results
 
     def by_processor(self, events: DataFrame) -> DataFrame:

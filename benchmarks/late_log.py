@@ -94,7 +94,7 @@ def _run(spark: SparkSession, checkpoint: Path) -> int:
 def _sample(spark: SparkSession, checkpoint: Path, batch: int) -> Sample:
     entry = checkpoint / "eventtide" / "late" / str(batch)
     line = json.loads(entry.read_text("utf-8").splitlines()[-1])
-    late = et.read_late(spark, checkpoint).where(f"_batch_id = {batch}")
+    late = et.read_late(checkpoint, spark=spark).where(f"_batch_id = {batch}")
     rows = _java(late).queryExecution().executedPlan().executeCollect()
     changing = [late.columns.index(name) for name in (*TIMES, "_batch_id")]
     return Sample(batch, line, [(row, {i: row.getLong(i) for i in changing}) for row in rows])
@@ -106,7 +106,7 @@ class _LogWriter:
     def __init__(self, spark: SparkSession, checkpoint: Path, sample: Sample) -> None:
         self._engine = _engine(spark).latelog
         self._sample = sample
-        log = et.read_late(spark, checkpoint)
+        log = et.read_late(checkpoint)
         self._batch_column = log.columns.index("_batch_id")
         self._files = self._engine.LateFiles.apply(
             _java(spark), _path(spark, checkpoint / "late"), _java(log).schema()

@@ -187,7 +187,7 @@ def through_kafka(
         topic.send(_far_ahead(spark, flights))
         for query in stock, ours:
             query.await_idle()
-        late = et.read_late(spark, checkpoint).count()
+        late = et.read_late(checkpoint).count()
         return [
             Carried("stock Spark", sent, _counted(stock), 0),
             Carried("eventtide", sent, _counted(ours), late),
@@ -209,7 +209,9 @@ def _stock(rows: DataFrame) -> DataFrame:
 
 def _ours(rows: DataFrame) -> et.WindowBuilder:
     policy = WatermarkPolicies.with_fixed_lag(LAG)
-    window = et.window(rows).event_time("ts", policy, idle_timeout="12 hours").key_by("dest")
+    window = (
+        et.window(rows).event_time("ts", policy, substream_idle_timeout="12 hours").key_by("dest")
+    )
     return window.tumbling(LAG).agg(F.count("*").alias("n"))
 
 

@@ -43,7 +43,7 @@ def repair(trace: Trace, reports: DataFrame, flights: Flights, true: Counter[Win
     window = trace.setting.window(reports)
     rows = [((r.end - windows.size, r.end), r.dest, r.rows) for r in trace.results]
     written = spark.createDataFrame(rows, window.results.schema)
-    late = et.read_late(spark, str(trace.checkpoint))
+    late = et.read_late(str(trace.checkpoint))
     corrected = et.repair(written, late, window, source=reports)
     # a window that is still open when the replay ends does not count
     ended = corrected.where(F.col("window.end") <= flights.last)

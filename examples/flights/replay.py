@@ -174,7 +174,7 @@ class _Lane:
 
     def _read_late_log(self) -> None:
         """Take for late what is in the log, and not what the watermark lets one expect."""
-        log = et.read_late(self._stream.sparkSession, self.trace.checkpoint).collect()
+        log = et.read_late(self.trace.checkpoint).collect()
         logged = Counter((_utc(row.ts), row.dest, row.band) for row in log)
         self._balance(len(log))
         strikes = self.trace.strikes

@@ -108,7 +108,7 @@ class Setting:
         """
         timed = et.window(self.apply(rows)).event_time("ts").key_by("dest")
         if self.idle_timeout is not None:
-            timed = timed.watermark_scope("key").idle_timeout(self.idle_timeout)
+            timed = timed.watermark_scope("key").key_idle_timeout(self.idle_timeout)
         slid = timed.sliding(self.windows.size, every=self.windows.every)
         return slid.late_rule("frame_closed").agg(_rows())
 
@@ -133,13 +133,17 @@ def _one_policy(df: DataFrame) -> DataFrame:
 
 def _by_band(df: DataFrame) -> DataFrame:
     policy = WatermarkPolicies.with_fixed_lag("1 hour").throttle_by_frame("1 hour")
-    return et.with_watermark(df, "ts", policy, substream="band", idle_timeout="3 hours")
+    return et.with_watermark(df, "ts", policy, substream="band", substream_idle_timeout="3 hours")
 
 
 def _by_band_with_lull(df: DataFrame) -> DataFrame:
     policy = WatermarkPolicies.limiting_lag_and_lull(lag="1 hour", max_lull="1 hour")
     return et.with_watermark(
-        df, "ts", policy.throttle_by_frame("1 hour"), substream="band", idle_timeout="3 hours"
+        df,
+        "ts",
+        policy.throttle_by_frame("1 hour"),
+        substream="band",
+        substream_idle_timeout="3 hours",
     )
 
 

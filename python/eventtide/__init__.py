@@ -1,119 +1,98 @@
-"""Event-time watermark policies for Apache Spark.
+"""Event-time watermarks and windows for Apache Spark Structured Streaming.
 
     import eventtide as et
-    from eventtide import WatermarkPolicies
+    from pyspark.sql import functions as F
 
     spark = et.configure(SparkSession.builder).getOrCreate()
-    events = et.with_watermark(events, "ts", WatermarkPolicies.with_fixed_lag("5s"))
+    counts = (
+        et.window(events)
+        .event_time("ts", et.WatermarkPolicies.with_fixed_lag("5s"), substream="device")
+        .key_by("device")
+        .sliding("1m", every="10s")
+        .agg(F.count("*").alias("n"))
+    )
+    query = counts.start(counts.results.writeStream.format("console"))
 
 Stock Spark has one rule for its watermark: the largest event time anywhere minus one fixed delay.
 Here a policy computes it, one instance for each substream, and everything else stays Spark's own.
+
+Session     configure(builder)                      the jar and the extension
+            jar_path(), named_errors()
+Watermark   with_watermark(df, "ts", policy)        for Spark's own operators
+            df.transform(watermark("ts", policy))   the same
+            with_ingestion_time(df)                 no row is late
+            WatermarkPolicies, WatermarkPolicy      the rules
+Windows     window(df), WindowBuilder               frames, sessions, counts; any aggregate
+            WindowTrigger                           when results are emitted
+            start(window, writer), LateContext      with a handler of late rows
+            repair(results, late, window, source=)  results corrected by late rows
+Look        progress(query), blame(query)           a running query
+            explain(df)                             a plan or a window
+            read_late(query), read_state(query, window), read_checkpoint(query)
+                                                    a query or the path of its checkpoint
+Maintain    clean_late(query), compact_late(query), forget_late_reader(query, reader)
+Modules     errors, observe, policies, storm, testing, voltsp
+
+`EventtideError` is the base of every error; each names the argument, what is allowed, and the fix.
 """
 
-from eventtide._jvm import named_errors
-from eventtide._session import configure, jar_path
-from eventtide._text.durations import Duration
-from eventtide._version import SUPPORTED_SPARK, __version__
-from eventtide._watermark import with_ingestion_time, with_watermark
-from eventtide.errors import (
-    ArgumentTypeError,
-    CheckpointError,
-    ClockError,
-    ColumnTypeError,
-    DuplicateWatermarkError,
-    EventtideError,
-    InvalidArgumentError,
-    InvalidDurationError,
-    LateHandlerError,
-    RefusedDataError,
-    SetupError,
-    UnknownColumnError,
-    UnsupportedPlanError,
-    UnsupportedSparkError,
-)
-from eventtide.observe._blame import blame
-from eventtide.observe._checkpoint import (
-    CheckpointReport,
-    LateKept,
-    LateReader,
-    WindowReport,
-    read_checkpoint,
-)
-from eventtide.observe._explain import explain
-from eventtide.observe._late import read_late
-from eventtide.observe._late_files import (
-    LateCompaction,
-    clean_late,
-    compact_late,
-    forget_late_reader,
-)
-from eventtide.observe._progress import (
-    InputWatermark,
-    QueryWatermark,
-    SubstreamProgress,
-    progress,
-)
-from eventtide.observe._state import read_state
-from eventtide.policies import PunctuationPolicies, WatermarkPolicies, WatermarkPolicy
-from eventtide.storm import Count, StormWindow, TupleWindow
-from eventtide.voltsp import TimeConfig, TimeSource, WatermarkStrategy, Windows, from_yaml
-from eventtide.windows import LateContext, WindowBuilder, WindowTrigger, repair, start, window
+import typing as _typing
+from difflib import get_close_matches as _get_close_matches
+from importlib import import_module as _import_module
 
-__all__ = [
-    "SUPPORTED_SPARK",
-    "ArgumentTypeError",
-    "CheckpointError",
-    "CheckpointReport",
-    "ClockError",
-    "ColumnTypeError",
-    "Count",
-    "DuplicateWatermarkError",
-    "Duration",
-    "EventtideError",
-    "InputWatermark",
-    "InvalidArgumentError",
-    "InvalidDurationError",
-    "LateCompaction",
-    "LateContext",
-    "LateHandlerError",
-    "LateKept",
-    "LateReader",
-    "PunctuationPolicies",
-    "QueryWatermark",
-    "RefusedDataError",
-    "SetupError",
-    "StormWindow",
-    "SubstreamProgress",
-    "TimeConfig",
-    "TimeSource",
-    "TupleWindow",
-    "UnknownColumnError",
-    "UnsupportedPlanError",
-    "UnsupportedSparkError",
-    "WatermarkPolicies",
-    "WatermarkPolicy",
-    "WatermarkStrategy",
-    "WindowBuilder",
-    "WindowReport",
-    "WindowTrigger",
-    "Windows",
-    "__version__",
-    "blame",
-    "clean_late",
-    "compact_late",
-    "configure",
-    "explain",
-    "forget_late_reader",
-    "from_yaml",
-    "jar_path",
-    "named_errors",
-    "progress",
-    "read_checkpoint",
-    "read_late",
-    "read_state",
-    "repair",
-    "start",
-    "window",
-    "with_ingestion_time",
-    "with_watermark",
-]
+from eventtide import errors as errors
+from eventtide import observe as observe
+from eventtide import policies as policies
+from eventtide import storm as storm
+from eventtide import voltsp as voltsp
+from eventtide._jvm import named_errors as named_errors
+from eventtide._session import configure as configure
+from eventtide._session import jar_path as jar_path
+from eventtide._version import __version__ as __version__
+from eventtide._watermark import watermark as watermark
+from eventtide._watermark import with_ingestion_time as with_ingestion_time
+from eventtide._watermark import with_watermark as with_watermark
+from eventtide.errors import EventtideError as EventtideError
+from eventtide.observe import blame as blame
+from eventtide.observe import clean_late as clean_late
+from eventtide.observe import compact_late as compact_late
+from eventtide.observe import explain as explain
+from eventtide.observe import forget_late_reader as forget_late_reader
+from eventtide.observe import progress as progress
+from eventtide.observe import read_checkpoint as read_checkpoint
+from eventtide.observe import read_late as read_late
+from eventtide.observe import read_state as read_state
+from eventtide.policies import WatermarkPolicies as WatermarkPolicies
+from eventtide.policies import WatermarkPolicy as WatermarkPolicy
+from eventtide.windows import LateContext as LateContext
+from eventtide.windows import WindowBuilder as WindowBuilder
+from eventtide.windows import WindowTrigger as WindowTrigger
+from eventtide.windows import repair as repair
+from eventtide.windows import start as start
+from eventtide.windows import window as window
+
+# There is no __all__: with one, help(eventtide) would print each function in full.
+_MODULES = ("errors", "observe", "policies", "storm", "testing", "voltsp")
+
+
+if _typing.TYPE_CHECKING:  # a type checker reports unknown names by itself
+    from eventtide import testing as testing
+else:
+
+    def __getattr__(name: str) -> object:
+        """Import `eventtide.testing`; refuse an unknown name with the place of a known one."""
+        if name == "testing":
+            return _import_module("eventtide.testing")
+        places = {public: public for public in __dir__() if public[0] != "_"}
+        for module in _MODULES[:-2] + _MODULES[-1:]:
+            for public in globals()[module].__all__:
+                places.setdefault(public, f"{module}.{public}")
+        near = _get_close_matches(name, places, n=1, cutoff=0.7)
+        hint = f" Try: eventtide.{places[near[0]]}." if near else ""
+        raise AttributeError(f"eventtide has no {name!r}.{hint}", name=name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    hidden = {name for name in globals() if name[0] == "_" and name != "__version__"}
+    return sorted({*globals(), "testing"} - hidden - {"cli", "windows"})

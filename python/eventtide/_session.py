@@ -15,7 +15,7 @@ import pyspark
 
 from eventtide import _jvm
 from eventtide._version import jar_name, supported_minor
-from eventtide.errors import ArgumentTypeError, SetupError, sentence
+from eventtide.errors import ArgumentTypeError, SetupError, refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -151,8 +151,13 @@ def jar_path() -> Path:
 def _check(builder: SparkSession.Builder) -> None:
     if not isinstance(getattr(builder, "_options", None), dict):
         problem, fix = "is not a session builder", "et.configure(SparkSession.builder)"
-        raise ArgumentTypeError(
-            sentence("builder", builder, problem, allowed="SparkSession.builder", fix=fix)
+        raise refused(
+            "builder",
+            builder,
+            problem,
+            allowed="SparkSession.builder",
+            fix=fix,
+            error=ArgumentTypeError,
         )
     options = builder._options  # noqa: SLF001 - a builder has no public way to read it
     mode = str(options.get("spark.api.mode", os.environ.get("SPARK_API_MODE", ""))).lower()

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from datetime import timedelta
 from typing import Final, Literal, TypeAlias, get_args
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 
 from eventtide import _jvm
 from eventtide._text.arguments import choice, count, of_type
-from eventtide._text.columns import Substream, check_column, listed, substream_parts
-from eventtide._text.durations import Duration, to_iso
-from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
-from eventtide.policies import WatermarkPolicy, WithIngestionTime
+from eventtide._text.columns import Substream, check_column, column_name, listed, substream_parts
+from eventtide._text.durations import Duration, micros, to_iso
+from eventtide.errors import ArgumentTypeError, InvalidDurationError, refused
+from eventtide.policies import (
+    BySubstream,
+    PolicyOrRules,
+    WatermarkPolicies,
+    WatermarkPolicy,
+    WithIngestionTime,
+)
 
 __all__ = [
     "MAX_SUBSTREAMS",
     "OnRestart",
     "SubstreamTtl",
+    "watermark",
     "watermark_options",
     "with_ingestion_time",
     "with_watermark",
@@ -37,16 +46,17 @@ MAX_SUBSTREAMS = 100_000
 
 def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a default each
     df: DataFrame,
-    event_time: str,
-    policy: WatermarkPolicy,
+    event_time: str | Column,
+    policy: PolicyOrRules,
     *,
     substream: Substream | None = None,
-    idle_timeout: Duration | None = None,
+    substream_idle_timeout: Duration | None = None,
     expected: int | Iterable[str] | None = None,
     max_substreams: int = MAX_SUBSTREAMS,
     substream_ttl: SubstreamTtl | None = None,
     max_clock_step: Duration | None = None,
     on_restart: OnRestart = "hold_until_caught_up",
+    name: str | None = None,
 ) -> DataFrame:
     """Add a watermark to a DataFrame, which a policy computes for each substream.
 
@@ -57,14 +67,16 @@ def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a defaul
     df : DataFrame
         A streaming DataFrame without a watermark, or a batch DataFrame, which is returned
         unchanged.
-    event_time : str
-        The event time: a column of type TIMESTAMP or TIMESTAMP_NTZ.
-    policy : WatermarkPolicy
-        From `WatermarkPolicies`.
+    event_time : str or Column
+        The event time: a column of type TIMESTAMP or TIMESTAMP_NTZ, by its name or as a Column
+        that names it, such as ``F.col("ts")``.
+    policy : WatermarkPolicy, or mapping of str to WatermarkPolicy
+        From `WatermarkPolicies`. A mapping has a policy for some substreams, by their names, and
+        ends with ``"*"`` for all others; see `BySubstream`.
     substream : str, Column, or list of them, optional
         The columns that identify a substream. By default these are Kafka's topic and partition;
         every other source is one substream.
-    idle_timeout : str or timedelta, optional
+    substream_idle_timeout : str or timedelta, optional
         Positive. A substream without rows for this long, in processing time, is idle: it does not
         hold the watermark back until its next row. By default a substream is never idle.
     expected : int or list of str, optional
@@ -74,10 +86,10 @@ def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a defaul
         At least one. More substreams stop the query, to protect the driver. From 80 % of the limit
         on, the log, `progress` and the doctor report when it will be reached.
     substream_ttl : str, timedelta or "never", optional
-        At least `idle_timeout`, which it requires. An idle substream is purged this long after its
-        last row, or up to a sixteenth later. If it has rows again, it is a new substream. By
-        default 7 days with an idle timeout. By default Kafka partitions never expire; they are
-        purged when they no longer exist.
+        At least `substream_idle_timeout`, which it requires. An idle substream is purged this long
+        after its last row, or up to a sixteenth later. If it has rows again, it is a new
+        substream. By default 7 days with an idle timeout. By default Kafka partitions never
+        expire; they are purged when they no longer exist.
     max_clock_step : str or timedelta, optional
         Positive. If the machine's clock jumps forward by more than this, a query whose policy
         follows the clock ends with `ClockError` before it writes anything; any other query logs a
@@ -85,6 +97,9 @@ def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a defaul
     on_restart : {"hold_until_caught_up", "resume"}
         Whether a clock-driven watermark waits after a restart until the sources have no backlog,
         so that no row is late only because the query was down.
+    name : str, optional
+        A name of the input for `blame`, `progress` and `explain`, such as ``"orders"``. By default
+        inputs have numbers. It may change at a restart.
 
     Returns
     -------
@@ -117,49 +132,109 @@ def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a defaul
     >>> import eventtide as et
     >>> lull = et.WatermarkPolicies.limiting_lag_and_lull(lag="5s", max_lull="30s")
     >>> events = et.with_watermark(  # doctest: +SKIP
-    ...     events, "ts", lull.throttle_by_frame("1s"), substream="device", idle_timeout="1m"
+    ...     events,
+    ...     "ts",
+    ...     lull.throttle_by_frame("1s"),
+    ...     substream="device",
+    ...     substream_idle_timeout="1m",
     ... )
     >>> events.groupBy(F.window("ts", "1 minute")).count()  # doctest: +SKIP
     """
     _check_frame(df)
-    of_type("event_time", event_time, str, "a column name", "event_time='ts'")
+    time = column_name("event_time", event_time)
     options = watermark_options(
         policy,
-        idle_timeout=idle_timeout,
+        substream_idle_timeout=substream_idle_timeout,
         expected=expected,
         max_substreams=max_substreams,
         substream_ttl=substream_ttl,
         max_clock_step=max_clock_step,
         on_restart=on_restart,
+        name=name,
     )
     parts = substream_parts(substream)
     columns = df.columns
-    check_column("event_time", event_time, columns)
+    check_column("event_time", time, columns)
     for part in parts:
         check_column("substream", part, columns)
-    return _jvm.with_watermark(df, event_time, parts, options)
+    return _jvm.with_watermark(df, time, parts, options)
+
+
+def watermark(  # noqa: PLR0913 - as with_watermark
+    event_time: str | Column,
+    policy: PolicyOrRules,
+    *,
+    substream: Substream | None = None,
+    substream_idle_timeout: Duration | None = None,
+    expected: int | Iterable[str] | None = None,
+    max_substreams: int = MAX_SUBSTREAMS,
+    substream_ttl: SubstreamTtl | None = None,
+    max_clock_step: Duration | None = None,
+    on_restart: OnRestart = "hold_until_caught_up",
+    name: str | None = None,
+) -> Callable[[DataFrame], DataFrame]:
+    """Return the function that adds a watermark to a DataFrame, for ``DataFrame.transform``.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    event_time, policy, substream, substream_idle_timeout, expected, max_substreams,
+    substream_ttl, max_clock_step, on_restart, name
+        As for `with_watermark`.
+
+    Returns
+    -------
+    callable
+        A function from a DataFrame to the DataFrame of `with_watermark`.
+
+    Examples
+    --------
+    >>> import eventtide as et
+    >>> lag = et.WatermarkPolicies.with_fixed_lag("5s")
+    >>> events.transform(et.watermark("ts", lag, substream="device"))  # doctest: +SKIP
+    """
+
+    def add(df: DataFrame) -> DataFrame:
+        return with_watermark(
+            df,
+            event_time,
+            policy,
+            substream=substream,
+            substream_idle_timeout=substream_idle_timeout,
+            expected=expected,
+            max_substreams=max_substreams,
+            substream_ttl=substream_ttl,
+            max_clock_step=max_clock_step,
+            on_restart=on_restart,
+            name=name,
+        )
+
+    return add
 
 
 def watermark_options(  # noqa: PLR0913 - as with_watermark
-    policy: WatermarkPolicy,
+    policy: PolicyOrRules,
     *,
-    idle_timeout: Duration | None,
+    substream_idle_timeout: Duration | None,
     expected: int | Iterable[str] | None,
     max_substreams: int,
     substream_ttl: SubstreamTtl | None,
     max_clock_step: Duration | None,
     on_restart: OnRestart,
+    name: str | None,
 ) -> dict[str, str]:
     """Return the checked arguments of `with_watermark` as the flat option map for the JVM."""
-    of_type("policy", policy, WatermarkPolicy, *_POLICY)
+    policy = chosen(policy)
     return {
         **policy.to_options(),
-        **_idle_option(idle_timeout),
+        **_idle_option(substream_idle_timeout),
         **_expected_options(expected),
         "max_substreams": count("max_substreams", max_substreams, "100_000"),
         **_ttl_option(substream_ttl),
         **_step_option(max_clock_step),
         "on_restart": choice("on_restart", on_restart, get_args(OnRestart)),
+        **_name_option(name),
     }
 
 
@@ -214,25 +289,54 @@ def with_ingestion_time(
     if into.lower() in {column.lower() for column in df.columns}:
         problem, fix = "is a column already", f"into='{into}_2'"
         allowed = f"a name other than {listed(df.columns)}"
-        raise InvalidArgumentError(sentence("into", into, problem, allowed=allowed, fix=fix))
+        raise refused("into", into, problem, allowed=allowed, fix=fix)
     return _jvm.with_ingestion_time(df, into, policy.to_options())
 
 
-_POLICY = ("a WatermarkPolicy", "policy=WatermarkPolicies.with_fixed_lag('5s')")
+_POLICY = (
+    "a WatermarkPolicy, or a mapping from substreams to policies",
+    "policy=WatermarkPolicies.with_fixed_lag('5s')",
+)
 _INGESTION_POLICY = (
     "the ingestion-time policy, decorated or not",
     "policy=WatermarkPolicies.with_ingestion_time().throttle_by_frame('1s')",
 )
 
 
+def chosen(policy: PolicyOrRules) -> WatermarkPolicy:
+    """Return a policy, also of a mapping by substream; reject other values, such as a duration."""
+    if isinstance(policy, WatermarkPolicy):
+        return policy
+    if isinstance(policy, Mapping):
+        return BySubstream(policy)
+    allowed, fix = _POLICY
+    name = getattr(policy, "name" if isinstance(policy, type) else "__name__", "")
+    if isinstance(name, str) and name in vars(WatermarkPolicies) and callable(policy):
+        fix, problem = f"policy=WatermarkPolicies.{name}(...)", "is not called"
+        raise refused("policy", policy, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)
+    if isinstance(policy, (str, timedelta)):
+        with suppress(InvalidDurationError):
+            micros("lag", policy)
+            fix = f"policy=WatermarkPolicies.with_fixed_lag({policy!r})"
+    problem = f"has type {type(policy).__name__}"
+    raise refused("policy", policy, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)
+
+
 def _check_frame(df: object) -> None:
     of_type("df", df, DataFrame, "a Spark DataFrame", "et.with_watermark(df, 'ts', policy)")
 
 
-def _idle_option(idle_timeout: Duration | None) -> dict[str, str]:
-    if idle_timeout is None:
+def _name_option(name: str | None) -> dict[str, str]:
+    if name is None:
         return {}
-    return {"idle_timeout": to_iso("idle_timeout", idle_timeout, positive=True)}
+    of_type("name", name, str, "a name of the input", "name='orders'")
+    return {"name": name}
+
+
+def _idle_option(timeout: Duration | None) -> dict[str, str]:
+    if timeout is None:
+        return {}
+    return {"substream_idle_timeout": to_iso("substream_idle_timeout", timeout, positive=True)}
 
 
 def _ttl_option(ttl: SubstreamTtl | None) -> dict[str, str]:
@@ -258,11 +362,13 @@ def _expected_options(expected: int | Iterable[str] | None) -> dict[str, str]:
     allowed, fix = "a count, or a list of different names", "expected=['north', 'south']"
     if isinstance(expected, str) or not isinstance(expected, Iterable):
         problem = "is one name, not a list" if isinstance(expected, str) else "is not a list"
-        raise ArgumentTypeError(sentence("expected", expected, problem, allowed=allowed, fix=fix))
+        raise refused(
+            "expected", expected, problem, allowed=allowed, fix=fix, error=ArgumentTypeError
+        )
     names = list(expected)
     for i, name in enumerate(names):
         of_type(f"expected[{i}]", name, str, allowed, fix)
     if not names or len(set(names)) < len(names):
         problem = "has a name twice" if names else "is empty"
-        raise InvalidArgumentError(sentence("expected", names, problem, allowed=allowed, fix=fix))
+        raise refused("expected", names, problem, allowed=allowed, fix=fix)
     return {f"expected.{i}": name for i, name in enumerate(names)}

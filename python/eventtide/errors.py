@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from reprlib import Repr
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, overload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -52,15 +52,43 @@ class EventtideError(Exception):
 
     .. versionadded:: 0.1
 
+    The message is built from the fields. A field is None where an error has no such part.
+
     Attributes
     ----------
     condition : str or None
-        The error condition, such as ``"CHECKPOINT_PLAN_CHANGED"``, of an error raised in the JVM.
-        Spark listeners and ``getCondition()`` of the error that PySpark raises outside of
-        `named_errors` have the same condition.
+        The error condition, such as ``"CHECKPOINT_PLAN_CHANGED"`` or ``"INVALID_ARGUMENT"``. Of an
+        error raised in the JVM, Spark listeners and ``getCondition()`` of the error that PySpark
+        raises outside of `named_errors` have the same condition.
+    argument : str or None
+        The name of the argument, setting or column.
+    value : object
+        Its value, as the caller wrote it.
+    problem : str or None
+        What is wrong with it.
+    allowed : str or None
+        The allowed values.
+    fix : str or None
+        The next step, often as code to paste.
+    parameters : dict of str to str
+        The values in the message of an error raised in the JVM, by name.
+
+    Examples
+    --------
+    >>> try:
+    ...     raise refused("lag", 5, "has no unit", allowed="text or a timedelta", fix="lag='5s'")
+    ... except EventtideError as error:
+    ...     print(error.condition, error.argument, error.value, error.fix)
+    INVALID_ARGUMENT lag 5 lag='5s'
     """
 
     condition: str | None = None
+    argument: str | None = None
+    value: object = None
+    problem: str | None = None
+    allowed: str | None = None
+    fix: str | None = None
+    parameters: Mapping[str, str] = MappingProxyType({})
 
 
 class InvalidArgumentError(EventtideError, ValueError):
@@ -69,12 +97,16 @@ class InvalidArgumentError(EventtideError, ValueError):
     .. versionadded:: 0.1
     """
 
+    condition = "INVALID_ARGUMENT"
+
 
 class ArgumentTypeError(InvalidArgumentError, TypeError):
     """An argument has a type that is not allowed.
 
     .. versionadded:: 0.1
     """
+
+    condition = "ARGUMENT_TYPE"
 
 
 class InvalidDurationError(InvalidArgumentError):
@@ -83,6 +115,8 @@ class InvalidDurationError(InvalidArgumentError):
     .. versionadded:: 0.1
     """
 
+    condition = "INVALID_DURATION"
+
 
 class UnknownColumnError(InvalidArgumentError, LookupError):
     """An argument names a column that the DataFrame does not have.
@@ -90,12 +124,16 @@ class UnknownColumnError(InvalidArgumentError, LookupError):
     .. versionadded:: 0.1
     """
 
+    condition = "UNKNOWN_COLUMN"
+
 
 class ColumnTypeError(InvalidArgumentError, TypeError):
     """An argument names a column of the wrong type, such as text as event time.
 
     .. versionadded:: 0.1
     """
+
+    condition = "COLUMN_TYPE"
 
 
 class UnsupportedPlanError(EventtideError, RuntimeError):
@@ -143,6 +181,8 @@ class LateHandlerError(EventtideError, RuntimeError):
     The exception of the handler is its ``__cause__``.
     """
 
+    condition = "LATE_HANDLER_FAILED"
+
 
 class SetupError(EventtideError, RuntimeError):
     """The Spark session cannot run eventtide; the message names the setting to change.
@@ -150,12 +190,16 @@ class SetupError(EventtideError, RuntimeError):
     .. versionadded:: 0.1
     """
 
+    condition = "SETUP_INCOMPLETE"
+
 
 class UnsupportedSparkError(SetupError):
     """Eventtide has no jar for the Spark version.
 
     .. versionadded:: 0.1
     """
+
+    condition = "UNSUPPORTED_SPARK"
 
 
 def _tree(root: type[EventtideError]) -> Iterator[type[EventtideError]]:
@@ -193,34 +237,61 @@ def from_jvm(error_class: str, message: str) -> EventtideError:
     return EventtideError(f"{error_class}: {message}")
 
 
-_short = Repr()
-_short.maxstring = _short.maxother = 80
+_repr = Repr()
+_repr.maxstring = _repr.maxother = 80
 
 
-def sentence(name: str, value: object, problem: str, *, allowed: str, fix: str) -> str:
-    """Compose the message of an error about an argument: problem, what is allowed, next step.
+def short(value: object) -> str:
+    """Return the repr of a value for a message, shortened if it is long."""
+    return _repr.repr(value)
+
+
+_Error = TypeVar("_Error", bound=EventtideError)
+
+
+@overload
+def refused(
+    argument: str, value: object, problem: str, *, allowed: str, fix: str
+) -> InvalidArgumentError: ...
+
+
+@overload
+def refused(
+    argument: str, value: object, problem: str, *, allowed: str, fix: str, error: type[_Error]
+) -> _Error: ...
+
+
+def refused(  # noqa: PLR0913 - the fields of an error
+    argument: str,
+    value: object,
+    problem: str,
+    *,
+    allowed: str,
+    fix: str,
+    error: type[EventtideError] = InvalidArgumentError,
+) -> EventtideError:
+    """Return the error about an argument: problem, what is allowed, next step.
 
     Parameters
     ----------
-    name, value
-        The argument as the caller wrote it; a long value is shortened.
+    argument, value
+        The argument as the caller wrote it; a long value is shortened in the message.
     problem : str
-        The problem, which follows ``name=value`` in the sentence.
+        The problem, which follows ``argument=value`` in the message.
     allowed : str
         The allowed values.
     fix : str
         The next step, preferably as code to paste.
+    error : type
+        The class of the error.
 
     Examples
     --------
-    >>> print(sentence("lag", 5, "has no unit", allowed="text or a timedelta", fix="lag='5s'"))
+    >>> print(refused("lag", 5, "has no unit", allowed="text or a timedelta", fix="lag='5s'"))
     lag=5 has no unit. Allowed: text or a timedelta. Try: lag='5s'.
     """
-    return f"{name}={_short.repr(value)} {problem}. Allowed: {allowed}. Try: {fix}."
-
-
-def refused(
-    name: str, value: object, problem: str, *, allowed: str, fix: str
-) -> InvalidArgumentError:
-    """Return the error about an argument whose value is not allowed; see `sentence`."""
-    return InvalidArgumentError(sentence(name, value, problem, allowed=allowed, fix=fix))
+    shown = f"{argument}={short(value)} {problem}"
+    made = error(f"{shown}. Allowed: {allowed}. Try: {fix}.")
+    made.argument, made.value, made.problem = argument, value, problem
+    made.allowed, made.fix = allowed, fix
+    return made

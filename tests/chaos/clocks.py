@@ -2,7 +2,7 @@
 
 The clock goes on for some batches, jumps, stays wrong for a while, is corrected, and goes on. It
 jumps within a run, or is wrong from one start on; and a limit of the clock's steps is set or not.
-A query may refuse to go on, or to start, by `et.ClockError` alone: then the right clock and a plain
+A query may refuse to go on, or to start, by `ClockError` alone: then the right clock and a plain
 restart have to suffice. A policy that follows the clock may go where it goes; the books have to
 balance all the same: each row is once in the results or in the files of the late log. The watermark
 never goes back. A policy that goes by rows gives the
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import eventtide as et
 from eventtide import WatermarkPolicies
+from eventtide.errors import ClockError
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -99,7 +100,7 @@ def query(case: Case) -> Callable[[DataFrame], WindowBuilder]:
             "ts",
             POLICIES[case.kind],
             substream="sensor",
-            idle_timeout="1m",
+            substream_idle_timeout="1m",
             max_clock_step="5m" if case.limited else "10d",
         )
         ids = F.sort_array(F.collect_list("id")).alias("ids")
@@ -157,7 +158,7 @@ class Play:
                 else:
                     script.restart(clock=clock)
                 script.streaming_query.processAllAvailable()
-        except et.ClockError:
+        except ClockError:
             self.refusals += 1
             script.restart(clock=_at(WRONG * 30))
 

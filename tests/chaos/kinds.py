@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
-from eventtide import StormWindow, WatermarkPolicies
+from eventtide import WatermarkPolicies
+from eventtide.storm import StormWindow
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.chaos import streams
@@ -115,8 +116,9 @@ def _sliding(events: DataFrame) -> WindowBuilder:
 
 
 def _panes(events: DataFrame) -> WindowBuilder:
-    window = _window(events).sliding("12s", every="4s").allowed_lateness("8s").updates()
-    return window.early(rows=3).agg(*numbers())
+    window = _window(events).sliding("12s", every="4s").allowed_lateness("8s")
+    threes = et.WindowTrigger.every_rows(3)
+    return window.emit("at_window_end", threes, late_updates=True).agg(*numbers())
 
 
 def _cumulative(events: DataFrame) -> WindowBuilder:
@@ -131,13 +133,13 @@ def _calendar(events: DataFrame) -> WindowBuilder:
 
 def _sessions(events: DataFrame) -> WindowBuilder:
     window = _window(events).watermark_scope("key").session("4s", maximum_duration="20s")
-    return window.idle_timeout("30s", clock="event_time").agg(*lists())
+    return window.key_idle_timeout("30s", clock="event_time").agg(*lists())
 
 
 def _counts(events: DataFrame) -> WindowBuilder:
     window = et.window(events).event_time("ts", WatermarkPolicies.max_event_time())
     window = window.key_by("user", "site").by_count(5, every=2)
-    return window.idle_timeout("30s", clock="event_time").agg(*lists())
+    return window.key_idle_timeout("30s", clock="event_time").agg(*lists())
 
 
 def _of_keys(scope: str) -> Callable[[DataFrame], WindowBuilder]:
@@ -145,15 +147,15 @@ def _of_keys(scope: str) -> Callable[[DataFrame], WindowBuilder]:
         window = et.window(events).event_time("ts", WatermarkPolicies.max_event_time())
         window = window.key_by("user", "site").watermark_scope(scope)
         window = window.sliding("12s", every="4s").delay("3s")
-        window = window.idle_timeout("30s", clock="event_time")
+        window = window.key_idle_timeout("30s", clock="event_time")
         return window.emit("at_window_end", et.WindowTrigger.every_rows(5)).agg(*lists())
 
     return made
 
 
 def _storm(events: DataFrame) -> WindowBuilder:
-    bolt = StormWindow().with_window("12s", et.Count(3)).with_timestamp_field("ts")
-    return bolt.group_by("user", "site").on(events).agg(*lists()).event_time("ts", LAG)
+    bolt = StormWindow().with_window("12s", et.storm.Count(3)).with_timestamp_field("ts")
+    return bolt.group_by("user", "site").over(events).agg(*lists()).event_time("ts", LAG)
 
 
 def _handler(inputs: Sequence[DataFrame], folder: Path) -> Made:

@@ -235,7 +235,7 @@ def doctor(spark: SparkSession, folder: Path) -> dict[str, Any]:
     java: Any = spark._jvm
     java.io.eventtide.chaos.Faults.alias(folder.name, "doctor")
     try:
-        report = et.read_checkpoint(spark, f"chaos://doctor{folder}/checkpoint")
+        report = et.read_checkpoint(f"chaos://doctor{folder}/checkpoint")
     except et.EventtideError as error:
         return {"problems": [str(error)], "late": None, "on_time": None, "refused": 0}
     mark = report.watermark

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
-from eventtide import StormWindow, TupleWindow, WatermarkPolicies
+from eventtide import WatermarkPolicies
+from eventtide.storm import StormWindow, TupleWindow
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -132,12 +133,12 @@ def windowed(events: DataFrame, seed: int, *, numbers: bool) -> WindowBuilder:
 def for_a_function(events: DataFrame) -> WindowBuilder:
     """Return windows of rows that are handed out, in the time of the query."""
     bolt = StormWindow().with_window("12s", "4s").with_timestamp_field("ts")
-    bolt = bolt.with_max_events_in_memory(5).group_by("user", "site").on(events)
+    bolt = bolt.with_max_events_in_memory(5).group_by("user", "site").over(events)
     window = bolt.execute(ids_of, "user string, site int, end timestamp, n int, ids array<long>")
     return window.event_time("ts", LAG)
 
 
-def ids_of(window: TupleWindow) -> dict[str, Any]:
+def ids_of(window: TupleWindow[Any]) -> dict[str, Any]:
     """Tell which rows a window has, and how many are new."""
     ids = [int(number) for number in window.get()["id"].dropna()]
     return {**window.key, "end": window.end_timestamp, "n": len(window.get_new()), "ids": ids}
@@ -145,8 +146,8 @@ def ids_of(window: TupleWindow) -> dict[str, Any]:
 
 def of_storm(events: DataFrame) -> StormWindow:
     """Return windows of time whenever so many rows have been counted."""
-    bolt = StormWindow().with_window("12s", et.Count(3)).with_timestamp_field("ts")
-    return bolt.group_by("user", "site").on(events)
+    bolt = StormWindow().with_window("12s", et.storm.Count(3)).with_timestamp_field("ts")
+    return bolt.group_by("user", "site").over(events)
 
 
 def counted(events: DataFrame) -> WindowBuilder:
@@ -163,7 +164,7 @@ def by_key(events: DataFrame, scope: str) -> WindowBuilder:
         .watermark_scope(scope)
         .sliding("12s", every="4s")
         .delay("3s")
-        .idle_timeout("30s", clock="event_time")
+        .key_idle_timeout("30s", clock="event_time")
         .emit("at_window_end", et.WindowTrigger.every_rows(5))
     )
 
@@ -176,7 +177,7 @@ def in_sessions(events: DataFrame) -> WindowBuilder:
         .key_by("user", "site")
         .watermark_scope("key")
         .session("4s", maximum_duration="20s")
-        .idle_timeout("30s", clock="event_time")
+        .key_idle_timeout("30s", clock="event_time")
     )
 
 
@@ -187,7 +188,7 @@ def by_count(events: DataFrame) -> WindowBuilder:
         .event_time("ts", WatermarkPolicies.max_event_time())
         .key_by("user", "site")
         .by_count(5, every=2)
-        .idle_timeout("30s", clock="event_time")
+        .key_idle_timeout("30s", clock="event_time")
     )
 
 

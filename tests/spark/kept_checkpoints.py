@@ -53,7 +53,7 @@ WRITTEN = 5  # of which a kept checkpoint has these many
 
 def _watermarks(events: DataFrame) -> DataFrame:
     """Count in windows of Spark's own."""
-    timed = et.with_watermark(events, "ts", LAG, substream="key", idle_timeout="1m")
+    timed = et.with_watermark(events, "ts", LAG, substream="key", substream_idle_timeout="1m")
     return timed.groupBy(F.window("ts", "10 seconds"), "key").agg(F.count("*").alias("n"))
 
 
@@ -70,14 +70,18 @@ def _windows(events: DataFrame) -> DataFrame:
 def _keys(events: DataFrame) -> DataFrame:
     """Sum in the time of each key."""
     window = et.window(events).event_time("ts", LAG).key_by("key").watermark_scope("key")
-    window = window.tumbling("10s").idle_timeout("1m", clock="event_time")
+    window = window.tumbling("10s").key_idle_timeout("1m", clock="event_time")
     return window.agg(F.sum("n").alias("total")).results
 
 
 def _storm(events: DataFrame) -> DataFrame:
     """List rows in windows of so many."""
-    bolt = et.StormWindow().with_window(et.Count(5), et.Count(3)).with_timestamp_field("ts")
-    window = bolt.group_by("key").on(events).agg(F.collect_list("n").alias("ns"))
+    bolt = (
+        et.storm.StormWindow()
+        .with_window(et.storm.Count(5), et.storm.Count(3))
+        .with_timestamp_field("ts")
+    )
+    window = bolt.group_by("key").over(events).agg(F.collect_list("n").alias("ns"))
     return window.event_time("ts", LAG).results
 
 

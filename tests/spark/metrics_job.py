@@ -53,7 +53,7 @@ def main() -> None:
 def windowed(events: DataFrame) -> DataFrame:
     """Count by key over ten seconds."""
     lag = WatermarkPolicies.with_fixed_lag("0s")
-    window = et.window(events).event_time("ts", lag, substream="key", idle_timeout="1m")
+    window = et.window(events).event_time("ts", lag, substream="key", substream_idle_timeout="1m")
     return window.key_by("key").tumbling("10s").agg(F.count("*").alias("n")).results
 
 

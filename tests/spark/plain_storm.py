@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from eventtide import Count
+from eventtide.storm import Count
 
 Extent = Count | int
 """So many rows, or so many milliseconds."""

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
-from eventtide import Count, StormWindow, TupleWindow, WatermarkPolicies
+from eventtide import WatermarkPolicies
+from eventtide.storm import Count, StormWindow, TupleWindow
 from eventtide.testing import Script
 
 from tests.spark.golden_words import OF_EVERY_CASE, unknown, unknown_of_steps
@@ -163,7 +164,7 @@ def played(spark: SparkSession, case: Case, rows_as: str = "pandas") -> Iterator
             watermark = millis(datetime.fromisoformat(script.watermark))
             if watermark not in {told, millis(datetime(1970, 1, 1, tzinfo=timezone.utc))}:
                 told = done.watermark = watermark
-            all_late = {row.id for row in et.read_late(spark, script.checkpoint).collect()}
+            all_late = {row.id for row in et.read_late(script.checkpoint, spark=spark).collect()}
             done.late, late = all_late - late, all_late
             yield done
 
@@ -175,7 +176,8 @@ def _script(case: Case, rows_as: str) -> Script:
 
     def query(df: DataFrame) -> et.WindowBuilder:
         named = {name: df.where(f"stream = '{name}'") for name in config["streams"]}
-        window = bolt.on(named if len(named) > 1 else df).execute(shown, SHOWN, rows=rows_as)  # type: ignore[arg-type]
+        over = bolt.over(named if len(named) > 1 else df)
+        window: et.WindowBuilder = over.execute(shown, SHOWN, rows=rows_as)  # type: ignore[call-overload]
         if by_clock:  # which a case may set as it likes
             policy = WatermarkPolicies.limiting_real_time_lag("0s").throttle_by_min_step("1ms")
             window = window.event_time("ts", policy)
@@ -196,7 +198,7 @@ def extent(of: dict[str, int]) -> Count | str:
     return Count(of["count"]) if "count" in of else f"{of['ms']}ms"
 
 
-def shown(window: TupleWindow) -> dict[str, Any]:
+def shown(window: TupleWindow[Any]) -> dict[str, Any]:
     """Tell which rows a window has."""
     ids = {
         name: rows["id"].to_pylist() if hasattr(rows, "schema") else list(rows["id"])

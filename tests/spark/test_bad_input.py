@@ -50,20 +50,22 @@ def test_a_second_watermark_is_refused(
     rate: DataFrame, query: Callable[[DataFrame], DataFrame]
 ) -> None:
     """Spark would keep the query's watermark at 0 for ever, silently."""
-    with pytest.raises(et.DuplicateWatermarkError, match="already has a watermark on column"):
+    with pytest.raises(
+        et.errors.DuplicateWatermarkError, match="already has a watermark on column"
+    ):
         query(rate)
 
 
 def test_a_stock_watermark_above_a_policy_is_refused_at_the_start(rate: DataFrame) -> None:
     """Before anything is written; the DataFrame itself is Spark's business."""
     stacked = et.with_watermark(rate, "timestamp", POLICY).withWatermark("timestamp", "1 second")
-    with pytest.raises(et.DuplicateWatermarkError), et.named_errors():
+    with pytest.raises(et.errors.DuplicateWatermarkError), et.named_errors():
         stacked.writeStream.format("noop").start().processAllAvailable()
 
 
 @pytest.mark.parametrize(
     ("column", "error"),
-    [("time", et.UnknownColumnError), ("value", et.ColumnTypeError)],
+    [("time", et.errors.UnknownColumnError), ("value", et.errors.ColumnTypeError)],
 )
 def test_the_event_time_is_a_timestamp_column(
     rate: DataFrame, column: str, error: type[Exception]
@@ -75,25 +77,25 @@ def test_the_event_time_is_a_timestamp_column(
 
 def test_an_unknown_substream_is_refused(rate: DataFrame) -> None:
     """As a name and inside an expression."""
-    with pytest.raises(et.UnknownColumnError, match="device"):
+    with pytest.raises(et.errors.UnknownColumnError, match="device"):
         et.with_watermark(rate, "timestamp", POLICY, substream="device")
-    with pytest.raises(et.UnknownColumnError, match="device"):
+    with pytest.raises(et.errors.UnknownColumnError, match="device"):
         et.with_watermark(rate, "timestamp", POLICY, substream=F.upper("device"))
 
 
 def test_storm_needs_declared_streams(rate: DataFrame) -> None:
     """Without them a stream that was never seen could not hold the others back."""
-    with pytest.raises(et.InvalidArgumentError, match="expected="):
+    with pytest.raises(et.errors.InvalidArgumentError, match="expected="):
         et.with_watermark(rate, "timestamp", WatermarkPolicies.storm("5s"), substream="value")
 
 
 def test_a_frame_below_a_millisecond_is_refused(rate: DataFrame) -> None:
     """Spark's watermark has whole milliseconds."""
-    with pytest.raises(et.InvalidDurationError, match="1ms"):
+    with pytest.raises(et.errors.InvalidDurationError, match="1ms"):
         et.with_watermark(rate, "timestamp", POLICY.throttle_by_frame("500us"))
 
 
 def test_an_ingestion_time_does_not_hide_a_column(rate: DataFrame) -> None:
     """Another name is asked for."""
-    with pytest.raises(et.InvalidArgumentError, match="into="):
+    with pytest.raises(et.errors.InvalidArgumentError, match="into="):
         et.with_ingestion_time(rate, into="value")

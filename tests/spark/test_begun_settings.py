@@ -125,7 +125,10 @@ def by_user(policy: WatermarkPolicy, **options: Any) -> Callable[[DataFrame], Wi
     return window
 
 
-ENDED = (et.RefusedDataError, StreamingQueryException)  # the latter where a task has refused a row
+ENDED = (
+    et.errors.RefusedDataError,
+    StreamingQueryException,
+)  # the latter where a task has refused a row
 
 
 def refused(spark: SparkSession, window: Any, checkpoint: Path, match: str) -> None:
@@ -189,7 +192,7 @@ def test_the_guard_that_a_batch_has_ended_with_is_that_of_the_next_run_too(
         assert (late_rows(spark, tmp_path), committed(tmp_path, 1)) == (wanted, watermark)
 
 
-FORGETS = {"idle_timeout": "1ms", "substream_ttl": "1ms", "max_substreams": 2}
+FORGETS = {"substream_idle_timeout": "1ms", "substream_ttl": "1ms", "max_substreams": 2}
 
 
 @pytest.mark.parametrize("changed", [{"max_substreams": 3}, FORGETS])
@@ -203,7 +206,7 @@ def test_a_batch_with_too_many_substreams_goes_on_when_there_may_be_more_or_some
     few = by_user(NO_GUARD, **same, max_substreams=2)
     with settings(spark, WITHOUT_CODE):
         for _ in range(2):
-            with pytest.raises(et.RefusedDataError, match="more than 2 substreams"):
+            with pytest.raises(et.errors.RefusedDataError, match="more than 2 substreams"):
                 WindowRun(spark, few, batches).to_the_end(tmp_path)
         assert not (tmp_path / "commits" / "1").exists()
         given = WindowRun(spark, by_user(NO_GUARD, **same, **changed), batches).to_the_end(tmp_path)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
-from eventtide import CheckpointError, WatermarkPolicies, _jvm
+from eventtide import WatermarkPolicies, _jvm
+from eventtide.errors import CheckpointError
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -28,7 +29,7 @@ ROWS = [(at(1), "a"), (at(3), "a"), (at(25), "b"), (at(24), "a"), (at(26), "c")]
 
 def windowed(events: DataFrame, **size: str) -> et.WindowBuilder:
     """Count by key over ten seconds."""
-    window = et.window(events).event_time("ts", LAG, substream="key", idle_timeout="1h")
+    window = et.window(events).event_time("ts", LAG, substream="key", substream_idle_timeout="1h")
     return window.key_by("key").tumbling(**(size or {"size": "10s"})).agg(F.count("*").alias("n"))
 
 
@@ -44,13 +45,13 @@ def written(checkpoint: str) -> dict[str, bytes]:
 
 
 @pytest.mark.smoke
-def test_a_running_query_shows_all_of_it_and_nothing_is_written(spark: SparkSession) -> None:
+def test_a_running_query_shows_all_of_it_and_nothing_is_written() -> None:
     """Policies, watermark, substreams, open keys, late rows by reason; by path and by query."""
     with Script(query, EVENTS) as script:
         script.rows(ROWS).rows([(at(2), "a"), (None, "c")])
         before = written(script.checkpoint)
-        report = et.read_checkpoint(spark, script.checkpoint)
-        assert et.read_checkpoint(spark, script.streaming_query) == report
+        report = et.read_checkpoint(script.checkpoint)
+        assert et.read_checkpoint(script.streaming_query) == report
         assert written(script.checkpoint) == before
         running = et.progress(script.streaming_query)
         blame = et.blame(script.streaming_query)
@@ -79,18 +80,18 @@ def test_a_running_query_shows_all_of_it_and_nothing_is_written(spark: SparkSess
     assert advice.startswith("16.7 % of the rows came too late")
 
 
-def test_blame_says_which_window_closes_next_where_the_plan_is_known(spark: SparkSession) -> None:
+def test_blame_says_which_window_closes_next_where_the_plan_is_known() -> None:
     """The checkpoint alone has numbers."""
     with Script(query, EVENTS) as script:
         script.rows(ROWS)
-        report = et.read_checkpoint(spark, script.checkpoint, plan=script.result)
+        report = et.read_checkpoint(script.checkpoint, plan=script.result)
     assert (report.blame or "").endswith(
         " Next to close is window [2024-01-01 00:00:20, 2024-01-01 00:00:30) UTC, when the "
         "watermark reaches 2024-01-01 00:00:30 UTC."
     )
 
 
-def test_blame_does_not_accuse_by_a_watermark_that_closes_no_window(spark: SparkSession) -> None:
+def test_blame_does_not_accuse_by_a_watermark_that_closes_no_window() -> None:
     """Each key has one of its own, which the checkpoint says by itself."""
 
     def by_key(events: DataFrame) -> et.WindowBuilder:
@@ -99,7 +100,7 @@ def test_blame_does_not_accuse_by_a_watermark_that_closes_no_window(spark: Spark
 
     with Script(by_key, EVENTS) as script:
         script.rows(ROWS)
-        blame = et.read_checkpoint(spark, script.checkpoint).blame
+        blame = et.read_checkpoint(script.checkpoint).blame
     expected = "Each key has its own watermark; the watermark of the query closes no window."
     assert blame == expected
 
@@ -110,9 +111,9 @@ def test_a_plan_that_can_go_on_and_one_that_cannot(spark: SparkSession) -> None:
         script.rows(ROWS)
         stream = script.result
         events = spark.readStream.schema(EVENTS).json(script.checkpoint)
-        same = et.read_checkpoint(spark, script.checkpoint, plan=windowed(events))
-        other = et.read_checkpoint(spark, script.checkpoint, plan=windowed(events, size="20s"))
-        itself = et.read_checkpoint(spark, script.checkpoint, plan=stream)
+        same = et.read_checkpoint(script.checkpoint, plan=windowed(events))
+        other = et.read_checkpoint(script.checkpoint, plan=windowed(events, size="20s"))
+        itself = et.read_checkpoint(script.checkpoint, plan=stream)
         said = _jvm.checkpoint_json(spark, script.checkpoint, windowed(events, size="20s").results)
     assert (same.continues, same.refusal) == (itself.continues, itself.refusal) == (True, None)
     border = json.loads((ROOT / "tests/border/checkpoint.json").read_text("utf-8"))
@@ -134,7 +135,7 @@ def test_a_plan_whose_late_rows_are_others_or_go_elsewhere_cannot_go_on(
         def refusal(columns: str, folder: str = kept) -> str:
             rows = spark.readStream.schema(f"{EVENTS}, {columns}").json(script.checkpoint)
             plan = windowed(rows).late_to(folder)
-            report = et.read_checkpoint(spark, script.checkpoint, plan=plan)
+            report = et.read_checkpoint(script.checkpoint, plan=plan)
             assert report.continues == (report.refusal is None)
             return report.refusal or ""
 
@@ -148,13 +149,13 @@ def test_a_query_that_commits_all_the_time_is_read_beside_it(spark: SparkSession
     spark.conf.set("spark.sql.streaming.minBatchesToRetain", "2")  # so that each batch removes one
     batches = ([(at(second), "a"), (at(second - 90), "a")] for second in count(120, 60))
     enough = Event()
-    reports: list[et.CheckpointReport] = []
+    reports: list[et.observe.CheckpointReport] = []
     with Script(query, EVENTS) as script, ThreadPoolExecutor(1) as thread:
         script.rows([(at(1), "a")])
         until = takewhile(lambda _: not enough.is_set(), batches)
         feeding = thread.submit(lambda: [script.rows(batch) for batch in until])
         while len({report.committed for report in reports}) < 8 and not feeding.done():
-            reports.append(et.read_checkpoint(spark, script.checkpoint))
+            reports.append(et.read_checkpoint(script.checkpoint))
         enough.set()
         feeding.result()
     assert [report.problems for report in reports if report.problems] == []
@@ -164,7 +165,7 @@ def test_a_query_that_commits_all_the_time_is_read_beside_it(spark: SparkSession
     assert seen[0][1] < seen[-1][1]
 
 
-def test_a_batch_that_was_begun_and_not_committed_is_told(spark: SparkSession) -> None:
+def test_a_batch_that_was_begun_and_not_committed_is_told() -> None:
     """As after a kill."""
     with Script(query, EVENTS) as script:
         script.rows(ROWS)
@@ -172,12 +173,12 @@ def test_a_batch_that_was_begun_and_not_committed_is_told(spark: SparkSession) -
         checkpoint = Path(script.checkpoint)
         last = max(files(checkpoint, "commits").values())
         set_back(checkpoint, last, ())
-        report = et.read_checkpoint(spark, checkpoint)
+        report = et.read_checkpoint(checkpoint)
     assert (report.committed, report.begun) == (last - 1, last)
     assert report.problems == ()
 
 
-def test_orphans_are_found_and_cleaned(spark: SparkSession) -> None:
+def test_orphans_are_found_and_cleaned() -> None:
     """A file of a committed batch that no index names; what counts stays."""
     with Script(query, EVENTS) as script:
         script.rows(ROWS).rows([(at(2), "a")])
@@ -185,25 +186,25 @@ def test_orphans_are_found_and_cleaned(spark: SparkSession) -> None:
         batch, partition, _ = late.name.split("-", 2)
         orphan = late.with_name(f"{batch}-{partition}-0123456789ab.c000.snappy.parquet")
         orphan.write_bytes(b"left")
-        report = et.read_checkpoint(spark, script.checkpoint)
+        report = et.read_checkpoint(script.checkpoint)
         assert (report.orphans, report.orphan_bytes) == (1, 4)
         assert any("clean-late" in advice for advice in report.advice)
         for dry_run in (True, False):
-            [found] = et.clean_late(spark, script.checkpoint, dry_run=dry_run)
+            [found] = et.clean_late(script.checkpoint, dry_run=dry_run)
             assert found.endswith(orphan.name)
             assert orphan.exists() == dry_run
-        assert et.clean_late(spark, script.streaming_query) == []
-        assert et.read_late(spark, script.checkpoint).count() == 1
+        assert et.clean_late(script.streaming_query) == []
+        assert et.read_late(script.checkpoint).count() == 1
 
 
-def test_what_cannot_be_read_is_a_problem_and_the_rest_is_shown(spark: SparkSession) -> None:
+def test_what_cannot_be_read_is_a_problem_and_the_rest_is_shown() -> None:
     """A ledger that is damaged; nobody knows then which part of the rows was late."""
     with Script(query, EVENTS) as script:
         script.rows(ROWS).rows([(at(2), "a")])
         script.stop()
         for entry in Path(script.checkpoint, "eventtide", "ledger").iterdir():
             entry.unlink()
-        report = et.read_checkpoint(spark, script.checkpoint)
+        report = et.read_checkpoint(script.checkpoint)
     assert report.watermark is None
     [problem] = report.problems
     assert "[LEDGER_GAP]" in problem
@@ -218,16 +219,16 @@ def test_settings_that_are_unwise_are_told(spark: SparkSession) -> None:
     spark.conf.set("spark.sql.shuffle.partitions", "100")
     with Script(counts(LAG, substream="key"), EVENTS) as script:
         script.rows([(at(1), "a")])
-        advice = et.read_checkpoint(spark, script.checkpoint).advice
+        advice = et.read_checkpoint(script.checkpoint).advice
     for part in ("no idle timeout", "advances only with rows", "100 partitions", "RocksDB"):
         assert any(part in sentence for sentence in advice) == (part != "RocksDB")
 
 
-def test_no_checkpoint_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+def test_no_checkpoint_is_refused(tmp_path: Path) -> None:
     """An empty folder, and one of a query without an Eventtide watermark."""
     with pytest.raises(CheckpointError, match="CHECKPOINT_EMPTY"):
-        et.read_checkpoint(spark, tmp_path)
+        et.read_checkpoint(tmp_path)
     with Script(stock("2 seconds"), EVENTS) as script:
         script.rows([(at(1), "a")])
         with pytest.raises(CheckpointError, match="CHECKPOINT_WITHOUT_EVENTTIDE"):
-            et.read_checkpoint(spark, script.checkpoint)
+            et.read_checkpoint(script.checkpoint)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 NO_LAG = WatermarkPolicies.with_fixed_lag("0s")
-BY_KEY = counts(NO_LAG, substream="key", idle_timeout="1m")
+BY_KEY = counts(NO_LAG, substream="key", substream_idle_timeout="1m")
 
 
 @pytest.mark.smoke
@@ -46,15 +46,13 @@ def test_a_clock_that_was_set_back_while_the_query_rests_lets_it_tick() -> None:
         script.clock("+1s").expect([(0, 2)], watermark=at(31))
 
 
-def test_what_was_measured_before_the_clock_was_set_back_survives_a_restart(
-    spark: SparkSession,
-) -> None:
+def test_what_was_measured_before_the_clock_was_set_back_survives_a_restart() -> None:
     """The ledger has the corrected clock before the next batch."""
     with Script(BY_KEY, EVENTS) as script:
         script.rows([(at(1), "a"), (at(1), "b")]).clock("+30s").rows([(at(31), "a")])
         script.clock("-1h").restart().clock("+20s").restart().clock("+9s").expect(watermark=at(1))
         script.clock("+1s").expect([(0, 2)], watermark=at(31))
-        report = et.read_checkpoint(spark, script.checkpoint)
+        report = et.read_checkpoint(script.checkpoint)
         assert report.watermark is not None
         assert report.watermark.clock_steps == 1
 
@@ -96,13 +94,13 @@ def test_a_timer_keeps_to_the_multiples_of_its_interval_on_the_clock() -> None:
         script.clock(at(60)).expect(watermark=at(70))
 
 
-def windows(**settings: dict[str, Any]) -> Callable[[DataFrame], DataFrame]:
-    """Count events by windows with settings, by the names of their methods."""
+def windows(
+    write: Callable[[et.WindowBuilder], et.WindowBuilder],
+) -> Callable[[DataFrame], DataFrame]:
+    """Count events by windows with settings of a function."""
 
     def query(events: DataFrame) -> DataFrame:
-        window = et.window(events).event_time("ts", NO_LAG).key_by("key")
-        for name, value in settings.items():
-            window = getattr(window, name)(**value)
+        window = write(et.window(events).event_time("ts", NO_LAG).key_by("key"))
         return window.tumbling("10s").agg(F.count("*").alias("n")).results.select("key", "n")
 
     return query
@@ -110,7 +108,7 @@ def windows(**settings: dict[str, Any]) -> Callable[[DataFrame], DataFrame]:
 
 def test_the_timers_of_keys_go_on_after_the_clock_was_set_back() -> None:
     """A key's silence, and the time until an early result."""
-    with Script(windows(idle_timeout={"timeout": "1m"}), EVENTS) as script:
+    with Script(windows(lambda window: window.key_idle_timeout("1m")), EVENTS) as script:
         script.rows([(at(1), "a")]).clock("+40s").rows([(at(1), "b")]).clock("-1h")
         script.clock("+19s").expect([]).clock("+1s").expect([("a", 1)])
         script.clock("+1m").expect([("b", 1)])
@@ -118,7 +116,8 @@ def test_the_timers_of_keys_go_on_after_the_clock_was_set_back() -> None:
 
 def test_an_early_result_comes_in_time_after_the_clock_was_set_back() -> None:
     """The time until it was measured by the clock before."""
-    with Script(windows(early={"every": "30s"}), EVENTS) as script:
+    early = et.WindowTrigger.every("30s")
+    with Script(windows(lambda window: window.emit(early)), EVENTS) as script:
         script.rows([(at(1), "a")]).clock("-1h").clock("+29s").expect([])
         script.clock("+1s").expect([("a", 1)])
 
@@ -127,7 +126,7 @@ def jumped(query: Callable[[DataFrame], DataFrame], by: str) -> Script:
     """Run a query whose clock jumps between two batches; it may have ended."""
     script = Script(query, EVENTS, clock=at(30))
     script.rows([(at(30), "a")])
-    with contextlib.suppress(et.ClockError):
+    with contextlib.suppress(et.errors.ClockError):
         script.clock(by, jumps=True)
     return script
 
@@ -138,14 +137,14 @@ LULL = WatermarkPolicies.limiting_lag_and_lull("2s", "5s").throttle_by_frame("1s
 @pytest.mark.smoke
 @pytest.mark.parametrize("policy", [REAL_TIME, BY_BOTH, LULL])
 def test_a_clock_that_runs_ahead_stops_a_query_whose_policy_follows_it(
-    policy: et.WatermarkPolicy, spark: SparkSession
+    policy: et.WatermarkPolicy,
 ) -> None:
     """Before the offset of a batch is written; with the right clock it goes on."""
     with jumped(counts(policy), "+10m") as script:
-        begun = et.read_checkpoint(spark, script.checkpoint).begun
-        with pytest.raises(et.ClockError, match="10m more than time"), et.named_errors():
+        begun = et.read_checkpoint(script.checkpoint).begun
+        with pytest.raises(et.errors.ClockError, match="10m more than time"), et.named_errors():
             script.streaming_query.processAllAvailable()
-        report = et.read_checkpoint(spark, script.checkpoint)
+        report = et.read_checkpoint(script.checkpoint)
         assert report.begun == begun == report.committed
         assert report.problems == ()
         script.restart(clock=at(40)).rows([(at(41), "a")])
@@ -160,7 +159,7 @@ def test_a_clock_that_runs_ahead_by_less_is_followed() -> None:
         script.expect(watermark=at(3620))
     with (
         jumped(counts(REAL_TIME, max_clock_step="1m"), "+61s") as script,
-        pytest.raises(et.ClockError, match="allowed are 1m"),
+        pytest.raises(et.errors.ClockError, match="allowed are 1m"),
         et.named_errors(),
     ):
         script.streaming_query.processAllAvailable()
@@ -189,7 +188,7 @@ def test_time_in_which_a_query_was_down_is_no_step_unless_a_limit_is_set(
         script.rows([(at(30), "a")]).restart(clock="+30d").stop()
         before = written(script.checkpoint)
         with settings(spark, AT_START):
-            with pytest.raises(et.ClockError, match="30d after the last"), et.named_errors():
+            with pytest.raises(et.errors.ClockError, match="30d after the last"), et.named_errors():
                 script.restart(clock="+30d")
             assert written(script.checkpoint) == before
         script.restart().rows([(at(31), "a")])
@@ -207,7 +206,7 @@ def test_the_clock_at_a_start_is_looked_at_if_a_batch_has_to_be_run_again(
         set_back(Path(script.checkpoint), batch, ())
         before = written(script.checkpoint)
         with settings(spark, AT_START):
-            with pytest.raises(et.ClockError, match="30d "), et.named_errors():
+            with pytest.raises(et.errors.ClockError, match="30d "), et.named_errors():
                 script.restart(clock=by)
             assert written(script.checkpoint) == before
             script.restart(clock="-30d" if by == "+30d" else "+30d").rows([("2024-01-09", "a")])
@@ -228,12 +227,12 @@ def test_a_clock_that_may_be_wrong_removes_no_late_rows_if_a_batch_has_to_be_run
         Script(kept, EVENTS) as script,
     ):
         script.rows([(at(31), "a")], [(at(32), "a")], [(at(1), "late")], [(at(41), "a")])
-        assert et.read_late(spark, script.checkpoint).count() == 1
+        assert et.read_late(script.checkpoint).count() == 1
         batch = script.last_batch
         script.stop()
         set_back(Path(script.checkpoint), batch, ())
         script.restart(clock=clock).rows(*([(at(second), "a")] for second in range(50, 54)))
-        assert et.read_late(spark, script.checkpoint).count() == left
+        assert et.read_late(script.checkpoint).count() == left
 
 
 @pytest.mark.parametrize("setting", ["maxClockStep", "maxClockStepAtStart", "warn.stuckFor"])
@@ -245,7 +244,7 @@ def test_a_setting_of_the_session_that_is_no_time_is_refused(
         script.rows([(at(1), "a")]).stop()
         before = written(script.checkpoint)
         with settings(spark, {f"spark.eventtide.{setting}": "none"}):
-            with pytest.raises(et.InvalidArgumentError, match=setting), et.named_errors():
+            with pytest.raises(et.errors.InvalidArgumentError, match=setting), et.named_errors():
                 script.restart()
             assert written(script.checkpoint) == before
         script.restart().rows([(at(2), "a")])

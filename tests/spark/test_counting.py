@@ -40,7 +40,7 @@ def watermarked(spark: SparkSession, files: Path) -> DataFrame:
 
 def run_for_each_batch(
     stream: DataFrame, act: Callable[[DataFrame, int], None], folder: Path
-) -> Sequence[et.SubstreamProgress]:
+) -> Sequence[et.observe.SubstreamProgress]:
     """Run a query to the end of its files; return what it says about its substreams."""
     writer = stream.writeStream.foreachBatch(act).trigger(availableNow=True)
     query = writer.option("checkpointLocation", str(folder / "checkpoint")).start()

@@ -40,7 +40,7 @@ def test_rows_without_a_time_count(spark: SparkSession, scope: str) -> None:
             ("a", [1, 2]),
             ("b", [4, 5]),
         ]
-        assert et.read_late(spark, script.checkpoint).isEmpty()
+        assert et.read_late(script.checkpoint).isEmpty()
         report = et.progress(script.streaming_query)
         assert (report.on_time, dict(report.late)) == (5, {})
         script.restart().rows([(None, "a", 6)])
@@ -60,7 +60,7 @@ def test_a_row_without_a_time_is_a_sign_of_life(clock: str) -> None:
     """By the clock, or at the watermark of all keys; the kernel alone says the same."""
 
     def window(events: DataFrame) -> WindowBuilder:
-        return pairs(events).idle_timeout("9s", clock=clock).heartbeat("1s")  # type: ignore[arg-type]
+        return pairs(events).key_idle_timeout("9s", clock=clock).heartbeat("1s")  # type: ignore[arg-type]
 
     with KernelScript(window, SCHEMA, clock=at(0)) as script:
         script.rows([(at(1), "a", 1), (None, "b", 2)], [(at(11), "c", 3), (None, "a", 4)])

@@ -100,7 +100,7 @@ def test_the_commands_of_the_page_run_a_job_on_a_cluster(
         ("01", "a", 1),
         ("01", "b", 1),
     ]
-    late = et.read_late(spark, f"{data}/checkpoint").select("device", "_reason").collect()
+    late = et.read_late(f"{data}/checkpoint").select("device", "_reason").collect()
     assert [tuple(row) for row in late] == [("a", "window_closed")]
     executors = list((tmp_path / "work").glob("app-*/*/stderr"))
     assert len(executors) == 4, executors  # two runs on two workers

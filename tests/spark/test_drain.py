@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
-from eventtide import StormWindow, WatermarkPolicies
+from eventtide import WatermarkPolicies
+from eventtide.storm import StormWindow
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -40,7 +41,11 @@ WINDOWS: dict[str, Callable[[DataFrame], WindowBuilder]] = {
     "sliding": lambda df: by_user(df).sliding("12s", every="4s").agg(*merged()),
     "deducting": lambda df: by_user(df).sliding("40s", every="1s").agg(*exact()),
     "panes": lambda df: (
-        by_user(df).tumbling("8s").allowed_lateness("9s").early(rows=2).updates().agg(*exact())
+        by_user(df)
+        .tumbling("8s")
+        .allowed_lateness("9s")
+        .emit("at_window_end", et.WindowTrigger.every_rows(2), late_updates=True)
+        .agg(*exact())
     ),
     "sessions": lambda df: by_user(df).session("4s", maximum_duration="20s").agg(*merged()),
     "counts": lambda df: by_user(df).by_count(4, every=2).agg(*exact()),
@@ -51,9 +56,9 @@ WINDOWS: dict[str, Callable[[DataFrame], WindowBuilder]] = {
     ),
     "storm": lambda df: (
         StormWindow()
-        .with_window("12s", et.Count(3))
+        .with_window("12s", et.storm.Count(3))
         .with_timestamp_field("ts")
-        .on(df)
+        .over(df)
         .group_by("user")
         .agg(F.sort_array(F.collect_list("id")).alias("ids"))
         .event_time("ts", LAG)  # Storm's own timer goes by the clock
@@ -78,14 +83,14 @@ def test_a_drain_that_was_killed_ends_when_it_is_started_again(
         checkpoint = tmp_path / "checkpoint"
         wanted = run.to_the_end(checkpoint)
         log = 1 if has_two else None
-        late = told(et.read_late(spark, checkpoint, window=log))
+        late = told(et.read_late(checkpoint, window=log))
         last = max(wanted)
         assert wanted[last]
         for n, batch in enumerate([last, last, last, last - 1, last // 2]):
             set_back(checkpoint, batch, LOST[n % len(LOST)])
             assert run.to_the_end(checkpoint) == {n: wanted[n] for n in wanted if n >= batch}
-            assert told(et.read_late(spark, checkpoint, window=log)) == late
-        assert not et.read_state(WINDOWS[name](empty(spark)), checkpoint).take(1)
+            assert told(et.read_late(checkpoint, window=log)) == late
+        assert not et.read_state(checkpoint, WINDOWS[name](empty(spark))).take(1)
 
 
 def empty(spark: SparkSession) -> DataFrame:
@@ -106,13 +111,13 @@ def test_a_checkpoint_that_was_drained_is_refused(spark: SparkSession, tmp_path:
     with Script(counts(LAG), EVENTS, session=spark, checkpoint=folder) as script:
         script.rows(ROWS).expect(results=[(0, 1)])
         script.restart(drain=True).expect(results=[(10, 2)])
-        before = et.read_checkpoint(spark, folder)
+        before = et.read_checkpoint(folder)
         assert before.watermark is not None
         assert before.watermark.emitted == THE_END
         for available_now in True, False:
-            with pytest.raises(et.CheckpointError, match="CHECKPOINT_DRAINED"):
+            with pytest.raises(et.errors.CheckpointError, match="CHECKPOINT_DRAINED"):
                 script.restart(available_now=available_now)
-        report = et.read_checkpoint(spark, folder, plan=script.result)
+        report = et.read_checkpoint(folder, plan=script.result)
     assert report.committed == report.begun == before.committed
     assert report.continues is False
     assert "CHECKPOINT_DRAINED" in (report.refusal or "")
@@ -126,19 +131,19 @@ def test_a_drain_that_is_over_may_be_started_again(spark: SparkSession, tmp_path
     folder = str(tmp_path)
     with Script(counts(LAG), EVENTS, session=spark, checkpoint=folder) as script:
         script.rows(ROWS).restart(drain=True).expect(results=[(0, 1), (10, 2)])
-        last = et.read_checkpoint(spark, folder).committed
+        last = et.read_checkpoint(folder).committed
         for _ in range(2):
             script.restart(drain=True).expect(results=[])
-        report = et.read_checkpoint(spark, folder, plan=script.result)
+        report = et.read_checkpoint(folder, plan=script.result)
         assert report.begun == report.committed == last
         assert report.watermark is not None
         assert report.watermark.emitted == THE_END
         assert "CHECKPOINT_DRAINED" in (report.refusal or "")
         script.waiting([(at(15), "late for ever")])
         for drain in True, True, False:
-            with pytest.raises(et.CheckpointError, match="CHECKPOINT_DRAINED"):
+            with pytest.raises(et.errors.CheckpointError, match="CHECKPOINT_DRAINED"):
                 script.restart(drain=drain)
-        report = et.read_checkpoint(spark, folder, plan=script.result)
+        report = et.read_checkpoint(folder, plan=script.result)
         assert not script.results()
     assert report.committed == last
     assert "CHECKPOINT_DRAINED" in (report.refusal or "")
@@ -152,14 +157,14 @@ def test_a_drain_that_was_killed_is_ended_by_no_other_start(
     """The windows would close, and the query would go on with nothing but late rows."""
     with Script(counts(LAG), EVENTS, session=spark, checkpoint=str(tmp_path)) as script:
         script.rows(ROWS).restart(drain=True)
-        last = et.read_checkpoint(spark, tmp_path).committed
+        last = et.read_checkpoint(tmp_path).committed
         set_back(tmp_path, last, lost)
-        with pytest.raises(et.CheckpointError, match="DRAIN_UNFINISHED"):
+        with pytest.raises(et.errors.CheckpointError, match="DRAIN_UNFINISHED"):
             script.restart()
         script.waiting([(at(15), "of the next replay")])
-        with pytest.raises(et.CheckpointError, match="CHECKPOINT_DRAINED"):
+        with pytest.raises(et.errors.CheckpointError, match="CHECKPOINT_DRAINED"):
             script.restart(drain=True)  # which has ended the batch, and runs no other
-        assert et.read_checkpoint(spark, tmp_path).committed == last
+        assert et.read_checkpoint(tmp_path).committed == last
 
 
 def test_without_it_windows_stay_open(spark: SparkSession, tmp_path: Path) -> None:
@@ -176,13 +181,15 @@ def test_a_query_that_cannot_be_drained_is_refused(spark: SparkSession, tmp_path
     checkpoint = tmp_path / "checkpoint"
     writer = writes(window.results, checkpoint)
     for trigger in {"processingTime": "1 second"}, {"once": True}:
-        with pytest.raises(et.InvalidArgumentError, match=r"DRAIN_TRIGGER.*availableNow=True"):
+        with pytest.raises(
+            et.errors.InvalidArgumentError, match=r"DRAIN_TRIGGER.*availableNow=True"
+        ):
             et.start(window, writer.trigger(**trigger), drain=True)
-    with pytest.raises(et.InvalidArgumentError, match="DRAIN_WITHOUT_WATERMARK"):
+    with pytest.raises(et.errors.InvalidArgumentError, match="DRAIN_WITHOUT_WATERMARK"):
         et.start(events, writes(events, checkpoint), drain=True)
-    with pytest.raises(et.InvalidArgumentError, match="does not write"):
+    with pytest.raises(et.errors.InvalidArgumentError, match="does not write"):
         et.start(events, writes(window.results, checkpoint), drain=True)
-    with pytest.raises(et.ArgumentTypeError, match="drain='yes'"):
+    with pytest.raises(et.errors.ArgumentTypeError, match="drain='yes'"):
         et.start(window, writer, drain="yes")  # type: ignore[arg-type]
     assert not checkpoint.exists()
     assert spark.streams.active == []
@@ -220,11 +227,11 @@ def test_operators_of_sparks_give_what_they_hold(
         script.waiting(ROWS).restart(drain=True).expect(results=wanted)
 
 
-def test_nothing_at_all_can_be_drained(spark: SparkSession) -> None:
+def test_nothing_at_all_can_be_drained() -> None:
     """Then there is nothing to close."""
     with Script(counts(LAG), EVENTS) as script:
         script.restart(drain=True).expect(results=[])
-        report = et.read_checkpoint(spark, script.checkpoint)
+        report = et.read_checkpoint(script.checkpoint)
     assert report.watermark is not None
     assert report.watermark.emitted == THE_END
 

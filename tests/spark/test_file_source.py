@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import eventtide as et
 import pytest
-from eventtide import Count, StormWindow, WatermarkPolicies, WindowTrigger
+from eventtide import WatermarkPolicies, WindowTrigger
+from eventtide.storm import Count, StormWindow
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.queries import at
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from eventtide import TupleWindow, WindowBuilder
+    from eventtide import WindowBuilder
+    from eventtide.storm import TupleWindow
     from pyspark.sql import DataFrame, SparkSession
 
 LAG = WatermarkPolicies.with_fixed_lag("5s")
@@ -34,14 +36,14 @@ def own_time(events: DataFrame) -> WindowBuilder:
     return timed(events).key_by("key", "site").watermark_scope("site")
 
 
-def ids(window: TupleWindow) -> dict[str, object]:
+def ids(window: TupleWindow[Any]) -> dict[str, object]:
     """Tell which rows a window has."""
     return {**window.key, "end": window.end_timestamp, "ids": [int(i) for i in window.get()["id"]]}
 
 
 def of_rows(events: DataFrame, *keys: str) -> WindowBuilder:
     """Return the rows of windows, by keys or of all."""
-    bolt = StormWindow().with_window("20s", "10s").with_timestamp_field("ts").on(events)
+    bolt = StormWindow().with_window("20s", "10s").with_timestamp_field("ts").over(events)
     bolt = bolt.group_by(*keys) if keys else bolt
     columns = "".join(f"{key} string, " for key in keys)
     return bolt.execute(ids, f"{columns}end timestamp, ids array<long>").event_time("ts", LAG)
@@ -57,7 +59,7 @@ QUERIES: dict[str, Callable[[DataFrame], WindowBuilder]] = {
         .agg(F.sum("id"))
     ),
     "by site": lambda df: own_time(df).tumbling("10s").agg(F.sum("id")),
-    "sessions": lambda df: own_time(df).session("4s").idle_timeout("5m").agg(F.sum("id")),
+    "sessions": lambda df: own_time(df).session("4s").key_idle_timeout("5m").agg(F.sum("id")),
     "growing": lambda df: timed(df).cumulate("20s", step="10s").agg(F.sum("id"), F.max("site")),
     "counts": lambda df: timed(df).watermark_scope("key").by_count(3).agg(F.sum("id")),
     "last counts": lambda df: timed(df).by_count(4, every=3).agg(F.sum("id")),
@@ -72,7 +74,7 @@ QUERIES: dict[str, Callable[[DataFrame], WindowBuilder]] = {
         .with_window(Count(4), "10s")
         .with_timestamp_field("ts")
         .group_by("key")
-        .on(df)
+        .over(df)
         .agg(F.collect_list("id"))
         .event_time("ts", LAG)
     ),

@@ -130,7 +130,7 @@ def test_a_query_keeps_and_drops_what_the_case_says(
         for step in case["steps"]:
             play(script, step)
         assert script.results() == []
-        held = et.read_state(made(spark.createDataFrame([], ROWS)), script.checkpoint)
+        held = et.read_state(script.checkpoint, made(spark.createDataFrame([], ROWS)))
         kept = [[units(row.window.start), units(row.window.end)] for row in held.collect()]
         final = case["final"]
         assert (len(late_rows(script)), kept) == (final["dropped"], final["kept_windows"])
@@ -165,9 +165,9 @@ def window(rows: DataFrame, case: dict[str, Any], variant: str) -> WindowBuilder
     if case["profile"] == "flink":
         builder = builder.profile("flink")
     if config.get("lateness"):
-        builder = builder.allowed_lateness(length(config["lateness"])).updates()
-    if config.get("accumulation") == "discarding":
-        builder = builder.discarding()
+        discards = config.get("accumulation") == "discarding"
+        builder = builder.allowed_lateness(length(config["lateness"]))
+        builder = builder.emit(discarding=discards, late_updates=True)
     if config.get("grace"):
         builder = builder.delay(length(config["grace"]))
     if shape["kind"] == "session":
@@ -215,7 +215,7 @@ def play(script: Script, step: dict[str, Any]) -> None:
 
 def late_rows(script: Script) -> list[Any]:
     """Return the late rows so far, batch by batch."""
-    log = et.read_late(script.result.sparkSession, script.checkpoint).orderBy("_batch_id")
+    log = et.read_late(script.checkpoint).orderBy("_batch_id")
     return [("late", row["key"], units(row.ts)) for row in log.collect()]
 
 

@@ -6,7 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from eventtide import Count, InvalidArgumentError, StormWindow
+from eventtide.errors import InvalidArgumentError
+from eventtide.storm import Count, StormWindow
 from eventtide.testing import Script
 
 from tests.spark.golden_words import play
@@ -130,7 +131,7 @@ def the_property(name: str, golden: Callable[[str], None]) -> dict[str, Any]:
 
 def all_windows(bolt: StormWindow, times: list[int]) -> set[tuple[int, frozenset[int]]]:
     """Return all windows over rows that are named after their times, in milliseconds."""
-    with Script(lambda df: bolt.on(df).execute(shown, SHOWN), ROWS, clock=at(500)) as script:
+    with Script(lambda df: bolt.over(df).execute(shown, SHOWN), ROWS, clock=at(500)) as script:
         script.rows([(str(ts), "s1", at(ts)) for ts in times]).clock("+1s")
         rows = script.results()
     return {
@@ -168,7 +169,7 @@ def test_what_the_builder_refuses(
 
 def executed(bolt: StormWindow, rows: DataFrame) -> None:
     """Put a bolt over rows."""
-    bolt.on(rows).execute(shown, SHOWN)
+    bolt.over(rows).execute(shown, SHOWN)
 
 
 def test_there_are_cases() -> None:

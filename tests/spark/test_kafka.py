@@ -65,7 +65,7 @@ def test_the_late_log_knows_partitions_that_were_projected_away(
         await_idle(script)
         broker.send_all(topic, [(0, at(46)), (1, at(2))])
         await_idle(script)
-        late = et.read_late(spark, script.checkpoint)
+        late = et.read_late(script.checkpoint)
         assert late.columns[:2] == ["ts", "_substream"]
         assert [row._substream for row in late.collect()] == [f"{topic}/1"]
 
@@ -75,10 +75,10 @@ def test_a_silent_partition_is_idle_once_all_of_it_was_read(
 ) -> None:
     """The reason says what is known of it: that it was read, or only that it is silent."""
     rows = broker.stream(spark, topic)
-    by_name = counts(LAG, substream="partition", idle_timeout="10s")
+    by_name = counts(LAG, substream="partition", substream_idle_timeout="10s")
     named = rows.selectExpr(TIMED, "partition")
     with (
-        play(counts(LAG, idle_timeout="10s"), rows) as ours,
+        play(counts(LAG, substream_idle_timeout="10s"), rows) as ours,
         Script(lambda _: by_name(named), "x int", clock=at(0)) as other,
     ):
         broker.send_all(topic, [(0, at(45)), (1, at(2))])
@@ -106,7 +106,7 @@ def test_cases_of_the_field_are_followed_by_partitions(
     alive: dict[int, str] = {}
     last = [0] * len(partitions)  # the clock at the last row of each
     now, expected = 0, "1970-01-01"
-    with play(counts(LAG, idle_timeout="10s"), broker.stream(spark, case)) as script:
+    with play(counts(LAG, substream_idle_timeout="10s"), broker.stream(spark, case)) as script:
         for step in steps[len(splits) :]:
             partition = partitions.index(step.get("channel", step.get("split")))
             if "at" in step:
@@ -136,7 +136,7 @@ def test_a_partition_that_has_never_delivered_is_waited_for_until_it_is_idle(
     rows = broker.stream(spark, topic)
     broker.send(topic, 0, at(5), at(45))
     with (
-        play(counts(LAG, idle_timeout="10s"), rows) as patient,
+        play(counts(LAG, substream_idle_timeout="10s"), rows) as patient,
         play(counts(LAG), rows) as other,
     ):
         patient.expect([], watermark="1970-01-01")
@@ -227,7 +227,7 @@ def test_a_topic_that_is_deleted_while_the_query_is_down_is_not_waited_for(
         broker.create(f"{prefix}-{name}", 1)
         broker.send(f"{prefix}-{name}", 0, at(5))
     rows = broker.stream(spark, f"{prefix}-.*", **DELETED, maxOffsetsPerTrigger=2)
-    with play(counts(LAG, idle_timeout="5m"), rows) as script:
+    with play(counts(LAG, substream_idle_timeout="5m"), rows) as script:
         script.stop()
         broker.delete(f"{prefix}-a")
         broker.send(f"{prefix}-b", 0, *map(at, range(100, 140, 5)))

@@ -30,7 +30,7 @@ def test_a_partition_with_a_backlog_is_not_idle(
     """It is silent only because what was read of it so far is filtered out."""
     rows = broker.stream(spark, topic, maxOffsetsPerTrigger=3)
     keeping = timed(rows.where("value != 'ping'"))
-    query = counts(LAG, idle_timeout="10s", on_restart="resume")
+    query = counts(LAG, substream_idle_timeout="10s", on_restart="resume")
     broker.send_all(topic, [(0, at(5)), (1, at(5))])
     with Script(lambda _: query(keeping), "x int", clock=at(0)) as script:
         script.stop()
@@ -48,7 +48,7 @@ def test_rows_that_wait_to_be_read_are_a_backlog(
     """As behind a least number for each trigger; progress says so while no batch runs."""
     rows = broker.stream(spark, topic, minOffsetsPerTrigger=10, maxTriggerDelay="1h")
     broker.send_all(topic, [(0, at(45)), (1, at(2))])
-    with play(counts(LAG, idle_timeout="10s"), rows) as script:
+    with play(counts(LAG, substream_idle_timeout="10s"), rows) as script:
         await_idle(script).expect([], watermark=at(2))
         broker.send(topic, 1, at(3))
         await_idle(script).clock("+10s").expect([], watermark=at(2))
@@ -79,7 +79,7 @@ def test_a_batch_that_is_run_again_waits_for_partitions_that_were_new_in_it(
 ) -> None:
     """No entry of the ledger has them; the first run has waited for them too."""
     broker.send(topic, 0, at(45))
-    with play(counts(LAG, idle_timeout="10m"), broker.stream(spark, topic)) as script:
+    with play(counts(LAG, substream_idle_timeout="10m"), broker.stream(spark, topic)) as script:
         await_idle(script).expect([], watermark="1970-01-01")
         script.stop()
         set_back(Path(script.checkpoint), 0, (LEDGER,))
@@ -101,7 +101,7 @@ def test_two_topics_are_known_from_the_first_trigger_of_a_restart_on(
     def query(_: DataFrame) -> DataFrame:
         streams = [timed(broker.stream(spark, name)) for name in (topic, f"{topic}-too")]
         both = [
-            et.with_watermark(of, "ts", LAG, idle_timeout="10s", on_restart="resume")
+            et.with_watermark(of, "ts", LAG, substream_idle_timeout="10s", on_restart="resume")
             for of in streams
         ]
         return windowed(both[0].union(both[1]))
@@ -125,7 +125,7 @@ def test_a_day_of_backlog_is_read_without_a_late_row(
 ) -> None:
     """While the query was down time has passed that its rows do not show yet."""
     policy = WatermarkPolicies.limiting_lag_and_lull("0s", "30s")
-    query = counts(policy, idle_timeout="1m")
+    query = counts(policy, substream_idle_timeout="1m")
     broker.send_all(topic, [(0, at(1)), (1, at(2))])
     with play(query, broker.stream(spark, topic, **limit)) as script:
         script.stop()
@@ -142,7 +142,7 @@ def test_rows_that_come_while_a_backlog_is_read_are_waited_for(
 ) -> None:
     """The batch of the backlog takes longer than the idle timeout, and ends the hold."""
     gate = Gate(tmp_path)
-    query = counts(LAG, idle_timeout="5m")
+    query = counts(LAG, substream_idle_timeout="5m")
     broker.send_all(topic, [(0, at(5)), (1, at(5))])
     with play(lambda rows: query(gate.passed(rows)), broker.stream(spark, topic)) as script:
         script.stop()
@@ -165,7 +165,7 @@ def test_rows_that_come_while_a_batch_runs_are_waited_for_in_each_stream(
 
     def query(_: DataFrame) -> DataFrame:
         streams = [gate.passed(timed(broker.stream(spark, name))) for name in (topic, other)]
-        both = [et.with_watermark(of, "ts", LAG, idle_timeout="5m") for of in streams]
+        both = [et.with_watermark(of, "ts", LAG, substream_idle_timeout="5m") for of in streams]
         return windowed(both[0].union(both[1]))
 
     other = f"{topic}-too"
@@ -205,8 +205,8 @@ def test_rows_that_come_while_another_source_is_asked_are_waited_for(
 
     def query(_: DataFrame) -> DataFrame:
         events = rows.passed(timed(broker.stream(spark, topic)))
-        ours = et.with_watermark(events, "ts", policy, idle_timeout=idle_timeout)
-        other = et.with_watermark(source.stream(spark), "ts", LAG, idle_timeout="5m")
+        ours = et.with_watermark(events, "ts", policy, substream_idle_timeout=idle_timeout)
+        other = et.with_watermark(source.stream(spark), "ts", LAG, substream_idle_timeout="5m")
         return windowed(ours.union(other))
 
     broker.send_all(topic, [(0, at(5)), (1, at(5))])

@@ -40,7 +40,7 @@ def event(second: int, key: str, n: int = 1) -> str:
 def windowed(rows: DataFrame) -> WindowBuilder:
     """Count by key in windows of ten seconds."""
     policy = WatermarkPolicies.with_fixed_lag(LAG)
-    window = et.window(rows).event_time("ts", policy, idle_timeout="1m").key_by("key")
+    window = et.window(rows).event_time("ts", policy, substream_idle_timeout="1m").key_by("key")
     return window.tumbling("10s").agg(F.count("*").alias("n"))
 
 
@@ -67,7 +67,7 @@ def test_a_lagging_and_a_silent_partition(spark: SparkSession, broker: Broker) -
         for script, name in (theirs, "stock"), (ours, "ours"):
             rows_ = script.results()
             counted[name] = {key: sum(r["n"] for r in rows_ if r["key"] == key) for key in KEYS}
-        late = et.read_late(spark, ours.streaming_query).count()
+        late = et.read_late(ours.streaming_query).count()
     closed = (5 * (STEPS - 1) - 10) // 10 * 10 // 5  # rows of the slow one below its watermark
     assert counted["ours"] == {"fast": closed - BEHIND // 5, "slow": closed, "silent": 1}
     assert late == 0

@@ -29,7 +29,7 @@ BY_CLOCKS = WatermarkPolicies.limiting_timestamp_and_wall_clock_lag("8s", "3s")
 def slid(window: et.WindowBuilder) -> et.WindowBuilder:
     """Return windows that overlap, wait for a delay, and are given by silence too."""
     slides = window.sliding("10s", every="5s").delay("3s")
-    return slides.idle_timeout("7s").heartbeat("100ms")
+    return slides.key_idle_timeout("7s").heartbeat("100ms")
 
 
 KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
@@ -48,7 +48,7 @@ KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
         w.event_time("ts", WatermarkPolicies.with_fixed_lag("4s"))
         .watermark_scope("key")
         .tumbling("10s")
-        .idle_timeout("7s")
+        .key_idle_timeout("7s")
         .heartbeat("100ms")
     ),
     "lull by key": lambda w: (
@@ -79,7 +79,7 @@ KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
         w.event_time("ts", MAX)
         .watermark_scope("key")
         .session("4s", maximum_duration="12s")
-        .idle_timeout("9s")
+        .key_idle_timeout("9s")
         .heartbeat("100ms")
     ),
     "sessions, one watermark": lambda w: w.event_time(
@@ -92,12 +92,12 @@ KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
     "counts, triggers": lambda w: (
         w.event_time("ts", MAX)
         .by_count(5, every=2)
-        .idle_timeout("9s")
+        .key_idle_timeout("9s")
         .heartbeat("100ms")
         .emit("on_update", et.WindowTrigger.every("6s"), et.WindowTrigger.every_rows(3))
     ),
     "counts, idle": lambda w: (
-        w.event_time("ts", MAX).by_count(5, every=2).idle_timeout("6s").heartbeat("100ms")
+        w.event_time("ts", MAX).by_count(5, every=2).key_idle_timeout("6s").heartbeat("100ms")
     ),
     "triggers": lambda w: (
         w.event_time("ts", MAX)
@@ -118,14 +118,14 @@ KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
         w.event_time("ts", WatermarkPolicies.limiting_lag_and_lull("2s", "5s"))
         .watermark_scope("site")
         .tumbling("10s")
-        .idle_timeout("9s")
+        .key_idle_timeout("9s")
         .heartbeat("100ms")
     ),
     "sessions by group": lambda w: (
         w.event_time("ts", MAX)
         .watermark_scope(["site"])
         .session("4s", maximum_duration="12s")
-        .idle_timeout("9s", clock="event_time")
+        .key_idle_timeout("9s", clock="event_time")
         .key_ttl("20s")
     ),
     "triggers by group": lambda w: (
@@ -136,45 +136,56 @@ KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
     ),
     "processing time": lambda w: w.processing_time().tumbling("10s"),
     "updates": lambda w: updated(w.event_time("ts", LAG).sliding("10s", every="5s")),
-    "updates, discarding, early": lambda w: (
-        updated(w.event_time("ts", LAG).tumbling("10s")).early(every="3s", rows=4).discarding()
+    "updates, discarding, early": lambda w: updated(
+        w.event_time("ts", LAG).tumbling("10s"),
+        et.WindowTrigger.every("3s"),
+        et.WindowTrigger.every_rows(4),
+        discarding=True,
     ),
     "updates by key": lambda w: updated(
         w.event_time("ts", MAX).watermark_scope("key").sliding("10s", every="5s")
     ),
     "updates by key, discarding, idle": lambda w: (
-        updated(w.event_time("ts", MAX).watermark_scope("key").tumbling("10s"))
-        .idle_timeout("7s")
+        updated(w.event_time("ts", MAX).watermark_scope("key").tumbling("10s"), discarding=True)
+        .key_idle_timeout("7s")
         .heartbeat("100ms")
-        .discarding()
     ),
-    "updates by key, triggers": lambda w: (
-        updated(w.event_time("ts", MAX).watermark_scope("key").tumbling("10s"))
-        .emit("at_window_end", et.WindowTrigger.every("6s"), et.WindowTrigger.every_rows(3))
-        .discarding()
+    "updates by key, triggers": lambda w: updated(
+        w.event_time("ts", MAX).watermark_scope("key").tumbling("10s"),
+        et.WindowTrigger.every("6s"),
+        et.WindowTrigger.every_rows(3),
+        discarding=True,
     ),
     "updates by group": lambda w: updated(
-        w.event_time("ts", MAX).watermark_scope(["site"]).tumbling("10s")
-    ).early(rows=3),
+        w.event_time("ts", MAX).watermark_scope(["site"]).tumbling("10s"),
+        et.WindowTrigger.every_rows(3),
+    ),
     "updates of sessions": lambda w: updated(w.event_time("ts", LAG).session("4s")),
-    "updates of sessions, discarding": lambda w: (
-        updated(w.event_time("ts", LAG).session("4s")).early(rows=2).discarding()
+    "updates of sessions, discarding": lambda w: updated(
+        w.event_time("ts", LAG).session("4s"), et.WindowTrigger.every_rows(2), discarding=True
     ),
     "updates of sessions by key, idle": lambda w: (
-        updated(w.event_time("ts", MAX).watermark_scope("key").session("4s"))
-        .early(every="3s")
-        .idle_timeout("9s")
+        updated(
+            w.event_time("ts", MAX).watermark_scope("key").session("4s"),
+            et.WindowTrigger.every("3s"),
+        )
+        .key_idle_timeout("9s")
         .heartbeat("100ms")
     ),
     "counts, discarding": lambda w: (
-        w.event_time("ts", MAX).by_count(5, every=2).early(rows=1).discarding()
+        w.event_time("ts", MAX)
+        .by_count(5, every=2)
+        .emit("at_window_end", et.WindowTrigger.every_rows(1), discarding=True)
     ),
 }
 
 
-def updated(window: et.WindowBuilder) -> et.WindowBuilder:
+def updated(
+    window: et.WindowBuilder, *triggers: et.WindowTrigger, discarding: bool = False
+) -> et.WindowBuilder:
     """Accept rows for some time after the end, and emit their windows again."""
-    return window.allowed_lateness("8s").updates()
+    window = window.allowed_lateness("8s")
+    return window.emit("at_window_end", *triggers, discarding=discarding, late_updates=True)
 
 
 BY_CLOCK = {"the lower of two by key", "the higher of two by key"}

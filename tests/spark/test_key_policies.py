@@ -49,7 +49,7 @@ def by_key(policy: WatermarkPolicy, **options: object) -> Callable[[DataFrame], 
 
 def late(spark: SparkSession, script: Script) -> list[tuple[str, str]]:
     """Return key and reason of the late rows."""
-    rows = et.read_late(spark, script.checkpoint).collect()
+    rows = et.read_late(script.checkpoint, spark=spark).collect()
     return [(row["key"], row["_reason"]) for row in rows]
 
 
@@ -88,7 +88,7 @@ def test_a_policy_that_waits_for_substreams_is_refused(
 ) -> None:
     """Keys are not named beforehand."""
     events = spark.readStream.format("rate").load().selectExpr("timestamp AS ts", "'a' AS key")
-    with pytest.raises(et.InvalidArgumentError, match="without declared substreams"):
+    with pytest.raises(et.errors.InvalidArgumentError, match="without declared substreams"):
         by_key(policy, substream="key", expected=["a"])(events)
 
 
@@ -107,7 +107,7 @@ def test_a_guard_refuses_a_row_of_a_key(spark: SparkSession) -> None:
     guarded = by_key(HIGHEST.guard_future("1h", on="fail"))
     with (
         Script(guarded, ROWS, session=spark) as script,
-        pytest.raises(et.RefusedDataError, match="2024-01-01T03:00:00Z"),
+        pytest.raises(et.errors.RefusedDataError, match="2024-01-01T03:00:00Z"),
     ):
         script.rows([(FAR, "a")])
 

@@ -46,7 +46,7 @@ def by_user(events: DataFrame) -> WindowBuilder:
 
 def sliding(events: DataFrame) -> WindowBuilder:
     """Return windows that idle keys emit too, and that are told while they are open."""
-    window = by_user(events).sliding("12s", every="4s").idle_timeout("20s", clock="event_time")
+    window = by_user(events).sliding("12s", every="4s").key_idle_timeout("20s", clock="event_time")
     return window.emit("at_window_end", et.WindowTrigger.every_rows(3)).agg(ids(), n())
 
 
@@ -58,7 +58,7 @@ def of_sites(events: DataFrame) -> WindowBuilder:
 def sessions(events: DataFrame) -> WindowBuilder:
     """Return sessions, some of which are as long as they may be."""
     window = by_user(events).session("3s", maximum_duration="20s")
-    return window.idle_timeout("20s", clock="event_time").agg(ids(), n())
+    return window.key_idle_timeout("20s", clock="event_time").agg(ids(), n())
 
 
 def counts(events: DataFrame) -> WindowBuilder:
@@ -81,7 +81,7 @@ def waiting(timeout: str) -> Callable[[DataFrame], DataFrame]:
     """Return a query that gives what its keys hold when they have been silent for so long."""
 
     def query(events: DataFrame) -> DataFrame:
-        window = by_user(events).tumbling("10s").idle_timeout(timeout)
+        window = by_user(events).tumbling("10s").key_idle_timeout(timeout)
         return window.agg(n()).results.select("user", "n", "pane_timing")
 
     return query
@@ -158,7 +158,7 @@ def test_silence_in_a_batch_that_is_run_again_is_that_of_the_run_which_began_it(
 
     def silent(timeout: str) -> Callable[[DataFrame], WindowBuilder]:
         def window(events: DataFrame) -> WindowBuilder:
-            tens = by_user(events).tumbling("10s").idle_timeout(timeout, clock="event_time")
+            tens = by_user(events).tumbling("10s").key_idle_timeout(timeout, clock="event_time")
             return tens.agg(ids())
 
         return window
@@ -210,7 +210,7 @@ def test_a_timeout_that_is_new_or_gone_is_so_after_the_batch_that_is_run_again(
     def silent(timeout: str | None) -> Callable[[DataFrame], WindowBuilder]:
         def window(events: DataFrame) -> WindowBuilder:
             told_apart = fives(None)(events)
-            return told_apart if timeout is None else told_apart.idle_timeout(timeout)
+            return told_apart if timeout is None else told_apart.key_idle_timeout(timeout)
 
         return window
 
@@ -239,7 +239,7 @@ def test_a_deadline_that_was_due_when_the_driver_died(
     """By the clock: its batch is run again, for a sink that has it, and the next one is known."""
 
     def query(events: DataFrame) -> DataFrame:
-        window = by_user(events).tumbling("10s").idle_timeout("30s").heartbeat("100ms")
+        window = by_user(events).tumbling("10s").key_idle_timeout("30s").heartbeat("100ms")
         return window.agg(n()).results.select("user", "n", "pane_timing")
 
     schema = "ts timestamp, user string, site int"

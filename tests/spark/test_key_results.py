@@ -102,7 +102,7 @@ def test_rows_from_the_future_of_a_key_are_late_by_choice(spark: SparkSession) -
         script.rows([(at(5), "a"), ("2024-01-01 01:00:01", "a"), ("2024-01-01 00:59:59", "b")])
         script.rows([(at(6), "a")]).expect(results=[])
         script.rows([(at(12), "a")]).expect(results=[("a", 2)])
-        late = et.read_late(spark, script.checkpoint).collect()
+        late = et.read_late(script.checkpoint).collect()
         assert [(row["key"], row["_reason"]) for row in late] == [("a", "future")]
 
 
@@ -112,7 +112,7 @@ def test_the_rows_of_a_session_that_are_late_do_not_depend_on_their_order(
     """One that is late alone counts if its session is open with what came beside it."""
 
     def query(events: DataFrame) -> DataFrame:
-        window = by_key(events).session("4s").idle_timeout("1h")
+        window = by_key(events).session("4s").key_idle_timeout("1h")
         return window.agg(F.sort_array(F.collect_list("ts")).alias("all")).results.select(
             "key", F.size("all")
         )
@@ -122,5 +122,5 @@ def test_the_rows_of_a_session_that_are_late_do_not_depend_on_their_order(
         with Script(query, ROWS, session=spark) as script:
             script.rows([(at(72), "a")]).rows([(at(90), "b")]).rows(rows)
             script.rows([(at(90), "a")]).expect(results=[("a", 4)])
-            late = et.read_late(spark, script.checkpoint).collect()
+            late = et.read_late(script.checkpoint).collect()
             assert [row["ts"].second for row in late] == [1]

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
-from eventtide import TimeConfig, WatermarkPolicies, Windows
+from eventtide import WatermarkPolicies
 from eventtide.testing import Script
+from eventtide.voltsp import TimeConfig, Windows
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.queries import at
@@ -45,7 +46,7 @@ def test_the_clock_is_looked_at_once_a_heartbeat(spark: SparkSession) -> None:
     """A minute by default, from the last batch by the clock on; no batch is run for nothing."""
 
     def tens(window: WindowBuilder) -> WindowBuilder:
-        return window.tumbling("10s").idle_timeout("20s")
+        return window.tumbling("10s").key_idle_timeout("20s")
 
     with Script(silent(tens), ROWS, session=spark) as script:
         script.rows([(at(101), "a")]).clock(at(10)).rows([(at(101), "b")])
@@ -64,7 +65,7 @@ def test_the_clock_may_be_looked_at_ten_times_a_second(spark: SparkSession) -> N
     """That is how soon one key comes after another."""
 
     def tens(window: WindowBuilder) -> WindowBuilder:
-        return window.tumbling("10s").idle_timeout("20s").heartbeat("100ms")
+        return window.tumbling("10s").key_idle_timeout("20s").heartbeat("100ms")
 
     with Script(silent(tens), ROWS, session=spark) as script:
         script.rows([(at(101), "a")]).clock(at(0.04)).rows([(at(101), "b")])
@@ -116,7 +117,7 @@ def test_a_batch_of_other_keys_gives_what_is_due(spark: SparkSession) -> None:
     """It need not wait for the heartbeat."""
 
     def tens(window: WindowBuilder) -> WindowBuilder:
-        return window.tumbling("10s").idle_timeout("20s")
+        return window.tumbling("10s").key_idle_timeout("20s")
 
     with Script(silent(tens), ROWS, session=spark) as script:
         script.rows([(at(101), "a")]).clock(at(20)).expect(results=[("a", 1, "idle")])
@@ -128,7 +129,7 @@ def test_what_is_asked_for_at_a_time_is_given_then(spark: SparkSession) -> None:
     """Whatever the heartbeat: a trigger by the clock, and what is silent by then."""
 
     def told(window: WindowBuilder) -> WindowBuilder:
-        window = window.tumbling("100s").idle_timeout("12s").heartbeat("1m")
+        window = window.tumbling("100s").key_idle_timeout("12s").heartbeat("1m")
         return window.emit("at_window_end", et.WindowTrigger.every("5s"))
 
     with Script(silent(told), ROWS, session=spark) as script:
@@ -142,7 +143,7 @@ def test_rows_that_are_too_few_are_given_when_their_key_is_silent(spark: SparkSe
 
     def threes(window: WindowBuilder) -> WindowBuilder:
         window = window.watermark_scope("global")
-        return window.by_count(3).idle_timeout("10s").heartbeat("100ms")
+        return window.by_count(3).key_idle_timeout("10s").heartbeat("100ms")
 
     with Script(silent(threes), ROWS, session=spark) as script:
         script.rows([(at(1), "a"), (at(2), "a"), (at(3), "a"), (at(4), "a")])
@@ -162,7 +163,7 @@ def test_silence_in_processing_time(spark: SparkSession, kind: str) -> None:
         if kind == "session":
             window = window.session("15s")
         else:
-            window = window.tumbling("1m").idle_timeout("15s").heartbeat("100ms")
+            window = window.tumbling("1m").key_idle_timeout("15s").heartbeat("100ms")
         rows = window.agg(F.count("*").alias("n")).results
         times = [F.unix_timestamp(f"window.{name}") % 86400 for name in ("start", "end")]
         return rows.select("key", "n", *times)
@@ -179,7 +180,7 @@ def test_a_key_leaves_the_state_a_day_after_its_last_row(spark: SparkSession) ->
     """By default; a window of it was given long before."""
 
     def tens(window: WindowBuilder) -> WindowBuilder:
-        return window.tumbling("10s").idle_timeout("20s")
+        return window.tumbling("10s").key_idle_timeout("20s")
 
     with Script(silent(tens), ROWS, session=spark) as script:
         script.rows([(at(101), "a")]).clock(at(20)).expect(results=[("a", 1, "idle")])
@@ -194,11 +195,11 @@ def test_late_rows_may_be_counted_only(spark: SparkSession) -> None:
     """Also where each is late by its own key."""
 
     def tens(window: WindowBuilder) -> WindowBuilder:
-        return window.tumbling("10s").late("count").idle_timeout("1h")
+        return window.tumbling("10s").late("count").key_idle_timeout("1h")
 
     with Script(silent(tens), ROWS, session=spark) as script:
         script.rows([(at(101), "a")], [(at(121), "a"), (at(101), "b")], [(at(101), "a")])
         script.expect(results=[("a", 1, "on_time")])
         assert et.progress(script.streaming_query).late == {"window_closed": 1}
-        with pytest.raises(et.CheckpointError):
-            et.read_late(spark, script.checkpoint).collect()
+        with pytest.raises(et.errors.CheckpointError):
+            et.read_late(script.checkpoint).collect()

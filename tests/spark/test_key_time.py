@@ -47,7 +47,7 @@ def query(rules: Rules, events: DataFrame) -> DataFrame:
         .agg(F.sort_array(F.collect_list("number")).alias("rows"))
     )
     if rules.timeout is not None:
-        window = window.idle_timeout(f"{rules.timeout}s").heartbeat("100ms")
+        window = window.key_idle_timeout(f"{rules.timeout}s").heartbeat("100ms")
     return parts(window.results)
 
 
@@ -55,7 +55,7 @@ def sessions(events: DataFrame) -> DataFrame:
     """Return the sessions of each key."""
     window = et.window(events).event_time("ts", HIGHEST).key_by("key").watermark_scope("key")
     numbers = F.sort_array(F.collect_list("number")).alias("rows")
-    window = window.session("6s").idle_timeout("1h").emit("at_window_end")
+    window = window.session("6s").key_idle_timeout("1h").emit("at_window_end")
     return parts(window.agg(numbers).results)
 
 
@@ -63,7 +63,7 @@ def counts(events: DataFrame) -> DataFrame:
     """Return windows of five rows, each two rows."""
     window = et.window(events).event_time("ts", HIGHEST).key_by("key").by_count(5, every=2)
     numbers = F.sort_array(F.collect_list("number")).alias("rows")
-    return parts(window.idle_timeout("9s").heartbeat("100ms").agg(numbers).results)
+    return parts(window.key_idle_timeout("9s").heartbeat("100ms").agg(numbers).results)
 
 
 def parts(results: DataFrame) -> DataFrame:
@@ -130,7 +130,7 @@ def compare(
                 wanted += given
                 late |= set(refused)
             assert (step, found(script)) == (step, sorted(wanted))
-        logged = et.read_late(spark, script.checkpoint).select("number").collect()
+        logged = et.read_late(script.checkpoint).select("number").collect()
         assert {row.number for row in logged} == late
 
 
@@ -148,7 +148,7 @@ def test_a_restart_keeps_watermarks_and_deadlines(spark: SparkSession) -> None:
         assert found(script) == [("a", 100, 110, "on_time", 0, (1,))]
         script.stop().waiting([(at(109), "a", 4)]).restart(clock=at(30))
         assert found(script) == []
-        assert [row.number for row in et.read_late(spark, script.checkpoint).collect()] == [4]
+        assert [row.number for row in et.read_late(script.checkpoint).collect()] == [4]
         script.stop().restart(clock=at(75))
         assert found(script) == [("b", 100, 110, "idle", 0, (2,))]
         script.restart(clock=at(200))
@@ -172,7 +172,7 @@ def waiting(
         window = et.window(events).event_time("ts", policy).key_by("key").tumbling("10s")
         window = window.watermark_scope("key").heartbeat("100ms")
         if timeout is not None:
-            window = window.idle_timeout(timeout, clock=clock)
+            window = window.key_idle_timeout(timeout, clock=clock)
         window = window.emit("at_window_end")  # so that results look alike
         return window.agg(F.count("*").alias("n")).results.select("key", "n", "pane_timing")
 
@@ -211,7 +211,7 @@ def test_a_lag_that_is_shorter_in_another_run(spark: SparkSession, tmp_path: Pat
         assert script.results() == []
         script.rows([(at(980), "ahead", 4), (at(1011), "ahead", 5)])
         assert [tuple(row) for row in script.results()] == [("ahead", 1010, 1)]
-        late = et.read_late(spark, folder).collect()
+        late = et.read_late(folder).collect()
         assert [row["number"] for row in late] == [4]
 
 
@@ -220,7 +220,7 @@ def test_a_timeout_by_another_clock_is_refused(spark: SparkSession, tmp_path: Pa
     folder = str(tmp_path)
     with Script(waiting("20s"), ROWS, session=spark, checkpoint=folder) as script:
         script.rows([(at(101), "a", 1)])
-    with pytest.raises(et.CheckpointError, match="clock of idle_timeout: none in the"):
+    with pytest.raises(et.errors.CheckpointError, match="clock of key_idle_timeout: none in the"):
         Script(waiting("20s", "event_time"), ROWS, session=spark, checkpoint=folder)
 
 
@@ -269,14 +269,14 @@ def test_the_keys_of_a_group_have_one_watermark(spark: SparkSession) -> None:
         script.expect(results=[])
         script.rows([(at(115), "a", "x", 4)])
         script.expect(results=[("a", "x", 100, [1]), ("b", "x", 100, [2])])
-        held = et.read_state(by_site(spark.createDataFrame([], SITES)), script.checkpoint)
+        held = et.read_state(script.checkpoint, by_site(spark.createDataFrame([], SITES)))
         assert sorted(map(tuple, flat(held).collect())) == [
             ("a", "x", 110, 115, [4]),
             ("a", "y", 100, 102, [3]),
         ]
         script.stop().waiting([(at(104), "b", "x", 5), (at(104), "b", "y", 6)]).restart()
         script.expect(results=[])
-        assert [row.number for row in et.read_late(spark, script.checkpoint).collect()] == [5]
+        assert [row.number for row in et.read_late(script.checkpoint).collect()] == [5]
         script.rows([(at(121), "c", "y", 7), (at(122), "c", "x", 8)])
         script.expect(results=[("a", "y", 100, [3]), ("b", "y", 100, [6]), ("a", "x", 110, [4])])
 
@@ -293,10 +293,10 @@ def test_the_state_shows_the_watermark_by_which_the_next_rows_are_late(
 
     with Script(hours, ROWS, clock=at(200)) as script:
         script.rows([(at(160), "a", 1)])
-        held = et.read_state(hours(spark.createDataFrame([], ROWS)), script.checkpoint)
+        held = et.read_state(script.checkpoint, hours(spark.createDataFrame([], ROWS)))
         assert [row["_watermark"] for row in held.collect()] == [datetime.fromisoformat(at(160))]
         script.rows([(at(170), "a", 2), (at(159), "a", 3)])
-        assert [row.number for row in et.read_late(spark, script.checkpoint).collect()] == [3]
+        assert [row.number for row in et.read_late(script.checkpoint).collect()] == [3]
 
 
 def test_a_group_is_told_by_an_expression(spark: SparkSession) -> None:
@@ -316,8 +316,8 @@ def test_a_group_is_told_by_an_expression(spark: SparkSession) -> None:
             script.rows([(at(110), "a", "x", 4)])
             script.expect(results=[("a", "X", 100, [1]), ("b", "X", 100, [2])])
             lower = by_site(spark.createDataFrame([], SITES), F.lower("site").alias("site"))
-            with pytest.raises(et.CheckpointError, match=r"lower\(site\) STRING"):
-                et.read_state(lower, script.checkpoint)
+            with pytest.raises(et.errors.CheckpointError, match=r"lower\(site\) STRING"):
+                et.read_state(script.checkpoint, lower)
         with Script(constant, SITES) as script:
             script.rows(rows, partitions=2)
             script.expect(results=[("a", "z", 100, [1]), ("b", "z", 100, [2])])
@@ -353,7 +353,7 @@ def test_columns_that_tell_no_groups(
 ) -> None:
     """A key would be in two groups, or rows of a group would not come together."""
     window = by_site(spark.createDataFrame([], SITES)).watermark_scope([group()])
-    with pytest.raises(et.InvalidArgumentError, match=reason):
+    with pytest.raises(et.errors.InvalidArgumentError, match=reason):
         _ = window.results
 
 
@@ -382,6 +382,6 @@ def handled(folder: Path) -> dict[int, list[int]]:
 
 def logged(spark: SparkSession, folder: Path) -> dict[int, list[int]]:
     """Return those of the late log."""
-    late = et.read_late(spark, str(folder / "checkpoint")).groupBy("_batch_id")
+    late = et.read_late(folder / "checkpoint", spark=spark).groupBy("_batch_id")
     rows = late.agg(F.sort_array(F.collect_list("id")).alias("ids")).collect()
     return {row["_batch_id"]: row["ids"] for row in rows}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
-from eventtide import CheckpointError, InvalidArgumentError
+from eventtide.errors import CheckpointError, InvalidArgumentError
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -35,34 +35,34 @@ def test_a_checkpoint_without_a_late_log_is_refused(spark: SparkSession) -> None
         checkpoint = script.checkpoint
         for of in (checkpoint, Path(checkpoint), script.streaming_query):
             with pytest.raises(CheckpointError, match="LATE_LOG_MISSING"):
-                et.read_late(spark, of)
+                et.read_late(of)
         stream = spark.readStream.format("eventtide-late").option("checkpoint", checkpoint)
         with pytest.raises(CheckpointError, match="LATE_LOG_MISSING"), et.named_errors():
             stream.load()
         assert et.progress(script.streaming_query).late == {}
 
 
-def test_a_log_that_has_lost_a_part_is_refused_and_read_when_asked(spark: SparkSession) -> None:
+def test_a_log_that_has_lost_a_part_is_refused_and_read_when_asked() -> None:
     """By reader, doctor and cleaning; what there is can be read, and no file is deleted."""
     with Script(lambda rows: tens(rows).results, EVENTS) as script:
         script.rows([(at(60), "a")]).rows([(at(61), "a")])
         script.rows([(at(1), "a")]).rows([(at(2), "b")])
         checkpoint = script.checkpoint
-        assert et.read_late(spark, checkpoint).count() == 2
-        assert et.compact_late(spark, checkpoint) == et.LateCompaction(0, 0, 0)
+        assert et.read_late(checkpoint).count() == 2
+        assert et.compact_late(checkpoint) == et.observe.LateCompaction(0, 0, 0)
         first, _ = sorted(Path(checkpoint, "late").glob("*.parquet"))
         first.write_bytes(b"short")
         for refused in (
-            lambda: et.read_late(spark, checkpoint).count(),
-            lambda: et.clean_late(spark, checkpoint),
-            lambda: et.compact_late(spark, checkpoint),
+            lambda: et.read_late(checkpoint).count(),
+            lambda: et.clean_late(checkpoint),
+            lambda: et.compact_late(checkpoint),
         ):
             said = pytest.raises(CheckpointError, match=r"LATE_FILES_MISSING.*has 5 bytes instead")
             with said, et.named_errors():
                 refused()
-        [problem] = et.read_checkpoint(spark, checkpoint).problems
+        [problem] = et.read_checkpoint(checkpoint).problems
         assert first.name in problem
-        assert et.read_late(spark, checkpoint, missing="skip").count() == 1
+        assert et.read_late(checkpoint, missing="skip").count() == 1
 
 
 def test_late_rows_that_are_too_old_go_once_those_have_them_who_read_them(
@@ -78,22 +78,22 @@ def test_late_rows_that_are_too_old_go_once_those_have_them_who_read_them(
         reading = reading.option("checkpointLocation", str(tmp_path)).trigger(availableNow=True)
         reading.start().awaitTermination()
         script.clock("+5m").rows(*([(at(second), "a")] for second in range(2, 6)))
-        report = et.read_checkpoint(spark, checkpoint)
+        report = et.read_checkpoint(checkpoint)
         [reader] = report.late_readers
         assert (reader.name, reader.batch_id) == ("query 'late tides'", -1)
         assert report.late_kept is not None
         assert report.late_kept.keep == timedelta(minutes=1)
-        assert et.read_late(spark, checkpoint).count() == 5
-        et.forget_late_reader(spark, checkpoint, reader.id)
+        assert et.read_late(checkpoint).count() == 5
+        et.forget_late_reader(checkpoint, reader.id)
         script.rows([(at(6), "a")])
-        assert et.read_late(spark, checkpoint).count() == 5
+        assert et.read_late(checkpoint).count() == 5
         assert et.progress(script.streaming_query).late["window_closed"] == 6
-        later = et.read_checkpoint(spark, checkpoint)
+        later = et.read_checkpoint(checkpoint)
         assert (later.problems, later.late_readers) == ((), ())
         assert later.late_kept is not None
         assert later.late_kept.batch_id > report.late_kept.batch_id
         with pytest.raises(InvalidArgumentError, match=r"LATE_READER_UNKNOWN.*it knows: none"):
-            et.forget_late_reader(spark, checkpoint, reader.id)
+            et.forget_late_reader(checkpoint, reader.id)
 
 
 def test_a_stream_without_a_checkpoint_is_refused(spark: SparkSession) -> None:
@@ -134,9 +134,7 @@ def minutes(events: DataFrame) -> WindowBuilder:
 
 
 @pytest.mark.parametrize("by_row", [False, True], ids=["by frame", "by row"])
-def test_the_substream_is_known_whose_columns_were_dropped(
-    spark: SparkSession, *, by_row: bool
-) -> None:
+def test_the_substream_is_known_whose_columns_were_dropped(*, by_row: bool) -> None:
     """Between the watermark and the window; a column of its name that came later is another one."""
 
     def window(events: DataFrame) -> WindowBuilder:
@@ -147,6 +145,6 @@ def test_the_substream_is_known_whose_columns_were_dropped(
 
     with Script(window, EVENTS) as script:
         script.rows([(at(2), "b")], [(at(61), "A"), (at(61), "b")]).rows([(at(1), "A")])
-        log = et.read_late(spark, script.checkpoint)
+        log = et.read_late(script.checkpoint)
         assert log.columns[:3] == ["ts", "marked", "key"]
         assert [(row._substream, row.key) for row in log.collect()] == [("A/a", "other")]

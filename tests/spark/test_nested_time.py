@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
-from eventtide import Count, StormWindow, TimeConfig, WatermarkPolicies, Windows
+from eventtide import WatermarkPolicies
+from eventtide.storm import Count, StormWindow
 from eventtide.testing import Script
+from eventtide.voltsp import TimeConfig, Windows
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.queries import at
@@ -55,7 +57,7 @@ def test_a_window_takes_a_field(spark: SparkSession, column: str) -> None:
         inner = script.result.select(F.explode("rows").alias("row")).select("row.*")
         assert inner.columns == ["id", "meta", "k"]
         assert starts(script) == [(0, 1), (10, 1)]
-        late = et.read_late(spark, script.checkpoint)
+        late = et.read_late(script.checkpoint)
         assert late.columns[:3] == ["id", "meta", "k"]
         assert {(each.id, each._reason) for each in late.collect()} == {
             (3, "bad_time"),
@@ -85,24 +87,24 @@ def test_with_watermark_adds_the_field(spark: SparkSession) -> None:
         assert starts(script) == [(0, 1), (10, 1)]
     rows = spark.createDataFrame([], SCHEMA)
     assert et.with_watermark(rows, "meta.ts", LAG).columns == ["id", "meta", "k", "ts"]
-    with pytest.raises(et.InvalidArgumentError, match="already has a column 'ts'"):
+    with pytest.raises(et.errors.InvalidArgumentError, match="already has a column 'ts'"):
         et.with_watermark(rows.withColumn("ts", F.lit(1)), "meta.ts", LAG)
 
 
 def test_a_field_that_is_no_time_is_refused(spark: SparkSession) -> None:
     """And one that is not there, by name."""
     rows = spark.createDataFrame([], SCHEMA)
-    with pytest.raises(et.ColumnTypeError, match=r"meta\.of'"):
+    with pytest.raises(et.errors.ColumnTypeError, match=r"meta\.of'"):
         et.with_watermark(rows, "meta.of", LAG)
-    with pytest.raises(et.UnknownColumnError, match=r"meta\.other"):
+    with pytest.raises(et.errors.UnknownColumnError, match=r"meta\.other"):
         et.with_watermark(rows, "meta.other", LAG)
-    with pytest.raises(et.UnknownColumnError, match=r"meta\.other"):
+    with pytest.raises(et.errors.UnknownColumnError, match=r"meta\.other"):
         _ = et.window(rows).event_time("meta.other").tumbling("10s").agg(n()).results
 
 
 def storm(events: DataFrame) -> WindowBuilder:
     """Return a window of Storm's."""
-    return StormWindow().with_window(Count(1)).with_timestamp_field("meta.ts").on(events).agg(n())
+    return StormWindow().with_window(Count(1)).with_timestamp_field("meta.ts").over(events).agg(n())
 
 
 def volt(events: DataFrame) -> WindowBuilder:
@@ -115,7 +117,7 @@ def volt(events: DataFrame) -> WindowBuilder:
 def later(events: DataFrame) -> WindowBuilder:
     """Return a window in the time of its keys."""
     begun = et.window(events).event_time("meta.ts", LAG).key_by("k").watermark_scope("key")
-    return begun.session("5s").idle_timeout("5s").agg(n())
+    return begun.session("5s").key_idle_timeout("5s").agg(n())
 
 
 @pytest.mark.parametrize("query", [storm, volt, later])

@@ -113,7 +113,7 @@ def test_a_substream_may_be_spelled_otherwise_after_a_restart(
         script.rows([(at(10), "a")])
     with Script(by_name, EVENTS, checkpoint=checkpoint) as script:
         script.rows([(at(10), "a")], [(at(20), "a")]).expect(watermark=at(18))
-    with pytest.raises(et.CheckpointError, match="upper"):
+    with pytest.raises(et.errors.CheckpointError, match="upper"):
         Script(other, EVENTS, checkpoint=checkpoint).rows([(at(10), "a")])
 
 
@@ -124,7 +124,7 @@ def test_other_triggers_than_micro_batches_are_refused_by_name(
     """Before anything is started; the message says which triggers there are."""
     rate = spark.readStream.format("rate").load()
     writer = et.with_watermark(rate, "timestamp", LAG_2S).writeStream.outputMode("update")
-    with pytest.raises(et.UnsupportedPlanError, match="processingTime"), et.named_errors():
+    with pytest.raises(et.errors.UnsupportedPlanError, match="processingTime"), et.named_errors():
         writer.format("console").trigger(**trigger).start()
     assert not spark.streams.active
 

@@ -14,7 +14,7 @@ from tests.spark.queries import EVENTS, at
 
 if TYPE_CHECKING:
     from eventtide import WatermarkPolicy
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 BY_CLOCK = {
     "real time": WatermarkPolicies.limiting_real_time_lag("2s"),
@@ -29,7 +29,7 @@ profiles = pytest.mark.parametrize("profile", ["spark", "storm", "voltsp"])
 @profiles
 @pytest.mark.parametrize("policy", BY_CLOCK.values(), ids=BY_CLOCK)
 def test_a_clock_that_moves_the_watermark_step_by_step(
-    spark: SparkSession, profile: Literal["spark", "storm", "voltsp"], policy: WatermarkPolicy
+    profile: Literal["spark", "storm", "voltsp"], policy: WatermarkPolicy
 ) -> None:
     """After each kind of batch: with rows, by the clock, and with rows while the clock moves."""
 
@@ -42,5 +42,5 @@ def test_a_clock_that_moves_the_watermark_step_by_step(
         script.rows([(at(8), "b")]).rows([(at(9), "c")]).clock("+2s").clock("+4s")
         script.waiting([(at(13), "d")]).clock("+2s").clock("+20s")
         script.clock(at(299)).rows([(at(299), "open")]).clock("+1s")
-        late = et.read_late(spark, script.checkpoint).count()
+        late = et.read_late(script.checkpoint).count()
         assert sum(row.n for row in script.results()) + late == 4

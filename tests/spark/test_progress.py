@@ -25,7 +25,7 @@ POLICY = WatermarkPolicies.with_fixed_lag("2s").throttle_by_frame("10s")
 @pytest.mark.smoke
 def test_progress_has_ideal_and_emitted_watermark_and_every_substream() -> None:
     """Tops, lag behind the leader, state and reason, rows."""
-    with Script(counts(POLICY, substream="key", idle_timeout="1m"), EVENTS) as script:
+    with Script(counts(POLICY, substream="key", substream_idle_timeout="1m"), EVENTS) as script:
         script.rows([(at(47), "fast"), (at(27), "slow"), (at(26), "slow")])
         script.clock("+30s").rows([(at(48), "fast")])
         progress = et.progress(script.streaming_query)
@@ -40,7 +40,7 @@ def test_progress_has_ideal_and_emitted_watermark_and_every_substream() -> None:
 
 def test_an_idle_substream_says_since_when() -> None:
     """Its deadline, by the clock."""
-    with Script(counts(POLICY, substream="key", idle_timeout="1m"), EVENTS) as script:
+    with Script(counts(POLICY, substream="key", substream_idle_timeout="1m"), EVENTS) as script:
         script.rows([(at(47), "fast"), (at(27), "slow")]).clock("+30s").rows([(at(48), "fast")])
         script.clock("+31s").rows([(at(49), "fast")])
         progress = et.progress(script.streaming_query)
@@ -183,7 +183,7 @@ def test_blame_says_what_closes_next_where_only_rows_can_close_it() -> None:
 def test_a_start_does_not_hold_a_watermark_that_only_rows_move() -> None:
     """Though an idle timeout goes by the clock."""
     policy = WatermarkPolicies.with_fixed_lag("2s")
-    with Script(counted(policy, substream="key", idle_timeout="1m"), EVENTS) as script:
+    with Script(counted(policy, substream="key", substream_idle_timeout="1m"), EVENTS) as script:
         script.rows([(at(5), "a"), (at(6), "b")])
         script.stop().waiting([(at(7), "a")])
         script.restart()
@@ -205,7 +205,7 @@ def test_explain_says_what_is_used_and_why(capsys: pytest.CaptureFixture[str]) -
 
     def query(events: DataFrame) -> DataFrame:
         watermarked = et.with_watermark(
-            events, "ts", POLICY, substream=F.upper("key"), idle_timeout="1m"
+            events, "ts", POLICY, substream=F.upper("key"), substream_idle_timeout="1m"
         )
         et.explain(watermarked)
         return watermarked.select("key")
@@ -226,6 +226,6 @@ def test_a_query_without_a_policy_has_no_progress() -> None:
     """The error says what to ask instead."""
     with (
         Script(lambda events: events.select("key"), EVENTS) as script,
-        pytest.raises(et.InvalidArgumentError),
+        pytest.raises(et.errors.InvalidArgumentError),
     ):
         et.progress(script.streaming_query)

@@ -79,7 +79,7 @@ def test_a_row_from_the_future_can_fail_the_query() -> None:
     policy = NO_LAG.guard_future("1m", on="fail")
     with (
         Script(counts(policy), EVENTS, clock=at(0)) as script,
-        pytest.raises(et.RefusedDataError, match="2031-01-01T00:00:00Z"),
+        pytest.raises(et.errors.RefusedDataError, match="2031-01-01T00:00:00Z"),
     ):
         script.rows([("2031-01-01 00:00:00", "b")])
 

@@ -37,7 +37,7 @@ def averages(events: DataFrame) -> WindowBuilder:
         .event_time("ts", et.WatermarkPolicies.with_fixed_lag("5s"))
         .key_by("user")
         .tumbling("10s")
-        .early(rows=1)
+        .emit(et.WindowTrigger.every_rows(1))
         .late_to("/data/late")
         .agg(F.avg("amount").alias("mean.amount"), F.count("*").alias("n"))
     )
@@ -209,8 +209,8 @@ def test_results_must_be_the_final_rows(spark: SparkSession) -> None:
     """With the window's columns and no other, none of them named as the answer's own."""
     accepted = rows(spark, ACCEPTED)
     panes = written(accepted).withColumn("is_last", F.lit(True))  # noqa: FBT003 - a value
-    with pytest.raises(et.InvalidArgumentError, match=r"^results=.*Allowed: the final rows"):
+    with pytest.raises(et.errors.InvalidArgumentError, match=r"^results=.*Allowed: the final rows"):
         et.repair(panes, accepted, averages(accepted), source=accepted)
     named = averages(accepted).agg(F.count("*").alias("changed"))
-    with pytest.raises(et.InvalidArgumentError, match=r"^alias='changed' is a column"):
+    with pytest.raises(et.errors.InvalidArgumentError, match=r"^alias='changed' is a column"):
         et.repair(panes, accepted, named, source=accepted)

@@ -67,7 +67,7 @@ def test_repaired_results_are_those_of_a_batch(
     with settings(spark, WITHOUT_CODE), Script(window.over, SCHEMA) as script:
         script.rows(*cut(rows, stream.seed, 5), [LAST])
         results = spark.createDataFrame(script.results(), script.result.schema)
-        late = et.read_late(spark, script.checkpoint).where("id >= 0")
+        late = et.read_late(script.checkpoint).where("id >= 0")
         repaired = et.repair(results, late, window, source=source)
         assert told(repaired.drop("changed")) == told(window.results)
         kept = repaired.where("changed = 'unchanged'").drop("changed")

@@ -80,7 +80,7 @@ def committed_watermarks(script: Script) -> list[int]:
 @pytest.fixture(scope="module")
 def undisturbed() -> list[str]:
     """Return the watermarks of a run that nobody killed."""
-    with Script(counts(LULL, substream="key", idle_timeout="6s"), EVENTS) as script:
+    with Script(counts(LULL, substream="key", substream_idle_timeout="6s"), EVENTS) as script:
         return play(script)
 
 
@@ -90,7 +90,7 @@ def test_a_killed_query_has_the_same_watermarks(
     undisturbed: list[str], kill_after: int, lost: tuple[str, ...]
 ) -> None:
     """After any step, with the last batch committed or only in the ledger."""
-    with Script(counts(LULL, substream="key", idle_timeout="6s"), EVENTS) as script:
+    with Script(counts(LULL, substream="key", substream_idle_timeout="6s"), EVENTS) as script:
         assert play(script, kill_after, lost) == undisturbed
 
 
@@ -114,10 +114,10 @@ def beside_a_silent_source(
 @pytest.mark.parametrize(
     ("policy", "options"),
     [
-        (LULL, {"substream": "key", "idle_timeout": "6s"}),
-        (LULL, {"substream": "key", "idle_timeout": "9s", "expected": 4}),
+        (LULL, {"substream": "key", "substream_idle_timeout": "6s"}),
+        (LULL, {"substream": "key", "substream_idle_timeout": "9s", "expected": 4}),
         (REAL_TIME, {"substream": "key"}),
-        (REAL_TIME, {"substream": "key", "idle_timeout": "9s", "on_restart": "resume"}),
+        (REAL_TIME, {"substream": "key", "substream_idle_timeout": "9s", "on_restart": "resume"}),
     ],
 )
 def test_every_batch_that_is_run_again_ends_as_it_did(
@@ -178,7 +178,7 @@ def test_a_checkpoint_without_its_ledger_is_refused() -> None:
     with Script(counts(LULL), EVENTS) as script:
         script.rows([(at(13), "")], [(at(14), "")]).stop()
         forget(script, "eventtide/ledger", last_of(script, "commits"))
-        with pytest.raises(et.CheckpointError, match="new checkpoint location"):
+        with pytest.raises(et.errors.CheckpointError, match="new checkpoint location"):
             script.restart()
 
 
@@ -243,7 +243,7 @@ def test_a_throttle_may_be_added_changed_and_taken_away(
     with Script(counts(before), EVENTS, session=spark, checkpoint=folder) as script:
         script.rows([(at(18), "")]).expect(watermark=emitted)
     plan = counts(after)(spark.readStream.schema(EVENTS).json(folder))
-    assert et.read_checkpoint(spark, folder, plan=plan).continues
+    assert et.read_checkpoint(folder, plan=plan).continues
     with Script(counts(after), EVENTS, session=spark, checkpoint=folder) as script:
         script.rows([(at(18), "read by the run before")]).expect(watermark=begun)
         script.rows([(at(24), "")]).expect(watermark=moved[0])
@@ -276,7 +276,7 @@ def test_another_plan_is_refused_before_anything_is_written() -> None:
         shutil.copytree(script.checkpoint, kept)
     before = sorted(str(file) for file in Path(kept).rglob("*"))
     other = counts(WatermarkPolicies.with_fixed_lag("2s"))
-    with pytest.raises(et.CheckpointError, match="limiting_lag_and_lull"):
+    with pytest.raises(et.errors.CheckpointError, match="limiting_lag_and_lull"):
         Script(other, EVENTS, checkpoint=kept).rows([(at(13), "")], [(at(14), "")])
     assert sorted(str(file) for file in Path(kept).rglob("*")) == before
     shutil.rmtree(kept)
@@ -300,6 +300,6 @@ def test_a_checkpoint_of_stock_spark_is_refused() -> None:
         script.rows([(at(13), "")]).stop()
         kept = script.checkpoint + "-kept"
         shutil.copytree(script.checkpoint, kept)
-    with pytest.raises(et.CheckpointError, match="new checkpoint location"):
+    with pytest.raises(et.errors.CheckpointError, match="new checkpoint location"):
         Script(counts(LULL), EVENTS, checkpoint=kept).rows([(at(13), "")], [(at(14), "")])
     shutil.rmtree(kept)

@@ -76,7 +76,7 @@ def test_rows_are_spread_in_turn_and_each_list_is_a_batch() -> None:
 def test_a_number_of_partitions_that_is_none_is_refused(partitions: Any) -> None:
     """Before the source has a row."""
     with Script(numbered, "n int") as script:
-        with pytest.raises(et.InvalidArgumentError, match="partitions"):
+        with pytest.raises(et.errors.InvalidArgumentError, match="partitions"):
             script.rows([(1,)], partitions=partitions)
         assert script.last_batch == -1
 

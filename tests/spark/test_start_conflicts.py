@@ -21,7 +21,7 @@ def test_the_second_one_ends_by_name(spark: SparkSession, tmp_path: Path) -> Non
     file = jvm.org.apache.hadoop.fs.Path(str(tmp_path / "metadata"))
     conf = spark._jsparkSession.sessionState().newHadoopConf()
     metadata.write(metadata("of the first"), file, conf)
-    begun = pytest.raises(et.CheckpointError, match=r"another run has begun")
+    begun = pytest.raises(et.errors.CheckpointError, match=r"another run has begun")
     with begun as raised, et.named_errors():
         metadata.write(metadata("of the second"), file, conf)
     assert raised.value.condition == "CHECKPOINT_TAKEN_OVER"

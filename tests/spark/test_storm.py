@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import eventtide as et
 import pytest
-from eventtide import Count, InvalidArgumentError, StormWindow, TupleWindow, WatermarkPolicies
-from eventtide.errors import CheckpointError
+from eventtide import WatermarkPolicies
+from eventtide.errors import CheckpointError, InvalidArgumentError
+from eventtide.storm import Count, StormWindow, TupleWindow
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -50,7 +51,7 @@ def bolt_of(length: Extent, slide: Extent) -> StormWindow:
     return StormWindow().with_window(*sizes).with_timestamp_field("ts").with_lag("3s")
 
 
-def shown(window: TupleWindow) -> dict[str, Any]:
+def shown(window: TupleWindow[Any]) -> dict[str, Any]:
     """Tell which rows a window has."""
     sets = {"ids": window.get(), "new": window.get_new(), "expired": window.get_expired()}
     ids = {name: [int(number) for number in rows["id"]] for name, rows in sets.items()}
@@ -60,13 +61,13 @@ def shown(window: TupleWindow) -> dict[str, Any]:
 def executed(bolt: StormWindow) -> Callable[[DataFrame], WindowBuilder]:
     """Return a query that tells by a function which rows windows have; few are in memory."""
     small = bolt.with_max_events_in_memory(7).group_by("user")
-    return lambda df: small.on(df).execute(shown, SHOWN)
+    return lambda df: small.over(df).execute(shown, SHOWN)
 
 
 def merged(bolt: StormWindow) -> Callable[[DataFrame], WindowBuilder]:
     """Return a query that tells it by aggregates."""
     ids, total = F.collect_list("id").alias("ids"), F.sum("id").alias("total")
-    return lambda df: bolt.on(df).group_by("user").agg(ids, total)
+    return lambda df: bolt.over(df).group_by("user").agg(ids, total)
 
 
 def plain_rows(seed: int, batches: int) -> list[list[tuple[int, str, datetime]]]:
@@ -120,7 +121,7 @@ def test_windows_are_those_of_plain_python(
             assert given > 10
             report = et.progress(script.streaming_query)
             assert report.on_time + sum(report.late.values()) == sum(map(len, batches))
-            late = et.read_late(spark, script.checkpoint).count()
+            late = et.read_late(script.checkpoint).count()
             assert late == sum(report.late.values()) > 3
 
 
@@ -168,7 +169,7 @@ def test_a_bolt_waits_for_each_of_its_streams(spark: SparkSession) -> None:
     def query(df: DataFrame) -> WindowBuilder:
         orders = df.where("kind = 'order'").select("id", "user", "placed")
         clicks = df.where("kind = 'click'").select("id", "clicked")
-        both = bolt.on({"orders": orders, "clicks": clicks})
+        both = bolt.over({"orders": orders, "clicks": clicks})
         return both.execute(lambda window: window.get()[["_stream", "id", "user"]], OF_BOTH)
 
     def click(number: int, ms: int) -> tuple[Any, ...]:
@@ -197,7 +198,9 @@ def test_streams_of_one_frame_are_declared_by_their_values(spark: SparkSession) 
     bolt = StormWindow().with_tumbling_window(Count(2)).with_timestamp_field("ts")
 
     def query(df: DataFrame) -> WindowBuilder:
-        return bolt.on(df, stream="user", declared=["a", "b"]).agg(F.collect_list("id").alias("n"))
+        return bolt.over(df, stream="user", declared=["a", "b"]).agg(
+            F.collect_list("id").alias("n")
+        )
 
     with settings(spark, WITHOUT_CODE), Script(query, ROWS, clock=at(500)) as script:
         script.rows([(1, "a", at(1000)), (2, "a", at(2000))]).clock("+1s").expect([])
@@ -224,7 +227,7 @@ def test_without_a_timestamp_the_clock_is_the_time(
     ids = F.collect_list("id").alias("ids")
     with (
         settings(spark, WITHOUT_CODE),
-        Script(lambda df: bolt.on(df).agg(ids), "id int", clock=at(1000)) as script,
+        Script(lambda df: bolt.over(df).agg(ids), "id int", clock=at(1000)) as script,
     ):
         script.rows([(1,), (2,), (3,)])
         given = [[row.ids for row in script.results()]]
@@ -299,7 +302,7 @@ def test_a_checkpoint_is_that_of_one_bolt(spark: SparkSession, tmp_path: Path) -
         counts = bolt.group_by("user")
 
         def count(df: DataFrame) -> WindowBuilder:
-            return counts.on(df).execute(lambda window: {"n": len(window.get())}, "n int")
+            return counts.over(df).execute(lambda window: {"n": len(window.get())}, "n int")
 
         with Script(count, ROWS, clock=at(1500), checkpoint=folder) as script:
             script.rows([(1, "a", at(1000)), (2, "a", at(2000))], [(3, "a", at(2500))])
@@ -312,10 +315,10 @@ def test_what_open_windows_hold_is_shown_of_aggregates(spark: SparkSession) -> N
     with settings(spark, WITHOUT_CODE), Script(merged(bolt), ROWS, clock=at(500)) as script:
         script.rows([(n, "a", at(1000 * n)) for n in range(1, 6)]).clock("+1s").expect([])
         rows = spark.createDataFrame([], ROWS)
-        held = et.read_state(merged(bolt)(rows), script.checkpoint)
+        held = et.read_state(script.checkpoint, merged(bolt)(rows))
         assert [row.ids for row in held.collect()] == [[1, 2, 3]]
         with pytest.raises(InvalidArgumentError, match="gives its rows to a function"):
-            et.read_state(executed(bolt)(rows), script.checkpoint)
+            et.read_state(script.checkpoint, executed(bolt)(rows))
 
 
 @pytest.mark.parametrize(
@@ -330,7 +333,7 @@ def test_a_key_whose_rows_are_in_no_window_to_come_leaves_the_state(
     bolt = StormWindow().with_window(length, slide).with_timestamp_field("ts")
 
     def query(df: DataFrame) -> WindowBuilder:
-        keyed = bolt.on(df).group_by("user", key_ttl="1m")
+        keyed = bolt.over(df).group_by("user", key_ttl="1m")
         return keyed.execute(lambda window: {"n": len(window.get())}, "n long")
 
     with settings(spark, WITHOUT_CODE), Script(query, ROWS, clock=at(500)) as script:
@@ -352,7 +355,7 @@ def test_rows_of_processing_time_stay_until_they_are_in_a_window(spark: SparkSes
     ids = F.collect_list("id").alias("ids")
 
     def query(df: DataFrame) -> WindowBuilder:
-        return bolt.on(df).group_by("user", key_ttl="1m").agg(ids)
+        return bolt.over(df).group_by("user", key_ttl="1m").agg(ids)
 
     with settings(spark, WITHOUT_CODE), Script(query, "id int, user string", clock=at(0)) as script:
         for number in (1, 2, 3):
@@ -366,7 +369,7 @@ def test_a_key_with_a_collation_is_shown_in_one_form(spark: SparkSession) -> Non
     schema = "id int, name string collate utf8_lcase, ts timestamp"
 
     def query(df: DataFrame) -> WindowBuilder:
-        return bolt.on(df).agg(F.count("*").alias("n"))
+        return bolt.over(df).agg(F.count("*").alias("n"))
 
     with settings(spark, WITHOUT_CODE), Script(query, schema, clock=at(500)) as script:
         script.rows([(1, "b", at(1000))])

@@ -6,8 +6,8 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from eventtide import InvalidArgumentError, StormWindow, TupleWindow
-from eventtide.errors import ColumnTypeError
+from eventtide.errors import ColumnTypeError, InvalidArgumentError
+from eventtide.storm import StormWindow, TupleWindow
 from pyspark.errors import PythonException
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -26,7 +26,7 @@ def frame(spark: SparkSession, *rows: tuple[int | None, str, int], kind: str = "
     return made.selectExpr("id", "user", f"{kind or 'timestamp_seconds(second)'} AS ts")
 
 
-def seconds(window: TupleWindow) -> dict[str, Any]:
+def seconds(window: TupleWindow[Any]) -> dict[str, Any]:
     """Return the bounds of a window and the rows in it."""
     bounds = {"start": window.start_timestamp, "end": window.end_timestamp}
     return {**bounds, "ids": window.get()["id"].tolist()}
@@ -50,7 +50,7 @@ def test_the_time_of_a_row_is_a_column_or_computed(
     """Windows are the same."""
     bolt = bolt if isinstance(bolt, StormWindow) else bolt()
     rows = frame(spark, (1, "a", 3), (2, "a", 10), (3, "a", 11), kind=kind)
-    on = bolt.on({"one": rows} if isinstance(bolt.timestamp_field, dict) else rows)
+    on = bolt.over({"one": rows} if isinstance(bolt.timestamp_field, dict) else rows)
     results = on.execute(seconds, "start timestamp, end timestamp, ids array<int>").results
     found = [(*map(utc, row[:2]), row.ids) for row in results.collect()]
     assert found == [(0, 10, [1, 2]), (10, 20, [3])]
@@ -64,7 +64,7 @@ def utc(time: datetime) -> int:
 def test_times_without_a_zone_stay_so(spark: SparkSession) -> None:
     """In the window's rows, in its bounds, and in what is returned."""
     rows = frame(spark, (1, "a", 3), kind="CAST(timestamp_seconds(second) AS timestamp_ntz)")
-    of = TIMED.on(rows).execute(seconds, "start timestamp_ntz, end timestamp_ntz, ids array<int>")
+    of = TIMED.over(rows).execute(seconds, "start timestamp_ntz, end timestamp_ntz, ids array<int>")
     (row,) = of.results.collect()
     assert (row.start, row.end) == (datetime(1970, 1, 1), datetime(1970, 1, 1, 0, 0, 10))  # noqa: DTZ001
 
@@ -73,38 +73,38 @@ def test_keys_may_have_other_names_or_be_one_value(spark: SparkSession) -> None:
     """A window knows them as they were named."""
     rows = frame(spark, (1, "a", 3), (2, "b", 4), (3, "A", 5))
     bolt = TIMED.group_by(F.upper("user").alias("user"), F.lit("x").alias("of"), F.lit(1))
-    counts = bolt.on(rows).execute(
+    counts = bolt.over(rows).execute(
         lambda window: {"key": list(map(str, window.key.values())), "n": len(window.get())},
         "key array<string>, n int",
     )
     found = sorted((row.key, row.n) for row in counts.results.collect())
     assert found == [(["A", "x", "1"], 2), (["B", "x", "1"], 1)]
     with pytest.raises(match="user"):
-        TIMED.group_by("user", F.upper("user").alias("user")).on(rows).agg(F.count("*")).results  # noqa: B018
+        TIMED.group_by("user", F.upper("user").alias("user")).over(rows).agg(F.count("*")).results  # noqa: B018
 
 
 def test_nulls_stay_nulls_and_numbers_whole(spark: SparkSession) -> None:
     """In pandas too, whose numbers would become floating."""
 
-    def checked(window: TupleWindow) -> dict[str, Any]:
+    def checked(window: TupleWindow[Any]) -> dict[str, Any]:
         ids = window.get()["id"]
         return {"type": str(ids.dtype), "none": int(ids.isna().sum()), "sum": int(ids.sum())}
 
     rows = frame(spark, (2**30 + 1, "a", 3), (None, "a", 4), (1, "a", 5))
-    (row,) = TIMED.on(rows).execute(checked, "type string, none int, sum long").results.collect()
+    (row,) = TIMED.over(rows).execute(checked, "type string, none int, sum long").results.collect()
     assert row == ("Int32", 1, 2**30 + 2)
 
 
 def test_a_function_may_yield_its_rows(spark: SparkSession) -> None:
     """One after the other, of any kind; or nothing."""
 
-    def yielding(window: TupleWindow) -> Iterator[object]:
+    def yielding(window: TupleWindow[Any]) -> Iterator[object]:
         yield {"id": 0}
         yield None
         yield window.get()[["id"]]
 
     rows = frame(spark, (1, "a", 3), (2, "a", 4))
-    results = TIMED.on(rows).execute(yielding, "id int").results
+    results = TIMED.over(rows).execute(yielding, "id int").results
     assert [row.id for row in results.collect()] == [0, 1, 2]
 
 
@@ -121,7 +121,7 @@ def test_what_goes_wrong_in_a_worker_is_said(
     spark: SparkSession, returned: str, words: str
 ) -> None:
     """With our words, or those of the function's own error."""
-    results = TIMED.on(frame(spark, (1, "a", 3))).execute(
+    results = TIMED.over(frame(spark, (1, "a", 3))).execute(
         lambda window: eval(returned, {"window": window}),  # noqa: S307 - the cases above
         "id int",
     )
@@ -131,22 +131,22 @@ def test_what_goes_wrong_in_a_worker_is_said(
 
 def test_a_window_is_good_for_its_own_call(spark: SparkSession) -> None:
     """Its rows are gone with it; to keep it would be to read others' rows."""
-    kept: list[TupleWindow] = []
+    kept: list[TupleWindow[Any]] = []
 
-    def keeping(window: TupleWindow) -> dict[str, Any]:
+    def keeping(window: TupleWindow[Any]) -> dict[str, Any]:
         kept.append(window)
         return {"n": len(kept[0].get())}
 
     rows = frame(spark, (1, "a", 3), (2, "a", 13))
     with pytest.raises(PythonException, match="was kept beyond the call"):
-        TIMED.on(rows).execute(keeping, "n int").results.collect()
+        TIMED.over(rows).execute(keeping, "n int").results.collect()
 
 
 @pytest.mark.parametrize("schema", ["user string n long", "string", ""])
 def test_a_schema_that_is_none_is_refused(spark: SparkSession, schema: str) -> None:
     """Before anything runs."""
     with pytest.raises(InvalidArgumentError, match="schema="):
-        TIMED.on(frame(spark)).execute(seconds, schema).results  # noqa: B018
+        TIMED.over(frame(spark)).execute(seconds, schema).results  # noqa: B018
 
 
 def test_streams_with_two_types_of_a_column_are_refused(spark: SparkSession) -> None:
@@ -154,8 +154,8 @@ def test_streams_with_two_types_of_a_column_are_refused(spark: SparkSession) -> 
     rows = frame(spark)
     other = rows.withColumn("id", F.lit("x"))
     with pytest.raises(ColumnTypeError, match="has id as string, and 'one' has it as int"):
-        TIMED.on({"one": rows, "two": other})
+        TIMED.over({"one": rows, "two": other})
     local = rows.selectExpr("CAST(ts AS timestamp_ntz) AS at")
-    both = BOLT.with_timestamp_field({"one": "ts", "two": "at"}).on({"one": rows, "two": local})
+    both = BOLT.with_timestamp_field({"one": "ts", "two": "at"}).over({"one": rows, "two": local})
     with pytest.raises(ColumnTypeError, match="timestamp_ntz, and that of 'one' timestamp"):
         both.agg(F.count("*")).results  # noqa: B018

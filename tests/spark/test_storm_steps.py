@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
-from eventtide import Count, StormWindow
+from eventtide.storm import Count, StormWindow
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -33,12 +33,12 @@ SHAPES = pytest.mark.parametrize(
 def bolt(extents: tuple[str | Count, str | Count]) -> Callable[[DataFrame], WindowBuilder]:
     """Return what puts a bolt with this length and slide over events."""
     window = StormWindow().with_window(*extents).with_timestamp_field("ts")
-    return lambda events: window.on(events).agg(F.collect_list("id").alias("ids"))
+    return lambda events: window.over(events).agg(F.collect_list("id").alias("ids"))
 
 
 def late(spark: SparkSession, script: Script) -> list[int]:
     """Return the ids of rows in the late log."""
-    return [row.id for row in et.read_late(spark, script.checkpoint).collect()]
+    return [row.id for row in et.read_late(script.checkpoint, spark=spark).collect()]
 
 
 @SHAPES

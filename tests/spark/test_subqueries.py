@@ -68,7 +68,7 @@ def test_subqueries_answer_as_in_spark(spark: SparkSession, *, by_row: bool) -> 
         results = script.rows(ROWS[:2], ROWS[2:], ends).results()
         assert sorted(script.rows(ends[:0]).results() + results) == wanted
         script.rows([(at(4), "a", 1)])
-        late = et.read_late(spark, script.checkpoint).select("_key", "k", "v")
+        late = et.read_late(script.checkpoint).select("_key", "k", "v")
         assert [tuple(row) for row in late.collect()] == [("a4/true", "a", 1)]
 
 
@@ -121,7 +121,7 @@ def test_a_restart_and_the_state_have_subqueries(spark: SparkSession) -> None:
 
     with Script(window, SCHEMA) as script:
         script.rows(ROWS[:3]).stop()
-        held = et.read_state(window(batch(spark)), script.checkpoint)
+        held = et.read_state(script.checkpoint, window(batch(spark)))
         assert sorted((row.k, row.a, row.b) for row in held.collect()) == [(4, 2, 6), (5, 3, 8)]
         script.restart().rows(ROWS[3:])
         assert sorted((row.k, row.a, row.b) for row in script.results()) == [(4, 2, 6), (5, 3, 8)]

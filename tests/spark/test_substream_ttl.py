@@ -27,7 +27,7 @@ def names(script: Script) -> set[str]:
 def test_a_fleet_whose_devices_come_and_go_never_reaches_the_limit() -> None:
     """Each device is there for one batch; the watermark goes on, also over a restart."""
     query = counts(
-        NO_LAG, substream="key", idle_timeout="1s", substream_ttl="16s", max_substreams=30
+        NO_LAG, substream="key", substream_idle_timeout="1s", substream_ttl="16s", max_substreams=30
     )
     with Script(query, EVENTS) as script:
         for second in range(1, 40):
@@ -40,7 +40,7 @@ def test_a_fleet_whose_devices_come_and_go_never_reaches_the_limit() -> None:
 
 def test_a_substream_that_is_forgotten_counts_by_the_watermark_that_it_had() -> None:
     """When all are idle, the highest watermark of any is released; one that comes again is new."""
-    query = counts(NO_LAG, substream="key", idle_timeout="10s", substream_ttl="32s")
+    query = counts(NO_LAG, substream="key", substream_idle_timeout="10s", substream_ttl="32s")
     with Script(query, EVENTS) as script:
         script.rows([(at(50), "a"), (at(20), "b")]).expect(watermark=at(20))
         script.clock("+5s").rows([(at(21), "b")]).clock("+6s").expect(watermark=at(21))
@@ -55,7 +55,11 @@ def test_a_substream_that_is_forgotten_counts_by_the_watermark_that_it_had() -> 
 def test_one_that_is_expected_is_not_forgotten_before_it_was_seen() -> None:
     """It was named, and is in the report for good."""
     query = counts(
-        NO_LAG, substream="key", idle_timeout="1s", substream_ttl="2s", expected=["a", "b"]
+        NO_LAG,
+        substream="key",
+        substream_idle_timeout="1s",
+        substream_ttl="2s",
+        expected=["a", "b"],
     )
     with Script(query, EVENTS) as script:
         script.rows([(at(1), "a")]).clock("+1h").rows([(at(2), "c")])
@@ -65,17 +69,17 @@ def test_one_that_is_expected_is_not_forgotten_before_it_was_seen() -> None:
 def test_those_that_are_gone_make_room_in_the_batch_that_brings_others() -> None:
     """Also when that is the first one after they have gone; those that come again stay."""
     query = counts(
-        NO_LAG, substream="key", idle_timeout="1s", substream_ttl="16s", max_substreams=3
+        NO_LAG, substream="key", substream_idle_timeout="1s", substream_ttl="16s", max_substreams=3
     )
     with Script(query, EVENTS) as script:
         script.rows([(at(1), "a"), (at(1), "b"), (at(1), "c")]).clock("+1h")
         script.rows([(at(2), "c"), (at(2), "d"), (at(2), "e")])
         assert names(script) == {"c", "d", "e"}
-        with pytest.raises(et.RefusedDataError, match="more than 3"), et.named_errors():
+        with pytest.raises(et.errors.RefusedDataError, match="more than 3"), et.named_errors():
             script.clock("+1h").rows([(at(3), name) for name in "abcd"])
 
 
-def test_a_query_says_when_its_substreams_reach_the_limit(spark: SparkSession) -> None:
+def test_a_query_says_when_its_substreams_reach_the_limit() -> None:
     """From four fifths of it on, at the rate of the last half hour or so."""
     query = counts(NO_LAG, substream="key", max_substreams=10)
     with Script(query, EVENTS) as script:
@@ -87,7 +91,7 @@ def test_a_query_says_when_its_substreams_reach_the_limit(spark: SparkSession) -
         script.clock(at(60 * 7)).rows([(at(7), "7")])
         told = et.progress(script.streaming_query).inputs[0]
         assert told.limit_reached_in == timedelta(minutes=2)
-        advice = et.read_checkpoint(spark, script.checkpoint).advice
+        advice = et.read_checkpoint(script.checkpoint).advice
         assert any("8 substreams, of at most 10" in text for text in advice)
         assert any("reach the limit in 2m" in text for text in advice)
 
@@ -96,7 +100,7 @@ def test_a_query_says_when_its_substreams_reach_the_limit(spark: SparkSession) -
     ("options", "match"),
     [
         ({"substream_ttl": "1m"}, "substream_ttl"),
-        ({"substream_ttl": "1m", "idle_timeout": "2m"}, "at least the idle timeout"),
+        ({"substream_ttl": "1m", "substream_idle_timeout": "2m"}, "at least the idle timeout"),
     ],
 )
 def test_a_time_that_is_no_longer_than_the_idle_timeout_is_refused(
@@ -104,5 +108,5 @@ def test_a_time_that_is_no_longer_than_the_idle_timeout_is_refused(
 ) -> None:
     """What is not idle is waited for, and cannot be forgotten."""
     events = spark.readStream.format("rate").load()
-    with pytest.raises(et.InvalidArgumentError, match=match):
+    with pytest.raises(et.errors.InvalidArgumentError, match=match):
         et.with_watermark(events, "timestamp", NO_LAG, substream="value", **options)

@@ -71,7 +71,7 @@ def test_without_expectations_a_substream_begins_with_its_first_row() -> None:
 @pytest.mark.smoke
 def test_a_silent_substream_is_left_out_after_its_idle_timeout() -> None:
     """The clock alone closes what it held open; when it speaks again it lowers nothing."""
-    with Script(counts(NO_LAG, substream="key", idle_timeout="1m"), EVENTS) as script:
+    with Script(counts(NO_LAG, substream="key", substream_idle_timeout="1m"), EVENTS) as script:
         script.rows([(at(1), "a"), (at(45), "b")]).expect([], watermark=at(1))
         script.clock("+30s").rows([(at(46), "b")]).expect([], watermark=at(1))
         script.clock("+29s").expect([], watermark=at(1))
@@ -82,7 +82,7 @@ def test_a_silent_substream_is_left_out_after_its_idle_timeout() -> None:
 
 def test_when_all_are_silent_the_highest_watermark_is_released() -> None:
     """Then the whole is idle, and nothing moves until a row comes."""
-    with Script(counts(NO_LAG, substream="key", idle_timeout="1m"), EVENTS) as script:
+    with Script(counts(NO_LAG, substream="key", substream_idle_timeout="1m"), EVENTS) as script:
         script.rows([(at(1), "a"), (at(45), "b")]).clock("+2m").expect([(0, 1)], watermark=at(45))
         batch = script.last_batch
         script.clock("+1h")
@@ -107,7 +107,7 @@ def test_the_limit_holds_after_a_restart_with_a_lower_one(tmp_path: Path) -> Non
     query = counts(NO_LAG, substream="key", max_substreams=2)
     with (
         Script(query, EVENTS, checkpoint=checkpoint) as script,
-        pytest.raises(et.RefusedDataError, match="more than 2"),
+        pytest.raises(et.errors.RefusedDataError, match="more than 2"),
     ):
         script.rows(*rows)
 
@@ -118,7 +118,7 @@ def test_the_limit_holds_after_a_restart_with_a_lower_one(tmp_path: Path) -> Non
 )
 def test_a_substream_is_an_expression_over_one_row(substream: str, reason: str) -> None:
     """One that makes rows of its own would multiply the user's; each row would be a substream."""
-    with pytest.raises(et.UnknownColumnError, match=reason):
+    with pytest.raises(et.errors.UnknownColumnError, match=reason):
         Script(counts(NO_LAG, substream=F.expr(substream)), EVENTS)
 
 
@@ -135,7 +135,7 @@ def test_more_substreams_than_allowed_fail_the_query() -> None:
     query = counts(NO_LAG, substream="key", max_substreams=3)
     with (
         Script(query, EVENTS) as script,
-        pytest.raises(et.RefusedDataError, match="max_substreams"),
+        pytest.raises(et.errors.RefusedDataError, match="max_substreams"),
     ):
         script.rows([(at(i), f"key {i}") for i in range(4)])
 

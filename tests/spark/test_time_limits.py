@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import eventtide as et
 import pytest
-from eventtide import StormWindow, WatermarkPolicies
+from eventtide import WatermarkPolicies
+from eventtide.storm import StormWindow
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -67,7 +68,7 @@ def test_storms_windows_are_in_the_years_that_can_be_shown() -> None:
 
     def query(events: DataFrame) -> Any:
         bolt = StormWindow().with_window("10s", "2s").with_timestamp_field("ts")
-        return bolt.on(events).agg(F.count("*").alias("n"))
+        return bolt.over(events).agg(F.count("*").alias("n"))
 
     with Script(query, EVENTS, clock=at(0.5)) as script:
         script.rows([(FIRST, "a"), (at(1), "a")]).clock("+1s").rows([(at(20), "a")]).clock("+1s")
@@ -88,7 +89,8 @@ def test_an_early_result_after_ages_does_not_come_at_once(own: bool) -> None:
     """Nearly 300 000 years are never over; a sum past the end of time is the end of time."""
 
     def query(events: DataFrame) -> WindowBuilder:
-        base = et.window(events).event_time("ts", NO_LAG).key_by("key").early(every="106740000d")
+        base = et.window(events).event_time("ts", NO_LAG).key_by("key")
+        base = base.emit(et.WindowTrigger.every("106740000d"))
         scoped = base.watermark_scope("key") if own else base
         return scoped.tumbling("10s").agg(F.count("*").alias("n"))
 
@@ -118,7 +120,7 @@ def test_storms_timer_closes_nothing_between_two_of_its_instants() -> None:
 
     def query(events: DataFrame) -> Any:
         bolt = StormWindow().with_tumbling_window("10s").with_timestamp_field("ts")
-        return bolt.on(events).agg(F.collect_list("key").alias("keys"))
+        return bolt.over(events).agg(F.collect_list("key").alias("keys"))
 
     with Script(query, EVENTS, clock=at(0.5)) as script:
         script.rows([(at(5.000001), "1")]).clock("+1s").rows([(at(5), "2")])

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
-from eventtide import StormWindow, WatermarkPolicies
+from eventtide import WatermarkPolicies
+from eventtide.storm import StormWindow
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 if TYPE_CHECKING:
     from eventtide import WindowBuilder
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 FRACTIONS = pytest.mark.parametrize("fraction", ["", ".000001", ".000999", ".001"])
 
@@ -42,16 +43,16 @@ def test_rows_between_two_instants_move_no_watermark(fraction: str) -> None:
 
 
 @FRACTIONS
-def test_nothing_closes_between_two_instants_of_storm(spark: SparkSession, fraction: str) -> None:
+def test_nothing_closes_between_two_instants_of_storm(fraction: str) -> None:
     """Rows that come within one interval of its timer are not late to each other."""
 
     def bolt(events: DataFrame) -> WindowBuilder:
         window = StormWindow().with_tumbling_window("10s").with_timestamp_field("ts")
-        return window.on(events).agg(F.collect_list("id").alias("ids"))
+        return window.over(events).agg(F.collect_list("id").alias("ids"))
 
     with Script(bolt, "ts timestamp, id int", clock=at("00:00.5")) as script:
         script.rows([(at(f"00:05{fraction}"), 1)]).clock(at("00:01.5")).clock(at("00:02.5"))
         for number, second in enumerate(["00:30", "00:06", "00:25"]):
             script.rows([(at(second), number)])
         assert script.results() == []
-        assert et.read_late(spark, script.checkpoint).isEmpty()
+        assert et.read_late(script.checkpoint).isEmpty()

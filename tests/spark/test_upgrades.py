@@ -104,7 +104,7 @@ def test_the_doctor_reads_it(spark: SparkSession, tmp_path: Path, name: str) -> 
         spark.readStream.schema(SCHEMA).json(str(tmp_path)).withColumn("ts", F.to_timestamp("ts"))
     )
     plan = QUERIES[query_of(name)](rows)
-    report = et.read_checkpoint(spark, unpacked(name, tmp_path), plan=plan)
+    report = et.read_checkpoint(unpacked(name, tmp_path), plan=plan)
     assert report.committed >= WRITTEN - 1
     refused = [message.partition("\\")[0] for message in (REFUSED.get(name),) if message]
     assert (report.watermark is not None) == ("LEDGER_VERSION" not in refused)
@@ -114,9 +114,9 @@ def test_the_doctor_reads_it(spark: SparkSession, tmp_path: Path, name: str) -> 
 
 def test_the_doctor_says_that_state_cannot_be_counted(spark: SparkSession, tmp_path: Path) -> None:
     """Why, unless its query has removed the state by going on."""
-    report = et.read_checkpoint(spark, unpacked("windows-state1", tmp_path))
+    report = et.read_checkpoint(unpacked("windows-state1", tmp_path))
     window = windows_of(spark.createDataFrame([], SCHEMA).withColumn("ts", F.to_timestamp("ts")))
-    with pytest.raises(et.CheckpointError, match="STATE_VERSION"):
+    with pytest.raises(et.errors.CheckpointError, match="STATE_VERSION"):
         open_windows(window, report, spark)
     before = replace(report, committed=report.committed - 1)
     assert "the query has gone on" in open_windows(window, before, spark)

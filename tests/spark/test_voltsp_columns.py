@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
-from eventtide import (
-    ColumnTypeError,
-    InvalidArgumentError,
-    TimeConfig,
-    WatermarkPolicies,
-    Windows,
-    WindowTrigger,
-)
+from eventtide import WatermarkPolicies, WindowTrigger
+from eventtide.errors import ColumnTypeError, InvalidArgumentError
 from eventtide.testing import Script
+from eventtide.voltsp import TimeConfig, Windows
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 if TYPE_CHECKING:
@@ -62,7 +57,7 @@ def test_expressions_tell_times_keys_and_values(spark: SparkSession, by: str) ->
     """As SQL text and as columns, in the same places."""
 
     def query(rows: DataFrame) -> DataFrame:
-        window = by_builder(rows) if by == "builder" else et.from_yaml(PAGE, rows)
+        window = by_builder(rows) if by == "builder" else et.voltsp.from_yaml(PAGE, rows)
         start = F.date_format("window.start", "mm:ss")
         return window.results.select("upper(device)", "site", start, "double", "mean", "many")
 
@@ -106,7 +101,7 @@ def test_without_keys_rows_that_wait_are_judged_batch_by_batch(spark: SparkSessi
     with Script(window.over, ROWS, session=spark) as script:
         script.rows([("00:25", "a", "x", 1)], [("00:03", "b", "x", 1)], [("00:31", "a", "x", 1)])
         assert [row["count"] for row in script.results()] == [1]
-        late = et.read_late(spark, script.checkpoint).collect()
+        late = et.read_late(script.checkpoint).collect()
         assert [row["said"] for row in late] == ["00:03"]
 
 
@@ -126,7 +121,7 @@ def test_three_ways_make_one_plan(spark: SparkSession) -> None:
             F.expr("count_if(amount > 1)").alias("many"),
         )
     )
-    assert plan(by_builder(rows)) == plan(et.from_yaml(PAGE, rows)) == plan(window)
+    assert plan(by_builder(rows)) == plan(et.voltsp.from_yaml(PAGE, rows)) == plan(window)
 
 
 def plan(window: WindowBuilder) -> str:
@@ -238,7 +233,7 @@ def test_what_is_wrong_is_refused_with_its_place(spark: SparkSession, case: Wron
     lines[line - 1] = text
     wrong = "\n".join(lines)
     with pytest.raises(kind, match=message) as placed:
-        et.from_yaml(wrong, rows)
+        et.voltsp.from_yaml(wrong, rows)
     with pytest.raises(kind) as named:
         Windows.from_yaml(wrong).over(rows)
     assert str(named.value).startswith(argument)

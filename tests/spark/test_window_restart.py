@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
@@ -16,6 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from tests.spark.checkpoints import INDEX, LATE, LEDGER, LOST, STATE, set_back
 from tests.spark.events import Disorder, cut, exact, merged
 from tests.spark.window_runs import WITHOUT_CODE, WindowRun, late_rows, settings
+from tests.unit.fakes import OfAnyKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,13 +47,17 @@ def deducting(events: DataFrame) -> WindowBuilder:
 def corrected(events: DataFrame) -> WindowBuilder:
     """Return a window that gives panes before its end and after it."""
     by_user = et.window(events).event_time("ts", LAG).key_by("user").sliding("12s", every="4s")
-    return by_user.allowed_lateness("9s").early(rows=2).updates().agg(*merged())
+    twos = et.WindowTrigger.every_rows(2)
+    window = by_user.allowed_lateness("9s").emit("at_window_end", twos, late_updates=True)
+    return window.agg(*merged())
 
 
 def discarding(events: DataFrame) -> WindowBuilder:
     """Return a window whose panes have what is new."""
     by_ok = et.window(events).event_time("ts", LAG).key_by("ok").tumbling("8s")
-    return by_ok.allowed_lateness("20s").early(rows=3).updates().discarding().agg(*exact())
+    threes = et.WindowTrigger.every_rows(3)
+    window = by_ok.allowed_lateness("20s")
+    return window.emit("at_window_end", threes, discarding=True, late_updates=True).agg(*exact())
 
 
 @pytest.mark.parametrize(
@@ -164,7 +169,7 @@ TIMINGS = re.compile(r"pane_timing='(\w+)'").findall
 
 def by_site(events: DataFrame) -> WindowBuilder:
     """Return the window that the ones below differ from."""
-    window = et.window(events).event_time("ts", LAG).key_by("site").sliding("12s", every="4s")
+    window = OfAnyKind(events).event_time("ts", LAG).key_by("site").sliding("12s", every="4s")
     return window.agg(F.count("*").alias("n"))
 
 
@@ -191,8 +196,12 @@ CHANGED = {
     ),
     "late_rule: window_closed|frame_closed": lambda window: window.late_rule("frame_closed"),
     "delay: none|1s": lambda window: window.delay("1s"),
-    "emit, idle_timeout or watermark_scope: none|given": lambda window: window.idle_timeout("5m"),
-    "results: one row a window|panes": lambda window: window.early(rows=2),
+    "emit, key_idle_timeout or watermark_scope: none|given": lambda window: window.key_idle_timeout(
+        "5m"
+    ),
+    "results: one row a window|panes"
+    " & emit, key_idle_timeout or watermark_scope: none|given"
+    " & emit: none|every_rows": lambda window: window.emit(et.WindowTrigger.every_rows(2)),
     "policy: with_fixed_lag|max_event_time": lambda window: window.event_time(
         "ts", WatermarkPolicies.max_event_time()
     ),
@@ -219,32 +228,43 @@ def test_a_changed_window_is_refused_before_anything_is_written(
     """What its state depends on; the message says what differs, and nothing else."""
     before = contents(written)
     run = WindowRun(spark, lambda events: CHANGED[change](by_site(events)), BATCHES)
-    with pytest.raises(et.CheckpointError, match="CHECKPOINT_PLAN_CHANGED") as refused:
+    with pytest.raises(et.errors.CheckpointError, match="CHECKPOINT_PLAN_CHANGED") as refused:
         run.to_the_end(written)
     said = change.replace("|", " in the checkpoint, ").replace(" & ", " in this query; ")
     assert f"{written}: {said} in this query. " in str(refused.value)
     assert contents(written) == before
 
 
-def test_early_results_may_change(spark: SparkSession, tmp_path: Path) -> None:
-    """From one kind to another, and back to none; only whether there are panes may not."""
+@pytest.mark.parametrize(
+    "triggers",
+    [
+        [et.WindowTrigger.every("1h"), et.WindowTrigger.every("10m")],
+        [et.WindowTrigger.every_rows(1000), et.WindowTrigger.every_rows(2)],
+        [et.WindowTrigger.when("most > 1000000"), et.WindowTrigger.when("most > 5")],
+    ],
+    ids=lambda triggers: triggers[0].name,
+)
+def test_the_value_of_a_trigger_may_change(
+    spark: SparkSession, tmp_path: Path, triggers: list[et.WindowTrigger]
+) -> None:
+    """The triggers may not, and neither may windows have none from then on."""
 
-    def paned(**early: Any) -> Callable[[DataFrame], WindowBuilder]:
+    def paned(*triggers: et.WindowTrigger) -> Callable[[DataFrame], WindowBuilder]:
         def window(events: DataFrame) -> WindowBuilder:
             rows = by_site(events).agg(F.max("amount").alias("most")).allowed_lateness("5s")
-            return (rows.early(**early) if early else rows).updates()
+            return rows.emit("at_window_end", *triggers, late_updates=True)
 
         return window
 
     with settings(spark, WITHOUT_CODE):
-        kinds: list[dict[str, Any]] = [{"every": "10s"}, {"rows": 2}, {"when": "most > 5"}, {}]
-        for n, early in enumerate(kinds, 2):
-            given = WindowRun(spark, paned(**early), BATCHES[:n]).to_the_end(tmp_path)
+        for n, trigger in enumerate(triggers, 3):
+            given = WindowRun(spark, paned(trigger), BATCHES[:n]).to_the_end(tmp_path)
             timings = {timing for rows in given.values() for row in rows for timing in TIMINGS(row)}
-            assert ("early" in timings) == (early != {} and "every" not in early)
-            assert timings & {"on_time", "early"}
-    with pytest.raises(et.CheckpointError, match="CHECKPOINT_PLAN_CHANGED"):
-        WindowRun(spark, by_site, BATCHES).to_the_end(tmp_path)
+            assert ("early" in timings) == (n == 4 and trigger.name != "every")
+            assert timings
+    for other in paned(), by_site:
+        with pytest.raises(et.errors.CheckpointError, match="CHECKPOINT_PLAN_CHANGED"):
+            WindowRun(spark, other, BATCHES).to_the_end(tmp_path)
 
 
 def test_a_lag_may_change(spark: SparkSession, written: Path, tmp_path: Path) -> None:
@@ -255,7 +275,7 @@ def test_a_lag_may_change(spark: SparkSession, written: Path, tmp_path: Path) ->
 
     def changed(events: DataFrame) -> WindowBuilder:
         policy = WatermarkPolicies.with_fixed_lag("4s")
-        return by_site(events).event_time("ts", policy, idle_timeout="1m")
+        return by_site(events).event_time("ts", policy, substream_idle_timeout="1m")
 
     WindowRun(spark, changed, BATCHES[:4]).to_the_end(checkpoint)
     kept = late_rows(spark, checkpoint)

@@ -14,6 +14,7 @@ from tests.spark.queries import EVENTS, at
 from tests.spark.test_windows import flat
 from tests.spark.window_runs import operators
 from tests.spark.window_runs import settings as settings_of
+from tests.unit.fakes import OfAnyKind
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +27,7 @@ ROWS = [(at(1), "a"), (at(3), "a"), (at(5), "b"), (at(14), "c")]
 
 def sliding(events: DataFrame) -> et.WindowBuilder:
     """Count by key over ten seconds, every five."""
-    window = et.window(events).event_time("ts", LAG).key_by("key").sliding("10s", every="5s")
+    window = OfAnyKind(events).event_time("ts", LAG).key_by("key").sliding("10s", every="5s")
     return window.agg(F.count("*").alias("n"), F.collect_set("key").alias("keys"))
 
 
@@ -55,7 +56,7 @@ def test_open_windows_are_read_while_the_query_runs_and_after(
 
 def held(spark: SparkSession, checkpoint: str) -> set[Any]:
     """Read the state with a builder over a batch of the same columns."""
-    rows = et.read_state(sliding(spark.createDataFrame([], EVENTS)), checkpoint)
+    rows = et.read_state(checkpoint, sliding(spark.createDataFrame([], EVENTS)))
     return {tuple(row) for row in flat(rows).drop("keys").collect()}
 
 
@@ -65,13 +66,13 @@ def test_windows_that_accept_rows_are_read_until_they_can_change_no_more(
     """Each with all of its rows, whether it has closed or not."""
 
     def updated(events: DataFrame) -> et.WindowBuilder:
-        return sliding(events).allowed_lateness("10s").updates()
+        return sliding(events).allowed_lateness("10s").emit(late_updates=True)
 
     checkpoint = str(tmp_path)
     query = lambda events: updated(events).results  # noqa: E731
     with Script(query, EVENTS, checkpoint=checkpoint) as script:
         script.rows([(at(second), "a") for second in (31, 36, 41, 46, 51, 62)])
-    rows = et.read_state(updated(spark.createDataFrame([], EVENTS)), checkpoint)
+    rows = et.read_state(checkpoint, updated(spark.createDataFrame([], EVENTS)))
     counted = {tuple(row)[:4] for row in flat(rows).drop("keys").collect()}
     # W is 60 s: what ends by 50 s can change no more
     ends = {(45, 55, "a", 2), (50, 60, "a", 1), (55, 65, "a", 1), (60, 70, "a", 1)}
@@ -80,8 +81,8 @@ def test_windows_that_accept_rows_are_read_until_they_can_change_no_more(
 
 def test_a_checkpoint_without_state_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     """By name."""
-    with pytest.raises(et.CheckpointError, match="no state of a window"):
-        et.read_state(sliding(spark.createDataFrame([], EVENTS)), tmp_path)
+    with pytest.raises(et.errors.CheckpointError, match="no state of a window"):
+        et.read_state(tmp_path, sliding(spark.createDataFrame([], EVENTS)))
 
 
 OTHERS = {
@@ -100,8 +101,8 @@ def test_another_window_than_the_one_that_wrote_is_refused(
     with Script(query, EVENTS, checkpoint=str(tmp_path)) as script:
         script.rows(ROWS)
     window = OTHERS[other](sliding(spark.createDataFrame([], EVENTS)))
-    with pytest.raises(et.CheckpointError, match="STATE_OF_OTHER_WINDOW"):
-        et.read_state(window, tmp_path)
+    with pytest.raises(et.errors.CheckpointError, match="STATE_OF_OTHER_WINDOW"):
+        et.read_state(tmp_path, window)
 
 
 def test_each_window_of_a_chain_has_its_state(spark: SparkSession, tmp_path: Path) -> None:
@@ -115,9 +116,9 @@ def test_each_window_of_a_chain_has_its_state(spark: SparkSession, tmp_path: Pat
     with Script(query, EVENTS, checkpoint=str(tmp_path)) as script:
         script.rows(ROWS)
     nothing = spark.sql("SELECT timestamp '2024-01-01' AS ts, 'a' AS key WHERE false")
-    first = et.read_state(sliding(nothing), tmp_path).select("key", "n")
+    first = et.read_state(tmp_path, sliding(nothing)).select("key", "n")
     assert {tuple(row) for row in first.collect()} == {("b", 1), ("c", 1)}
-    second = et.read_state(again(nothing), tmp_path).select("m")
+    second = et.read_state(tmp_path, again(nothing)).select("m")
     assert {tuple(row) for row in second.collect()} == {(5,)}
 
 

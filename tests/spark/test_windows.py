@@ -121,7 +121,7 @@ def test_the_books_of_a_window_balance_over_a_restart(tmp_path: Path) -> None:
         assert progress is not None
         assert progress.on_time == 4
         assert progress.late == {"bad_time": 1, "window_closed": 2}
-    late = et.read_late(SparkSession.active(), tmp_path)
+    late = et.read_late(tmp_path)
     assert {tuple(row) for row in late.select("_reason", "key").collect()} == {
         ("bad_time", "b"),
         ("window_closed", "a"),
@@ -144,13 +144,13 @@ def test_days_are_those_of_a_time_zone() -> None:
         script.rows([("2024-03-31 22:00:02", "a")]).expect([(*sunday, 2)])
 
 
-def test_late_rows_are_logged_and_counted(spark: SparkSession) -> None:
+def test_late_rows_are_logged_and_counted() -> None:
     """The books balance: what is not in a window is in the log, with the reason."""
     with Script(counted, EVENTS) as script:
         script.rows([(at(1), "a"), (at(12), "a")]).expect([(0, 10, "a", 1)])
         script.rows([(at(9), "b"), (at(11), "b"), (None, "c"), (at(22), "a")])
         script.expect([(10, 20, "a", 1), (10, 20, "b", 1)])
-        late = et.read_late(spark, script.streaming_query).select("key", "_reason").collect()
+        late = et.read_late(script.streaming_query).select("key", "_reason").collect()
         assert sorted(map(tuple, late)) == [("b", "window_closed"), ("c", "bad_time")]
         progress = et.progress(script.streaming_query)
         assert progress.late == {"bad_time": 1, "window_closed": 1}
@@ -167,7 +167,7 @@ def test_late_rows_say_their_substream_and_key() -> None:
     with Script(query, EVENTS) as script:
         script.rows([(at(1), "a/b"), (at(2), None), (at(30), "a/b"), (at(30), None)])
         script.rows([(at(3), "a/b"), (at(4), None)])
-        late = et.read_late(SparkSession.active(), script.streaming_query)
+        late = et.read_late(script.streaming_query)
         names = late.select("_substream", "_key").collect()
         assert {tuple(row) for row in names} == {("a/b", r"a\/b/3"), (r"\null", r"\null/\null")}
         progress = et.progress(script.streaming_query)
@@ -180,7 +180,7 @@ def test_a_watermark_that_is_there_is_enough_for_a_batch_too(spark: SparkSession
     hours = et.window(rows).event_time("ts").tumbling("1h").agg(F.count("*").alias("n"))
     days = et.window(hours.results).tumbling("1 day").agg(F.sum("n").alias("n"))
     assert days.results.select("n").first() == (1,)
-    with pytest.raises(et.InvalidArgumentError, match="'event_time' is missing"):
+    with pytest.raises(et.errors.InvalidArgumentError, match="'event_time' is missing"):
         _ = et.window(rows).tumbling("1h").agg(F.count("*")).results
 
 

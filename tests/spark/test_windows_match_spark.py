@@ -105,7 +105,7 @@ def together(results: Iterable[DataFrame]) -> DataFrame:
 
 def late_ids(script: Script, window: int) -> list[int]:
     """Return the ids of the late rows of a window, in order."""
-    late = et.read_late(SparkSession.active(), script.checkpoint, window=window)
+    late = et.read_late(script.checkpoint, window=window)
     return sorted(row["id"] for row in late.select("id").collect())
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
-from eventtide import TimeConfig, TimeSource, WatermarkPolicies, WatermarkStrategy, Windows
+from eventtide import WatermarkPolicies
 from eventtide.testing import Script
+from eventtide.voltsp import TimeConfig, TimeSource, WatermarkStrategy, Windows
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.golden_words import OF_EVERY_CASE, unknown, unknown_of_steps
@@ -265,7 +266,7 @@ def at(ms: int) -> datetime:
 
 def late_ids(spark: SparkSession, checkpoint: str) -> set[str]:
     """Return the rows that are in the late log."""
-    return {row.id for row in et.read_late(spark, checkpoint).select("id").collect()}
+    return {row.id for row in et.read_late(checkpoint, spark=spark).select("id").collect()}
 
 
 def emitted(row: Any) -> tuple[str, Emitted]:

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from eventtide import TimeConfig, WatermarkPolicies, Windows
+from eventtide import WatermarkPolicies
+from eventtide.voltsp import TimeConfig, Windows
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 if TYPE_CHECKING:

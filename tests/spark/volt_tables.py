@@ -53,7 +53,7 @@ def played(spark: SparkSession, group: list[Scenario]) -> dict[str, Table]:
         for number in range(max(len(scenario.steps) for scenario in group)):
             play(script, group, number)
             after.append(look(script, windows[0], group))
-        late = et.read_late(spark, script.checkpoint).select("key", "id").collect()
+        late = et.read_late(script.checkpoint).select("key", "id").collect()
     return {
         scenario.name: table(
             scenario,
@@ -90,7 +90,7 @@ def at(seconds: int) -> datetime:
 def look(script: Script, window: WindowBuilder, group: list[Scenario]) -> dict[str, Seen]:
     """Return what came out in a step and what is held after it, by scenario."""
     seen = {scenario.name: Seen() for scenario in group}
-    out, held = script.results(), flat(et.read_state(window, script.checkpoint)).collect()
+    out, held = script.results(), flat(et.read_state(script.checkpoint, window)).collect()
     for rows, is_out in ((out, True), (held, False)):
         for row in (row for row in rows if row.key in seen):
             own = seen[row.key]

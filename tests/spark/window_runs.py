@@ -116,7 +116,7 @@ def told(rows: DataFrame) -> Rows:
 
 def late_rows(spark: SparkSession, checkpoint: Path) -> Rows:
     """Return the late log with all that is the same however often a batch was run."""
-    return told(et.read_late(spark, checkpoint))
+    return told(et.read_late(checkpoint, spark=spark))
 
 
 def operators(script: Script) -> list[dict[str, Any]]:

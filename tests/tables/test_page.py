@@ -47,7 +47,7 @@ def test_windows_and_late_rows_are_tables(
         add(tmp_path / "events" / f"{number}.json", times)
         for statements in STATEMENTS[table]:
             run(statements, spark, tmp_path)
-        late = et.read_late(spark, tmp_path / "tides").drop("_late_by")
+        late = et.read_late(tmp_path / "tides").drop("_late_by")
         assert late.count() == number
         if number > 0:
             assert told(read(spark, table, tmp_path, "late")) == told(late)

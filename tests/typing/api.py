@@ -1,25 +1,17 @@
 """How users write it, as their type checkers see it. Never run, only checked."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import eventtide as et
-from eventtide import (
-    Count,
-    PunctuationPolicies,
-    StormWindow,
-    TimeConfig,
-    TupleWindow,
-    WatermarkPolicies,
-    WatermarkPolicy,
-    WatermarkStrategy,
-    Windows,
-    WindowTrigger,
-)
-from eventtide.policies import LimitingLagAndLull, MinOf, WithFixedLag
-from eventtide.voltsp import VoltSPWindow
+import pandas as pd
+import pyarrow as pa
+from eventtide import WatermarkPolicies, WatermarkPolicy, WindowTrigger
+from eventtide.policies import LimitingLagAndLull, MinOf, PunctuationPolicies, WithFixedLag
+from eventtide.storm import Count, StormWindow, TupleWindow
+from eventtide.voltsp import TimeConfig, VoltSPWindow, WatermarkStrategy, Windows
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.streaming.query import StreamingQuery
@@ -49,10 +41,16 @@ def watermarks(events: DataFrame) -> DataFrame:
     lag = WatermarkPolicies.with_fixed_lag("5s")
     assert_type(et.with_watermark(events, "ts", lag), DataFrame)
     et.with_watermark(events, "ts", lag, substream="device", expected=3)
-    et.with_watermark(events, "ts", lag, substream=F.col("device"), idle_timeout=timedelta(hours=1))
+    et.with_watermark(
+        events, "ts", lag, substream=F.col("device"), substream_idle_timeout=timedelta(hours=1)
+    )
     et.with_watermark(events, "ts", lag, substream=["site", F.col("device")], expected=["a", "b"])
     et.with_ingestion_time(events, policy=WatermarkPolicies.with_ingestion_time().emit_every("1s"))
     et.explain(events)
+    et.with_watermark(events, F.col("ts"), lag)
+    assert_type(et.watermark("ts", lag), Callable[[DataFrame], DataFrame])
+    add = et.watermark(F.col("ts"), lag, substream=["site"], substream_idle_timeout="1m")
+    assert_type(events.transform(add), DataFrame)
     return et.with_watermark(events, "ts", lag, on_restart="resume", max_substreams=10)
 
 
@@ -81,18 +79,22 @@ def voltsp(events: DataFrame) -> et.WindowBuilder:
     assert_type(window.over(events), et.WindowBuilder)
     assert_type(Windows.from_yaml(Path("window.yaml")), VoltSPWindow)
     assert_type(window.to_yaml(), str)
-    assert_type(et.from_yaml(window.to_yaml(), events), et.WindowBuilder)
+    assert_type(et.voltsp.from_yaml(window.to_yaml(), events), et.WindowBuilder)
     return window.over(events)
 
 
 def storm(events: DataFrame, clicks: DataFrame) -> et.WindowBuilder:
     """Write a window as a bolt of Storm's."""
 
-    def told(window: TupleWindow) -> list[dict[str, object]]:
+    def told(window: TupleWindow[pd.DataFrame]) -> list[dict[str, object]]:
         assert_type(window.start_timestamp, datetime | None)
         assert_type(window.key, dict[str, Any])
+        assert_type(window.get(), pd.DataFrame)
         rows = [len(window.get()), len(window.get_new()), len(window.get_expired())]
         return [{"n": n} for n in rows]
+
+    def tabled(window: TupleWindow[pa.Table]) -> pa.Table:
+        return window.get_new()
 
     bolt = (
         StormWindow()
@@ -102,7 +104,7 @@ def storm(events: DataFrame, clicks: DataFrame) -> et.WindowBuilder:
         .with_watermark_interval("1s")
         .with_late_tuple_stream("late")
         .with_max_events_in_memory(10_000)
-        .on({"orders": events, "clicks": clicks})
+        .over({"orders": events, "clicks": clicks})
         .group_by("user", F.upper("site"), key_ttl="1h")
     )
     assert_type(bolt, StormWindow)
@@ -110,7 +112,8 @@ def storm(events: DataFrame, clicks: DataFrame) -> et.WindowBuilder:
     assert_type(bolt.stream("late", "/checkpoint"), DataFrame)
     StormWindow.from_config({"topology.bolts.window.length.count": 5})
     StormWindow().with_window("1s", "1s", "1s")  # type: ignore[call-arg]
-    return bolt.execute(told, "n int", rows="arrow")
+    bolt.execute(told, "n int")
+    return bolt.execute(tabled, "n int", rows="arrow")
 
 
 def windows(events: DataFrame) -> StreamingQuery:
@@ -121,19 +124,27 @@ def windows(events: DataFrame) -> StreamingQuery:
     assert_type(window.sliding("1m", every=timedelta(seconds=1)), et.WindowBuilder)
     window.tumbling("1 month").time_zone("Europe/Berlin").origin(datetime(2024, 4, 1))  # noqa: DTZ001 - the zone is the window's
     window.cumulate("1 day", step="1h").offset("30m").profile("flink").late_rule("frame_closed")
-    window.early(every="10s", rows=100, when=F.col("last")).discarding().late("count")
-    window.session("5m", maximum_duration="1h", touching="merge").by_count(100, every=10)
+    window.sliding("1m", "10s").late("count")
+    window.cumulate("1 day", "1h")
+    window.session("5m", maximum_duration="1h", touching="merge")
+    window.by_count(100, every=10)
+    window.by_count(100, 10)
+    window.event_time(F.col("ts")).key_by(["user", F.upper("region")]).agg([F.count("*")])
     window.watermark_scope("key").watermark_scope(["region", F.col("site")]).key_ttl("1h")
-    window.idle_timeout("5m", clock="event_time").heartbeat(timedelta(seconds=1)).processing_time()
+    window.key_idle_timeout("5m", clock="event_time").heartbeat(
+        timedelta(seconds=1)
+    ).processing_time()
     window.on_late(print, on_error="log").on_late(handle)
     trigger = WindowTrigger.every("10s")
     assert_type(trigger, WindowTrigger)
     assert_type(window.emit(WindowTrigger.at_window_end, trigger, "on_update"), et.WindowBuilder)
+    window.emit(WindowTrigger.every_rows(100), WindowTrigger.when(F.col("last")), discarding=True)
+    window.emit(late_updates=True)
     counts = (
         window.tumbling("1m")
         .delay("5s")
         .allowed_lateness("1h")
-        .updates()
+        .emit("at_window_end", late_updates=True)
         .late_to("/data/late")
         .agg(F.count("*").alias("n"), F.sum("amount").alias("total"))
     )
@@ -144,7 +155,8 @@ def windows(events: DataFrame) -> StreamingQuery:
     assert_type(et.repair(counts.results, events, counts, source=events), DataFrame)
     writer = counts.results.writeStream.format("console")
     assert_type(et.start(counts, writer), StreamingQuery)
-    return et.start(counts, writer)
+    assert_type(counts.start(writer), StreamingQuery)
+    return counts.start(writer, drain=True)
 
 
 def handle(rows: DataFrame, context: et.LateContext) -> None:
@@ -157,7 +169,7 @@ def handle(rows: DataFrame, context: et.LateContext) -> None:
 def watching(query: StreamingQuery) -> None:
     """Read the progress, typed down to the last number."""
     watermark = et.progress(query)
-    assert_type(watermark, et.QueryWatermark)
+    assert_type(watermark, et.observe.QueryProgress)
     assert_type(watermark.emitted, datetime | None)
     assert_type(watermark.inputs[0].substreams[0].lag_behind_leader, timedelta | None)
     assert_type(watermark.late, dict[str, int])
@@ -168,9 +180,37 @@ def watching(query: StreamingQuery) -> None:
 
 def late(spark: SparkSession, query: StreamingQuery) -> None:
     """Read late rows by checkpoint or by query."""
-    assert_type(et.read_late(spark, "/data/checkpoint"), DataFrame)
-    assert_type(et.read_late(spark, Path("checkpoint"), window=1), DataFrame)
-    assert_type(et.read_late(spark, query), DataFrame)
+    assert_type(et.read_late("/data/checkpoint"), DataFrame)
+    assert_type(et.read_late(Path("checkpoint"), window=1), DataFrame)
+    assert_type(et.read_late(query, missing="skip", spark=spark), DataFrame)
+    assert_type(et.clean_late(query, late_to="/late", dry_run=True), list[str])
+    assert_type(et.compact_late("/data/checkpoint", spark=spark), et.observe.LateCompaction)
+    et.forget_late_reader(query, "a-0")
+
+
+def state(query: StreamingQuery, counts: et.WindowBuilder, spark: SparkSession) -> None:
+    """Read a checkpoint and the windows in it, by path or by query."""
+    assert_type(et.read_state(query, counts), DataFrame)
+    assert_type(et.read_state("/data/checkpoint", counts), DataFrame)
+    assert_type(et.read_checkpoint(query, plan=counts), et.observe.CheckpointReport)
+    assert_type(et.read_checkpoint(Path("checkpoint"), spark=spark).blame, str | None)
+
+
+def scripts(counts: et.WindowBuilder, spark: SparkSession) -> et.testing.Script:
+    """Use a module that is imported when it is needed."""
+    return et.testing.Script(lambda _: counts, "ts timestamp", session=spark)
+
+
+def refusals(events: DataFrame) -> None:
+    """Catch an error, and read its fields."""
+    try:
+        et.window(events).tumbling("1m")
+    except et.errors.InvalidDurationError as error:
+        assert_type(error.argument, str | None)
+        assert_type(error.value, object)
+        assert_type(error.fix, str | None)
+    except et.EventtideError as error:
+        assert_type(error.condition, str | None)
 
 
 def mistakes(events: DataFrame) -> None:
@@ -185,6 +225,14 @@ def mistakes(events: DataFrame) -> None:
     et.window(events).late("drop")  # type: ignore[arg-type]
     et.window(events).profile("beam")  # type: ignore[arg-type]
     et.window(events).agg("n")  # type: ignore[arg-type]
+    et.window(events).event_time("ts", idle_timeout="1m")  # type: ignore[call-arg]
+    et.window(events).early(every="10s")  # type: ignore[attr-defined]
+    et.window(events).show()  # type: ignore[attr-defined]
+    et.window(events).emit(late_updates="yes")  # type: ignore[arg-type]
+    et.read_state(et.window(events), "/data/checkpoint")  # type: ignore[arg-type]
+    et.read_late(events)  # type: ignore[arg-type]
+    WatermarkPolicies.fixed_lag("5s")  # type: ignore[attr-defined]
+    et.StormWindow()  # type: ignore[attr-defined]
     et.start("events", events.writeStream)  # type: ignore[arg-type]
     et.start(events, events.writeStream, drain="yes")  # type: ignore[arg-type]
     et.repair(events, events, et.window(events))  # type: ignore[call-arg]

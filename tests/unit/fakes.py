@@ -5,12 +5,15 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from eventtide import __version__, _jvm
+from eventtide import WindowBuilder, __version__, _jvm
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType, TimestampType
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from eventtide.windows._shapes import Shape
     from typing_extensions import Self
 
 SPARK = "4.3"
@@ -56,6 +59,14 @@ class FakeFrame(DataFrame):
     def selectExpr(self, *_: Any) -> FakeFrame:  # noqa: N802 - PySpark's name
         """Return the same frame."""
         return self
+
+    def transform(self, func: Callable[..., DataFrame], *args: Any, **kwargs: Any) -> DataFrame:
+        """Return what a function makes of it, as PySpark does."""
+        return func(self, *args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        """Have no other columns."""
+        raise AttributeError(name)
 
     def groupBy(self, *_: Any) -> Any:  # noqa: N802 - PySpark's name
         """Return groups that any aggregates can be made of."""
@@ -171,6 +182,18 @@ class JavaError:
         """Return the finished message."""
         return "lag='-1s' is negative."
 
+    def problem(self) -> str:
+        """Return what is wrong."""
+        return "lag='-1s' is negative."
+
+    def fix(self) -> str:
+        """Return the next step."""
+        return "Set it to a duration such as 'PT5S'."
+
+    def getMessageParameters(self) -> dict[str, str]:  # noqa: N802 - Spark's name
+        """Return the values in the message."""
+        return {"option": "lag", "value": "-1s"}
+
 
 def raised(java: JavaError) -> Py4JJavaError:
     """Return what py4j raises for a Java exception that PySpark does not know."""
@@ -187,3 +210,10 @@ class FakeSession(SparkSession):
 
     def __init__(self) -> None:
         self._jsparkSession = "the java session"
+
+
+class OfAnyKind(WindowBuilder):
+    """A window whose kind may be replaced, so that a case can begin with a complete window."""
+
+    def _of(self, shape: Shape) -> Self:
+        return self._with(shape=shape)

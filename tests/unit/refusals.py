@@ -28,3 +28,6 @@ def assert_refused(
     assert said["problem"].startswith(problem)
     assert allowed in said["allowed"]
     assert fix in said["fix"]
+    assert raised.value.allowed == said["allowed"]
+    assert raised.value.fix == said["fix"]
+    assert str(raised.value.problem) in said["problem"]

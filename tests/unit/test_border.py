@@ -75,9 +75,14 @@ def test_a_window_crosses_as_the_border_says(
 @pytest.mark.usefixtures("columns")
 def test_a_bolt_crosses_as_the_border_says(case: dict[str, Any], frame: FakeFrame) -> None:
     """The same text, the same map, as aggregates or for a function."""
-    names = {"StormWindow": et.StormWindow, "Count": et.Count, "shown": len, "frame": frame}
+    names = {
+        "StormWindow": et.storm.StormWindow,
+        "Count": et.storm.Count,
+        "shown": len,
+        "frame": frame,
+    }
     bolt, *function = case["written"].split(".execute")
-    told = f"StormWindow().{bolt}.with_timestamp_field('ts').on(frame)"
+    told = f"StormWindow().{bolt}.with_timestamp_field('ts').over(frame)"
     made = eval(told + "".join(f".execute{text}" for text in function), names)  # noqa: S307
     window = made if function else made.agg(column("count(1)"))
     assert window.settings.to_options() == case["options"]

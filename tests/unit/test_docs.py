@@ -144,7 +144,7 @@ def test_jets_names_are_in_the_index() -> None:
     index = {row[0]: row[1] for row in map(cells, lines) if len(row) == 2}
     named = set(re.findall(r"\w+", " ".join(index)))
     assert set(JET.split()) - named == set()
-    policies = {name for name in vars(et.PunctuationPolicies) if not name.startswith("_")}
+    policies = {name for name in vars(et.policies.PunctuationPolicies) if not name.startswith("_")}
     policies |= {"limiting_real_time_lag", "with_ingestion_time"}
     policies |= {"throttle_by_frame", "throttle_by_min_step"}
     assert {name for name in policies if f"{name}(" not in " ".join(index.values())} == set()
@@ -154,8 +154,8 @@ def test_every_method_and_key_of_storms_is_in_its_tables() -> None:
     """So that every part of a bolt has its counterpart."""
     page = (ROOT / "docs" / "migrating-from-storm.md").read_text(encoding="utf-8")
     rows = " ".join(" ".join(row) for row in map(cells, page.splitlines()) if row)
-    methods = {name for name in vars(et.StormWindow) if name.startswith("with_")}
-    methods |= {"execute", "agg", "group_by", "on", "get", "get_new", "get_expired"}
+    methods = {name for name in vars(et.storm.StormWindow) if name.startswith("with_")}
+    methods |= {"execute", "agg", "group_by", "over", "get", "get_new", "get_expired"}
     ours = {"with_late", "with_late_to"}  # Storm has none of the kind
     assert {name for name in methods - ours if not re.search(rf"\b{name}\(", rows)} == set()
     assert {key for key in KEYS if f"`{key}`" not in rows} == set()
@@ -170,7 +170,8 @@ def test_error_conditions_that_a_page_names_are_in_the_catalogue() -> None:
         assert set(named) - catalogue.keys() - NO_CONDITIONS == set(), page.name
         for quote in quotes(page):
             condition, _, text = quote.partition("] ")
-            assert text == catalogue[condition.strip("[")]["message"], page.name
+            error = catalogue[condition.strip("[")]
+            assert text == f"{error['problem']} {error['fix']}", page.name
 
 
 def test_jars_that_are_named_are_those_that_tests_run_with() -> None:

@@ -44,6 +44,8 @@ lengths = st.integers(0, LARGEST)
         (timedelta(0), 0),
         (timedelta(days=1, microseconds=1), 86_400 * SECOND + 1),
         ("9223372036854775807us", LARGEST),
+        ("interval 5 seconds", 5 * SECOND),
+        (" INTERVAL  1 day 2 hours", 26 * 3_600 * SECOND),
     ],
 )
 def test_a_duration_is_read_exactly(written: str | timedelta, expected: int) -> None:
@@ -74,15 +76,18 @@ def test_a_duration_is_read_exactly(written: str | timedelta, expected: int) -> 
         ("5 fortnights", "the unknown unit 'fortnights'"),
         ("5M", "the unknown unit 'M'"),
         ("5ns", "the unknown unit 'ns'"),
+        ("interval", "cannot be read"),
+        ("interval5s", "cannot be read"),
         ("30m 1h", "from large units to small"),
         ("1s 1s", "from large units to small"),
-        ("1 month", "no fixed length"),
-        ("2y", "no fixed length"),
-        ("P1M", "no fixed length"),
-        ("P1Y2D", "no fixed length"),
+        ("1 month", "the unit 'month', whose length varies"),
+        ("2y", "the unit 'y', whose length varies"),
+        ("P1M", "the unit 'months', whose length varies"),
+        ("P1Y2D", "the unit 'years', whose length varies"),
         ("0.5us", "not a whole number of microseconds"),
         ("-5s", "negative"),
         ("-PT5S", "negative"),
+        ("interval -5 seconds", "negative"),
         (timedelta(seconds=-5), "negative"),
         ("9223372036854775808us", "longer than the JVM can count"),
         (timedelta.max, "longer than the JVM can count"),
@@ -95,8 +100,39 @@ def test_what_is_no_duration_is_refused(written: Any, problem: str) -> None:
     message = str(error.value)
     assert message.startswith(f"max_lull={written!r} ")
     assert problem in message
-    assert "Allowed: zero or more" in message
+    assert (error.value.allowed == "zero or more") == (problem == "negative")
+    assert "Allowed: zero or more." in message or "Allowed: up to 106751991 days, " in message
     assert "Try: max_lull='" in message
+    assert micros("max_lull", str(error.value.fix).partition("=")[2].strip("'")) >= 0
+
+
+@pytest.mark.parametrize(
+    ("written", "fix"),
+    [
+        (5, "5s"),
+        ("10 sekonds", "10 seconds"),
+        ("5M", "5m"),
+        ("2 Hrs", "2 hr"),
+        ("1h 30minuts", "1h 30minutes"),
+        ("interval 5 secondes", "interval 5 seconds"),
+        ("5 fortnights", "5 s"),
+        ("1e3s", "1s"),  # 1s3s is no duration
+        ("-5 sekonds", "5seconds"),
+        ("1 month", "30d"),
+        ("interval 2 months", "60d"),
+        ("1.5 years", "548d"),
+        ("0.001 months", "1d"),
+        ("99999999999 years", "106751991d"),
+        ("-30s", "30s"),
+        ("-9223372036854775809us", "106751991d 4h 54s 775ms 807us"),
+    ],
+)
+def test_the_duration_that_is_offered_keeps_the_number(written: Any, fix: str) -> None:
+    """With the nearest unit, or in days; it can be read."""
+    with pytest.raises(InvalidDurationError) as error:
+        micros("lag", written)
+    assert error.value.fix == f"lag={fix!r}"
+    assert micros("lag", fix) > 0
 
 
 @pytest.mark.parametrize("written", ["0s", "PT0S", "-0s", timedelta(0)])

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pickle
 
-import eventtide
 import pytest
 from eventtide import errors
-from eventtide.errors import BY_NAME, EventtideError, from_jvm, sentence
+from eventtide.errors import BY_NAME, ArgumentTypeError, EventtideError, from_jvm, refused
 
 
 @pytest.mark.parametrize(
@@ -38,7 +37,7 @@ def test_every_error_is_public_and_drawn_in_the_tree() -> None:
     """The drawing at the top of the module and the package's names are complete."""
     assert set(BY_NAME) == set(errors.__all__)
     for name in BY_NAME:
-        assert getattr(eventtide, name) is BY_NAME[name]
+        assert getattr(errors, name) is BY_NAME[name]
         assert name in str(errors.__doc__)
 
 
@@ -65,5 +64,23 @@ def test_errors_are_picklable(error: type[EventtideError]) -> None:
 
 def test_a_long_value_is_shortened_in_a_message() -> None:
     """An error about a long text stays readable."""
-    message = sentence("lag", "x" * 10_000, "is no duration", allowed="text", fix="lag='5s'")
-    assert len(message) < 200
+    error = refused("lag", "x" * 10_000, "is no duration", allowed="text", fix="lag='5s'")
+    assert len(str(error)) < 200
+
+
+def test_an_error_has_its_parts_as_fields() -> None:
+    """The message is built from them; a copy has them too."""
+    error = refused(
+        "lag", 5, "has no unit", allowed="text", fix="lag='5s'", error=ArgumentTypeError
+    )
+    for each in (error, pickle.loads(pickle.dumps(error))):  # noqa: S301 - our own bytes
+        assert (each.condition, each.argument, each.value) == ("ARGUMENT_TYPE", "lag", 5)
+        assert (each.problem, each.allowed, each.fix) == ("has no unit", "text", "lag='5s'")
+        assert str(each) == "lag=5 has no unit. Allowed: text. Try: lag='5s'."
+
+
+@pytest.mark.parametrize("error", BY_NAME.values())
+def test_an_error_of_python_has_a_condition(error: type[EventtideError]) -> None:
+    """Those that only the JVM raises have the one that it gives."""
+    in_python = {"Argument", "Duration", "Column", "Setup", "Spark", "Handler"}
+    assert (error.condition is None) != any(part in error.__name__ for part in in_python)

@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from eventtide import ArgumentTypeError, explain
+from eventtide import explain
+from eventtide.errors import ArgumentTypeError
 
 if TYPE_CHECKING:
     from tests.unit.fakes import FakeDoor, FakeFrame
@@ -21,6 +22,7 @@ def test_a_plan_is_explained_in_words(
             "watermarks": [
                 {
                     "position": 0,
+                    "name": None,
                     "eventTime": "ts",
                     "policy": ["throttle_by_frame(size=1s)", "+- with_fixed_lag(lag=5s)"],
                     "substreams": "topic, partition",

@@ -6,15 +6,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from eventtide import (
-    CheckpointError,
-    SetupError,
-    UnsupportedSparkError,
-    __version__,
-    _jvm,
-    named_errors,
-)
-from eventtide.errors import BY_NAME
+from eventtide import __version__, _jvm, named_errors
+from eventtide.errors import BY_NAME, CheckpointError, SetupError, UnsupportedSparkError
 from py4j.java_gateway import JavaPackage
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
@@ -150,6 +143,17 @@ def test_an_error_of_sparks_has_ours_beside_it() -> None:
     conflict.suppressed = [JavaError("java.io.IOException"), ours("CheckpointError")]
     with pytest.raises(CheckpointError), named_errors():
         raise raised(JavaError("java.lang.RuntimeException", conflict))
+
+
+def test_an_error_of_the_jvm_has_its_parts_as_fields() -> None:
+    """What is wrong, the fix, and the values in the message."""
+    with pytest.raises(CheckpointError) as caught, named_errors():
+        raise raised(ours("CheckpointError"))
+    error = caught.value
+    assert (error.condition, error.argument, error.value) == ("INVALID_DURATION", "lag", "-1s")
+    assert (error.problem, error.allowed) == ("lag='-1s' is negative.", None)
+    assert error.fix == "Set it to a duration such as 'PT5S'."
+    assert error.parameters == {"option": "lag", "value": "-1s"}
 
 
 def test_other_errors_are_left_alone(door: FakeDoor, frame: FakeFrame) -> None:

@@ -6,16 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from eventtide import (
+from eventtide import clean_late, compact_late, forget_late_reader, read_late
+from eventtide.errors import (
     ArgumentTypeError,
     CheckpointError,
     InvalidArgumentError,
-    LateCompaction,
-    clean_late,
-    compact_late,
-    forget_late_reader,
-    read_late,
+    SetupError,
 )
+from eventtide.observe import LateCompaction
+from pyspark.sql import SparkSession
 
 from tests.unit.fakes import FakeSession, WrappedFrame, ours, raised
 
@@ -32,7 +31,7 @@ SESSION = FakeSession()
 @pytest.mark.parametrize("checkpoint", ["/data/checkpoint", Path("/data/checkpoint")])
 def test_a_checkpoint_crosses_as_text(door: FakeDoor, checkpoint: str | Path) -> None:
     """The answer is a DataFrame of the session that was given."""
-    late = read_late(SESSION, checkpoint)
+    late = read_late(checkpoint, spark=SESSION)
     assert isinstance(late, WrappedFrame)
     assert (late._jdf, late.session) == (door.answer, SESSION)
     assert door.calls == [("readLate", "the java session", {"checkpoint": "/data/checkpoint"})]
@@ -41,7 +40,7 @@ def test_a_checkpoint_crosses_as_text(door: FakeDoor, checkpoint: str | Path) ->
 def test_a_query_is_asked_for_its_checkpoint(door: FakeDoor, query: StreamingQuery) -> None:
     """The JVM knows where it is, and when there is a log in it."""
     door.answer = "file:/tmp/temporary"
-    read_late(SESSION, query)
+    read_late(query, spark=SESSION)
     assert door.calls == [
         ("checkpointOf", query._jsq),
         ("awaitLateLog", query._jsq),
@@ -51,16 +50,16 @@ def test_a_query_is_asked_for_its_checkpoint(door: FakeDoor, query: StreamingQue
 
 def test_one_of_several_windows_is_chosen_by_its_number(door: FakeDoor) -> None:
     """As text, like every option."""
-    read_late(SESSION, "/data/checkpoint", window=1)
+    read_late("/data/checkpoint", window=1, spark=SESSION)
     assert door.calls[0][2] == {"checkpoint": "/data/checkpoint", "window": "1"}
 
 
 def test_what_there_is_of_a_log_is_asked_for(door: FakeDoor) -> None:
     """Only where it is: the JVM refuses otherwise."""
-    read_late(SESSION, "/data/checkpoint", missing="skip")
+    read_late("/data/checkpoint", missing="skip", spark=SESSION)
     assert door.calls[0][2] == {"checkpoint": "/data/checkpoint", "missing": "skip"}
     with pytest.raises(InvalidArgumentError, match=r"missing='drop' is unknown.*'fail', 'skip'"):
-        read_late(SESSION, "/data/checkpoint", missing="drop")  # type: ignore[arg-type]
+        read_late("/data/checkpoint", missing="drop", spark=SESSION)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -72,24 +71,24 @@ def test_folders_to_clean_cross_as_text(
 ) -> None:
     """None unless they are named."""
     door.answer = []
-    assert clean_late(SESSION, "/data/checkpoint", late_to=late_to) == []
+    assert clean_late("/data/checkpoint", late_to=late_to, spark=SESSION) == []
     assert door.calls == [("cleanLate", "the java session", "/data/checkpoint", False, crosses)]
 
 
 def test_a_compaction_says_what_it_has_done(door: FakeDoor) -> None:
     """How many batches, and files before and after."""
     door.answer = [20, 40, 2]
-    done = compact_late(SESSION, "/data/checkpoint", late_to="/a")
+    done = compact_late("/data/checkpoint", late_to="/a", spark=SESSION)
     assert done == LateCompaction(batches=20, files_before=40, files_after=2)
     assert door.calls == [("compactLate", "the java session", "/data/checkpoint", ["/a"])]
 
 
 def test_a_reader_is_forgotten_by_its_id(door: FakeDoor) -> None:
     """A text, and nothing else."""
-    forget_late_reader(SESSION, "/data/checkpoint", "a-0")
+    forget_late_reader("/data/checkpoint", "a-0", spark=SESSION)
     assert door.calls == [("forgetLateReader", "the java session", "/data/checkpoint", "a-0")]
     with pytest.raises(ArgumentTypeError, match=r"reader=7 .*the id of a reader"):
-        forget_late_reader(SESSION, "/data/checkpoint", 7)  # type: ignore[arg-type]
+        forget_late_reader("/data/checkpoint", 7, spark=SESSION)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("action", [clean_late, compact_late])
@@ -102,28 +101,29 @@ def test_a_folder_to_clean_is_a_path(
 ) -> None:
     """With what is allowed."""
     with pytest.raises(error, match=r"late_to=.*Allowed: the path of a folder"):
-        action(SESSION, "/data/checkpoint", late_to=late_to)
+        action("/data/checkpoint", late_to=late_to, spark=SESSION)
     assert door.calls == []
 
 
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ((None, "/data"), ArgumentTypeError, r"Allowed: a SparkSession"),
-        ((SESSION, 7), ArgumentTypeError, r"of=7 .*a checkpoint location or a StreamingQuery"),
-        ((SESSION, ""), InvalidArgumentError, r"of='' is empty"),
-        ((SESSION, "/data", "0"), ArgumentTypeError, r"window='0' has type str"),
-        ((SESSION, "/data", True), ArgumentTypeError, r"window=True has type bool"),
-        ((SESSION, "/data", -1), InvalidArgumentError, r"window=-1 is out of range"),
+        (("/data", 7), ArgumentTypeError, r"spark=7 .*Allowed: a SparkSession"),
+        ((7, SESSION), ArgumentTypeError, r"query=7 .*a StreamingQuery or a checkpoint location"),
+        ((SESSION, None), ArgumentTypeError, r"query=.* has type FakeSession"),
+        (("", SESSION), InvalidArgumentError, r"query='' is empty"),
+        (("/data", SESSION, "0"), ArgumentTypeError, r"window='0' has type str"),
+        (("/data", SESSION, True), ArgumentTypeError, r"window=True has type bool"),
+        (("/data", SESSION, -1), InvalidArgumentError, r"window=-1 is out of range"),
     ],
 )
 def test_a_wrong_argument_is_refused_before_it_crosses(
     door: FakeDoor, arguments: tuple[Any, ...], error: type[Exception], message: str
 ) -> None:
     """With what is allowed."""
-    spark, of, *window = arguments
+    query, spark, *window = arguments
     with pytest.raises(error, match=message):
-        read_late(spark, of, window=window[0] if window else None)
+        read_late(query, spark=spark, window=window[0] if window else None)
     assert door.calls == []
 
 
@@ -131,4 +131,30 @@ def test_a_refusal_of_the_jvm_has_its_class(door: FakeDoor) -> None:
     """As everywhere."""
     door.fails_with = raised(ours("CheckpointError"))
     with pytest.raises(CheckpointError):
-        read_late(SESSION, "/data/checkpoint")
+        read_late("/data/checkpoint", spark=SESSION)
+
+
+def test_a_query_is_read_in_its_own_session_and_a_path_in_the_active_one(
+    door: FakeDoor, query: StreamingQuery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless another one is given."""
+    own, active = FakeSession(), FakeSession()
+    monkeypatch.setattr("eventtide._jvm.session_of", {query: own}.get)
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: active)
+    door.answer = "file:/tmp/temporary"
+    read = [read_late(query), read_late(query, spark=SESSION), read_late("/data")]
+    sessions = [late.session for late in read if isinstance(late, WrappedFrame)]
+    assert sessions == [own, SESSION, active]
+    door.answer = []
+    assert clean_late(query) == clean_late("/data") == []
+
+
+def test_without_a_session_the_error_shows_how_to_start_one(
+    door: FakeDoor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A path has no session of its own."""
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
+    fix = r"spark = et\.configure\(SparkSession\.builder\)\.getOrCreate\(\)"
+    with pytest.raises(SetupError, match=fix):
+        read_late("/data/checkpoint")
+    assert door.calls == []

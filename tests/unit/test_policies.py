@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import pickle
 from dataclasses import FrozenInstanceError
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import eventtide as et
 import pytest
-from eventtide import (
-    ArgumentTypeError,
-    InvalidArgumentError,
-    InvalidDurationError,
-    PunctuationPolicies,
-    WatermarkPolicies,
-    WatermarkPolicy,
-)
+from eventtide import WatermarkPolicies, WatermarkPolicy
 from eventtide._text.durations import in_words, to_iso
-from eventtide.policies import MinOf, ThrottleByFrame, WithFixedLag
+from eventtide.errors import ArgumentTypeError, InvalidArgumentError, InvalidDurationError
+from eventtide.policies import MinOf, PunctuationPolicies, ThrottleByFrame, WithFixedLag
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from eventtide._text.durations import Duration
+
+    from tests.unit.fakes import FakeDoor, FakeFrame
+
+LAG = WatermarkPolicies.with_fixed_lag("5s")
 
 durations = st.one_of(
     st.integers(20, 10**15).map(in_words),
@@ -53,6 +53,11 @@ combined = st.recursive(
     ),
     max_leaves=5,
 )
+by_substream = st.lists(combined, min_size=1, max_size=3).map(
+    lambda found: WatermarkPolicies.by_substream(
+        {**{f"s{i}-*": policy for i, policy in enumerate(found[1:])}, "*": found[0]}
+    )
+)
 actions = st.sampled_from(["clamp", "late", "fail"])
 decorations = st.one_of(
     steps.map(lambda length: lambda policy: policy.throttle_by_min_step(length)),
@@ -65,7 +70,7 @@ decorations = st.one_of(
 @st.composite
 def policies(draw: st.DrawFn) -> WatermarkPolicy:
     """Draw any policy, decorated or not."""
-    policy = draw(combined)
+    policy: WatermarkPolicy = draw(st.one_of(combined, by_substream))
     for decorate in draw(st.lists(decorations, max_size=3)):
         policy = decorate(policy)
     return policy
@@ -294,4 +299,49 @@ def test_the_explanation_is_a_tree_from_the_outside_in(
         "      +- limiting_real_time_lag(lag='1h'): 1h behind the clock",
         "            moves on the clock, whatever the rows say",
         "stock Spark: largest event time anywhere minus one fixed delay",
+    ]
+
+
+@pytest.mark.usefixtures("columns")
+def test_rules_by_substream_are_a_policy(door: FakeDoor, frame: FakeFrame) -> None:
+    """Also as the mapping itself, for a stream and for a window."""
+    lag = WatermarkPolicies.with_fixed_lag
+    rules = {"north": lag("1m"), "*": lag("5s")}
+    et.with_watermark(frame, "ts", rules, substream="site")
+    assert door.calls[0][-1]["of.0.substream"] == "north"
+    window = et.window(frame).event_time("ts", rules, substream="site")
+    assert "of.1.substream" in (window.settings.event_time.watermark or {})  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("rules", "error", "message"),
+    [
+        ({}, InvalidArgumentError, r"^rules=\[\] do not end with '\*'"),
+        ({"a": LAG}, InvalidArgumentError, r"^rules=\['a'\] do not end with '\*'.*Try: \{'eu'"),
+        ({"*": LAG, "a": LAG}, InvalidArgumentError, r"do not end with '\*'"),
+        ({"a": "5s", "*": LAG}, ArgumentTypeError, r"^rules\['a'\]='5s' is not a policy"),
+        ({7: LAG, "*": LAG}, ArgumentTypeError, r"^rules=7 has type int"),
+        ({"*": LAG.emit_every("1s")}, InvalidArgumentError, r"decorated inside by_substream"),
+        ("north", ArgumentTypeError, r"^rules='north' has type str"),
+    ],
+)
+def test_wrong_rules_are_refused(rules: Any, error: type[Exception], message: str) -> None:
+    """With what is allowed."""
+    with pytest.raises(error, match=message) as caught:
+        WatermarkPolicies.by_substream(rules)
+    assert type(caught.value) is error
+
+
+@given(policies())
+def test_a_policy_prints_as_a_table_and_is_plain_data(policy: WatermarkPolicy) -> None:
+    """Every decorator has a line, and every rule its values."""
+    shown = str(policy)
+    assert shown.startswith(repr(policy))
+    for decorator in policy.decorators:
+        assert f"  {decorator!r}  " in shown
+    assert policy._repr_html_().count("<tr>") == len(shown.splitlines()) - 1
+    made = policy.to_dict()
+    assert json.loads(json.dumps(made)) == made
+    assert [one["name"] for one in made.get("decorators", [])] == [
+        decorator.name for decorator in policy.decorators
     ]

@@ -7,7 +7,8 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from eventtide import ArgumentTypeError, InvalidArgumentError, blame, progress
+from eventtide import blame, progress
+from eventtide.errors import ArgumentTypeError, InvalidArgumentError
 from eventtide.observe._progress import parse_progress
 from pyspark.errors import StreamingQueryException
 
@@ -42,6 +43,7 @@ def source(*substreams: dict[str, Any], **changes: Any) -> dict[str, Any]:
     ideal = None if not counting or None in counting else min(counting)
     return {
         "position": 0,
+        "name": None,
         "policy": "with_fixed_lag(lag=PT60S)",
         "ideal": ideal,
         "emitted": ideal,

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyspark
 import pytest
-from eventtide import (
-    ArgumentTypeError,
-    SetupError,
-    UnsupportedSparkError,
-    __version__,
-    configure,
-    jar_path,
-)
+from eventtide import __version__, configure, jar_path
 from eventtide._session import (
     EMPTY_AT_START,
     EXTENSIONS,
@@ -25,6 +18,7 @@ from eventtide._session import (
     STATE_FORMAT,
     STATE_STORE,
 )
+from eventtide.errors import ArgumentTypeError, SetupError, UnsupportedSparkError
 from pyspark.sql import SparkSession
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from eventtide import Count, StormWindow
+from eventtide.storm import Count, StormWindow
 from eventtide.storm._config import KEYS
 from eventtide.storm._extents import shape_of
 
@@ -23,7 +23,7 @@ FRAME = FakeFrame("ts", "user", "amount")
 
 def bolt() -> StormWindow:
     """Return a bolt that nothing is wrong with."""
-    return StormWindow().with_window("20s", "10s").with_timestamp_field("ts").on(FRAME)
+    return StormWindow().with_window("20s", "10s").with_timestamp_field("ts").over(FRAME)
 
 
 def counted(of: StormWindow) -> WindowBuilder:
@@ -63,7 +63,7 @@ def test_a_bolt_prints_the_calls_that_make_it() -> None:
         ".with_max_events_in_memory(1000).with_late('log').with_late_to('/data/late')"
         ".group_by('user', key_ttl='1h')"
     )
-    assert repr(bolt()).endswith(".with_timestamp_field('ts').on(default)")
+    assert repr(bolt()).endswith(".with_timestamp_field('ts').over(default)")
 
 
 def test_the_watermark_is_that_of_the_declared_streams() -> None:
@@ -80,7 +80,7 @@ def test_the_watermark_is_that_of_the_declared_streams() -> None:
 
 def test_streams_of_one_frame_are_declared() -> None:
     """A column says which one a row is of."""
-    one = bolt().on(FRAME, stream="user", declared=["a", "b"])
+    one = bolt().over(FRAME, stream="user", declared=["a", "b"])
     time = counted(one).settings.event_time
     assert time is not None
     assert (time.substream, time.expected) == ("user", ("a", "b"))
@@ -88,7 +88,7 @@ def test_streams_of_one_frame_are_declared() -> None:
 
 def test_without_a_timestamp_rows_have_the_time_of_the_clock() -> None:
     """And none is late."""
-    window = counted(StormWindow().with_window(Count(3), Count(2)).on(FRAME))
+    window = counted(StormWindow().with_window(Count(3), Count(2)).over(FRAME))
     assert window.settings.processing_time
     assert window.settings.event_time is None
 

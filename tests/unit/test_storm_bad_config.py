@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from eventtide import ArgumentTypeError, EventtideError, InvalidArgumentError, StormWindow
+from eventtide.errors import ArgumentTypeError, InvalidArgumentError
+from eventtide.storm import StormWindow
 
 from tests.unit.refusals import assert_refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from eventtide import EventtideError
 
     Case = tuple[Callable[[], object], type[EventtideError], str, str, str]
 

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from eventtide import ArgumentTypeError, InvalidArgumentError, TupleWindow
 from eventtide._worker.held import ArrivedRows, HeldRows, Ranges
 from eventtide._worker.returned import Returned, in_batches
 from eventtide._worker.stage import Stage
+from eventtide.errors import ArgumentTypeError, InvalidArgumentError
 from eventtide.windows._execution import _by_value
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +24,8 @@ from pyspark import cloudpickle
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from eventtide.storm import TupleWindow
 
 SCHEMA = pa.schema([("user", pa.string()), ("n", pa.int64())])
 numbers = st.sets(st.integers(0, 40))
@@ -306,7 +308,7 @@ def test_windows_are_put_together_wherever_batches_are_cut(cut: int, as_pandas: 
     """Each with its key, its rows, and what is new and has expired."""
     seen = []
 
-    def note(given_: TupleWindow) -> None:
+    def note(given_: TupleWindow[Any]) -> None:
         of = (given_.get(), given_.get_new(), given_.get_expired())
         ids = (list(rows["id"]) if as_pandas else rows["id"].to_pylist() for rows in of)
         assert given_.start_timestamp is None
@@ -343,7 +345,7 @@ print([batch.to_pylist() for batch in stage(iter(batches))])
 """
 
 
-def counted(one: TupleWindow) -> dict[str, Any]:
+def counted(one: TupleWindow[Any]) -> dict[str, Any]:
     """Return what a function may return."""
     return {"user": one.key["user"], "n": len(one.get())}
 
@@ -366,7 +368,7 @@ def test_workers_need_no_eventtide() -> None:
 
 def test_a_window_is_good_for_one_call() -> None:
     """Kept longer, it would have the rows of other windows, or of another key."""
-    kept: list[TupleWindow] = []
+    kept: list[TupleWindow[Any]] = []
     stage = Stage(kept.append, SCHEMA, zone="UTC", as_pandas=True, most=2)
     list(stage(iter([lines(*LINES)])))
     for window_ in kept:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
-from eventtide import TimeConfig, TimeSource, WatermarkPolicies, WatermarkStrategy, Windows
+from eventtide import WatermarkPolicies
 from eventtide import WindowTrigger as Trigger
+from eventtide.voltsp import TimeConfig, TimeSource, WatermarkStrategy, Windows
 from eventtide.windows._event_time import EventTime
 
 from tests.unit.fakes import FakeFrame, called, column
@@ -94,7 +95,7 @@ SAME: list[tuple[VoltSPWindow, Callable[[FakeFrame], WindowBuilder]]] = [
             .event_time("ts", MAX)
             .tumbling("1h")
             .delay(timedelta(seconds=3))
-            .idle_timeout("5m")
+            .key_idle_timeout("5m")
             .on_late(handle, on_error="log")
         ),
     ),
@@ -106,14 +107,14 @@ SAME: list[tuple[VoltSPWindow, Callable[[FakeFrame], WindowBuilder]]] = [
                 .with_idle_timeout_clock(TimeSource.EVENT_TIME)
             )
         ),
-        lambda f: native(f).tumbling("1h").idle_timeout("5m", clock="event_time"),
+        lambda f: native(f).tumbling("1h").key_idle_timeout("5m", clock="event_time"),
     ),
     # names of enumerations as text
     (
         hourly().with_time_config(
             TimeConfig("ts", "max_event_time", None, "5m", idle_timeout_clock="Processing_Time")
         ),
-        lambda f: native(f).event_time("ts", MAX).tumbling("1h").idle_timeout("5m"),
+        lambda f: native(f).event_time("ts", MAX).tumbling("1h").key_idle_timeout("5m"),
     ),
     # no key extractor: one watermark, of the one key that all rows have
     (
@@ -136,7 +137,7 @@ SAME: list[tuple[VoltSPWindow, Callable[[FakeFrame], WindowBuilder]]] = [
     # sessions: the idle timeout is the gap, and that of the key
     (
         session().with_time_config(TimeConfig("ts", idle_timeout="5m")),
-        lambda f: native(f).session("5m").idle_timeout("5m"),
+        lambda f: native(f).session("5m").key_idle_timeout("5m"),
     ),
     (
         session()
@@ -148,7 +149,7 @@ SAME: list[tuple[VoltSPWindow, Callable[[FakeFrame], WindowBuilder]]] = [
             .processing_time()
             .key_by("device")
             .session("5m", maximum_duration="1h", touching="merge")
-            .idle_timeout("5m")
+            .key_idle_timeout("5m")
             .profile("voltsp")
             .agg(N)
         ),
@@ -167,7 +168,7 @@ SAME: list[tuple[VoltSPWindow, Callable[[FakeFrame], WindowBuilder]]] = [
             .processing_time()
             .key_by("device", "site")
             .by_count(100, every=10)
-            .idle_timeout("5m")
+            .key_idle_timeout("5m")
             .heartbeat("1s")
             .agg(N)
         ),

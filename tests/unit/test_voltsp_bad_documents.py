@@ -6,7 +6,8 @@ from typing import Any
 
 import eventtide as et
 import pytest
-from eventtide import ArgumentTypeError, EventtideError, InvalidArgumentError
+from eventtide import EventtideError
+from eventtide.errors import ArgumentTypeError, InvalidArgumentError
 
 from tests.unit.fakes import FakeFrame
 
@@ -54,7 +55,7 @@ def test_a_text_that_is_no_such_document_is_refused(
 ) -> None:
     """With the same three parts."""
     with pytest.raises(error, match=message) as caught:
-        et.from_yaml(text, FRAME)
+        et.voltsp.from_yaml(text, FRAME)
     assert type(caught.value) is error
     assert " Allowed: " in str(caught.value)
     assert " Try: " in str(caught.value)
@@ -87,13 +88,13 @@ def test_a_key_that_is_known_elsewhere_is_told_where_it_stands(
     after: str, stray: str, place: str
 ) -> None:
     """Not where it would be right."""
-    with pytest.raises(et.InvalidArgumentError, match=f"^{place}: "):
-        et.Windows.from_yaml(NESTED.replace(after, f"{after}\n{stray}"))
+    with pytest.raises(et.errors.InvalidArgumentError, match=f"^{place}: "):
+        et.voltsp.Windows.from_yaml(NESTED.replace(after, f"{after}\n{stray}"))
 
 
 def test_a_key_of_the_time_config_is_told_where_it_belongs() -> None:
     """A level further down."""
     text = NESTED.replace("  windowSpan: 1h", "  windowSpan: 1h\n  idleTimeout: 5m")
     wanted = "^line 3, idleTimeout: has no place here.* Try: idleTimeout below timeConfig"
-    with pytest.raises(et.InvalidArgumentError, match=wanted):
-        et.Windows.from_yaml(text)
+    with pytest.raises(et.errors.InvalidArgumentError, match=wanted):
+        et.voltsp.Windows.from_yaml(text)

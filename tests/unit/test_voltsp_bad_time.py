@@ -5,14 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from eventtide import (
-    ArgumentTypeError,
-    EventtideError,
-    InvalidArgumentError,
-    InvalidDurationError,
-    TimeConfig,
-    WatermarkPolicies,
-)
+from eventtide import EventtideError, WatermarkPolicies
+from eventtide.errors import ArgumentTypeError, InvalidArgumentError, InvalidDurationError
+from eventtide.voltsp import TimeConfig
 
 from tests.unit.refusals import assert_refused
 from tests.unit.voltsp_samples import FRAME, counted, hourly, session
@@ -58,7 +53,7 @@ BUILDER: list[Case] = [
         "zero or more",
         "'1s'",
     ),
-    (lambda: TimeConfig(idle_timeout=300), D, "idle_timeout=300 is a number", "more", "'300s'"),  # type: ignore[arg-type]
+    (lambda: TimeConfig(idle_timeout=300), D, "idle_timeout=300 is a number", "as text", "'300s'"),  # type: ignore[arg-type]
     (lambda: TimeConfig(idle_timeout="0s"), D, "idle_timeout='0s' is zero", "more than", "'1s'"),
     (lambda: TimeConfig(heartbeat="1ms"), D, "heartbeat='1ms' is too often", "100ms", "'1m'"),
     (lambda: TimeConfig(late_rule="never"), A, "late_rule='never' is unk", "'frame_closed'", "be"),  # type: ignore[arg-type]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import eventtide as et
 import pytest
-from eventtide import (
+from eventtide import EventtideError
+from eventtide.errors import (
     ArgumentTypeError,
-    EventtideError,
     InvalidArgumentError,
     InvalidDurationError,
     UnknownColumnError,
@@ -57,7 +57,13 @@ CASES: dict[str, list[Case]] = {
         ("name: 7", T, "line 2, name: 7 has type int", "text", "quotes"),
         ("name: on", T, "line 2, name: True has type bool", "text", "quotes"),
         ("names: x", A, "line 2, names: is an unknown key", "version, name", "name in its place"),
-        ("source: {kafka: {}}", A, "line 2, source: has no place here", "emitter", "et.from_yaml("),
+        (
+            "source: {kafka: {}}",
+            A,
+            "line 2, source: has no place here",
+            "emitter",
+            "et.voltsp.from_yaml(",
+        ),
         ("processors: []", A, "line 2, processors: has no place", "emitter", "df.where(...)"),
         ("sink: {}", A, "line 2, sink: has no place here", "emitter", "results.writeStream"),
         ("version: 1", A, "line 2, version: is there twice, first on line 1", *ONCE),
@@ -142,7 +148,7 @@ CASES: dict[str, list[Case]] = {
             D,
             "line 5, windowSpan: '1h' is not a multiple",
             "up to",
-            "windowSpan: 1h 3m",
+            "slideBy: 6m or slideBy: 10m",
         ),
         (
             "slideBy: 1ms",
@@ -349,15 +355,15 @@ def test_a_wrong_line_is_refused(line: str, case: Case) -> None:
     instead, error, begins, allowed, fix = case
     assert PAGE.count(line) == 1
     page = PAGE.replace(line, instead)
-    assert_refused(lambda: et.from_yaml(page, FRAME), error, begins, allowed, fix)
+    assert_refused(lambda: et.voltsp.from_yaml(page, FRAME), error, begins, allowed, fix)
 
 
 def test_the_document_passes_without_its_mistakes() -> None:
     """Each case differs from it in one line."""
-    assert et.from_yaml(PAGE, FRAME).explained()
+    assert et.voltsp.from_yaml(PAGE, FRAME).explained()
 
 
 def test_what_is_no_frame_is_not_blamed_on_the_document() -> None:
     """It has no line."""
     with pytest.raises(T, match=r"^df='events' has type str"):
-        et.from_yaml(PAGE, "events")  # type: ignore[arg-type]
+        et.voltsp.from_yaml(PAGE, "events")  # type: ignore[arg-type]

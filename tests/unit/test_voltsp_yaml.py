@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import eventtide as et
 import pytest
 import yaml
-from eventtide import TimeConfig, TimeSource, Windows
 from eventtide import WindowTrigger as Trigger
+from eventtide.voltsp import TimeConfig, TimeSource, Windows
 from eventtide.voltsp.document.schema import schema
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,7 +75,7 @@ def test_the_page_is_read() -> None:
 @pytest.mark.usefixtures("columns")
 def test_a_document_is_a_window_over_rows(door: FakeDoor, frame: FakeFrame) -> None:
     """As the builder makes it."""
-    window, expected = et.from_yaml(PAGE, frame), HOURLY.over(frame)
+    window, expected = et.voltsp.from_yaml(PAGE, frame), HOURLY.over(frame)
     assert isinstance(window, et.WindowBuilder)
     assert repr(window) == repr(expected)
     assert window.explained() == expected.explained()
@@ -201,7 +201,9 @@ def test_a_window_is_written_as_the_page_has_it() -> None:
 )
 def test_what_is_no_text_cannot_be_written(window: VoltSPWindow, name: str) -> None:
     """Columns, functions and policies stay in Python."""
-    with pytest.raises(et.InvalidArgumentError, match=f"^{name}=.* cannot be written as YAML"):
+    with pytest.raises(
+        et.errors.InvalidArgumentError, match=f"^{name}=.* cannot be written as YAML"
+    ):
         window.to_yaml()
 
 
@@ -273,8 +275,8 @@ import sys
 sys.modules[{missing!r}] = None
 import eventtide as et
 try:
-    et.Windows.from_yaml("version: 1")
-except et.SetupError as error:
+    et.voltsp.Windows.from_yaml("version: 1")
+except et.errors.SetupError as error:
     print(error)
 """
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from eventtide import (
-    ArgumentTypeError,
     EventtideError,
+    WatermarkPolicies,
+    watermark,
+    with_ingestion_time,
+    with_watermark,
+)
+from eventtide.errors import (
+    ArgumentTypeError,
     InvalidArgumentError,
     InvalidDurationError,
     UnknownColumnError,
-    WatermarkPolicies,
-    with_ingestion_time,
-    with_watermark,
 )
 
 from tests.unit.fakes import FakeFrame, column
@@ -48,7 +52,7 @@ def test_every_option_crosses_as_text(door: FakeDoor, frame: FakeFrame) -> None:
         "ts",
         LAG,
         substream=["site", column("device")],
-        idle_timeout=timedelta(minutes=1),
+        substream_idle_timeout=timedelta(minutes=1),
         expected=["north", "south"],
         max_substreams=10,
         on_restart="resume",
@@ -57,7 +61,7 @@ def test_every_option_crosses_as_text(door: FakeDoor, frame: FakeFrame) -> None:
     assert substream == ["java site", "java device"]
     assert options == {
         **DEFAULTS,
-        "idle_timeout": "PT60S",
+        "substream_idle_timeout": "PT60S",
         "expected.0": "north",
         "expected.1": "south",
         "max_substreams": "10",
@@ -100,12 +104,43 @@ def test_names_that_only_spark_can_look_up_cross(
     assert door.calls[0][2] == name
 
 
+def test_an_event_time_may_be_a_column(door: FakeDoor, frame: FakeFrame) -> None:
+    """One that names a column crosses as the name."""
+    with_watermark(frame, column("ts"), LAG)
+    with_watermark(frame, column("meta.ts"), LAG)
+    assert [call[2] for call in door.calls] == ["ts", "meta.ts"]
+
+
+def test_a_watermark_is_a_function_for_transform(door: FakeDoor, frame: FakeFrame) -> None:
+    """It crosses as `with_watermark` does, with every argument."""
+    arguments: dict[str, Any] = {
+        "substream": ["site", "device"],
+        "substream_idle_timeout": "1m",
+        "expected": 2,
+        "max_substreams": 10,
+        "substream_ttl": "7d",
+        "max_clock_step": "5m",
+        "on_restart": "resume",
+        "name": "orders",
+    }
+    others = set(signature(watermark).parameters) - {"event_time", "policy"}
+    assert set(arguments) == others
+    assert others == set(signature(with_watermark).parameters) - {"df", "event_time", "policy"}
+    assert frame.transform(watermark("ts", LAG, **arguments))._jdf == "a java frame"
+    with_watermark(frame, "ts", LAG, **arguments)
+    assert door.calls[0] == door.calls[1]
+    frame.transform(watermark("ts", LAG))
+    assert door.calls[2] == ("withWatermark", frame._jdf, "ts", [], DEFAULTS)
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
         ({"df": "events"}, ArgumentTypeError, "^df='events' has type str"),
         ({"event_time": 5}, ArgumentTypeError, "^event_time=5 has type int"),
         ({"event_time": ""}, InvalidArgumentError, "^event_time='' is empty"),
+        ({"name": 5}, ArgumentTypeError, "^name=5 has type int.*Try: name='orders'.$"),
+        ({"name": ""}, InvalidArgumentError, "^name='' is empty"),
         (
             {"event_time": "time"},
             UnknownColumnError,
@@ -113,15 +148,37 @@ def test_names_that_only_spark_can_look_up_cross(
         ),
         ({"event_time": "t"}, UnknownColumnError, "Try: event_time='ts'"),
         ({"policy": "5s"}, ArgumentTypeError, "^policy='5s' has type str.*with_fixed_lag"),
-        ({"policy": WatermarkPolicies.storm}, ArgumentTypeError, "^policy=.*has type ABCMeta"),
+        (
+            {"policy": "10 seconds"},
+            ArgumentTypeError,
+            r"Try: policy=WatermarkPolicies.with_fixed_lag\('10 seconds'\)",
+        ),
+        (
+            {"policy": WatermarkPolicies.storm},
+            ArgumentTypeError,
+            r"^policy=.* is not called.*Try: policy=WatermarkPolicies.storm\(\.\.\.\)",
+        ),
+        (
+            {"event_time": column("ts + 1")},
+            InvalidArgumentError,
+            r"^event_time=Column<'ts \+ 1'> is an expression.* Try: df\.withColumn\('ts', ts ",
+        ),
         ({"substream": 7}, ArgumentTypeError, "^substream=7 has type int"),
         ({"substream": [7]}, ArgumentTypeError, "^substream=7 has type int"),
         ({"substream": []}, InvalidArgumentError, r"^substream=\[\] is empty"),
         ({"substream": ""}, InvalidArgumentError, "^substream='' is empty"),
         ({"substream": ["site", "site"]}, InvalidArgumentError, "has a name twice"),
         ({"substream": "devise"}, UnknownColumnError, "^substream='devise'.*'device'.$"),
-        ({"idle_timeout": 60}, InvalidDurationError, "^idle_timeout=60 .*idle_timeout='60s'.$"),
-        ({"idle_timeout": "0s"}, InvalidDurationError, "^idle_timeout='0s' is zero"),
+        (
+            {"substream_idle_timeout": 60},
+            InvalidDurationError,
+            "^substream_idle_timeout=60 .*substream_idle_timeout='60s'.$",
+        ),
+        (
+            {"substream_idle_timeout": "0s"},
+            InvalidDurationError,
+            "^substream_idle_timeout='0s' is zero",
+        ),
         ({"expected": 0}, InvalidArgumentError, "^expected=0 is out of range"),
         ({"expected": True}, ArgumentTypeError, "^expected=True has type bool"),
         ({"expected": 1.5}, ArgumentTypeError, "^expected=1.5 is not a list"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from dataclasses import FrozenInstanceError
 from datetime import datetime, timedelta
 from types import SimpleNamespace
@@ -9,15 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import eventtide as et
 import pytest
-from eventtide import WatermarkPolicies, WindowBuilder
+from eventtide import WatermarkPolicies, WindowBuilder, WindowTrigger
+from eventtide.windows._habits import _ELSEWHERE
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from tests.unit.fakes import FakeFrame, JavaError, column, ours, raised
+from tests.unit.fakes import FakeFrame, JavaError, OfAnyKind, column, ours, raised
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from pyspark.sql import Column
 
     from tests.unit.fakes import FakeDoor
 
@@ -30,7 +35,7 @@ MINUTE = {"kind": "tumbling", "size": "PT60S"}
 
 def minute(frame: FakeFrame) -> WindowBuilder:
     """Return the smallest window that there is."""
-    return et.window(frame).tumbling("1m").agg(N)
+    return OfAnyKind(frame).tumbling("1m").agg(N)
 
 
 def test_the_smallest_window_crosses_without_what_was_not_set(
@@ -47,14 +52,18 @@ def test_a_whole_window_crosses_in_its_parts(door: FakeDoor, frame: FakeFrame) -
     """The watermark's options are those of `with_watermark`; names and conditions are columns."""
     window = (
         et.window(frame)
-        .event_time("ts", LAG, substream="site", idle_timeout="1m", expected=iter(["a", "b"]))
+        .event_time(
+            "ts", LAG, substream="site", substream_idle_timeout="1m", expected=iter(["a", "b"])
+        )
         .key_by("device", column("upper(site)"))
         .sliding("1m", every="1s")
-        .early(when="n >= 1000")
+        .emit(WindowTrigger.when("n >= 1000"))
         .agg(N, TOTAL)
     )
     assert window.results is window.results
-    et.with_watermark(frame, "ts", LAG, substream="site", idle_timeout="1m", expected=["a", "b"])
+    et.with_watermark(
+        frame, "ts", LAG, substream="site", substream_idle_timeout="1m", expected=["a", "b"]
+    )
     [crossed, (_, _, _, substream, watermark)] = door.calls
     assert crossed == (
         "window",
@@ -66,7 +75,7 @@ def test_a_whole_window_crosses_in_its_parts(door: FakeDoor, frame: FakeFrame) -
         ["java count(1) AS n", "java sum(amount) AS total"],
         "java expr n >= 1000",
         [],
-        {"kind": "sliding", "size": "PT60S", "slide": "PT1S"},
+        {"kind": "sliding", "size": "PT60S", "slide": "PT1S", "triggers": "when"},
     )
 
 
@@ -78,7 +87,7 @@ def test_an_event_time_needs_no_policy(door: FakeDoor, frame: FakeFrame) -> None
 
 def test_a_condition_may_be_a_column(door: FakeDoor, frame: FakeFrame) -> None:
     """It crosses as it is."""
-    assert minute(frame).early(when=column("last")).results is not None
+    assert minute(frame).emit(WindowTrigger.when(column("last"))).results is not None
     assert door.calls[0][7] == "java last"
 
 
@@ -108,7 +117,7 @@ def test_a_window_can_go_over_other_rows(door: FakeDoor, frame: FakeFrame) -> No
     assert repr(window.over(other)) == repr(window)
     assert window.over(other).results._jdf == "a java frame"
     assert door.calls[0][1] == other._jdf
-    with pytest.raises(et.UnknownColumnError, match=r"^key_by='device' is not a column"):
+    with pytest.raises(et.errors.UnknownColumnError, match=r"^key_by='device' is not a column"):
         window.over(FakeFrame("ts"))
 
 
@@ -119,8 +128,7 @@ CALLS: list[Callable[[WindowBuilder], WindowBuilder]] = [
     lambda w: w.time_zone("Europe/Berlin"),
     lambda w: w.origin("2024-04-01"),
     lambda w: w.allowed_lateness("1h"),
-    lambda w: w.early(rows=10),
-    lambda w: w.updates(),
+    lambda w: w.emit("at_window_end", WindowTrigger.every_rows(10), late_updates=True),
     lambda w: w.late_to("/data/late"),
     lambda w: w.late_retention("90d"),
     lambda w: w.agg(N),
@@ -150,7 +158,7 @@ def test_an_origin_is_the_same_instant_however_it_is_written(origin: datetime) -
     window = et.window(FakeFrame("ts"))
     try:
         crossed = window.origin(origin).settings.to_options()["origin"]
-    except et.InvalidArgumentError as error:
+    except et.errors.InvalidArgumentError as error:
         assert "outside the years" in str(error)  # noqa: PT017 - only at both ends
         return
     text = origin.isoformat()
@@ -167,16 +175,109 @@ def test_a_window_prints_the_calls_that_make_it(frame: FakeFrame) -> None:
         .key_by("device", column("upper(site)"))
         .cumulate("1h", step=timedelta(minutes=1))
         .offset(timedelta(0))
-        .early(every="10s", rows=3)
-        .discarding()
+        .emit(WindowTrigger.every("10s"), "at_window_end", discarding=True)
         .agg(N)
     )
     assert repr(window) == (
         "et.window(df).event_time('ts', policy=WatermarkPolicies.with_fixed_lag(lag='5s'),"
         " substream=['site'], on_restart='resume').key_by('device', Column<'upper(site)'>)"
         ".cumulate('1h', step=datetime.timedelta(seconds=60)).offset(datetime.timedelta(0))"
-        ".early(every='10s', rows=3).discarding().agg(Column<'count(1) AS n'>)"
+        ".emit(WindowTrigger.every('10s'), WindowTrigger.at_window_end, discarding=True)"
+        ".agg(Column<'count(1) AS n'>)"
     )
+    assert repr(et.window(frame).emit(late_updates=True)) == (
+        "et.window(df).emit(WindowTrigger.at_window_end, late_updates=True)"
+    )
+
+
+def test_columns_are_given_one_by_one_or_as_a_list(frame: FakeFrame) -> None:
+    """Of keys and of aggregates; the other arguments by position too."""
+    window = et.window(frame)
+    keys: list[str | Column] = ["device", column("upper(site)")]
+    assert repr(window.key_by(keys)) == repr(window.key_by(*keys))
+    assert (
+        repr(window.agg([N, TOTAL])) == repr(window.agg(N, TOTAL)) == repr(window.agg((N, TOTAL)))
+    )
+    assert repr(window.sliding("1m", "10s")) == repr(window.sliding("1m", every="10s"))
+    assert repr(window.cumulate("1h", "1m")) == repr(window.cumulate("1h", step="1m"))
+    assert repr(window.by_count(10, 5)) == repr(window.by_count(10, every=5))
+    assert repr(window.event_time(column("ts"))) == repr(window.event_time("ts"))
+
+
+def test_late_updates_add_nothing_to_the_triggers_that_are_given(frame: FakeFrame) -> None:
+    """Without any, there is the result at the end."""
+    window = et.window(frame).allowed_lateness("1m")
+    alone = window.emit(late_updates=True).settings.to_options()
+    assert (alone["triggers"], alone["late_updates"]) == ("at_window_end", "true")
+    beside = window.emit("on_update", late_updates=True).settings.to_options()
+    assert (beside["triggers"], beside["late_updates"]) == ("on_update", "true")
+    again = window.emit("on_update", discarding=True, late_updates=True).emit("on_update")
+    assert again.settings.to_options() == {"allowed_lateness": "PT60S", "triggers": "on_update"}
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("show", "a window has no 'show', and its results do. Try: .results.show"),
+        ("writeStream", "a window has no 'writeStream', and its results do. Try: .results.write"),
+        ("isStreaming", "a window has no 'isStreaming', and its results do. Try: .results.isStr"),
+        ("groupBy", "a window has no 'groupBy'. Try: .key_by"),
+        ("select", "a window has no 'select'. Try: .agg"),
+        ("withWatermark", "a window has no 'withWatermark'. Try: .event_time"),
+        ("early", "a window has no 'early'. Try: .emit(WindowTrigger.every('10s'))"),
+        ("updates", "a window has no 'updates'. Try: .emit(late_updates=True)"),
+        ("discarding", "a window has no 'discarding'. Try: .emit(..., discarding=True)"),
+        ("idle_timeout", "a window has no 'idle_timeout'. Try: .key_idle_timeout"),
+        ("hop", "a window has no 'hop'. Try: .sliding"),
+        ("tumbling_window", "a window has no 'tumbling_window'. Try: .tumbling"),
+        ("watermark_scopes", "a window has no 'watermark_scopes'. Try: .watermark_scope"),
+        ("xyz", "a window has no 'xyz'"),
+    ],
+)
+def test_a_name_that_a_window_has_not_is_found_elsewhere(
+    frame: FakeFrame, name: str, hint: str
+) -> None:
+    """One of Spark, of another system, or misspelt."""
+    with pytest.raises(AttributeError) as error:
+        getattr(et.window(frame), name)
+    assert str(error.value).startswith(hint)
+    assert not hasattr(et.window(frame), name)
+
+
+def test_what_a_hint_names_is_there() -> None:
+    """Each of the table."""
+    for name, instead in _ELSEWHERE.items():
+        assert not hasattr(WindowBuilder, name)
+        assert hasattr(WindowBuilder, instead.partition("(")[0])
+
+
+def test_hints_do_not_hide_an_error_of_a_property(
+    frame: FakeFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if there were no hints."""
+
+    def fails(*_: Any, **__: Any) -> None:
+        raise AttributeError("inside")
+
+    monkeypatch.setattr("eventtide._jvm.window", fails)
+    with pytest.raises(AttributeError, match=r"^inside$"):
+        _ = minute(frame).results
+
+
+def by_pickle(window: WindowBuilder) -> WindowBuilder:
+    """Return the window that a worker would get."""
+    copied: WindowBuilder = pickle.loads(pickle.dumps(window))  # noqa: S301 - our own bytes
+    return copied
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, by_pickle])
+def test_a_window_is_copied(copied: Callable[[WindowBuilder], WindowBuilder]) -> None:
+    """Hints for unknown names are no obstacle, also not on a builder without its fields."""
+    window = et.window(FakeFrame("ts")).event_time("ts", LAG).tumbling("1m").emit("on_update")
+    other = copied(window)
+    assert other is not window
+    assert repr(other) == repr(window)
+    assert other.settings.to_options() == window.settings.to_options()
 
 
 def test_a_window_explains_itself(frame: FakeFrame, capsys: pytest.CaptureFixture[str]) -> None:
@@ -237,12 +338,12 @@ def test_a_window_explains_itself(frame: FakeFrame, capsys: pytest.CaptureFixtur
         (lambda w: w.late("fail"), "late rows stop the query"),
         (lambda w: w.allowed_lateness("1m"), "one row a window, with the rows within 1m after"),
         (
-            lambda w: w.allowed_lateness("1m").updates(),
-            "one at the end, one more for late rows within 1m after the end; each of all rows",
+            lambda w: w.allowed_lateness("1m").emit(late_updates=True),
+            "at its end, one more for late rows within 1m after the end; each of all rows so far,",
         ),
         (
-            lambda w: w.early(rows=3).discarding(),
-            "early ones (early(rows=3)); each of what came since the one before",
+            lambda w: w.emit(WindowTrigger.every_rows(3), "at_window_end", discarding=True),
+            "every 3 rows, at its end; each of what came since the one before, with the name of",
         ),
     ],
 )
@@ -277,19 +378,41 @@ def started(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_window_is_started_with_its_writer(frame: FakeFrame) -> None:
     """As the writer itself does."""
     assert et.start(minute(frame), Writer()).name == "a query"
+    assert minute(frame).start(Writer()).name == "a query"
+
+
+def test_a_window_starts_itself_as_start_does(
+    frame: FakeFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With all of its arguments."""
+    calls: list[Any] = []
+    monkeypatch.setattr(
+        "eventtide.windows._builder.start", lambda *given, **more: calls.append((given, more))
+    )
+    window, writer = minute(frame), Writer()
+    window.start(writer)
+    window.start(writer, drain=True)
+    assert calls == [((window, writer), {"drain": False}), ((window, writer), {"drain": True})]
 
 
 @pytest.mark.usefixtures("door", "started")
 def test_what_stops_a_start_has_its_name(frame: FakeFrame) -> None:
     """Errors of the JVM half become Python's."""
     wrapped = raised(JavaError("java.lang.RuntimeException", ours("CheckpointError")))
-    with pytest.raises(et.CheckpointError):
+    with pytest.raises(et.errors.CheckpointError):
         et.start(minute(frame), Writer(fails_with=wrapped))
 
 
 def test_start_wants_a_window_and_a_writer(frame: FakeFrame) -> None:
     """A query that runs already is no writer."""
-    with pytest.raises(et.ArgumentTypeError, match=r"^window=.*has type str"):
+    with pytest.raises(et.errors.ArgumentTypeError, match=r"^window=.*has type str"):
         et.start("counts", Writer())  # type: ignore[arg-type]
-    with pytest.raises(et.ArgumentTypeError, match=r"^writer=.*has type SimpleNamespace.*et.start"):
+    with pytest.raises(
+        et.errors.ArgumentTypeError,
+        match=r"^writer=.*has type SimpleNamespace.*Try: counts\.start\(counts\.results",
+    ):
         et.start(minute(frame), SimpleNamespace())  # type: ignore[arg-type]
+    with pytest.raises(et.errors.ArgumentTypeError, match=r"^writer=None has type NoneType"):
+        minute(frame).start(None)  # type: ignore[arg-type]
+    with pytest.raises(et.errors.ArgumentTypeError, match=r"^drain=1 has type int.*drain=True\)"):
+        minute(frame).start(Writer(), drain=1)  # type: ignore[arg-type]

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
 import pytest
-from eventtide import (
+from eventtide import EventtideError, WatermarkPolicies, WindowBuilder, WindowTrigger
+from eventtide.errors import (
     ArgumentTypeError,
-    EventtideError,
     InvalidArgumentError,
     InvalidDurationError,
     UnknownColumnError,
-    WatermarkPolicies,
-    WindowBuilder,
-    WindowTrigger,
 )
 
-from tests.unit.fakes import FakeFrame, column
+from tests.unit.fakes import FakeFrame, OfAnyKind, column
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,17 +25,53 @@ if TYPE_CHECKING:
     Describe = Callable[[WindowBuilder], object]
 
 LAG = WatermarkPolicies.with_fixed_lag("5s")
+UPDATES = {"late_updates": True}
 
 AT_ONCE: list[tuple[Callable[[Any], object], type[EventtideError], str]] = [
     (lambda _: et.window("events"), ArgumentTypeError, r"^df='events' .*Try: et\.window\(df\)"),  # type: ignore[arg-type]
     (lambda w: w.event_time(5), ArgumentTypeError, "^event_time=5 has type int"),
     (lambda w: w.event_time(""), InvalidArgumentError, "^event_time='' is empty"),
     (lambda w: w.event_time("tz"), UnknownColumnError, "^event_time='tz' is not a column.*='ts'"),
-    (lambda w: w.event_time("ts", "5s"), ArgumentTypeError, "^policy='5s' has type str"),
     (
-        lambda w: w.event_time("ts", idle_timeout="1m"),
+        lambda w: w.event_time(column("upper(ts)")),
         InvalidArgumentError,
-        "^idle_timeout='1m' belongs to a policy, and there is none.*with_fixed_lag",
+        r"^event_time=Column<'upper\(ts\)'> is an expression.*withColumn\('ts', upper\(ts\)\)",
+    ),
+    (lambda w: w.event_time(column("tz")), UnknownColumnError, "^event_time='tz' is not a column"),
+    (
+        lambda w: w.event_time("ts", "5s"),
+        ArgumentTypeError,
+        r"^policy='5s' has type str.*Try: policy=WatermarkPolicies.with_fixed_lag\('5s'\)\.$",
+    ),
+    (
+        lambda w: w.event_time("ts", timedelta(seconds=10)),
+        ArgumentTypeError,
+        r"Try: policy=WatermarkPolicies.with_fixed_lag\(datetime.timedelta\(seconds=10\)\)\.$",
+    ),
+    (
+        lambda w: w.event_time("ts", WatermarkPolicies.with_fixed_lag),
+        ArgumentTypeError,
+        r"^policy=.* is not called.*Try: policy=WatermarkPolicies.with_fixed_lag\(\.\.\.\)",
+    ),
+    (
+        lambda w: w.event_time("ts", WatermarkPolicies.min_of),
+        ArgumentTypeError,
+        r"^policy=.* is not called.*Try: policy=WatermarkPolicies.min_of\(\.\.\.\)",
+    ),
+    (
+        lambda w: w.event_time("ts", "late"),
+        ArgumentTypeError,
+        r"^policy='late' has type str.*Try: policy=WatermarkPolicies.with_fixed_lag\('5s'\)",
+    ),
+    (
+        lambda w: w.event_time("ts", WatermarkPolicies),
+        ArgumentTypeError,
+        r"^policy=.* has type Namespace.*Try: policy=WatermarkPolicies.with_fixed_lag\('5s'\)",
+    ),
+    (
+        lambda w: w.event_time("ts", substream_idle_timeout="1m"),
+        InvalidArgumentError,
+        "^substream_idle_timeout='1m' belongs to a policy, and there is none.*with_fixed_lag",
     ),
     (
         lambda w: w.event_time("ts", substream=column("site")),
@@ -49,11 +82,13 @@ AT_ONCE: list[tuple[Callable[[Any], object], type[EventtideError], str]] = [
     (lambda w: w.event_time("ts", LAG, expected=0), InvalidArgumentError, "^expected=0 is out"),
     (lambda w: w.event_time("ts", LAG, on_restart="no"), InvalidArgumentError, "^on_restart='no'"),
     (lambda w: w.key_by(), InvalidArgumentError, r"^key_by=\(\) is empty"),
-    (lambda w: w.key_by(["site"]), ArgumentTypeError, r"^key_by=\['site'\] has type list.*Try: \."),
+    (lambda w: w.key_by([]), InvalidArgumentError, r"^key_by=\(\) is empty"),
+    (lambda w: w.key_by(["site"], "ts"), ArgumentTypeError, r"^key_by=\['site'\] has type list"),
+    (lambda w: w.key_by([5]), ArgumentTypeError, r"^key_by=5 has type int.*Try: \.key_by\("),
     (lambda w: w.key_by("site", "site"), InvalidArgumentError, "has a name twice"),
     (lambda w: w.key_by("sites"), UnknownColumnError, "^key_by='sites' is not a column.*='site'"),
     (lambda w: w.tumbling(60), InvalidDurationError, "^size=60 is a number without a unit"),
-    (lambda w: w.sliding("10s", every="3s"), InvalidDurationError, "Try: size='9s'"),
+    (lambda w: w.sliding("1m", "7s"), InvalidDurationError, "Try: every='6s' or every='10s'"),
     (lambda w: w.cumulate("1h", step="7m"), InvalidDurationError, "^size='1h' is not a multiple"),
     (lambda w: w.session(5), InvalidDurationError, "^gap=5 is a number without a unit"),
     (lambda w: w.session("0s"), InvalidDurationError, "^gap='0s' is zero"),
@@ -81,14 +116,14 @@ AT_ONCE: list[tuple[Callable[[Any], object], type[EventtideError], str]] = [
     (lambda w: w.watermark_scope([]), InvalidArgumentError, r"^watermark_scope=\[\] is empty"),
     (lambda w: w.watermark_scope(""), InvalidArgumentError, "^watermark_scope='' is empty"),
     (
-        lambda w: w.watermark_scope("Key"),
+        lambda w: w.watermark_scope("keys"),
         UnknownColumnError,
-        "^watermark_scope='Key' is not a column",
+        "^watermark_scope='keys' is not a column. Allowed: 'key', 'global', or one of ts.*='key'",
     ),
-    (lambda w: w.idle_timeout("0s"), InvalidDurationError, "^idle_timeout='0s' is zero"),
-    (lambda w: w.idle_timeout(300), InvalidDurationError, "^idle_timeout=300 is a number"),
+    (lambda w: w.key_idle_timeout("0s"), InvalidDurationError, "^key_idle_timeout='0s' is zero"),
+    (lambda w: w.key_idle_timeout(300), InvalidDurationError, "^key_idle_timeout=300 is a number"),
     (
-        lambda w: w.idle_timeout("5m", clock="wall"),
+        lambda w: w.key_idle_timeout("5m", clock="wall"),
         InvalidArgumentError,
         "^clock='wall' is unknown. Allowed: 'processing_time', 'event_time'",
     ),
@@ -100,7 +135,33 @@ AT_ONCE: list[tuple[Callable[[Any], object], type[EventtideError], str]] = [
     (lambda w: w.late_retention("0s"), InvalidDurationError, "^late_retention='0s' is zero"),
     (lambda w: w.on_late("handle"), ArgumentTypeError, "^on_late='handle' has type str.*fn.df"),
     (lambda w: w.on_late(print, on_error="go"), InvalidArgumentError, "^on_error='go' is unknown"),
+    (
+        lambda w: w.tumbling("1m").sliding("1m", "10s"),
+        InvalidArgumentError,
+        r"^window=sliding\('1m', every='10s'\) is a second .*Try: remove \.tumbling\('1m'\)\.$",
+    ),
+    (
+        lambda w: w.session("5m").session("1h"),
+        InvalidArgumentError,
+        r"^window=session\('1h'\) is a second kind, after session\('5m'\)",
+    ),
+    (
+        lambda w: w.by_count(10, 5).cumulate("1h", "1m"),
+        InvalidArgumentError,
+        r"^window=cumulate\('1h', step='1m'\) is a second kind, after by_count\(10, every=5\)",
+    ),
     (lambda w: w.emit(), InvalidArgumentError, r"^emit=\(\) is empty.*Try: \.emit\(WindowTrigger"),
+    (lambda w: w.emit(discarding=True), InvalidArgumentError, r"^emit=\(\) is empty"),
+    (
+        lambda w: w.emit("on_update", discarding="yes"),
+        ArgumentTypeError,
+        r"^discarding='yes' has type str.*Try: \.emit\(\.\.\., discarding=True\)",
+    ),
+    (
+        lambda w: w.emit(late_updates=1),
+        ArgumentTypeError,
+        r"^late_updates=1 has type int.*Try: \.emit\(late_updates=True\)",
+    ),
     (lambda w: w.emit("at_end"), InvalidArgumentError, "^trigger='at_end' is unknown.*on_update"),
     (lambda w: w.emit("every"), InvalidArgumentError, r"^trigger='every' needs a value.*'10s'\)"),
     (
@@ -118,7 +179,9 @@ AT_ONCE: list[tuple[Callable[[Any], object], type[EventtideError], str]] = [
     (lambda _: WindowTrigger("on_update", 5), InvalidArgumentError, "takes no value"),
     (lambda _: WindowTrigger.every("0s"), InvalidDurationError, "^every='0s' is zero"),
     (lambda _: WindowTrigger.every_rows(0), InvalidArgumentError, "^every_rows=0 is out of range"),
+    (lambda _: WindowTrigger.every_rows(1.5), ArgumentTypeError, "^every_rows=1.5 has type float"),  # type: ignore[arg-type]
     (lambda _: WindowTrigger.when(7), ArgumentTypeError, "^when=7 has type int"),  # type: ignore[arg-type]
+    (lambda _: WindowTrigger("when", True), ArgumentTypeError, "^when=True has type bool"),  # noqa: FBT003 - what is refused
     (lambda _: WindowTrigger.when(""), InvalidArgumentError, "^when='' is empty"),
     (lambda w: w.offset("-1s"), InvalidDurationError, "^offset='-1s' is negative"),
     (lambda w: w.origin(7), ArgumentTypeError, "^origin=7 has type int"),
@@ -139,14 +202,14 @@ AT_ONCE: list[tuple[Callable[[Any], object], type[EventtideError], str]] = [
     (lambda w: w.late("drop"), InvalidArgumentError, "^late='drop' is unknown"),
     (lambda w: w.late_to(""), InvalidArgumentError, "^late_to='' is empty"),
     (lambda w: w.late_to(None), ArgumentTypeError, "^late_to=None has type NoneType"),
-    (lambda w: w.early(), InvalidArgumentError, "^early=None has no condition"),
-    (lambda w: w.early(every="0s"), InvalidDurationError, "^every='0s' is zero"),
-    (lambda w: w.early(rows=0), InvalidArgumentError, "^rows=0 is out of range"),
-    (lambda w: w.early(rows=1.5), ArgumentTypeError, "^rows=1.5 has type float"),
-    (lambda w: w.early(when=True), ArgumentTypeError, "^when=True has type bool"),
-    (lambda w: w.early(when=""), InvalidArgumentError, "^when='' is empty"),
     (lambda w: w.agg(), InvalidArgumentError, r"^agg=\(\) is empty"),
+    (lambda w: w.agg([]), InvalidArgumentError, r"^agg=\(\) is empty"),
     (lambda w: w.agg("n"), ArgumentTypeError, "^agg='n' has type str.*F.count"),
+    (
+        lambda w: w.agg({"amount": "sum"}),
+        ArgumentTypeError,
+        r"has type dict.*Try: \.agg\(F\.sum\('amount'\)\.alias\('sum_amount'\)\)",
+    ),
     (lambda w: w.over(None), ArgumentTypeError, "^df=None has type NoneType"),
 ]
 
@@ -211,13 +274,16 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
         InvalidArgumentError,
         "^allowed_lateness='1s' cannot be combined with delay='1s' under profile='voltsp'",
     ),
-    (lambda w: w.updates(), InvalidArgumentError, "^updates=True has nothing to update"),
     (
-        lambda w: w.updates().allowed_lateness("0s"),
+        lambda w: w.emit(late_updates=True),
         InvalidArgumentError,
-        "^updates=True has nothing to update",
+        r"^late_updates=True has nothing to update.*Try: \.allowed_lateness\('1m'\)",
     ),
-    (lambda w: w.discarding(), InvalidArgumentError, "^discarding=True has nothing to discard"),
+    (
+        lambda w: w.emit("on_update", late_updates=True).allowed_lateness("0s"),
+        InvalidArgumentError,
+        "^late_updates=True has nothing to update",
+    ),
     (
         lambda w: w.late("count").late_to("/data/late"),
         InvalidArgumentError,
@@ -267,7 +333,7 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
     (
         lambda w: w.session("5m").key_by("ts").watermark_scope("key"),
         InvalidArgumentError,
-        r"^idle_timeout=None is missing: .*last session.*Try: \.idle_timeout\('5m'\)",
+        r"^key_idle_timeout=None is missing: .*last session.*Try: \.key_idle_timeout\('5m'\)",
     ),
     (
         lambda w: w.key_ttl("1h"),
@@ -302,7 +368,7 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
         }.items()
     ),
     (
-        lambda w: w.processing_time().idle_timeout("1m", clock="event_time"),
+        lambda w: w.processing_time().key_idle_timeout("1m", clock="event_time"),
         InvalidArgumentError,
         "^clock='event_time' needs an event time, and with processing_time",
     ),
@@ -312,14 +378,9 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
         "^watermark_scope='key' asks for several watermarks",
     ),
     (
-        lambda w: w.early(rows=1).emit("on_update"),
+        lambda w: w.emit("at_window_end", discarding=True),
         InvalidArgumentError,
-        r"^early=early\(rows=1\) says when there are results",
-    ),
-    (
-        lambda w: w.emit("at_window_end").discarding(),
-        InvalidArgumentError,
-        "^discarding=True has nothing to discard",
+        r"^discarding=True has nothing to discard.*every\('10s'\), discarding=True\)",
     ),
 ]
 
@@ -334,7 +395,7 @@ def test_settings_that_contradict_each_other_are_refused_when_asked_for(
     ask: str,
 ) -> None:
     """Not before: the next call may correct it."""
-    window = describe(et.window(FakeFrame("ts")).tumbling("1m").agg(column("n")))
+    window = describe(OfAnyKind(FakeFrame("ts")).tumbling("1m").agg(column("n")))
     with pytest.raises(error, match=message) as caught:
         _ = window.results if ask == "results" else window.explain()  # type: ignore[func-returns-value]
     assert type(caught.value) is error
@@ -362,28 +423,28 @@ def test_a_window_without_kind_or_aggregates_is_refused(door: FakeDoor, frame: F
         lambda w: w.delay("1s").allowed_lateness("1s"),
         lambda w: w.profile("eventtide").delay("1s").allowed_lateness("1s"),
         lambda w: w.profile("jet").delay("1s"),
-        lambda w: w.profile("flink").allowed_lateness("1m").updates().discarding(),
-        lambda w: w.early(rows=1).discarding(),
-        lambda w: w.session("5m").early(rows=1).discarding(),
-        lambda w: w.emit("on_update").discarding(),
-        lambda w: w.emit("on_update").allowed_lateness("1m").updates(),
-        lambda w: w.idle_timeout("1m").allowed_lateness("1m").updates(),
-        lambda w: w.key_by("ts").watermark_scope("key").allowed_lateness("1m").updates(),
+        lambda w: w.profile("flink").allowed_lateness("1m").emit(**UPDATES, discarding=True),
+        lambda w: w.emit(WindowTrigger.every_rows(1), discarding=True),
+        lambda w: w.session("5m").emit(WindowTrigger.every_rows(1), discarding=True),
+        lambda w: w.emit("on_update", discarding=True),
+        lambda w: w.emit("on_update", **UPDATES).allowed_lateness("1m"),
+        lambda w: w.key_idle_timeout("1m").allowed_lateness("1m").emit(**UPDATES),
+        lambda w: w.key_by("ts").watermark_scope("key").allowed_lateness("1m").emit(**UPDATES),
         lambda w: w.late("log").late_to("/data/late"),
         lambda w: w.late("log").on_late(print, on_error="log"),
         lambda w: w.emit("at_window_end").allowed_lateness("1m"),
-        lambda w: w.idle_timeout("1m").key_ttl("0s").heartbeat("100ms"),
-        lambda w: w.idle_timeout("1m", clock="event_time").early(rows=1),
-        lambda w: w.idle_timeout("1m").allowed_lateness("1m"),
+        lambda w: w.key_idle_timeout("1m").key_ttl("0s").heartbeat("100ms"),
+        lambda w: w.key_idle_timeout("1m", clock="event_time").emit(WindowTrigger.every_rows(1)),
+        lambda w: w.key_idle_timeout("1m").allowed_lateness("1m"),
         lambda w: w.key_by("ts").watermark_scope("key").key_ttl("1h"),
         lambda w: w.watermark_scope("key").max_rows_per_batch(1),
         lambda w: w.key_by("ts").watermark_scope(["ts"]).heartbeat("1s"),
         lambda w: w.key_by("ts").watermark_scope("key").max_rows_per_batch(1),
         lambda w: w.session("5m").delay("1s").profile("spark"),
-        lambda w: w.session("5m").key_by("ts").watermark_scope("key").idle_timeout("5m"),
+        lambda w: w.session("5m").key_by("ts").watermark_scope("key").key_idle_timeout("5m"),
         lambda w: w.session("5m").key_by("ts").watermark_scope("global"),
-        lambda w: w.by_count(1, every=1).idle_timeout("5m"),
-        lambda w: w.processing_time().watermark_scope("global").idle_timeout("1m"),
+        lambda w: w.by_count(1, every=1).key_idle_timeout("5m"),
+        lambda w: w.processing_time().watermark_scope("global").key_idle_timeout("1m"),
         lambda w: w.processing_time().session("1m"),
     ],
 )
@@ -391,5 +452,5 @@ def test_settings_that_go_together_pass(
     door: FakeDoor, describe: Callable[[WindowBuilder], WindowBuilder]
 ) -> None:
     """Each at its limit."""
-    window = describe(et.window(FakeFrame("ts")).tumbling("1m").agg(column("n")))
+    window = describe(OfAnyKind(FakeFrame("ts")).tumbling("1m").agg(column("n")))
     assert window.results._jdf == door.answer

@@ -8,7 +8,7 @@ import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies, WindowBuilder, WindowTrigger
 
-from tests.unit.fakes import FakeFrame, column
+from tests.unit.fakes import FakeFrame, OfAnyKind, column
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ MIN = WatermarkPolicies.min_event_time()
 
 def by_device(frame: FakeFrame) -> WindowBuilder:
     """Return a window in which each device has its own time."""
-    keyed = et.window(frame).event_time("ts", MIN).key_by("device").watermark_scope("key")
+    keyed = OfAnyKind(frame).event_time("ts", MIN).key_by("device").watermark_scope("key")
     return keyed.tumbling("1m").agg(N)
 
 
@@ -73,7 +73,7 @@ def test_such_windows_print_the_calls_that_make_them(frame: FakeFrame) -> None:
     window = (
         by_device(frame)
         .session("5m", maximum_duration="1h")
-        .idle_timeout("5m", clock="event_time")
+        .key_idle_timeout("5m", clock="event_time")
         .key_ttl("2h")
         .heartbeat("30s")
         .on_late(handle, on_error="log")
@@ -82,13 +82,13 @@ def test_such_windows_print_the_calls_that_make_them(frame: FakeFrame) -> None:
     assert repr(window) == (
         "et.window(df).event_time('ts', policy=WatermarkPolicies.min_event_time())"
         ".key_by('device').watermark_scope('key').session('5m', maximum_duration='1h')"
-        ".idle_timeout('5m', clock='event_time').key_ttl('2h').heartbeat('30s')"
+        ".key_idle_timeout('5m', clock='event_time').key_ttl('2h').heartbeat('30s')"
         ".on_late(handle, on_error='log')"
         ".emit(WindowTrigger.at_window_end, WindowTrigger.every_rows(9))"
         ".agg(Column<'count(1) AS n'>)"
     )
-    silent = et.window(frame).processing_time().idle_timeout("5m").on_late(handle)
-    assert repr(silent) == "et.window(df).processing_time().idle_timeout('5m').on_late(handle)"
+    silent = et.window(frame).processing_time().key_idle_timeout("5m").on_late(handle)
+    assert repr(silent) == "et.window(df).processing_time().key_idle_timeout('5m').on_late(handle)"
 
 
 def test_a_window_by_key_explains_itself(frame: FakeFrame) -> None:
@@ -96,7 +96,7 @@ def test_a_window_by_key_explains_itself(frame: FakeFrame) -> None:
     window = (
         by_device(frame)
         .session("5m", maximum_duration="1h", touching="merge")
-        .idle_timeout("5m")
+        .key_idle_timeout("5m")
         .key_ttl("2h")
         .on_late(handle)
         .emit("at_window_end", WindowTrigger.every("10s"))
@@ -136,7 +136,7 @@ def test_a_window_by_key_explains_itself(frame: FakeFrame) -> None:
             lambda w: w.watermark_scope("key").max_rows_per_batch(2),
             "the watermark moves after 2 rows of its key, and after each batch",
         ),
-        (lambda w: w.idle_timeout("5m", clock="event_time"), "by the watermark over all keys"),
+        (lambda w: w.key_idle_timeout("5m", clock="event_time"), "by the watermark over all keys"),
         (lambda w: w.heartbeat("2s"), "idle keys are looked for at least every 2s"),
         (lambda w: w.on_late(handle, on_error="log"), "given to handle, whose errors are logged"),
         (lambda w: w.emit("on_update"), "results: after each batch with rows of it; each of all"),
@@ -149,7 +149,7 @@ def test_an_explanation_says_what_was_asked_for(
     frame: FakeFrame, describe: Callable[[WindowBuilder], WindowBuilder], line: str
 ) -> None:
     """Each setting in words."""
-    assert line in describe(by_device(frame).idle_timeout("1m")).explained()
+    assert line in describe(by_device(frame).key_idle_timeout("1m")).explained()
 
 
 def test_processing_time_is_explained(frame: FakeFrame) -> None:

@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import eventtide as et
 import pytest
-from eventtide import ArgumentTypeError, EventtideError, InvalidArgumentError
+from eventtide import EventtideError
+from eventtide.errors import ArgumentTypeError, InvalidArgumentError
 
-from tests.unit.fakes import FakeFrame, column
+from tests.unit.fakes import FakeFrame, OfAnyKind, column
 
 if TYPE_CHECKING:
     from tests.unit.fakes import FakeDoor
 
 ROWS, RESULTS = FakeFrame("ts", "device"), FakeFrame("window", "device", "n")
 STREAM = FakeFrame("ts", "device", streaming=True)
-WINDOW = et.window(STREAM).event_time("ts").key_by("device").tumbling("1m").agg(column("n"))
+WINDOW = OfAnyKind(STREAM).event_time("ts").key_by("device").tumbling("1m").agg(column("n"))
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ WINDOW = et.window(STREAM).event_time("ts").key_by("device").tumbling("1m").agg(
         ),
         (
             {"source": FakeFrame("device")},
-            et.UnknownColumnError,
+            et.errors.UnknownColumnError,
             "^event_time='ts' is not a column",
         ),
     ],

@@ -36,6 +36,9 @@ lengths = st.integers(1_000, 400 * DAY)
         ("1 Year", "P12M", "P12M"),
         ("1y 6 months", "P18M", "P18M"),
         ("P1Y", "P12M", "P12M"),
+        ("interval 1 minute", "PT60S", None),
+        ("INTERVAL 1 day", "PT86400S", "P1D"),
+        ("interval 3 months", "P3M", "P3M"),
     ],
 )
 def test_a_size_is_a_length_or_a_calendar_unit(
@@ -57,7 +60,8 @@ def test_a_size_is_a_length_or_a_calendar_unit(
         ("0 days", "is zero"),
         ("0 months", "is zero"),
         ("-1 day", "is negative"),
-        ("-1 month", "which have no fixed length"),
+        ("-1 month", "is negative"),
+        ("interval -1 month", "is negative"),
         ("1us", "is shorter than Spark's watermarks"),
         ("1 month 1 day", "mixes"),
         ("1 month 2h", "mixes"),
@@ -123,7 +127,7 @@ def test_every_calendar_size_is_read_back(count: int, unit: tuple[str, str]) -> 
         (Counted(1), {"kind": "count", "rows": "1"}, "by_count(1)"),
         (
             Counted(10, 10),
-            {"kind": "count", "rows": "10", "every": "10"},
+            {"kind": "count", "rows": "10", "slide": "10"},
             "by_count(10, every=10)",
         ),
     ],
@@ -137,18 +141,24 @@ def test_a_shape_crosses_with_its_kind(shape: Shape, options: dict[str, str], wr
 @pytest.mark.parametrize(
     ("kind", "size", "piece", "message"),
     [
-        ("sliding", "10s", "3s", r"^size='10s' is not a multiple of every='3s'.*Try: size='9s'\.$"),
-        ("sliding", "11s", "3s", r"Try: size='12s'\.$"),
-        ("sliding", "1s", "1m", r"Try: size='1m'\.$"),
-        ("sliding", "1 day", "7h", r"Try: size='21h'\.$"),
-        ("sliding", "7 days", "2 days", r"Try: size='8 days'\.$"),
-        ("sliding", "1 year", "5 months", r"Try: size='10 months'\.$"),
+        ("sliding", "1m", "7s", r"^size='1m' is not a multiple of every='7s'.*Try: every='6s' or "),
+        ("sliding", "1m", "7s", r" Try: every='6s' or every='10s'\.$"),
+        ("sliding", "11s", "3s", r" Try: every='1s'\.$"),  # 11s is four times as long
+        ("sliding", "7919s", "100s", r" Try: size='2h 11m 40s'\.$"),  # divisors are 1s and 7919s
+        ("sliding", "10s 500ms", "3s", r" Try: size='12s'\.$"),  # no whole seconds divide it
+        ("sliding", "2ms 4us", "1ms 1us", r" Try: every='1ms 2us'\.$"),  # 668us are too short
+        ("sliding", "30s", "70s", r" Try: every='30s'\.$"),
+        ("sliding", "1s", "1m", r" Try: size='1m'\.$"),
+        ("sliding", "1 day", "7h", r" Try: every='6h' or every='8h'\.$"),
+        ("sliding", "90h", "2 days", r" Try: size='4d'\.$"),
+        ("sliding", "7 days", "2 days", r" Try: every='1 day'\.$"),
+        ("sliding", "1 year", "5 months", r" Try: every='4 months' or every='6 months'\.$"),
         ("sliding", "1 month", "1 day", r"^size='1 month' is not a multiple.*Try: every='1 month'"),
         (
             "cumulate",
             "1h",
             "7m",
-            r"^size='1h' is not a multiple of step='7m'.*Try: size='1h 3m'\.$",
+            r"^size='1h' is not a multiple of step='7m'.*Try: step='6m' or step='10m'\.$",
         ),
         ("sliding", "1h", "1ms", r"^every='1ms' makes 3600000 frames.*Try: every='3ms 600us'\.$"),
         ("cumulate", "1h", "1ms", r"^step='1ms' makes 3600000 frames"),
@@ -170,16 +180,36 @@ def test_as_many_frames_as_are_allowed_pass() -> None:
 
 
 @given(lengths, lengths)
-def test_the_nearest_size_that_is_offered_fits(size: int, piece: int) -> None:
-    """And no other multiple is nearer."""
+def test_a_size_or_a_slide_that_is_offered_fits(size: int, piece: int) -> None:
+    """With few enough frames, and no other multiple is nearer; it can be pasted."""
     try:
         Framed("sliding", timedelta(microseconds=size), timedelta(microseconds=piece))
     except EventtideError as error:
-        name, offered = str(error).rpartition("Try: ")[2].rstrip(".").split("=")
-        fitting = micros(name, offered.strip("'"))
-        if name == "size":
-            assert fitting % piece == 0
-            assert abs(fitting - size) * 2 <= piece or fitting == piece
-        else:
-            assert size % fitting == 0
-            assert size // fitting <= MAX_FRAMES
+        for fix in str(error.fix).split(" or "):
+            name, offered = fix.split("=")
+            fitting = micros(name, offered.strip("'"))
+            if name == "size":
+                assert abs(fitting - size) * 2 <= piece or fitting == piece
+            sizes = (fitting, piece) if name == "size" else (size, fitting)
+            Framed("sliding", *(timedelta(microseconds=length) for length in sizes))
+
+
+@given(st.integers(1, 400), st.integers(1, 400), st.sampled_from(["s", "m", " days", " months"]))
+def test_the_nearest_slides_that_divide_a_size_are_offered(
+    size: int, piece: int, unit: str
+) -> None:
+    """Below and above, in the unit of the slide, not ten times as short or as long."""
+    try:
+        Framed("sliding", f"{size}{unit}", f"{piece}{unit}")
+    except EventtideError as error:
+        spans = [
+            read_size(*fix.split("=")) for fix in str(error.fix).replace("'", "").split(" or ")
+        ]
+        one = read_size("every", f"1{unit}").count
+        step = 60 if unit in "sm" and piece % 60 == 0 else 1  # whole minutes, whole hours
+        fitting = [n for n in range(step, size + 1, step) if size % n == 0]
+        near = [n for n in fitting if piece <= 10 * n <= 100 * piece]
+        below = [n for n in near if n < piece][-1:]
+        above = [n for n in near if piece < n < size][:1]
+        assert str(error.fix).startswith("every=") == bool(below or above)  # noqa: PT017 - or it fits
+        assert not (below or above) or [span.count // one for span in spans] == below + above

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eventtide import TimeConfig, Windows
+from eventtide.voltsp import TimeConfig, Windows
 
 from tests.unit.fakes import FakeFrame
 

@@ -54,6 +54,7 @@ __all__ = [
     "running_settings",
     "script",
     "scripted_query",
+    "session_of",
     "start",
     "stream_late",
     "text_of",
@@ -176,6 +177,12 @@ def forget_late_reader(session: SparkSession, checkpoint: str, reader: str) -> N
     api = _api(session)
     with named_errors():
         api.forgetLateReader(session._jsparkSession, checkpoint, reader)
+
+
+def session_of(query: StreamingQuery) -> SparkSession:
+    """Return the session of a query."""
+    _api(query)
+    return SparkSession(SparkContext.getOrCreate(), query._jsq.sparkSession())
 
 
 def checkpoint_of(query: StreamingQuery) -> str:

@@ -16,11 +16,16 @@ from eventtide.errors import from_jvm
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from eventtide.errors import EventtideError
+
 __all__ = ["EXCEPTION", "JVM_ERRORS", "find_api", "named_errors", "text_of"]
 
 # The class is final and an IllegalArgumentException. PySpark keeps the Java object of such errors,
 # also in query.exception(), where it keeps only the text of errors of unknown classes.
 EXCEPTION = "io.eventtide.spark.EventtideException"
+
+# The parameters that name what an error is about, in this order.
+_ARGUMENTS = ("option", "setting", "column", "key", "aggregate", "substream", "policy")
 
 JVM_ERRORS = (PySparkException, Py4JJavaError)
 """The errors that a call into Spark may raise, other than eventtide's."""
@@ -67,14 +72,23 @@ def named_errors() -> Iterator[None]:
         java = _named(_java_exception(error))
         if java is None:
             raise
-        named = from_jvm(java.pythonClass(), java.getMessage())
-        named.condition = java.getCondition()
-        raise named from None
+        raise _read(java) from None
+
+
+def _read(java: Any) -> EventtideError:
+    """Return the Python error of an eventtide exception, with its fields."""
+    error = from_jvm(java.pythonClass(), java.getMessage())
+    error.condition, error.problem, error.fix = java.getCondition(), java.problem(), java.fix()
+    parameters = error.parameters = dict(java.getMessageParameters())
+    named = (parameters[name] for name in _ARGUMENTS if name in parameters)
+    error.argument, error.value = next(named, None), parameters.get("value")
+    error.allowed = parameters.get("allowed", parameters.get("available"))
+    return error
 
 
 def _named(java: Any) -> Any:
     """Return the eventtide exception that caused a Java exception, or None."""
-    ours = next(filter(_is_ours, _told_by(java)), None)
+    ours = next(filter(_is_ours, _causes(java)), None)
     if ours is None and java is not None and (api := find_api()) is not None:
         return api.startConflict(java)
     return ours
@@ -84,7 +98,7 @@ def _is_ours(java: Any) -> bool:
     return bool(java.getClass().getName() == EXCEPTION)
 
 
-def _told_by(java: Any) -> Iterator[Any]:
+def _causes(java: Any) -> Iterator[Any]:
     """Yield a Java exception and its causes, each with its suppressed exceptions."""
     while java is not None:
         yield java

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
+from eventtide.errors import ArgumentTypeError, refused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["choice", "count", "of_type"]
+__all__ = ["choice", "count", "flat", "of_type"]
 
 _LARGEST_COUNT = 2**31 - 1  # a Java int
 
@@ -27,28 +27,29 @@ def of_type(
     """
     if not isinstance(value, kind):
         problem = f"has type {type(value).__name__}"
-        raise ArgumentTypeError(sentence(name, value, problem, allowed=allowed, fix=fix))
+        raise refused(name, value, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)
     if isinstance(value, str) and not value:
-        raise InvalidArgumentError(sentence(name, value, "is empty", allowed=allowed, fix=fix))
+        raise refused(name, value, "is empty", allowed=allowed, fix=fix)
 
 
-def count(name: str, value: object, fix: str = "3", most: int = _LARGEST_COUNT) -> str:
-    """Return a positive whole number as text for the JVM; `fix` is an example for the error.
+def count(
+    name: str, value: object, fix: str = "3", most: int = _LARGEST_COUNT, *, least: int = 1
+) -> str:
+    """Return a whole number as text for the JVM; `fix` is an example for the error.
 
     Examples
     --------
     >>> count("samples", 16)
     '16'
     """
-    allowed = f"a whole number from 1 to {most}"
+    allowed = f"a whole number from {least} to {most}"
     if not isinstance(value, int) or isinstance(value, bool):
         problem = f"has type {type(value).__name__}"
-        raise ArgumentTypeError(
-            sentence(name, value, problem, allowed=allowed, fix=f"{name}={fix}")
+        raise refused(
+            name, value, problem, allowed=allowed, fix=f"{name}={fix}", error=ArgumentTypeError
         )
-    if not 1 <= value <= most:
-        message = sentence(name, value, "is out of range", allowed=allowed, fix=f"{name}={fix}")
-        raise InvalidArgumentError(message)
+    if not least <= value <= most:
+        raise refused(name, value, "is out of range", allowed=allowed, fix=f"{name}={fix}")
     return str(value)
 
 
@@ -63,5 +64,17 @@ def choice(name: str, value: object, choices: Sequence[str]) -> str:
     """
     if not isinstance(value, str) or value not in choices:
         allowed, fix = ", ".join(map(repr, choices)), f"{name}={choices[0]!r}"
-        raise InvalidArgumentError(sentence(name, value, "is unknown", allowed=allowed, fix=fix))
+        raise refused(name, value, "is unknown", allowed=allowed, fix=fix)
     return value
+
+
+def flat(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the positional arguments of a call, also if they were given as one list or tuple.
+
+    Examples
+    --------
+    >>> flat(("site", "device")), flat((["site", "device"],))
+    (('site', 'device'), ('site', 'device'))
+    """
+    only = values[0] if len(values) == 1 else None
+    return tuple(only) if isinstance(only, (list, tuple)) else values

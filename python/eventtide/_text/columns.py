@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import TypeAlias
@@ -9,12 +10,23 @@ from typing import TypeAlias
 from pyspark.sql import Column
 
 from eventtide._text.arguments import of_type
-from eventtide.errors import InvalidArgumentError, UnknownColumnError, sentence
+from eventtide.errors import UnknownColumnError, refused
 
-__all__ = ["Substream", "check_column", "column_list", "listed", "shown", "substream_parts"]
+__all__ = [
+    "Substream",
+    "check_column",
+    "column_list",
+    "column_name",
+    "is_name",
+    "listed",
+    "shown",
+    "substream_parts",
+]
 
 Substream: TypeAlias = str | Column | Sequence[str | Column]
 """The columns that identify a substream: a column name, an expression, or several of them."""
+
+_NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*|`[^`]+`")
 
 _SHOWN = 20  # maximum columns in an error text
 
@@ -39,21 +51,42 @@ def column_list(
     names = [column for column in columns if isinstance(column, str)]
     if not columns or len(set(names)) < len(names):
         problem = "has a name twice" if names else "is empty"
-        raise InvalidArgumentError(sentence(name, columns, problem, allowed=allowed, fix=fix))
+        raise refused(name, columns, problem, allowed=allowed, fix=fix)
     return list(columns)
 
 
-def check_column(name: str, column: str | Column, columns: Sequence[str]) -> None:
-    """Reject an unknown plain name; Spark checks nested, quoted and metadata names."""
+def column_name(name: str, column: object) -> str:
+    """Return the name of a column that is given by its name or as a Column."""
+    of_type(name, column, (str, Column), "a column name, or a Column", f"{name}='ts'")
+    text = shown(column)
+    if isinstance(column, Column) and not is_name(text):
+        allowed, fix = "a column", f"df.withColumn('ts', {text}), and {name}='ts'"
+        raise refused(name, column, "is an expression", allowed=allowed, fix=fix)
+    return text
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text is a column name and not an expression."""
+    return _NAME.fullmatch(text) is not None
+
+
+def check_column(
+    name: str, column: str | Column, columns: Sequence[str], words: Sequence[str] = ()
+) -> None:
+    """Reject an unknown plain name; Spark checks nested, quoted and metadata names.
+
+    `words` are values with a meaning of their own, which the caller has handled.
+    """
     if isinstance(column, Column) or column.startswith("_") or set(column) & set(".`"):
         return
     known = {c.lower() for c in columns}  # Spark is case-insensitive by default
     if column.lower() not in known:
-        near = get_close_matches(column, columns, n=1) or columns[:1] or ["ts"]
+        near = get_close_matches(column, [*words, *columns], n=1) or columns[:1] or ["ts"]
         allowed = f"one of {listed(columns)}"
-        raise UnknownColumnError(
-            sentence(name, column, "is not a column", allowed=allowed, fix=f"{name}={near[0]!r}")
-        )
+        if words:
+            allowed = f"{', '.join(map(repr, words))}, or {allowed}"
+        fix, problem = f"{name}={near[0]!r}", "is not a column"
+        raise refused(name, column, problem, allowed=allowed, fix=fix, error=UnknownColumnError)
 
 
 def listed(columns: Sequence[str]) -> str:

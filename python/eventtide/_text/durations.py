@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from difflib import get_close_matches
 from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
-from eventtide.errors import InvalidDurationError, sentence
+from eventtide.errors import InvalidDurationError, refused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [
     "DAY",
+    "LEAST_FRAME",
     "Duration",
     "frame_micros",
     "in_words",
     "iso",
     "micros",
+    "signed",
     "spoken",
     "to_iso",
     "units_in",
@@ -34,6 +37,9 @@ Duration: TypeAlias = str | timedelta
 
 DAY = 86_400_000_000
 """Twenty-four hours, in microseconds."""
+
+LEAST_FRAME = 1_000
+"""A millisecond, Spark's unit of watermarks, in microseconds."""
 
 _SECOND = 1_000_000
 _MILLISECOND = 1_000
@@ -76,8 +82,8 @@ def micros(name: str, value: Duration, *, positive: bool = False) -> int:
         The name of the argument, for the error.
     value : str or timedelta
         Text with units from large to small (``w``, ``d``, ``h``, ``m``, ``s``, ``ms``, ``us`` or
-        their English names, with decimals if exact), ISO 8601 text without years and months, or
-        a ``timedelta``.
+        their English names, with decimals if exact), also after the word ``interval``, as in
+        Spark; ISO 8601 text without years and months; or a ``timedelta``.
     positive : bool
         Whether zero is rejected.
 
@@ -113,11 +119,12 @@ def micros(name: str, value: Duration, *, positive: bool = False) -> int:
         raise _error(name, value, "is a number without a unit", _example(name, value))
     else:
         raise _error(name, value, f"has type {type(value).__name__}", f"{name}='5s'")
-    if length < 0:
-        fix = f"{name}={in_words(-length)!r}"
-        raise _error(name, value, "is negative", fix, positive=positive)
-    if length == 0 and positive:
-        raise _error(name, value, "is zero", f"{name}='1s'", positive=True)
+    if length < 0 or (length == 0 and positive):
+        problem, allowed = "is negative" if length else "is zero", "more than zero"
+        fix = f"{name}={in_words(min(-length, _LARGEST)) if length else '1s'!r}"
+        if not positive:
+            allowed = "zero or more"
+        raise refused(name, value, problem, allowed=allowed, fix=fix, error=InvalidDurationError)
     if length > _LARGEST:
         raise _error(name, value, "is longer than the JVM can count", f"{name}='365 days'")
     return length
@@ -173,12 +180,24 @@ def frame_micros(name: str, value: Duration) -> int:
     eventtide.errors.InvalidDurationError: size='1us' is shorter than Spark's watermarks can ...
     """
     length = micros(name, value, positive=True)
-    if length < _MILLISECOND:
+    if length < LEAST_FRAME:
         problem, allowed = "is shorter than Spark's watermarks can tell apart", "1ms or more"
-        raise InvalidDurationError(
-            sentence(name, value, problem, allowed=allowed, fix=f"{name}='1ms'")
+        raise refused(
+            name, value, problem, allowed=allowed, fix=f"{name}='1ms'", error=InvalidDurationError
         )
     return length
+
+
+def signed(text: str) -> tuple[int, str]:
+    """Return the sign of a duration text, and the text without it and the word `interval`.
+
+    Examples
+    --------
+    >>> signed("5s"), signed(" INTERVAL -5 seconds")
+    ((1, '5s'), (-1, '5 seconds'))
+    """
+    text = re.sub(r"^interval\s+", "", text.strip(), flags=re.IGNORECASE)
+    return (-1, text[1:]) if text.startswith("-") else (1, text)
 
 
 def units_in(text: str) -> list[tuple[str, str]]:
@@ -228,8 +247,7 @@ def _from_timedelta(name: str, value: timedelta) -> int:
 
 
 def _from_text(name: str, value: str) -> int:
-    text = value.strip()
-    sign, text = (-1, text[1:]) if text.startswith("-") else (1, text)
+    sign, text = signed(value)
     parts = units_in(text)
     if not parts:
         raise _error(name, value, "cannot be read as a duration", f"{name}='5s'")
@@ -242,11 +260,12 @@ def _sum(name: str, value: str, parts: list[tuple[str, str]]) -> int:
         # Units of one and two letters are case-sensitive, because "M" may mean a month.
         size = _MICROS_OF.get(unit if len(unit) <= 2 else unit.lower())  # noqa: PLR2004
         if unit.lower() in _NOT_FIXED and size is None:
-            raise _error(
-                name, value, f"has {unit}, which have no fixed length", f"{name}='30 days'"
-            )
+            days = round(float(number) * (365 if unit.lower()[0] == "y" else 30))
+            fix = f"{name}='{min(max(days, 1), _LARGEST // DAY)}d'"
+            raise _error(name, value, f"has the unit {unit!r}, whose length varies", fix)
         if size is None:
-            raise _error(name, value, f"has the unknown unit {unit!r}", f"{name}='5s'")
+            fix = f"{name}={_in_known_units(value, number, unit)!r}"
+            raise _error(name, value, f"has the unknown unit {unit!r}", fix)
         if size >= above:
             raise _error(name, value, "must go from large units to small", f"{name}='1h 30m'")
         total, above = total + Fraction(number) * size, size
@@ -255,16 +274,25 @@ def _sum(name: str, value: str, parts: list[tuple[str, str]]) -> int:
     return int(total)
 
 
+def _in_known_units(value: str, number: str, unit: str) -> str:
+    """Return a text with the nearest unit in place of an unknown one; only this if that is bad."""
+    near = (get_close_matches(unit.lower(), _MICROS_OF, n=1) or ["s"])[0]
+    text = re.sub(rf"(?<![a-zA-Zµμ]){unit}(?![a-zA-Zµμ])", near, value.strip())
+    try:
+        micros("value", text)
+    except InvalidDurationError:
+        return f"{number}{near}"
+    return text
+
+
 def _example(name: str, number: float) -> str:
     """Return a fix that adds a unit to a bare number, or an example if it is not positive."""
     return f"{name}='{number if number > 0 else 5}s'"
 
 
-def _error(
-    name: str, value: object, problem: str, fix: str, *, positive: bool = False
-) -> InvalidDurationError:
+def _error(name: str, value: object, problem: str, fix: str) -> InvalidDurationError:
     allowed = (
-        f"{'more than zero' if positive else 'zero or more'}, up to 106751991 days, as text with"
-        " w, d, h, m, s, ms or us ('1h 30m'), ISO 8601 ('PT5S') or a timedelta"
+        "up to 106751991 days, as text with w, d, h, m, s, ms or us ('1h 30m', 'interval 5"
+        " seconds'), ISO 8601 ('PT5S') or a timedelta"
     )
-    return InvalidDurationError(sentence(name, value, problem, allowed=allowed, fix=fix))
+    return refused(name, value, problem, allowed=allowed, fix=fix, error=InvalidDurationError)

@@ -12,8 +12,8 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.types import LongType, TimestampNTZType, TimestampType
 
 from eventtide._text.arguments import of_type
-from eventtide._text.columns import check_column, listed, shown
-from eventtide.errors import ColumnTypeError, refused, sentence
+from eventtide._text.columns import check_column, is_name, listed, shown
+from eventtide.errors import ColumnTypeError, refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,6 @@ __all__ = [
     "check_extractor",
     "extracted",
     "extracted_time",
-    "is_name",
     "kind_over",
     "made_of",
 ]
@@ -34,7 +33,6 @@ __all__ = [
 EXTRACTED_TIME = "_extracted_event_time"
 """The column of an event time that is computed by an expression."""
 
-_NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*|`[^`]+`")
 _FIRST_MILLIS, _LAST_MILLIS = -62_135_596_800_000, 253_402_300_799_999  # of the years 1 to 9999
 # A class name begins with an upper-case letter, so a cast such as ts::timestamp does not match.
 _METHOD = re.compile(r"(?:\w+\.)*[A-Z]\w*::(\w+)")
@@ -56,11 +54,6 @@ def check_extractor(name: str, extractor: object) -> None:
         allowed = f"{allowed}; a cast as CAST(... AS ...)"
         fix = f"{name}={method[1]!r}"
         raise refused(name, extractor, problem, allowed=allowed, fix=fix)
-
-
-def is_name(text: str) -> bool:
-    """Return whether a text is a column name and not an expression."""
-    return _NAME.fullmatch(text) is not None
 
 
 def extracted(name: str, extractor: str | Column, df: DataFrame) -> str | Column:
@@ -92,7 +85,7 @@ def extracted_time(
         time = f"to_timestamp({extractor if isinstance(extractor, str) else shown(column)})"
         numbers = ", or a BIGINT with milliseconds since 1970" if millis else ""
         allowed, fix = f"a TIMESTAMP or a TIMESTAMP_NTZ{numbers}", f"{name}={time!r}"
-        raise ColumnTypeError(sentence(name, extractor, problem, allowed=allowed, fix=fix))
+        raise refused(name, extractor, problem, allowed=allowed, fix=fix, error=ColumnTypeError)
     return column
 
 

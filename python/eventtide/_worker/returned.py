@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
+from eventtide.errors import ArgumentTypeError, refused
 
 __all__ = ["Returned", "in_batches"]
 
@@ -83,8 +83,8 @@ class Returned:
         if type(returned).__name__ == "DataFrame" and hasattr(returned, "columns"):
             return self._made(list(returned.columns), returned.__getitem__, returned)
         problem = f"has type {type(returned).__name__}"
-        raise ArgumentTypeError(
-            sentence("returned rows", returned, problem, allowed=_ALLOWED, fix=_FIX)
+        raise refused(
+            "returned rows", returned, problem, allowed=_ALLOWED, fix=_FIX, error=ArgumentTypeError
         )
 
     def _of_dicts(self, rows: list[Mapping[str, Any]]) -> pa.Table:
@@ -101,8 +101,8 @@ class Returned:
         except _MISFITS as error:
             problem = f"do not match the columns of execute(...): {error}"
             allowed = f"values of {', '.join(f'{f.name} {f.type}' for f in self._schema)}"
-            raise InvalidArgumentError(
-                sentence("returned rows", returned, problem, allowed=allowed, fix="another schema")
+            raise refused(
+                "returned rows", returned, problem, allowed=allowed, fix="another schema"
             ) from None
         return pa.Table.from_arrays(columns, schema=self._schema)
 
@@ -112,10 +112,8 @@ class Returned:
             return
         problem = "are not the columns of execute(...)"
         allowed = ", ".join(self._schema.names)
-        raise InvalidArgumentError(
-            sentence(
-                "returned columns", names, problem, allowed=allowed, fix=f"rows with {allowed}"
-            )
+        raise refused(
+            "returned columns", names, problem, allowed=allowed, fix=f"rows with {allowed}"
         )
 
     def _column(self, field: pa.Field, values: Any) -> Any:  # noqa: ANN401 - of any kind

@@ -43,7 +43,7 @@ class Stage:
 
     def __init__(
         self,
-        function: Callable[[TupleWindow], object],
+        function: Callable[[TupleWindow[Any]], object],
         schema: pa.Schema,
         *,
         zone: str,
@@ -87,10 +87,12 @@ class _AtHand:
         """Begin another key."""
         self._key, self._before = line["key"], Ranges.read(line["before"])
 
-    def turn_to(self, line: dict[str, Any], held: HeldRows) -> TupleWindow:
+    def turn_to(self, line: dict[str, Any], held: HeldRows) -> TupleWindow[Any]:
         """Return the next window of the key."""
         now = Ranges.read(line["rows"])
-        window = TupleWindow(held, now, self._before, line["start"], line["end"], self._key)
+        window: TupleWindow[Any] = TupleWindow(
+            held, now, self._before, line["start"], line["end"], self._key
+        )
         self._before = now
         held.needs(line["lowest"], now)
         return window

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from eventtide.errors import refused
 
@@ -15,11 +15,17 @@ if TYPE_CHECKING:
 
 __all__ = ["TupleWindow"]
 
+RowsT = TypeVar("RowsT")
+"""The format of the rows: ``pandas.DataFrame`` or ``pyarrow.Table``."""
 
-class TupleWindow:
+
+class TupleWindow(Generic[RowsT]):
     """The rows of a window, with the names of Storm's ``TupleWindow``.
 
     .. versionadded:: 0.1
+
+    For type checkers it is ``TupleWindow[pandas.DataFrame]`` or ``TupleWindow[pyarrow.Table]``, as
+    ``rows=`` of `StormWindow.execute` says.
 
     Rows are in the order in which they were read; if windows slide by rows, in the order in which
     they were counted. In a batch from several partitions, the rows of the first partition precede
@@ -50,21 +56,21 @@ class TupleWindow:
         self._now, self._before = now, before
         self._start, self._end, self._key = start, end, key
 
-    def get(self) -> Any:  # noqa: ANN401 - a DataFrame or a table, as set in execute
+    def get(self) -> RowsT:
         """Return all rows of the window.
 
         .. versionadded:: 0.1
         """
         return self._take(self._now)
 
-    def get_new(self) -> Any:  # noqa: ANN401 - as get
+    def get_new(self) -> RowsT:
         """Return the rows that were not in the key's previous window.
 
         .. versionadded:: 0.1
         """
         return self._take(self._now.without(self._before))
 
-    def get_expired(self) -> Any:  # noqa: ANN401 - as get
+    def get_expired(self) -> RowsT:
         """Return the rows of the key's previous window that are not in this window.
 
         .. versionadded:: 0.1
@@ -99,12 +105,13 @@ class TupleWindow:
         """
         return dict(self._key)
 
-    def _take(self, ranges: Ranges) -> Any:  # noqa: ANN401 - as get
+    def _take(self, ranges: Ranges) -> RowsT:
         if self._rows is None:
             problem = "was kept beyond the call of its function, and its rows are gone"
             allowed, fix = "a window while the function runs", "rows = window.get()"
             raise refused("window", self, problem, allowed=allowed, fix=fix)
-        return self._rows.take(ranges)
+        rows: RowsT = self._rows.take(ranges)
+        return rows
 
     def __enter__(self) -> Self:
         """Return this window, for the duration of a call."""

@@ -78,7 +78,7 @@ def doctor(
         wanted = None if plan is None else load_plan(plan, spark)
         if count_windows and not isinstance(wanted, et.WindowBuilder):
             raise typer.BadParameter(_WHOSE_WINDOWS)
-        report = et.read_checkpoint(spark, checkpoint, plan=wanted)
+        report = et.read_checkpoint(checkpoint, plan=wanted, spark=spark)
         said.show(report, console)
         if count_windows and report.continues and report.committed >= 0:
             count = said.open_windows(cast("et.WindowBuilder", wanted), report, spark)
@@ -103,7 +103,7 @@ def clean_late(
     """
     console = Console()
     with _session(console, conf) as spark:
-        files = et.clean_late(spark, checkpoint, late_to=late_to or (), dry_run=dry_run)
+        files = et.clean_late(checkpoint, late_to=late_to or (), dry_run=dry_run, spark=spark)
     for file in files:
         console.print(file, soft_wrap=True, markup=False, highlight=False)
     done = "would be removed" if dry_run else "removed"
@@ -119,7 +119,7 @@ def compact_late(checkpoint: _Checkpoint, *, late_to: _LateTo = None, conf: _Con
     """
     console = Console()
     with _session(console, conf) as spark:
-        done = et.compact_late(spark, checkpoint, late_to=late_to or ())
+        done = et.compact_late(checkpoint, late_to=late_to or (), spark=spark)
     before, after = f"{done.files_before:,}", f"{done.files_after:,}"
     console.print(
         f"{before} late files of {done.batches:,} batches are {after} now.", highlight=False
@@ -136,7 +136,7 @@ def forget_late_reader(
     """Remove a stream or a handler that will not be restarted from the late log's readers."""
     console = Console()
     with _session(console, conf) as spark:
-        et.forget_late_reader(spark, checkpoint, reader)
+        et.forget_late_reader(checkpoint, reader, spark=spark)
     console.print("Late rows are no longer kept for that reader.", highlight=False)
 
 

@@ -1,1 +1,41 @@
 """Observation of queries: progress, blame, plans, checkpoints, state, late rows."""
+
+from eventtide.observe import _tables as _tables  # registers how results print
+from eventtide.observe._blame import blame
+from eventtide.observe._checkpoint import (
+    CheckpointReport,
+    LateKept,
+    LateReader,
+    WindowReport,
+    read_checkpoint,
+)
+from eventtide.observe._explain import explain
+from eventtide.observe._late import read_late
+from eventtide.observe._late_files import (
+    LateCompaction,
+    clean_late,
+    compact_late,
+    forget_late_reader,
+)
+from eventtide.observe._progress import InputProgress, QueryProgress, SubstreamProgress, progress
+from eventtide.observe._state import read_state
+
+__all__ = [
+    "CheckpointReport",
+    "InputProgress",
+    "LateCompaction",
+    "LateKept",
+    "LateReader",
+    "QueryProgress",
+    "SubstreamProgress",
+    "WindowReport",
+    "blame",
+    "clean_late",
+    "compact_late",
+    "explain",
+    "forget_late_reader",
+    "progress",
+    "read_checkpoint",
+    "read_late",
+    "read_state",
+]

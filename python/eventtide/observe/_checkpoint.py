@@ -11,17 +11,16 @@ from pyspark.sql import DataFrame, SparkSession
 
 from eventtide import _jvm
 from eventtide._text.arguments import of_type
+from eventtide._text.tables import Tabular
 from eventtide._text.times import time_of
-from eventtide.observe._location import checkpoint_location
-from eventtide.observe._progress import QueryWatermark, progress_of
+from eventtide.observe._location import QueryOrPath, located
+from eventtide.observe._progress import QueryProgress, progress_of
 from eventtide.windows._builder import WindowBuilder
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from pathlib import Path
     from typing import Any
 
-    from pyspark.sql.streaming.query import StreamingQuery
 
 __all__ = [
     "CheckpointReport",
@@ -101,8 +100,8 @@ class LateReader:
 
 
 @dataclass(frozen=True)
-class CheckpointReport:
-    """The contents of a checkpoint.
+class CheckpointReport(Tabular):
+    """The contents of a checkpoint; it prints as tables.
 
     .. versionadded:: 0.1
 
@@ -116,7 +115,7 @@ class CheckpointReport:
         A hash of `plan` with twelve digits.
     plan : tuple of str
         The properties that the saved state depends on, one line for each input and each window.
-    watermark : QueryWatermark or None
+    watermark : QueryProgress or None
         As `progress` after the last committed batch, with no rows in ``rows``. None if the
         checkpoint is of a version that did not store it and no matching plan was given.
     blame : str or None
@@ -149,7 +148,7 @@ class CheckpointReport:
     begun: int
     fingerprint: str
     plan: tuple[str, ...]
-    watermark: QueryWatermark | None
+    watermark: QueryProgress | None
     blame: str | None
     windows: tuple[WindowReport, ...]
     late_kept: LateKept | None
@@ -166,10 +165,10 @@ class CheckpointReport:
 
 
 def read_checkpoint(
-    spark: SparkSession,
-    of: str | Path | StreamingQuery,
+    query: QueryOrPath,
     *,
     plan: DataFrame | WindowBuilder | None = None,
+    spark: SparkSession | None = None,
 ) -> CheckpointReport:
     """Return the contents of a checkpoint; nothing is written, and its query may be running.
 
@@ -177,12 +176,12 @@ def read_checkpoint(
 
     Parameters
     ----------
-    spark : SparkSession
-        The session for reading; it may differ from the session of the query.
-    of : str, Path or StreamingQuery
-        The query's checkpoint location, or the query itself, running or stopped.
+    query : StreamingQuery, str or Path
+        The query, running or stopped, or its checkpoint location.
     plan : DataFrame or WindowBuilder, optional
         A plan to check for compatibility with this checkpoint.
+    spark : SparkSession, optional
+        The session to read with. By default that of the query, or the active session.
 
     Returns
     -------
@@ -199,16 +198,15 @@ def read_checkpoint(
     Examples
     --------
     >>> import eventtide as et
-    >>> et.read_checkpoint(spark, "/data/checkpoint").blame  # doctest: +SKIP
+    >>> et.read_checkpoint("/data/checkpoint").blame  # doctest: +SKIP
     "'sensor-7' holds the watermark at 2026-01-01 12:00:00 UTC, 14m behind 'sensor-1', since ..."
     """
-    fix = "et.read_checkpoint(spark, '/data/checkpoint')"
-    if not _jvm.is_connect(spark):
-        of_type("spark", spark, SparkSession, "a SparkSession", fix)
+    fix = "et.read_checkpoint('/data/checkpoint')"
+    session, checkpoint = located(query, spark, fix)
     wanted = plan.results if isinstance(plan, WindowBuilder) else plan
     if wanted is not None:
         of_type("plan", wanted, DataFrame, "a Spark DataFrame or a window", f"{fix[:-1]}, plan=df)")
-    return parse_report(_jvm.checkpoint_json(spark, checkpoint_location(of, fix), wanted))
+    return parse_report(_jvm.checkpoint_json(session, checkpoint, wanted))
 
 
 def parse_report(text: str) -> CheckpointReport:

@@ -66,7 +66,8 @@ def explained(text: str) -> str:
         JSON of this form. All values are text to print; ``policy`` is a tree, one line per rule::
 
             {"watermarks": [
-               {"position": 0, "eventTime": "ts", "policy": ["line", "   line"],
+               {"position": 0, "name": "orders", "eventTime": "ts",
+                "policy": ["line", "   line"],
                 "substreams": "topic, partition", "why": "Kafka's own",
                 "idle": "after 1m without rows", "clock": "quiet"}],
              "windows": [
@@ -94,7 +95,8 @@ def explained(text: str) -> str:
 
 def _lines(tree: dict[str, Any]) -> Iterator[str]:
     for watermark in tree["watermarks"]:
-        yield f"watermark on {watermark['eventTime']}"
+        name = watermark["name"]
+        yield f"watermark{'' if name is None else f' {name}'} on {watermark['eventTime']}"
         yield from (f"   {line}" for line in watermark["policy"])
         yield f"   substreams: {watermark['substreams']} ({watermark['why']})"
         yield f"   idle: {watermark['idle']}"

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from eventtide import _jvm
-from eventtide._text.arguments import choice, of_type
-from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
-from eventtide.observe._location import checkpoint_location
+from eventtide._text.arguments import choice, count
+from eventtide.observe._location import QueryOrPath, located
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from typing import Literal
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["late_stream", "read_late"]
 
 
 def read_late(
-    spark: SparkSession,
-    of: str | Path | StreamingQuery,
+    query: QueryOrPath,
     *,
     window: int | None = None,
     missing: Literal["fail", "skip"] = "fail",
+    spark: SparkSession | None = None,
 ) -> DataFrame:
     """Return the current late rows of a query as a batch DataFrame.
 
@@ -34,15 +31,15 @@ def read_late(
 
     Parameters
     ----------
-    spark : SparkSession
-        The session for reading; it may differ from the session of the query.
-    of : str, Path or StreamingQuery
-        The query's checkpoint location, or the query itself, running or stopped.
+    query : StreamingQuery, str or Path
+        The query, running or stopped, or its checkpoint location.
     window : int, optional
         The index of the query's window, from 0. Not needed if the query has one window.
     missing : {"fail", "skip"}
         The action if a part of the log is missing: raise an error that names the missing part, or
         read the remaining rows.
+    spark : SparkSession, optional
+        The session to read with. By default that of the query, or the active session.
 
     Returns
     -------
@@ -70,38 +67,25 @@ def read_late(
     Examples
     --------
     >>> import eventtide as et
-    >>> et.read_late(spark, "/data/checkpoint").groupBy("_reason").count()  # doctest: +SKIP
+    >>> et.read_late("/data/checkpoint").groupBy("_reason").count()  # doctest: +SKIP
     """
-    fix = "et.read_late(spark, '/data/checkpoint')"
-    if not _jvm.is_connect(spark):
-        of_type("spark", spark, SparkSession, "a SparkSession", fix)
     choice("missing", missing, ("fail", "skip"))
-    options = _options(of, window, fix)
-    return _jvm.read_late(spark, options if missing == "fail" else {**options, "missing": missing})
+    session, options = _options(query, window, spark, "et.read_late('/data/checkpoint')")
+    more = {} if missing == "fail" else {"missing": missing}
+    return _jvm.read_late(session, options | more)
 
 
-def late_stream(of: str | Path | StreamingQuery, *, window: int | None = None) -> DataFrame:
-    """Return the late rows of a query as a stream in the active session; see `read_late`."""
-    options = _options(of, window, "bolt.stream('late', '/data/checkpoint')")
-    return _jvm.stream_late(SparkSession.active(), options)
+def late_stream(query: QueryOrPath, *, window: int | None = None) -> DataFrame:
+    """Return the late rows of a query as a stream; see `read_late`."""
+    session, options = _options(query, window, None, "bolt.stream('late', '/data/checkpoint')")
+    return _jvm.stream_late(session, options)
 
 
-def _options(of: str | Path | StreamingQuery, window: int | None, fix: str) -> dict[str, str]:
-    options = {"checkpoint": checkpoint_location(of, fix)}
-    if isinstance(of, StreamingQuery):
-        _jvm.await_late_log(of)
-    return options if window is None else {**options, "window": _position(window)}
-
-
-def _position(window: int) -> str:
-    allowed = "a whole number of zero or more"
-    if not isinstance(window, int) or isinstance(window, bool):
-        problem = f"has type {type(window).__name__}"
-        raise ArgumentTypeError(
-            sentence("window", window, problem, allowed=allowed, fix="window=0")
-        )
-    if window < 0:
-        raise InvalidArgumentError(
-            sentence("window", window, "is out of range", allowed=allowed, fix="window=0")
-        )
-    return str(window)
+def _options(
+    query: QueryOrPath, window: int | None, spark: SparkSession | None, fix: str
+) -> tuple[SparkSession, dict[str, str]]:
+    session, checkpoint = located(query, spark, fix)
+    if isinstance(query, StreamingQuery):
+        _jvm.await_late_log(query)
+    index = {} if window is None else {"window": count("window", window, "0", least=0)}
+    return session, {"checkpoint": checkpoint, **index}

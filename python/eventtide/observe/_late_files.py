@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyspark.sql import SparkSession
-
 from eventtide import _jvm
 from eventtide._text.arguments import of_type
-from eventtide.observe._location import checkpoint_location
+from eventtide.observe._location import QueryOrPath, located
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql import SparkSession
+
 
 __all__ = ["LateCompaction", "clean_late", "compact_late", "forget_late_reader"]
 
@@ -40,11 +39,11 @@ class LateCompaction:
 
 
 def clean_late(
-    spark: SparkSession,
-    of: str | Path | StreamingQuery,
+    query: QueryOrPath,
     *,
     late_to: str | Path | Sequence[str | Path] = (),
     dry_run: bool = False,
+    spark: SparkSession | None = None,
 ) -> list[str]:
     """Remove unreferenced late files, and return their paths.
 
@@ -52,15 +51,15 @@ def clean_late(
 
     Parameters
     ----------
-    spark : SparkSession
-        The session to use; it may differ from the session of the query.
-    of : str, Path or StreamingQuery
-        The query's checkpoint location, or the query itself, running or stopped.
+    query : StreamingQuery, str or Path
+        The query, running or stopped, or its checkpoint location.
     late_to : str, Path or sequence of them
         The folders of the query's ``late_to`` outside the checkpoint. Without this argument nothing
         is deleted there.
     dry_run : bool
         Whether to return the paths without removing the files.
+    spark : SparkSession, optional
+        The session to read with. By default that of the query, or the active session.
 
     Returns
     -------
@@ -81,18 +80,19 @@ def clean_late(
     Examples
     --------
     >>> import eventtide as et
-    >>> et.clean_late(spark, "/data/checkpoint", dry_run=True)  # doctest: +SKIP
+    >>> et.clean_late("/data/checkpoint", dry_run=True)  # doctest: +SKIP
     ['file:/data/checkpoint/late/17-0-5d2c0a9be1f3.c000.snappy.parquet']
     """
-    checkpoint, confirmed = _files(spark, of, late_to, "et.clean_late(spark, '/data/checkpoint')")
-    return _jvm.clean_late(spark, checkpoint, confirmed, dry_run=dry_run)
+    fix = "et.clean_late('/data/checkpoint')"
+    session, checkpoint = located(query, spark, fix)
+    return _jvm.clean_late(session, checkpoint, _folders(late_to, fix), dry_run=dry_run)
 
 
 def compact_late(
-    spark: SparkSession,
-    of: str | Path | StreamingQuery,
+    query: QueryOrPath,
     *,
     late_to: str | Path | Sequence[str | Path] = (),
+    spark: SparkSession | None = None,
 ) -> LateCompaction:
     """Compact the late rows of old batches into few large files, and remove replaced files.
 
@@ -100,12 +100,12 @@ def compact_late(
 
     Parameters
     ----------
-    spark : SparkSession
-        The session to use; it may differ from the session of the query.
-    of : str, Path or StreamingQuery
-        The query's checkpoint location, or the query itself, running or stopped.
+    query : StreamingQuery, str or Path
+        The query, running or stopped, or its checkpoint location.
     late_to : str, Path or sequence of them
         The folders of the query's ``late_to`` outside the checkpoint, as for `clean_late`.
+    spark : SparkSession, optional
+        The session to read with. By default that of the query, or the active session.
 
     Returns
     -------
@@ -132,26 +132,29 @@ def compact_late(
     Examples
     --------
     >>> import eventtide as et
-    >>> et.compact_late(spark, "/data/checkpoint")  # doctest: +SKIP
+    >>> et.compact_late("/data/checkpoint")  # doctest: +SKIP
     LateCompaction(batches=20000, files_before=20000, files_after=20)
     """
-    where = _files(spark, of, late_to, "et.compact_late(spark, '/data/checkpoint')")
-    return LateCompaction(*_jvm.compact_late(spark, *where))
+    fix = "et.compact_late('/data/checkpoint')"
+    session, checkpoint = located(query, spark, fix)
+    return LateCompaction(*_jvm.compact_late(session, checkpoint, _folders(late_to, fix)))
 
 
-def forget_late_reader(spark: SparkSession, of: str | Path | StreamingQuery, reader: str) -> None:
+def forget_late_reader(
+    query: QueryOrPath, reader: str, *, spark: SparkSession | None = None
+) -> None:
     """Remove a reader of a late log, so that no late rows are retained for it.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
-    spark : SparkSession
-        The session to use; it may differ from the session of the query.
-    of : str, Path or StreamingQuery
-        The checkpoint location of the query with the late log, or the query itself.
+    query : StreamingQuery, str or Path
+        The query, running or stopped, or its checkpoint location.
     reader : str
         The reader's id, as in ``read_checkpoint(...).late_readers`` and ``eventtide doctor``.
+    spark : SparkSession, optional
+        The session to read with. By default that of the query, or the active session.
 
     Raises
     ------
@@ -173,29 +176,12 @@ def forget_late_reader(spark: SparkSession, of: str | Path | StreamingQuery, rea
     --------
     >>> import eventtide as et
     >>> reader = "0b2c7f2e-9a55-4b0e-8f0a-6a1f6f9a2d11-0"
-    >>> et.forget_late_reader(spark, "/data/checkpoint", reader)  # doctest: +SKIP
+    >>> et.forget_late_reader("/data/checkpoint", reader)  # doctest: +SKIP
     """
-    fix = "et.forget_late_reader(spark, '/data/checkpoint', reader)"
-    _session(spark, fix)
+    fix = "et.forget_late_reader('/data/checkpoint', reader)"
+    session, checkpoint = located(query, spark, fix)
     of_type("reader", reader, str, "the id of a reader, as eventtide doctor shows it", fix)
-    _jvm.forget_late_reader(spark, checkpoint_location(of, fix), reader)
-
-
-def _session(spark: SparkSession, fix: str) -> None:
-    if not _jvm.is_connect(spark):
-        of_type("spark", spark, SparkSession, "a SparkSession", fix)
-
-
-def _files(
-    spark: SparkSession,
-    of: str | Path | StreamingQuery,
-    late_to: str | Path | Sequence[str | Path],
-    fix: str,
-) -> tuple[str, list[str]]:
-    """Return the checkpoint, and the folders outside it whose late files may change."""
-    _session(spark, fix)
-    confirmed = _folders(late_to, fix)
-    return checkpoint_location(of, fix), confirmed
+    _jvm.forget_late_reader(session, checkpoint, reader)
 
 
 def _folders(late_to: str | Path | Sequence[str | Path], fix: str) -> list[str]:

@@ -1,21 +1,51 @@
-"""The checkpoint location of a query, from a path or a query handle."""
+"""The checkpoint of a query, and the session that reads it."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypeAlias
 
+from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from eventtide import _jvm
 from eventtide._text.arguments import of_type
+from eventtide.errors import SetupError
 
-__all__ = ["checkpoint_location"]
+__all__ = ["QueryOrPath", "located"]
+
+QueryOrPath: TypeAlias = str | Path | StreamingQuery
+"""A query, running or stopped, or the location of its checkpoint."""
 
 
-def checkpoint_location(of: str | Path | StreamingQuery, fix: str) -> str:
-    """Return the checkpoint location of a query, or the given location as text."""
-    if isinstance(of, StreamingQuery):
-        return _jvm.checkpoint_of(of)
-    path = str(of) if isinstance(of, Path) else of
-    of_type("of", path, str, "a checkpoint location or a StreamingQuery", fix)
-    return path
+def located(query: QueryOrPath, spark: SparkSession | None, fix: str) -> tuple[SparkSession, str]:
+    """Return the session to read with, and the checkpoint location of a query.
+
+    Parameters
+    ----------
+    query : str, Path or StreamingQuery
+        The query or its checkpoint location.
+    spark : SparkSession or None
+        The session that was given, if any. By default that of the query, or the active one.
+    fix : str
+        A call for the error.
+    """
+    path = str(query) if isinstance(query, Path) else query
+    if not _jvm.is_connect(path):
+        allowed = "a StreamingQuery or a checkpoint location"
+        of_type("query", path, (str, StreamingQuery), allowed, fix)
+    if spark is not None and not _jvm.is_connect(spark):
+        of_type("spark", spark, SparkSession, "a SparkSession", f"{fix[:-1]}, spark=spark)")
+    if isinstance(path, str):
+        return spark or _active(), path
+    return spark or _jvm.session_of(path), _jvm.checkpoint_of(path)
+
+
+def _active() -> SparkSession:
+    session = SparkSession.getActiveSession()
+    if session is None:
+        raise SetupError(
+            "No Spark session is active. Start one:"
+            " spark = et.configure(SparkSession.builder).getOrCreate()."
+        )
+    return session

@@ -11,16 +11,18 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from eventtide import _jvm
 from eventtide._text.arguments import of_type
+from eventtide._text.tables import Tabular
 from eventtide._text.times import time_of
-from eventtide.errors import InvalidArgumentError, sentence
+from eventtide.errors import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+
 __all__ = [
-    "InputWatermark",
-    "QueryWatermark",
+    "InputProgress",
+    "QueryProgress",
     "SubstreamProgress",
     "parse_progress",
     "progress",
@@ -74,7 +76,7 @@ class SubstreamProgress:
 
 
 @dataclass(frozen=True)
-class InputWatermark:
+class InputProgress:
     """One watermark of a query; a query that joins streams has several.
 
     .. versionadded:: 0.1
@@ -83,6 +85,8 @@ class InputWatermark:
     ----------
     position : int
         The position in the plan.
+    name : str or None
+        The name that ``name=`` of `with_watermark` has given; None without one.
     policy : str
         The policy, as text.
     ideal, emitted : datetime or None
@@ -108,11 +112,12 @@ class InputWatermark:
     substream_count: int = 0
     max_substreams: int = 0
     limit_reached_in: timedelta | None = None
+    name: str | None = None
 
 
 @dataclass(frozen=True)
-class QueryWatermark:
-    """The watermark of a query after its last batch.
+class QueryProgress(Tabular):
+    """The watermark of a query after its last batch; it prints as tables.
 
     .. versionadded:: 0.1
 
@@ -136,7 +141,7 @@ class QueryWatermark:
         windows read one stream, each counts its rows, here and in `late`.
     late : dict of str to int
         The total number of late rows, by reason, as in `read_late`.
-    inputs : tuple of InputWatermark
+    inputs : tuple of InputProgress
         One for each watermark in the plan.
     clock_steps : int
         The number of times that the machine's clock was set back by more than a second, to before
@@ -155,12 +160,12 @@ class QueryWatermark:
     future: int
     on_time: int
     late: dict[str, int]
-    inputs: tuple[InputWatermark, ...]
+    inputs: tuple[InputProgress, ...]
     clock_steps: int = 0
     clock_corrected_by: timedelta = timedelta(0)
 
 
-def progress(query: StreamingQuery) -> QueryWatermark:
+def progress(query: StreamingQuery) -> QueryProgress:
     """Return the watermarks of a running query and of their substreams.
 
     .. versionadded:: 0.1
@@ -172,7 +177,7 @@ def progress(query: StreamingQuery) -> QueryWatermark:
 
     Returns
     -------
-    QueryWatermark
+    QueryProgress
         The state after the last batch.
 
     Raises
@@ -206,11 +211,11 @@ def answer(query: StreamingQuery, ask: Callable[[StreamingQuery], str | None]) -
     if text is None:
         allowed = "a query over a DataFrame from et.with_watermark"
         problem = "has no eventtide watermark"
-        raise InvalidArgumentError(sentence("query", query.id, problem, allowed=allowed, fix=_FIX))
+        raise refused("query", query.id, problem, allowed=allowed, fix=_FIX)
     return text
 
 
-def parse_progress(text: str) -> QueryWatermark:
+def parse_progress(text: str) -> QueryProgress:
     """Parse the progress that the JVM writes.
 
     Parameters
@@ -223,7 +228,8 @@ def parse_progress(text: str) -> QueryWatermark:
              "clockSteps": 0, "clockCorrectedBy": us,
              "late": {"frame_closed": 0},
              "inputs": [
-               {"position": 0, "policy": "text", "ideal": us|null, "emitted": us|null,
+               {"position": 0, "name": "text"|null, "policy": "text",
+                "ideal": us|null, "emitted": us|null,
                 "state": "active|idle|unknown",
                 "substreamCount": 1, "maxSubstreams": 100000, "limitReachedIn": us|null,
                 "substreams": [
@@ -236,16 +242,16 @@ def parse_progress(text: str) -> QueryWatermark:
 
     Returns
     -------
-    QueryWatermark
+    QueryProgress
         Times are aware, in UTC. Times outside the years 1 to 9999 are clamped. Unknown keys are
         ignored.
     """
     return progress_of(json.loads(text))
 
 
-def progress_of(tree: dict[str, Any]) -> QueryWatermark:
+def progress_of(tree: dict[str, Any]) -> QueryProgress:
     """Return the progress of a parsed JSON tree; see `parse_progress`."""
-    return QueryWatermark(
+    return QueryProgress(
         batch_id=tree["batchId"],
         clock=time_of(tree["clock"]),
         ideal=_time_or_none(tree["ideal"]),
@@ -261,11 +267,11 @@ def progress_of(tree: dict[str, Any]) -> QueryWatermark:
     )
 
 
-def _input(tree: dict[str, Any]) -> InputWatermark:
+def _input(tree: dict[str, Any]) -> InputProgress:
     tops = [s["top"] for s in tree["substreams"] if s["top"] is not None]
     leader = max(tops, default=None)
     limit = tree["limitReachedIn"]
-    return InputWatermark(
+    return InputProgress(
         position=tree["position"],
         policy=tree["policy"],
         ideal=_time_or_none(tree["ideal"]),
@@ -275,6 +281,7 @@ def _input(tree: dict[str, Any]) -> InputWatermark:
         substream_count=tree["substreamCount"],
         max_substreams=tree["maxSubstreams"],
         limit_reached_in=None if limit is None else timedelta(microseconds=limit),
+        name=tree["name"],
     )
 
 

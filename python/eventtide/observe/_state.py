@@ -7,30 +7,27 @@ from typing import TYPE_CHECKING
 from eventtide import _jvm
 from eventtide._text.arguments import of_type
 from eventtide.errors import refused
-from eventtide.observe._location import checkpoint_location
+from eventtide.observe._location import QueryOrPath, located
 from eventtide.windows._builder import WindowBuilder
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import DataFrame
-    from pyspark.sql.streaming.query import StreamingQuery
 
 __all__ = ["read_state"]
 
 
-def read_state(window: WindowBuilder, of: str | Path | StreamingQuery) -> DataFrame:
+def read_state(query: QueryOrPath, window: WindowBuilder) -> DataFrame:
     """Return the current results of the open windows of a query.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
+    query : StreamingQuery, str or Path
+        The query, running or stopped, or its checkpoint location.
     window : WindowBuilder
         The window of the query; of several chained windows, the last. It may be over other rows
         with the same columns.
-    of : str, Path or StreamingQuery
-        The query's checkpoint location, or the query itself, running or stopped.
 
     Returns
     -------
@@ -56,12 +53,13 @@ def read_state(window: WindowBuilder, of: str | Path | StreamingQuery) -> DataFr
     Examples
     --------
     >>> import eventtide as et
-    >>> et.read_state(counts, "/data/checkpoint").orderBy("window").show()  # doctest: +SKIP
+    >>> et.read_state("/data/checkpoint", counts).orderBy("window").show()  # doctest: +SKIP
     """
-    fix = "et.read_state(counts, '/data/checkpoint')"
+    fix = "et.read_state('/data/checkpoint', counts)"
     of_type("window", window, WindowBuilder, "a window made with et.window", fix)
     if (execution := window.settings.execution) is not None:
         problem = "gives its rows to a function, and has no result before it is called"
         allowed, told = "a window with aggregates", "the same bolt with .agg(F.collect_list('id'))"
         raise refused("window", execution, problem, allowed=allowed, fix=told)
-    return _jvm.read_state(window.results, checkpoint_location(of, fix))
+    _, checkpoint = located(query, window.df.sparkSession, fix)
+    return _jvm.read_state(window.results, checkpoint)

@@ -20,6 +20,7 @@ from eventtide.policies._by_rows import (
     Storm,
     WithFixedLag,
 )
+from eventtide.policies._by_substream import BySubstream, PolicyOrRules
 from eventtide.policies._combined import MaxOf, MinOf
 from eventtide.policies._decorators import (
     Decorator,
@@ -31,6 +32,7 @@ from eventtide.policies._decorators import (
 from eventtide.policies._namespaces import PunctuationPolicies, WatermarkPolicies
 
 __all__ = [
+    "BySubstream",
     "Decorator",
     "EmitEvery",
     "GuardFuture",
@@ -43,6 +45,7 @@ __all__ = [
     "MinEventTime",
     "MinEventTimeOfAll",
     "MinOf",
+    "PolicyOrRules",
     "PunctuationPolicies",
     "Storm",
     "ThrottleByFrame",

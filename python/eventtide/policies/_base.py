@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from eventtide.errors import ArgumentTypeError, sentence
+from eventtide._text.tables import Table, Tabular, tables_of
+from eventtide.errors import ArgumentTypeError, refused
 from eventtide.policies._decorators import (
     Decorator,
     EmitEvery,
@@ -34,7 +35,7 @@ ON_ROWS_AND_CLOCK = "moves on rows and on the clock"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WatermarkPolicy(Rule):
+class WatermarkPolicy(Rule, Tabular):
     """A rule that computes a substream's watermark from its rows and the clock.
 
     .. versionadded:: 0.1
@@ -65,14 +66,13 @@ class WatermarkPolicy(Rule):
         """Check parameters and decorators early, so that the traceback shows the caller's line."""
         for decorator in self.decorators:
             if not isinstance(decorator, Decorator):
-                raise ArgumentTypeError(
-                    sentence(
-                        "decorators",
-                        decorator,
-                        "is not a decorator",
-                        allowed="a tuple of decorators",
-                        fix=".throttle_by_frame('1s') after the policy",
-                    )
+                raise refused(
+                    "decorators",
+                    decorator,
+                    "is not a decorator",
+                    allowed="a tuple of decorators",
+                    fix=".throttle_by_frame('1s') after the policy",
+                    error=ArgumentTypeError,
                 )
         super().__post_init__()
 
@@ -106,6 +106,22 @@ class WatermarkPolicy(Rule):
             options[f"decorators.{i}"] = decorator.name
             options |= {f"decorators.{i}.{k}": v for k, v in decorator.to_options().items()}
         return options
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the policy as plain values, with its children and decorators as lists.
+
+        .. versionadded:: 0.1
+
+        Examples
+        --------
+        >>> from eventtide import WatermarkPolicies
+        >>> WatermarkPolicies.with_fixed_lag("5s").throttle_by_min_step("1s").to_dict()
+        {'name': 'with_fixed_lag', 'lag': '5s', 'decorators': [{'name': 'throttle_by_min_step', ...
+        """
+        made = super().to_dict()
+        if self.decorators:
+            made["decorators"] = [decorator.to_dict() for decorator in self.decorators]
+        return made
 
     def throttle_by_frame(self, size: Duration, offset: Duration = "0s") -> Self:
         """Emit only when the watermark enters a new frame; see `ThrottleByFrame`.
@@ -176,10 +192,21 @@ class WatermarkPolicy(Rule):
     def _with(self, decorator: Decorator) -> Self:
         return replace(self, decorators=(*self.decorators, decorator))
 
+    def _branches(self) -> Iterator[list[str]]:
+        """Yield the lines of each child."""
+        return (child._tree() for child in self.children())  # noqa: SLF001 - of the same class
+
+    def _rows(self) -> Iterator[tuple[str, str]]:
+        """Yield the rules of this policy and what each does, the outermost first."""
+        yield from ((repr(one), one.meaning) for one in reversed(self.decorators))
+        yield self._title(), "; ".join(filter(None, (self.meaning, self.moves)))
+        for branch in self._branches():
+            yield "", branch[0]
+
     def _tree(self) -> list[str]:
         """Return the lines of the tree, outermost first: the last decorator is the first line."""
         lines = [f"{self._title()}: {self.meaning}"]
-        lines += [line for child in self.children() for line in _nest(child._tree())]  # noqa: SLF001
+        lines += [line for branch in self._branches() for line in _nest(branch)]
         lines += [f"   {self.moves}"] if self.moves else []
         for decorator in self.decorators:
             lines = [f"{decorator!r}: {decorator.meaning}", *_nest(lines)]
@@ -189,3 +216,8 @@ class WatermarkPolicy(Rule):
 def _nest(lines: list[str]) -> list[str]:
     first, *rest = lines
     return [f"+- {first}", *(f"   {line}" for line in rest)]
+
+
+@tables_of.register(WatermarkPolicy)
+def _(policy: WatermarkPolicy) -> Iterator[Table]:
+    yield Table(repr(policy), ("rule", "what it does"), list(policy._rows()))  # noqa: SLF001 - of this module

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from eventtide._text.arguments import count
 from eventtide._text.durations import micros, to_iso
-from eventtide.errors import InvalidDurationError, sentence
+from eventtide.errors import InvalidDurationError, refused
 from eventtide.policies._base import ON_CLOCK, ON_ROWS_AND_CLOCK, WatermarkPolicy
 
 if TYPE_CHECKING:
@@ -77,10 +77,13 @@ class LimitingLagAndDelay(WatermarkPolicy):
         samples = count("samples", self.samples, "16")
         if micros("max_delay", self.max_delay, positive=True) < self.samples:
             allowed = f"at least samples={samples} microseconds, one a slot"
-            raise InvalidDurationError(
-                sentence(
-                    "max_delay", self.max_delay, "is short", allowed=allowed, fix="max_delay='1s'"
-                )
+            raise refused(
+                "max_delay",
+                self.max_delay,
+                "is short",
+                allowed=allowed,
+                fix="max_delay='1s'",
+                error=InvalidDurationError,
             )
         return {
             "lag": to_iso("lag", self.lag),

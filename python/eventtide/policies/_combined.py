@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
+from eventtide.errors import ArgumentTypeError, refused
 from eventtide.policies._base import WatermarkPolicy
 
-__all__ = ["MaxOf", "MinOf"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["MaxOf", "MinOf", "check_plain"]
+
+_FIX = "{}(with_fixed_lag('5s'), limiting_real_time_lag('1h'))"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -17,20 +22,10 @@ class _Combined(WatermarkPolicy):
 
     def __post_init__(self) -> None:
         if not self.policies:
-            raise InvalidArgumentError(self._refusal("policies", (), "is empty"))
+            allowed, fix = "one policy or more", _FIX.format(self.name)
+            raise refused("policies", (), "is empty", allowed=allowed, fix=fix)
         for i, policy in enumerate(self.policies):
-            if not isinstance(policy, WatermarkPolicy):
-                raise ArgumentTypeError(self._refusal(f"policies[{i}]", policy, "is not a policy"))
-            if policy.decorators:
-                raise InvalidArgumentError(
-                    sentence(
-                        f"policies[{i}]",
-                        policy,
-                        f"is decorated inside {self.name}, where only the outside may be",
-                        allowed="plain policies",
-                        fix=f"decorate the combination: {self.name}(...).{policy.decorators[0]!r}",
-                    )
-                )
+            check_plain(f"policies[{i}]", policy, self.name)
         super().__post_init__()
 
     def children(self) -> tuple[WatermarkPolicy, ...]:
@@ -41,15 +36,23 @@ class _Combined(WatermarkPolicy):
         """Return an empty map; only the children have parameters."""
         return {}
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the policy as plain values, with the policies that it combines as ``of``.
+
+        .. versionadded:: 0.1
+        """
+        children = [policy.to_dict() for policy in self.policies]
+        return super().to_dict() | {"of": children}
+
+    def written(self) -> Iterator[tuple[str, Any]]:
+        """Yield nothing: the only parameters are policies."""
+        yield from ()
+
     def _call(self) -> str:
         return f"{self.name}({', '.join(map(repr, self.policies))})"
 
     def _title(self) -> str:
         return self.name
-
-    def _refusal(self, name: str, value: object, problem: str) -> str:
-        fix = f"{self.name}(with_fixed_lag('5s'), limiting_real_time_lag('1h'))"
-        return sentence(name, value, problem, allowed="one policy or more", fix=fix)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,3 +107,15 @@ class MaxOf(_Combined):
 
     name: ClassVar[str] = "max_of"
     summary: ClassVar[str] = "the highest of these; known as soon as one of them is"
+
+
+def check_plain(name: str, policy: object, combination: str) -> None:
+    """Reject what is not a policy, and a policy with decorators inside a combination."""
+    if not isinstance(policy, WatermarkPolicy):
+        allowed, fix = "one policy or more", _FIX.format(combination)
+        problem, error = "is not a policy", ArgumentTypeError
+        raise refused(name, policy, problem, allowed=allowed, fix=fix, error=error)
+    if policy.decorators:
+        problem = f"is decorated inside {combination}, where only the outside may be"
+        fix = f"decorate the combination: {combination}(...).{policy.decorators[0]!r}"
+        raise refused(name, policy, problem, allowed="plain policies", fix=fix)

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 
 from eventtide._text.arguments import choice
 from eventtide._text.durations import Duration, frame_micros, iso, micros, spoken, to_iso
-from eventtide.errors import InvalidDurationError, sentence
+from eventtide.errors import InvalidDurationError, refused
 from eventtide.policies._rule import Rule
 
 __all__ = [
@@ -77,8 +77,13 @@ class ThrottleByFrame(Decorator):
         size = _whole("size", self.size)
         if micros("offset", self.offset) >= micros("size", self.size):
             problem, allowed = "is not inside a frame", f"zero or more and below size={self.size}"
-            raise InvalidDurationError(
-                sentence("offset", self.offset, problem, allowed=allowed, fix="offset='0s'")
+            raise refused(
+                "offset",
+                self.offset,
+                problem,
+                allowed=allowed,
+                fix="offset='0s'",
+                error=InvalidDurationError,
             )
         return {"size": size, "offset": to_iso("offset", self.offset)}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from eventtide._text.names import Namespace
 from eventtide.policies._by_clock import (
     LimitingLagAndDelay,
     LimitingLagAndLull,
@@ -18,6 +19,7 @@ from eventtide.policies._by_rows import (
     Storm,
     WithFixedLag,
 )
+from eventtide.policies._by_substream import BySubstream
 from eventtide.policies._combined import MaxOf, MinOf
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["PunctuationPolicies", "WatermarkPolicies"]
 
 
-class WatermarkPolicies:
+class WatermarkPolicies(metaclass=Namespace):
     """The policies of Jet 0.5's class of the same name, and later policies.
 
     .. versionadded:: 0.1
@@ -55,6 +57,8 @@ class WatermarkPolicies:
     max_event_time = MaxEventTime
     storm = Storm
 
+    by_substream = BySubstream
+
     @staticmethod
     def min_of(*policies: WatermarkPolicy) -> MinOf:
         """Return the policy that follows the lowest of these; see `MinOf`.
@@ -72,7 +76,7 @@ class WatermarkPolicies:
         return MaxOf(policies)
 
 
-class PunctuationPolicies:
+class PunctuationPolicies(metaclass=Namespace):
     """The Jet policies under the class name that they had before Jet 0.4.
 
     .. versionadded:: 0.1

@@ -54,6 +54,16 @@ class Rule(ABC):
             if field.default is MISSING or value != field.default:
                 yield field.name, value
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the name and the parameters as plain values; durations are text.
+
+        .. versionadded:: 0.1
+        """
+        return {"name": self.name} | {
+            name: spoken(value) if isinstance(value, timedelta) else value
+            for name, value in self.written()
+        }
+
     def __eq__(self, other: object) -> bool:
         """Return whether both rules have the same name and options for the JVM."""
         if not isinstance(other, Rule):

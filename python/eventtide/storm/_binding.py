@@ -53,8 +53,8 @@ def _shape(bolt: Bolt, execution: Execution | None) -> Shape:
 
 def _timed(bolt: Bolt) -> WindowBuilder:
     if bolt.streams is None:
-        allowed, fix = "a DataFrame, or several by name", ".on(events)"
-        raise refused("on", None, "is missing", allowed=allowed, fix=fix)
+        allowed, fix = "a DataFrame, or several by name", ".over(events)"
+        raise refused("over", None, "is missing", allowed=allowed, fix=fix)
     if bolt.late_tuple_stream is not None and bolt.late not in _KEPT:
         problem = f"is a stream of late rows, and late={bolt.late!r} keeps none"
         allowed, fix = "late_tuple_stream with late='log'", ".with_late('log')"
@@ -65,7 +65,7 @@ def _timed(bolt: Bolt) -> WindowBuilder:
     if rows.column is None:
         _check_without_time(bolt, bolt.streams)
         for frame in bolt.streams.frames.values():
-            check_free("on", frame, (PROCESSING_TIME,), ".on(events)")
+            check_free("over", frame, (PROCESSING_TIME,), ".over(events)")
         return WindowBuilder(rows.df).processing_time()
     interval = _INTERVAL if bolt.watermark_interval is None else bolt.watermark_interval
     policy = WatermarkPolicies.storm("0s" if bolt.lag is None else bolt.lag).emit_every(interval)

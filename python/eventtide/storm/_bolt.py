@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from eventtide._text.columns import column_list
 from eventtide._text.durations import to_iso
@@ -20,15 +20,16 @@ from eventtide.windows._execution import Execution
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
+    import pandas as pd
+    import pyarrow as pa
     from pyspark.sql import Column, DataFrame
-    from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.types import StructType
     from typing_extensions import Self
 
     from eventtide._text.durations import Duration
     from eventtide._worker.tuple_window import TupleWindow
+    from eventtide.observe._location import QueryOrPath
     from eventtide.windows import WindowBuilder
 
 __all__ = ["StormWindow"]
@@ -55,7 +56,7 @@ class StormWindow(BoltSettings):
 
     Examples
     --------
-    >>> from eventtide import Count, StormWindow
+    >>> from eventtide.storm import Count, StormWindow
     >>> bolt = (
     ...     StormWindow()
     ...     .with_window("20s", "10s")
@@ -65,7 +66,7 @@ class StormWindow(BoltSettings):
     ... )
     >>> bolt
     StormWindow().with_window('20s', '10s').with_timestamp_field('ts').with_lag('5s')...
-    >>> counts = bolt.on(events).group_by("user").agg(F.count("*"))  # doctest: +SKIP
+    >>> counts = bolt.over(events).group_by("user").agg(F.count("*"))  # doctest: +SKIP
     """
 
     @staticmethod
@@ -100,7 +101,7 @@ class StormWindow(BoltSettings):
         bolt = StormWindow(**read)  # type: ignore[arg-type] # read by name
         return bolt if bolt.length is None else bolt._sized(bolt.length, bolt.slide or Count(1))
 
-    def on(
+    def over(
         self,
         streams: DataFrame | Mapping[str, DataFrame],
         *,
@@ -173,9 +174,27 @@ class StormWindow(BoltSettings):
         """
         return bound(self).agg(*aggregates)
 
+    @overload
     def execute(
         self,
-        function: Callable[[TupleWindow], object],
+        function: Callable[[TupleWindow[pd.DataFrame]], object],
+        schema: str | StructType,
+        *,
+        rows: Literal["pandas"] = "pandas",
+    ) -> WindowBuilder: ...
+
+    @overload
+    def execute(
+        self,
+        function: Callable[[TupleWindow[pa.Table]], object],
+        schema: str | StructType,
+        *,
+        rows: Literal["arrow"],
+    ) -> WindowBuilder: ...
+
+    def execute(
+        self,
+        function: Callable[[TupleWindow[Any]], object],
         schema: str | StructType,
         *,
         rows: Literal["pandas", "arrow"] = "pandas",
@@ -213,9 +232,7 @@ class StormWindow(BoltSettings):
         execution = Execution.of(function, schema, rows, self.max_events_in_memory)
         return bound(self, execution)
 
-    def stream(
-        self, stream_id: str, of: str | Path | StreamingQuery, *, window: int | None = None
-    ) -> DataFrame:
+    def stream(self, stream_id: str, query: QueryOrPath, *, window: int | None = None) -> DataFrame:
         """Return the late rows of the running bolt as an output stream.
 
         .. versionadded:: 0.1
@@ -224,7 +241,7 @@ class StormWindow(BoltSettings):
         ----------
         stream_id : str
             The name that `with_late_tuple_stream` has declared.
-        of : str, Path or StreamingQuery
+        query : StreamingQuery, str or Path
             The query that runs the bolt, or its checkpoint location.
         window : int, optional
             The index of the query's window, from 0. Not needed if the query has one window.
@@ -244,7 +261,7 @@ class StormWindow(BoltSettings):
             fix = f".with_late_tuple_stream({stream_id!r})"
             allowed = f"a declared stream, which is {known}"
             raise refused("stream_id", stream_id, "is not declared", allowed=allowed, fix=fix)
-        return late_stream(of, window=window)
+        return late_stream(query, window=window)
 
     def __repr__(self) -> str:
         """Return the method calls that create this bolt."""

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from eventtide._text.arguments import of_type
 from eventtide._text.durations import in_words
-from eventtide.errors import ArgumentTypeError, InvalidArgumentError, refused, sentence
+from eventtide.errors import ArgumentTypeError, refused
 from eventtide.storm._extents import Count
 
 __all__ = ["KEYS", "read_config"]
@@ -92,8 +92,7 @@ def _number(key: str, value: object) -> int:
     allowed, fix = f"a whole number of {unit}, {least} or more", f"{{'{key}': 1000}}"
     if isinstance(value, bool) or not isinstance(value, int):
         problem = f"has type {type(value).__name__}"
-        raise ArgumentTypeError(sentence(key, value, problem, allowed=allowed, fix=fix))
+        raise refused(key, value, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)
     if value < least:
-        message = sentence(key, value, "is out of range", allowed=allowed, fix=fix)
-        raise InvalidArgumentError(message)
+        raise refused(key, value, "is out of range", allowed=allowed, fix=fix)
     return value

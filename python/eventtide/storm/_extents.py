@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from eventtide._text.arguments import count
 from eventtide._text.durations import Duration, frame_micros, spoken, to_iso
-from eventtide.errors import ArgumentTypeError, sentence
+from eventtide.errors import ArgumentTypeError, refused
 from eventtide.windows._shapes import MAX_FRAMES, MAX_ROWS, Framed, Shape
 from eventtide.windows._unframed import Counted
 
@@ -76,8 +76,8 @@ def check_extent(name: str, extent: Extent) -> None:
     if isinstance(extent, int) and not isinstance(extent, bool):
         allowed = f"rows as Count({extent}), or a duration such as '{abs(extent)}s'"
         fix = f"{name}=Count({max(1, abs(extent))})"
-        raise ArgumentTypeError(
-            sentence(name, extent, "is a bare number", allowed=allowed, fix=fix)
+        raise refused(
+            name, extent, "is a bare number", allowed=allowed, fix=fix, error=ArgumentTypeError
         )
     frame_micros(name, extent)
 
@@ -108,11 +108,8 @@ class StormShape(Shape):
     without: ClassVar[tuple[str, ...]] = (
         *Counted.without,
         "watermark_scope",
-        "idle_timeout",
+        "key_idle_timeout",
         "max_rows_per_batch",
-        "early",
-        "updates",
-        "discarding",
         "emit",
     )
     why_without: ClassVar[str] = "closes by Storm's rules alone"

@@ -30,7 +30,7 @@ def calls(bolt: Bolt) -> Iterator[str]:
     values = ((name, getattr(bolt, name)) for name in _OTHERS)
     yield from (f"with_{name}({value!r})" for name, value in values if value is not None)
     if bolt.streams is not None:
-        yield f"on({', '.join(bolt.streams.declared)})"
+        yield f"over({', '.join(bolt.streams.declared)})"
     if bolt.keys:
         ttl = [] if bolt.key_ttl is None else [f"key_ttl={bolt.key_ttl!r}"]
         yield f"group_by({', '.join([*map(repr, bolt.keys), *ttl])})"

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from eventtide._text.arguments import of_type
 from eventtide._text.columns import check_column, column_list, listed
 from eventtide._text.extractors import EXTRACTED_TIME, check_extractor, extracted_time, kind_over
-from eventtide.errors import ColumnTypeError, refused, sentence
+from eventtide.errors import ColumnTypeError, refused
 from eventtide.storm._model import STREAM, Streams
 
 if TYPE_CHECKING:
@@ -30,15 +30,15 @@ def read_streams(
     """Return the checked arguments of `StormWindow.on`."""
     if isinstance(of, DataFrame):
         return _one_frame(of, stream, declared)
-    fix = ".on({'orders': orders, 'clicks': clicks})"
+    fix = ".over({'orders': orders, 'clicks': clicks})"
     allowed = "a DataFrame, or a mapping of one or more names to DataFrames"
-    of_type("on", of, Mapping, allowed, fix)
+    of_type("over", of, Mapping, allowed, fix)
     if not of:
-        raise refused("on", of, "is empty", allowed=allowed, fix=fix)
+        raise refused("over", of, "is empty", allowed=allowed, fix=fix)
     for name, frame in of.items():
-        of_type("on", name, str, "names of streams", fix)
-        of_type(f"on[{name!r}]", frame, DataFrame, "a Spark DataFrame", fix)
-        check_free(f"on[{name!r}]", frame, (STREAM, EXTRACTED_TIME), fix)
+        of_type("over", name, str, "names of streams", fix)
+        of_type(f"over[{name!r}]", frame, DataFrame, "a Spark DataFrame", fix)
+        check_free(f"over[{name!r}]", frame, (STREAM, EXTRACTED_TIME), fix)
     for option, value in {"stream": stream, "declared": declared}.items():
         if value is not None:
             problem = "cannot be combined with a mapping, whose names declare the streams"
@@ -51,8 +51,8 @@ def read_streams(
 def _one_frame(
     frame: DataFrame, stream: str | Column | None, declared: Sequence[str] | None
 ) -> Streams:
-    fix = ".on(events, stream='topic', declared=['orders', 'clicks'])"
-    check_free("on", frame, (EXTRACTED_TIME,), fix)
+    fix = ".over(events, stream='topic', declared=['orders', 'clicks'])"
+    check_free("over", frame, (EXTRACTED_TIME,), fix)
     if (stream is None) != (declared is None):
         problem = "is missing: it requires the other"
         name = "stream" if stream is None else "declared"
@@ -89,8 +89,13 @@ def _check_alike(frames: Mapping[str, DataFrame], fix: str) -> None:
             if other != kind:
                 problem = f"has {field.name} as {kind}, and {first!r} has it as {other}"
                 allowed = "one type for a column of all streams"
-                raise ColumnTypeError(
-                    sentence(f"on[{stream!r}]", field.name, problem, allowed=allowed, fix=fix)
+                raise refused(
+                    f"over[{stream!r}]",
+                    field.name,
+                    problem,
+                    allowed=allowed,
+                    fix=fix,
+                    error=ColumnTypeError,
                 )
 
 
@@ -151,13 +156,13 @@ def _check_streams(name: str, timestamp: Mapping[str, str | Column], streams: St
     """Reject times of undeclared streams, and streams without a time."""
     if not streams.are_named:
         problem = "is by the names of streams, and the bolt reads one DataFrame"
-        allowed = f"a mapping with .on({{...}}), or one {name} for all rows"
+        allowed = f"a mapping with .over({{...}}), or one {name} for all rows"
         raise refused(name, timestamp, problem, allowed=allowed, fix=f".with_{name}('ts')")
     known = listed(list(streams.frames))
     for stream in timestamp:
         if stream not in streams.frames:
             problem, allowed = "is of a stream that is not declared", f"streams among {known}"
-            fix = f".on({{..., {stream!r}: {stream}}})"
+            fix = f".over({{..., {stream!r}: {stream}}})"
             raise refused(
                 f"{name}[{stream!r}]", timestamp[stream], problem, allowed=allowed, fix=fix
             )
@@ -183,8 +188,13 @@ def _check_kinds(
                 f"has type {kind.simpleString()}, and that of {first!r} {known.simpleString()}"
             )
             allowed, fix = "one type for the times of all streams", "CAST(ts AS TIMESTAMP)"
-            raise ColumnTypeError(
-                sentence(names[stream], times[stream], problem, allowed=allowed, fix=fix)
+            raise refused(
+                names[stream],
+                times[stream],
+                problem,
+                allowed=allowed,
+                fix=fix,
+                error=ColumnTypeError,
             )
 
 

@@ -195,7 +195,7 @@ class KernelScript:
 
     def _newly_late(self) -> list[dict[str, Any]]:
         """Return the input rows that the last step has added to the late log."""
-        rows = read_late(self._spark, self._script.checkpoint).orderBy("_batch_id")
+        rows = read_late(self._script.checkpoint, spark=self._spark).orderBy("_batch_id")
         found = rows.select(*self._schema.names).collect()
         before, self._late = self._late, len(found)
         return [readable_row(row, self._schema) for row in found[before:]]

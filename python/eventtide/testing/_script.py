@@ -14,7 +14,7 @@ from eventtide._text.arguments import count
 from eventtide._text.durations import micros
 from eventtide._text.schemas import row_type
 from eventtide._text.times import micros_since_epoch, time_of
-from eventtide.errors import InvalidArgumentError, sentence
+from eventtide.errors import refused
 from eventtide.testing._difference import difference
 from eventtide.testing._values import RowLike, moment, readable_row, storable, time_text
 from eventtide.windows import WindowBuilder
@@ -169,14 +169,12 @@ class Script:
 
     def _settle(self, step: str) -> None:
         if self._stopped:
-            raise InvalidArgumentError(
-                sentence(
-                    "step",
-                    step,
-                    "needs a running query, and this one was stopped",
-                    allowed="waiting(...) and restart(...) after stop()",
-                    fix="script.stop().waiting([...]).restart(clock='+1h')",
-                )
+            raise refused(
+                "step",
+                step,
+                "needs a running query, and this one was stopped",
+                allowed="waiting(...) and restart(...) after stop()",
+                fix="script.stop().waiting([...]).restart(clock='+1h')",
             )
         self._run.await_idle()
 

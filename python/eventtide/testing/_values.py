@@ -15,7 +15,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
+from eventtide._text.arguments import of_type
+from eventtide.errors import InvalidArgumentError, refused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,19 +45,12 @@ def time_text(value: str | datetime) -> str:
 def _parsed(value: object) -> datetime:
     if isinstance(value, datetime):
         return value
-    message = sentence(
-        "time",
-        value,
-        "is not a time",
-        allowed="ISO 8601 text or a datetime",
-        fix="'2024-01-01 00:00:07'",
-    )
-    if not isinstance(value, str):
-        raise ArgumentTypeError(message)
+    allowed, fix = "ISO 8601 text or a datetime", "'2024-01-01 00:00:07'"
+    of_type("time", value, str, allowed, fix)
     try:
-        return datetime.fromisoformat(value.replace("Z", "+00:00"))
+        return datetime.fromisoformat(str(value).replace("Z", "+00:00"))
     except ValueError:
-        raise InvalidArgumentError(message) from None
+        raise refused("time", value, "is not a time", allowed=allowed, fix=fix) from None
 
 
 def moment(value: str | datetime) -> datetime:
@@ -123,14 +117,12 @@ def storable(row: RowLike, schema: StructType) -> tuple[Any, ...]:
 
 
 def _other_columns(row: RowLike, names: Sequence[str]) -> InvalidArgumentError:
-    return InvalidArgumentError(
-        sentence(
-            "row",
-            row,
-            "does not have the columns of the schema",
-            allowed=f"a dict or a tuple of {', '.join(names)}",
-            fix="script.rows([(...), (...)]), a list of rows for each batch",
-        )
+    return refused(
+        "row",
+        row,
+        "does not have the columns of the schema",
+        allowed=f"a dict or a tuple of {', '.join(names)}",
+        fix="script.rows([(...), (...)]), a list of rows for each batch",
     )
 
 

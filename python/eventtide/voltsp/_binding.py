@@ -140,7 +140,7 @@ def _silent(builder: WindowBuilder, config: TimeConfig) -> WindowBuilder:
         source = config.idle_timeout_clock or TimeSource.PROCESSING_TIME
         by_events = member(TimeSource, "idle_timeout_clock", source) is TimeSource.EVENT_TIME
         clock: IdleClock = "event_time" if by_events else "processing_time"
-        builder = builder.idle_timeout(config.idle_timeout, clock=clock)
+        builder = builder.key_idle_timeout(config.idle_timeout, clock=clock)
     if config.key_ttl is not None:
         builder = builder.key_ttl(config.key_ttl)
     return builder if config.heartbeat is None else builder.heartbeat(config.heartbeat)

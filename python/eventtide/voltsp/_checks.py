@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from eventtide._text.durations import frame_micros
-from eventtide.errors import InvalidDurationError, refused, sentence
+from eventtide.errors import InvalidDurationError, refused
 from eventtide.voltsp._choices import TimeSource, member
 from eventtide.voltsp._kinds import OF
 from eventtide.windows._key_time import Scope
@@ -68,7 +68,7 @@ def _check_calendar(name: str, span: Size) -> None:
     if read_size(name, span).unit == "month":
         problem = "is a calendar size, and there is no time zone here"
         allowed, fix = "a duration", f"et.window(df).tumbling({span!r}).time_zone('Europe/Berlin')"
-        raise InvalidDurationError(sentence(name, span, problem, allowed=allowed, fix=fix))
+        raise refused(name, span, problem, allowed=allowed, fix=fix, error=InvalidDurationError)
 
 
 def _check_aggregates(window: WindowDefinition) -> None:

@@ -8,8 +8,9 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.types import BooleanType
 
-from eventtide._text.extractors import is_name, kind_over
-from eventtide.errors import ColumnTypeError, sentence
+from eventtide._text.columns import is_name
+from eventtide._text.extractors import kind_over
+from eventtide.errors import ColumnTypeError, refused
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -26,7 +27,9 @@ def check_condition(condition: object, results: DataFrame) -> None:
     if not isinstance(kind, BooleanType):
         problem = f"has type {kind.simpleString().upper()}"
         fix = f"when='{results.columns[0]} > 100'"
-        raise ColumnTypeError(sentence("when", condition, problem, allowed="a BOOLEAN", fix=fix))
+        raise refused(
+            "when", condition, problem, allowed="a BOOLEAN", fix=fix, error=ColumnTypeError
+        )
 
 
 def made(aggregate: Aggregate) -> Column:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import ValidationError
 
 from eventtide._text.arguments import choice
-from eventtide.errors import ArgumentTypeError, refused, sentence
+from eventtide.errors import ArgumentTypeError, refused
 from eventtide.voltsp._aggregates import AggregateDefinition
 from eventtide.voltsp._binding import bound
 from eventtide.voltsp._checks import check
@@ -116,7 +116,7 @@ def _validated(document: Document) -> Pipeline:
         if first["type"] in _WRONG_TYPES:
             problem = f"has type {type(value).__name__}"
             allowed, fix = _WRONG_TYPES[first["type"]]
-            raise ArgumentTypeError(sentence("", value, problem, allowed=allowed, fix=fix))
+            raise refused("", value, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)
         if path == ("version",):
             raise refused("", value, "is unknown", allowed="1", fix="version: 1")
         raise first["ctx"]["error"]  # of the model

@@ -47,7 +47,7 @@ def from_yaml(text: str | Path, df: DataFrame) -> WindowBuilder:
     Examples
     --------
     >>> import eventtide as et
-    >>> counts = et.from_yaml(  # doctest: +SKIP
+    >>> counts = et.voltsp.from_yaml(  # doctest: +SKIP
     ...     '''
     ...     tumbling-time-window:
     ...       windowSpan: 1h
@@ -59,7 +59,7 @@ def from_yaml(text: str | Path, df: DataFrame) -> WindowBuilder:
     ... )
     >>> counts.results.writeStream.format("console").start()  # doctest: +SKIP
     """
-    of_type("df", df, DataFrame, "a Spark DataFrame", "et.from_yaml(text, df)")
+    of_type("df", df, DataFrame, "a Spark DataFrame", "et.voltsp.from_yaml(text, df)")
     with extra():
         from eventtide.voltsp._from_document import read_over  # noqa: PLC0415 - an extra
     return read_over(_content(text), df)
@@ -73,7 +73,10 @@ def read_window(text: str | Path) -> VoltSPWindow:
 
 
 def _content(text: str | Path) -> str:
-    allowed, fix = "YAML, or the path of a file of it", "et.from_yaml(Path('window.yaml'), df)"
+    allowed, fix = (
+        "YAML, or the path of a file of it",
+        "et.voltsp.from_yaml(Path('window.yaml'), df)",
+    )
     of_type("text", text, (str, Path), allowed, fix)
     if isinstance(text, str) and ("\n" in text or not text.endswith((".yaml", ".yml"))):
         return text

@@ -9,7 +9,7 @@ from eventtide._text.arguments import choice, of_type
 from eventtide._text.columns import column_list
 from eventtide._text.durations import frame_micros
 from eventtide._text.extractors import check_extractor
-from eventtide.errors import ArgumentTypeError, sentence
+from eventtide.errors import ArgumentTypeError, refused
 from eventtide.voltsp._aggregates import AggregateDefinition
 from eventtide.voltsp._binding import bound
 from eventtide.voltsp._definition import WindowDefinition
@@ -251,9 +251,9 @@ def _built(name: str, build: Callable[[_Built], _Built], empty: _Built, fix: str
     allowed = f"a function that is given an empty {kind.__name__} and returns one"
     if not callable(build):
         problem = f"has type {type(build).__name__}, which cannot be called"
-        raise ArgumentTypeError(sentence(name, build, problem, allowed=allowed, fix=fix))
+        raise refused(name, build, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)
     made = build(empty)
     if not isinstance(made, kind):
         problem = f"returned {made!r}"
-        raise ArgumentTypeError(sentence(name, build, problem, allowed=allowed, fix=fix))
+        raise refused(name, build, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)
     return made

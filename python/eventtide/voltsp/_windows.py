@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from eventtide._text.names import Namespace
 from eventtide.voltsp._reading import read_window
 from eventtide.voltsp._window import VoltSPWindow
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Windows"]
 
 
-class Windows:
+class Windows(metaclass=Namespace):
     """VoltSP's windows, with VoltSP's names in snake_case.
 
     .. versionadded:: 0.1
@@ -22,7 +23,8 @@ class Windows:
 
     Examples
     --------
-    >>> from eventtide import WatermarkStrategy, Windows, WindowTrigger
+    >>> from eventtide import WindowTrigger
+    >>> from eventtide.voltsp import WatermarkStrategy, Windows
     >>> hourly = (
     ...     Windows.tumbling_time_window()
     ...     .with_window_span("1h")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
@@ -21,7 +23,7 @@ __all__ = ["Described"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Described:
+class Described(ABC):
     """Input rows and the settings of a window over them."""
 
     df: DataFrame
@@ -32,7 +34,13 @@ class Described:
         of_type("df", self.df, DataFrame, "a Spark DataFrame", "et.window(df)")
         columns = self.df.columns
         for name, column in self.settings.columns():
-            check_column(name, column, columns)
+            words = ("key", "global") if name == "watermark_scope" else ()
+            check_column(name, column, columns, words)
+
+    @cached_property
+    @abstractmethod
+    def results(self) -> DataFrame:
+        """The result of the window."""
 
     def __repr__(self) -> str:
         """Return the method calls that create this."""

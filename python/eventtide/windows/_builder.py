@@ -13,10 +13,14 @@ from eventtide.windows._closing import Closing
 from eventtide.windows._event_time import PROCESSING_TIME
 from eventtide.windows._explained import explained
 from eventtide.windows._framing import Framing
+from eventtide.windows._habits import hint
+from eventtide.windows._starting import start
 from eventtide.windows._timing import Timing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
     from typing_extensions import Self
 
 __all__ = ["WindowBuilder", "window"]
@@ -64,8 +68,8 @@ class WindowBuilder(Framing, Timing, Closing):
     .. versionadded:: 0.1
 
     Each method returns a new builder and does not change this one. A second call of a method
-    replaces the setting of the first. Each argument is checked in its method; combinations of
-    settings are checked when `results` is read.
+    replaces the setting of the first; only the kind of window is set once. Each argument is
+    checked in its method; combinations of settings are checked when `results` is read.
 
     Attributes
     ----------
@@ -81,11 +85,11 @@ class WindowBuilder(Framing, Timing, Closing):
 
         .. versionadded:: 0.1
 
-        With `early`, `updates`, `idle_timeout` or `emit` it also has the pane columns:
-        ``pane_index`` INT from 0 on, ``pane_timing`` STRING (``early``, ``on_time``, ``late`` or
-        ``idle``) and ``is_last`` BOOLEAN. With `emit` it also has ``trigger`` STRING. It is
-        created at the first access and cached. On a stream its output mode is append; on a batch
-        it has the final row of every window.
+        With `emit` or `key_idle_timeout` it also has the pane columns: ``pane_index`` INT from 0
+        on, ``pane_timing`` STRING (``early``, ``on_time``, ``late`` or ``idle``) and ``is_last``
+        BOOLEAN. With `emit` it also has ``trigger`` STRING. It is created at the first access and
+        cached. On a stream its output mode is append; on a batch it has the final row of every
+        window.
 
         Raises
         ------
@@ -118,6 +122,20 @@ class WindowBuilder(Framing, Timing, Closing):
         )
         return made if settings.execution is None else settings.execution.applied(made)
 
+    def start(self, writer: DataStreamWriter, *, drain: bool = False) -> StreamingQuery:
+        """Start a query over the results, and the calls of the late-row handler; see `start`.
+
+        .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        writer : DataStreamWriter
+            A writer over `results`, or over a DataFrame derived from them.
+        drain : bool
+            Whether the query closes every window after its last row.
+        """
+        return start(self, writer, drain=drain)
+
     def explain(self) -> None:
         """Print a description of the window, and what stock Spark would do.
 
@@ -138,3 +156,11 @@ class WindowBuilder(Framing, Timing, Closing):
         .. versionadded:: 0.1
         """
         return replace(self, df=df)
+
+    if not TYPE_CHECKING:  # a type checker reports unknown names by itself
+
+        def __getattr__(self, name: str) -> object:
+            """Refuse an unknown name: one of a DataFrame is under `results`."""
+            if hasattr(type(self), name):  # a property has failed; raise its error again
+                return object.__getattribute__(self, name)
+            raise AttributeError(hint(name, type(self)), name=name, obj=self)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eventtide._text.durations import in_words, micros
-from eventtide.errors import InvalidDurationError, refused, sentence
+from eventtide.errors import InvalidDurationError, refused
 from eventtide.windows._result_checks import check_results
 from eventtide.windows._shapes import Framed
 from eventtide.windows._time_checks import check_time
@@ -84,7 +84,7 @@ def _check_calendar(settings: Settings, shape: Framed) -> None:
         else:
             continue
         written = shape.size if name == "size" else shape.piece
-        raise InvalidDurationError(sentence(name, written, problem, allowed=allowed, fix=fix))
+        raise refused(name, written, problem, allowed=allowed, fix=fix, error=InvalidDurationError)
 
 
 def _check_offset(settings: Settings, shape: Framed) -> None:
@@ -94,8 +94,13 @@ def _check_offset(settings: Settings, shape: Framed) -> None:
     if micros("offset", settings.offset) >= frame.least_micros:
         problem = "is not inside a frame"
         allowed = f"zero or more, and below {in_words(frame.least_micros)}"
-        raise InvalidDurationError(
-            sentence("offset", settings.offset, problem, allowed=allowed, fix=".offset('0s')")
+        raise refused(
+            "offset",
+            settings.offset,
+            problem,
+            allowed=allowed,
+            fix=".offset('0s')",
+            error=InvalidDurationError,
         )
 
 

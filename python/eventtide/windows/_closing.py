@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
 from pyspark.sql import Column
 
-from eventtide._text.arguments import choice, of_type
+from eventtide._text.arguments import choice, flat, of_type
 from eventtide._text.durations import to_iso
-from eventtide.errors import InvalidArgumentError, sentence
+from eventtide.errors import refused
 from eventtide.windows._base import Described
 from eventtide.windows._handlers import LateHandler
 from eventtide.windows._profiles import LateAction, LateRule, Profile
-from eventtide.windows._settings import Early
 from eventtide.windows._triggers import trigger_list
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from typing_extensions import Self
 
     from eventtide._text.durations import Duration
@@ -63,7 +65,7 @@ class Closing(Described):
         return self._length("delay", delay)
 
     def allowed_lateness(self, lateness: Duration) -> Self:
-        """Accept rows until the watermark is `lateness` past a window's end; see `updates`.
+        """Accept rows until the watermark is `lateness` past a window's end; see `emit`.
 
         .. versionadded:: 0.1
         """
@@ -128,78 +130,58 @@ class Closing(Described):
         """
         return self._with(on_late=LateHandler(handler, on_error))
 
-    def early(
-        self,
-        *,
-        every: Duration | None = None,
-        rows: int | None = None,
-        when: str | Column | None = None,
+    def emit(
+        self, *triggers: WindowTrigger | str, discarding: bool = False, late_updates: bool = False
     ) -> Self:
-        """Emit results before a window closes, as early panes.
+        """Set when a window has results; by default once, when it closes.
 
         .. versionadded:: 0.1
 
-        Parameters
-        ----------
-        every : str or timedelta, optional
-            The interval in processing time, positive. It applies while the window has new rows.
-        rows : int, optional
-            The number of rows of a window between its results, at least one. Windows that share
-            rows emit together.
-        when : str or Column, optional
-            A condition: SQL text or a Column over the results of `agg`, by their names. A result
-            is emitted when it becomes true.
-        """
-        return self._with(early=Early(every, rows, when))
-
-    def updates(self) -> Self:
-        """Emit a result at the window's end, and another when rows within the lateness arrive.
-
-        It applies to windows of time and to sessions, whatever their watermark and triggers.
-
-        .. versionadded:: 0.1
-
-        Without `updates` a window with an allowed lateness has one result, at the end of the
-        lateness.
-        """
-        return self._with(updates=True)
-
-    def discarding(self) -> Self:
-        """Make each pane hold the rows since the previous pane, in place of all rows.
-
-        With `emit` each trigger has its own panes.
-
-        .. versionadded:: 0.1
-        """
-        return self._with(discarding=True)
-
-    def emit(self, *triggers: WindowTrigger | str) -> Self:
-        """Set the triggers of a window's results, in place of `early`.
-
-        .. versionadded:: 0.1
-
-        Results then have one more column, ``trigger`` STRING: the name of the trigger that fired.
+        Results then also have the pane columns and ``trigger`` STRING, the name of the trigger
+        that fired; see `results`. Each trigger emits as if it were the only one.
 
         Parameters
         ----------
         *triggers : WindowTrigger or str
             One or more, each at most once. A trigger without a value can be given by its name.
-        """
-        return self._with(emit=trigger_list(triggers))
+            With `late_updates` the default is ``"at_window_end"``.
+        discarding : bool
+            Whether a result holds the rows since the previous result of its trigger, in place of
+            all rows so far. It requires a trigger before the end, or `late_updates`.
+        late_updates : bool
+            Whether a window emits again when rows come within its `allowed_lateness`, which must
+            be set. By default a window with an allowed lateness has one result, at the end of the
+            lateness.
 
-    def agg(self, *columns: Column) -> Self:
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> per_minute = et.window(events).tumbling("1m")  # doctest: +SKIP
+        >>> per_minute.emit("at_window_end", et.WindowTrigger.every("10s"))  # doctest: +SKIP
+        """
+        of_type("discarding", discarding, bool, "True or False", ".emit(..., discarding=True)")
+        of_type("late_updates", late_updates, bool, "True or False", ".emit(late_updates=True)")
+        named = ("at_window_end",) if late_updates and not triggers else triggers
+        chosen = trigger_list(named)
+        return self._with(emit=chosen, discarding=discarding, late_updates=late_updates)
+
+    def agg(self, *columns: Column | Sequence[Column]) -> Self:
         """Set the aggregates: any Spark aggregates that can be merged.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
-        *columns : Column
+        *columns : Column, or one list of them
             One or more, preferably with an alias: ``F.sum("amount").alias("total")``.
         """
-        allowed, fix = "aggregates, one after the other", ".agg(F.count('*').alias('n'))"
-        if not columns:
-            raise InvalidArgumentError(sentence("agg", (), "is empty", allowed=allowed, fix=fix))
-        for column in columns:
+        allowed, fix = "aggregates, such as F.count('*')", ".agg(F.count('*').alias('n'))"
+        found = flat(columns)
+        if len(found) == 1 and isinstance(found[0], Mapping) and found[0]:
+            column, function = next(iter(found[0].items()))
+            fix = f".agg(F.{function}({column!r}).alias('{function}_{column}'))"
+        if not found:
+            raise refused("agg", (), "is empty", allowed=allowed, fix=fix)
+        for column in found:
             of_type("agg", column, Column, allowed, fix)
-        return self._with(agg=columns)
+        return self._with(agg=found)

@@ -6,10 +6,9 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from eventtide._text.arguments import of_type
 from eventtide._text.columns import substream_parts
 from eventtide._watermark import MAX_SUBSTREAMS, watermark_options
-from eventtide.errors import InvalidArgumentError, sentence
+from eventtide.errors import refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from eventtide._text.columns import Substream
     from eventtide._text.durations import Duration
     from eventtide._watermark import OnRestart, SubstreamTtl
-    from eventtide.policies import WatermarkPolicy
+    from eventtide.policies import PolicyOrRules
 
 __all__ = ["PROCESSING_TIME", "EventTime"]
 
@@ -38,24 +37,24 @@ class EventTime:
     """
 
     column: str
-    policy: WatermarkPolicy | None = None
+    policy: PolicyOrRules | None = None
     substream: Substream | None = None
-    idle_timeout: Duration | None = None
+    substream_idle_timeout: Duration | None = None
     expected: int | Iterable[str] | None = None
     max_substreams: int = MAX_SUBSTREAMS
     substream_ttl: SubstreamTtl | None = None
     max_clock_step: Duration | None = None
     on_restart: OnRestart = "hold_until_caught_up"
+    name: str | None = None
 
     def __post_init__(self) -> None:
         """Check the arguments early, so that the traceback shows the line of the caller."""
-        of_type("event_time", self.column, str, "a column name", ".event_time('ts')")
         _, *options = self._written()
         if self.watermark is None and options:
             name, value = options[0]
             problem, allowed = "belongs to a policy, and there is none", f"{name} beside a policy"
             fix = "policy=WatermarkPolicies.with_fixed_lag('5s')"
-            raise InvalidArgumentError(sentence(name, value, problem, allowed=allowed, fix=fix))
+            raise refused(name, value, problem, allowed=allowed, fix=fix)
 
     @cached_property
     def watermark(self) -> dict[str, str] | None:
@@ -64,12 +63,13 @@ class EventTime:
             return None
         return watermark_options(
             self.policy,
-            idle_timeout=self.idle_timeout,
+            substream_idle_timeout=self.substream_idle_timeout,
             expected=self.expected,
             max_substreams=self.max_substreams,
             substream_ttl=self.substream_ttl,
             max_clock_step=self.max_clock_step,
             on_restart=self.on_restart,
+            name=self.name,
         )
 
     @cached_property
@@ -86,5 +86,9 @@ class EventTime:
     def _written(self) -> list[tuple[str, object]]:
         """Return the arguments that differ from their defaults."""
         values = [(field, getattr(self, field.name)) for field in fields(self)]
-        # By identity, because comparing a Column returns another Column.
-        return [(field.name, value) for field, value in values if value is not field.default]
+        # By type first, because comparing a Column returns another Column.
+        return [
+            (field.name, value)
+            for field, value in values
+            if type(value) is not type(field.default) or value != field.default
+        ]

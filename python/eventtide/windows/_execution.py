@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 
 from eventtide._text.arguments import choice, of_type
 from eventtide._text.schemas import row_type
-from eventtide.errors import ArgumentTypeError, SetupError, sentence
+from eventtide.errors import ArgumentTypeError, SetupError, refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,7 +47,7 @@ _PICKLING = Lock()  # the registrations are global to the process
 class Execution:
     """A function that is called with each window, and the schema of its result."""
 
-    function: Callable[[TupleWindow], object]
+    function: Callable[[TupleWindow[Any]], object]
     schema: str | StructType
     rows: RowsAs
     most: int
@@ -55,7 +55,7 @@ class Execution:
     @classmethod
     def of(
         cls,
-        function: Callable[[TupleWindow], object],
+        function: Callable[[TupleWindow[Any]], object],
         schema: str | StructType,
         rows: RowsAs,
         max_events_in_memory: int | None,
@@ -64,8 +64,8 @@ class Execution:
         if not callable(function):
             problem = f"has type {type(function).__name__}, which cannot be called"
             allowed, fix = "a function of a window", ".execute(top_users, 'user string, n long')"
-            raise ArgumentTypeError(
-                sentence("function", function, problem, allowed=allowed, fix=fix)
+            raise refused(
+                "function", function, problem, allowed=allowed, fix=fix, error=ArgumentTypeError
             )
         choice("rows", rows, get_args(RowsAs))
         of_type("schema", schema, (str, StructType), *_SCHEMA)

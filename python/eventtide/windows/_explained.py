@@ -85,7 +85,7 @@ def _boundaries(settings: Settings, shape: Shape) -> Iterator[str]:
 
 def _key_time(settings: Settings) -> Iterator[str]:
     """Yield the watermark scope and the idle settings of keys, where they are set."""
-    scope, idle = settings.watermark_scope, settings.idle_timeout
+    scope, idle = settings.watermark_scope, settings.key_idle_timeout
     if scope is not None:
         one = _listed(tuple(scope.columns)) or scope.name
         of = "all keys, by the rows of all" if one == "global" else f"each {one}, by its own rows"
@@ -131,16 +131,12 @@ def _results(settings: Settings) -> str:
         return "the rows that the function returns for each window"
     lateness = settings.allowed_lateness
     later = "" if lateness is None else f" within {spoken(lateness)} after the end"
-    updates = [f"one more for late rows{later}"] if settings.updates else []
-    holds = "what came since the one before" if settings.discarding else "all rows so far"
-    if settings.emit:
-        times = ", ".join([trigger.meaning for trigger in settings.emit] + updates)
-        return f"{times}; each of {holds}, with the name of its trigger"
-    panes = [] if settings.early is None else [f"early ones ({settings.early!r})"]
-    panes += updates
-    if not panes:
+    if not settings.emit:
         return f"one row a window{f', with the rows{later}' if later else ''}"
-    return f"one at the end, {', '.join(panes)}; each of {holds}"
+    times = [trigger.meaning for trigger in settings.emit]
+    times += [f"one more for late rows{later}"] if settings.late_updates else []
+    holds = "what came since the one before" if settings.discarding else "all rows so far"
+    return f"{', '.join(times)}; each of {holds}, with the name of its trigger"
 
 
 def _listed(columns: tuple[object, ...]) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from eventtide._text.columns import column_list
+from eventtide._text.arguments import flat
+from eventtide._text.columns import column_list, column_name
 from eventtide._watermark import MAX_SUBSTREAMS
+from eventtide.errors import refused
 from eventtide.windows._base import Described
 from eventtide.windows._event_time import EventTime
 from eventtide.windows._shapes import Framed
@@ -14,7 +16,7 @@ from eventtide.windows._unframed import Counted, Session
 from eventtide.windows._zones import instant, read_origin, zone_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from pyspark.sql import Column
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
     from eventtide._text.columns import Substream
     from eventtide._text.durations import Duration
     from eventtide._watermark import OnRestart, SubstreamTtl
-    from eventtide.policies import WatermarkPolicy
+    from eventtide.policies import PolicyOrRules
+    from eventtide.windows._shapes import Shape
     from eventtide.windows._sizes import Size
     from eventtide.windows._unframed import Touching
 
@@ -36,16 +39,17 @@ class Framing(Described):
 
     def event_time(  # noqa: PLR0913 - as with_watermark
         self,
-        column: str,
-        policy: WatermarkPolicy | None = None,
+        column: str | Column,
+        policy: PolicyOrRules | None = None,
         *,
         substream: Substream | None = None,
-        idle_timeout: Duration | None = None,
+        substream_idle_timeout: Duration | None = None,
         expected: int | Iterable[str] | None = None,
         max_substreams: int = MAX_SUBSTREAMS,
         substream_ttl: SubstreamTtl | None = None,
         max_clock_step: Duration | None = None,
         on_restart: OnRestart = "hold_until_caught_up",
+        name: str | None = None,
     ) -> Self:
         """Set the event-time column and, with a policy, the watermark.
 
@@ -55,30 +59,32 @@ class Framing(Described):
 
         Parameters
         ----------
-        column : str
+        column : str or Column
             A column of type TIMESTAMP or TIMESTAMP_NTZ, or a field of a struct (``"meta.ts"``).
-        policy : WatermarkPolicy, optional
-            From `WatermarkPolicies`. Omit it if the DataFrame has a watermark, or is a batch
-            DataFrame, which needs no watermark.
-        substream, idle_timeout, expected, max_substreams, substream_ttl, max_clock_step, on_restart
+        policy : WatermarkPolicy, or mapping of str to WatermarkPolicy, optional
+            From `WatermarkPolicies`, or one for some substreams, as for `with_watermark`. Omit it
+            if the DataFrame has a watermark, or is a batch DataFrame, which needs no watermark.
+        substream, substream_idle_timeout, expected, max_substreams, substream_ttl,
+        max_clock_step, on_restart, name
             As for `with_watermark`; they require a policy.
         """
-        sizes = (idle_timeout, expected, max_substreams, substream_ttl)
-        others = (max_clock_step, on_restart)
-        return self._with(event_time=EventTime(column, policy, substream, *sizes, *others))
+        sizes = (substream_idle_timeout, expected, max_substreams, substream_ttl)
+        others = (max_clock_step, on_restart, name)
+        name = column_name("event_time", column)
+        return self._with(event_time=EventTime(name, policy, substream, *sizes, *others))
 
-    def key_by(self, *columns: str | Column) -> Self:
+    def key_by(self, *columns: str | Column | Sequence[str | Column]) -> Self:
         """Set the key columns; without keys one window holds all rows.
 
         .. versionadded:: 0.1
 
         Parameters
         ----------
-        *columns : str or Column
+        *columns : str or Column, or one list of them
             One or more. Null is a key value like any other.
         """
-        allowed, fix = "column names and Columns, one after the other", ".key_by('user', 'site')"
-        return self._with(key_by=tuple(column_list("key_by", columns, allowed, fix)))
+        allowed, fix = "column names and Columns", ".key_by('user', 'site')"
+        return self._with(key_by=tuple(column_list("key_by", flat(columns), allowed, fix)))
 
     def tumbling(self, size: Size) -> Self:
         """Use adjacent windows, so that each row is in exactly one window.
@@ -90,9 +96,9 @@ class Framing(Described):
         size : str or timedelta
             1 ms or more, or calendar text such as ``"1 month"``; see `time_zone`.
         """
-        return self._with(shape=Framed("tumbling", size))
+        return self._of(Framed("tumbling", size))
 
-    def sliding(self, size: Size, *, every: Size) -> Self:
+    def sliding(self, size: Size, every: Size) -> Self:
         """Start a window at each slide, so that each row is in ``size / every`` windows.
 
         .. versionadded:: 0.1
@@ -105,9 +111,9 @@ class Framing(Described):
             The slide: 1 ms or more, or calendar text. The state holds each slide once, for any
             `size`.
         """
-        return self._with(shape=Framed("sliding", size, every))
+        return self._of(Framed("sliding", size, every))
 
-    def cumulate(self, size: Size, *, step: Size) -> Self:
+    def cumulate(self, size: Size, step: Size) -> Self:
         """Let windows grow by steps to their full size, such as the day so far, by hours.
 
         .. versionadded:: 0.1
@@ -120,7 +126,7 @@ class Framing(Described):
         step : str or timedelta
             1 ms or more, or calendar text. Each step has a result, from the same start.
         """
-        return self._with(shape=Framed("cumulate", size, step))
+        return self._of(Framed("cumulate", size, step))
 
     def session(
         self,
@@ -146,9 +152,9 @@ class Framing(Described):
             Whether rows exactly one gap apart belong to two sessions or to one. It overrides the
             profile.
         """
-        return self._with(shape=Session(gap, maximum_duration, touching))
+        return self._of(Session(gap, maximum_duration, touching))
 
-    def by_count(self, rows: int, *, every: int | None = None) -> Self:
+    def by_count(self, rows: int, every: int | None = None) -> Self:
         """Group `rows` rows of a key into a window, in the order of their arrival.
 
         .. versionadded:: 0.1
@@ -161,7 +167,14 @@ class Framing(Described):
             The slide, from 1 to `rows`: a window ends after each `every` rows. By default windows
             are adjacent.
         """
-        return self._with(shape=Counted(rows, every))
+        return self._of(Counted(rows, every))
+
+    def _of(self, shape: Shape) -> Self:
+        if (first := self.settings.shape) is not None:
+            problem = f"is a second kind, after {first!r}"
+            allowed, fix = "one kind of window", f"remove .{first!r}"
+            raise refused("window", shape, problem, allowed=allowed, fix=fix)
+        return self._with(shape=shape)
 
     def offset(self, offset: Duration) -> Self:
         """Shift the starts of all windows from the epoch: zero or more, below the slide or step.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 from pyspark.sql import DataFrame
 
 from eventtide._text.arguments import choice
-from eventtide.errors import ArgumentTypeError, sentence
+from eventtide.errors import ArgumentTypeError, refused
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Handler", "LateContext", "LateHandler", "OnError", "check_handler"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LateContext:
     """The second argument of a late-row handler, which describes the rows.
 
@@ -41,6 +41,14 @@ class LateContext:
     batch_id: int
     reasons: Mapping[str, int]
     checkpoint: str
+
+    def __repr__(self) -> str:
+        """Return what it holds, with the name or the id of the query."""
+        name = self.query.name or self.query.id
+        return (
+            f"LateContext(query={name!r}, batch_id={self.batch_id}, reasons={dict(self.reasons)},"
+            f" checkpoint={self.checkpoint!r})"
+        )
 
 
 Handler: TypeAlias = Callable[[DataFrame, LateContext], object]
@@ -83,5 +91,5 @@ def check_handler(name: str, handler: object, on_name: str, on_error: object) ->
     if not callable(handler):
         allowed, fix = "a function of two arguments, fn(df, context)", f"{name}=handle"
         problem = f"has type {type(handler).__name__}, which cannot be called"
-        raise ArgumentTypeError(sentence(name, handler, problem, allowed=allowed, fix=fix))
+        raise refused(name, handler, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)
     choice(on_name, on_error, get_args(OnError))

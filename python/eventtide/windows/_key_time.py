@@ -69,7 +69,7 @@ def scope_columns(name: str, scope: WatermarkScope) -> list[str | Column]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IdleTimeout:
-    """The arguments of `WindowBuilder.idle_timeout`, as they were written.
+    """The arguments of `WindowBuilder.key_idle_timeout`, as they were written.
 
     Raises
     ------
@@ -85,13 +85,13 @@ class IdleTimeout:
         self.to_options()
 
     def to_options(self) -> dict[str, str]:
-        """Return the options for the JVM; ``idle_timeout`` without ``key_`` is for substreams."""
+        """Return the options for the JVM; see `Settings.to_options`."""
         return {
-            "key_idle_timeout": to_iso("idle_timeout", self.timeout, positive=True),
+            "key_idle_timeout": to_iso("key_idle_timeout", self.timeout, positive=True),
             "key_idle_clock": choice("clock", self.clock, get_args(IdleClock)),
         }
 
     def __repr__(self) -> str:
         """Return the method call that creates this."""
         clock = "" if self.clock == "processing_time" else f", clock={self.clock!r}"
-        return f"idle_timeout({self.timeout!r}{clock})"
+        return f"key_idle_timeout({self.timeout!r}{clock})"

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from eventtide._text.arguments import of_type
 from eventtide._text.columns import listed
-from eventtide.errors import InvalidArgumentError, refused, sentence
+from eventtide.errors import refused
 from eventtide.windows._builder import WindowBuilder
 from eventtide.windows._corrections import CHANGED, Corrections
 from eventtide.windows._event_time import EventTime
@@ -138,9 +138,7 @@ def _final(window: WindowBuilder) -> WindowBuilder:
     time = window.settings.event_time
     if time is None:
         problem, allowed = "does not name its event time", "a window with event_time(column)"
-        raise InvalidArgumentError(
-            sentence("window", window, problem, allowed=allowed, fix=".event_time('ts')")
-        )
+        raise refused("window", window, problem, allowed=allowed, fix=".event_time('ts')")
     if not isinstance(window.settings.shape, (Framed, Session, type(None))):
         problem = "has windows that the time of a late row alone does not determine"
         allowed = "tumbling, sliding or cumulate windows, and sessions"
@@ -150,15 +148,14 @@ def _final(window: WindowBuilder) -> WindowBuilder:
         window.settings,
         event_time=EventTime(time.column),
         watermark_scope=None,
-        idle_timeout=None,
+        key_idle_timeout=None,
         key_ttl=None,
         heartbeat=None,
         max_rows_per_batch=None,
         late=None,
         late_to=None,
         on_late=None,
-        early=None,
-        updates=False,
+        late_updates=False,
         discarding=False,
         emit=(),
     )
@@ -181,7 +178,7 @@ def _check_batch(name: str, rows: DataFrame) -> None:
     of_type(name, rows, DataFrame, "a batch DataFrame", _FIX)
     if rows.isStreaming:
         problem, allowed, fix = "is a stream", "a batch DataFrame", "spark.read in place of it"
-        raise InvalidArgumentError(sentence(name, rows, problem, allowed=allowed, fix=fix))
+        raise refused(name, rows, problem, allowed=allowed, fix=fix)
 
 
 def _check_columns(results: DataFrame, columns: Sequence[str]) -> None:

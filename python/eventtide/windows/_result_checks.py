@@ -15,36 +15,22 @@ __all__ = ["check_results"]
 
 def check_results(settings: Settings) -> None:
     """Reject panes that cannot differ, and late-log settings without a late log."""
-    _check_emit(settings)
     _check_panes(settings)
     _check_late_rows(settings)
 
 
-def _check_emit(settings: Settings) -> None:
-    """Reject `early` together with `emit`, which replaces it."""
-    if settings.emit and settings.early is not None:
-        problem = "says when there are results, which emit(...) says already"
-        allowed, fix = "early(...) or emit(...), one of the two", "remove early"
-        raise refused("early", settings.early, problem, allowed=allowed, fix=fix)
-
-
 def _check_panes(settings: Settings) -> None:
     lateness = settings.allowed_lateness
-    if settings.updates and (lateness is None or micros("allowed_lateness", lateness) == 0):
+    if settings.late_updates and (lateness is None or micros("allowed_lateness", lateness) == 0):
         problem = "has nothing to update: no row may come after a window's result"
-        allowed, fix = "updates() with an allowed lateness", ".allowed_lateness('1m')"
-        raise refused("updates", settings.updates, problem, allowed=allowed, fix=fix)
-    if settings.discarding and not (_has_early(settings) or settings.updates):
+        allowed, fix = "late_updates with an allowed lateness", ".allowed_lateness('1m')"
+        raise refused("late_updates", settings.late_updates, problem, allowed=allowed, fix=fix)
+    early = any(trigger.name != "at_window_end" for trigger in settings.emit)
+    if settings.discarding and not (early or settings.late_updates):
         problem = "has nothing to discard: a window has one result"
-        allowed = "discarding() with early(...), updates() or a trigger before the end"
-        fix = ".early(every='10s')"
+        allowed = "discarding with a trigger before the end, or with late_updates"
+        fix = ".emit(WindowTrigger.every('10s'), discarding=True)"
         raise refused("discarding", settings.discarding, problem, allowed=allowed, fix=fix)
-
-
-def _has_early(settings: Settings) -> bool:
-    """Whether a window may have results before its end."""
-    triggers = (trigger for trigger in settings.emit if trigger.name != "at_window_end")
-    return settings.early is not None or any(triggers)
 
 
 def _check_late_rows(settings: Settings) -> None:

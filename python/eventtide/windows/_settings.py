@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from pyspark.sql import Column
-
-from eventtide._text.arguments import count, of_type
 from eventtide._text.durations import to_iso
-from eventtide.errors import InvalidArgumentError, sentence
 from eventtide.windows._event_time import EventTime
 from eventtide.windows._execution import Execution
 from eventtide.windows._handlers import LateHandler
@@ -21,61 +17,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
+    from pyspark.sql import Column
+
     from eventtide._text.durations import Duration
     from eventtide.windows._profiles import LateAction, LateRule, Profile
     from eventtide.windows._triggers import WindowTrigger
 
-__all__ = ["Early", "Settings"]
+__all__ = ["Settings"]
 
 _LENGTHS = ("offset", "delay", "allowed_lateness", "key_ttl", "heartbeat", "late_retention")
+_FLAGS = ("discarding", "late_updates")
 _TEXTS = ("time_zone", "profile", "late_rule", "late", "late_to")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Early:
-    """The conditions for early results; each one that is met fires.
-
-    Raises
-    ------
-    InvalidArgumentError
-        No condition is set, or one is not valid.
-    """
-
-    every: Duration | None
-    rows: int | None
-    when: str | Column | None
-
-    def __post_init__(self) -> None:
-        """Check the arguments early, so that the traceback shows the line of the caller."""
-        if self.when is not None:
-            kinds, allowed = (str, Column), "SQL text or a Column over the aggregates"
-            of_type("when", self.when, kinds, allowed, "when='n >= 1000'")
-        if not self._given():
-            problem, allowed = "has no condition", "every=, rows= or when=, or several of them"
-            fix = ".early(every='10s')"
-            raise InvalidArgumentError(sentence("early", None, problem, allowed=allowed, fix=fix))
-        self.to_options()
-
-    def to_options(self) -> dict[str, str]:
-        """Return the options for the JVM; the condition is passed as a column."""
-        options = {}
-        if self.every is not None:
-            options["early.every"] = to_iso("every", self.every, positive=True)
-        if self.rows is not None:
-            options["early.rows"] = count("rows", self.rows, "1000")
-        return options
-
-    def __repr__(self) -> str:
-        """Return the method call that creates this."""
-        arguments = (f"{name}={value!r}" for name, value in self._given().items())
-        return f"early({', '.join(arguments)})"
-
-    def _given(self) -> dict[str, object]:
-        return {name: value for name, value in vars(self).items() if value is not None}
-
-
 # Types whose repr is the method call that creates them.
-_CALLS = (EventTime, Scope, Shape, IdleTimeout, LateHandler, Early, Execution)
+_CALLS = (EventTime, Scope, Shape, IdleTimeout, LateHandler, Execution)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,7 +53,7 @@ class Settings:
     late_rule: LateRule | None = None
     delay: Duration | None = None
     allowed_lateness: Duration | None = None
-    idle_timeout: IdleTimeout | None = None
+    key_idle_timeout: IdleTimeout | None = None
     key_ttl: Duration | None = None
     heartbeat: Duration | None = None
     max_rows_per_batch: int | None = None
@@ -105,10 +61,9 @@ class Settings:
     late_to: str | None = None
     late_retention: Duration | None = None
     on_late: LateHandler | None = None
-    early: Early | None = None
-    updates: bool = False
-    discarding: bool = False
     emit: tuple[WindowTrigger, ...] = ()
+    discarding: bool = False
+    late_updates: bool = False
     agg: tuple[Column, ...] = ()
     execution: Execution | None = None
 
@@ -118,13 +73,13 @@ class Settings:
         Returns
         -------
         dict of str to str
-            ``kind``, and ``size`` with its ``slide`` or ``step``, or ``gap``, or ``rows``. The
-            other settings have the names of their methods, except ``scope`` for the watermark
-            scope, ``key_idle_timeout`` and ``key_idle_clock``, ``early.every`` and ``early.rows``
-            for early results, and ``triggers`` for the names of all triggers. Durations are ISO
-            8601 in seconds. Calendar sizes are periods in days or months (``P14D``, ``P12M``). An
-            origin is an instant in UTC. A flag is ``"true"``. Columns, conditions and functions
-            are not in the map.
+            ``kind``, and ``size`` with its ``slide`` or ``step``, or ``gap``, or ``rows`` with its
+            ``slide``. The other settings have the names of their methods, except ``scope`` for the
+            watermark scope, ``key_idle_timeout`` and ``key_idle_clock``, ``triggers`` for the
+            names of all triggers, and ``every`` and ``every_rows`` for the values of these two.
+            Durations are ISO 8601 in seconds. Calendar sizes are periods in days or months
+            (``P14D``, ``P12M``). An origin is an instant in UTC. A flag is ``"true"``. Columns,
+            conditions and functions are not in the map.
         """
         zoned = self.time_zone is not None
         options = {} if self.shape is None else self.shape.to_options(zoned=zoned)
@@ -140,17 +95,15 @@ class Settings:
             options["on_late"] = "true"
         if self.origin is not None:
             options["origin"] = instant(read_origin(self.origin), self.time_zone)
-        for one in (self.idle_timeout, self.early, self.execution, *self.emit):
+        for one in (self.key_idle_timeout, self.execution, *self.emit):
             options |= {} if one is None else one.to_options()
         if self.emit:
             options["triggers"] = ",".join(trigger.name for trigger in self.emit)
-        return options | {name: "true" for name in ("updates", "discarding") if getattr(self, name)}
+        return options | {name: "true" for name in _FLAGS if getattr(self, name)}
 
     @property
     def condition(self) -> str | Column | None:
-        """The condition for early results, None without one."""
-        if self.early is not None:
-            return self.early.when
+        """The condition of a trigger, None without one."""
         values = (trigger.value for trigger in self.emit if trigger.name == "when")
         return next(values, None)  # type: ignore[return-value] # of when
 
@@ -167,11 +120,13 @@ class Settings:
         """Yield the method calls that create these settings."""
         for field in fields(self):
             value = getattr(self, field.name)
-            if value is None or value is False or value == ():
+            if value is None or value is False or value == () or field.name in _FLAGS:
                 continue
             if isinstance(value, _CALLS):
                 yield repr(value)
             elif isinstance(value, tuple):
-                yield f"{field.name}({', '.join(map(repr, value))})"
+                flags = [f"{flag}=True" for flag in _FLAGS if getattr(self, flag)]
+                more = flags if field.name == "emit" else []
+                yield f"{field.name}({', '.join([*map(repr, value), *more])})"
             else:
                 yield f"{field.name}({'' if value is True else repr(value)})"

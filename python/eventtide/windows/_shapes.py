@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
 
-from eventtide.errors import InvalidDurationError, sentence
-from eventtide.windows._sizes import Size, Span, read_size
+from eventtide._text.durations import LEAST_FRAME
+from eventtide.errors import InvalidDurationError, refused
+from eventtide.windows._sizes import Size, Span, Unit, read_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +26,9 @@ MAX_FRAMES = 1_000_000
 
 MAX_ROWS = 1_000_000
 """The maximum number of rows that a count window is defined by."""
+
+# A day, an hour, a minute, a second, a millisecond and a microsecond, in microseconds.
+_ROUND = (86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000, 1_000, 1)
 
 # The argument that divides a window into frames, and its option name.
 _PIECES: Mapping[Kind, tuple[str, str]] = MappingProxyType(
@@ -143,21 +147,29 @@ def check_sizes(written: Mapping[str, Size]) -> None:
     """
     whole, *pieces = (_Length(name, size, read_size(name, size)) for name, size in written.items())
     for piece in pieces:
-        _check_multiple(whole, piece)
+        _check_units(whole, piece)
         _check_count(whole, piece)
+        _check_multiple(whole, piece)
+
+
+def _check_units(whole: _Length, piece: _Length) -> None:
+    """Reject months beside a length of another unit, which they do not divide."""
+    if (whole.span.unit == "month") != (piece.span.unit == "month"):
+        raise _no_multiple(whole, piece, f"{piece.name}='{whole.span.words}'")
 
 
 def _check_multiple(whole: _Length, piece: _Length) -> None:
-    size, step = whole.span, piece.span
-    months = {span.unit == "month" for span in (size, step)}
-    if len(months) == 1 and size.least_micros % step.least_micros == 0:
-        return
-    nearest = f"{whole.name}='{_nearest(size, step)}'"
-    fix = f"{piece.name}='{size.words}'" if len(months) > 1 else nearest
+    if whole.span.least_micros % piece.span.least_micros != 0:
+        pieces = (f"{piece.name}='{words}'" for words in _divisors(whole.span, piece.span))
+        size = f"{whole.name}='{_nearest(whole.span, piece.span)}'"
+        raise _no_multiple(whole, piece, " or ".join(pieces) or size)
+
+
+def _no_multiple(whole: _Length, piece: _Length, fix: str) -> InvalidDurationError:
     problem = f"is not a multiple of {piece.name}={piece.written!r}"
     allowed = f"a multiple of {piece.name}, up to {MAX_FRAMES} times it"
-    raise InvalidDurationError(
-        sentence(whole.name, whole.written, problem, allowed=allowed, fix=fix)
+    return refused(
+        whole.name, whole.written, problem, allowed=allowed, fix=fix, error=InvalidDurationError
     )
 
 
@@ -166,20 +178,43 @@ def _check_count(whole: _Length, piece: _Length) -> None:
     if length // step <= MAX_FRAMES:
         return
     count = next(n for n in range(MAX_FRAMES, 0, -1) if length % n == 0)
-    raise InvalidDurationError(
-        sentence(
-            piece.name,
-            piece.written,
-            f"makes {length // step} frames of {whole.name}={whole.written!r}",
-            allowed=f"up to {MAX_FRAMES} frames a window",
-            fix=f"{piece.name}='{Span(length // count, 'us').words}'",
-        )
+    raise refused(
+        piece.name,
+        piece.written,
+        f"makes {length // step} frames of {whole.name}={whole.written!r}",
+        allowed=f"up to {MAX_FRAMES} frames a window",
+        fix=f"{piece.name}='{Span(length // count, 'us').words}'",
+        error=InvalidDurationError,
     )
+
+
+def _divisors(size: Span, piece: Span) -> list[str]:
+    """Return the nearest pieces that divide a size: the one below and the one above.
+
+    Both are whole numbers of the largest unit that `piece` is a whole number of. A piece that is
+    more than ten times as short or as long is not returned.
+    """
+    unit, whole, part = _in_one_unit(size, piece)
+    step = next(step for step in _ROUND if part % step == 0) if unit == "us" else 1
+    if whole % step:
+        return []
+    whole, part = whole // step, part // step
+    more = range(whole // part + 1, min(10 * whole // part, MAX_FRAMES) + 1)
+    fewer = range(whole // part, max(1, -(-whole // (10 * part)) - 1), -1)
+    frames = (next((n for n in counts if whole % n == 0), None) for counts in (more, fewer))
+    spans = [Span(whole // n * step, unit) for n in frames if n is not None]
+    return [span.words for span in spans if span.least_micros >= LEAST_FRAME]
 
 
 def _nearest(size: Span, piece: Span) -> str:
     """Return the multiple of `piece` nearest to `size`, in their unit if it is the same."""
-    unit = size.unit if size.unit == piece.unit else "us"
-    length, step = (s.count if s.unit == unit else s.least_micros for s in (size, piece))
-    times = max(1, (2 * length + step) // (2 * step))
-    return Span(times * step, unit).words
+    unit, whole, part = _in_one_unit(size, piece)
+    times = min(max(1, (2 * whole + part) // (2 * part)), MAX_FRAMES)
+    return Span(times * part, unit).words
+
+
+def _in_one_unit(size: Span, piece: Span) -> tuple[Unit, int, int]:
+    """Return the lengths in their unit if it is the same, otherwise in microseconds."""
+    if size.unit == piece.unit:
+        return size.unit, size.count, piece.count
+    return "us", size.least_micros, piece.least_micros

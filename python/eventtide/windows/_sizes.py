@@ -6,16 +6,19 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from eventtide._text.durations import DAY, Duration, frame_micros, in_words, iso, units_in
-from eventtide.errors import InvalidDurationError, sentence
+from eventtide._text.durations import DAY, Duration, frame_micros, in_words, iso, signed, units_in
+from eventtide.errors import InvalidDurationError, refused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Size", "Span", "read_size"]
+__all__ = ["Size", "Span", "Unit", "read_size"]
 
 Size: TypeAlias = Duration
 """A `Duration`, or calendar text: ``"1 day"``, ``"2 weeks"``, ``"3 months"``, ``"1 year"``."""
+
+Unit: TypeAlias = Literal["us", "day", "month"]
+"""A microsecond, a day of 24 hours or of a calendar, or a calendar month."""
 
 _DAYS: Mapping[str, int] = MappingProxyType(
     {"d": 1, "day": 1, "days": 1, "w": 7, "week": 7, "weeks": 7}
@@ -34,7 +37,7 @@ class Span:
     """
 
     count: int
-    unit: Literal["us", "day", "month"]
+    unit: Unit
 
     @property
     def least_micros(self) -> int:
@@ -77,9 +80,12 @@ def read_size(name: str, value: Size) -> Span:
     >>> read_size("size", "2 weeks"), read_size("size", "1 year")
     (Span(count=14, unit='day'), Span(count=12, unit='month'))
     """
-    found = units_in(value.strip()) if isinstance(value, str) else []
+    sign, text = signed(value) if isinstance(value, str) else (1, "")
+    found = units_in(text)
     parts = [(number, unit.lower() if len(unit) > 2 else unit) for number, unit in found]  # noqa: PLR2004 - as in durations
     if any(unit in _MONTHS for _, unit in parts):
+        if sign < 0:
+            raise _refused(name, value, "is negative")
         return Span(_months(name, value, parts), "month")
     length = frame_micros(name, value)
     if parts and all(unit in _DAYS and number.isdecimal() for number, unit in parts):
@@ -104,6 +110,6 @@ def _months(name: str, value: Size, parts: list[tuple[str, str]]) -> int:
 
 def _refused(name: str, value: Size, problem: str) -> InvalidDurationError:
     allowed = "a duration ('1h 30m'), or whole months and years ('1 month', '1 year 6 months')"
-    return InvalidDurationError(
-        sentence(name, value, problem, allowed=allowed, fix=f"{name}='1 month'")
+    return refused(
+        name, value, problem, allowed=allowed, fix=f"{name}='1 month'", error=InvalidDurationError
     )

@@ -11,7 +11,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from eventtide import _jvm
 from eventtide._text.arguments import of_type
 from eventtide.errors import refused
-from eventtide.windows._builder import WindowBuilder
+from eventtide.windows._base import Described
 from eventtide.windows._handled_query import HandledQuery
 from eventtide.windows._named_query import NamedQuery
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = ["start"]
 
-_FIX = "et.start(counts, counts.results.writeStream.format('console'))"
+_FIX = "counts.start(counts.results.writeStream.format('console'))"
 
 
 def start(
-    window: WindowBuilder | DataFrame, writer: DataStreamWriter, *, drain: bool = False
+    window: Described | DataFrame, writer: DataStreamWriter, *, drain: bool = False
 ) -> StreamingQuery:
     """Start a query over the results of a window, and the calls of its late-row handler.
 
@@ -91,12 +91,12 @@ def start(
     Examples
     --------
     >>> import eventtide as et
-    >>> query = et.start(counts, counts.results.writeStream.format("console"))  # doctest: +SKIP
+    >>> query = counts.start(counts.results.writeStream.format("console"))  # doctest: +SKIP
     >>> replay = counts.results.writeStream.format("parquet").trigger(availableNow=True)
     ... # doctest: +SKIP
-    >>> et.start(counts, replay, drain=True).awaitTermination()  # doctest: +SKIP
+    >>> counts.start(replay, drain=True).awaitTermination()  # doctest: +SKIP
     """
-    kinds, allowed = (WindowBuilder, DataFrame), "a window from et.window, or a DataFrame"
+    kinds, allowed = (Described, DataFrame), "a window from et.window, or a DataFrame"
     of_type("window", window, kinds, allowed, _FIX)
     of_type("writer", writer, DataStreamWriter, "a writer, not yet started", _FIX)
     of_type("drain", drain, bool, "True or False", f"{_FIX[:-1]}, drain=True)")
@@ -124,7 +124,7 @@ def _other(writer: DataStreamWriter, allowed: str) -> InvalidArgumentError:
 
 
 def _with_companion(
-    window: WindowBuilder, query: HandledQuery, handler: LateHandler, position: int
+    window: Described, query: HandledQuery, handler: LateHandler, position: int
 ) -> StreamingQuery:
     try:
         query.follow(window.results.sparkSession, handler, position)

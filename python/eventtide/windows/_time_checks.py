@@ -33,7 +33,7 @@ def check_time(settings: Settings) -> None:
 
 
 def _check_processing_time(settings: Settings) -> None:
-    time, scope, idle = settings.event_time, settings.watermark_scope, settings.idle_timeout
+    time, scope, idle = settings.event_time, settings.watermark_scope, settings.key_idle_timeout
     if time is not None:
         problem, allowed = "cannot be combined with processing_time()", "one of the two"
         fix = "remove processing_time()"
@@ -62,13 +62,13 @@ def _check_scope(settings: Settings) -> None:
         problem = "asks for groups of keys, and there are no keys"
         allowed, fix = "'key', 'global', or keys by key_by(...)", "watermark_scope('key')"
         raise refused("watermark_scope", scope.written, problem, allowed=allowed, fix=fix)
-    if isinstance(settings.shape, Session) and settings.idle_timeout is None:
+    if isinstance(settings.shape, Session) and settings.key_idle_timeout is None:
         problem = (
             f"is missing: with watermark_scope={scope.written!r} the last session of a key would"
             " stay open until its next row"
         )
-        allowed, fix = "a duration, as long as the gap or longer", ".idle_timeout('5m')"
-        raise refused("idle_timeout", None, problem, allowed=allowed, fix=fix)
+        allowed, fix = "a duration, as long as the gap or longer", ".key_idle_timeout('5m')"
+        raise refused("key_idle_timeout", None, problem, allowed=allowed, fix=fix)
 
 
 def _check_rows_at_once(settings: Settings) -> None:
@@ -81,12 +81,12 @@ def _check_rows_at_once(settings: Settings) -> None:
 
 def _check_silence(settings: Settings) -> None:
     scope = settings.watermark_scope
-    if settings.idle_timeout is not None or (scope is not None and scope.name != "global"):
+    if settings.key_idle_timeout is not None or (scope is not None and scope.name != "global"):
         return
     if settings.shape is not None and settings.shape.remembers:
         return  # keys without open windows have state, such as their number of rows
     for name in ("key_ttl", "heartbeat"):
         if (value := getattr(settings, name)) is not None:
             problem = "applies only to keys that can become idle"
-            allowed = f"{name} with idle_timeout(...), or with a watermark_scope by key"
-            raise refused(name, value, problem, allowed=allowed, fix=".idle_timeout('5m')")
+            allowed = f"{name} with key_idle_timeout(...), or with a watermark_scope by key"
+            raise refused(name, value, problem, allowed=allowed, fix=".key_idle_timeout('5m')")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from eventtide._text.arguments import count
 from eventtide._text.durations import micros
-from eventtide.errors import InvalidDurationError, sentence
+from eventtide.errors import InvalidDurationError, refused
 from eventtide.windows._base import Described
 from eventtide.windows._key_time import IdleTimeout, Scope
 
@@ -54,7 +54,7 @@ class Timing(Described):
         """
         return self._with(watermark_scope=Scope(scope))
 
-    def idle_timeout(self, timeout: Duration, *, clock: IdleClock = "processing_time") -> Self:
+    def key_idle_timeout(self, timeout: Duration, *, clock: IdleClock = "processing_time") -> Self:
         """Close all windows of a key that has had no rows for the timeout.
 
         .. versionadded:: 0.1
@@ -70,7 +70,7 @@ class Timing(Described):
         clock : {"processing_time", "event_time"}
             The time that measures idleness: processing time, or the watermark over all keys.
         """
-        return self._with(idle_timeout=IdleTimeout(timeout, clock))
+        return self._with(key_idle_timeout=IdleTimeout(timeout, clock))
 
     def key_ttl(self, ttl: Duration) -> Self:
         """Purge a key without open windows this long after its last row; by default one day.
@@ -121,6 +121,11 @@ def check_heartbeat(interval: Duration) -> None:
     """Reject a heartbeat below 100 ms."""
     if micros("heartbeat", interval, positive=True) < _LEAST_HEARTBEAT:
         problem, allowed = "is too often", "100ms or more"
-        raise InvalidDurationError(
-            sentence("heartbeat", interval, problem, allowed=allowed, fix="heartbeat='1m'")
+        raise refused(
+            "heartbeat",
+            interval,
+            problem,
+            allowed=allowed,
+            fix="heartbeat='1m'",
+            error=InvalidDurationError,
         )

@@ -10,7 +10,7 @@ from pyspark.sql import Column
 from eventtide._text.arguments import count, of_type
 from eventtide._text.columns import shown
 from eventtide._text.durations import spoken, to_iso
-from eventtide.errors import ArgumentTypeError, refused, sentence
+from eventtide.errors import ArgumentTypeError, refused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,9 +96,9 @@ class WindowTrigger:
     def to_options(self) -> dict[str, str]:
         """Return the options for the JVM without the name; a condition is passed as a column."""
         if self.name == "every":
-            return {"early.every": to_iso("every", self.value, positive=True)}  # type: ignore[arg-type] # it checks
+            return {"every": to_iso("every", self.value, positive=True)}  # type: ignore[arg-type] # it checks
         if self.name == "every_rows":
-            return {"early.rows": count("every_rows", self.value, "1000")}
+            return {"every_rows": count("every_rows", self.value, "1000")}
         if self.name == "when":
             kinds, allowed = (str, Column), "SQL text or a Column over the aggregates"
             of_type("when", self.value, kinds, allowed, "when='n >= 1000'")
@@ -155,4 +155,4 @@ def _trigger(trigger: WindowTrigger | str) -> WindowTrigger:
     name = getattr(trigger, "__name__", None)  # of a method that was not called, such as every
     fix = f"WindowTrigger.{name}({_EXAMPLES[name]})" if name in _EXAMPLES else _FIX
     problem = f"has type {type(trigger).__name__}"
-    raise ArgumentTypeError(sentence("trigger", trigger, problem, allowed=_ALLOWED, fix=fix))
+    raise refused("trigger", trigger, problem, allowed=_ALLOWED, fix=fix, error=ArgumentTypeError)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
 
 from eventtide._text.arguments import choice, count
 from eventtide._text.durations import frame_micros, spoken, to_iso
-from eventtide.errors import InvalidDurationError, refused, sentence
+from eventtide.errors import InvalidDurationError, refused
 from eventtide.windows._shapes import MAX_ROWS, Shape
 
 if TYPE_CHECKING:
@@ -78,8 +78,13 @@ def check_maximum(maximum_duration: Duration, name: str, gap: Duration) -> None:
         return
     problem = f"is shorter than {name}={gap!r}, so that no session could end by it"
     allowed, fix = f"{spoken(gap)} or more", f"maximum_duration={gap!r}"
-    raise InvalidDurationError(
-        sentence("maximum_duration", maximum_duration, problem, allowed=allowed, fix=fix)
+    raise refused(
+        "maximum_duration",
+        maximum_duration,
+        problem,
+        allowed=allowed,
+        fix=fix,
+        error=InvalidDurationError,
     )
 
 
@@ -118,7 +123,8 @@ class Counted(Shape):
     def to_options(self, *, zoned: bool) -> dict[str, str]:  # noqa: ARG002 - there are no days
         """Return the options for the JVM."""
         options = {"kind": "count", "rows": str(self.rows)}
-        return options if self.every is None else {**options, "every": str(self.every)}
+        # Not "every", which is the option of a trigger.
+        return options if self.every is None else {**options, "slide": str(self.every)}
 
     def __repr__(self) -> str:
         """Return the method call that creates this, such as ``by_count(100, every=10)``."""

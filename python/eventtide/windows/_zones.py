@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from zoneinfo import ZoneInfo, available_timezones
 
 from eventtide._text.arguments import of_type
-from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
+from eventtide.errors import ArgumentTypeError, refused
 
 __all__ = ["instant", "read_origin", "zone_name"]
 
@@ -33,7 +33,7 @@ def zone_name(name: object) -> str:
         near = get_close_matches(str(name), known, n=1)
         fix = f".time_zone({near[0]!r})" if near else fix
         problem = "is unknown on this machine"
-        raise InvalidArgumentError(sentence("time_zone", name, problem, allowed=allowed, fix=fix))
+        raise refused("time_zone", name, problem, allowed=allowed, fix=fix)
     return str(name)
 
 
@@ -50,14 +50,13 @@ def read_origin(origin: object) -> datetime:
     allowed, fix = _ORIGIN
     if not isinstance(origin, str):
         problem = f"has type {type(origin).__name__}"
-        raise ArgumentTypeError(sentence("origin", origin, problem, allowed=allowed, fix=fix))
+        raise refused("origin", origin, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)
     text = origin.strip()
     try:  # Python 3.10 does not parse the Z
         return datetime.fromisoformat(f"{text[:-1]}+00:00" if text[-1:] in {"Z", "z"} else text)
     except ValueError:
         problem = "cannot be read as a time"
-        message = sentence("origin", origin, problem, allowed=allowed, fix=fix)
-        raise InvalidArgumentError(message) from None
+        raise refused("origin", origin, problem, allowed=allowed, fix=fix) from None
 
 
 def instant(origin: datetime, zone: str | None) -> str:
@@ -75,5 +74,4 @@ def instant(origin: datetime, zone: str | None) -> str:
     except OverflowError:
         allowed, fix = _ORIGIN
         problem = "is outside the years 1 to 9999 in UTC"
-        message = sentence("origin", str(origin), problem, allowed=allowed, fix=fix)
-        raise InvalidArgumentError(message) from None
+        raise refused("origin", str(origin), problem, allowed=allowed, fix=fix) from None

@@ -116,4 +116,4 @@ def alone(spark: SparkSession, query: StreamingQuery) -> StreamingQuery:
 
 def log(spark: SparkSession, of: StreamingQuery) -> list[str]:
     """Return the keys of the late log."""
-    return sorted(row["key"] for row in et.read_late(spark, of).collect())
+    return sorted(row["key"] for row in et.read_late(of, spark=spark).collect())

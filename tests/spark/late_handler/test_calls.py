@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
-from eventtide import WatermarkPolicies, Windows
+from eventtide import WatermarkPolicies
+from eventtide.voltsp import Windows
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.late_handler.calls import LATE, Calls, log, started, tens

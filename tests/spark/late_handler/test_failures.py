@@ -29,7 +29,9 @@ def test_a_handler_that_fails_stops_the_query(
     feed.add("a", "b", "c")
     window = tens(feed.events).on_late(calls)
     query = et.start(window, writes(window))
-    with pytest.raises(et.LateHandlerError, match=r"for batch 3 .*OSError.*on_error") as told:
+    with pytest.raises(
+        et.errors.LateHandlerError, match=r"for batch 3 .*OSError.*on_error"
+    ) as told:
         query.awaitTermination()
     assert isinstance(told.value.__cause__, OSError)
     assert isinstance(told.value, RuntimeError)
@@ -38,7 +40,7 @@ def test_a_handler_that_fails_stops_the_query(
     assert not query.isActive
     assert spark.streams.active == []
     for wait in query.awaitTermination, query.processAllAvailable:
-        with pytest.raises(et.LateHandlerError):
+        with pytest.raises(et.errors.LateHandlerError):
             wait()
     query.stop()
 
@@ -57,7 +59,7 @@ def test_whoever_waits_for_the_rows_is_told_of_the_failure(feed: Feed, writes: W
     query = et.start(window, writes(window))
     query.processAllAvailable()
     feed.add("a")
-    with pytest.raises(et.LateHandlerError):
+    with pytest.raises(et.errors.LateHandlerError):
         query.processAllAvailable()
     assert not query.isActive
 
@@ -86,14 +88,16 @@ def test_the_errors_of_a_handler_may_be_logged(
 def test_a_writer_of_something_else_is_refused(feed: Feed, writes: Writes) -> None:
     """It would have no late rows of this window."""
     window = tens(feed.events).on_late(print)
-    with pytest.raises(et.InvalidArgumentError, match=r"^writer=.* results of this window"):
+    with pytest.raises(et.errors.InvalidArgumentError, match=r"^writer=.* results of this window"):
         et.start(window, writes(tens(feed.events)))
 
 
 def test_a_writer_of_something_else_is_refused_without_a_handler(feed: Feed) -> None:
     """It would start another query than the one that was meant."""
     for other in (tens(feed.events).results, feed.events):
-        with pytest.raises(et.InvalidArgumentError, match=r"^writer=.* results of this window"):
+        with pytest.raises(
+            et.errors.InvalidArgumentError, match=r"^writer=.* results of this window"
+        ):
             et.start(tens(feed.events), other.writeStream.format("noop"))
     assert feed.events.sparkSession.streams.active == []
 
@@ -101,10 +105,10 @@ def test_a_writer_of_something_else_is_refused_without_a_handler(feed: Feed) -> 
 def test_a_writer_that_calls_no_handler_is_refused(feed: Feed, writes: Writes) -> None:
     """Before the query starts, also where PySpark raises it."""
     writer = writes(tens(feed.events).on_late(print))
-    with pytest.raises(IllegalArgumentException, match=r"et\.start") as plain:
+    with pytest.raises(IllegalArgumentException, match=r"window\.start") as plain:
         writer.start()
     assert plain.value.getCondition() == "HANDLER_NOT_CALLED"
-    with pytest.raises(et.UnsupportedPlanError) as named, et.named_errors():
+    with pytest.raises(et.errors.UnsupportedPlanError) as named, et.named_errors():
         writer.start()
     assert named.value.condition == "HANDLER_NOT_CALLED"
     assert feed.events.sparkSession.streams.active == []
@@ -115,7 +119,7 @@ def test_two_windows_with_a_handler_each_are_refused(feed: Feed, writes: Writes)
     below = tens(feed.events).on_late(print)
     above = et.window(below.results).event_time("window").tumbling("20s")
     above = above.agg(F.count("*").alias("windows")).on_late(print)
-    with pytest.raises(et.UnsupportedPlanError, match="2 windows with a handler"):
+    with pytest.raises(et.errors.UnsupportedPlanError, match="2 windows with a handler"):
         et.start(above, writes(above))
 
 
@@ -126,11 +130,11 @@ def test_a_query_that_cannot_begin_says_why(feed: Feed, writes: Writes, tmp_path
         query.processAllAvailable()
     (tmp_path / "checkpoint" / "eventtide" / "plan").unlink()
     query = et.start(window, writes(window))
-    with pytest.raises(et.CheckpointError):
+    with pytest.raises(et.errors.CheckpointError):
         query.awaitTermination()
     window = window.on_late(print)
     query = et.start(window, writes(window))
-    with pytest.raises(et.CheckpointError):
+    with pytest.raises(et.errors.CheckpointError):
         query.processAllAvailable()
 
 
@@ -150,7 +154,7 @@ def test_a_log_that_cannot_be_read_stops_the_query(
     feed.add("a")
     window = tens(feed.events).on_late(handle, on_error="log")
     query = et.start(window, writes(window))
-    with pytest.raises(et.CheckpointError, match="LATE_INDEX_UNREADABLE"):
+    with pytest.raises(et.errors.CheckpointError, match="LATE_INDEX_UNREADABLE"):
         query.awaitTermination()
-    with pytest.raises(et.CheckpointError):
+    with pytest.raises(et.errors.CheckpointError):
         query.processAllAvailable()

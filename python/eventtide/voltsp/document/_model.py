@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
-from eventtide.errors import ArgumentTypeError, InvalidArgumentError, sentence
+from eventtide.errors import ArgumentTypeError, InvalidArgumentError, refused
 from eventtide.voltsp.document._wording import camel
 
 __all__ = [
@@ -66,7 +66,7 @@ class _Part(BaseModel):
         if not isinstance(data, dict):
             problem, fix = f"has type {type(data).__name__}", f"{known[0]}: ... below it"
             allowed = f"a mapping of {allowed}"
-            raise ArgumentTypeError(sentence("", data, problem, allowed=allowed, fix=fix))
+            raise refused("", data, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)
         for key, value in data.items():
             if key in cls.instead:
                 raise _wrong(key, "has no place here", allowed, cls.instead[key])
@@ -85,7 +85,7 @@ def _needing(*keys: str) -> ConfigDict:
 
 def _wrong(key: str, problem: str, allowed: str, fix: str) -> InvalidArgumentError:
     """Return the error about a key, regardless of its value."""
-    return InvalidArgumentError(f"{key}={problem}. Allowed: {allowed}. Try: {fix}.")
+    return refused(key, None, problem, allowed=allowed, fix=fix)
 
 
 class TimeConfigEntry(_Part):
@@ -228,9 +228,9 @@ class Pipeline(Emitter):
     unknown = _Part.unknown
     instead = MappingProxyType(
         {
-            "source": "et.from_yaml(text, df), whose rows are those of df",
-            "processors": "df.where(...) and the like before et.from_yaml(text, df)",
-            "sink": "et.from_yaml(text, df).results.writeStream",
+            "source": "et.voltsp.from_yaml(text, df), whose rows are those of df",
+            "processors": "df.where(...) and the like before et.voltsp.from_yaml(text, df)",
+            "sink": "et.voltsp.from_yaml(text, df).results.writeStream",
         }
     )
     version: Literal[1] = 1

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from eventtide.errors import ArgumentTypeError, EventtideError, InvalidArgumentError
-from eventtide.voltsp.document._wording import Lines, Path, placed
+from eventtide.errors import ArgumentTypeError, EventtideError
+from eventtide.voltsp.document._wording import Lines, Path, placed, refused_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,9 +67,9 @@ class _Reader:
         """Return the value of a node."""
         line = self.lines.setdefault(path, node.start_mark.line + 1)
         if id(node) in self._seen:  # a few nested aliases could exhaust the memory
-            raise InvalidArgumentError(
-                f"line {line}: an alias is not followed. Allowed: each value where it belongs. Try:"
-                " the value again."
+            allowed, fix = "each value where it belongs", "the value again"
+            raise refused_at(
+                f"line {line}", None, "an alias is not followed", allowed=allowed, fix=fix
             )
         self._seen.add(id(node))
         if isinstance(node, yaml.ScalarNode):
@@ -90,8 +90,9 @@ class _Reader:
             key, line = self._key(key_node), key_node.start_mark.line + 1
             place = (*path, key)
             if key in items:
-                message = f"line {line}, {key}: is there twice, first on line {self.lines[place]}."
-                raise InvalidArgumentError(f"{message} Allowed: each key once. Try: remove one.")
+                problem = f"is there twice, first on line {self.lines[place]}"
+                allowed, fix = "each key once", "remove one"
+                raise refused_at(f"line {line}, {key}", None, problem, allowed=allowed, fix=fix)
             self.lines[place] = line
             items[key] = self.value(value_node, place)
         return items
@@ -100,12 +101,12 @@ class _Reader:
         key = self._scalar(node) if isinstance(node, yaml.ScalarNode) else None
         if isinstance(key, str):
             return key
-        message = f"line {node.start_mark.line + 1}: a key is not text. Allowed: names, such as"
-        raise ArgumentTypeError(f"{message} windowSpan. Try: quotes around it.")
+        place, problem = f"line {node.start_mark.line + 1}", "a key is not text"
+        allowed, fix = "names, such as windowSpan", "quotes around it"
+        raise refused_at(place, None, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)
 
 
-def _refused(line: int, problem: str | None) -> InvalidArgumentError:
-    message = f"line {line}: cannot be read as YAML: {problem}. Allowed: one document of keys and"
-    return InvalidArgumentError(
-        f"{message} values. Try: quotes around what YAML takes for its own."
-    )
+def _refused(line: int, problem: str | None) -> EventtideError:
+    text = f"cannot be read as YAML: {problem}"
+    allowed, fix = "one document of keys and values", "quotes around what YAML takes for its own"
+    return refused_at(f"line {line}", None, text, allowed=allowed, fix=fix)

@@ -6,12 +6,14 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
+from eventtide.errors import InvalidArgumentError, short
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from eventtide.errors import EventtideError
 
-__all__ = ["Lines", "Path", "camel", "placed"]
+__all__ = ["Lines", "Path", "camel", "placed", "refused_at"]
 
 Path: TypeAlias = tuple[str | int, ...]
 """The keys and positions that lead to a value."""
@@ -62,6 +64,7 @@ _KEYS: Mapping[str, Path] = MappingProxyType(
 )
 """The paths of the builder's arguments, relative to the window or the aggregate."""
 
+_ONE_OR_OTHER = re.compile(r"\w+='[^']*' or \w+='[^']*'")
 _SNAKE_KINDS = re.compile(r"(tumbling|sliding|session)(_time|_count)?_window")
 
 # Patterns that replace the Python calls in a builder's fix with YAML keys.
@@ -82,7 +85,7 @@ def placed(error: EventtideError, path: Path, lines: Lines, hidden: int) -> Even
     Parameters
     ----------
     error : EventtideError
-        An error with a message of `errors.sentence`.
+        An error about an argument, from `errors.refused`.
     path : tuple of str or int
         The path of the window, the item or the value of the error.
     lines : mapping
@@ -90,11 +93,39 @@ def placed(error: EventtideError, path: Path, lines: Lines, hidden: int) -> Even
     hidden : int
         The number of keys at the start of the path that are not shown.
     """
-    name, _, problem = str(error).partition("=")
-    where = _where(name, path, lines)
+    where = _where(error.argument or "", path, lines)
     known = next(where[:n] for n in range(len(where), -1, -1) if where[:n] in lines)
     key = _shown(where[hidden:] or where[-1:])
-    return type(error)(f"line {lines[known]}{', ' if key else ''}{key}: {_in_yaml(problem)}")
+    place = f"line {lines[known]}{', ' if key else ''}{key}"
+    problem, allowed = _named(error.problem or ""), _named(error.allowed or "")
+    if error.value is None:
+        problem = re.sub("^has type NoneType", "is missing", problem)
+    fix = _fix(error.fix or "")
+    return refused_at(place, error.value, problem, allowed=allowed, fix=fix, error=type(error))
+
+
+def refused_at(  # noqa: PLR0913 - as errors.refused
+    place: str,
+    value: object,
+    problem: str,
+    *,
+    allowed: str,
+    fix: str,
+    error: type[EventtideError] = InvalidArgumentError,
+) -> EventtideError:
+    """Return the error about a place in a document, as `errors.refused`; None is not shown.
+
+    Examples
+    --------
+    >>> print(refused_at("line 2, name", 7, "has type int", allowed="text", fix="quotes"))
+    line 2, name: 7 has type int. Allowed: text. Try: quotes.
+    """
+    text = short(value) if isinstance(value, str) else _named(short(value))
+    shown = "" if value is None else f"{text} "
+    made = error(f"{place}: {shown}{problem}. Allowed: {allowed}. Try: {fix}.")
+    made.argument, made.value, made.problem = place, value, problem
+    made.allowed, made.fix = allowed, fix
+    return made
 
 
 def _where(name: str, path: Path, lines: Lines) -> Path:
@@ -116,13 +147,14 @@ def _shown(path: Path) -> str:
     return "".join(parts).removeprefix(".")
 
 
-def _in_yaml(text: str) -> str:
-    problem, _, fix = text.rpartition(" Try: ")
-    problem = re.sub("^None has type NoneType", "None is missing", problem)
+def _fix(fix: str) -> str:
+    """Return the next step with YAML keys in place of Python calls."""
     for pattern, instead in _CALLS:
         fix = re.sub(pattern, instead, fix)
-    fix = re.sub(r"^(\w+)=(?:'([^']*)'|([^']*|\[.*\]))(?=\.$)", r"\1: \2\3", _named(fix))
-    return f"{_named(problem.removeprefix('None '))} Try: {fix}"
+    fix = _named(fix)
+    if _ONE_OR_OTHER.fullmatch(fix):
+        return re.sub(r"(\w+)='([^']*)'", r"\1: \2", fix)
+    return re.sub(r"^(\w+)=(?:'([^']*)'|([^']*|\[.*\]))$", r"\1: \2\3", fix)
 
 
 def _named(text: str) -> str:

@@ -158,7 +158,8 @@ final class WatermarkOptions private (val substream: Seq[Column], val values: Ma
   def substream(columns: Column*): WatermarkOptions = new WatermarkOptions(columns, values)
 
   /** A substream that has no row for `timeout` no longer holds the watermark back; positive. */
-  def idleTimeout(timeout: Duration): WatermarkOptions = set("idle_timeout", timeout.toString)
+  def substreamIdleTimeout(timeout: Duration): WatermarkOptions =
+    set("substream_idle_timeout", timeout.toString)
 
   /** Sets the number of substreams; the watermark is held back until this many have been seen. */
   def expected(count: Int): WatermarkOptions = set("expected", count.toString)

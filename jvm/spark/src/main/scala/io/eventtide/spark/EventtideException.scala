@@ -24,6 +24,12 @@ final class EventtideException(val condition: String, parameters: Map[String, St
   /** The exception class that the Python facade raises. */
   def pythonClass: String = ErrorCatalogue.pythonClass(condition)
 
+  /** What is wrong, without the condition and without the fix. */
+  def problem: String = ErrorCatalogue.problem(condition, parameters)
+
+  /** The next step. */
+  def fix: String = ErrorCatalogue.fix(condition, parameters)
+
   override def getCondition: String = condition
 
   override def getErrorClass: String = condition
@@ -50,10 +56,14 @@ private[spark] object ErrorCatalogue {
     finally resource.close()
   }
 
-  def message(condition: String, parameters: Map[String, String]): String = {
-    val template = entries.get(condition).get("message").asText
-    s"[$condition] ${filled(template, parameters)}"
-  }
+  def message(condition: String, parameters: Map[String, String]): String =
+    s"[$condition] ${problem(condition, parameters)} ${fix(condition, parameters)}"
+
+  def problem(condition: String, parameters: Map[String, String]): String =
+    filled(entries.get(condition).get("problem").asText, parameters)
+
+  def fix(condition: String, parameters: Map[String, String]): String =
+    filled(entries.get(condition).get("fix").asText, parameters)
 
   // In one pass: a value, such as the name of a column, may look like a parameter.
   private def filled(template: String, parameters: Map[String, String]): String =

@@ -9,11 +9,12 @@ class ErrorCatalogueSuite extends AnyFunSuite {
   private val entries = new ObjectMapper().readTree(getClass.getResourceAsStream("errors.json"))
   private val names = entries.fieldNames.asScala.toSeq
 
-  test("errors stand in alphabetical order, each with a message and a Python class") {
+  test("errors stand in alphabetical order, each with a problem, a fix and a Python class") {
     assert(names == names.sorted && names.distinct == names)
     names.foreach { name =>
       assert(ErrorCatalogue.pythonClass(name).endsWith("Error"))
-      assert(entries.get(name).get("message").asText.endsWith("."))
+      for (part <- Seq("problem", "fix"))
+        assert(entries.get(name).get(part).asText.matches(".*[.>]"), s"$name: $part")
     }
   }
 
@@ -21,12 +22,13 @@ class ErrorCatalogueSuite extends AnyFunSuite {
     val error = EventtideException("UNKNOWN_COLUMN", "column" -> "tz", "available" -> "ts, user")
     assert(error.getMessage.startsWith("[UNKNOWN_COLUMN] There is no column 'tz'; "))
     assert(error.getMessage.contains("the stream has ts, user."))
+    assert(error.getMessage == s"[UNKNOWN_COLUMN] ${error.problem} ${error.fix}")
     assert(error.pythonClass == "UnknownColumnError")
     assert(error.getCondition == "UNKNOWN_COLUMN" && error.getErrorClass == "UNKNOWN_COLUMN")
     assert(error.getMessageParameters.get("column") == "tz" && error.getSqlState == null)
   }
 
-  test("what stands in a parameter is nobody's place") {
+  test("what stands in a parameter is not replaced") {
     val error =
       EventtideException("UNKNOWN_COLUMN", "column" -> "<available>", "available" -> "$1, <column>")
     assert(error.getMessage.contains("no column '<available>'; "))

@@ -31,7 +31,8 @@ class EventtideSuite extends AnyFunSuite with LocalSession {
 
   test("a Scala user's query follows its policy, with rows and without") {
     val script = ScriptSource.create(schema)
-    val options = WatermarkOptions().substream(col("device")).idleTimeout(Duration.ofSeconds(60))
+    val options =
+      WatermarkOptions().substream(col("device")).substreamIdleTimeout(Duration.ofSeconds(60))
     val watermarked = Eventtide.withWatermark(stream(script), "ts", lull, options)
     val counts = watermarked.groupBy(window(col("ts"), "10 seconds")).count().select("count")
     val query = PythonApi.scriptedQuery(counts, "append", newFolder(), startMs = 0)

@@ -14,6 +14,7 @@ object Policies {
     MaxEventTime,
     StormLag,
     MinOf,
-    MaxOf
+    MaxOf,
+    BySubstream
   )
 }

@@ -45,18 +45,21 @@ abstract class PolicyKind(name: String, params: ParamSpec*) extends RuleKind(nam
   *
   * @param values values of `kind.params`, in their order
   * @param ahead distance of the clock ahead of the rows' time
+  * @param patterns which substreams have which of the child policies; only of `BySubstream`
   */
 final case class PolicySpec(
     kind: PolicyKind,
     values: Seq[Long] = Nil,
     children: Seq[PolicySpec] = Nil,
-    ahead: Long = 0
+    ahead: Long = 0,
+    patterns: Seq[String] = Nil
 ) {
   kind.check(values)
   if (children.nonEmpty != kind.takesChildren) {
     val allowed = if (kind.takesChildren) "one or more" else "absent"
     throw new InvalidArgument(s"policies inside $name", children.size, allowed)
   }
+  if (kind == BySubstream) BySubstream.checkPatterns(patterns)
   create(): Unit // rejects values that do not go together
 
   /** The name in the registry `Policies`. */
@@ -83,11 +86,22 @@ final case class PolicySpec(
 
   def create(): WatermarkPolicy = kind.create(this)
 
+  /** The policy of one substream. */
+  def forSubstream(name: String): PolicySpec =
+    if (kind == BySubstream) BySubstream.choose(this, name).forSubstream(name)
+    else if (isBySubstream) copy(children = children.map(_.forSubstream(name)))
+    else this
+
+  /** Whether the policy of a substream depends on its name. */
+  val isBySubstream: Boolean = kind == BySubstream || children.exists(_.isBySubstream)
+
   /** The kinds and their nesting, without parameters; saved state must match it. */
   def structure: String =
-    if (children.isEmpty) name else children.map(_.structure).mkString(s"$name(", ", ", ")")
+    if (kind == BySubstream) BySubstream.structure(this)
+    else if (children.isEmpty) name
+    else children.map(_.structure).mkString(s"$name(", ", ", ")")
 
-  override def toString: String = kind.text(values, children)
+  override def toString: String = kind.text(values, children, patterns)
 
   private def has(property: PolicyKind => Boolean): Boolean =
     property(kind) || children.exists(_.has(property))

@@ -13,8 +13,14 @@ abstract class RuleKind(val name: String, val params: ParamSpec*) extends Serial
     params.lazyZip(values).foreach(_.check(_))
 
   /** The name, the parameters and the child policies as text, such as `with_fixed_lag(lag=5)`. */
-  private[watermark] final def text(values: Seq[Long], children: Seq[PolicySpec] = Nil): String = {
+  private[watermark] final def text(
+      values: Seq[Long],
+      children: Seq[PolicySpec] = Nil,
+      patterns: Seq[String] = Nil
+  ): String = {
     val all = params.lazyZip(values).map((param, value) => s"${param.name}=$value")
-    (all ++ children.map(_.toString)).mkString(s"$name(", ", ", ")")
+    val inside =
+      children.zipAll(patterns.map(_ + ": "), null, "").map { case (child, of) => s"$of$child" }
+    (all ++ inside).mkString(s"$name(", ", ", ")")
   }
 }

@@ -16,16 +16,16 @@ import io.eventtide.kernel.time.Clamped
   *     alone; changes that affect all substreams are in `SharedSteps`.
   *
   * @param declaredAt clock value at its declaration
-  * @param measuresIdleness whether the policy measures idleness
   * @param changed buffer that a touched substream adds itself to
   */
 private[watermark] final class Substream(
     private var currentName: String,
-    val policy: WatermarkPolicy,
+    private var spec: PolicySpec,
     declaredAt: Long,
-    measuresIdleness: Boolean,
     changed: mutable.Buffer[Substream]
 ) {
+  private var ownPolicy = spec.create()
+  private var measuresIdleness = spec.measuresIdleness
   private var hasWatermark = false
   // Both maxima start at the lowest value, so that a row needs no branch.
   private var current = Long.MinValue // not read while `hasWatermark` is false
@@ -62,8 +62,18 @@ private[watermark] final class Substream(
 
   def name: String = currentName
 
-  def rename(to: String): Unit = {
+  def policy: WatermarkPolicy = ownPolicy
+
+  /** Renames it. If its new name has another policy, that begins: it has had no rows. */
+  def rename(to: String, by: PolicySpec): Unit = {
     currentName = to
+    if (by != spec) {
+      spec = by
+      ownPolicy = by.create()
+      measuresIdleness = by.measuresIdleness
+      isBehind = true
+      hasCalledPolicy = false
+    }
     touch()
   }
 

@@ -95,7 +95,7 @@ private[watermark] final class SubstreamTable(
     removed += apply(index).name
     indexes.remove(apply(index).name)
     indexes(name) = index
-    apply(index).rename(name)
+    apply(index).rename(name, spec.forSubstream(name))
   }
 
   def iterator: Iterator[Substream] = Iterator.range(0, used).map(apply)
@@ -149,7 +149,7 @@ private[watermark] final class SubstreamTable(
   }
 
   private def newSubstream(name: String, declaredAt: Long) =
-    new Substream(name, spec.create(), declaredAt, spec.measuresIdleness, changed)
+    new Substream(name, spec.forSubstream(name), declaredAt, changed)
 
   private def grow(): Unit = members = Arrays.copyOf(members, used * 2)
 

@@ -362,7 +362,10 @@ object Substreams {
   private val Version = 3
 
   private val IdleTimeout =
-    ParamSpec.positive("idle_timeout", "after this long without a row a substream is left out")
+    ParamSpec.positive(
+      "substream_idle_timeout",
+      "after this long without a row a substream is left out"
+    )
 
   /** The name of the option. */
   val Ttl: String = "substream_ttl"

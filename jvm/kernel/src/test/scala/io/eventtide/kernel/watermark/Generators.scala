@@ -39,6 +39,12 @@ object Generators {
   val policies: Gen[PolicySpec] =
     Gen.frequency(4 -> simple, 1 -> combined(simple), 1 -> combined(combined(simple)))
 
+  /** Policies for substreams that are named s0, s1 and so on. */
+  val bySubstream: Gen[PolicySpec] = for {
+    patterns <- Gen.someOf("s0", "s2", "s*1", "*3")
+    children <- Gen.listOfN(patterns.length + 1, Gen.oneOf(simple, combined(simple)))
+  } yield BySubstream((patterns.toSeq :+ "*").zip(children))
+
   /** What can happen to a policy, after `pause` of clock time. */
   sealed trait Event { def pause: Long }
   final case class Tick(pause: Long) extends Event

@@ -9,7 +9,8 @@ final class NaiveSubstreams(
     idleTimeout: Option[Long]
 ) {
   private final class One(val name: String, var inactiveSince: Long) {
-    val policy: WatermarkPolicy = spec.create()
+    val own: PolicySpec = spec.forSubstream(name)
+    val policy: WatermarkPolicy = own.create()
     var watermark = Option.empty[Long]
     var idle = false
     var backlog: Backlog = Backlog.Unknown
@@ -92,7 +93,7 @@ final class NaiveSubstreams(
   }
 
   private def isPaused(one: One): Boolean =
-    spec.measuresIdleness && one.backlog == Backlog.Pending
+    one.own.measuresIdleness && one.backlog == Backlog.Pending
 
   private def isSilent(one: One): Boolean =
     one.backlog != Backlog.Pending && idleTimeout.exists(clock - one.inactiveSince >= _)

@@ -268,7 +268,13 @@ object SubstreamsLawsSuite {
   private val timeouts = Gen.option(Gen.choose(1L, 12L))
 
   val setups: Gen[Setup] =
-    Gen.zip(Generators.policies, Generators.throttles, timeouts).map((Setup.apply _).tupled)
+    Gen
+      .zip(
+        Gen.frequency(4 -> Generators.policies, 1 -> Generators.bySubstream),
+        Generators.throttles,
+        timeouts
+      )
+      .map((Setup.apply _).tupled)
 
   private val pauses =
     Gen.frequency(3 -> Gen.const(0L), 3 -> Gen.choose(0L, 4L), 1 -> Gen.choose(-3L, 20L))

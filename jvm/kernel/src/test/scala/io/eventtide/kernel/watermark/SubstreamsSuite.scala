@@ -228,7 +228,7 @@ final class SubstreamsSuite extends AnyFunSuite {
 
   test("a timeout that is not positive is refused") {
     val refusal = intercept[InvalidArgument](new Substreams(lag, idleTimeout = Some(0)))
-    assert(refusal.getMessage == "idle_timeout must be more than zero, but was 0")
+    assert(refusal.getMessage == "substream_idle_timeout must be more than zero, but was 0")
   }
 
   test(

@@ -29,10 +29,8 @@ import io.eventtide.spark.state.{AggregateFunctions, BufferPool, WindowStateLayo
   *
   * @param counts
   *   the `counts` of `Inverse` for functions that can deduct; empty for others
-  * @param rowsOrdinal
-  *   the ordinal of the row count among the buffers, if it is needed; else -1
   * @param condition
-  *   the condition for early results, over the results of the functions
+  *   the condition of a trigger, over the results of the functions
   * @param result
   *   the layout of output rows
   * @param rows
@@ -43,7 +41,6 @@ private[spark] final case class WindowOperatorSpec(
     frame: Attribute,
     functions: Seq[AggregateFunction],
     counts: Seq[Int],
-    rowsOrdinal: Int,
     condition: Option[Expression],
     result: ResultLayout,
     settings: WindowSettings,

@@ -62,6 +62,9 @@ private[options] object KeyTimeCodec {
           "one without declared substreams, because keys are not declared"
         )
       }
+      own.filter(_.isBySubstream).foreach { spec =>
+        throw new InvalidArgument(s"policy with scope=$scope", spec.name, "one for all keys")
+      }
       KeyedTimeSettings(own, scope == "group", idleness, heartbeat, rows.getOrElse(Int.MaxValue))
     }
   }

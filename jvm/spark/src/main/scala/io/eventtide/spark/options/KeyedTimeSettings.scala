@@ -37,5 +37,5 @@ final case class KeyedTimeSettings(
     */
   def structure: Seq[(String, String)] = policy.toSeq.flatMap { own =>
     Seq("watermark_scope" -> (if (isPerGroup) "group" else "key"), "policy" -> own.structure)
-  } ++ Option.when(idleness.inEventTime)("clock of idle_timeout" -> "event_time")
+  } ++ Option.when(idleness.inEventTime)("clock of key_idle_timeout" -> "event_time")
 }

@@ -3,7 +3,7 @@ package io.eventtide.spark.options
 import io.eventtide.kernel.window.Trigger
 
 /** Writes and reads the options of a window that may differ between runs: the time of keys, the
-  * idle timeout of keys, and how often early results are emitted.
+  * idle timeout of keys, and the values of triggers.
   *
   * A condition is not written, because it is an expression of the run. The heartbeat, the interval
   * at which the clock is polled, is not written either.
@@ -14,24 +14,23 @@ private[spark] object MutableOptionsCodec {
   def write(settings: WindowSettings): String = {
     val early = settings.triggers.map(_.trigger)
     val options = settings.byKey.fold(Seq("scope" -> "global"))(KeyTimeCodec.write) ++
-      early.flatMap(_.every).map(every => "early.every" -> PolicyFormatter.duration(every)) ++
-      early.flatMap(_.rows).map(rows => "early.rows" -> rows.toString)
+      early.flatMap(_.every).map(every => "every" -> PolicyFormatter.duration(every)) ++
+      early.flatMap(_.rows).map(rows => "every_rows" -> rows.toString)
     options.map { case (option, value) => s"$option=$value" }.mkString("\n")
   }
 
   /** The requested window, with its mutable options replaced by the written ones. */
-  def read(written: String, current: WindowSettings): WindowSettings = {
-    val options = new OptionReader(values(written))
+  def read(text: String, current: WindowSettings): WindowSettings = {
+    val options = new OptionReader(values(text))
     val policy = options.get("policy").map(_ => WatermarkOptionsCodec.policy(options, ""))
     val byKey = KeyTimeCodec.read(options, policy, current.remembers).map { own =>
       own.copy(heartbeatMicros = current.byKey.getOrElse(own).heartbeatMicros)
     }
-    val (every, rows) = (options.duration("early.every", 1), options.count("early.rows", 1))
+    val (every, rows) = (options.duration("every", 1), options.count("every_rows", 1))
+    def written(one: NamedTrigger) = one.copy(trigger = withValues(one.trigger, every, rows))
     current.copy(
       byKey = byKey,
-      panes = current.panes.map(_.copy(earlyEveryMicros = every, earlyRows = rows)),
-      namedTriggers =
-        current.namedTriggers.map(one => one.copy(trigger = withEarly(one.trigger, every, rows)))
+      emit = current.emit.map(emit => emit.copy(triggers = emit.triggers.map(written)))
     )
   }
 
@@ -39,7 +38,7 @@ private[spark] object MutableOptionsCodec {
   def scope(written: String): String = values(written).getOrElse("scope", "global")
 
   // The set of triggers is part of the structure, so each of them has its written number.
-  private def withEarly(trigger: Trigger, every: Option[Long], rows: Option[Int]): Trigger =
+  private def withValues(trigger: Trigger, every: Option[Long], rows: Option[Int]): Trigger =
     trigger.copy(
       every = trigger.every.map(every.getOrElse(_)),
       rows = trigger.rows.map(rows.getOrElse(_))

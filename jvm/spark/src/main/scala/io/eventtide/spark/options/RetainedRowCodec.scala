@@ -51,8 +51,7 @@ private[options] object RetainedRowCodec {
   def refuseOthers(settings: WindowSettings): Unit = {
     def refuse(what: String, value: Any): Nothing =
       throw new InvalidArgument(s"$what of Storm's windows", value, "left out: they have none")
-    settings.namedTriggers.headOption.foreach(one => refuse("trigger", one.name))
-    if (settings.panes.isDefined) refuse("panes", "early")
+    settings.emit.foreach(emit => refuse("trigger", emit.triggers.head.name))
     if (settings.hasOwnTime) refuse("scope", "key")
     settings.byKey.flatMap(_.idleness.timeout).foreach { timeout =>
       refuse("idle timeout", PolicyFormatter.duration(timeout))

@@ -2,10 +2,12 @@ package io.eventtide.spark.options
 
 import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.watermark.{
+  BySubstream,
   FutureGuard,
   ParamKind,
   ParamSpec,
   Policies,
+  PolicyKind,
   PolicySpec,
   Substreams,
   ThrottleSpec,
@@ -19,10 +21,11 @@ import io.eventtide.spark.EventtideException
   * {{{
   *   policy=limiting_lag_and_lull  lag=PT5S  max_lull=PT30S      parameters beside their policy
   *   policy=min_of  of.0.policy=with_fixed_lag  of.0.lag=PT5S    nested policies, numbered
+  *   policy=by_substream  of.0.substream=eu  of.1.substream=*    which substreams have which
   *   decorators.0=throttle_by_frame  decorators.0.size=PT1S      in the order of application
   *   decorators.1=guard_future  decorators.1.max_ahead=PT1H  decorators.1.on=late
-  *   idle_timeout  expected (a count)  expected.0 (names)  max_substreams  substream_ttl
-  *   max_clock_step  on_restart
+  *   substream_idle_timeout  expected (a count)  expected.0 (names)  max_substreams  substream_ttl
+  *   max_clock_step  on_restart  name
   * }}}
   *
   * Durations are ISO 8601 and become microseconds. Policies and throttles declare their parameters,
@@ -73,14 +76,15 @@ private[spark] object WatermarkOptionsCodec {
       policy,
       throttles.map(throttle(options, _)),
       guards.map(guard(options, _)).lastOption,
-      options.duration("idle_timeout", 1),
+      options.duration("substream_idle_timeout", 1),
       names,
       options.count("expected", 1),
       options.count("max_substreams", 1).getOrElse(MaxSubstreams),
       options.choice("on_restart", RestartModes).getOrElse(true),
       substreams,
       ttl = ttl(options),
-      maxClockStepMicros = options.duration("max_clock_step", 1)
+      maxClockStepMicros = options.duration("max_clock_step", 1),
+      name = options.get("name")
     )
     options.refuseUnread()
     if (guards.length > 1) throw EventtideException("DUPLICATE_GUARD")
@@ -93,6 +97,9 @@ private[spark] object WatermarkOptionsCodec {
         PolicyFormatter.duration(result.ttlMicros.get),
         "absent: a Kafka partition is removed when its topic no longer has it"
       )
+    }
+    if (policy.isBySubstream && !result.hasSubstreams) {
+      throw EventtideException("POLICY_WITHOUT_SUBSTREAM", "policy" -> policy.name)
     }
     if (policy.needsDeclaredSubstreams && names.isEmpty) {
       throw EventtideException("UNDECLARED_SUBSTREAMS", "policy" -> policy.name)
@@ -117,7 +124,7 @@ private[spark] object WatermarkOptionsCodec {
       (prefix -> name) +: options.map { case (key, value) => s"$prefix.$key" -> value }
     }
     val others = Seq(
-      "idle_timeout" -> settings.idleTimeoutMicros.map(PolicyFormatter.duration),
+      "substream_idle_timeout" -> settings.idleTimeoutMicros.map(PolicyFormatter.duration),
       "expected" -> settings.expectedCount.map(_.toString),
       "max_substreams" -> Some(settings.maxSubstreams.toString),
       Substreams.Ttl -> settings.ttl.map {
@@ -125,6 +132,7 @@ private[spark] object WatermarkOptionsCodec {
         case SubstreamTtl.Never => Never
       },
       "max_clock_step" -> settings.maxClockStepMicros.map(PolicyFormatter.duration),
+      "name" -> settings.name,
       "on_restart" -> RestartModes.find(_._2 == settings.holdsOnRestart).map(_._1)
     ).collect { case (option, Some(value)) => option -> value }
     val names = settings.expected.zipWithIndex.map { case (name, i) => s"expected.$i" -> name }
@@ -139,7 +147,10 @@ private[spark] object WatermarkOptionsCodec {
     val children = spec.children.zipWithIndex.flatMap { case (child, i) =>
       write(child, s"${prefix}of.$i.")
     }
-    (s"${prefix}policy" -> spec.name) +: (parameters ++ children)
+    val patterns = spec.patterns.zipWithIndex.map { case (pattern, i) =>
+      s"${prefix}of.$i.substream" -> pattern
+    }
+    (s"${prefix}policy" -> spec.name) +: (parameters ++ patterns ++ children)
   }
 
   private[options] def policy(options: OptionReader, prefix: String): PolicySpec = {
@@ -152,8 +163,16 @@ private[spark] object WatermarkOptionsCodec {
     if (kind.takesChildren && children.isEmpty) {
       OptionReader.missing(s"${prefix}of.0.policy", s"$name combines one policy or more")
     }
-    PolicySpec(kind, kind.params.map(param => value(options, prefix, param, param.least)), children)
+    val values = kind.params.map(param => value(options, prefix, param, param.least))
+    PolicySpec(kind, values, children, patterns = patterns(options, prefix, kind))
   }
+
+  private def patterns(options: OptionReader, prefix: String, kind: PolicyKind): Seq[String] =
+    if (kind != BySubstream) Nil
+    else
+      options.numbered(s"${prefix}of").map { child =>
+        options.required(s"$child.substream", "it names the substreams that have this policy")
+      }
 
   private def throttle(options: OptionReader, prefix: String): ThrottleSpec = {
     val name = options.get(prefix).getOrElse("")

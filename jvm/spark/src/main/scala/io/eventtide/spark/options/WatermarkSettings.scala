@@ -20,6 +20,8 @@ import io.eventtide.kernel.watermark.{FutureGuard, PolicySpec, Substreams, Throt
   *   when an idle substream is removed; None if the user has not set it
   * @param maxClockStepMicros
   *   the maximum forward step of the machine's clock; None for the session's setting
+  * @param name
+  *   the user's name for the input, for reports
   */
 final case class WatermarkSettings(
     policy: PolicySpec,
@@ -33,8 +35,12 @@ final case class WatermarkSettings(
     substreams: SubstreamDescription,
     keepsRefused: Boolean = false,
     ttl: Option[SubstreamTtl] = None,
-    maxClockStepMicros: Option[Long] = None
+    maxClockStepMicros: Option[Long] = None,
+    name: Option[String] = None
 ) {
+
+  /** The input in a report: its name, or its position in the plan. */
+  def label(position: Int): String = name.getOrElse(s"input $position")
 
   /** Whether the stream is divided into substreams. */
   def hasSubstreams: Boolean = substreams != SubstreamDescription.Global
@@ -73,7 +79,7 @@ final case class WatermarkSettings(
         guard.map(own => own.copy(maxAhead = math.max(own.maxAhead, limit)))
       case others => others
     }
-    other.copy(guard = guards)
+    other.copy(guard = guards, name = name)
   }
 
   /** The time after which an idle substream is removed; None for never. */

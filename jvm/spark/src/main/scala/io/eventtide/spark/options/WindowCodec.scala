@@ -14,14 +14,14 @@ import io.eventtide.spark.EventtideException
   *   profile=jet  late_rule=frame_closed            rules; each can be set separately
   *   delay=PT5S  allowed_lateness=PT1H                 how long a window stays open
   *   kind=session  gap=PT5M  maximum_duration=PT1H  touching=merge
-  *   kind=count  rows=100  every=10
+  *   kind=count  rows=100  slide=10
   *   kind=storm  length.time=PT20S  slide.rows=3       each in time or in rows
   *   result=rows  rows_in_memory=1000000               windows are emitted with their rows
   *   scope=key  key_idle_timeout=PT5M  key_idle_clock=event_time  key_ttl=PT24H  heartbeat=PT60S
   *   max_rows_per_batch=1                              with scope=key
   *   late=log  late_to=/data/late
-  *   early.every=PT10S  early.rows=1000  updates=true  discarding=true
-  *   triggers=at_window_end,on_update,every,every_rows,when    triggers that name their results
+  *   triggers=at_window_end,on_update,every,every_rows,when    when a window has results
+  *   every=PT10S  every_rows=1000  discarding=true  late_updates=true    with triggers
   * }}}
   *
   * Durations are ISO 8601 and become microseconds.
@@ -59,21 +59,22 @@ private[spark] object WindowCodec {
   ): WindowSettings = {
     val options = new OptionReader(values)
     val kind = options.choice("kind", Kinds.map(kind => kind -> kind)).getOrElse("")
-    val early = panes(options, hasCondition)
-    val namedTriggers = TriggerCodec.read(options, early)
     val settings = WindowSettings(
       kind,
       sizes(values),
       if (kind == "storm") RetainedRowCodec.read(options, usesIngestionTime)
       else windows(kind, options, isLocal),
       KeyTimeCodec.read(options, policy, remembers = kind == "count" || kind == "storm"),
-      if (namedTriggers.isEmpty) early else early.flatMap(_.withoutEarly),
-      namedTriggers,
+      emit(options, hasCondition),
       late(options)
     )
     options.refuseUnread()
     if (settings.isCountWindow && settings.latenessMicros > 0)
-      throw new InvalidArgument("updates", "true", "left out: no row of a count window is late")
+      throw new InvalidArgument(
+        "late_updates",
+        "true",
+        "left out: no row of a count window is late"
+      )
     settings.retainingRows.foreach(_ => RetainedRowCodec.refuseOthers(settings))
     settings
   }
@@ -85,7 +86,7 @@ private[spark] object WindowCodec {
       case "session" => WindowKind.BySession(session(options))
       case "count" =>
         val rows = options.count("rows", 1).getOrElse(missing("rows"))
-        WindowKind.ByCount(CountSpec(rows, options.count("every", 1).getOrElse(rows)))
+        WindowKind.ByCount(CountSpec(rows, options.count("slide", 1).getOrElse(rows)))
       case _ =>
         val frames = WindowFrames.read(kind, options, isLocal)
         WindowKind.ByTime(WindowSpec(frames.grid, frames.shape, profile(options), delay(options)))
@@ -108,8 +109,8 @@ private[spark] object WindowCodec {
 
   /** The options that define where windows start and end, as the user wrote them. */
   private def sizes(values: Map[String, String]): String =
-    Seq("size", "slide", "step", "offset", "origin", "time_zone")
-      .concat(Seq("gap", "maximum_duration", "touching", "rows", "every"))
+    Seq("size", "rows", "slide", "step", "offset", "origin", "time_zone")
+      .concat(Seq("gap", "maximum_duration", "touching"))
       .concat(RetainedRowCodec.Sizes)
       .flatMap(option => values.get(option).map(value => s"$option=$value"))
       .mkString(", ")
@@ -130,15 +131,14 @@ private[spark] object WindowCodec {
   private def delay(options: OptionReader): Long =
     options.duration("delay", 0).getOrElse(0L) + lateness(options)
 
-  private def panes(options: OptionReader, hasCondition: Boolean): Option[PaneSettings] = {
-    val every = options.duration("early.every", 1000)
-    val rows = options.count("early.rows", 1)
-    val updates = isOn(options, "updates")
-    val discards = isOn(options, "discarding")
-    if (hasCondition && discards) throw EventtideException("CONDITION_WITH_DISCARDING")
-    val early = every.isDefined || rows.isDefined || hasCondition
-    Option.when(early || updates || discards) {
-      PaneSettings(if (updates) lateness(options) else 0, every, rows, hasCondition, discards)
+  private def emit(options: OptionReader, hasCondition: Boolean): Option[EmitSettings] = {
+    val triggers = TriggerCodec.read(options, hasCondition)
+    Option.when(triggers.nonEmpty) {
+      val updates = isOn(options, "late_updates")
+      val emit =
+        EmitSettings(triggers, if (updates) lateness(options) else 0, isOn(options, "discarding"))
+      if (emit.hasCondition && emit.discards) throw EventtideException("CONDITION_WITH_DISCARDING")
+      emit
     }
   }
 

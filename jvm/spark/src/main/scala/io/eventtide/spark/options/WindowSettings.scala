@@ -12,11 +12,8 @@ import io.eventtide.kernel.window.{FrameWindowState, TimeRange, Trigger, WindowS
   *   the kind of windows; after its delay a window can no longer change
   * @param byKey
   *   the time of keys; None if keys have the query's time and never become idle
-  * @param panes
-  *   the settings of panes; None for one row per window, emitted when it can no longer change, or for
-  *   named triggers alone
-  * @param namedTriggers
-  *   the named triggers, whose results carry the trigger's name; empty without named triggers
+  * @param emit
+  *   when a window has results; None for one row per window, emitted when it can no longer change
   * @param late
   *   how late rows are handled
   */
@@ -25,15 +22,13 @@ final case class WindowSettings(
     sizes: String,
     windows: WindowKind,
     byKey: Option[KeyedTimeSettings],
-    panes: Option[PaneSettings],
-    namedTriggers: Seq[NamedTrigger],
+    emit: Option[EmitSettings],
     late: LateSettings
 ) {
 
   /** A summary for query plans, such as `sliding(1m, every=5s), late log`. */
   def summary: String = {
-    val byEmission =
-      if (namedTriggers.nonEmpty) Some("triggers") else Option.when(panes.isDefined)("panes")
+    val byEmission = emit.map(_ => "triggers")
     val scope = if (hasGroups) Some("a watermark per group") else perKey
     (Seq(s"$kind($sizes)") ++ scope ++ byEmission :+ late.mode.summary).mkString(", ")
   }
@@ -42,7 +37,7 @@ final case class WindowSettings(
 
   /** Whether lateness is decided for each row at its key, unless the row is certainly on time. */
   def isJudgedByKey: Boolean =
-    byKey.isDefined || namedTriggers.nonEmpty || !isTimeWindow
+    byKey.isDefined || emit.isDefined || !isTimeWindow
 
   /** Whether windows are frame-based time windows. */
   def isTimeWindow: Boolean = windows.isInstanceOf[WindowKind.ByTime]
@@ -73,8 +68,7 @@ final case class WindowSettings(
 
   /** The triggers, in the order in which they emit a window. */
   def triggers: Seq[NamedTrigger] =
-    if (namedTriggers.nonEmpty) namedTriggers
-    else Seq(NamedTrigger("", panes.fold(Trigger.AtEnd)(_.trigger)))
+    emit.fold(Seq(NamedTrigger("", Trigger.AtEnd)))(_.triggers)
 
   /** The windows of time; fails for other kinds. */
   def spec: WindowSpec = windows match {
@@ -92,14 +86,14 @@ final case class WindowSettings(
   def delay: Long = windows.delay - latenessMicros
 
   /** The part of the windows' delay in which a closed window accepts rows and emits updates. */
-  def latenessMicros: Long = panes.fold(0L)(_.latenessMicros)
+  def latenessMicros: Long = emit.fold(0L)(_.latenessMicros)
 
   /** Whether a result has only the rows since the last result of its window. */
-  def discards: Boolean = panes.exists(_.discards)
+  def discards: Boolean = emit.exists(_.discards)
 
   /** Whether results have pane columns. */
   def hasPanes: Boolean =
-    panes.isDefined || namedTriggers.nonEmpty || byKey.exists(_.idleness.timeout.isDefined)
+    emit.isDefined || byKey.exists(_.idleness.timeout.isDefined)
 
   /** Whether processing-time timers may exist. */
   def hasProcessingTimers: Boolean =
@@ -117,7 +111,7 @@ final case class WindowSettings(
     if (triggers.exists(_.trigger.every.isDefined)) 0 else byKey.fold(0L)(_.pollIntervalMicros)
 
   /** Whether timers are boundaries of frames; otherwise they are watermarks. */
-  def hasFrameTimers: Boolean = !isJudgedByKey && panes.isEmpty
+  def hasFrameTimers: Boolean = !isJudgedByKey
 
   /** How far a watermark fires timers: in microseconds, or a boundary if timers are of frames. */
   def closedUpTo(watermark: Long): Long =
@@ -137,8 +131,8 @@ final case class WindowSettings(
     Structure.length("delay", delay),
     Structure.length("allowed_lateness", latenessMicros),
     byKey.toSeq.flatMap(_.structure),
-    Seq("results" -> panes.fold("one row a window")(_ => "panes")),
-    Option.when(panes.exists(_.discards))("discarding" -> "true"),
+    Seq("results" -> emit.fold("one row a window")(_ => "panes")),
+    Option.when(discards)("discarding" -> "true"),
     byRow,
     triggerStructure
   )
@@ -149,13 +143,13 @@ final case class WindowSettings(
 
   // The state of a key has a record for each named trigger.
   private def triggerStructure: Option[(String, String)] =
-    Option.when(namedTriggers.exists(_.trigger.isEarly))(
-      "emit" -> namedTriggers.map(_.name).mkString(", ")
-    )
+    emit.map(_.triggers).filter(_.exists(_.trigger.isEarly)).map { early =>
+      "emit" -> early.map(_.name).mkString(", ")
+    }
 }
 
 object WindowSettings {
 
   /** The settings that make time windows row-at-a-time. */
-  private val RowAtATime = "emit, idle_timeout or watermark_scope"
+  private val RowAtATime = "emit, key_idle_timeout or watermark_scope"
 }

@@ -36,6 +36,7 @@ private[spark] object PlanExplanation {
   private def describe(position: Int, node: PolicyWatermark, json: ObjectNode): Unit = {
     val settings = node.settings
     json.put("position", position).put("eventTime", node.eventTime.name)
+    json.put("name", settings.name.orNull)
     val policy = json.putArray("policy")
     PolicyFormatter.lines(settings).foreach(policy.add)
     json.put("substreams", settings.substreams.text).put("why", settings.substreams.origin)

@@ -130,9 +130,7 @@ object WindowAggregate {
 /** Columns of the aggregation that are not results.
   *
   * @param condition
-  *   the condition of early results
-  * @param rows
-  *   the number of rows
+  *   the condition of a trigger
   * @param kept
   *   the `CarriedColumns`, which are not evaluated
   * @param keys
@@ -140,9 +138,8 @@ object WindowAggregate {
   */
 final case class HiddenColumns(
     condition: Option[ExprId],
-    rows: Option[ExprId],
     kept: Seq[ExprId],
     keys: Seq[ExprId] = Nil
 ) {
-  def ids: Seq[ExprId] = condition.toSeq ++ rows ++ kept ++ keys
+  def ids: Seq[ExprId] = condition.toSeq ++ kept ++ keys
 }

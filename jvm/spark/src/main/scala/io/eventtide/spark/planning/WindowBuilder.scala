@@ -3,7 +3,7 @@ package io.eventtide.spark.planning
 import java.util.UUID
 
 import org.apache.spark.sql.Column
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
   And,
@@ -132,8 +132,6 @@ private[spark] object WindowBuilder {
       else if (settings.isCountWindow) rowsIn
       else inTime(rowsIn, eventTime, settings)
     val frame = if (settings.isJudgedByKey) micros(eventTime) else frameOf(eventTime, settings)
-    // Also counted without `early.rows`, because another run of the query may set it.
-    val rows = Option.when(settings.panes.isDefined && !settings.isJudgedByKey)(rowCount)
     val logged = onTime match {
       case judged: LateRowFilter if settings.isJudgedByKey => Some(judged.logged ++ judged.names)
       case _ => None
@@ -151,7 +149,7 @@ private[spark] object WindowBuilder {
     )
     val aggregate = Aggregate(
       computing.groupingExpressions :+ frame.toAttribute,
-      (computing.aggregateExpressions ++ rows ++ kept) :+ frame.toAttribute,
+      (computing.aggregateExpressions ++ kept) :+ frame.toAttribute,
       framed
     )
     val node = WindowAggregate(
@@ -163,7 +161,6 @@ private[spark] object WindowBuilder {
       else Nil,
       HiddenColumns(
         condition.map(_.exprId),
-        rows.map(_.exprId),
         kept.map(_.exprId).toSeq,
         if (settings.emitsRows) keyed.aggregateExpressions.map(_.exprId) else Nil
       ),
@@ -201,16 +198,13 @@ private[spark] object WindowBuilder {
   private def keptAs(name: String, columns: Seq[Expression], use: CarriedColumns.Use): Alias =
     Alias(CarriedColumns(columns, use).toAggregateExpression(), name)()
 
-  private def rowCount: Alias =
-    Alias(Count(Literal(1)).toAggregateExpression(), "_eventtide_rows")()
-
   private def paneColumns(settings: WindowSettings): Seq[Attribute] = {
     def column(name: String, kind: DataType) = AttributeReference(name, kind, nullable = false)()
     Seq(
       column("pane_index", IntegerType),
       column("pane_timing", StringType),
       column("is_last", BooleanType)
-    ) ++ Option.when(settings.namedTriggers.nonEmpty)(column("trigger", StringType))
+    ) ++ Option.when(settings.emit.isDefined)(column("trigger", StringType))
   }
 
   // Late rows that are only counted need no columns, so Spark prunes them.

@@ -6,9 +6,10 @@ import org.apache.spark.sql.catalyst.optimizer.ReplaceExpressions
 
 import io.eventtide.kernel.window.{Cumulative, Sliding, WindowShape}
 import io.eventtide.spark.options.{
+  EmitSettings,
   LateMode,
   LateSettings,
-  PaneSettings,
+  NamedTrigger,
   PolicyFormatter,
   WindowKind
 }
@@ -22,23 +23,25 @@ private[planning] object WindowExplanation {
     json.put("position", position).put("kind", s"${settings.kind}(${settings.sizes})")
     json.put("bounds", settings.windows.bounds)
     json.put("delay", PolicyFormatter.duration(settings.delay))
-    json.put("results", settings.panes.fold("one row a window")(results))
+    json.put("results", settings.emit.fold("one row a window")(results))
     json.put("combining", combining(window))
     json
       .put("lateRule", settings.windows.lateRule.name)
       .put("lateRows", lateRows(settings.late)): Unit
   }
 
-  private def results(panes: PaneSettings): String = {
-    val early =
-      panes.earlyEveryMicros.map(every => s"early after ${PolicyFormatter.duration(every)}") ++
-        panes.earlyRows.map(rows => s"early after $rows rows") ++
-        Option.when(panes.hasCondition)("early on a condition")
-    val late = Option.when(panes.latenessMicros > 0)(
-      s"updated for ${PolicyFormatter.duration(panes.latenessMicros)}"
+  private def results(emit: EmitSettings): String = {
+    val late = Option.when(emit.latenessMicros > 0)(
+      s"updated for ${PolicyFormatter.duration(emit.latenessMicros)}"
     )
-    val holds = if (panes.discards) "the new rows" else "all rows"
-    s"panes (${(early ++ late).mkString(", ")}), each of $holds"
+    val holds = if (emit.discards) "the new rows" else "all rows"
+    s"panes (${(emit.triggers.map(described) ++ late).mkString(", ")}), each of $holds"
+  }
+
+  private def described(of: NamedTrigger): String = of.name match {
+    case "every" => s"every ${PolicyFormatter.duration(of.trigger.every.get)}"
+    case "every_rows" => s"every ${of.trigger.rows.get} rows"
+    case other => other.replace('_', ' ')
   }
 
   private def combining(window: WindowAggregate): String = window.settings.windows match {

@@ -1,6 +1,6 @@
 package io.eventtide.spark.planning
 
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
   AttributeReference,
@@ -68,7 +68,6 @@ private[planning] object WindowPlanning {
       groups.last,
       aggregates.map(_.aggregateFunction),
       deduction.fold(Seq.empty[Int])(_.counts),
-      node.hidden.rows.fold(-1)(_ => rowsOrdinal(aggregates)),
       node.hidden.condition.flatMap(id => hidden.find(_.exprId == id)).map(valueOf),
       if (node.settings.emitsRows) ResultLayout(Nil, Nil, Nil, node.output, keysOf(node, hidden))
       else result(node, aggregates, shown),
@@ -88,15 +87,6 @@ private[planning] object WindowPlanning {
   private def valueOf(column: NamedExpression): Expression = column match {
     case Alias(value, _) => value
     case other => other
-  }
-
-  // The aggregates include a count of rows, because `hidden.rows` is set.
-  private def rowsOrdinal(aggregates: Seq[AggregateExpression]): Int = {
-    val functions = aggregates.map(_.aggregateFunction)
-    val count = aggregates.indexWhere { call =>
-      call.aggregateFunction == Count(Literal(1)) && call.filter.isEmpty
-    }
-    functions.take(count).map(_.aggBufferAttributes.length).sum
   }
 
   private def result(

@@ -44,6 +44,7 @@ class StructureSuite extends AnyFunSuite {
   }
 
   test("a change is one of the setting that was changed") {
+    val paned = sliding + ("triggers" -> "at_window_end")
     assert(differences(sliding, "slide" -> "PT5S") == Seq(("slide", "10s", "5s")))
     assert(differences(sliding, "offset" -> "PT1S") == Seq(("offset", "none", "1s")))
     assert(
@@ -55,27 +56,30 @@ class StructureSuite extends AnyFunSuite {
         Seq(("late_rule", "window_closed", "frame_closed"))
     )
     assert(
-      differences(sliding, "updates" -> "true", "allowed_lateness" -> "PT1H") ==
-        Seq(("results", "one row a window", "panes"), ("allowed_lateness", "none", "1h"))
+      differences(paned, "late_updates" -> "true", "allowed_lateness" -> "PT1H") ==
+        Seq(("allowed_lateness", "none", "1h"))
     )
+    assert(differences(paned, "discarding" -> "true") == Seq(("discarding", "none", "true")))
     assert(
-      differences(sliding, "triggers" -> "at_window_end") ==
-        Seq(("emit, idle_timeout or watermark_scope", "none", "given"))
+      differences(sliding, "triggers" -> "at_window_end") == Seq(
+        ("results", "one row a window", "panes"),
+        ("emit, key_idle_timeout or watermark_scope", "none", "given")
+      )
     )
     assert(differences(monthly, "size" -> "P12M") == Seq(("size", "1 month", "12 months")))
     assert(differences(session, "touching" -> "merge") == Seq(("touching", "separate", "merge")))
     assert(differences(storm, "result" -> "rows") == Seq(("result", "none", "rows")))
     assert(
       differences(
-        session ++ Map("triggers" -> "every,at_window_end", "early.every" -> "PT1S"),
+        session ++ Map("triggers" -> "every,at_window_end", "every" -> "PT1S"),
         "triggers" -> "every"
       ) == Seq(("emit", "every, at_window_end", "every"))
     )
   }
 
   test("numbers of triggers and timeouts are none of it") {
-    val paned = sliding ++ Map("early.every" -> "PT1S")
-    assert(differences(paned, "early.every" -> "PT9S", "early.rows" -> "5").isEmpty)
+    val timed = sliding ++ Map("triggers" -> "every", "every" -> "PT1S")
+    assert(differences(timed, "every" -> "PT9S").isEmpty)
     assert(
       differences(
         session ++ Map("key_idle_timeout" -> "PT1S"),

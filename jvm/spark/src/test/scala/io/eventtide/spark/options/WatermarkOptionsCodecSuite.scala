@@ -123,7 +123,7 @@ class WatermarkOptionsCodecSuite extends AnyFunSuite {
     }
     val frame = Map("decorators.0" -> "throttle_by_frame", "decorators.0.size" -> "PT0.0005S")
     assert(refused(fixedLag ++ frame).getMessage.contains("one millisecond"))
-    assert(refused(fixedLag + ("idle_timeout" -> "PT0S")).getMessage.contains("positive"))
+    assert(refused(fixedLag + ("substream_idle_timeout" -> "PT0S")).getMessage.contains("positive"))
   }
 
   test("a count that is no count is refused") {

@@ -11,7 +11,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.kernel.time.{CalendarGrid, Frame}
 import io.eventtide.kernel.watermark.WithFixedLag
-import io.eventtide.kernel.window.{Cumulative, LateRule, Sliding}
+import io.eventtide.kernel.window.{Cumulative, LateRule, Sliding, Trigger}
 import io.eventtide.spark.EventtideException
 
 class WindowCodecSuite extends AnyFunSuite {
@@ -67,7 +67,6 @@ class WindowCodecSuite extends AnyFunSuite {
       bolt + ("rows_in_memory" -> "0") -> "rows_in_memory",
       bolt + ("result" -> "both") -> "result",
       bolt + ("profile" -> "jet") -> "profile",
-      bolt + ("early.every" -> "PT1S") -> "panes of Storm's windows",
       bolt + ("triggers" -> "on_update") -> "trigger of Storm's windows",
       bolt + ("key_idle_timeout" -> "PT1S") -> "idle timeout of Storm's windows"
     )
@@ -87,7 +86,7 @@ class WindowCodecSuite extends AnyFunSuite {
           one.get("options").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
         WatermarkOptionsCodec.policy(new OptionReader(options), "")
       }
-      .filterNot(_.needsDeclaredSubstreams)
+      .filterNot(spec => spec.needsDeclaredSubstreams || spec.isBySubstream)
       .toSet
     assert(policies.size > 10)
     val others = Seq(
@@ -96,15 +95,15 @@ class WindowCodecSuite extends AnyFunSuite {
       Map("scope" -> "group", "key_idle_timeout" -> "PT0.5S", "key_idle_clock" -> "event_time"),
       Map("scope" -> "global", "key_idle_timeout" -> "PT5M", "heartbeat" -> "PT0.1S"),
       Map("scope" -> "global"),
-      Map("early.every" -> "PT2S", "early.rows" -> "7"),
-      Map("scope" -> "key", "early.every" -> "PT3S", "triggers" -> "every,on_update")
+      Map("triggers" -> "every,every_rows", "every" -> "PT2S", "every_rows" -> "7"),
+      Map("scope" -> "key", "every" -> "PT3S", "triggers" -> "every,on_update")
     )
     for (policy <- policies; options <- others) {
       val settings = WindowCodec.window(tumbling ++ options, isLocal = false, policy = Some(policy))
-      val early = options.keySet.filter(_.startsWith("early")).map(_ -> "PT9S").toMap
+      val early = options.keySet.filter(_ == "every").map(_ -> "PT9S").toMap
       for (other <- Seq(early + ("key_idle_timeout" -> "PT3S"), early + ("scope" -> "key"))) {
         val byOther = WindowCodec.window(
-          tumbling ++ options ++ other ++ early.get("early.rows").map(_ => "early.rows" -> "9"),
+          tumbling ++ options ++ other ++ options.get("every_rows").map(_ => "every_rows" -> "9"),
           isLocal = false,
           policy = Some(WithFixedLag(7))
         )
@@ -114,16 +113,16 @@ class WindowCodecSuite extends AnyFunSuite {
     }
   }
 
-  test("early panes are as the batch was begun") {
+  test("the values of triggers are as the batch was begun") {
     for (scope <- Seq(Nil, Seq("scope" -> "key"))) {
       def window(more: (String, String)*) = WindowCodec.window(
-        tumbling ++ scope ++ more + ("updates" -> "true"),
+        tumbling ++ scope ++ more + ("triggers" -> "at_window_end,every_rows"),
         isLocal = false,
         policy = Some(WithFixedLag(7))
       )
-      val (late, early) = (window(), window("early.rows" -> "5"))
-      assert(withOptionsOf(late, early) == late)
-      assert(withOptionsOf(early, late) == early)
+      val (one, other) = (window("every_rows" -> "7"), window("every_rows" -> "5"))
+      assert(withOptionsOf(one, other) == one)
+      assert(withOptionsOf(other, one) == other)
     }
   }
 
@@ -233,21 +232,32 @@ class WindowCodecSuite extends AnyFunSuite {
     assert(refused(tumbling + ("kind" -> "hopping")).getMessage.contains("tumbling, sliding"))
   }
 
-  test("early and updated results are panes, with a lateness only if they are updated") {
-    assert(read(tumbling.toSeq: _*).panes.isEmpty)
+  test("results by triggers have a lateness only if they are updated") {
+    assert(read(tumbling.toSeq: _*).emit.isEmpty)
     val late = tumbling + ("allowed_lateness" -> "PT1H") + ("delay" -> "PT5S")
     val once = read(late.toSeq: _*)
-    assert(once.panes.isEmpty && once.onTime.delay == 3605000000L)
-    val again = read((late + ("updates" -> "true")).toSeq: _*)
-    assert(again.panes.contains(PaneSettings(3600000000L, None, None, false, false)))
+    assert(once.emit.isEmpty && once.onTime.delay == 3605000000L)
+    val atEnd = late + ("triggers" -> "at_window_end")
+    assert(read(atEnd.toSeq: _*).onTime.delay == 3605000000L)
+    val again = read((atEnd + ("late_updates" -> "true")).toSeq: _*)
+    val end = Seq(NamedTrigger("at_window_end", Trigger.AtEnd))
+    assert(again.emit.contains(EmitSettings(end, 3600000000L, discards = false)))
     assert(again.onTime.delay == 5000000L && again.spec.delay == 3605000000L)
-    val early = read((tumbling + ("early.every" -> "PT10S") + ("early.rows" -> "7")).toSeq: _*)
-    assert(early.panes.contains(PaneSettings(0, Some(10000000L), Some(7), false, false)))
+    val early = read((tumbling + ("triggers" -> "every") + ("every" -> "PT10S")).toSeq: _*)
+    val every = Seq(NamedTrigger("every", Trigger(every = Some(10000000L))))
+    assert(early.emit.contains(EmitSettings(every, 0, discards = false)))
     assert(early.hasProcessingTimers && !again.hasProcessingTimers)
   }
 
-  test("a condition for early results does not go with discarding") {
-    val options = tumbling + ("discarding" -> "true")
+  test("what belongs to triggers is refused without them, and their values are required") {
+    for (option <- Seq("every" -> "PT1S", "discarding" -> "true", "late_updates" -> "true"))
+      assert(refused(tumbling + option).condition == "UNKNOWN_OPTION")
+    for (trigger <- Seq("every", "every_rows", "when"))
+      assert(refused(tumbling + ("triggers" -> trigger)).condition == "MISSING_OPTION")
+  }
+
+  test("a condition of a trigger does not go with discarding") {
+    val options = tumbling ++ Map("triggers" -> "when", "discarding" -> "true")
     val error = intercept[EventtideException] {
       WindowCodec.window(options, isLocal = false, hasCondition = true)
     }

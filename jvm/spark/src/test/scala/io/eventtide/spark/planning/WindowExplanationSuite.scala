@@ -70,15 +70,16 @@ final class WindowExplanationSuite extends AnyFunSuite with LocalSession {
   test("panes are said with what asks for them, and a delay without the lateness") {
     val options = sliding ++ Map(
       "delay" -> "PT5S",
-      "early.every" -> "PT10S",
-      "early.rows" -> "7",
+      "triggers" -> "at_window_end,every,every_rows",
+      "every" -> "PT10S",
+      "every_rows" -> "7",
       "allowed_lateness" -> "PT1H",
-      "updates" -> "true",
+      "late_updates" -> "true",
       "discarding" -> "true"
     )
     val window = explained(windowed(stream, options, count(lit(1)))).at("/windows/0")
     val said =
-      "panes (early after PT10S, early after 7 rows, updated for PT1H), each of the new rows"
+      "panes (at window end, every PT10S, every 7 rows, updated for PT1H), each of the new rows"
     assert(window.get("results").asText == said)
     assert(window.get("delay").asText == "PT5S")
   }

@@ -59,7 +59,6 @@ private[window] final class AggregatingWindowOperator(
   private val late = log.map(new KeyedLateRows(spec, batch, _, () => key.watermark))
   private val results = new ResultProjection(spec)
   private val panes = new PaneColumns(settings.triggers.map(_.name), spec.result.pane.length)
-  private val frames = if (spec.rows.isDefined) null else settings.spec.frames
   private val lowestAt =
     calls.types.length // ordinal of the lowest event time, see `MapSideFrameAggregateExec`
 
@@ -90,8 +89,7 @@ private[window] final class AggregatingWindowOperator(
   def read(in: ByteSource): Unit = key.read(in)
 
   def add(rows: KeyedFrameReader): Unit =
-    if (frames != null) addAllOf(rows.frame, rows.buffer)
-    else if (rows.isAggregated) addOnTime(rows.frame, rows.buffer)
+    if (rows.isAggregated) addOnTime(rows.frame, rows.buffer)
     else addRow(rows.frame, rows.buffer)
 
   private def addRow(micros: Long, row: UnsafeRow): Unit =
@@ -131,20 +129,13 @@ private[window] final class AggregatingWindowOperator(
     late.foreach(_.pass(lowest, rows))
   }
 
-  /** Adds all rows of a frame; late rows have been removed upstream. */
-  private def addAllOf(frame: Long, buffer: UnsafeRow): Unit = {
-    val last = frames.start(frame + 1) - 1 // in the frame, and late only if all of it is
-    val rows = if (spec.rowsOrdinal < 0) 1 else buffer.getLong(spec.rowsOrdinal)
-    addFrame(frame, last, last, rows, buffers.input(buffer))
-  }
-
   private def addFrame(frame: Long, lowest: Long, highest: Long, rows: Long, buffer: Int): Unit = {
     val onTime = key.add(lowest, highest, rows, batch.now, buffer)
     if (!onTime) KeyedWindowOperator.tooLate(frame)
   }
 
   def close(): Unit = {
-    if (spec.rows.isDefined && !deferred.isEmpty) deferred.takeAll(judgeAgain)
+    if (!deferred.isEmpty) deferred.takeAll(judgeAgain)
     if (batch.isPeek) key.showAll() // by the watermark after the last batch
     else key.close(batch.now, batch.after, batch.isCredited)
     if (batch.closesAll && !batch.isPeek) key.closeAll()

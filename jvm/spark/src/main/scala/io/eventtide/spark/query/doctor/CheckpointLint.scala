@@ -24,7 +24,7 @@ private[query] object CheckpointLint {
       counts: CheckpointCounts
   ): Seq[String] =
     inputs.zipWithIndex.flatMap { case (input, i) =>
-      inputAdvice(input, nameOf(i, inputs.length))
+      inputAdvice(input, nameOf(input, i, inputs.length))
     } ++
       sparkAdvice(spark) ++ countAdvice(counts)
 
@@ -32,13 +32,13 @@ private[query] object CheckpointLint {
     "The query was drained: every window is closed, and no query can continue from here. Start " +
       "a query over new rows with a new checkpoint location."
 
-  private def nameOf(position: Int, inputs: Int): String =
-    if (inputs == 1) "The watermark" else s"The watermark of input $position"
+  private def nameOf(input: WatermarkSettings, position: Int, inputs: Int): String =
+    if (inputs == 1) "The watermark" else s"The watermark of ${input.label(position)}"
 
   private def inputAdvice(input: WatermarkSettings, name: String): Seq[String] = Seq(
     Option.when(input.hasSubstreams && input.idleTimeoutMicros.isEmpty)(
       s"$name has substreams (${input.substreams.text}) and no idle timeout: an idle one " +
-        "holds it back for ever. Set an idle_timeout, unless the query must wait for each of them."
+        "holds it back for ever. Set a substream_idle_timeout, unless the query must wait for each of them."
     ),
     Option.when(!input.movesWithClock)(
       s"$name advances only with rows: the last windows stay open until more rows come. If that " +

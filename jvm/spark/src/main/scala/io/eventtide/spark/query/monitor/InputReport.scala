@@ -31,6 +31,8 @@ private[query] final case class InputReport(
 ) {
   private lazy val names = InputReport.shownNames(settings)
 
+  def label: String = settings.label(position)
+
   def count: Int = substreams.count
   def idle: Int = substreams.idle
 
@@ -49,7 +51,7 @@ private[query] final case class InputReport(
 
   def write(node: ObjectNode): Unit = {
     node.put("position", position).put("policy", PolicyFormatter.lines(settings).mkString(" "))
-    node.put("state", status.name)
+    node.put("name", settings.name.orNull).put("state", status.name)
     WatermarkReport.putTime(node, "ideal", idealMicros)
     WatermarkReport.putTime(node, "emitted", emittedMicros)
     node.put("substreamCount", limit.count).put("maxSubstreams", limit.most)

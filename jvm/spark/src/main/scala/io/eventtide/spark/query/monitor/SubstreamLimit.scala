@@ -22,7 +22,7 @@ private[query] final case class SubstreamLimit(
       s"At the present rate they reach the limit in ${Durations.inWords(micros)}, which stops the query."
     }
     s"There are $count substreams, of at most $most. $when Remove idle ones with " +
-      "idle_timeout and substream_ttl, choose a substream with fewer values, or raise " +
+      "substream_idle_timeout and substream_ttl, choose a substream with fewer values, or raise " +
       "max_substreams."
   }
 }

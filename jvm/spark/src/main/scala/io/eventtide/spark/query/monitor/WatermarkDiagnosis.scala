@@ -87,7 +87,7 @@ private[query] object WatermarkDiagnosis {
       s"No substream is behind the others: all hold the watermark${at(slowest.watermarkMicros)}, " +
         s"last seen at ${utc(source.counting.map(_.sinceMicros).max)}."
     } else {
-      val of = if (query.inputs.length > 1) s" of input ${source.input.position}" else ""
+      val of = if (query.inputs.length > 1) s" of ${source.input.label}" else ""
       val remedy =
         if (slowest.activity == Activity.Backlogged) {
           "its partition has unread rows, so it cannot be idle; if a filter removes all of " +

@@ -272,7 +272,7 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
 
   test("windows of so many rows of a key") {
     val all = Seq(collect_list("amount").as("all"))
-    play("with_fixed_lag", all, "kind" -> "count", "rows" -> "3", "every" -> "2") { query =>
+    play("with_fixed_lag", all, "kind" -> "count", "rows" -> "3", "slide" -> "2") { query =>
       val rows = (1 to 5).map(i => row("a", 10 - i, i))
       assert(
         query.step(rows :+ row("b", 2): _*) == Set(
@@ -333,7 +333,7 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
   }
 
   test("a trigger by the clock asks for a batch when it is due") {
-    val every = Seq("triggers" -> "every", "early.every" -> "PT5S")
+    val every = Seq("triggers" -> "every", "every" -> "PT5S")
     play("max_event_time", n, byKey ++ every: _*) { query =>
       assert(query.step(row("a", 1)).isEmpty)
       assert(query.clock(4.9).isEmpty)

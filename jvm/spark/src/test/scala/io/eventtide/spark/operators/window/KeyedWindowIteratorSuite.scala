@@ -26,7 +26,6 @@ final class KeyedWindowIteratorSuite extends AnyFunSuite {
     frame,
     functions = Seq(Count(Seq(Literal(1)))),
     counts = Seq(-1),
-    rowsOrdinal = -1,
     condition = None,
     ResultLayout(result.take(2), result.drop(2), Nil, key +: result),
     WindowSettings(
@@ -34,8 +33,7 @@ final class KeyedWindowIteratorSuite extends AnyFunSuite {
       "",
       WindowKind.ByTime(WindowSpec(Frame(10, 0), Sliding(3))),
       byKey = None,
-      panes = None,
-      namedTriggers = Nil,
+      emit = None,
       LateSettings(LateMode.Count, None)
     )
   )

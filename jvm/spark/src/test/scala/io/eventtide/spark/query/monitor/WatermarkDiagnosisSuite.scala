@@ -167,7 +167,7 @@ class WatermarkDiagnosisSuite extends AnyFunSuite {
 
   test("a start that holds the clock is to blame before any substream, where a clock moves it") {
     val withTimeout = WatermarkOptionsCodec.watermark(
-      Map("policy" -> "with_fixed_lag", "lag" -> "PT1M", "idle_timeout" -> "PT5M"),
+      Map("policy" -> "with_fixed_lag", "lag" -> "PT1M", "substream_idle_timeout" -> "PT5M"),
       SubstreamDescription.named("name")
     )
     val byRows = input(0, seen("a", Noon))

@@ -91,7 +91,7 @@ final class QueryInputSuite extends AnyFunSuite {
   }
 
   test("when nobody can say what is left, all wait until somebody can, and none is deserted") {
-    val input = begun("idle_timeout" -> "PT10S")
+    val input = begun("substream_idle_timeout" -> "PT10S")
     val known = Map("a/0" -> Backlog.Empty)
     input.updateBacklogs(0, known)
     input.observe(1, rows("a/0" -> 70), credited = true)
