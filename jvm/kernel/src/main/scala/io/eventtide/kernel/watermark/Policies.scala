@@ -1,8 +1,14 @@
 package io.eventtide.kernel.watermark
 
-/** The registry of policies. A new policy needs one file and one line here. */
+import java.util.{ServiceConfigurationError, ServiceLoader}
+
+import scala.jdk.CollectionConverters._
+
+/** The registry of policies. A new policy of Eventtide's needs one file and one line here; a service
+  * loader finds those of users.
+  */
 object Policies {
-  val all: Seq[PolicyKind] = Seq(
+  val builtIn: Seq[PolicyKind] = Seq(
     WithFixedLag,
     LimitingLagAndDelay,
     LimitingLagAndLull,
@@ -17,4 +23,32 @@ object Policies {
     MaxOf,
     BySubstream
   )
+
+  /** The policy of that name: one of Eventtide's, or the users' only one of that name. */
+  def find(name: String): Option[PolicyKind] = builtIn.find(_.name == name).orElse {
+    custom.filter(_.name == name) match {
+      case Nil => None
+      case Seq(only) => Some(only)
+      case several =>
+        val classes = several.map(_.getClass.getName).mkString(" and ")
+        throw new PolicyFailure(name, s"$classes have this name")
+    }
+  }
+
+  /** The policies of users, in the jars that the calling thread sees. */
+  def custom: Seq[CustomPolicyKind] =
+    try ServiceLoader.load(classOf[CustomPolicyKind]).iterator.asScala.toSeq.distinct.map(checked)
+    catch {
+      case broken: ServiceConfigurationError =>
+        throw new PolicyFailure("of a jar", s"it cannot be loaded: ${broken.getMessage}", broken)
+    }
+
+  private def checked(kind: CustomPolicyKind): CustomPolicyKind = {
+    def refuse(problem: String) =
+      throw new PolicyFailure(kind.name, s"the name of ${kind.getClass.getName} $problem")
+    if (!kind.name.matches("[a-z][a-z0-9_]*"))
+      refuse("is not of lower case, digits and underscores")
+    if (builtIn.exists(_.name == kind.name)) refuse("is that of a policy of Eventtide's")
+    kind
+  }
 }

@@ -27,6 +27,9 @@ abstract class PolicyKind(name: String, params: ParamSpec*) extends RuleKind(nam
   /** Whether late rows count towards the lowest time. */
   def usesLate: Boolean = false
 
+  /** Whether its instances run only on the driver, not in tasks. */
+  def onlyOnDriver: Boolean = false
+
   /** Whether it requires substreams that are declared before their first row. */
   def needsDeclaredSubstreams: Boolean = false
 
@@ -66,7 +69,10 @@ final case class PolicySpec(
   def name: String = kind.name
 
   /** The allowed disorder: how far an event may be behind the highest one. */
-  def lag: Long = (values.headOption ++ children.map(_.lag)).maxOption.getOrElse(0)
+  def lag: Long = {
+    val own = values.headOption.filter(_ => kind.params.head.kind == ParamKind.Duration)
+    (own ++ children.map(_.lag)).maxOption.getOrElse(0)
+  }
 
   def movesWithClock: Boolean = has(_.movesWithClock)
 
@@ -75,6 +81,14 @@ final case class PolicySpec(
   def usesLowest: Boolean = has(_.usesLowest)
 
   def usesLate: Boolean = has(_.usesLate)
+
+  def onlyOnDriver: Boolean = has(_.onlyOnDriver)
+
+  /** The names of the users' own policies in it. */
+  def customNames: Seq[String] = {
+    val own = Some(kind).collect { case custom: CustomPolicyKind => custom.name }
+    (own ++ children.flatMap(_.customNames)).toSeq.distinct
+  }
 
   def needsDeclaredSubstreams: Boolean = has(_.needsDeclaredSubstreams)
 

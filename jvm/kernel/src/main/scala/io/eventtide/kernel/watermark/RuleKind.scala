@@ -2,11 +2,22 @@ package io.eventtide.kernel.watermark
 
 /** A kind of policy or throttle: its name and its parameters, as data for codecs.
   *
-  *   - '''Guarantee:''' each kind is an object, so a serialized rule is read back with the same
+  *   - '''Guarantee:''' kinds of one class are equal, so a serialized rule is read back with an equal
   *     kind.
   *   - '''Restart:''' the name is part of saved state.
   */
 abstract class RuleKind(val name: String, val params: ParamSpec*) extends Serializable {
+
+  /** Parameters that are not numbers. They belong to the kind: with others, it is another one. */
+  def texts: Seq[(String, String)] = Nil
+
+  override final def equals(other: Any): Boolean = other match {
+    case kind: RuleKind =>
+      (kind eq this) || kind.getClass == getClass && kind.name == name && kind.texts == texts
+    case _ => false
+  }
+
+  override final def hashCode: Int = (getClass, name, texts).##
 
   /** Rejects values outside the bounds of their parameters. */
   private[watermark] final def check(values: Seq[Long]): Unit =
@@ -18,7 +29,8 @@ abstract class RuleKind(val name: String, val params: ParamSpec*) extends Serial
       children: Seq[PolicySpec] = Nil,
       patterns: Seq[String] = Nil
   ): String = {
-    val all = params.lazyZip(values).map((param, value) => s"${param.name}=$value")
+    val numbers = params.lazyZip(values).map((param, value) => s"${param.name}=$value")
+    val all = texts.map { case (name, text) => s"$name=$text" } ++ numbers
     val inside =
       children.zipAll(patterns.map(_ + ": "), null, "").map { case (child, of) => s"$of$child" }
     (all ++ inside).mkString(s"$name(", ", ", ")")

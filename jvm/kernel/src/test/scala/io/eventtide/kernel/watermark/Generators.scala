@@ -2,6 +2,9 @@ package io.eventtide.kernel.watermark
 
 import org.scalacheck.Gen
 
+import io.eventtide.kernel.testkit.PolicyEvent
+import io.eventtide.kernel.testkit.PolicyEvent._
+
 /** Random policies, throttles and histories, in ranges narrow enough for things to meet. */
 object Generators {
   private val lag = Gen.choose(0L, 12L)
@@ -45,24 +48,17 @@ object Generators {
     children <- Gen.listOfN(patterns.length + 1, Gen.oneOf(simple, combined(simple)))
   } yield BySubstream((patterns.toSeq :+ "*").zip(children))
 
-  /** What can happen to a policy, after `pause` of clock time. */
-  sealed trait Event { def pause: Long }
-  final case class Tick(pause: Long) extends Event
-  final case class Skip(pause: Long) extends Event
-  final case class Row(pause: Long, ts: Long) extends Event
-  final case class Batch(pause: Long, times: List[Long]) extends Event
-
   private val waiting = Gen.frequency(3 -> Gen.choose(0L, 6L), 1 -> Gen.choose(-3L, 40L))
   val time: Gen[Long] = Gen.choose(-30L, 60L)
 
-  val event: Gen[Event] = Gen.frequency(
+  val event: Gen[PolicyEvent] = Gen.frequency(
     3 -> waiting.map(Tick(_)),
     1 -> waiting.map(Skip(_)),
     3 -> Gen.zip(waiting, time).map { case (pause, ts) => Row(pause, ts) },
     2 -> Gen.zip(waiting, Gen.nonEmptyListOf(time)).map { case (pause, ts) => Batch(pause, ts) }
   )
 
-  val events: Gen[List[Event]] = Gen.listOf(event)
+  val events: Gen[List[PolicyEvent]] = Gen.listOf(event)
 
   /** Any time, with both ends of the range much more often than chance has it. */
   val anyTime: Gen[Long] = Gen.oneOf(
@@ -91,21 +87,4 @@ object Generators {
     timer <- Gen.choose(1L, 12L).map(EmitEvery(_))
     chain <- Gen.oneOf(free, timer :: free, free :+ timer)
   } yield chain
-
-  /** A policy and its clock, told what happens. */
-  final class Played(val policy: WatermarkPolicy, start: Long = 0) {
-    var now: Long = start
-
-    def play(event: Event): Unit = {
-      now += event.pause
-      event match {
-        case Tick(_) => policy.tick(now)
-        case Skip(_) => policy.skip(now)
-        case Row(_, ts) => policy.observe(now, ts)
-        case Batch(_, times) => policy.observe(now, times.max, times.min)
-      }
-    }
-
-    def watermark: Option[Long] = Option.when(policy.known)(policy.watermark)
-  }
 }

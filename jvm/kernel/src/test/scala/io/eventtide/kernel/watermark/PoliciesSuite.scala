@@ -11,7 +11,8 @@ final class PoliciesSuite extends AnyFunSuite {
     kind.params.map(param => param.default.getOrElse(16L))
 
   private def policy(kind: PolicyKind, values: Seq[Long]): PolicySpec =
-    PolicySpec(kind, values, if (kind.takesChildren) Seq(WithFixedLag(1)) else Nil)
+    if (kind == BySubstream) BySubstream(Seq(BySubstream.Others -> WithFixedLag(1)))
+    else PolicySpec(kind, values, if (kind.takesChildren) Seq(WithFixedLag(1)) else Nil)
 
   /** Values of which one is below its bound, and the message that refuses them. */
   private def belowBounds(kind: RuleKind): Seq[(Seq[Long], String)] =
@@ -21,12 +22,12 @@ final class PoliciesSuite extends AnyFunSuite {
     }
 
   test("every policy and throttle has a name of its own") {
-    val names = (Policies.all ++ Throttles.all).map(_.name)
+    val names = (Policies.builtIn ++ Throttles.all).map(_.name)
     assert(names.distinct == names)
   }
 
   test("every policy refuses a value below its bounds, in words") {
-    Policies.all.foreach { kind =>
+    Policies.builtIn.foreach { kind =>
       policy(kind, values(kind)): Unit
       belowBounds(kind).foreach { case (values, message) =>
         assert(intercept[InvalidArgument](policy(kind, values)).getMessage == message)
