@@ -94,5 +94,5 @@ else:
 
 def __dir__() -> list[str]:
     """Return the public names."""
-    hidden = {name for name in globals() if name[0] == "_" and name != "__version__"}
+    hidden = {name for name in globals() if not name[0].isalpha() and name != "__version__"}
     return sorted({*globals(), "testing"} - hidden - {"cli", "windows"})

@@ -10,6 +10,7 @@
     |   +-- DuplicateWatermarkError   it has two watermarks on one stream
     +-- CheckpointError           the checkpoint does not match the query (also RuntimeError)
     +-- ClockError                the machine's clock jumped forward too far (also RuntimeError)
+    +-- PolicyError               a watermark policy of the user's has failed (also RuntimeError)
     +-- RefusedDataError          the rows exceed a limit of the query (also RuntimeError)
     +-- LateHandlerError          a late-row handler has failed (also RuntimeError)
     +-- SetupError                the session cannot run eventtide (also RuntimeError)
@@ -39,6 +40,7 @@ __all__ = [
     "InvalidArgumentError",
     "InvalidDurationError",
     "LateHandlerError",
+    "PolicyError",
     "RefusedDataError",
     "SetupError",
     "UnknownColumnError",
@@ -163,6 +165,16 @@ class ClockError(EventtideError, RuntimeError):
     .. versionadded:: 0.1
 
     The state of the query is correct. It can be restarted once the clock is correct.
+    """
+
+
+class PolicyError(EventtideError, RuntimeError):
+    """A watermark policy of the user's own has failed, gone back or taken too long.
+
+    .. versionadded:: 0.1
+
+    The message has the name of the policy. The watermark was not written, and the query can be
+    restarted once the policy is correct.
     """
 
 

@@ -6,10 +6,10 @@ are read. Streams with odd seeds have lists, which Spark aggregates before the s
 even seeds have numbers, which eventtide does, in generated code. In every third stream keys have
 time of their own, with an even seed those of a site have it together, and late rows go to a handler
 too. Of six streams one has windows that count; of twelve one has sessions, one windows of Spark's
-own under a watermark of ours, one hands the rows of its windows to a function, and one has Storm's
-windows of so many rows. The results go through Spark's file sink, or into a table of another
-format. Spark's file source would not do: killed between its own log and the query's, it gives two
-batches as one.
+own under a watermark of ours, one hands the rows of its windows to a function, one has Storm's
+windows of so many rows, and one a policy in Python. The results go through Spark's file sink, or
+into a table of another format. Spark's file source would not do: killed between its own log and the
+query's, it gives two batches as one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ from tests.spark.troubles import SETTINGS as TROUBLED
 from tests.spark.troubles import TROUBLES, troubled
 from tests.spark.two_hosts import two_hosts
 from tests.spark.window_runs import WITHOUT_CODE, scripted, settings
+from tests.unit.own_policies import Trimmed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,8 +47,10 @@ if TYPE_CHECKING:
 
 BATCHES, EVENTS = 10, 288
 LAG = WatermarkPolicies.with_fixed_lag("3s")  # which goes by rows alone, as often as they are read
+OWN = Trimmed(timedelta(seconds=3), timedelta(days=1))  # the same by a policy in Python
 HANDLED = "handled"
 OF_SPARK = 10  # of twelve
+IN_PYTHON = 7
 
 # However often executors are killed.
 PATIENT = {
@@ -127,6 +131,8 @@ def windowed(events: DataFrame, seed: int, *, numbers: bool) -> WindowBuilder:
         return of_storm(events).agg(*aggregates(numbers=numbers)).event_time("ts", LAG)
     else:
         window = {4: in_sessions, 5: by_count}.get(seed % 6, counted)(events)
+        if seed % 12 == IN_PYTHON:
+            window = window.event_time("ts", OWN)
     return window.agg(*aggregates(numbers=numbers))
 
 

@@ -63,6 +63,7 @@ RAISED_IN_THE_JVM = {
     "DuplicateWatermarkError",
     "CheckpointError",
     "ClockError",
+    "PolicyError",
     "RefusedDataError",
 }
 RAISED_BY_A_HANDLER = {"LateHandlerError"}  # in tests/spark/late_handler/test_failures.py

@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.streaming.query import StreamingQuery
 
+from eventtide._jvm.callback import call_policies, share_policies
 from eventtide._jvm.failures import EXCEPTION, JVM_ERRORS, find_api, named_errors, text_of
 from eventtide._jvm.handles import KernelRunHandle, ScriptedQueryHandle, ScriptHandle, pickled
 from eventtide._version import __version__, jar_name, supported_minor
@@ -36,6 +37,7 @@ __all__ = [
     "ScriptedQueryHandle",
     "await_late_log",
     "blame",
+    "call_policies",
     "checkpoint_json",
     "checkpoint_of",
     "clean_late",
@@ -77,6 +79,7 @@ def with_watermark(
 ) -> DataFrame:
     """Return `df` with a watermark; the caller has checked the arguments."""
     api = _api(df)
+    share_policies(api, options)
     with named_errors():
         result = api.withWatermark(df._jdf, event_time, _java(substream), dict(options))
     return DataFrame(result, df.sparkSession)
@@ -104,6 +107,7 @@ def window(  # noqa: PLR0913 - the arguments of PythonApi, in its order
 ) -> DataFrame:
     """Return the results of a window over `df`; the caller has checked the arguments."""
     api = _api(df)
+    share_policies(api, watermark or {})
     with named_errors():
         result = api.window(
             df._jdf,

@@ -29,12 +29,16 @@ from eventtide.policies._decorators import (
     ThrottleByFrame,
     ThrottleByMinStep,
 )
+from eventtide.policies._from_jar import FromJar
 from eventtide.policies._namespaces import PunctuationPolicies, WatermarkPolicies
+from eventtide.policies._python import BatchTimes, PythonPolicy
 
 __all__ = [
+    "BatchTimes",
     "BySubstream",
     "Decorator",
     "EmitEvery",
+    "FromJar",
     "GuardFuture",
     "LimitingLagAndDelay",
     "LimitingLagAndLull",
@@ -47,6 +51,7 @@ __all__ = [
     "MinOf",
     "PolicyOrRules",
     "PunctuationPolicies",
+    "PythonPolicy",
     "Storm",
     "ThrottleByFrame",
     "ThrottleByMinStep",

@@ -99,7 +99,7 @@ class WatermarkPolicy(Rule, Tabular):
         {'policy': 'with_fixed_lag', 'lag': 'PT60S',
          'decorators.0': 'throttle_by_min_step', 'decorators.0.step': 'PT1S'}
         """
-        options = {"policy": self.name, **self.parameters()}
+        options = {"policy": self._kind(), **self.parameters()}
         for i, child in enumerate(self.children()):
             options |= {f"of.{i}.{key}": value for key, value in child.to_options().items()}
         for i, decorator in enumerate(self.decorators):
@@ -176,12 +176,18 @@ class WatermarkPolicy(Rule, Tabular):
 
     def __repr__(self) -> str:
         """Return an expression that creates an equal policy."""
-        calls = [f"WatermarkPolicies.{self._call()}", *map(repr, self.decorators)]
-        return ".".join(calls)
+        return ".".join([self._expression(), *map(repr, self.decorators)])
 
     def written(self) -> Iterator[tuple[str, Any]]:
         """Yield the parameters as they were written, without the decorators."""
         return ((name, value) for name, value in super().written() if name != "decorators")
+
+    def _kind(self) -> str:
+        """Return the name of the policy in the JVM."""
+        return self.name
+
+    def _expression(self) -> str:
+        return f"WatermarkPolicies.{self._call()}"
 
     def _call(self) -> str:
         return f"{self.name}({', '.join(f'{name}={value!r}' for name, value in self.written())})"

@@ -21,8 +21,10 @@ from eventtide.policies._by_rows import (
 )
 from eventtide.policies._by_substream import BySubstream
 from eventtide.policies._combined import MaxOf, MinOf
+from eventtide.policies._from_jar import FromJar
 
 if TYPE_CHECKING:
+    from eventtide._text.durations import Duration
     from eventtide.policies._base import WatermarkPolicy
 
 __all__ = ["PunctuationPolicies", "WatermarkPolicies"]
@@ -58,6 +60,19 @@ class WatermarkPolicies(metaclass=Namespace):
     storm = Storm
 
     by_substream = BySubstream
+
+    @staticmethod
+    def from_jar(name: str, /, **values: Duration | int) -> FromJar:
+        """Return a policy of your own in a jar of the session; see `FromJar`.
+
+        .. versionadded:: 0.1
+
+        Examples
+        --------
+        >>> WatermarkPolicies.from_jar("trimmed_lag", lag="5s", rows=100).to_options()
+        {'policy': 'trimmed_lag', 'lag': 'PT5S', 'rows': '100'}
+        """
+        return FromJar(name, values)
 
     @staticmethod
     def min_of(*policies: WatermarkPolicy) -> MinOf:

@@ -15,6 +15,7 @@
 """
 
 from eventtide.testing._kernel import KernelScript
+from eventtide.testing._policies import check_policy
 from eventtide.testing._script import Script
 
-__all__ = ["KernelScript", "Script"]
+__all__ = ["KernelScript", "Script", "check_policy"]

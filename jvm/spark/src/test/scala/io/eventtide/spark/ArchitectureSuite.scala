@@ -92,7 +92,8 @@ object ArchitectureSuite {
     "checkpoint" -> Seq("checkpoint"),
     "spi" -> Seq("spi"),
     "state" -> Seq("state"),
-    "options" -> Seq("options")
+    "options" -> Seq("options"),
+    "policies" -> Seq("policies")
   )
 
   /** What users name is on top of all, and what all of it throws is below all, in one package. */

@@ -1,5 +1,6 @@
 package io.eventtide.spark.api
 
+import java.util.function.{Function => JFunction}
 import java.util.{List => JList, Map => JMap, UUID}
 
 import scala.jdk.CollectionConverters._
@@ -26,6 +27,7 @@ import io.eventtide.spark.planning.{
   WindowBuilder,
   WindowState
 }
+import io.eventtide.spark.policies.PythonPolicies
 import io.eventtide.spark.query.doctor.CheckpointReport
 import io.eventtide.spark.query.monitor.WatermarkReport
 import io.eventtide.spark.query.run.{QueryWatermarks, WriteConflict}
@@ -54,6 +56,10 @@ object PythonApi {
       substream.asScala.toSeq,
       options.asScala.toMap
     )
+
+  /** Sets the function that calls the policies of this Python process. */
+  def registerPolicies(function: JFunction[String, String]): Unit =
+    PythonPolicies.register(function)
 
   def withIngestionTime(stream: DataFrame, into: String, options: JMap[String, String]): DataFrame =
     WatermarkBuilder.withIngestionTime(asClassic(stream), into, options.asScala.toMap)

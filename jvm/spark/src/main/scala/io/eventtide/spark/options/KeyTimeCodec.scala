@@ -62,6 +62,13 @@ private[options] object KeyTimeCodec {
           "one without declared substreams, because keys are not declared"
         )
       }
+      own.filter(_.onlyOnDriver).foreach { spec =>
+        throw new InvalidArgument(
+          s"policy with scope=$scope",
+          spec.customNames.mkString(", "),
+          "one that runs in tasks; a policy in Python runs on the driver only"
+        )
+      }
       own.filter(_.isBySubstream).foreach { spec =>
         throw new InvalidArgument(s"policy with scope=$scope", spec.name, "one for all keys")
       }

@@ -38,7 +38,7 @@ private[spark] object PolicyFormatter {
 
   /** The names and values of the parameters, as users write them. */
   def options(kind: RuleKind, values: Seq[Long]): Seq[(String, String)] =
-    kind.params.zip(values).map { case (param, value) =>
+    kind.texts ++ kind.params.zip(values).map { case (param, value) =>
       param.name -> (if (param.kind == ParamKind.Duration) duration(value) else value.toString)
     }
 }

@@ -7,6 +7,7 @@ import io.eventtide.kernel.watermark.{
   ParamKind,
   ParamSpec,
   Policies,
+  PolicyFailure,
   PolicyKind,
   PolicySpec,
   Substreams,
@@ -15,6 +16,7 @@ import io.eventtide.kernel.watermark.{
   WithIngestionTime
 }
 import io.eventtide.spark.EventtideException
+import io.eventtide.spark.policies.{PolicyErrors, PythonPolicyKind}
 
 /** Parses a flat map of options into settings. Text becomes types only here.
   *
@@ -41,15 +43,31 @@ private[spark] object WatermarkOptionsCodec {
 
   private val GuardModes = FutureGuard.modes.map(mode => mode.name -> mode)
 
+  private val Reserved = Set(
+    "policy",
+    "of",
+    "decorators",
+    "substream",
+    "substream_idle_timeout",
+    "expected",
+    "max_substreams",
+    Substreams.Ttl,
+    "max_clock_step",
+    "on_restart",
+    "name"
+  )
+
   private val RestartModes = Seq("hold_until_caught_up" -> true, "resume" -> false)
 
   def watermark(values: Map[String, String], substreams: SubstreamDescription): WatermarkSettings =
-    try {
-      val options = new OptionReader(values)
-      val result = settings(options, policy(options, ""), substreams)
-      result.newSubstreams(): Unit // rejects throttles that cannot be combined
-      result
-    } catch {
+    try
+      PolicyErrors.named {
+        val options = new OptionReader(values)
+        val result = settings(options, policy(options, ""), substreams)
+        result.newSubstreams(): Unit // rejects throttles that cannot be combined
+        result
+      }
+    catch {
       case refused: InvalidArgument =>
         throw EventtideException("INVALID_ARGUMENT", "reason" -> refused.getMessage)
     }
@@ -154,11 +172,8 @@ private[spark] object WatermarkOptionsCodec {
   }
 
   private[options] def policy(options: OptionReader, prefix: String): PolicySpec = {
-    val names = Policies.all.map(_.name).mkString(", ")
-    val name = options.required(s"${prefix}policy", s"allowed are $names")
-    val kind = Policies.all.find(_.name == name).getOrElse {
-      OptionReader.unknown(s"${prefix}policy", name, names)
-    }
+    val name = options.required(s"${prefix}policy", s"allowed are $policies")
+    val kind = this.kind(options, prefix, name)
     val children = options.numbered(s"${prefix}of").map(child => policy(options, s"$child."))
     if (kind.takesChildren && children.isEmpty) {
       OptionReader.missing(s"${prefix}of.0.policy", s"$name combines one policy or more")
@@ -166,6 +181,29 @@ private[spark] object WatermarkOptionsCodec {
     val values = kind.params.map(param => value(options, prefix, param, param.least))
     PolicySpec(kind, values, children, patterns = patterns(options, prefix, kind))
   }
+
+  private def kind(options: OptionReader, prefix: String, name: String): PolicyKind =
+    if (name.startsWith(PythonPolicyKind.Prefix)) {
+      val parameters = options.required(
+        s"$prefix${PythonPolicyKind.Parameters}",
+        "it has the parameters of the policy in JSON"
+      )
+      new PythonPolicyKind(name.stripPrefix(PythonPolicyKind.Prefix), parameters)
+    } else {
+      val kind = Policies.find(name)
+      kind.foreach(refuseReserved)
+      kind.getOrElse(OptionReader.unknown(s"${prefix}policy", name, policies))
+    }
+
+  // Parameters are options beside those of the watermark.
+  private def refuseReserved(kind: PolicyKind): Unit =
+    kind.params.map(_.name).find(Reserved).foreach { param =>
+      throw new PolicyFailure(kind.name, s"its parameter $param has the name of another option")
+    }
+
+  /** The names of all policies. */
+  private def policies: String =
+    (Policies.builtIn ++ Policies.custom).map(_.name).mkString(", ")
 
   private def patterns(options: OptionReader, prefix: String, kind: PolicyKind): Seq[String] =
     if (kind != BySubstream) Nil

@@ -4,9 +4,11 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import io.eventtide.kernel.RecordTooLarge
+import io.eventtide.kernel.watermark.PolicyFailure
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.operators.preagg.KeyedFrameReader
 import io.eventtide.spark.operators.{LookaheadIterator, WindowOperatorSpec}
+import io.eventtide.spark.policies.PolicyErrors
 import io.eventtide.spark.spi.SubstreamName
 
 /** Drives the windows of one partition, one key at a time: each key adds its rows, emits its results,
@@ -48,7 +50,10 @@ private[window] abstract class KeyedWindowIterator(spec: WindowOperatorSpec)
     found = false
     while (!found && !ended) {
       try step()
-      catch { case large: RecordTooLarge => throw tooLarge(large) }
+      catch {
+        case large: RecordTooLarge => throw tooLarge(large)
+        case failure: PolicyFailure => throw PolicyErrors.of(failure)
+      }
     }
     found
   }

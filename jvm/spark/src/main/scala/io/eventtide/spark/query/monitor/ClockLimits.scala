@@ -28,7 +28,7 @@ private[query] object ClockLimits {
     Option.when(conf.contains(AtStart))(time(conf, AtStart, "none"))
   )
 
-  private def time(conf: SQLConf, key: String, default: String): Long =
+  private[query] def time(conf: SQLConf, key: String, default: String): Long =
     MonitorThresholds.setting(
       conf,
       key,

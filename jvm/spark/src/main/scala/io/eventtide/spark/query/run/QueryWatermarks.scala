@@ -64,13 +64,14 @@ private[spark] object QueryWatermarks {
     val late = LateRows.open(query, root, retain, conf)
     val onlyForWindows = windows.nonEmpty && PlanValidator.isOnlyForWindows(query.analyzedPlan)
     val due = new WindowTimers(windows.map(_.settings).toIndexedSeq, onlyForWindows)
+    val policies = PolicyCalls.of(nodes.map(_.settings), query.session.sessionState.conf)
     val ledger = new BatchLedger(root, retain, conf)
     nodes
       .map(_.settings)
       .filter(_.growsUnbounded)
       .foreach(of => monitor.growsUnbounded(of.substreams.text))
     new QueryWatermark(
-      new RunState(query, inputs, ledger, late, due, monitor, steps, epoch)
+      new RunState(query, inputs, ledger, late, due, monitor, steps, epoch, policies)
     )
   }
 

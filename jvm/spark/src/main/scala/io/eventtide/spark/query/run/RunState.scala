@@ -25,6 +25,8 @@ import io.eventtide.spark.spi.{BatchEventTimeStats, TickSource}
   *
   * @param ownInputs
   *   the inputs with the settings of this run
+  * @param policies
+  *   runs what may call policies, which is all that the lock guards
   */
 private[run] final class RunState(
     val query: StreamExecutionAccess,
@@ -34,7 +36,8 @@ private[run] final class RunState(
     val timers: WindowTimers,
     val monitor: WatermarkMonitor,
     val steps: ClockSteps,
-    val epoch: RunEpoch
+    val epoch: RunEpoch,
+    policies: PolicyCalls
 ) {
   val clock = new QueryClock
   val hold = new RestartHold(ownInputs.holdsOnRestart)
@@ -54,7 +57,7 @@ private[run] final class RunState(
   private var replayed = Option.empty[Long]
   private var isPublished = false
 
-  def locked[A](change: => A): A = synchronized(change)
+  def locked[A](change: => A): A = synchronized(policies(change))
 
   /** Marks a batch as begun by an earlier run. */
   def replay(batchId: Long): Unit = locked { replayed = Some(batchId) }

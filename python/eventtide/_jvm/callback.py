@@ -1,0 +1,45 @@
+"""Calls from the JVM into this Python process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspark import SparkContext
+from pyspark.java_gateway import ensure_callback_server_started
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["call_policies", "share_policies"]
+
+_policies: Callable[[str], str] | None = None
+
+
+class _Function:
+    """A Python function as Java's, from text to text."""
+
+    class Java:
+        """The interface that py4j gives to the JVM."""
+
+        implements = ("java.util.function.Function",)
+
+    def __init__(self, function: Callable[[str], str]) -> None:
+        """Wrap a function."""
+        self._function = function
+
+    def apply(self, text: str) -> str:
+        """Call the function."""
+        return self._function(text)
+
+
+def call_policies(function: Callable[[str], str]) -> None:
+    """Set the function that answers for the policies in Python; both texts are JSON."""
+    global _policies  # noqa: PLW0603 - one function a process
+    _policies = function
+
+
+def share_policies(api: Any, options: Mapping[str, str]) -> None:
+    """Let the JVM call the policies in Python, if the options name one."""
+    if _policies is not None and any(value.startswith("python:") for value in options.values()):
+        ensure_callback_server_started(SparkContext._gateway)  # type: ignore[no-untyped-call]
+        api.registerPolicies(_Function(_policies))
