@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-EVENTS = "ts timestamp, device string"
+EVENTS = "ts timestamp, device string, mark timestamp"
 BLOCKS = [block for page in PAGES for block in blocks(page) if block.mark == "spark"]
 TIMELINES = [
     pytest.param(b, t, id=f"{b.page}:{t.line} {b.heading}") for b in BLOCKS for t in b.timelines
@@ -71,10 +71,11 @@ def closed(closes: str) -> list[tuple[str, int]]:
     return [(at(start), int(rows)) for start, rows in re.findall(r"(\S+) \((\d+)\)", closes)]
 
 
-def row(text: str) -> tuple[str, str]:
-    """Read ``north 12:00:01``, or the time alone."""
-    device, _, time = text.strip().rpartition(" ")
-    return at(time), device
+def row(text: str) -> tuple[str, str, str | None]:
+    """Read ``north 12:00:01 mark 12:00:00``, or a part of it with the time."""
+    event, _, mark = text.strip().partition(" mark ")
+    device, _, time = event.rpartition(" ")
+    return at(time), device, at(mark) if mark else None
 
 
 def at(time: str) -> str:

@@ -18,6 +18,7 @@ from eventtide.policies._by_rows import (
     MinEventTime,
     MinEventTimeOfAll,
     Storm,
+    WatermarkFrom,
     WithFixedLag,
 )
 from eventtide.policies._by_substream import BySubstream, PolicyOrRules
@@ -55,6 +56,7 @@ __all__ = [
     "Storm",
     "ThrottleByFrame",
     "ThrottleByMinStep",
+    "WatermarkFrom",
     "WatermarkPolicies",
     "WatermarkPolicy",
     "WithFixedLag",

@@ -5,12 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from eventtide._text.arguments import of_type
 from eventtide.policies._base import ON_ROWS, WatermarkPolicy
 
 if TYPE_CHECKING:
     from eventtide._text.durations import Duration
 
-__all__ = ["MaxEventTime", "MinEventTime", "MinEventTimeOfAll", "Storm", "WithFixedLag"]
+__all__ = [
+    "MaxEventTime",
+    "MinEventTime",
+    "MinEventTimeOfAll",
+    "Storm",
+    "WatermarkFrom",
+    "WithFixedLag",
+]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,6 +105,52 @@ class MaxEventTime(WatermarkPolicy):
     name: ClassVar[str] = "max_event_time"
     moves: ClassVar[str] = ON_ROWS
     summary: ClassVar[str] = "the highest event time of each batch, never back"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WatermarkFrom(WatermarkPolicy):
+    """Follow the marks in the rows: watermarks that the source writes into a column.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    column : str
+        The name of a column or a field (``"meta.mark"``) of the event time's type. It is null in
+        rows without a mark.
+
+    Raises
+    ------
+    ArgumentTypeError
+        `column` is no text.
+
+    Notes
+    -----
+    A mark says that no rows below it are expected. It counts at the end of its batch, also that of
+    a late row, but not that of a row without an event time. It may be above all event times;
+    `guard_future` limits it. Windows with `watermark_scope` refuse it. Source: Flink, punctuated
+    ``WatermarkGenerator``.
+
+    Examples
+    --------
+    >>> WatermarkFrom("mark").to_options()
+    {'policy': 'watermark_from', 'column': 'mark'}
+    """
+
+    name: ClassVar[str] = "watermark_from"
+    moves: ClassVar[str] = "moves on rows with a mark"
+    summary: ClassVar[str] = "the highest mark in a column"
+    column: str
+
+    def parameters(self) -> dict[str, str]:
+        """Return the checked parameters as the JVM reads them."""
+        of_type("column", self.column, str, "the name of a column", "column='mark'")
+        return {"column": self.column}
+
+    @property
+    def meaning(self) -> str:
+        """The description of the rule for `explain`."""
+        return f"the highest mark in column {self.column}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,6 +17,7 @@ from eventtide.policies._by_rows import (
     MinEventTime,
     MinEventTimeOfAll,
     Storm,
+    WatermarkFrom,
     WithFixedLag,
 )
 from eventtide.policies._by_substream import BySubstream
@@ -58,6 +59,7 @@ class WatermarkPolicies(metaclass=Namespace):
     min_event_time_of_all = MinEventTimeOfAll
     max_event_time = MaxEventTime
     storm = Storm
+    watermark_from = WatermarkFrom
 
     by_substream = BySubstream
 

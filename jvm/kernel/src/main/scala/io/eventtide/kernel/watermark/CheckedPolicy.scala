@@ -35,6 +35,8 @@ private[watermark] final class CheckedPolicy(name: String, ahead: Long, own: Wat
   override def observe(now: Long, maxTs: Long, minTs: Long): Unit =
     checked("observe")(own.observe(clock(now), maxTs, minTs))
 
+  override def observeMark(mark: Long): Unit = checked("observeMark")(own.observeMark(mark))
+
   override def knownAt(now: Long): Boolean = known || call("knownAt")(own.knownAt(clock(now)))
 
   override def watermarkAt(now: Long): Long = {

@@ -61,6 +61,8 @@ private[watermark] final class CombinedPolicy(inside: Array[WatermarkPolicy], hi
     while (i < inside.length) { inside(i).observe(now, maxTs, minTs); i += 1 }
   }
 
+  override def observeMark(mark: Long): Unit = inside.foreach(_.observeMark(mark))
+
   /** The minimum over the child policies, whether or not other children hold the watermark back. */
   override def firstRowFor(target: Long): Long = {
     var lowest = Long.MaxValue

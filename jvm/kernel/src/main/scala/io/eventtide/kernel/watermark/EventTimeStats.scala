@@ -13,6 +13,7 @@ final class EventTimeStats {
   private var highest = Long.MinValue
   private var lowest = Long.MaxValue
   private var rows = 0L
+  private var highestMark = SubstreamRows.NoMark
 
   def count: Long = rows
   def max: Long = highest
@@ -24,7 +25,11 @@ final class EventTimeStats {
     rows += 1
   }
 
+  /** Adds the mark of a row, in addition to its time. */
+  def addMark(mark: Long): Unit = if (mark > highestMark) highestMark = mark
+
   def merge(other: EventTimeStats): Unit = {
+    highestMark = Math.max(highestMark, other.highestMark)
     highest = Math.max(highest, other.highest)
     lowest = Math.min(lowest, other.lowest)
     rows += other.rows
@@ -43,14 +48,16 @@ final class EventTimeStats {
     out.writeLong(highest)
     out.writeLong(lowest)
     out.writeLong(rows)
+    out.writeLong(highestMark)
   }
 
   def restore(in: DataInput): Unit = {
     highest = in.readLong()
     lowest = in.readLong()
     rows = in.readLong()
+    highestMark = in.readLong()
   }
 
   /** These statistics as the rows of the substream at `index`. */
-  def of(index: Int): SubstreamRows = SubstreamRows(index, highest, lowest, rows)
+  def of(index: Int): SubstreamRows = SubstreamRows(index, highest, lowest, rows, highestMark)
 }

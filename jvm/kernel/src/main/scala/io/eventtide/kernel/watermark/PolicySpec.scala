@@ -82,7 +82,15 @@ final case class PolicySpec(
 
   def usesLate: Boolean = has(_.usesLate)
 
-  def onlyOnDriver: Boolean = has(_.onlyOnDriver)
+  /** The names of the policies in it that run only on the driver. */
+  def onlyOnDriver: Seq[String] =
+    (Option.when(kind.onlyOnDriver)(name) ++ children.flatMap(_.onlyOnDriver)).toSeq.distinct
+
+  /** The columns whose marks it follows. */
+  def markColumns: Seq[String] = {
+    val own = Some(kind).collect { case marks: WatermarkFrom => marks.column }
+    (own ++ children.flatMap(_.markColumns)).toSeq.distinct
+  }
 
   /** The names of the users' own policies in it. */
   def customNames: Seq[String] = {

@@ -149,6 +149,7 @@ private[watermark] final class Substream(
   /** Applies the rows of a batch; the watermark rises to the policy's, but not above `cap`. */
   def observe(now: Long, rows: SubstreamRows, cap: Long): Unit = {
     policy.observe(now, rows.maxTs, rows.minTs)
+    if (rows.mark != SubstreamRows.NoMark) policy.observeMark(rows.mark)
     recordRows(now, rows.maxTs, rows.count)
     followPolicy(cap)
   }

@@ -6,8 +6,25 @@ package io.eventtide.kernel.watermark
   *   - '''Edges:''' one entry per substream and batch, with one row or more.
   *
   * @param index result of `declare` or `indexOf`
+  * @param mark the highest mark of the rows, `SubstreamRows.NoMark` if none has one
   */
-final case class SubstreamRows(index: Int, maxTs: Long, minTs: Long, count: Long)
+final case class SubstreamRows(
+    index: Int,
+    maxTs: Long,
+    minTs: Long,
+    count: Long,
+    mark: Long = SubstreamRows.NoMark
+) {
+
+  /** The highest watermark that the rows allow. */
+  def cap: Long = Math.max(maxTs, mark)
+}
+
+object SubstreamRows {
+
+  /** Below every mark. */
+  val NoMark: Long = Long.MinValue
+}
 
 /** The status of all substreams together. */
 sealed abstract class WatermarkStatus(val name: String)

@@ -11,7 +11,7 @@ import io.eventtide.kernel.{IncompatibleState, InvalidArgument, SavedText, State
   *
   *   - '''Guarantee:''' the emitted watermark never goes back. A substream that is added or becomes
   *     active again holds the others back, but lowers nothing. After rows, no substream's new
-  *     watermark is above the highest time among them; after a tick there is no such cap.
+  *     watermark is above the highest time or mark among them; after a tick there is no such cap.
   *   - '''Units:''' event times and the clock share one unit, the unit of the policy's parameters.
   *   - '''Edges:''' a substream is idle from `last row + timeout` on, inclusive, and is left out. A
   *     substream with a backlog is never idle, because its rows may just not have been read. If the
@@ -88,7 +88,7 @@ final class Substreams(
   def observeBatch(now: Long, rows: Iterable[SubstreamRows]): Boolean =
     if (rows.isEmpty) tick(now)
     else {
-      val cap = rows.iterator.map(_.maxTs).max
+      val cap = rows.iterator.map(_.cap).max
       advanceByRows(now)
       rows.foreach { of =>
         table(of.index).observe(clock, of, cap)

@@ -29,6 +29,9 @@ trait WatermarkPolicy {
   /** Ticks, then applies the rows of one batch, of which only the extremes matter. */
   def observe(now: Long, maxTs: Long, minTs: Long): Unit = observe(now, maxTs)
 
+  /** Applies the highest mark of the rows just observed: a watermark that a row carries. */
+  def observeMark(mark: Long): Unit = ()
+
   /** Whether there is a watermark yet. */
   def known: Boolean
 

@@ -27,6 +27,7 @@ object Generators {
     Gen.zip(lag, lag).map { case (a, b) => LimitingTimestampAndWallClockLag(a, b) },
     lag.map(LimitingRealTimeLag(_)),
     Gen.const(WithIngestionTime()),
+    Gen.const(WatermarkFrom("mark")),
     Gen.const(MinEventTime()),
     Gen.const(MinEventTimeOfAll()),
     Gen.const(MaxEventTime())

@@ -32,11 +32,12 @@ final class NaiveSubstreams(
     if (rows.nonEmpty) all.filter(isPaused).foreach(skip(_, from))
     rows.foreach { of =>
       all(of.index).policy.observe(clock, of.maxTs, of.minTs)
+      if (of.mark != SubstreamRows.NoMark) all(of.index).policy.observeMark(of.mark)
       all(of.index).inactiveSince = Math.max(all(of.index).inactiveSince, clock)
       all(of.index).idle = false
     }
     val fresh = rows.map(of => all(of.index))
-    combine(rows.map(_.maxTs).maxOption.getOrElse(Long.MaxValue), fresh)
+    combine(rows.map(_.cap).maxOption.getOrElse(Long.MaxValue), fresh)
   }
 
   def tick(now: Long): Unit = observeBatch(now, Nil)

@@ -62,11 +62,11 @@ private[options] object KeyTimeCodec {
           "one without declared substreams, because keys are not declared"
         )
       }
-      own.filter(_.onlyOnDriver).foreach { spec =>
+      own.map(_.onlyOnDriver).filter(_.nonEmpty).foreach { names =>
         throw new InvalidArgument(
           s"policy with scope=$scope",
-          spec.customNames.mkString(", "),
-          "one that runs in tasks; a policy in Python runs on the driver only"
+          names.mkString(", "),
+          "one that runs in tasks, not on the driver only"
         )
       }
       own.filter(_.isBySubstream).foreach { spec =>

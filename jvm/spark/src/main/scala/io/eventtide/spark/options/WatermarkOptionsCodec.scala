@@ -13,6 +13,7 @@ import io.eventtide.kernel.watermark.{
   Substreams,
   ThrottleSpec,
   Throttles,
+  WatermarkFrom,
   WithIngestionTime
 }
 import io.eventtide.spark.EventtideException
@@ -119,6 +120,10 @@ private[spark] object WatermarkOptionsCodec {
     if (policy.isBySubstream && !result.hasSubstreams) {
       throw EventtideException("POLICY_WITHOUT_SUBSTREAM", "policy" -> policy.name)
     }
+    if (policy.markColumns.length > 1) {
+      val columns = policy.markColumns.mkString(", ")
+      throw new InvalidArgument(s"${WatermarkFrom.Name}", columns, "of one column in a watermark")
+    }
     if (policy.needsDeclaredSubstreams && names.isEmpty) {
       throw EventtideException("UNDECLARED_SUBSTREAMS", "policy" -> policy.name)
     }
@@ -183,12 +188,13 @@ private[spark] object WatermarkOptionsCodec {
   }
 
   private def kind(options: OptionReader, prefix: String, name: String): PolicyKind =
-    if (name.startsWith(PythonPolicyKind.Prefix)) {
-      val parameters = options.required(
-        s"$prefix${PythonPolicyKind.Parameters}",
-        "it has the parameters of the policy in JSON"
-      )
-      new PythonPolicyKind(name.stripPrefix(PythonPolicyKind.Prefix), parameters)
+    if (name == WatermarkFrom.Name) {
+      val column = s"$prefix${WatermarkFrom.Column}"
+      new WatermarkFrom(options.required(column, "it names the column with the watermarks"))
+    } else if (name.startsWith(PythonPolicyKind.Prefix)) {
+      val parameters = s"$prefix${PythonPolicyKind.Parameters}"
+      val json = options.required(parameters, "it has the parameters of the policy in JSON")
+      new PythonPolicyKind(name.stripPrefix(PythonPolicyKind.Prefix), json)
     } else {
       val kind = Policies.find(name)
       kind.foreach(refuseReserved)
@@ -203,7 +209,8 @@ private[spark] object WatermarkOptionsCodec {
 
   /** The names of all policies. */
   private def policies: String =
-    (Policies.builtIn ++ Policies.custom).map(_.name).mkString(", ")
+    (Policies.builtIn.map(_.name) ++ Seq(WatermarkFrom.Name) ++ Policies.custom.map(_.name))
+      .mkString(", ")
 
   private def patterns(options: OptionReader, prefix: String, kind: PolicyKind): Seq[String] =
     if (kind != BySubstream) Nil

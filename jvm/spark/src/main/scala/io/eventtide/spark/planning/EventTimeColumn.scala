@@ -2,12 +2,14 @@ package io.eventtide.spark.planning
 
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.eventtide.SparkInternals
 import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
 
+import io.eventtide.kernel.InvalidArgument
+import io.eventtide.kernel.watermark.WatermarkFrom
 import io.eventtide.spark.EventtideException
 
 /** The column that a user names as the event time, and the rows with it as a top-level column. */
@@ -31,6 +33,20 @@ private[planning] object EventTimeColumn {
       if (plan.output.exists(column => plan.conf.resolver(column.name, field.name)))
         throw EventtideException("COLUMN_EXISTS", "column" -> field.name)
       derived(rows, field, name, as = field.name)
+  }
+
+  /** The column or field with the marks of rows, which has the type of the event time. */
+  def mark(rows: DataFrame, name: String, eventTime: Attribute): Expression = {
+    val value = valueOf(resolved(rows, name))
+    if (value.dataType != eventTime.dataType) {
+      val wrong = new InvalidArgument(
+        s"column $name of ${WatermarkFrom.Name}",
+        value.dataType.sql,
+        s"${eventTime.dataType.sql}, as the event time is"
+      )
+      throw EventtideException("INVALID_ARGUMENT", "reason" -> wrong.getMessage)
+    }
+    value
   }
 
   private def resolved(rows: DataFrame, name: String): NamedExpression = {
@@ -57,15 +73,16 @@ private[planning] object EventTimeColumn {
       name: String,
       as: String
   ): EventTimeColumn = {
-    val value = field match {
-      case Alias(value, _) => value
-      case other => other
-    }
-    val added = Alias(value, as)()
+    val added = Alias(valueOf(field), as)()
     checkType(added.toAttribute, name)
     val plan = rows.queryExecution.analyzed
     val widened = SparkInternals.dataFrame(rows.sparkSession, Project(plan.output :+ added, plan))
     EventTimeColumn(widened, added.toAttribute)
+  }
+
+  private def valueOf(column: NamedExpression): Expression = column match {
+    case Alias(value, _) => value
+    case other => other
   }
 
   /** Rejects a column that is not a timestamp; `name` is the user's name for it. */

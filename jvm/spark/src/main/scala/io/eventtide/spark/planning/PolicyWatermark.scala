@@ -16,7 +16,7 @@ import io.eventtide.spark.spi.{EventTimeMetadata, WatermarkNode}
   * first plan, and every rule and operator that looks for a watermark looks for that class. The
   * delay is zero, because the policy has already applied its lag.
   *
-  * The substream expressions are part of the product, so that column pruning, alias rewriting and
+  * The expressions of substream and mark are part of the product, so that column pruning, alias rewriting and
   * `makeCopy` treat them as any other expression of a node.
   */
 final class PolicyWatermark(
@@ -25,6 +25,7 @@ final class PolicyWatermark(
     delay: CalendarInterval,
     child: LogicalPlan,
     val substream: Seq[Expression],
+    val mark: Option[Expression],
     val settings: WatermarkSettings
 ) extends EventTimeWatermark(nodeId, EventTimeMetadata.asTimestamp(eventTime), delay, child)
     with WatermarkNode {
@@ -44,14 +45,16 @@ final class PolicyWatermark(
     delay,
     child,
     substream,
+    mark,
     settings.copy(guard = guard)
   )
 
-  override def productArity: Int = 6
+  override def productArity: Int = 7
 
   override def productElement(n: Int): Any = n match {
     case 4 => substream
-    case 5 => settings
+    case 5 => mark
+    case 6 => settings
     case _ => super.productElement(n)
   }
 
@@ -61,14 +64,15 @@ final class PolicyWatermark(
       delay: CalendarInterval,
       child: LogicalPlan
   ): EventTimeWatermark =
-    new PolicyWatermark(nodeId, eventTime, delay, child, substream, settings)
+    new PolicyWatermark(nodeId, eventTime, delay, child, substream, mark, settings)
 
   override def canEqual(other: Any): Boolean = other.isInstanceOf[PolicyWatermark]
 
   // The case class compares only its four fields. A rewritten substream must make nodes differ.
   override def equals(other: Any): Boolean = other match {
     case that: PolicyWatermark =>
-      super.equals(that) && substream == that.substream && settings == that.settings
+      super.equals(that) && substream == that.substream && mark == that.mark &&
+      settings == that.settings
     case _ => false
   }
 
@@ -87,7 +91,8 @@ object PolicyWatermark {
       eventTime: Attribute,
       child: LogicalPlan,
       substream: Seq[Expression],
+      mark: Option[Expression],
       settings: WatermarkSettings
   ): PolicyWatermark =
-    new PolicyWatermark(UUID.randomUUID(), eventTime, NoDelay, child, substream, settings)
+    new PolicyWatermark(UUID.randomUUID(), eventTime, NoDelay, child, substream, mark, settings)
 }

@@ -92,7 +92,7 @@ private[spark] object WatermarkBuilder {
   ): LogicalPlan = {
     val options = Map("policy" -> WithFixedLag.name, "lag" -> lag.toString)
     val settings = WatermarkOptionsCodec.watermark(options, SubstreamDescription.Global)
-    PolicyWatermark(eventTime, AttachClock(data, clock(session, data)), Nil, settings)
+    PolicyWatermark(eventTime, AttachClock(data, clock(session, data)), Nil, None, settings)
   }
 
   private def build(
@@ -103,7 +103,8 @@ private[spark] object WatermarkBuilder {
     val EventTimeColumn(stream, column) = time
     val session = stream.sparkSession
     val data = AttachClock(choice.plan, clock(session, choice.plan))
-    val watermark = PolicyWatermark(column, data, choice.keys, settings)
+    val mark = settings.policy.markColumns.headOption.map(EventTimeColumn.mark(stream, _, column))
+    val watermark = PolicyWatermark(column, data, choice.keys, mark, settings)
     SparkInternals.dataFrame(session, withoutAddedKeys(watermark, stream, column))
   }
 

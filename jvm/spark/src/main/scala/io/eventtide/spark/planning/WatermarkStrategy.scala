@@ -22,6 +22,7 @@ final case class WatermarkStrategy(session: SparkSession) extends SparkStrategy 
         node.delay,
         planLater(node.child),
         node.substream,
+        node.mark,
         node.settings,
         batch,
         new SubstreamStatsAccum(batch)

@@ -4,7 +4,7 @@ import java.time.Instant
 import java.time.temporal.ChronoUnit
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.BindReferences.bindReferences
+import org.apache.spark.sql.catalyst.expressions.BindReferences.{bindReference, bindReferences}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeProjection}
 
 import io.eventtide.kernel.watermark.FutureGuard
@@ -22,6 +22,7 @@ private[watermark] final class EventTimeObserver(
     input: Seq[Attribute],
     eventTime: Attribute,
     substream: Seq[Expression],
+    markColumn: Option[Expression],
     settings: WatermarkSettings,
     nowMicros: Option[Long],
     stats: SubstreamStatsAccum
@@ -29,6 +30,9 @@ private[watermark] final class EventTimeObserver(
 
   /** The ordinal of the event time. */
   val ordinal: Int = input.indexWhere(_.exprId == eventTime.exprId)
+
+  /** The mark of a row, if the policy follows marks. */
+  val mark: Option[Expression] = markColumn.map(bindReference(_, input))
 
   val keys = new SubstreamKeyExtractor(bindReferences(substream, input), settings.maxSubstreams)
 
@@ -44,7 +48,7 @@ private[watermark] final class EventTimeObserver(
   def openRows(partition: Int): InternalRow => Boolean = {
     val observer = open(partition)
     val key = UnsafeProjection.create(keys.values)
-    row => observer.accept(row, ordinal, key)
+    row => observer.accept(row, ordinal, key, mark)
   }
 }
 
@@ -83,13 +87,26 @@ final class PartitionEventTimeObserver private[watermark] (
     case FutureGuard.Fail => throw PartitionEventTimeObserver.fromTheFuture(time, latest)
   }
 
-  private[watermark] def accept(row: InternalRow, ordinal: Int, key: UnsafeProjection): Boolean = {
+  /** A mark as it counts: not above the usual range, like the time of its row. */
+  def limited(mark: Long): Long = math.min(mark, latest)
+
+  private[watermark] def accept(
+      row: InternalRow,
+      ordinal: Int,
+      key: UnsafeProjection,
+      mark: Option[Expression]
+  ): Boolean = {
     val missing = row.isNullAt(ordinal)
     val time = if (missing) 0 else row.getLong(ordinal)
     val ordinary = !missing && time >= earliest && time <= latest
     val outcome = if (ordinary) PartitionEventTimeObserver.Counts else judge(missing, time)
-    if (outcome == PartitionEventTimeObserver.Counts)
-      finder.findRow(key(row)).add(if (ordinary) time else latest)
+    if (outcome == PartitionEventTimeObserver.Counts) {
+      val rows = finder.findRow(key(row))
+      rows.add(if (ordinary) time else latest)
+      mark.map(_.eval(row)).foreach { value =>
+        if (value != null) rows.addMark(limited(value.asInstanceOf[Long]))
+      }
+    }
     outcome != PartitionEventTimeObserver.Leaves
   }
 }

@@ -40,7 +40,15 @@ private[watermark] final class EventTimeObserverCodegen(
        |if ($outcome == ${PartitionEventTimeObserver.Counts}) {
        |  $statements
        |  $rows.add($time);
+       |  ${addMark(rows)}
        |}
+     """.stripMargin
+  }
+
+  private def addMark(rows: String): String = observer.mark.fold("") { expression =>
+    val mark = expression.genCode(ctx)
+    s"""${mark.code}
+       |if (!${mark.isNull}) $rows.addMark($opened.limited(${mark.value}));
      """.stripMargin
   }
 }

@@ -30,6 +30,7 @@ final class PolicyWatermarkExec(
     delay: CalendarInterval,
     child: SparkPlan,
     substream: Seq[Expression],
+    mark: Option[Expression],
     settings: WatermarkSettings,
     batch: Option[WatermarkBatchContext],
     // A constructor parameter, since the parent registers it before this body runs. Each instance
@@ -54,13 +55,14 @@ final class PolicyWatermarkExec(
     delay,
     child,
     substream,
+    mark,
     settings,
     batch,
     new SubstreamStatsAccum(batch)
   )
 
   override protected def otherCopyArgs: Seq[AnyRef] =
-    Seq(substream, settings, batch, new SubstreamStatsAccum(batch))
+    Seq(substream, mark, settings, batch, new SubstreamStatsAccum(batch))
 
   override def nodeName: String = "PolicyWatermark"
 
@@ -69,7 +71,7 @@ final class PolicyWatermarkExec(
 
   private def observer: EventTimeObserver = {
     val now = batch.map(_.nowMicros)
-    new EventTimeObserver(child.output, eventTime, substream, settings, now, eventTimeStats)
+    new EventTimeObserver(child.output, eventTime, substream, mark, settings, now, eventTimeStats)
   }
 
   override protected def doExecute(): RDD[InternalRow] = {
@@ -80,7 +82,7 @@ final class PolicyWatermarkExec(
   }
 
   override def usedInputs: AttributeSet =
-    AttributeSet.fromAttributeSets((eventTime +: substream).map(_.references))
+    AttributeSet.fromAttributeSets((eventTime +: (substream ++ mark)).map(_.references))
 
   override def inputRDDs(): Seq[RDD[InternalRow]] =
     child.asInstanceOf[CodegenSupport].inputRDDs()
