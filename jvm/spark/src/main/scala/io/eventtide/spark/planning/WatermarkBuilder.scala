@@ -11,7 +11,12 @@ import org.apache.spark.sql.functions.current_timestamp
 
 import io.eventtide.kernel.watermark.WithFixedLag
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.options.{SubstreamDescription, WatermarkOptionsCodec, WatermarkSettings}
+import io.eventtide.spark.options.{
+  SessionDefaults,
+  SubstreamDescription,
+  WatermarkOptionsCodec,
+  WatermarkSettings
+}
 import io.eventtide.spark.query.run.PlanValidator
 import io.eventtide.spark.source.ClockSource
 
@@ -56,7 +61,8 @@ private[spark] object WatermarkBuilder {
     val choice =
       if (substream.isEmpty) SubstreamSelection.default(plan)
       else SubstreamSelection.named(stream, substream)
-    val settings = WatermarkOptionsCodec.watermark(options, choice.label)
+    val chosen = SessionDefaults.watermark(options, stream.sparkSession.conf.getAll)
+    val settings = WatermarkOptionsCodec.watermark(chosen, choice.label)
     PlanValidator.noWatermarkYet(plan, eventTime)
     (choice, settings)
   }

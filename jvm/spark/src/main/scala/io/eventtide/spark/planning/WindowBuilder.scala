@@ -42,6 +42,7 @@ import org.apache.spark.sql.types.{
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.spark.options.{
   LateMode,
+  SessionDefaults,
   SubstreamDescription,
   WatermarkOptionsCodec,
   WindowCodec,
@@ -80,7 +81,7 @@ private[spark] object WindowBuilder {
     val isLocal = input.eventTime.dataType == TimestampNTZType
     val kept = if (keys.isEmpty) Kept ++ options else options
     val settings = WindowCodec.window(
-      kept,
+      SessionDefaults.window(kept, stream.sparkSession.conf.getAll),
       isLocal,
       when.isDefined,
       policy(input, watermark),

@@ -1,0 +1,74 @@
+package io.eventtide.spark.options
+
+import java.time.Duration
+import java.util.concurrent.TimeUnit
+
+import scala.util.Try
+
+import org.apache.spark.network.util.JavaUtils
+
+import io.eventtide.spark.EventtideException
+
+/** The defaults of a session: `spark.eventtide.<setting>` applies where an option is not given.
+  *
+  * `session` has the settings of the session, Spark's as well.
+  */
+private[spark] object SessionDefaults {
+
+  /** The options of a watermark with those of the session. */
+  def watermark(
+      options: Map[String, String],
+      session: Map[String, String]
+  ): Map[String, String] =
+    filled(SettingsTable.watermark, options, session)
+
+  /** The options of a window with those of the session that its kind has. */
+  def window(
+      options: Map[String, String],
+      session: Map[String, String]
+  ): Map[String, String] = {
+    val kind = options.getOrElse("kind", "")
+    filled(SettingsTable.window.filter(_.belongsTo(kind)), options, session)
+  }
+
+  private def filled(
+      settings: Seq[Setting],
+      options: Map[String, String],
+      session: Map[String, String]
+  ): Map[String, String] = {
+    refuseUnknown(session)
+    val defaults = for {
+      setting <- settings if setting.hasSessionDefault
+      value <- session.get(setting.sessionKey)
+    } yield setting.option -> checked(setting, value.trim)
+    defaults.toMap ++ options
+  }
+
+  private def refuseUnknown(session: Map[String, String]): Unit = {
+    val keys = session.keySet.filter(_.startsWith(SettingsTable.Prefix))
+    (keys -- SettingsTable.sessionKeys).toSeq.sorted.headOption.foreach { key =>
+      val allowed = SettingsTable.sessionKeys.toSeq.sorted.mkString(", ")
+      throw EventtideException("UNKNOWN_OPTION", "option" -> key, "allowed" -> allowed)
+    }
+  }
+
+  // Checked under the name of the key, since the user's program does not have the option.
+  private def checked(setting: Setting, value: String): String = {
+    val key = setting.sessionKey
+    setting.valueType match {
+      case "duration" =>
+        val iso =
+          Try(Duration.parse(value)).orElse(Try(sparkTime(value))).fold(_ => value, _.toString)
+        OptionReader.parseDuration(key, iso, setting.least): Unit
+        iso
+      case kind =>
+        val reader = new OptionReader(Map(key -> value))
+        if (kind == "count") reader.count(key, setting.least.toInt): Unit
+        else reader.choice(key, setting.choices.map(choice => choice -> choice)): Unit
+        value
+    }
+  }
+
+  private def sparkTime(text: String): Duration =
+    Duration.ofNanos(Math.multiplyExact(JavaUtils.timeStringAs(text, TimeUnit.MICROSECONDS), 1000L))
+}

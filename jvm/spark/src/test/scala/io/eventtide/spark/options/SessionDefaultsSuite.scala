@@ -1,0 +1,72 @@
+package io.eventtide.spark.options
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.eventtide.spark.EventtideException
+
+class SessionDefaultsSuite extends AnyFunSuite {
+  private val tumbling = Map("kind" -> "tumbling", "size" -> "PT10S")
+
+  private def window(options: Map[String, String], session: (String, String)*) =
+    SessionDefaults.window(options, session.toMap)
+
+  private def watermark(session: (String, String)*) =
+    SessionDefaults.watermark(Map("policy" -> "with_fixed_lag"), session.toMap)
+
+  private def refused(session: (String, String)) = intercept[EventtideException] {
+    window(tumbling, session): Unit
+    watermark(session): Unit
+  }
+
+  test("an option that is not given has the session's value, another keeps its own") {
+    val session = Seq("spark.eventtide.delay" -> "5s", "spark.eventtide.late" -> "count")
+    assert(window(tumbling, session: _*) == tumbling + ("delay" -> "PT5S") + ("late" -> "count"))
+    val own = tumbling + ("delay" -> "PT0S") + ("late" -> "log")
+    assert(window(own, session: _*) == own)
+    assert(window(tumbling, "spark.sql.shuffle.partitions" -> "3") == tumbling)
+  }
+
+  test("settings of a running query are known") {
+    assert(window(tumbling, "spark.eventtide.warn.stuckFor" -> "5m") == tumbling)
+  }
+
+  test("durations are those of Spark and of ISO 8601") {
+    Seq("90s", "90000ms", "PT1M30S", " 90s ").foreach { text =>
+      assert(
+        watermark("spark.eventtide.substreamIdleTimeout" -> text)(
+          "substream_idle_timeout"
+        ) == "PT1M30S"
+      )
+    }
+  }
+
+  test("a kind of window without the setting does not get it") {
+    val counts = Map("kind" -> "count", "rows" -> "3")
+    assert(window(counts, "spark.eventtide.delay" -> "5s") == counts)
+    assert(window(counts, "spark.eventtide.keyTtl" -> "1d") == counts + ("key_ttl" -> "PT24H"))
+  }
+
+  test("a key that no setting has is refused, also that of a setting without a default") {
+    Seq("slide", "lateTo", "lateretention", "late_retention").foreach { name =>
+      val key = s"spark.eventtide.$name"
+      val parameters = refused(key -> "5s").getMessageParameters
+      assert(parameters.get("option") == key)
+      assert(parameters.get("allowed").split(", ").contains("spark.eventtide.lateRetention"))
+    }
+  }
+
+  test("a wrong value is refused under the name of the session's key") {
+    Seq(
+      "spark.eventtide.delay" -> "soon",
+      "spark.eventtide.heartbeat" -> "5ms",
+      "spark.eventtide.lateRetention" -> "-5s",
+      "spark.eventtide.late" -> "drop",
+      "spark.eventtide.profile" -> "beam",
+      "spark.eventtide.maxSubstreams" -> "0",
+      "spark.eventtide.onRestart" -> "hold"
+    ).foreach { case (key, value) =>
+      val parameters = refused(key -> value).getMessageParameters
+      assert(parameters.get("option") == key)
+    }
+  }
+}
