@@ -87,7 +87,8 @@ else:
         for module in _MODULES[:-2] + _MODULES[-1:]:
             for public in globals()[module].__all__:
                 places.setdefault(public, f"{module}.{public}")
-        near = _get_close_matches(name, places, n=1, cutoff=0.7)
+        same = [public for public in places if public.lower() == name.lower()]
+        near = same or _get_close_matches(name, places, n=1, cutoff=0.7)
         hint = f" Try: eventtide.{places[near[0]]}." if near else ""
         raise AttributeError(f"eventtide has no {name!r}.{hint}", name=name)
 

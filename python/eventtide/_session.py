@@ -15,7 +15,7 @@ import pyspark
 
 from eventtide import _jvm
 from eventtide._version import jar_name, supported_minor
-from eventtide.errors import ArgumentTypeError, SetupError, refused
+from eventtide.errors import ArgumentTypeError, refused, unready
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -102,10 +102,11 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     running = _jvm.running_settings()
     settings = {**(_startup_settings() if running is None else running), **builder._options}  # noqa: SLF001
     if running is not None and not _jvm.has_jar():
-        raise SetupError(
+        raise unready(
             "A Spark JVM without eventtide's jar is already running in this process, and a running"
-            " JVM takes no more. Restart Python and call et.configure before the first session is"
-            f" made, or start Spark with --jars {jar_path()}."
+            " JVM takes no more.",
+            "Restart Python and call et.configure before the first session is made, or start Spark"
+            f" with --jars {jar_path()}.",
         )
     # A running JVM has the jar in its settings; a builder's setting would hide it from executors.
     if running is None or JARS in builder._options:  # noqa: SLF001
@@ -141,9 +142,10 @@ def jar_path() -> Path:
     name = jar_name(supported_minor(pyspark.__version__))
     path = Path(str(files("eventtide"))) / "jars" / name
     if not path.is_file():
-        raise SetupError(
-            f"This installation of eventtide has no {name}. Install the wheel: pip install"
-            " --force-reinstall eventtide; in a clone, dev/wheel builds it."
+        raise unready(
+            f"This installation of eventtide has no {name}.",
+            "Install the wheel: pip install --force-reinstall eventtide; in a clone, dev/wheel"
+            " builds it.",
         )
     return path
 
@@ -162,9 +164,9 @@ def _check(builder: SparkSession.Builder) -> None:
     options = builder._options  # noqa: SLF001 - a builder has no public way to read it
     mode = str(options.get("spark.api.mode", os.environ.get("SPARK_API_MODE", ""))).lower()
     if "spark.remote" in options or "SPARK_REMOTE" in os.environ or mode == "connect":
-        raise SetupError(
-            "The builder is for Spark Connect, which cannot reach the driver's JVM. Remove"
-            " .remote(...), SPARK_REMOTE and spark.api.mode=connect for a classic session."
+        raise unready(
+            "The builder is for Spark Connect, which cannot reach the driver's JVM.",
+            "Remove .remote(...), SPARK_REMOTE and spark.api.mode=connect for a classic session.",
         )
 
 
@@ -211,10 +213,11 @@ def _startup_settings() -> dict[str, str]:
 
 def _check_jars(jars: str) -> None:
     if jar_path().name not in jars:
-        raise SetupError(
+        raise unready(
             f"PYSPARK_SUBMIT_ARGS has the jars {jars}, which Spark prefers to the spark.jars that"
-            f" et.configure sets. Add {jar_path()} to that list, or move it to"
-            " .config('spark.jars', ...) on the builder."
+            " et.configure sets.",
+            f"Add {jar_path()} to that list, or move it to .config('spark.jars', ...) on the"
+            " builder.",
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-from eventtide.errors import UnsupportedSparkError
+from eventtide.errors import UnsupportedSparkError, unready
 
 __all__ = ["SUPPORTED_SPARK", "__version__", "jar_name", "supported_minor"]
 
@@ -33,10 +33,11 @@ def supported_minor(spark_version: str) -> str:
     minor = ".".join(spark_version.split(".")[:2])
     if minor in SUPPORTED_SPARK:
         return minor
-    raise UnsupportedSparkError(
-        f"Spark {spark_version} is not supported. Supported: {', '.join(SUPPORTED_SPARK)}."
-        f" Try: pip install 'pyspark=={SUPPORTED_SPARK[-1]}.*', or the eventtide release for your"
-        " Spark."
+    raise unready(
+        f"Spark {spark_version} is not supported. Supported: {', '.join(SUPPORTED_SPARK)}.",
+        f"Try: pip install 'pyspark=={SUPPORTED_SPARK[-1]}.*', or the eventtide release for your"
+        " Spark.",
+        UnsupportedSparkError,
     )
 
 

@@ -141,7 +141,8 @@ def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a defaul
     >>> events.groupBy(F.window("ts", "1 minute")).count()  # doctest: +SKIP
     """
     _check_frame(df)
-    time = column_name("event_time", event_time)
+    columns = df.columns
+    time = column_name("event_time", event_time, columns)
     options = watermark_options(
         policy,
         substream_idle_timeout=substream_idle_timeout,
@@ -153,7 +154,6 @@ def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a defaul
         name=name,
     )
     parts = substream_parts(substream)
-    columns = df.columns
     check_column("event_time", time, columns)
     for part in parts:
         check_column("substream", part, columns)

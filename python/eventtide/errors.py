@@ -258,6 +258,19 @@ def short(value: object) -> str:
     return _repr.repr(value)
 
 
+def unready(problem: str, fix: str, error: type[SetupError] = SetupError) -> SetupError:
+    """Return the error about a session or an installation: problem, next step.
+
+    Examples
+    --------
+    >>> print(unready("No Spark session is active.", "Start one: et.configure(...)."))
+    No Spark session is active. Start one: et.configure(...).
+    """
+    made = error(f"{problem} {fix}")
+    made.problem, made.fix = problem, fix
+    return made
+
+
 _Error = TypeVar("_Error", bound=EventtideError)
 
 
@@ -287,7 +300,8 @@ def refused(  # noqa: PLR0913 - the fields of an error
     Parameters
     ----------
     argument, value
-        The argument as the caller wrote it; a long value is shortened in the message.
+        The argument as the caller wrote it; a long value is shortened in the message. None, of a
+        missing argument, is in the message only if its type is the problem.
     problem : str
         The problem, which follows ``argument=value`` in the message.
     allowed : str
@@ -302,8 +316,9 @@ def refused(  # noqa: PLR0913 - the fields of an error
     >>> print(refused("lag", 5, "has no unit", allowed="text or a timedelta", fix="lag='5s'"))
     lag=5 has no unit. Allowed: text or a timedelta. Try: lag='5s'.
     """
-    shown = f"{argument}={short(value)} {problem}"
-    made = error(f"{shown}. Allowed: {allowed}. Try: {fix}.")
+    is_absent = value is None and not problem.startswith("has type")
+    shown = argument if is_absent else f"{argument}={short(value)}"
+    made = error(f"{shown} {problem}. Allowed: {allowed}. Try: {fix}.")
     made.argument, made.value, made.problem = argument, value, problem
     made.allowed, made.fix = allowed, fix
     return made

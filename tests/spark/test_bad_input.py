@@ -14,7 +14,7 @@ from tests.spark.queries import windowed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 POLICY = WatermarkPolicies.with_fixed_lag("2s")
 
@@ -73,6 +73,45 @@ def test_the_event_time_is_a_timestamp_column(
     """The message names what there is."""
     with pytest.raises(error, match=column):
         et.with_watermark(rate, column, POLICY)
+
+
+def test_a_time_of_another_type_is_answered_with_its_conversion(rate: DataFrame) -> None:
+    """With the type and the column in it."""
+    texts = rate.withColumn("raw", F.col("timestamp").cast("string"))
+    with pytest.raises(et.errors.ColumnTypeError) as raised:
+        et.with_watermark(texts, "raw", POLICY)
+    assert raised.value.problem == (
+        "The event time column 'raw' has type STRING; TIMESTAMP and TIMESTAMP_NTZ are allowed."
+    )
+    assert "to_timestamp('raw')" in str(raised.value.fix)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        lambda: "my ts",
+        lambda: "`my ts`",
+        lambda: F.col("my ts"),
+        lambda: F.col("`my ts`"),
+        lambda: F.col("`MY ts`"),
+        lambda: F.expr("`my ts`"),
+    ],
+)
+def test_a_name_may_be_quoted(rate: DataFrame, column: Callable[[], str | Column]) -> None:
+    """As text or as a Column, of a watermark and of a window, which may get its rows later."""
+    rows = rate.withColumnRenamed("timestamp", "my ts")
+    assert et.with_watermark(rows, column(), POLICY).columns == ["my ts", "value"]
+    for window in (et.window(rows), et.window()):
+        timed = window.event_time(column(), POLICY).tumbling("1m").agg(F.count("*").alias("n"))
+        assert timed.over(rows).results.columns == ["window", "n"]
+
+
+def test_a_literal_is_no_column(rate: DataFrame) -> None:
+    """It has the same text, in quotes."""
+    with pytest.raises(et.errors.InvalidArgumentError, match=r"is a literal.*event_time='times"):
+        et.window(rate).event_time(F.lit("timestamp"), POLICY)
+    with pytest.raises(et.errors.UnknownColumnError, match="is not a column"):
+        et.window().event_time(F.lit("timestamp"), POLICY).over(rate)
 
 
 def test_an_unknown_substream_is_refused(rate: DataFrame) -> None:

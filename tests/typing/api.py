@@ -111,7 +111,6 @@ def storm(events: DataFrame, clicks: DataFrame) -> et.WindowBuilder:
     assert_type(bolt.agg(F.count("*")), et.WindowBuilder)
     assert_type(bolt.stream("late", "/checkpoint"), DataFrame)
     StormWindow.from_config({"topology.bolts.window.length.count": 5})
-    StormWindow().with_window("1s", "1s", "1s")  # type: ignore[call-arg]
     bolt.execute(told, "n int")
     return bolt.execute(tabled, "n int", rows="arrow")
 
@@ -121,7 +120,8 @@ def windows(events: DataFrame) -> StreamingQuery:
     window = et.window(events).event_time("ts", WatermarkPolicies.with_fixed_lag("5s"))
     assert_type(window, et.WindowBuilder)
     assert_type(window.key_by("user", F.upper("region")), et.WindowBuilder)
-    assert_type(window.sliding("1m", every=timedelta(seconds=1)), et.WindowBuilder)
+    shaped: et.WindowBuilder = window.sliding("1m", every=timedelta(seconds=1))
+    assert_type(shaped.over(events).results, DataFrame)
     window.tumbling("1 month").time_zone("Europe/Berlin").origin(datetime(2024, 4, 1))  # noqa: DTZ001 - the zone is the window's
     window.cumulate("1 day", step="1h").offset("30m").profile("flink").late_rule("frame_closed")
     window.sliding("1m", "10s").late("count")
@@ -151,7 +151,8 @@ def windows(events: DataFrame) -> StreamingQuery:
     assert_type(counts.results, DataFrame)
     assert_type(counts.explained(), str)
     et.explain(counts)
-    assert_type(counts.over(events), et.WindowBuilder)
+    later: et.WindowBuilder = et.window().tumbling("1m").agg(F.count("*"))
+    assert_type(later.over(events).start(counts.results.writeStream), StreamingQuery)
     assert_type(et.repair(counts.results, events, counts, source=events), DataFrame)
     writer = counts.results.writeStream.format("console")
     assert_type(et.start(counts, writer), StreamingQuery)
@@ -211,28 +212,3 @@ def refusals(events: DataFrame) -> None:
         assert_type(error.fix, str | None)
     except et.EventtideError as error:
         assert_type(error.condition, str | None)
-
-
-def mistakes(events: DataFrame) -> None:
-    """Make mistakes that a type checker finds before the program runs."""
-    WatermarkPolicies.with_fixed_lag(5)  # type: ignore[arg-type]
-    WatermarkPolicies.limiting_lag_and_lull("5s")  # type: ignore[call-arg]
-    WatermarkPolicies.with_fixed_lag("5s").guard_future("1h", on="drop")  # type: ignore[arg-type]
-    et.with_watermark(events, "ts", "5s")  # type: ignore[arg-type]
-    et.with_watermark(events, "ts", WatermarkPolicies.storm("1s"), on_restart="no")  # type: ignore[arg-type]
-    et.window(events).sliding("1m")  # type: ignore[call-arg]
-    et.window(events).tumbling(60)  # type: ignore[arg-type]
-    et.window(events).late("drop")  # type: ignore[arg-type]
-    et.window(events).profile("beam")  # type: ignore[arg-type]
-    et.window(events).agg("n")  # type: ignore[arg-type]
-    et.window(events).event_time("ts", idle_timeout="1m")  # type: ignore[call-arg]
-    et.window(events).early(every="10s")  # type: ignore[attr-defined]
-    et.window(events).show()  # type: ignore[attr-defined]
-    et.window(events).emit(late_updates="yes")  # type: ignore[arg-type]
-    et.read_state(et.window(events), "/data/checkpoint")  # type: ignore[arg-type]
-    et.read_late(events)  # type: ignore[arg-type]
-    WatermarkPolicies.fixed_lag("5s")  # type: ignore[attr-defined]
-    et.StormWindow()  # type: ignore[attr-defined]
-    et.start("events", events.writeStream)  # type: ignore[arg-type]
-    et.start(events, events.writeStream, drain="yes")  # type: ignore[arg-type]
-    et.repair(events, events, et.window(events))  # type: ignore[call-arg]

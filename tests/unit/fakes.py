@@ -215,5 +215,5 @@ class FakeSession(SparkSession):
 class OfAnyKind(WindowBuilder):
     """A window whose kind may be replaced, so that a case can begin with a complete window."""
 
-    def _of(self, shape: Shape) -> Self:
+    def _of(self, shape: Shape) -> Self:  # type: ignore[override] # of any kind
         return self._with(shape=shape)

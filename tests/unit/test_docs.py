@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies, WatermarkPolicy
+from eventtide.errors import BY_NAME
 from eventtide.storm._config import KEYS
 from eventtide.windows._closing import Closing
 from eventtide.windows._framing import Framing
@@ -20,6 +21,7 @@ from eventtide.windows._profiles import LATE_RULES, PROFILES
 from eventtide.windows._timing import Timing
 
 from examples.flights.broker import CONNECTOR, CONNECTORS
+from tests import error_page
 from tests.pages import (
     PAGES,
     ROOT,
@@ -164,15 +166,20 @@ def test_every_method_and_key_of_storms_is_in_its_tables() -> None:
 
 def test_error_conditions_that_a_page_names_are_in_the_catalogue() -> None:
     """With their text, where a page quotes it."""
-    file = next((ROOT / "jvm" / "spark").rglob("main/resources/**/errors.json"))
-    catalogue = json.loads(file.read_text(encoding="utf-8"))
+    catalogue = json.loads(error_page.CATALOGUE.read_text(encoding="utf-8"))
+    known = NO_CONDITIONS | catalogue.keys() | {error.condition for error in BY_NAME.values()}
     for page in PAGES:
         named = re.findall(r"`([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+)`", prose(page))
-        assert set(named) - catalogue.keys() - NO_CONDITIONS == set(), page.name
+        assert set(named) - known == set(), page.name
         for quote in quotes(page):
             condition, _, text = quote.partition("] ")
             error = catalogue[condition.strip("[")]
             assert text == f"{error['problem']} {error['fix']}", page.name
+
+
+def test_the_page_of_errors_is_that_of_the_catalogue() -> None:
+    """`dev/tables` writes it anew."""
+    assert error_page.PAGE.read_text("utf-8") == error_page.page()
 
 
 def test_jars_that_are_named_are_those_that_tests_run_with() -> None:

@@ -75,11 +75,11 @@ def test_a_duration_is_read_exactly(written: str | timedelta, expected: int) -> 
         ("\u0665s", "cannot be read"),  # an Arabic five
         ("5 fortnights", "the unknown unit 'fortnights'"),
         ("5M", "the unknown unit 'M'"),
-        ("5ns", "the unknown unit 'ns'"),
+        ("5ns", "the unit 'ns', which is too fine"),
         ("interval", "cannot be read"),
         ("interval5s", "cannot be read"),
-        ("30m 1h", "from large units to small"),
-        ("1s 1s", "from large units to small"),
+        ("30m 1h", "units in the wrong order"),
+        ("1s 1s", "units in the wrong order"),
         ("1 month", "the unit 'month', whose length varies"),
         ("2y", "the unit 'y', whose length varies"),
         ("P1M", "the unit 'months', whose length varies"),
@@ -101,8 +101,8 @@ def test_what_is_no_duration_is_refused(written: Any, problem: str) -> None:
     assert message.startswith(f"max_lull={written!r} ")
     assert problem in message
     assert (error.value.allowed == "zero or more") == (problem == "negative")
-    assert "Allowed: zero or more." in message or "Allowed: up to 106751991 days, " in message
-    assert "Try: max_lull='" in message
+    assert f"Allowed: {error.value.allowed}. Try: max_lull='" in message
+    assert len(str(error.value.allowed)) < 110
     assert micros("max_lull", str(error.value.fix).partition("=")[2].strip("'")) >= 0
 
 
@@ -124,6 +124,10 @@ def test_what_is_no_duration_is_refused(written: Any, problem: str) -> None:
         ("0.001 months", "1d"),
         ("99999999999 years", "106751991d"),
         ("-30s", "30s"),
+        ("5s 1m", "1m 5s"),
+        ("1s 1s", "2s"),
+        ("5 nanoseconds", "1us"),
+        ("0.1us", "1us"),
         ("-9223372036854775809us", "106751991d 4h 54s 775ms 807us"),
     ],
 )

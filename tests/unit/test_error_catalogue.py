@@ -45,7 +45,7 @@ RAISED_IN_PYTHON = {
     InvalidDurationError: (
         lambda _: WatermarkPolicies.with_fixed_lag(5),  # type: ignore[arg-type]
         "lag=5",
-        "up to 106751991 days, as text with w, d, h, m, s, ms or us",
+        "text with a unit, w, d, h, m, s, ms or us",
         "lag='5s'",
     ),
     UnknownColumnError: (
@@ -119,4 +119,5 @@ def test_an_error_about_the_session_has_a_fix_to_paste(
     with pytest.raises(error) as caught:
         explain(frame)
     assert type(caught.value) is error
-    assert fix in str(caught.value)
+    assert fix in str(caught.value.fix)
+    assert str(caught.value) == f"{caught.value.problem} {caught.value.fix}"

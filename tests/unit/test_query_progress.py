@@ -121,7 +121,9 @@ def test_keys_of_a_newer_jar_are_ignored() -> None:
 def test_a_query_without_our_watermark_is_refused(door: FakeDoor, query: StreamingQuery) -> None:
     """The message has the query's id and what to write."""
     door.answer = None
-    with pytest.raises(InvalidArgumentError, match=r"^query='0f6a' has no.*Try: et\.progress\("):
+    with pytest.raises(
+        InvalidArgumentError, match=r"^query='0f6a' has no.*Try: query = et\.with_watermark\("
+    ):
         blame(query)
 
 

@@ -82,18 +82,18 @@ CASES: list[Case] = [
         "Count(3)",
         "slide=Count(3)",
     ),
-    (lambda: bolt().with_window(None, "1s"), D, "length=None has type", "as text with", "length="),  # type: ignore[arg-type]
+    (lambda: bolt().with_window(None, "1s"), D, "length=None has type", "text with", "length="),  # type: ignore[arg-type]
     (lambda: bolt().with_tumbling_window("0s"), D, "length='0s' is zero", "more than", "length="),
     (
         lambda: counted(StormWindow().over(FRAME)),
         A,
-        "length=None is missing",
+        "length is missing",
         "a Count or a duration",
         ".with_window('20s', '10s')",
     ),
     # times
     (lambda: bolt().with_lag("-1s"), D, "lag='-1s'", "zero or more", "lag="),
-    (lambda: bolt().with_lag(5), D, "lag=5 is a number without a unit", "as text with", "'5s'"),  # type: ignore[arg-type]
+    (lambda: bolt().with_lag(5), D, "lag=5 is a number without a unit", "text with", "'5s'"),  # type: ignore[arg-type]
     (
         lambda: bolt().with_watermark_interval("0s"),
         D,
@@ -190,7 +190,7 @@ CASES: list[Case] = [
     (
         lambda: counted(by_stream({"orders": "ts"}).over({"orders": FRAME, "clicks": FRAME})),
         A,
-        "timestamp_field['clicks']=None is missing",
+        "timestamp_field['clicks'] is missing",
         "one for each stream",
         ".with_timestamp_field({..., 'clicks': 'ts'})",
     ),
@@ -248,7 +248,7 @@ CASES: list[Case] = [
     (
         lambda: counted(StormWindow().with_window("20s", "10s")),
         A,
-        "over=None is missing",
+        "over is missing",
         "a DataFrame, or several by name",
         ".over(events)",
     ),
@@ -273,11 +273,11 @@ CASES: list[Case] = [
     (
         lambda: bolt().over(FRAME, stream="user"),
         A,
-        "declared=None is missing",
+        "declared is missing",
         "both or none",
         ".over(events, stream='topic', declared=['orders', 'clicks'])",
     ),
-    (lambda: bolt().over(FRAME, declared=["a"]), A, "stream=None is missing", "both or", ".over("),
+    (lambda: bolt().over(FRAME, declared=["a"]), A, "stream is missing", "both or", ".over("),
     (
         lambda: bolt().over(FRAME, stream="topic", declared=["a"]),
         UnknownColumnError,

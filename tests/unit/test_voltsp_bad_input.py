@@ -42,11 +42,11 @@ BUILDER: list[Case] = [
         "more than zero",
         "1s",
     ),
-    (lambda: hourly().with_window_span(60), D, "window_span=60 is a number", "as text", "='60s'"),
+    (lambda: hourly().with_window_span(60), D, "window_span=60 is a number", "text", "='60s'"),
     (lambda: hourly().with_window_span("-1h"), D, "window_span='-1h' is neg", "more", "'1h'"),
-    (lambda: hourly().with_window_span("soon"), D, "window_span='soon' cannot", "as text", "'5s'"),
+    (lambda: hourly().with_window_span("soon"), D, "window_span='soon' cannot", "text", "'5s'"),
     (lambda: hourly().with_window_span("1us"), D, "window_span='1us' is sh", "1ms", "'1ms'"),
-    (lambda: hourly().with_window_span(None), D, "window_span=None has type", "as text", "'5s'"),  # type: ignore[arg-type]
+    (lambda: hourly().with_window_span(None), D, "window_span=None has type", "text", "'5s'"),  # type: ignore[arg-type]
     (
         lambda: hourly().with_slide("1s"),
         A,
@@ -65,14 +65,14 @@ BUILDER: list[Case] = [
     (
         lambda: Windows.tumbling_time_window().over(FRAME),
         A,
-        "window_span=None is missing: a tumbling_time_window needs it",
+        "window_span is missing: a tumbling_time_window needs it",
         "a duration of 1ms",
         ".with_window_span('1m')",
     ),
     (
         lambda: Windows.sliding_time_window().with_window_span("1m").over(FRAME),
         A,
-        "slide=None is missing: a sliding_time_window needs it",
+        "slide is missing: a sliding_time_window needs it",
         "a duration of 1ms",
         ".with_slide('1m')",
     ),
@@ -146,7 +146,7 @@ BUILDER: list[Case] = [
     (
         lambda: Windows.tumbling_count_window().over(FRAME),
         A,
-        "window_span=None is missing",
+        "window_span is missing",
         "a whole number of rows",
         ".with_window_span(10)",
     ),
@@ -223,7 +223,7 @@ BUILDER: list[Case] = [
     (
         lambda: Windows.tumbling_count_window().with_window_span(9).over(FRAME),
         A,
-        "aggregate_definition=None is missing",
+        "aggregate_definition is missing",
         "one aggregate or more",
         ".with_aggregate_definition(lambda a: a.count())",
     ),
@@ -298,7 +298,7 @@ BUILDER: list[Case] = [
     (lambda: hourly().emit("every"), A, "trigger='every' needs a value", "every(...)", "('10s')"),
     (lambda: hourly().emit(Trigger.every), T, "trigger=<function", "every(...)", "every('10s')"),  # type: ignore[arg-type]
     (lambda: hourly().emit("on_update", "on_update"), A, "emit=(WindowTrigger", "each once", "."),
-    (lambda: hourly().emit(Trigger.every(10)), D, "every=10 is a number", "as text", "'10s'"),  # type: ignore[arg-type]
+    (lambda: hourly().emit(Trigger.every(10)), D, "every=10 is a number", "text", "'10s'"),  # type: ignore[arg-type]
     (lambda: hourly().emit(Trigger.every_rows(0)), A, "every_rows=0 is out", "from 1", "=1000"),
     (lambda: hourly().emit(Trigger.when("")), A, "when='' is empty", "SQL text", "n >= 1000"),
 ]

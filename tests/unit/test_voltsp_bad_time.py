@@ -53,7 +53,7 @@ BUILDER: list[Case] = [
         "zero or more",
         "'1s'",
     ),
-    (lambda: TimeConfig(idle_timeout=300), D, "idle_timeout=300 is a number", "as text", "'300s'"),  # type: ignore[arg-type]
+    (lambda: TimeConfig(idle_timeout=300), D, "idle_timeout=300 is a number", "text", "'300s'"),  # type: ignore[arg-type]
     (lambda: TimeConfig(idle_timeout="0s"), D, "idle_timeout='0s' is zero", "more than", "'1s'"),
     (lambda: TimeConfig(heartbeat="1ms"), D, "heartbeat='1ms' is too often", "100ms", "'1m'"),
     (lambda: TimeConfig(late_rule="never"), A, "late_rule='never' is unk", "'frame_closed'", "be"),  # type: ignore[arg-type]
@@ -83,7 +83,7 @@ BUILDER: list[Case] = [
     (
         lambda: session().over(FRAME),
         A,
-        "idle_timeout=None is missing: it is the gap of a session_window",
+        "idle_timeout is missing: it is the gap of a session_window",
         "1ms or more",
         ".with_time_config_builder(lambda b: b.with_idle_timeout('5m'))",
     ),

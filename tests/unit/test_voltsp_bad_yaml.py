@@ -113,9 +113,9 @@ CASES: dict[str, list[Case]] = {
         ),
     ],
     "windowSpan: 1h": [
-        ("windowSpan: 60", D, "line 5, windowSpan: 60 is a number", "as text", "windowSpan: 60s"),
+        ("windowSpan: 60", D, "line 5, windowSpan: 60 is a number", "text", "windowSpan: 60s"),
         ("windowSpan: 0s", D, "line 5, windowSpan: '0s' is zero", "more than", "windowSpan: 1s"),
-        ("windowSpan: soon", D, "line 5, windowSpan: 'soon' cannot", "as text", "windowSpan: 5s"),
+        ("windowSpan: soon", D, "line 5, windowSpan: 'soon' cannot", "text", "windowSpan: 5s"),
         ("windowSpan: [1h]", D, "line 5, windowSpan: ['1h'] has type", "text", "windowSpan: 5s"),
         ("windowSpan:", A, "line 5, windowSpan: is empty", "a value", "remove windowSpan"),
         (
@@ -356,6 +356,23 @@ def test_a_wrong_line_is_refused(line: str, case: Case) -> None:
     assert PAGE.count(line) == 1
     page = PAGE.replace(line, instead)
     assert_refused(lambda: et.voltsp.from_yaml(page, FRAME), error, begins, allowed, fix)
+
+
+@pytest.mark.parametrize(
+    ("line", "instead", "argument"),
+    [
+        ("windowSpan: 1h", "windowSpan: 5", "windowSpan"),
+        ("idleTimeout: 5m", "idleTimeout: 5", "idleTimeout"),
+        ("type: sum", "type: summ", "type"),
+        ("- trigger: atWindowEnd", "- atWindowEnd", "triggers"),
+        ("name: hourly", "? [a]", None),
+    ],
+)
+def test_the_argument_of_an_error_is_its_key(line: str, instead: str, argument: str | None) -> None:
+    """Without its line, and without the keys above it."""
+    with pytest.raises(EventtideError) as raised:
+        et.voltsp.from_yaml(PAGE.replace(line, instead), FRAME)
+    assert raised.value.argument == argument
 
 
 def test_the_document_passes_without_its_mistakes() -> None:

@@ -288,5 +288,5 @@ def test_without_the_extra_only_yaml_is_missing(missing: str) -> None:
     ran = subprocess.run(  # noqa: S603 - our own text
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    message = f"YAML needs {missing}, which is not installed: pip install 'eventtide[yaml]'."
+    message = f"YAML needs {missing}, which is not installed. Try: pip install 'eventtide[yaml]'."
     assert ran.stdout.strip() == message

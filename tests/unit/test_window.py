@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies, WindowBuilder, WindowTrigger
+from eventtide.storm import StormWindow
+from eventtide.voltsp import Windows
 from eventtide.windows._habits import _ELSEWHERE
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -30,6 +32,7 @@ pytestmark = pytest.mark.usefixtures("columns")
 
 LAG = WatermarkPolicies.with_fixed_lag("5s")
 N, TOTAL = column("count(1) AS n"), column("sum(amount) AS total")
+SESSION = Windows.session_window()
 MINUTE = {"kind": "tumbling", "size": "PT60S"}
 
 
@@ -107,7 +110,82 @@ def test_a_builder_never_changes(frame: FakeFrame) -> None:
     assert window.delay("1s").delay("2s").settings.to_options() == {**MINUTE, "delay": "PT2S"}
     assert window.settings.to_options() == MINUTE
     with pytest.raises(FrozenInstanceError):
-        window.df = frame  # type: ignore[misc]
+        window.settings = window.settings  # type: ignore[misc]
+
+
+def test_a_quoted_name_is_a_name(door: FakeDoor) -> None:
+    """PySpark prints it without quotes; whether it is one, the rows say."""
+    rows = FakeFrame("My ts", "n")
+    for window in (et.window(rows), et.window()):
+        timed = window.event_time(column("my ts"), LAG).tumbling("1m").agg(N)
+        assert timed.over(rows).results._jdf == "a java frame"
+    et.with_watermark(rows, column("my ts"), LAG)
+    assert [call[2] for call in door.calls] == ["my ts"] * 3
+    with pytest.raises(et.errors.InvalidArgumentError, match=r"^event_time=.* is an expression"):
+        et.window(rows).event_time(column("ts AS my"))
+
+
+NO_ROWS = r"^window has no rows\. Allowed: a DataFrame\. Try: \.over\(df\)\.$"
+
+
+def test_a_window_without_rows_is_bound_later(door: FakeDoor, frame: FakeFrame) -> None:
+    """With the same results as over these rows from the beginning."""
+    steps: list[Callable[[WindowBuilder], WindowBuilder]] = [
+        lambda window: window.event_time("ts", LAG, substream="site").key_by("device"),
+        lambda window: window.tumbling("1m").watermark_scope(["device"]).agg(N),
+    ]
+    window, later = et.window(frame), et.window()
+    for step in steps:
+        window, later = step(window), step(later)
+    assert repr(later) == repr(window).replace("et.window(df)", "et.window()")
+    assert later.over(frame).results._jdf == window.results._jdf
+    assert door.calls[0] == door.calls[1]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda window: window.df,
+        lambda window: window.results,
+        lambda window: window.start(object.__new__(DataStreamWriter)),
+        lambda window: window.explain(),
+        et.explain,
+        lambda window: et.read_state("/data/checkpoint", window),
+    ],
+)
+def test_a_window_without_rows_has_no_results(use: Callable[[WindowBuilder], object]) -> None:
+    """The error says how to give it rows, also where more is missing."""
+    for window in (et.window(), et.window().event_time("nowhere", LAG).tumbling("1m").agg(N)):
+        with pytest.raises(et.errors.InvalidArgumentError, match=NO_ROWS):
+            use(window)
+
+
+@pytest.mark.parametrize(
+    ("step", "argument"),
+    [
+        (lambda window: window.event_time("tss"), "event_time='tss'"),
+        (lambda window: window.event_time("ts", LAG, substream="sit"), "substream='sit'"),
+        (lambda window: window.key_by("devices"), "key_by='devices'"),
+        (lambda window: window.watermark_scope("keys"), "watermark_scope='keys'"),
+    ],
+)
+def test_columns_are_checked_when_rows_come(
+    step: Callable[[WindowBuilder], WindowBuilder], argument: str, frame: FakeFrame
+) -> None:
+    """With the error of a window over these rows."""
+    with pytest.raises(et.errors.UnknownColumnError) as early:
+        step(et.window(frame))
+    with pytest.raises(et.errors.UnknownColumnError) as late:
+        step(et.window()).over(frame)
+    assert str(late.value) == str(early.value)
+    assert str(late.value).startswith(f"{argument} is not a column. ")
+
+
+def test_rows_are_a_dataframe(frame: FakeFrame) -> None:
+    """None is no rows for `window` alone."""
+    wrong: Any = None
+    with pytest.raises(et.errors.ArgumentTypeError, match=r"^df=None has type .* window\.over"):
+        et.window(frame).over(wrong)
 
 
 def test_a_window_can_go_over_other_rows(door: FakeDoor, frame: FakeFrame) -> None:
@@ -231,7 +309,7 @@ def test_late_updates_add_nothing_to_the_triggers_that_are_given(frame: FakeFram
         ("hop", "a window has no 'hop'. Try: .sliding"),
         ("tumbling_window", "a window has no 'tumbling_window'. Try: .tumbling"),
         ("watermark_scopes", "a window has no 'watermark_scopes'. Try: .watermark_scope"),
-        ("xyz", "a window has no 'xyz'"),
+        ("xyz", "a window has no 'xyz'. Known: agg, allowed_lateness, by_count, cumulate, "),
     ],
 )
 def test_a_name_that_a_window_has_not_is_found_elsewhere(
@@ -242,6 +320,29 @@ def test_a_name_that_a_window_has_not_is_found_elsewhere(
         getattr(et.window(frame), name)
     assert str(error.value).startswith(hint)
     assert not hasattr(et.window(frame), name)
+
+
+@pytest.mark.parametrize(
+    ("builder", "name", "hint"),
+    [
+        (StormWindow(), "show", "a window has no 'show', and its results do. Try: .agg(...).resul"),
+        (StormWindow(), "results", "a window has no 'results' yet. Try: .agg(...).results"),
+        (StormWindow(), "groupBy", "a window has no 'groupBy'. Try: .group_by"),
+        (StormWindow(), "tumbling", "a window has no 'tumbling'. Try: .with_tumbling_window"),
+        (StormWindow(), "select", "a window has no 'select'. Try: .agg"),
+        (SESSION, "writeStream", "a window has no 'writeStream', and its results do. Try: .over("),
+        (SESSION, "start", "a window has no 'start' yet. Try: .over(df).start"),
+        (SESSION, "trigger", "a window has no 'trigger'. Try: .emit"),
+        (SESSION, "groupBy", "a window has no 'groupBy'. Known: emit, over, to_yaml, with_"),
+    ],
+)
+def test_the_builders_of_other_systems_have_hints_too(
+    builder: object, name: str, hint: str
+) -> None:
+    """In their own words."""
+    with pytest.raises(AttributeError) as error:
+        getattr(builder, name)
+    assert str(error.value).startswith(hint)
 
 
 def test_what_a_hint_names_is_there() -> None:

@@ -37,6 +37,11 @@ AT_ONCE: list[tuple[Callable[[Any], object], type[EventtideError], str]] = [
         InvalidArgumentError,
         r"^event_time=Column<'upper\(ts\)'> is an expression.*withColumn\('ts', upper\(ts\)\)",
     ),
+    (
+        lambda w: w.event_time(column("'ts'")),
+        InvalidArgumentError,
+        r"^event_time=Column<''ts''> is a literal\. Allowed: a column\. Try: event_time='ts'\.",
+    ),
     (lambda w: w.event_time(column("tz")), UnknownColumnError, "^event_time='tz' is not a column"),
     (
         lambda w: w.event_time("ts", "5s"),
@@ -333,7 +338,7 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
     (
         lambda w: w.session("5m").key_by("ts").watermark_scope("key"),
         InvalidArgumentError,
-        r"^key_idle_timeout=None is missing: .*last session.*Try: \.key_idle_timeout\('5m'\)",
+        r"^key_idle_timeout is missing: .*last session.*Try: \.key_idle_timeout\('5m'\)",
     ),
     (
         lambda w: w.key_ttl("1h"),
@@ -405,9 +410,9 @@ def test_settings_that_contradict_each_other_are_refused_when_asked_for(
 
 def test_a_window_without_kind_or_aggregates_is_refused(door: FakeDoor, frame: FakeFrame) -> None:
     """The message shows what is missing."""
-    with pytest.raises(InvalidArgumentError, match=r"^kind=None is missing.*Try: \.tumbling"):
+    with pytest.raises(InvalidArgumentError, match=r"^window has no kind.*Try: \.tumbling"):
         _ = et.window(frame).agg(column("n")).results
-    with pytest.raises(InvalidArgumentError, match=r"^agg=\(\) is missing.*Try: \.agg\(F\.count"):
+    with pytest.raises(InvalidArgumentError, match=r"^agg is missing.*Try: \.agg\(F\.count"):
         _ = et.window(frame).tumbling("1m").results
     assert door.calls == []
 

@@ -8,6 +8,7 @@ import eventtide as et
 import pytest
 from eventtide import EventtideError
 from eventtide.errors import ArgumentTypeError, InvalidArgumentError
+from eventtide.windows._repairing import _final
 
 from tests.unit.fakes import FakeFrame, OfAnyKind, column
 
@@ -37,7 +38,7 @@ WINDOW = OfAnyKind(STREAM).event_time("ts").key_by("device").tumbling("1m").agg(
         (
             {"window": et.window(STREAM).event_time("ts").agg(column("n"))},
             InvalidArgumentError,
-            "^kind=None is missing",
+            "^window has no kind",
         ),
         (
             {"window": WINDOW.by_count(10)},
@@ -71,3 +72,10 @@ def test_a_wrong_argument_is_refused(
     assert type(caught.value) is error
     assert "Try: " in str(caught.value)
     assert door.calls == []
+
+
+def test_settings_of_late_rows_are_not_those_of_a_repair() -> None:
+    """A batch has no late rows: only what decides which rows are in a window stays."""
+    told = WINDOW.late("log").late_to("/late").late_retention("7d").on_late(print).emit("on_update")
+    plain = WINDOW.event_time("ts")
+    assert repr(_final(told)) == repr(plain)

@@ -66,7 +66,7 @@ def test_a_size_is_a_length_or_a_calendar_unit(
         ("1 month 1 day", "mixes"),
         ("1 month 2h", "mixes"),
         ("1.5 months", "is not a whole number of months"),
-        ("6 months 1 year", "from large units to small"),
+        ("6 months 1 year", "units in the wrong order"),
         ("100000 years", "is longer than"),
         ("1M", "unknown unit 'M'"),
     ],

@@ -20,7 +20,7 @@ from eventtide._jvm.callback import call_policies, share_policies
 from eventtide._jvm.failures import EXCEPTION, JVM_ERRORS, find_api, named_errors, text_of
 from eventtide._jvm.handles import KernelRunHandle, ScriptedQueryHandle, ScriptHandle, pickled
 from eventtide._version import __version__, jar_name, supported_minor
-from eventtide.errors import SetupError
+from eventtide.errors import SetupError, unready
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -50,6 +50,7 @@ __all__ = [
     "late_window",
     "local_rows",
     "named_errors",
+    "no_session",
     "progress_json",
     "read_late",
     "release_late",
@@ -312,46 +313,52 @@ def has_jar() -> bool:
     return find_api() is not None
 
 
+def no_session() -> SetupError:
+    """Return the error about a session that is needed and not there."""
+    fix = "Start one: spark = et.configure(SparkSession.builder).getOrCreate()."
+    return unready("No Spark session is active.", fix)
+
+
 def _api(thing: DataFrame | StreamingQuery | SparkSession) -> Any:
     """Return the JVM's `PythonApi` after checking that the session can run eventtide."""
     if is_connect(thing):
-        raise SetupError(
-            "This is a Spark Connect session, which cannot reach the driver's JVM. eventtide needs"
-            " a classic session: build it without .remote(...), SPARK_REMOTE and"
-            " spark.api.mode=connect."
+        raise unready(
+            "This is a Spark Connect session, which cannot reach the driver's JVM.",
+            "Build a classic session, without .remote(...), SPARK_REMOTE and"
+            " spark.api.mode=connect.",
         )
     context = SparkContext._active_spark_context  # one per process, shared by all threads
     if context is None:
-        raise SetupError(
-            "No Spark session is active. Start one:"
-            " spark = et.configure(SparkSession.builder).getOrCreate()."
-        )
+        raise no_session()
     spark = supported_minor(context.version)
     api = find_api()
     if api is None:
-        raise SetupError(
-            "The Spark session runs without eventtide's jar, and a running JVM takes no more."
-            " Restart Python and build the session with et.configure(SparkSession.builder)"
+        raise unready(
+            "The Spark session runs without eventtide's jar, and a running JVM takes no more.",
+            "Restart Python and build the session with et.configure(SparkSession.builder)"
             f".getOrCreate(), or start Spark with --jars {jar_name(spark)}"
-            f" --conf spark.sql.extensions={EXTENSION}."
+            f" --conf spark.sql.extensions={EXTENSION}.",
         )
     if api.version() != __version__:
-        raise SetupError(
+        raise unready(
             f"The Spark session has the jar of eventtide {api.version()}, and Python has eventtide"
-            f" {__version__}. Use one version: pip install eventtide=={api.version()}, or start"
-            f" Spark with {jar_name(spark)}."
+            f" {__version__}.",
+            f"Use one version: pip install eventtide=={api.version()}, or start Spark with"
+            f" {jar_name(spark)}.",
         )
     if api.sparkVersion() != spark:
-        raise SetupError(
+        raise unready(
             f"The Spark session runs Spark {spark}, and its eventtide jar is the one for Spark"
-            f" {api.sparkVersion()}. Start Spark with {jar_name(spark)} in its place."
+            f" {api.sparkVersion()}.",
+            f"Start Spark with {jar_name(spark)} in its place.",
         )
     session = _java_session(thing)
     if not api.isInstalled(session):
-        raise SetupError(
+        raise unready(
             "The Spark session has eventtide's jar but not its extension, which it takes only at"
-            " its start. Stop it and build it with et.configure(SparkSession.builder)"
-            f".getOrCreate(), or start Spark with --conf spark.sql.extensions={EXTENSION}."
+            " its start.",
+            "Stop it and build it with et.configure(SparkSession.builder).getOrCreate(), or start"
+            f" Spark with --conf spark.sql.extensions={EXTENSION}.",
         )
     return api
 

@@ -55,14 +55,20 @@ def column_list(
     return list(columns)
 
 
-def column_name(name: str, column: object) -> str:
-    """Return the name of a column that is given by its name or as a Column."""
+def column_name(name: str, column: object, columns: Sequence[str] | None) -> str:
+    """Return the name of a column that is given by its name or as a Column.
+
+    `columns` are the names that exist, None if there are no rows yet. A Column prints its name
+    without quotes, so only they show whether ``my ts`` is a name.
+    """
     of_type(name, column, (str, Column), "a column name, or a Column", f"{name}='ts'")
     text = shown(column)
-    if isinstance(column, Column) and not is_name(text):
-        allowed, fix = "a column", f"df.withColumn('ts', {text}), and {name}='ts'"
-        raise refused(name, column, "is an expression", allowed=allowed, fix=fix)
-    return text
+    if isinstance(column, str) or is_name(text) or columns is None or _is_in(text, columns):
+        return text
+    problem, fix = "is an expression", f"df.withColumn('ts', {text}), and {name}='ts'"
+    if text.startswith("'"):
+        problem, fix = "is a literal", f"{name}={text}"
+    raise refused(name, column, problem, allowed="a column", fix=fix)
 
 
 def is_name(text: str) -> bool:
@@ -79,14 +85,20 @@ def check_column(
     """
     if isinstance(column, Column) or column.startswith("_") or set(column) & set(".`"):
         return
-    known = {c.lower() for c in columns}  # Spark is case-insensitive by default
-    if column.lower() not in known:
-        near = get_close_matches(column, [*words, *columns], n=1) or columns[:1] or ["ts"]
+    if not _is_in(column, columns):
+        names = {name.lower(): name for name in [*columns, *words]}
+        near = get_close_matches(column.lower(), names, n=1)
+        nearest = names[near[0]] if near else columns[0] if columns else "ts"
         allowed = f"one of {listed(columns)}"
         if words:
             allowed = f"{', '.join(map(repr, words))}, or {allowed}"
-        fix, problem = f"{name}={near[0]!r}", "is not a column"
+        fix, problem = f"{name}={nearest!r}", "is not a column"
         raise refused(name, column, problem, allowed=allowed, fix=fix, error=UnknownColumnError)
+
+
+def _is_in(column: str, columns: Sequence[str]) -> bool:
+    """Return whether a column exists; Spark is case-insensitive by default."""
+    return column.lower() in {name.lower() for name in columns}
 
 
 def listed(columns: Sequence[str]) -> str:

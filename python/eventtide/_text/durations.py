@@ -60,6 +60,13 @@ _MICROS_OF: Mapping[str, int] = MappingProxyType(
 )
 _NOT_FIXED = frozenset({"mo", "mon", "month", "months", "y", "yr", "year", "years"})
 
+_TOO_FINE = frozenset({"ns", "nano", "nanos", "nanosecond", "nanoseconds"})
+_NOT_WHOLE = "is not a whole number of microseconds"
+_NAMES = "w, d, h, m, s, ms or us"
+_DURATIONS = (
+    f"text with {_NAMES} ('1h 30m', 'interval 5 seconds'), ISO 8601 ('PT5S') or a timedelta"
+)
+
 _NUMBER = r"[0-9]{1,20}(?:\.[0-9]{1,20})?"
 _PART = re.compile(rf"({_NUMBER})\s*([a-zA-Zµμ]+)\s*")
 _PARTS = re.compile(rf"(?:{_PART.pattern})+")
@@ -116,17 +123,19 @@ def micros(name: str, value: Duration, *, positive: bool = False) -> int:
     elif isinstance(value, str):
         length = _from_text(name, value)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        raise _error(name, value, "is a number without a unit", _example(name, value))
+        problem, fix = "is a number without a unit", _example(name, value)
+        raise _error(name, value, problem, f"text with a unit, {_NAMES}, or a timedelta", fix)
     else:
-        raise _error(name, value, f"has type {type(value).__name__}", f"{name}='5s'")
+        raise _error(name, value, f"has type {type(value).__name__}", _DURATIONS, f"{name}='5s'")
     if length < 0 or (length == 0 and positive):
         problem, allowed = "is negative" if length else "is zero", "more than zero"
         fix = f"{name}={in_words(min(-length, _LARGEST)) if length else '1s'!r}"
         if not positive:
             allowed = "zero or more"
-        raise refused(name, value, problem, allowed=allowed, fix=fix, error=InvalidDurationError)
+        raise _error(name, value, problem, allowed, fix)
     if length > _LARGEST:
-        raise _error(name, value, "is longer than the JVM can count", f"{name}='365 days'")
+        problem, allowed = "is longer than the JVM can count", f"up to {_LARGEST // DAY} days"
+        raise _error(name, value, problem, allowed, f"{name}='365 days'")
     return length
 
 
@@ -182,9 +191,7 @@ def frame_micros(name: str, value: Duration) -> int:
     length = micros(name, value, positive=True)
     if length < LEAST_FRAME:
         problem, allowed = "is shorter than Spark's watermarks can tell apart", "1ms or more"
-        raise refused(
-            name, value, problem, allowed=allowed, fix=f"{name}='1ms'", error=InvalidDurationError
-        )
+        raise _error(name, value, problem, allowed, f"{name}='1ms'")
     return length
 
 
@@ -242,7 +249,7 @@ def spoken(value: Duration) -> str:
 
 def _from_timedelta(name: str, value: timedelta) -> int:
     if getattr(value, "nanoseconds", 0):  # a pandas Timedelta; `//` would round it silently
-        raise _error(name, value, "is not a whole number of microseconds", f"{name}='1us'")
+        raise _too_fine(name, value, _NOT_WHOLE)
     return value // timedelta(microseconds=1)
 
 
@@ -250,7 +257,7 @@ def _from_text(name: str, value: str) -> int:
     sign, text = signed(value)
     parts = units_in(text)
     if not parts:
-        raise _error(name, value, "cannot be read as a duration", f"{name}='5s'")
+        raise _error(name, value, "cannot be read as a duration", _DURATIONS, f"{name}='5s'")
     return sign * _sum(name, value, parts)
 
 
@@ -262,15 +269,19 @@ def _sum(name: str, value: str, parts: list[tuple[str, str]]) -> int:
         if unit.lower() in _NOT_FIXED and size is None:
             days = round(float(number) * (365 if unit.lower()[0] == "y" else 30))
             fix = f"{name}='{min(max(days, 1), _LARGEST // DAY)}d'"
-            raise _error(name, value, f"has the unit {unit!r}, whose length varies", fix)
+            problem = f"has the unit {unit!r}, whose length varies"
+            raise _error(name, value, problem, f"units of fixed length, {_NAMES}", fix)
+        if unit.lower() in _TOO_FINE:
+            raise _too_fine(name, value, f"has the unit {unit!r}, which is too fine")
         if size is None:
             fix = f"{name}={_in_known_units(value, number, unit)!r}"
-            raise _error(name, value, f"has the unknown unit {unit!r}", fix)
+            raise _error(name, value, f"has the unknown unit {unit!r}", f"the units {_NAMES}", fix)
         if size >= above:
-            raise _error(name, value, "must go from large units to small", f"{name}='1h 30m'")
+            problem, allowed = "has its units in the wrong order", "from large units to small"
+            raise _error(name, value, problem, allowed, f"{name}={_in_order(name, parts)!r}")
         total, above = total + Fraction(number) * size, size
     if total.denominator != 1:
-        raise _error(name, value, "is not a whole number of microseconds", f"{name}='1us'")
+        raise _too_fine(name, value, _NOT_WHOLE)
     return int(total)
 
 
@@ -285,14 +296,19 @@ def _in_known_units(value: str, number: str, unit: str) -> str:
     return text
 
 
+def _in_order(name: str, parts: list[tuple[str, str]]) -> str:
+    """Return the sum of the parts, with its units from large to small."""
+    return in_words(min(sum(micros(name, number + unit) for number, unit in parts), _LARGEST))
+
+
 def _example(name: str, number: float) -> str:
     """Return a fix that adds a unit to a bare number, or an example if it is not positive."""
     return f"{name}='{number if number > 0 else 5}s'"
 
 
-def _error(name: str, value: object, problem: str, fix: str) -> InvalidDurationError:
-    allowed = (
-        "up to 106751991 days, as text with w, d, h, m, s, ms or us ('1h 30m', 'interval 5"
-        " seconds'), ISO 8601 ('PT5S') or a timedelta"
-    )
+def _too_fine(name: str, value: object, problem: str) -> InvalidDurationError:
+    return _error(name, value, problem, "whole microseconds, such as 1us", f"{name}='1us'")
+
+
+def _error(name: str, value: object, problem: str, allowed: str, fix: str) -> InvalidDurationError:
     return refused(name, value, problem, allowed=allowed, fix=fix, error=InvalidDurationError)

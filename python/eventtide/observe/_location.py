@@ -10,7 +10,6 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from eventtide import _jvm
 from eventtide._text.arguments import of_type
-from eventtide.errors import SetupError
 
 __all__ = ["QueryOrPath", "located"]
 
@@ -44,8 +43,5 @@ def located(query: QueryOrPath, spark: SparkSession | None, fix: str) -> tuple[S
 def _active() -> SparkSession:
     session = SparkSession.getActiveSession()
     if session is None:
-        raise SetupError(
-            "No Spark session is active. Start one:"
-            " spark = et.configure(SparkSession.builder).getOrCreate()."
-        )
+        raise _jvm.no_session()
     return session

@@ -200,7 +200,7 @@ def progress(query: StreamingQuery) -> QueryProgress:
     return parse_progress(answer(query, _jvm.progress_json))
 
 
-_FIX = "et.progress(et.with_watermark(...).writeStream....start())"
+_FIX = "query = et.with_watermark(df, 'ts', policy).writeStream.format('console').start()"
 
 
 def answer(query: StreamingQuery, ask: Callable[[StreamingQuery], str | None]) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from eventtide.windows._habits import Hinting
 
 if TYPE_CHECKING:
     from eventtide._text.columns import Substream
@@ -54,8 +56,10 @@ class Streams:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bolt:
+class Bolt(Hinting):
     """The settings of a bolt; None if a setting is not set."""
+
+    _results: ClassVar[str] = ".agg(...).results"
 
     length: Extent | None = None
     slide: Extent | None = None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from eventtide.voltsp._aggregates import AggregateDefinition
 from eventtide.voltsp._time_config import TimeConfig
+from eventtide.windows._habits import Hinting
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -23,8 +24,10 @@ __all__ = ["WindowDefinition"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WindowDefinition:
+class WindowDefinition(Hinting):
     """The settings of a window; None if a setting is not set."""
+
+    _results: ClassVar[str] = ".over(df).results"
 
     kind: WindowKind
     window_span: Size | int | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from eventtide.errors import SetupError
+from eventtide.errors import unready
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +30,5 @@ def extra() -> Iterator[None]:
     except ModuleNotFoundError as missing:
         if missing.name not in {"pydantic", "yaml"}:
             raise
-        raise SetupError(
-            f"YAML needs {missing.name}, which is not installed: pip install 'eventtide[yaml]'."
-        ) from None
+        problem = f"YAML needs {missing.name}, which is not installed."
+        raise unready(problem, "Try: pip install 'eventtide[yaml]'.") from None

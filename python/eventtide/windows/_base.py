@@ -1,4 +1,4 @@
-"""The base class of the window builder: the input rows and the settings."""
+"""The base class of the window builder: the settings and the input rows."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from pyspark.sql import DataFrame
 from eventtide._text.arguments import of_type
 from eventtide._text.columns import check_column
 from eventtide._text.durations import to_iso
+from eventtide.errors import refused
+from eventtide.windows._habits import Hinting
 from eventtide.windows._settings import Settings
 
 if TYPE_CHECKING:
@@ -23,19 +25,31 @@ __all__ = ["Described"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Described(ABC):
-    """Input rows and the settings of a window over them."""
+class Described(Hinting, ABC):
+    """The settings of a window, and its input rows once it has them."""
 
-    df: DataFrame
+    _df: DataFrame | None = None
     settings: Settings = field(default_factory=Settings)
 
     def __post_init__(self) -> None:
         """Reject an argument that is not a DataFrame, and column names that it does not have."""
-        of_type("df", self.df, DataFrame, "a Spark DataFrame", "et.window(df)")
-        columns = self.df.columns
+        if self._df is None:
+            return
+        of_type("df", self._df, DataFrame, "a Spark DataFrame", "et.window(df)")
+        columns = self._df.columns
         for name, column in self.settings.columns():
             words = ("key", "global") if name == "watermark_scope" else ()
             check_column(name, column, columns, words)
+
+    @property
+    def df(self) -> DataFrame:
+        """The input rows; a window without rows raises `InvalidArgumentError`.
+
+        .. versionadded:: 0.1
+        """
+        if self._df is None:
+            raise refused("window", None, "has no rows", allowed="a DataFrame", fix=".over(df)")
+        return self._df
 
     @cached_property
     @abstractmethod
@@ -44,7 +58,8 @@ class Described(ABC):
 
     def __repr__(self) -> str:
         """Return the method calls that create this."""
-        return ".".join(["et.window(df)", *self.settings.calls()])
+        rows = "" if self._df is None else "df"
+        return ".".join([f"et.window({rows})", *self.settings.calls()])
 
     def _length(self, name: str, value: Duration) -> Self:
         to_iso(name, value)

@@ -6,35 +6,40 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame
+
 from eventtide import _jvm
+from eventtide._text.arguments import of_type
 from eventtide._watermark import with_ingestion_time
 from eventtide.windows._checks import check
 from eventtide.windows._closing import Closing
 from eventtide.windows._event_time import PROCESSING_TIME
 from eventtide.windows._explained import explained
 from eventtide.windows._framing import Framing
-from eventtide.windows._habits import hint
 from eventtide.windows._starting import start
 from eventtide.windows._timing import Timing
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.streaming.readwriter import DataStreamWriter
     from typing_extensions import Self
 
+    from eventtide.windows._shapes import Shape
+
 __all__ = ["WindowBuilder", "window"]
 
 
-def window(df: DataFrame) -> WindowBuilder:
+def window(df: DataFrame | None = None) -> WindowBuilder:
     """Begin a window over a DataFrame; its methods configure it, `results` is the output.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
-    df : DataFrame
-        A streaming DataFrame, or a batch DataFrame, whose result is the final rows.
+    df : DataFrame, optional
+        A streaming DataFrame, or a batch DataFrame, whose result is the final rows. Without it the
+        window is a definition, to which `WindowBuilder.over` gives rows. Its columns are checked
+        there.
 
     Returns
     -------
@@ -73,8 +78,6 @@ class WindowBuilder(Framing, Timing, Closing):
 
     Attributes
     ----------
-    df : DataFrame
-        The input rows.
     settings : Settings
         The arguments of the methods.
     """
@@ -94,19 +97,17 @@ class WindowBuilder(Framing, Timing, Closing):
         Raises
         ------
         InvalidArgumentError
-            The kind of window or the aggregate is missing, or two settings contradict each other.
+            The rows, the kind of window or the aggregate are missing, or two settings contradict
+            each other.
         UnsupportedPlanError, ColumnTypeError, DuplicateWatermarkError
             The plan is not valid; see `with_watermark`.
         SetupError
             Eventtide is not installed in the session, or its version differs.
         """
-        check(self.settings)
-        settings, time, scope = (
-            self.settings,
-            self.settings.event_time,
-            self.settings.watermark_scope,
-        )
-        df, event_time = self.df, None if time is None else time.column
+        df, settings = self.df, self.settings
+        check(settings)
+        time, scope = settings.event_time, settings.watermark_scope
+        event_time = None if time is None else time.column
         if settings.processing_time:
             df, event_time = with_ingestion_time(df, PROCESSING_TIME), PROCESSING_TIME
         made = _jvm.window(
@@ -148,19 +149,46 @@ class WindowBuilder(Framing, Timing, Closing):
 
         .. versionadded:: 0.1
         """
+        _ = self.df  # raises the error of a window without rows
         return explained(self.settings, check(self.settings))
 
     def over(self, df: DataFrame) -> Self:
-        """Return the same window over other rows, such as a batch of a query's input rows.
+        """Return the same window over these rows, in place of any that it has.
 
         .. versionadded:: 0.1
+
+        Parameters
+        ----------
+        df : DataFrame
+            As for `window`.
+
+        Raises
+        ------
+        ArgumentTypeError
+            `df` is not a DataFrame.
+        UnknownColumnError
+            A setting names a column that `df` does not have.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> lag = et.WatermarkPolicies.with_fixed_lag("5s")
+        >>> per_minute = et.window().event_time("ts", lag).key_by("user").tumbling("1m")
+        >>> per_minute
+        et.window().event_time('ts', ...).key_by('user').tumbling('1m')
+        >>> per_minute.agg(F.count("*")).over(events)  # doctest: +SKIP
         """
-        return replace(self, df=df)
+        of_type("df", df, DataFrame, "a Spark DataFrame", "window.over(df)")
+        return replace(self, _df=df)
 
-    if not TYPE_CHECKING:  # a type checker reports unknown names by itself
+    if TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> object:
-            """Refuse an unknown name: one of a DataFrame is under `results`."""
-            if hasattr(type(self), name):  # a property has failed; raise its error again
-                return object.__getattribute__(self, name)
-            raise AttributeError(hint(name, type(self)), name=name, obj=self)
+        def _of(self, shape: Shape) -> ShapedWindow: ...
+
+
+if TYPE_CHECKING:
+
+    class ShapedWindow(WindowBuilder):
+        """A window with a kind, so that a type checker reports a second one."""
+
+        _of: None  # type: ignore[assignment] # the kinds of windows are methods of one that has it

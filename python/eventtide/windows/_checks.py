@@ -39,14 +39,14 @@ def check(settings: Settings) -> Shape:
     """
     shape = settings.shape
     if shape is None:
-        raise refused("kind", None, "is missing", allowed=_KINDS, fix=".tumbling('1m')")
+        raise refused("window", None, "has no kind", allowed=_KINDS, fix=".tumbling('1m')")
     if settings.agg and settings.execution is not None:
         problem = f"cannot be combined with {settings.execution!r}"
         allowed, fix = "agg(...) or execute(...), one of the two", "remove agg"
         raise refused("agg", settings.agg, problem, allowed=allowed, fix=fix)
     if not settings.agg and settings.execution is None:
         allowed, fix = "one aggregate or more", ".agg(F.count('*').alias('n'))"
-        raise refused("agg", settings.agg, "is missing", allowed=allowed, fix=fix)
+        raise refused("agg", None, "is missing", allowed=allowed, fix=fix)
     if isinstance(shape, Framed):
         _check_calendar(settings, shape)
         _check_offset(settings, shape)

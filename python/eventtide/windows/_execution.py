@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 
 from eventtide._text.arguments import choice, of_type
 from eventtide._text.schemas import row_type
-from eventtide.errors import ArgumentTypeError, SetupError, refused
+from eventtide.errors import ArgumentTypeError, refused, unready
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -115,7 +115,8 @@ def _check_installed(*libraries: str) -> None:
     missing = [library for library in libraries if find_spec(library) is None]
     if missing:
         names = " and ".join(missing)
-        raise SetupError(
+        raise unready(
             f"execute(...) needs {names}, not installed here. Allowed: {' and '.join(libraries)},"
-            " on the driver and on every worker. Try: pip install 'eventtide[storm]'."
+            " on the driver and on every worker.",
+            "Try: pip install 'eventtide[storm]'.",
         )

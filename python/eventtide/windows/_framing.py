@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from eventtide._text.arguments import flat
 from eventtide._text.columns import column_list, column_name
@@ -31,6 +31,14 @@ if TYPE_CHECKING:
     from eventtide.windows._unframed import Touching
 
 __all__ = ["Framing"]
+
+_Shaped_co = TypeVar("_Shaped_co", covariant=True)
+
+
+class _Unshaped(Protocol[_Shaped_co]):
+    """A window that has no kind yet; see `ShapedWindow`."""
+
+    def _of(self, shape: Shape) -> _Shaped_co: ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,7 +78,8 @@ class Framing(Described):
         """
         sizes = (substream_idle_timeout, expected, max_substreams, substream_ttl)
         others = (max_clock_step, on_restart, name)
-        name = column_name("event_time", column)
+        columns = None if self._df is None else self._df.columns
+        name = column_name("event_time", column, columns)
         return self._with(event_time=EventTime(name, policy, substream, *sizes, *others))
 
     def key_by(self, *columns: str | Column | Sequence[str | Column]) -> Self:
@@ -86,7 +95,7 @@ class Framing(Described):
         allowed, fix = "column names and Columns", ".key_by('user', 'site')"
         return self._with(key_by=tuple(column_list("key_by", flat(columns), allowed, fix)))
 
-    def tumbling(self, size: Size) -> Self:
+    def tumbling(self: _Unshaped[_Shaped_co], size: Size) -> _Shaped_co:
         """Use adjacent windows, so that each row is in exactly one window.
 
         .. versionadded:: 0.1
@@ -98,7 +107,7 @@ class Framing(Described):
         """
         return self._of(Framed("tumbling", size))
 
-    def sliding(self, size: Size, every: Size) -> Self:
+    def sliding(self: _Unshaped[_Shaped_co], size: Size, every: Size) -> _Shaped_co:
         """Start a window at each slide, so that each row is in ``size / every`` windows.
 
         .. versionadded:: 0.1
@@ -113,7 +122,7 @@ class Framing(Described):
         """
         return self._of(Framed("sliding", size, every))
 
-    def cumulate(self, size: Size, step: Size) -> Self:
+    def cumulate(self: _Unshaped[_Shaped_co], size: Size, step: Size) -> _Shaped_co:
         """Let windows grow by steps to their full size, such as the day so far, by hours.
 
         .. versionadded:: 0.1
@@ -129,12 +138,12 @@ class Framing(Described):
         return self._of(Framed("cumulate", size, step))
 
     def session(
-        self,
+        self: _Unshaped[_Shaped_co],
         gap: Duration,
         *,
         maximum_duration: Duration | None = None,
         touching: Touching | None = None,
-    ) -> Self:
+    ) -> _Shaped_co:
         """Group rows with less than a gap between their times into sessions.
 
         .. versionadded:: 0.1
@@ -154,7 +163,7 @@ class Framing(Described):
         """
         return self._of(Session(gap, maximum_duration, touching))
 
-    def by_count(self, rows: int, every: int | None = None) -> Self:
+    def by_count(self: _Unshaped[_Shaped_co], rows: int, every: int | None = None) -> _Shaped_co:
         """Group `rows` rows of a key into a window, in the order of their arrival.
 
         .. versionadded:: 0.1

@@ -1,19 +1,19 @@
-"""What to write in place of a name that a window does not have."""
+"""What to write in place of a name that a builder does not have."""
 
 from __future__ import annotations
 
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pyspark.sql import DataFrame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["hint"]
+__all__ = ["Hinting", "hint"]
 
-# Names of other systems, and of this one before, in the words of this builder.
+# Names of other systems, and of this one before, in the words of `WindowBuilder`.
 _ELSEWHERE: Mapping[str, str] = MappingProxyType(
     {
         "aggregate": "agg",
@@ -38,23 +38,45 @@ _ELSEWHERE: Mapping[str, str] = MappingProxyType(
     }
 )
 
+_OF_WINDOW_BUILDER = ("results", "start")  # the other builders come to it
 
-def hint(name: str, builder: type) -> str:
-    """Return the message about a name that a window does not have.
+
+class Hinting:
+    """A builder of a window that answers an unknown name with what to write in its place."""
+
+    _results: ClassVar[str] = ".results"
+    """How to come from the builder to a DataFrame."""
+
+    if not TYPE_CHECKING:  # a type checker reports unknown names by itself
+
+        def __getattr__(self, name: str) -> object:
+            """Refuse an unknown name: one of a DataFrame is one of the results."""
+            if hasattr(type(self), name):  # a property has failed; raise its error again
+                return object.__getattribute__(self, name)
+            message = hint(name, type(self), self._results)
+            raise AttributeError(message, name=name, obj=self)
+
+
+def hint(name: str, builder: type, results: str) -> str:
+    """Return the message about a name that a builder does not have.
 
     Examples
     --------
     >>> from eventtide.windows import WindowBuilder
-    >>> hint("show", WindowBuilder)
+    >>> hint("show", WindowBuilder, ".results")
     "a window has no 'show', and its results do. Try: .results.show"
-    >>> hint("sliding_window", WindowBuilder)
+    >>> hint("sliding_window", WindowBuilder, ".results")
     "a window has no 'sliding_window'. Try: .sliding"
     """
     message = f"a window has no {name!r}"
-    if name in _ELSEWHERE:
-        return f"{message}. Try: .{_ELSEWHERE[name]}"
-    if hasattr(DataFrame, name):
-        return f"{message}, and its results do. Try: .results.{name}"
     known = [known for known in dir(builder) if known[0] != "_"]
-    near = get_close_matches(name, known, n=1)
-    return f"{message}. Try: .{near[0]}" if near else message
+    methods = [method for method in known if callable(getattr(builder, method))]
+    instead = _ELSEWHERE.get(name, "")
+    if instead.partition("(")[0] in methods:
+        return f"{message}. Try: .{instead}"
+    if name in _OF_WINDOW_BUILDER:
+        return f"{message} yet. Try: {results.replace('results', name)}"
+    if hasattr(DataFrame, name) and not instead:
+        return f"{message}, and its results do. Try: {results}.{name}"
+    near = [m for m in methods if name.lower() in m] or get_close_matches(name, methods, n=1)
+    return f"{message}. Try: .{near[0]}" if near else f"{message}. Known: {', '.join(methods)}"

@@ -154,6 +154,7 @@ def _final(window: WindowBuilder) -> WindowBuilder:
         max_rows_per_batch=None,
         late=None,
         late_to=None,
+        late_retention=None,
         on_late=None,
         late_updates=False,
         discarding=False,

@@ -100,7 +100,7 @@ def _months(name: str, value: Size, parts: list[tuple[str, str]]) -> int:
     if not all(number.isdecimal() for number, _ in parts):
         raise _refused(name, value, "is not a whole number of months")
     if sizes != sorted(set(sizes), reverse=True):
-        raise _refused(name, value, "must go from large units to small")
+        raise _refused(name, value, "has its units in the wrong order")
     count = sum(int(number) * size for (number, _), size in zip(parts, sizes, strict=True))
     if not 0 < count <= _LARGEST:
         problem = "is longer than Spark's calendar" if count else "is zero"

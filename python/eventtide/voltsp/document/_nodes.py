@@ -68,9 +68,8 @@ class _Reader:
         line = self.lines.setdefault(path, node.start_mark.line + 1)
         if id(node) in self._seen:  # a few nested aliases could exhaust the memory
             allowed, fix = "each value where it belongs", "the value again"
-            raise refused_at(
-                f"line {line}", None, "an alias is not followed", allowed=allowed, fix=fix
-            )
+            problem = "an alias is not followed"
+            raise refused_at(line, "", None, problem, allowed=allowed, fix=fix)
         self._seen.add(id(node))
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node)
@@ -92,7 +91,7 @@ class _Reader:
             if key in items:
                 problem = f"is there twice, first on line {self.lines[place]}"
                 allowed, fix = "each key once", "remove one"
-                raise refused_at(f"line {line}, {key}", None, problem, allowed=allowed, fix=fix)
+                raise refused_at(line, key, None, problem, allowed=allowed, fix=fix)
             self.lines[place] = line
             items[key] = self.value(value_node, place)
         return items
@@ -101,12 +100,12 @@ class _Reader:
         key = self._scalar(node) if isinstance(node, yaml.ScalarNode) else None
         if isinstance(key, str):
             return key
-        place, problem = f"line {node.start_mark.line + 1}", "a key is not text"
+        line, problem = node.start_mark.line + 1, "a key is not text"
         allowed, fix = "names, such as windowSpan", "quotes around it"
-        raise refused_at(place, None, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)
+        raise refused_at(line, "", None, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)
 
 
 def _refused(line: int, problem: str | None) -> EventtideError:
     text = f"cannot be read as YAML: {problem}"
     allowed, fix = "one document of keys and values", "quotes around what YAML takes for its own"
-    return refused_at(f"line {line}", None, text, allowed=allowed, fix=fix)
+    return refused_at(line, "", None, text, allowed=allowed, fix=fix)

@@ -96,16 +96,17 @@ def placed(error: EventtideError, path: Path, lines: Lines, hidden: int) -> Even
     where = _where(error.argument or "", path, lines)
     known = next(where[:n] for n in range(len(where), -1, -1) if where[:n] in lines)
     key = _shown(where[hidden:] or where[-1:])
-    place = f"line {lines[known]}{', ' if key else ''}{key}"
     problem, allowed = _named(error.problem or ""), _named(error.allowed or "")
     if error.value is None:
         problem = re.sub("^has type NoneType", "is missing", problem)
     fix = _fix(error.fix or "")
-    return refused_at(place, error.value, problem, allowed=allowed, fix=fix, error=type(error))
+    line = lines[known]
+    return refused_at(line, key, error.value, problem, allowed=allowed, fix=fix, error=type(error))
 
 
 def refused_at(  # noqa: PLR0913 - as errors.refused
-    place: str,
+    line: int,
+    key: str,
     value: object,
     problem: str,
     *,
@@ -115,15 +116,18 @@ def refused_at(  # noqa: PLR0913 - as errors.refused
 ) -> EventtideError:
     """Return the error about a place in a document, as `errors.refused`; None is not shown.
 
+    The key is a path, as of `_shown`, or empty. Its last name is the argument.
+
     Examples
     --------
-    >>> print(refused_at("line 2, name", 7, "has type int", allowed="text", fix="quotes"))
-    line 2, name: 7 has type int. Allowed: text. Try: quotes.
+    >>> print(refused_at(2, "a.name", 7, "has type int", allowed="text", fix="quotes"))
+    line 2, a.name: 7 has type int. Allowed: text. Try: quotes.
     """
+    place = f"line {line}, {key}" if key else f"line {line}"
     text = short(value) if isinstance(value, str) else _named(short(value))
     shown = "" if value is None else f"{text} "
     made = error(f"{place}: {shown}{problem}. Allowed: {allowed}. Try: {fix}.")
-    made.argument, made.value, made.problem = place, value, problem
+    made.argument, made.value, made.problem = _last(key), value, problem
     made.allowed, made.fix = allowed, fix
     return made
 
@@ -145,6 +149,10 @@ def _shown(path: Path) -> str:
     """Return a path as text, such as ``triggers[0].trigger``."""
     parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     return "".join(parts).removeprefix(".")
+
+
+def _last(key: str) -> str | None:
+    return key.rpartition(".")[2].partition("[")[0] or None
 
 
 def _fix(fix: str) -> str:

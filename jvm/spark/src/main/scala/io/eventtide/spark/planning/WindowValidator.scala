@@ -1,5 +1,7 @@
 package io.eventtide.spark.planning
 
+import scala.util.Try
+
 import org.apache.spark.sql.catalyst.expressions.PythonUDF.isScalarPythonUDF
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression, PythonUDAF}
@@ -38,14 +40,14 @@ private[spark] object WindowValidator {
       val available = stream.columns.mkString(", ")
       throw EventtideException(condition, "reason" -> reason, "available" -> available)
     }
+    def analyzed(columns: Seq[Column]) =
+      stream.groupBy(keys: _*).agg(columns.head, columns.tail: _*).queryExecution.analyzed
     val plan =
-      try
-        stream
-          .groupBy(keys: _*)
-          .agg(aggregates.head, aggregates.tail: _*)
-          .queryExecution
-          .analyzed
+      try analyzed(aggregates)
       catch {
+        case reason: AnalysisException if NotAggregated(reason.getCondition) =>
+          val column = aggregates.find(column => Try(analyzed(Seq(column))).isFailure)
+          throw EventtideException("NOT_AN_AGGREGATE", "column" -> column.fold("")(_.toString))
         case reason: AnalysisException =>
           val unknown = reason.getCondition.startsWith("UNRESOLVED_COLUMN")
           val condition = if (unknown) "WINDOW_COLUMN_UNKNOWN" else "WINDOW_UNRESOLVED"
@@ -56,6 +58,9 @@ private[spark] object WindowValidator {
       case _ => refuse("WINDOW_UNRESOLVED", "it is not an aggregation.")
     }
   }
+
+  // Spark's advice, a GROUP BY clause or any_value, is not for windows.
+  private val NotAggregated = Set("MISSING_GROUP_BY", "MISSING_AGGREGATION")
 
   // Spark moves expressions that an aggregation cannot compute, and hidden columns, below it.
   private def checkChild(
