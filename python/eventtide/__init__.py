@@ -23,6 +23,7 @@ Watermark   with_watermark(df, "ts", policy)        for Spark's own operators
             with_ingestion_time(df)                 no row is late
             WatermarkPolicies, WatermarkPolicy      the rules
 Windows     window(df), WindowBuilder               frames, sessions, counts; any aggregate
+            from_yaml(text)                         a window in YAML
             WindowTrigger                           when results are emitted
             start(window, writer), LateContext      with a handler of late rows
             repair(results, late, window, source=)  results corrected by late rows
@@ -67,6 +68,7 @@ from eventtide.policies import WatermarkPolicy as WatermarkPolicy
 from eventtide.windows import LateContext as LateContext
 from eventtide.windows import WindowBuilder as WindowBuilder
 from eventtide.windows import WindowTrigger as WindowTrigger
+from eventtide.windows import from_yaml as from_yaml
 from eventtide.windows import repair as repair
 from eventtide.windows import start as start
 from eventtide.windows import window as window

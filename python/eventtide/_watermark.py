@@ -23,7 +23,6 @@ from eventtide.policies import (
 )
 
 __all__ = [
-    "MAX_SUBSTREAMS",
     "OnRestart",
     "SubstreamTtl",
     "watermark",
@@ -40,9 +39,6 @@ SubstreamTtl: TypeAlias = Duration | Literal["never"]
 
 _NEVER: Final = "never"
 
-MAX_SUBSTREAMS = 100_000
-"""The default limit of substreams; a query with more substreams stops."""
-
 
 def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a default each
     df: DataFrame,
@@ -52,10 +48,10 @@ def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a defaul
     substream: Substream | None = None,
     substream_idle_timeout: Duration | None = None,
     expected: int | Iterable[str] | None = None,
-    max_substreams: int = MAX_SUBSTREAMS,
+    max_substreams: int | None = None,
     substream_ttl: SubstreamTtl | None = None,
     max_clock_step: Duration | None = None,
-    on_restart: OnRestart = "hold_until_caught_up",
+    on_restart: OnRestart | None = None,
     name: str | None = None,
 ) -> DataFrame:
     """Add a watermark to a DataFrame, which a policy computes for each substream.
@@ -82,9 +78,10 @@ def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a defaul
     expected : int or list of str, optional
         The number of substreams or their names, at least one. Substreams not yet seen hold the
         watermark back. By default a substream does not exist before its first row.
-    max_substreams : int
-        At least one. More substreams stop the query, to protect the driver. From 80 % of the limit
-        on, the log, `progress` and the doctor report when it will be reached.
+    max_substreams : int, optional
+        At least one, by default 100 000. More substreams stop the query, to protect the driver.
+        From 80 % of the limit on, the log, `progress` and the doctor report when it will be
+        reached.
     substream_ttl : str, timedelta or "never", optional
         At least `substream_idle_timeout`, which it requires. An idle substream is purged this long
         after its last row, or up to a sixteenth later. If it has rows again, it is a new
@@ -94,9 +91,9 @@ def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a defaul
         Positive. If the machine's clock jumps forward by more than this, a query whose policy
         follows the clock ends with `ClockError` before it writes anything; any other query logs a
         warning. By default the session's ``spark.eventtide.maxClockStep``, 5 minutes unless set.
-    on_restart : {"hold_until_caught_up", "resume"}
+    on_restart : {"hold_until_caught_up", "resume"}, optional
         Whether a clock-driven watermark waits after a restart until the sources have no backlog,
-        so that no row is late only because the query was down.
+        so that no row is late only because the query was down. By default it waits.
     name : str, optional
         A name of the input for `blame`, `progress` and `explain`, such as ``"orders"``. By default
         inputs have numbers. It may change at a restart.
@@ -122,6 +119,9 @@ def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a defaul
 
     Notes
     -----
+    An argument that is left out has the session's default, such as
+    ``spark.eventtide.substreamIdleTimeout``, if the session has one.
+
     A watermark W means that no more rows with a time below W are expected. It is monotonic and
     survives a restart. Null event times never stop a query: they are counted as ``badTime``.
     Nested fields (``"meta.ts"``) and metadata columns (``"_metadata..."``) are resolved by Spark.
@@ -167,10 +167,10 @@ def watermark(  # noqa: PLR0913 - as with_watermark
     substream: Substream | None = None,
     substream_idle_timeout: Duration | None = None,
     expected: int | Iterable[str] | None = None,
-    max_substreams: int = MAX_SUBSTREAMS,
+    max_substreams: int | None = None,
     substream_ttl: SubstreamTtl | None = None,
     max_clock_step: Duration | None = None,
-    on_restart: OnRestart = "hold_until_caught_up",
+    on_restart: OnRestart | None = None,
     name: str | None = None,
 ) -> Callable[[DataFrame], DataFrame]:
     """Return the function that adds a watermark to a DataFrame, for ``DataFrame.transform``.
@@ -218,10 +218,10 @@ def watermark_options(  # noqa: PLR0913 - as with_watermark
     *,
     substream_idle_timeout: Duration | None,
     expected: int | Iterable[str] | None,
-    max_substreams: int,
+    max_substreams: int | None,
     substream_ttl: SubstreamTtl | None,
     max_clock_step: Duration | None,
-    on_restart: OnRestart,
+    on_restart: OnRestart | None,
     name: str | None,
 ) -> dict[str, str]:
     """Return the checked arguments of `with_watermark` as the flat option map for the JVM."""
@@ -230,10 +230,10 @@ def watermark_options(  # noqa: PLR0913 - as with_watermark
         **policy.to_options(),
         **_idle_option(substream_idle_timeout),
         **_expected_options(expected),
-        "max_substreams": count("max_substreams", max_substreams, "100_000"),
+        **_most_option(max_substreams),
         **_ttl_option(substream_ttl),
         **_step_option(max_clock_step),
-        "on_restart": choice("on_restart", on_restart, get_args(OnRestart)),
+        **_restart_option(on_restart),
         **_name_option(name),
     }
 
@@ -331,6 +331,16 @@ def _name_option(name: str | None) -> dict[str, str]:
         return {}
     of_type("name", name, str, "a name of the input", "name='orders'")
     return {"name": name}
+
+
+def _most_option(most: int | None) -> dict[str, str]:
+    return {} if most is None else {"max_substreams": count("max_substreams", most, "100_000")}
+
+
+def _restart_option(mode: OnRestart | None) -> dict[str, str]:
+    if mode is None:
+        return {}
+    return {"on_restart": choice("on_restart", mode, get_args(OnRestart))}
 
 
 def _idle_option(timeout: Duration | None) -> dict[str, str]:

@@ -72,6 +72,8 @@ class EventtideError(Exception):
         The allowed values.
     fix : str or None
         The next step, often as code to paste.
+    line : int or None
+        The line in a YAML document, from 1.
     parameters : dict of str to str
         The values in the message of an error raised in the JVM, by name.
 
@@ -90,6 +92,7 @@ class EventtideError(Exception):
     problem: str | None = None
     allowed: str | None = None
     fix: str | None = None
+    line: int | None = None
     parameters: Mapping[str, str] = MappingProxyType({})
 
 

@@ -10,12 +10,11 @@ import pytest
 from eventtide import WatermarkPolicies, WindowTrigger
 from eventtide.errors import ColumnTypeError, InvalidArgumentError
 from eventtide.testing import Script
-from eventtide.voltsp import TimeConfig, Windows
+from eventtide.voltsp import TimeConfig, VoltSPWindow, Windows
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 if TYPE_CHECKING:
     from eventtide import WindowBuilder
-    from eventtide.voltsp import VoltSPWindow
     from pyspark.sql import DataFrame, SparkSession
 
 ROWS = "said string, device string, site string, amount int"
@@ -57,7 +56,7 @@ def test_expressions_tell_times_keys_and_values(spark: SparkSession, by: str) ->
     """As SQL text and as columns, in the same places."""
 
     def query(rows: DataFrame) -> DataFrame:
-        window = by_builder(rows) if by == "builder" else et.voltsp.from_yaml(PAGE, rows)
+        window = by_builder(rows) if by == "builder" else et.voltsp.from_yaml(PAGE).over(rows)
         start = F.date_format("window.start", "mm:ss")
         return window.results.select("upper(device)", "site", start, "double", "mean", "many")
 
@@ -121,7 +120,7 @@ def test_three_ways_make_one_plan(spark: SparkSession) -> None:
             F.expr("count_if(amount > 1)").alias("many"),
         )
     )
-    assert plan(by_builder(rows)) == plan(et.voltsp.from_yaml(PAGE, rows)) == plan(window)
+    assert plan(by_builder(rows)) == plan(et.voltsp.from_yaml(PAGE).over(rows)) == plan(window)
 
 
 def plan(window: WindowBuilder) -> str:
@@ -233,9 +232,9 @@ def test_what_is_wrong_is_refused_with_its_place(spark: SparkSession, case: Wron
     lines[line - 1] = text
     wrong = "\n".join(lines)
     with pytest.raises(kind, match=message) as placed:
-        et.voltsp.from_yaml(wrong, rows)
+        et.voltsp.from_yaml(wrong).over(rows)
     with pytest.raises(kind) as named:
-        Windows.from_yaml(wrong).over(rows)
+        VoltSPWindow.over(et.voltsp.from_yaml(wrong), rows)  # as if it were built in Python
     assert str(named.value).startswith(argument)
     for error in (placed, named):
         assert " Allowed: " in str(error.value)

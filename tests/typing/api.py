@@ -77,9 +77,9 @@ def voltsp(events: DataFrame) -> et.WindowBuilder:
     Windows.sliding_count_window().with_window_span(100).with_slide(10).with_late("count")
     assert_type(window, VoltSPWindow)
     assert_type(window.over(events), et.WindowBuilder)
-    assert_type(Windows.from_yaml(Path("window.yaml")), VoltSPWindow)
+    assert_type(et.voltsp.from_yaml(Path("window.yaml")), VoltSPWindow)
     assert_type(window.to_yaml(), str)
-    assert_type(et.voltsp.from_yaml(window.to_yaml(), events), et.WindowBuilder)
+    assert_type(et.voltsp.from_yaml(window.to_yaml()).over(events), et.WindowBuilder)
     return window.over(events)
 
 

@@ -38,7 +38,13 @@ def columns(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("count", "sum", "avg", "min", "max"):
         setattr(functions, name, partial(called, name))
     monkeypatch.setattr("eventtide._jvm.F", functions)
-    for module in ("voltsp._extractors", "_text.extractors", "storm._model", "storm._streams"):
+    for module in (
+        "voltsp._extractors",
+        "_text.extractors",
+        "storm._model",
+        "storm._streams",
+        "windows._sql",
+    ):
         monkeypatch.setattr(f"eventtide.{module}.F", functions)
 
 

@@ -27,6 +27,7 @@ class FakeFrame(DataFrame):
         return object.__new__(cls)
 
     def __init__(self, *columns: str, streaming: bool = False) -> None:
+        self.conf: dict[str, str] = {}
         self._columns = list(columns)
         self._streaming = streaming
         self._jdf = f"frame of {', '.join(columns)}"
@@ -78,8 +79,9 @@ class FakeFrame(DataFrame):
 
     @property
     def sparkSession(self) -> Any:  # noqa: N802 - PySpark's name
-        """A session that has only its Java twin."""
-        return SimpleNamespace(_jsparkSession="the java session")
+        """A session that has only its Java twin and its settings."""
+        conf = SimpleNamespace(get=self.conf.get)
+        return SimpleNamespace(_jsparkSession="the java session", conf=conf)
 
 
 def column(text: str) -> Column:

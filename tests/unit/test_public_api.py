@@ -15,7 +15,17 @@ from operator import attrgetter
 
 import eventtide
 import pytest
-from eventtide import WatermarkPolicies, errors, observe, policies, storm, testing, voltsp, windows
+from eventtide import (
+    WatermarkPolicies,
+    WindowTrigger,
+    errors,
+    observe,
+    policies,
+    storm,
+    testing,
+    voltsp,
+    windows,
+)
 from eventtide.policies import PunctuationPolicies
 from eventtide.voltsp import Windows
 
@@ -93,7 +103,7 @@ def test_help_fits_on_two_screens() -> None:
         ("TimeConfig", "Try: eventtide.voltsp.TimeConfig."),
         ("PunctuationPolicies", "Try: eventtide.policies.PunctuationPolicies."),
         ("QueryProgress", "Try: eventtide.observe.QueryProgress."),
-        ("from_yaml", "Try: eventtide.voltsp.from_yaml."),
+        ("from_yml", "Try: eventtide.from_yaml."),
     ],
 )
 def test_a_name_that_is_not_there_is_found_nearby(name: str, hint: str) -> None:
@@ -118,10 +128,10 @@ def test_a_name_without_a_near_one_is_refused_plainly() -> None:
         (WatermarkPolicies, "with_fixed_lags", "Try: WatermarkPolicies.with_fixed_lag"),
         (WatermarkPolicies, "Storm", "Try: WatermarkPolicies.storm"),
         (PunctuationPolicies, "fixed_lag", "Try: PunctuationPolicies.with_fixed_lag"),
+        (WindowTrigger, "onUpdate", "Try: WindowTrigger.on_update"),
         (Windows, "tumbling", "Try: Windows.tumbling_count_window or Windows.tumbling_time"),
         (Windows, "session", "Try: Windows.session_window"),
-        (Windows, "yaml", "Try: Windows.from_yaml"),
-        (Windows, "xyz", "Known: from_yaml, session_window, sliding_count_window, "),
+        (Windows, "xyz", "Known: session_window, sliding_count_window, "),
     ],
 )
 def test_a_name_that_a_namespace_has_not_is_found_nearby(

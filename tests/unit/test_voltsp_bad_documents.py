@@ -55,7 +55,7 @@ def test_a_text_that_is_no_such_document_is_refused(
 ) -> None:
     """With the same three parts."""
     with pytest.raises(error, match=message) as caught:
-        et.voltsp.from_yaml(text, FRAME)
+        et.voltsp.from_yaml(text).over(FRAME)
     assert type(caught.value) is error
     assert " Allowed: " in str(caught.value)
     assert " Try: " in str(caught.value)
@@ -89,7 +89,7 @@ def test_a_key_that_is_known_elsewhere_is_told_where_it_stands(
 ) -> None:
     """Not where it would be right."""
     with pytest.raises(et.errors.InvalidArgumentError, match=f"^{place}: "):
-        et.voltsp.Windows.from_yaml(NESTED.replace(after, f"{after}\n{stray}"))
+        et.voltsp.from_yaml(NESTED.replace(after, f"{after}\n{stray}"))
 
 
 def test_a_key_of_the_time_config_is_told_where_it_belongs() -> None:
@@ -97,4 +97,4 @@ def test_a_key_of_the_time_config_is_told_where_it_belongs() -> None:
     text = NESTED.replace("  windowSpan: 1h", "  windowSpan: 1h\n  idleTimeout: 5m")
     wanted = "^line 3, idleTimeout: has no place here.* Try: idleTimeout below timeConfig"
     with pytest.raises(et.errors.InvalidArgumentError, match=wanted):
-        et.voltsp.Windows.from_yaml(text)
+        et.voltsp.from_yaml(text)

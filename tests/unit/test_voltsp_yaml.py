@@ -69,13 +69,13 @@ COUNT = "aggregateDefinition: {builder: [{type: count}]}"
 
 def test_the_page_is_read() -> None:
     """Its layout, with columns in place of Java's methods."""
-    assert repr(Windows.from_yaml(PAGE)) == repr(HOURLY)
+    assert repr(et.voltsp.from_yaml(PAGE)) == repr(HOURLY)
 
 
 @pytest.mark.usefixtures("columns")
 def test_a_document_is_a_window_over_rows(door: FakeDoor, frame: FakeFrame) -> None:
     """As the builder makes it."""
-    window, expected = et.voltsp.from_yaml(PAGE, frame), HOURLY.over(frame)
+    window, expected = et.voltsp.from_yaml(PAGE).over(frame), HOURLY.over(frame)
     assert isinstance(window, et.WindowBuilder)
     assert repr(window) == repr(expected)
     assert window.explained() == expected.explained()
@@ -89,8 +89,8 @@ def test_a_document_may_be_in_a_file(tmp_path: Path) -> None:
     """Named by a Path, or by text with the ending of such files."""
     file = tmp_path / "window.yaml"
     file.write_text(PAGE, encoding="utf-8")
-    assert repr(Windows.from_yaml(file)) == repr(HOURLY)
-    assert repr(Windows.from_yaml(str(file))) == repr(HOURLY)
+    assert repr(et.voltsp.from_yaml(file)) == repr(HOURLY)
+    assert repr(et.voltsp.from_yaml(str(file))) == repr(HOURLY)
 
 
 def test_the_window_may_stand_at_the_top() -> None:
@@ -98,7 +98,7 @@ def test_the_window_may_stand_at_the_top() -> None:
     lines = PAGE.splitlines()
     text = dedent("\n".join(lines[3:]))
     assert text.startswith("tumbling-time-window:")
-    assert repr(Windows.from_yaml(text)) == repr(HOURLY)
+    assert repr(et.voltsp.from_yaml(text)) == repr(HOURLY)
 
 
 def counted(window: VoltSPWindow) -> VoltSPWindow:
@@ -155,8 +155,8 @@ WRITTEN = [
 def test_what_was_written_is_read_back(window: VoltSPWindow) -> None:
     """With everything that it was told."""
     text = window.to_yaml()
-    assert repr(Windows.from_yaml(text)) == repr(window)
-    assert Windows.from_yaml(text).to_yaml() == text
+    assert repr(et.voltsp.from_yaml(text)) == repr(window)
+    assert et.voltsp.from_yaml(text).to_yaml() == text
 
 
 @pytest.mark.usefixtures("columns")
@@ -166,7 +166,7 @@ def test_durations_are_written_as_text(frame: FakeFrame) -> None:
     config = TimeConfig("ts", delay_window_close=second, idle_timeout=timedelta(days=2))
     window = counted(Windows.tumbling_time_window()).with_window_span(hour)
     window = window.with_key_extractor("device").with_time_config(config)
-    read = Windows.from_yaml(window.to_yaml())
+    read = et.voltsp.from_yaml(window.to_yaml())
     assert read.to_yaml() == window.to_yaml()
     assert read.over(frame).explained() == window.over(frame).explained()
 
@@ -211,7 +211,7 @@ def test_what_is_no_text_cannot_be_written(window: VoltSPWindow, name: str) -> N
 def test_a_trigger_has_its_name_in_any_case(written: str) -> None:
     """As enumerations have."""
     text = f"tumbling-time-window: {{windowSpan: 1h, {COUNT}, triggers: [{{trigger: {written}}}]}}"
-    assert Windows.from_yaml(text).triggers == (Trigger.at_window_end,)
+    assert et.voltsp.from_yaml(text).triggers == (Trigger.at_window_end,)
 
 
 def test_the_schema_is_that_of_the_model() -> None:
@@ -235,7 +235,7 @@ def test_the_schema_knows_what_is_read() -> None:
 def test_no_text_breaks_the_reader(text: str) -> None:
     """It is a window, or an error of ours."""
     with pytest.raises(et.EventtideError):
-        Windows.from_yaml(text + "\n")
+        et.voltsp.from_yaml(text + "\n")
 
 
 def places(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -262,12 +262,12 @@ def test_no_value_breaks_the_reader(path: tuple[Any, ...], value: object, kind: 
     if len(path) > 1:
         data["emitter"] = {kind: data["emitter"]["sliding-time-window"]}
     try:
-        window = Windows.from_yaml(yaml.safe_dump(data))
+        window = et.voltsp.from_yaml(yaml.safe_dump(data))
     except et.EventtideError as error:
         assert str(error).startswith("line ")  # noqa: PT017 - most are errors, and some are not
         assert str(error).index(" Allowed: ") < str(error).index(" Try: ")  # noqa: PT017
     else:
-        assert repr(Windows.from_yaml(window.to_yaml())) == repr(window)
+        assert repr(et.voltsp.from_yaml(window.to_yaml())) == repr(window)
 
 
 WITHOUT = """
@@ -275,7 +275,7 @@ import sys
 sys.modules[{missing!r}] = None
 import eventtide as et
 try:
-    et.voltsp.Windows.from_yaml("version: 1")
+    et.voltsp.from_yaml("version: 1")
 except et.errors.SetupError as error:
     print(error)
 """

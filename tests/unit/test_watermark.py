@@ -27,21 +27,18 @@ if TYPE_CHECKING:
     from tests.unit.fakes import FakeDoor
 
 LAG = WatermarkPolicies.with_fixed_lag("5s")
-DEFAULTS = {
-    "policy": "with_fixed_lag",
-    "lag": "PT5S",
-    "max_substreams": "100000",
-    "on_restart": "hold_until_caught_up",
-}
+SMALLEST = {"policy": "with_fixed_lag", "lag": "PT5S"}
 
 
 pytestmark = pytest.mark.usefixtures("columns")
 
 
-def test_the_smallest_call_crosses_with_the_defaults(door: FakeDoor, frame: FakeFrame) -> None:
+def test_the_smallest_call_crosses_without_what_is_not_set(
+    door: FakeDoor, frame: FakeFrame
+) -> None:
     """The Java frame, the event time, no substream, and the options."""
     result = with_watermark(frame, "ts", LAG)
-    assert door.calls == [("withWatermark", frame._jdf, "ts", [], DEFAULTS)]
+    assert door.calls == [("withWatermark", frame._jdf, "ts", [], SMALLEST)]
     assert result._jdf == "a java frame"
 
 
@@ -60,7 +57,7 @@ def test_every_option_crosses_as_text(door: FakeDoor, frame: FakeFrame) -> None:
     [(_, _, _, substream, options)] = door.calls
     assert substream == ["java site", "java device"]
     assert options == {
-        **DEFAULTS,
+        **SMALLEST,
         "substream_idle_timeout": "PT60S",
         "expected.0": "north",
         "expected.1": "south",
@@ -90,7 +87,7 @@ def test_expected_may_be_a_count(
 ) -> None:
     """Then the substreams have no names yet."""
     with_watermark(frame, "ts", LAG, expected=expected)
-    assert door.calls[0][4] == {**DEFAULTS, **options}
+    assert door.calls[0][4] == {**SMALLEST, **options}
 
 
 @pytest.mark.parametrize(
@@ -130,7 +127,7 @@ def test_a_watermark_is_a_function_for_transform(door: FakeDoor, frame: FakeFram
     with_watermark(frame, "ts", LAG, **arguments)
     assert door.calls[0] == door.calls[1]
     frame.transform(watermark("ts", LAG))
-    assert door.calls[2] == ("withWatermark", frame._jdf, "ts", [], DEFAULTS)
+    assert door.calls[2] == ("withWatermark", frame._jdf, "ts", [], SMALLEST)
 
 
 @pytest.mark.parametrize(

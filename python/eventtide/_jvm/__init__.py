@@ -50,6 +50,7 @@ __all__ = [
     "late_window",
     "local_rows",
     "named_errors",
+    "named_sql",
     "no_session",
     "progress_json",
     "read_late",
@@ -122,6 +123,14 @@ def window(  # noqa: PLR0913 - the arguments of PythonApi, in its order
             dict(options),
         )
     return DataFrame(result, df.sparkSession)
+
+
+def named_sql(column: Column) -> tuple[str, str] | None:
+    """Return the name and the SQL text of an expression, None if SQL has no text for it."""
+    api = _api(SparkSession.active())
+    with named_errors():
+        found = api.namedSql(column._jc)
+    return None if found is None else (str(found[0]), str(found[1]))
 
 
 def read_state(results: DataFrame, checkpoint: str) -> DataFrame:

@@ -33,6 +33,7 @@ from eventtide.policies._decorators import (
 from eventtide.policies._from_jar import FromJar
 from eventtide.policies._namespaces import PunctuationPolicies, WatermarkPolicies
 from eventtide.policies._python import BatchTimes, PythonPolicy
+from eventtide.policies._reading import from_yaml
 
 __all__ = [
     "BatchTimes",
@@ -61,4 +62,5 @@ __all__ = [
     "WatermarkPolicy",
     "WithFixedLag",
     "WithIngestionTime",
+    "from_yaml",
 ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from eventtide._text.tables import Table, Tabular, tables_of
+from eventtide._yaml.files import dump
 from eventtide.errors import ArgumentTypeError, refused
 from eventtide.policies._decorators import (
     Decorator,
@@ -123,6 +124,32 @@ class WatermarkPolicy(Rule, Tabular):
             made["decorators"] = [decorator.to_dict() for decorator in self.decorators]
         return made
 
+    def to_yaml(self) -> str:
+        """Return a YAML document of the policy, which `eventtide.policies.from_yaml` reads.
+
+        .. versionadded:: 0.1
+
+        Raises
+        ------
+        InvalidArgumentError
+            The policy, or one that it combines, is a class of your own in Python.
+        SetupError
+            The extra ``eventtide[yaml]`` is not installed.
+
+        Examples
+        --------
+        >>> from eventtide import WatermarkPolicies
+        >>> print(WatermarkPolicies.with_fixed_lag("5s").emit_every("1s").to_yaml())
+        name: with_fixed_lag
+        lag: 5s
+        decorators:
+        - name: emit_every
+          interval: 1s
+        <BLANKLINE>
+        """
+        self.check_writable()
+        return dump(self.to_dict())
+
     def throttle_by_frame(self, size: Duration, offset: Duration = "0s") -> Self:
         """Emit only when the watermark enters a new frame; see `ThrottleByFrame`.
 
@@ -188,6 +215,14 @@ class WatermarkPolicy(Rule, Tabular):
 
     def _expression(self) -> str:
         return f"WatermarkPolicies.{self._call()}"
+
+    def check_writable(self) -> None:
+        """Reject a policy that YAML has no words for.
+
+        .. versionadded:: 0.1
+        """
+        for child in self.children():
+            child.check_writable()
 
     def _call(self) -> str:
         return f"{self.name}({', '.join(f'{name}={value!r}' for name, value in self.written())})"

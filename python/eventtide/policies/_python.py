@@ -124,6 +124,14 @@ class PythonPolicy(WatermarkPolicy):
             )
         _classes[cls.name] = cls
 
+    def check_writable(self) -> None:
+        """Reject the policy, since YAML has no classes.
+
+        .. versionadded:: 0.1
+        """
+        allowed, fix = "policies of Eventtide and of jars", "the policy in Python"
+        raise refused("policy", self, "cannot be written as YAML", allowed=allowed, fix=fix)
+
     @abstractmethod
     def advance(
         self,

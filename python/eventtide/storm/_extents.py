@@ -117,6 +117,11 @@ class StormShape(Shape):
     slide: Extent
     max_events_in_memory: int | None = None
 
+    def written(self) -> tuple[str, dict[str, object]]:
+        """Raise `InvalidArgumentError`: YAML has no bolts."""
+        allowed, fix = "the kinds of windows of et.window", "the bolt in Python"
+        raise refused("window", self, "cannot be written as YAML", allowed=allowed, fix=fix)
+
     @property
     def closes(self) -> str | None:
         """The rule that closes a window, where it is not that of the profile."""

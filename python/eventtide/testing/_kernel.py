@@ -17,6 +17,7 @@ from eventtide.observe._late import read_late
 from eventtide.testing._difference import difference
 from eventtide.testing._script import Script
 from eventtide.testing._values import RowLike, moment, readable_row, storable
+from eventtide.windows._sql import columns
 from eventtide.windows._unframed import Counted
 
 if TYPE_CHECKING:
@@ -161,8 +162,9 @@ class KernelScript:
         firsts = [F.first(key).alias(name) for key, name in named]
         full = [(n, row) for n, pane in enumerate(panes) for row in pane["rows"]]
         empty = [(n, pane["of"]) for n, pane in enumerate(panes) if not pane["rows"]]
-        nothing = window.df.limit(0).agg(*window.settings.agg)
-        values = [*self._grouped(window, full, *firsts, *window.settings.agg)]
+        aggregates = columns(window.settings.agg)
+        nothing = window.df.limit(0).agg(*aggregates)
+        values = [*self._grouped(window, full, *firsts, *aggregates)]
         values += [
             {**keys_of, **row.asDict()}
             for keys_of in self._grouped(window, empty, *firsts)

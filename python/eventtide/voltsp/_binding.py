@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from eventtide.windows._sizes import Size
     from eventtide.windows._triggers import WindowTrigger
 
-__all__ = ["Bound", "bound"]
+__all__ = ["Bound", "bound", "check_rows"]
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,13 @@ class Bound:
         return builder.emit(*triggers) if triggers else builder
 
 
+def check_rows(df: object) -> None:
+    """Reject what is not a DataFrame."""
+    of_type("df", df, DataFrame, "a Spark DataFrame", "window.over(df)")
+
+
 def bound(window: WindowDefinition, df: DataFrame) -> Bound:
     """Return the checked window over rows, without its aggregates and triggers."""
-    of_type("df", df, DataFrame, "a Spark DataFrame", "window.over(df)")
     check(window)
     keys = tuple(extracted("key_extractor", key, df) for key in window.key_extractor)
     builder = _timed(window, df)

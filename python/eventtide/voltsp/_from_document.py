@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
 from eventtide._text.arguments import choice
+from eventtide._yaml.nodes import Document, parse
 from eventtide.errors import ArgumentTypeError, refused
 from eventtide.voltsp._aggregates import AggregateDefinition
-from eventtide.voltsp._binding import bound
+from eventtide.voltsp._binding import bound, check_rows
 from eventtide.voltsp._checks import check
 from eventtide.voltsp._time_config import TimeConfig
 from eventtide.voltsp._window import VoltSPWindow
 from eventtide.voltsp.document._model import Emitter, Pipeline
-from eventtide.voltsp.document._nodes import parse
-from eventtide.voltsp.document._wording import camel
+from eventtide.voltsp.document._wording import at, camel
 from eventtide.windows._triggers import WindowTrigger
 
 if TYPE_CHECKING:
@@ -23,12 +24,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from eventtide._yaml.places import Path
     from eventtide.voltsp.document._model import AggregateEntry, WindowEntry
-    from eventtide.voltsp.document._nodes import Document
-    from eventtide.voltsp.document._wording import Path
     from eventtide.windows import WindowBuilder
 
-__all__ = ["read", "read_over"]
+__all__ = ["read"]
 
 _Item = TypeVar("_Item")
 
@@ -46,6 +46,27 @@ _WRONG_TYPES = {
 }
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class _WindowOfDocument(VoltSPWindow):
+    """A window that was read, whose errors about rows name the line, too."""
+
+    document: Document = field(default_factory=lambda: Document({}, {(): 1}))
+    path: Path = ()
+
+    def over(self, df: DataFrame) -> WindowBuilder:
+        """Return the window over rows; see `VoltSPWindow.over`."""
+        check_rows(df)
+        document, path, shown = self.document, self.path, len(self.path)
+        with at(document, path, shown):
+            over = bound(self, df)
+        items = (*path, "aggregateDefinition", "builder")
+        aggregates = _each(document, shown, over.aggregates(), items)
+        results = over.triggers(aggregates)
+        triggers = _each(document, shown, results, (*path, "triggers"), ("trigger",))
+        with at(document, path, shown):
+            return over.finished(aggregates, triggers)
+
+
 def read(text: str) -> VoltSPWindow:
     """Return the window that a document describes.
 
@@ -54,22 +75,26 @@ def read(text: str) -> VoltSPWindow:
     EventtideError
         The first error, with its line and its key.
     """
-    return _window(parse(text))[0]
-
-
-def read_over(text: str, df: DataFrame) -> WindowBuilder:
-    """Return the window of a document over rows; errors about the rows name the line too."""
     document = parse(text)
-    window, path = _window(document)
+    path, entry = _entry(document, _validated(document))
     shown = len(path)
-    with document.at(path, shown):
-        over = bound(window, df)
-    aggregates = _each(
-        document, shown, over.aggregates(), (*path, "aggregateDefinition", "builder")
-    )
-    triggers = _each(document, shown, over.triggers(aggregates), (*path, "triggers"), ("trigger",))
-    with document.at(path, shown):
-        return over.finished(aggregates, triggers)
+    aggregates = AggregateDefinition()
+    for i, one in enumerate(entry.aggregate_definition.builder):
+        with at(document, (*path, "aggregateDefinition", "builder", i), shown):
+            aggregates = _with_aggregate(aggregates, one)
+    triggers = []
+    for i, each in enumerate(entry.triggers):
+        with at(document, (*path, "triggers", i, "trigger"), shown):
+            triggers.append(_trigger(each.trigger))
+    with at(document, path, shown):
+        kind: Any = str(path[-1]).replace("-", "_")
+        window: VoltSPWindow = _WindowOfDocument(
+            kind, aggregate_definition=aggregates, document=document, path=path
+        )
+        for call, *values in _calls(entry, triggers):
+            window = getattr(window, call)(*values)
+        check(window)
+    return window
 
 
 def _each(
@@ -78,31 +103,11 @@ def _each(
     """Return the items of a list; an error about an item names its place."""
     found: list[_Item] = []
     while True:
-        with document.at((*path, len(found), *inside), shown):
+        with at(document, (*path, len(found), *inside), shown):
             item = next(items, None)
         if item is None:
             return found
         found.append(item)
-
-
-def _window(document: Document) -> tuple[VoltSPWindow, Path]:
-    path, entry = _entry(document, _validated(document))
-    shown = len(path)
-    aggregates = AggregateDefinition()
-    for i, one in enumerate(entry.aggregate_definition.builder):
-        with document.at((*path, "aggregateDefinition", "builder", i), shown):
-            aggregates = _with_aggregate(aggregates, one)
-    triggers = []
-    for i, each in enumerate(entry.triggers):
-        with document.at((*path, "triggers", i, "trigger"), shown):
-            triggers.append(_trigger(each.trigger))
-    with document.at(path, shown):
-        kind: Any = str(path[-1]).replace("-", "_")
-        window = VoltSPWindow(kind, aggregate_definition=aggregates)
-        for call, *values in _calls(entry, triggers):
-            window = getattr(window, call)(*values)
-        check(window)
-    return window, path
 
 
 def _validated(document: Document) -> Pipeline:
@@ -112,7 +117,7 @@ def _validated(document: Document) -> Pipeline:
         wrong = error.errors()
     first = min(wrong, key=lambda one: document.lines.get(one["loc"], 0))
     path, value = first["loc"], first["input"]
-    with document.at(path, _hidden(path)):
+    with at(document, path, _hidden(path)):
         if first["type"] in _WRONG_TYPES:
             problem = f"has type {type(value).__name__}"
             allowed, fix = _WRONG_TYPES[first["type"]]
@@ -143,7 +148,7 @@ def _entry(document: Document, pipeline: Pipeline) -> tuple[Path, WindowEntry]:
     problem = "cannot be combined with another window" if found else "has no window"
     fix = "remove one of them" if found else "tumbling-time-window: ... below it"
     path = found[1][0] if found else ()
-    with document.at(path):
+    with at(document, path):
         raise refused("", None, problem, allowed=f"one window, {kinds}", fix=fix)
 
 

@@ -11,7 +11,7 @@ from eventtide._text.durations import frame_micros
 from eventtide._text.extractors import check_extractor
 from eventtide.errors import ArgumentTypeError, refused
 from eventtide.voltsp._aggregates import AggregateDefinition
-from eventtide.voltsp._binding import bound
+from eventtide.voltsp._binding import bound, check_rows
 from eventtide.voltsp._definition import WindowDefinition
 from eventtide.voltsp._kinds import check_applies, check_span
 from eventtide.voltsp._printed import calls
@@ -214,6 +214,7 @@ class VoltSPWindow(WindowDefinition):
         UnknownColumnError
             An extractor names a column that does not exist.
         """
+        check_rows(df)
         over = bound(self, df)
         aggregates = list(over.aggregates())
         return over.finished(aggregates, list(over.triggers(aggregates)))

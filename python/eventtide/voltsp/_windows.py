@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from eventtide._text.names import Namespace
-from eventtide.voltsp._reading import read_window
 from eventtide.voltsp._window import VoltSPWindow
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["Windows"]
 
@@ -79,32 +73,3 @@ class Windows(metaclass=Namespace):
         .. versionadded:: 0.1
         """
         return VoltSPWindow("sliding_count_window")
-
-    @staticmethod
-    def from_yaml(text: str | Path) -> VoltSPWindow:
-        """Read a window from a YAML document; see `from_yaml`.
-
-        .. versionadded:: 0.1
-
-        The document does not describe rows: `VoltSPWindow.over` creates the window over rows.
-        `VoltSPWindow.to_yaml` writes a document.
-
-        Parameters
-        ----------
-        text : str or Path
-            The document, or its file.
-
-        Raises
-        ------
-        InvalidArgumentError, ArgumentTypeError, InvalidDurationError
-            The first error, with its line and its key.
-        SetupError
-            The extra ``eventtide[yaml]`` is not installed.
-
-        Examples
-        --------
-        >>> Windows.from_yaml("session-window: {timeConfig: {idleTimeout: 5m}, aggregateDefinition:"
-        ...                   " {builder: [{type: count}]}}")
-        Windows.session_window().with_time_config(TimeConfig(idle_timeout='5m'))...
-        """
-        return read_window(text)

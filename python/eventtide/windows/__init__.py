@@ -5,8 +5,17 @@ The package is not named after the function, since both would be ``eventtide.win
 
 from eventtide.windows._builder import WindowBuilder, window
 from eventtide.windows._handlers import LateContext
+from eventtide.windows._reading import from_yaml
 from eventtide.windows._repairing import repair
 from eventtide.windows._starting import start
 from eventtide.windows._triggers import WindowTrigger
 
-__all__ = ["LateContext", "WindowBuilder", "WindowTrigger", "repair", "start", "window"]
+__all__ = [
+    "LateContext",
+    "WindowBuilder",
+    "WindowTrigger",
+    "from_yaml",
+    "repair",
+    "start",
+    "window",
+]

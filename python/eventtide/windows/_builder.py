@@ -13,11 +13,14 @@ from eventtide._text.arguments import of_type
 from eventtide._watermark import with_ingestion_time
 from eventtide.windows._checks import check
 from eventtide.windows._closing import Closing
+from eventtide.windows._defaults import with_session_defaults
 from eventtide.windows._event_time import PROCESSING_TIME
 from eventtide.windows._explained import explained
 from eventtide.windows._framing import Framing
+from eventtide.windows._sql import columns
 from eventtide.windows._starting import start
 from eventtide.windows._timing import Timing
+from eventtide.windows._writing import written
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -116,7 +119,7 @@ class WindowBuilder(Framing, Timing, Closing):
             watermark=None if time is None else time.watermark,
             substream=[] if time is None else time.parts,
             keys=settings.key_by,
-            aggregates=settings.agg,
+            aggregates=columns(settings.agg),
             when=settings.condition,
             scope=[] if scope is None else scope.columns,
             options=settings.to_options(),
@@ -141,6 +144,8 @@ class WindowBuilder(Framing, Timing, Closing):
         """Print a description of the window, and what stock Spark would do.
 
         .. versionadded:: 0.1
+
+        The session's defaults are part of it.
         """
         print(self.explained())  # noqa: T201 - as DataFrame.explain does
 
@@ -149,8 +154,33 @@ class WindowBuilder(Framing, Timing, Closing):
 
         .. versionadded:: 0.1
         """
-        _ = self.df  # raises the error of a window without rows
-        return explained(self.settings, check(self.settings))
+        effective = with_session_defaults(self.settings, self.df)
+        return explained(effective, check(self.settings))
+
+    def to_yaml(self) -> str:
+        """Return a YAML document of the window without its rows, which `from_yaml` reads.
+
+        .. versionadded:: 0.1
+
+        Raises
+        ------
+        InvalidArgumentError
+            A setting has no text: a function, a policy in Python, an aggregate that is more than
+            SQL, or another expression.
+        SetupError
+            The extra ``eventtide[yaml]`` is not installed.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> print(et.window().key_by("user").tumbling("1m").delay("5s").to_yaml())
+        key_by:
+        - user
+        tumbling: 1m
+        delay: 5s
+        <BLANKLINE>
+        """
+        return written(self.settings)
 
     def over(self, df: DataFrame) -> Self:
         """Return the same window over these rows, in place of any that it has.

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from eventtide._text.columns import substream_parts
-from eventtide._watermark import MAX_SUBSTREAMS, watermark_options
+from eventtide._watermark import watermark_options
 from eventtide.errors import refused
 
 if TYPE_CHECKING:
@@ -41,15 +41,15 @@ class EventTime:
     substream: Substream | None = None
     substream_idle_timeout: Duration | None = None
     expected: int | Iterable[str] | None = None
-    max_substreams: int = MAX_SUBSTREAMS
+    max_substreams: int | None = None
     substream_ttl: SubstreamTtl | None = None
     max_clock_step: Duration | None = None
-    on_restart: OnRestart = "hold_until_caught_up"
+    on_restart: OnRestart | None = None
     name: str | None = None
 
     def __post_init__(self) -> None:
         """Check the arguments early, so that the traceback shows the line of the caller."""
-        _, *options = self._written()
+        _, *options = self.written()
         if self.watermark is None and options:
             name, value = options[0]
             problem, allowed = "belongs to a policy, and there is none", f"{name} beside a policy"
@@ -79,11 +79,11 @@ class EventTime:
 
     def __repr__(self) -> str:
         """Return the method call that creates this."""
-        (_, column), *others = self._written()
+        (_, column), *others = self.written()
         arguments = [repr(column), *(f"{name}={value!r}" for name, value in others)]
         return f"event_time({', '.join(arguments)})"
 
-    def _written(self) -> list[tuple[str, object]]:
+    def written(self) -> list[tuple[str, object]]:
         """Return the arguments that differ from their defaults."""
         values = [(field, getattr(self, field.name)) for field in fields(self)]
         # By type first, because comparing a Column returns another Column.

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from eventtide._text.arguments import flat
 from eventtide._text.columns import column_list, column_name
-from eventtide._watermark import MAX_SUBSTREAMS
 from eventtide.errors import refused
 from eventtide.windows._base import Described
 from eventtide.windows._event_time import EventTime
@@ -53,10 +52,10 @@ class Framing(Described):
         substream: Substream | None = None,
         substream_idle_timeout: Duration | None = None,
         expected: int | Iterable[str] | None = None,
-        max_substreams: int = MAX_SUBSTREAMS,
+        max_substreams: int | None = None,
         substream_ttl: SubstreamTtl | None = None,
         max_clock_step: Duration | None = None,
-        on_restart: OnRestart = "hold_until_caught_up",
+        on_restart: OnRestart | None = None,
         name: str | None = None,
     ) -> Self:
         """Set the event-time column and, with a policy, the watermark.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from eventtide._text.durations import Duration
     from eventtide.windows._profiles import LateAction, LateRule, Profile
+    from eventtide.windows._sql import SqlAggregate
     from eventtide.windows._triggers import WindowTrigger
 
 __all__ = ["Settings"]
@@ -64,7 +65,7 @@ class Settings:
     emit: tuple[WindowTrigger, ...] = ()
     discarding: bool = False
     late_updates: bool = False
-    agg: tuple[Column, ...] = ()
+    agg: tuple[Column | SqlAggregate, ...] = ()
     execution: Execution | None = None
 
     def to_options(self) -> dict[str, str]:

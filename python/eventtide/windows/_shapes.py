@@ -65,6 +65,10 @@ class Shape(ABC):
     def to_options(self, *, zoned: bool) -> dict[str, str]:
         """Return the options for the JVM; with a time zone, days are calendar days."""
 
+    @abstractmethod
+    def written(self) -> tuple[str, dict[str, object]]:
+        """Return the method that creates this, and its arguments as they were written."""
+
 
 @dataclass(frozen=True, repr=False)
 class Framed(Shape):
@@ -91,11 +95,11 @@ class Framed(Shape):
 
     def __post_init__(self) -> None:
         """Check the sizes early, so that the traceback shows the line of the caller."""
-        check_sizes(self._written())
+        check_sizes(self._sizes())
 
     def spans(self) -> dict[str, Span]:
         """Return the sizes by the names of their arguments: ``size`` first, then the piece."""
-        return {name: read_size(name, size) for name, size in self._written().items()}
+        return {name: read_size(name, size) for name, size in self._sizes().items()}
 
     @property
     def frames(self) -> int:
@@ -119,12 +123,16 @@ class Framed(Shape):
         sizes = (span.iso(zoned=zoned) for span in self.spans().values())
         return {"kind": self.kind, **dict(zip(names, sizes, strict=True))}
 
+    def written(self) -> tuple[str, dict[str, object]]:
+        """Return the method that creates this, and its arguments as they were written."""
+        return self.kind, {**self._sizes()}
+
     def __repr__(self) -> str:
         """Return the method call that creates this, such as ``tumbling('1m')``."""
         piece = f", {_PIECES[self.kind][0]}={self.piece!r}" if self.kind in _PIECES else ""
         return f"{self.kind}({self.size!r}{piece})"
 
-    def _written(self) -> dict[str, Size]:
+    def _sizes(self) -> dict[str, Size]:
         sizes = {"size": self.size}
         if self.kind in _PIECES:
             sizes[_PIECES[self.kind][0]] = self.piece  # type: ignore[assignment] # None is refused

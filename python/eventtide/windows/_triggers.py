@@ -10,6 +10,7 @@ from pyspark.sql import Column
 from eventtide._text.arguments import count, of_type
 from eventtide._text.columns import shown
 from eventtide._text.durations import spoken, to_iso
+from eventtide._text.names import Namespace
 from eventtide.errors import ArgumentTypeError, refused
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _EXAMPLES = {"every": "'10s'", "every_rows": "1000", "when": "'n >= 1000'"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WindowTrigger:
+class WindowTrigger(metaclass=Namespace):
     """A trigger, which determines when a window emits a result.
 
     .. versionadded:: 0.1

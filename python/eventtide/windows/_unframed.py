@@ -63,12 +63,17 @@ class Session(Shape):
             options["maximum_duration"] = to_iso("maximum_duration", self.maximum_duration)
         return options if self.touching is None else {**options, "touching": self.touching}
 
+    def written(self) -> tuple[str, dict[str, object]]:
+        """Return the method that creates this, and its arguments as they were written."""
+        names = ("gap", "maximum_duration", "touching")
+        values = {name: getattr(self, name) for name in names}
+        return "session", {name: value for name, value in values.items() if value is not None}
+
     def __repr__(self) -> str:
         """Return the method call that creates this, such as ``session('5m')``."""
-        names = ("maximum_duration", "touching")
-        given = {name: value for name in names if (value := getattr(self, name)) is not None}
-        options = (f"{name}={value!r}" for name, value in given.items())
-        return f"session({', '.join([repr(self.gap), *options])})"
+        _, values = self.written()
+        gap = values.pop("gap")
+        return f"session({', '.join([repr(gap), *(f'{n}={v!r}' for n, v in values.items())])})"
 
 
 def check_maximum(maximum_duration: Duration, name: str, gap: Duration) -> None:
@@ -125,6 +130,11 @@ class Counted(Shape):
         options = {"kind": "count", "rows": str(self.rows)}
         # Not "every", which is the option of a trigger.
         return options if self.every is None else {**options, "slide": str(self.every)}
+
+    def written(self) -> tuple[str, dict[str, object]]:
+        """Return the method that creates this, and its arguments as they were written."""
+        every = {} if self.every is None else {"every": self.every}
+        return "by_count", {"rows": self.rows, **every}
 
     def __repr__(self) -> str:
         """Return the method call that creates this, such as ``by_count(100, every=10)``."""

@@ -163,7 +163,7 @@ class WindowEntry(_Part):
     """A window; which of the keys it has depends on its kind."""
 
     instead = MappingProxyType(
-        {"exceptionHandler": "Windows.from_yaml(text).with_exception_handler(handle) in Python"}
+        {"exceptionHandler": "et.voltsp.from_yaml(text).with_exception_handler(handle) in Python"}
         | {key: f"{key} below timeConfig" for key in _keys(TimeConfigEntry)}
     )
     window_span: _Span = None
@@ -228,9 +228,9 @@ class Pipeline(Emitter):
     unknown = _Part.unknown
     instead = MappingProxyType(
         {
-            "source": "et.voltsp.from_yaml(text, df), whose rows are those of df",
-            "processors": "df.where(...) and the like before et.voltsp.from_yaml(text, df)",
-            "sink": "et.voltsp.from_yaml(text, df).results.writeStream",
+            "source": "et.voltsp.from_yaml(text).over(df), whose rows are those of df",
+            "processors": "df.where(...) and the like before .over(df)",
+            "sink": "et.voltsp.from_yaml(text).over(df).results.writeStream",
         }
     )
     version: Literal[1] = 1

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from eventtide.errors import InvalidArgumentError, short
+from eventtide._yaml.places import refused_at, shown
+from eventtide.errors import EventtideError, short
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from eventtide.errors import EventtideError
+    from eventtide._yaml.nodes import Document
+    from eventtide._yaml.places import Lines, Path
 
-__all__ = ["Lines", "Path", "camel", "placed", "refused_at"]
-
-Path: TypeAlias = tuple[str | int, ...]
-"""The keys and positions that lead to a value."""
-
-Lines: TypeAlias = "Mapping[Path, int]"
-"""The line of each value's key, from 1."""
+__all__ = ["at", "camel", "placed"]
 
 
 def camel(name: str) -> str:
@@ -95,41 +92,23 @@ def placed(error: EventtideError, path: Path, lines: Lines, hidden: int) -> Even
     """
     where = _where(error.argument or "", path, lines)
     known = next(where[:n] for n in range(len(where), -1, -1) if where[:n] in lines)
-    key = _shown(where[hidden:] or where[-1:])
+    key = shown(where[hidden:] or where[-1:])
     problem, allowed = _named(error.problem or ""), _named(error.allowed or "")
     if error.value is None:
         problem = re.sub("^has type NoneType", "is missing", problem)
     fix = _fix(error.fix or "")
-    line = lines[known]
-    return refused_at(line, key, error.value, problem, allowed=allowed, fix=fix, error=type(error))
-
-
-def refused_at(  # noqa: PLR0913 - as errors.refused
-    line: int,
-    key: str,
-    value: object,
-    problem: str,
-    *,
-    allowed: str,
-    fix: str,
-    error: type[EventtideError] = InvalidArgumentError,
-) -> EventtideError:
-    """Return the error about a place in a document, as `errors.refused`; None is not shown.
-
-    The key is a path, as of `_shown`, or empty. Its last name is the argument.
-
-    Examples
-    --------
-    >>> print(refused_at(2, "a.name", 7, "has type int", allowed="text", fix="quotes"))
-    line 2, a.name: 7 has type int. Allowed: text. Try: quotes.
-    """
-    place = f"line {line}, {key}" if key else f"line {line}"
+    line, value, kind = lines[known], error.value, type(error)
     text = short(value) if isinstance(value, str) else _named(short(value))
-    shown = "" if value is None else f"{text} "
-    made = error(f"{place}: {shown}{problem}. Allowed: {allowed}. Try: {fix}.")
-    made.argument, made.value, made.problem = _last(key), value, problem
-    made.allowed, made.fix = allowed, fix
-    return made
+    return refused_at(line, key, value, problem, allowed=allowed, fix=fix, error=kind, text=text)
+
+
+@contextmanager
+def at(document: Document, path: Path, hidden: int = 0) -> Iterator[None]:
+    """Add the place of a value to errors in the block; see `placed`."""
+    try:
+        yield
+    except EventtideError as error:
+        raise placed(error, path, document.lines, hidden) from None
 
 
 def _where(name: str, path: Path, lines: Lines) -> Path:
@@ -143,16 +122,6 @@ def _where(name: str, path: Path, lines: Lines) -> Path:
     if name in _KEYS:
         return (*path, *_KEYS[name])
     return (*path, camel(name)) if (*path, camel(name)) in lines else path
-
-
-def _shown(path: Path) -> str:
-    """Return a path as text, such as ``triggers[0].trigger``."""
-    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
-    return "".join(parts).removeprefix(".")
-
-
-def _last(key: str) -> str | None:
-    return key.rpartition(".")[2].partition("[")[0] or None
 
 
 def _fix(fix: str) -> str:

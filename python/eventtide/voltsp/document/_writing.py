@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-import yaml
 from pyspark.sql import Column
 
 from eventtide._text.durations import spoken
+from eventtide._yaml.files import dump
 from eventtide.errors import refused
 from eventtide.voltsp._aggregates import Aggregate
 from eventtide.voltsp._choices import TimeSource, WatermarkStrategy, member
@@ -32,7 +32,7 @@ def written(window: WindowDefinition) -> str:
         The window has a value that is not text: a Column, a function, or a policy.
     """
     if window.exception_handler is not None:
-        fix = "Windows.from_yaml(text).with_exception_handler(handle)"
+        fix = "et.voltsp.from_yaml(text).with_exception_handler(handle)"
         raise _refused("exception_handler", window.exception_handler.handler, fix)
     entry = {
         "windowSpan": window.window_span,
@@ -48,7 +48,7 @@ def written(window: WindowDefinition) -> str:
     }
     kept = {key: _plain(key, value) for key, value in entry.items() if value not in (None, [], {})}
     document = {"version": 1, "emitter": {window.kind.replace("_", "-"): kept}}
-    return yaml.safe_dump(document, sort_keys=False, width=100, allow_unicode=True)
+    return dump(document)
 
 
 def _time_config(window: WindowDefinition) -> dict[str, object]:

@@ -23,6 +23,7 @@ import io.eventtide.spark.planning.{
   Drain,
   PlanExplanation,
   SessionValidator,
+  SqlText,
   WatermarkBuilder,
   WindowBuilder,
   WindowState
@@ -97,6 +98,10 @@ object PythonApi {
       scope.asScala.toSeq,
       options.asScala.toMap
     )
+
+  /** The name and the SQL text of a column; null if SQL has no text for it. */
+  def namedSql(column: Column): Array[String] =
+    SqlText.named(column).map { case (name, text) => Array(name, text) }.orNull
 
   /** The state of a query's open windows, read from its checkpoint. */
   def readState(results: DataFrame, checkpoint: String): DataFrame =

@@ -37,7 +37,7 @@ private[spark] final case class Setting(
   def belongsTo(kindOfWindow: String): Boolean = kinds.isEmpty || kinds(kindOfWindow)
 }
 
-/** All settings of watermarks and windows. The reference and the schema of YAML are written from
+/** All settings of watermarks and windows that have an option; columns cross beside them. The reference and the schema of YAML are written from
   * the same file, and tests compare it with the codecs and with Python's methods.
   */
 private[spark] object SettingsTable {
@@ -50,7 +50,8 @@ private[spark] object SettingsTable {
     val rows =
       try new ObjectMapper().readTree(resource).elements.asScala.toSeq
       finally resource.close()
-    def settings(of: String) = rows.filter(_.get("of").asText == of).map(setting)
+    def settings(of: String) =
+      rows.filter(_.get("of").asText == of).filter(_.has("option")).map(setting)
     (settings("watermark"), settings("window"), settings("session"))
   }
 

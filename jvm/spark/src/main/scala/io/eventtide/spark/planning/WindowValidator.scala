@@ -5,9 +5,10 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.expressions.PythonUDF.isScalarPythonUDF
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression, PythonUDAF}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.util.{UnsafeRowUtils, toPrettySQL}
 import org.apache.spark.sql.classic.DataFrame
+import org.apache.spark.sql.functions.{count, lit}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.{AnalysisException, Column}
 
@@ -40,15 +41,14 @@ private[spark] object WindowValidator {
       val available = stream.columns.mkString(", ")
       throw EventtideException(condition, "reason" -> reason, "available" -> available)
     }
-    def analyzed(columns: Seq[Column]) =
-      stream.groupBy(keys: _*).agg(columns.head, columns.tail: _*).queryExecution.analyzed
     val plan =
-      try analyzed(aggregates)
+      try analyzed(stream, keys, aggregates)
       catch {
-        case reason: AnalysisException if NotAggregated(reason.getCondition) =>
-          val column = aggregates.find(column => Try(analyzed(Seq(column))).isFailure)
-          throw EventtideException("NOT_AN_AGGREGATE", "column" -> column.fold("")(_.toString))
         case reason: AnalysisException =>
+          if (NotAggregated(reason.getCondition))
+            notAggregated(stream, keys, aggregates).foreach { column =>
+              throw EventtideException("NOT_AN_AGGREGATE", "column" -> column)
+            }
           val unknown = reason.getCondition.startsWith("UNRESOLVED_COLUMN")
           val condition = if (unknown) "WINDOW_COLUMN_UNKNOWN" else "WINDOW_UNRESOLVED"
           refuse(condition, reason.getMessage.linesIterator.next())
@@ -59,8 +59,24 @@ private[spark] object WindowValidator {
     }
   }
 
+  private def analyzed(stream: DataFrame, keys: Seq[Column], columns: Seq[Column]): LogicalPlan =
+    stream.groupBy(keys: _*).agg(columns.head, columns.tail: _*).queryExecution.analyzed
+
   // Spark's advice, a GROUP BY clause or any_value, is not for windows.
   private val NotAggregated = Set("MISSING_GROUP_BY", "MISSING_AGGREGATION")
+
+  // None if the keys are at fault. Spark names the column only if there is a key.
+  private def notAggregated(
+      stream: DataFrame,
+      keys: Seq[Column],
+      aggregates: Seq[Column]
+  ): Option[String] =
+    for {
+      _ <- Try(analyzed(stream, keys, Seq(count(lit(1))))).toOption
+      error <- Try(analyzed(stream, keys :+ lit(""), aggregates)).failed.toOption
+      reason <- Some(error).collect { case reason: AnalysisException => reason }
+      column <- Option(reason.getMessageParameters.get("expression"))
+    } yield column.stripPrefix("\"").stripSuffix("\"")
 
   // Spark moves expressions that an aggregation cannot compute, and hidden columns, below it.
   private def checkChild(

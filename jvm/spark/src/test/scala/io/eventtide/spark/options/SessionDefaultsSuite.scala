@@ -19,9 +19,14 @@ class SessionDefaultsSuite extends AnyFunSuite {
   }
 
   test("an option that is not given has the session's value, another keeps its own") {
-    val session = Seq("spark.eventtide.delay" -> "5s", "spark.eventtide.late" -> "count")
-    assert(window(tumbling, session: _*) == tumbling + ("delay" -> "PT5S") + ("late" -> "count"))
-    val own = tumbling + ("delay" -> "PT0S") + ("late" -> "log")
+    val session = Seq("spark.eventtide.delay" -> "5s", "spark.eventtide.lateRule" -> "frame_closed")
+    assert(
+      window(
+        tumbling,
+        session: _*
+      ) == tumbling + ("delay" -> "PT5S") + ("late_rule" -> "frame_closed")
+    )
+    val own = tumbling + ("delay" -> "PT0S") + ("late_rule" -> "window_closed")
     assert(window(own, session: _*) == own)
     assert(window(tumbling, "spark.sql.shuffle.partitions" -> "3") == tumbling)
   }
@@ -47,7 +52,7 @@ class SessionDefaultsSuite extends AnyFunSuite {
   }
 
   test("a key that no setting has is refused, also that of a setting without a default") {
-    Seq("slide", "lateTo", "lateretention", "late_retention").foreach { name =>
+    Seq("slide", "late", "lateTo", "lateretention", "late_retention").foreach { name =>
       val key = s"spark.eventtide.$name"
       val parameters = refused(key -> "5s").getMessageParameters
       assert(parameters.get("option") == key)
@@ -60,7 +65,7 @@ class SessionDefaultsSuite extends AnyFunSuite {
       "spark.eventtide.delay" -> "soon",
       "spark.eventtide.heartbeat" -> "5ms",
       "spark.eventtide.lateRetention" -> "-5s",
-      "spark.eventtide.late" -> "drop",
+      "spark.eventtide.lateRule" -> "drop",
       "spark.eventtide.profile" -> "beam",
       "spark.eventtide.maxSubstreams" -> "0",
       "spark.eventtide.onRestart" -> "hold"

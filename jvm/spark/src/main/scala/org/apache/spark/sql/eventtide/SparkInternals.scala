@@ -1,11 +1,12 @@
 package org.apache.spark.sql.eventtide
 
 import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.classic.{DataFrame, Dataset, SparkSession}
+import org.apache.spark.sql.classic.{DataFrame, Dataset, ExpressionUtils, SparkSession}
 import org.apache.spark.sql.execution.LogicalRDD
 import org.apache.spark.sql.execution.streaming.checkpointing.CommitLog
 import org.apache.spark.sql.execution.streaming.state.StateStoreCoordinatorRef
@@ -32,6 +33,12 @@ object SparkInternals {
       case _ => null
     }
   }
+
+  /** The unresolved expression of a column. */
+  def expression(column: Column): Expression = ExpressionUtils.expression(column)
+
+  /** The name of a result that has no alias. */
+  def defaultName(expression: Expression): String = ExpressionUtils.generateAlias(expression)
 
   def stateCoordinator(session: SparkSession): StateStoreCoordinatorRef =
     session.streams.stateStoreCoordinator

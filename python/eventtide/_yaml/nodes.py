@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from eventtide._yaml.places import placed, refused_at
 from eventtide.errors import ArgumentTypeError, EventtideError
-from eventtide.voltsp.document._wording import Lines, Path, placed, refused_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from eventtide._yaml.places import Lines, Path
 
 __all__ = ["Document", "parse"]
 
@@ -25,12 +27,14 @@ class Document:
     lines: Lines
 
     @contextmanager
-    def at(self, path: Path, hidden: int = 0) -> Iterator[None]:
+    def at(self, path: Path) -> Iterator[None]:
         """Add the place of a value to errors in the block; see `placed`."""
         try:
             yield
         except EventtideError as error:
-            raise placed(error, path, self.lines, hidden) from None
+            if error.line is not None:
+                raise
+            raise placed(error, path, self.lines) from None
 
 
 def parse(text: str) -> Document:
@@ -101,7 +105,7 @@ class _Reader:
         if isinstance(key, str):
             return key
         line, problem = node.start_mark.line + 1, "a key is not text"
-        allowed, fix = "names, such as windowSpan", "quotes around it"
+        allowed, fix = "names", "quotes around it"
         raise refused_at(line, "", None, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)
 
 

@@ -1,0 +1,4 @@
+"""YAML documents: reading them with the line of each value, and errors that name it.
+
+The modules need the extra ``eventtide[yaml]``, so other modules import them lazily.
+"""
