@@ -126,7 +126,7 @@ def window(  # noqa: PLR0913 - the arguments of PythonApi, in its order
 
 
 def named_sql(column: Column) -> tuple[str, str] | None:
-    """Return the name and the SQL text of an expression, None if SQL has no text for it."""
+    """Return the alias and the SQL text of a column, None if it lacks one of them."""
     api = _api(SparkSession.active())
     with named_errors():
         found = api.namedSql(column._jc)

@@ -107,7 +107,7 @@ def _aggregate(one: Column | SqlAggregate) -> tuple[str, str]:
         return one.name, one.text
     named = _jvm.named_sql(one)
     if named is None:
-        raise _refused("agg", one, "F.expr('sum(amount)').alias('total')")
+        raise _refused("agg", one, "SQL text with an alias, F.expr('sum(amount)').alias('total')")
     return named
 
 

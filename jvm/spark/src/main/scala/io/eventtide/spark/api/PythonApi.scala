@@ -99,7 +99,7 @@ object PythonApi {
       options.asScala.toMap
     )
 
-  /** The name and the SQL text of a column; null if SQL has no text for it. */
+  /** The alias and the SQL text of a column; null if it lacks one of them. */
   def namedSql(column: Column): Array[String] =
     SqlText.named(column).map { case (name, text) => Array(name, text) }.orNull
 

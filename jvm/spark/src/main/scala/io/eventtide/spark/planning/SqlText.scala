@@ -3,9 +3,10 @@ package io.eventtide.spark.planning
 import scala.util.Try
 
 import org.apache.spark.sql.Column
+import org.apache.spark.sql.catalyst.analysis.{UnresolvedFunction, UnresolvedStar}
 import org.apache.spark.sql.catalyst.expressions.{
-  Alias,
   Expression,
+  Literal,
   NonSQLExpression,
   UserDefinedExpression
 }
@@ -15,20 +16,26 @@ import org.apache.spark.sql.eventtide.SparkInternals
 /** Columns as SQL text. */
 private[spark] object SqlText {
 
-  /** The name and the text of a column; None if SQL has no text for it, as for a user's function. */
-  def named(column: Column): Option[(String, String)] = {
-    val (name, expression) = SparkInternals.expression(column) match {
-      case Alias(child, name) => (name, child)
-      case other => (SparkInternals.defaultName(other), other)
+  /** The alias and the text of a column; None without an alias, or if SQL has no text for it, as
+    * for a user's function.
+    */
+  def named(column: Column): Option[(String, String)] =
+    SparkInternals.named(column).flatMap { case (name, text, expression) =>
+      val counting = expression.transform { case _: UnresolvedStar => Literal(1) } // count(*)
+      // Spark writes operators of the Column API as functions, and FILTER only as it was written.
+      val others = Option.unless(counting.exists(hasFilter))(counting.sql)
+      (Seq(text) ++ others).find(isSql(_, counting)).map(name -> _)
     }
-    text(expression).map(name -> _)
-  }
 
-  // Text that reads as it is written means the same expression, if no part of it is only a name.
-  private def text(expression: Expression): Option[String] =
-    Option.unless(expression.exists(isNoSql))(expression.sql).filter { text =>
-      Try(CatalystSqlParser.parseExpression(text).sql).toOption.contains(text)
-    }
+  // A user's function is a name that the text would resolve to another function.
+  private def isSql(text: String, expression: Expression): Boolean =
+    !expression.exists(isNoSql) &&
+      Try(CatalystSqlParser.parseExpression(text).sql).toOption.contains(expression.sql)
+
+  private def hasFilter(expression: Expression): Boolean = expression match {
+    case call: UnresolvedFunction => call.filter.isDefined || call.isDistinct
+    case _ => false
+  }
 
   private def isNoSql(expression: Expression): Boolean = expression match {
     case _: UserDefinedExpression | _: NonSQLExpression => true

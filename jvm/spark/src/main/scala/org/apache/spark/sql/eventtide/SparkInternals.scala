@@ -6,10 +6,16 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.classic.{DataFrame, Dataset, ExpressionUtils, SparkSession}
+import org.apache.spark.sql.classic.{
+  ColumnNodeToExpressionConverter,
+  DataFrame,
+  Dataset,
+  SparkSession
+}
 import org.apache.spark.sql.execution.LogicalRDD
 import org.apache.spark.sql.execution.streaming.checkpointing.CommitLog
 import org.apache.spark.sql.execution.streaming.state.StateStoreCoordinatorRef
+import org.apache.spark.sql.internal.{Alias => ColumnAlias}
 import org.apache.spark.sql.types.StructType
 
 /** Access to the package-private parts of Spark that are the same in all supported versions. */
@@ -34,11 +40,12 @@ object SparkInternals {
     }
   }
 
-  /** The unresolved expression of a column. */
-  def expression(column: Column): Expression = ExpressionUtils.expression(column)
-
-  /** The name of a result that has no alias. */
-  def defaultName(expression: Expression): String = ExpressionUtils.generateAlias(expression)
+  /** The alias, the text and the unresolved expression of a column; None without an alias. */
+  def named(column: Column): Option[(String, String, Expression)] = column.node match {
+    case ColumnAlias(child, Seq(name), _, _) =>
+      Some((name, child.sql, ColumnNodeToExpressionConverter(child)))
+    case _ => None
+  }
 
   def stateCoordinator(session: SparkSession): StateStoreCoordinatorRef =
     session.streams.stateStoreCoordinator
