@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from eventtide import WindowBuilder
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 OURS = Path("tests/golden")
 FOLDER = Path(os.environ.get("EVENTTIDE_GOLDEN", OURS))
@@ -54,6 +54,7 @@ STEPS = {
     "clock": {"to": int, **SAID},
     "snapshot_restore": SAID,
 }
+GAPS = "key1 -> 3000; key2 -> 1000 when value==10 else 2000"
 BY_TIME = {"time?": ("event", "processing")}
 CASE = OF_EVERY_CASE | {
     "profile": ("flink", "kafka", "quix"),
@@ -62,6 +63,7 @@ CASE = OF_EVERY_CASE | {
             {"kind": "tumbling", "size": int, **BY_TIME},
             {"kind": "sliding", "size": int, "slide": int, **BY_TIME},
             {"kind": "session", "gap": int, "touching_merges?": True},
+            {"kind": "session_dynamic", "gap": GAPS, "touching_merges?": True},
         ),
         "lateness?": int,
         "accumulation?": ("accumulating", "discarding"),
@@ -88,6 +90,7 @@ PLAYED = [
     ("FC27", ""),
     ("FC28", ""),
     ("FC29", ""),
+    ("FC31", ""),
     ("FC34", ""),
     ("FC35", ""),
     ("FC47", "scope=key"),
@@ -172,12 +175,20 @@ def window(rows: DataFrame, case: dict[str, Any], variant: str) -> WindowBuilder
         builder = builder.delay(length(config["grace"]))
     if shape["kind"] == "session":
         builder = builder.session(length(shape["gap"]))
+    elif shape["kind"] == "session_dynamic":
+        builder = builder.session(gap_of_row())
     elif shape["kind"] == "sliding":
         builder = builder.sliding(length(shape["size"]), every=length(shape["slide"]))
     else:
         builder = builder.tumbling(length(shape["size"]))
     total = F.count("*") if config.get("agg") == "count" else F.sum("value")
     return builder.agg(total.alias("value"))
+
+
+def gap_of_row() -> Column:
+    """Return the gap that `GAPS` words."""
+    first, ten = F.col("key") == "key1", F.col("value") == 10
+    return F.when(first, "3000 seconds").when(ten, "1000 seconds").otherwise("2000 seconds")
 
 
 def query(rows: DataFrame, case: dict[str, Any], variant: str) -> DataFrame:

@@ -32,6 +32,12 @@ def slid(window: et.WindowBuilder) -> et.WindowBuilder:
     return slides.key_idle_timeout("7s").heartbeat("100ms")
 
 
+def gap() -> Column:
+    """Return a gap of each row; of some it is null or zero."""
+    seconds = F.when(F.col("n") % 11 != 7, F.col("n") % 8)
+    return F.concat(seconds.cast("string"), F.lit(" seconds"))
+
+
 KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
     "no keys, min": lambda w: w.event_time("ts", MIN).watermark_scope("key").tumbling("10s"),
     "no keys, max, delay, idle": lambda w: slid(w.event_time("ts", MAX).watermark_scope("key")),
@@ -88,6 +94,14 @@ KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
     "sessions that touch": lambda w: w.event_time(
         "ts", WatermarkPolicies.with_fixed_lag("3s")
     ).session("4s", touching="merge"),
+    "sessions by gaps of rows": lambda w: w.event_time("ts", LAG).session(gap()),
+    "sessions by gaps of rows, by site": lambda w: (
+        w.event_time("ts", LAG)
+        .watermark_scope("site")
+        .session(gap(), maximum_duration="12s")
+        .key_idle_timeout("9s")
+        .heartbeat("100ms")
+    ),
     "counts": lambda w: w.event_time("ts", MAX).by_count(5, every=2),
     "counts, triggers": lambda w: (
         w.event_time("ts", MAX)
@@ -163,6 +177,11 @@ KINDS: dict[str, Callable[[et.WindowBuilder], et.WindowBuilder]] = {
     "updates of sessions": lambda w: updated(w.event_time("ts", LAG).session("4s")),
     "updates of sessions, discarding": lambda w: updated(
         w.event_time("ts", LAG).session("4s"), et.WindowTrigger.every_rows(2), discarding=True
+    ),
+    "updates of sessions by gaps of rows, discarding": lambda w: updated(
+        w.event_time("ts", LAG).session(gap(), touching="merge"),
+        et.WindowTrigger.every_rows(2),
+        discarding=True,
     ),
     "updates of sessions by key, idle": lambda w: (
         updated(

@@ -14,6 +14,7 @@ from eventtide.testing._values import storable
 from hypothesis import Phase, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.events import SCHEMA, Disorder, cut, merged
 from tests.spark.queries import at
@@ -39,6 +40,9 @@ KINDS: dict[str, Callable[[WindowBuilder], WindowBuilder]] = {
     "growing by frames": lambda window: window.cumulate("12s", step="4s").profile("jet"),
     "sessions": lambda window: window.key_by("user", "site").session("4s"),
     "sessions together": lambda window: window.key_by("ok").session("3s", touching="merge"),
+    "sessions by gaps of rows": lambda window: window.key_by("site").session(
+        F.concat((F.col("amount") % 6).cast("string"), F.lit(" seconds"))
+    ),
     "sessions with a maximum": lambda window: window.session("1s", maximum_duration="5s"),
 }
 

@@ -61,6 +61,7 @@ def test_late_rows_are_in_sparks_progress_by_reason(
         "numLateWindowClosed": 2,
         "numLateFuture": 1,
         "numLateBadTime": 1,
+        "numLateBadGap": 0,
     }
 
 

@@ -69,12 +69,16 @@ class Kind:
 
 @dataclass(frozen=True)
 class Sessions:
-    """Sessions, as ours and as Spark's; lengths in seconds."""
+    """Sessions, as ours and as Spark's; lengths in seconds.
+
+    Where the gap varies, each row has one of its own: up to six times as long, or none.
+    """
 
     keys: tuple[str, ...]
     values: Callable[[], list[Column]]
     gap: int
     lag: int
+    varies: bool = False
 
     def ours(self, events: DataFrame) -> et.WindowBuilder:
         """Return the window of eventtide."""
@@ -82,15 +86,22 @@ class Sessions:
             et.window(events)
             .event_time("ts", WatermarkPolicies.with_fixed_lag(f"{self.lag}s"))
             .key_by(*self.keys)
-            .session(f"{self.gap}s")
+            .session(self.of_row() if self.varies else f"{self.gap}s")
             .profile("spark")
             .agg(*self.values())
         )
 
     def sparks(self, events: DataFrame) -> DataFrame:
         """Return the results of Spark."""
-        window = F.session_window("ts", f"{self.gap} seconds").alias("window")
+        gap = self.of_row() if self.varies else f"{self.gap} seconds"
+        window = F.session_window("ts", gap).alias("window")
         return events.groupBy(window, *self.keys).agg(*self.values())
+
+    def of_row(self) -> Column:
+        """Return the gap of each row; of some it is null, zero or below."""
+        times = F.when(F.col("id") % 9 != 4, F.col("id") % 7 - 1)
+        length = F.when(F.col("id") < 0, self.gap).otherwise(times * self.gap)
+        return F.concat(length.cast("string"), F.lit(" seconds"))
 
 
 def together(results: Iterable[DataFrame]) -> DataFrame:
@@ -171,16 +182,21 @@ def test_the_profile_spark_is_spark(
 @given(
     stream=STREAMS,
     lengths=st.tuples(st.sampled_from([3, 0, 20]), st.sampled_from([4, 1, 9])),
+    varies=st.sampled_from([True, False]),
     how=st.sampled_from([{PARTITIONS: 7}, {PARTITIONS: 1, **WITHOUT_CODE}]),
 )
 def test_the_sessions_of_the_profile_spark_are_sparks(
-    spark: SparkSession, stream: Disorder, lengths: tuple[int, int], how: dict[str, str | int]
+    spark: SparkSession,
+    stream: Disorder,
+    lengths: tuple[int, int],
+    varies: bool,
+    how: dict[str, str | int],
 ) -> None:
     """In a stream too, whose late rows may still touch a session that is open."""
     lag, gap = lengths
     by: dict[tuple[str, ...], Callable[[], list[Column]]]
     by = {("user", "site"): merged, ("ok",): exact}
-    sessions = tuple(Sessions(keys, values, gap, lag) for keys, values in by.items())
+    sessions = tuple(Sessions(keys, values, gap, lag, varies) for keys, values in by.items())
     assert_same(spark, stream, sessions, how)
 
 

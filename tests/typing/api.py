@@ -127,6 +127,7 @@ def windows(events: DataFrame) -> StreamingQuery:
     window.sliding("1m", "10s").late("count")
     window.cumulate("1 day", "1h")
     window.session("5m", maximum_duration="1h", touching="merge")
+    window.session(F.col("gap"), maximum_duration="1h")
     window.by_count(100, every=10)
     window.by_count(100, 10)
     window.event_time(F.col("ts")).key_by(["user", F.upper("region")]).agg([F.count("*")])

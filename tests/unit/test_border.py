@@ -66,7 +66,8 @@ def test_a_window_crosses_as_the_border_says(
     case: dict[str, Any], door: FakeDoor, frame: FakeFrame
 ) -> None:
     """The same text, the same map."""
-    window = eval(f"et.window(frame).{case['written']}", {"et": et, "frame": frame})  # noqa: S307
+    names = {"et": et, "frame": frame, "column": column}
+    window = eval(f"et.window(frame).{case['written']}", names)  # noqa: S307
     assert window.agg(column("count(1)")).results._jdf == "a java frame"
     assert door.calls[-1][-1] == case["options"]
 

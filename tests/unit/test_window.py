@@ -47,7 +47,7 @@ def test_the_smallest_window_crosses_without_what_was_not_set(
     """No event time: the JVM takes the column that has a watermark."""
     result = minute(frame).results
     java = ["java count(1) AS n"]
-    assert door.calls == [("window", frame._jdf, None, None, [], [], java, None, [], MINUTE)]
+    assert door.calls == [("window", frame._jdf, None, None, [], [], java, None, None, [], MINUTE)]
     assert result._jdf == "a java frame"
 
 
@@ -77,6 +77,7 @@ def test_a_whole_window_crosses_in_its_parts(door: FakeDoor, frame: FakeFrame) -
         ["java device", "java upper(site)"],
         ["java count(1) AS n", "java sum(amount) AS total"],
         "java expr n >= 1000",
+        None,
         [],
         {"kind": "sliding", "size": "PT60S", "slide": "PT1S", "triggers": "when"},
     )
@@ -92,6 +93,18 @@ def test_a_condition_may_be_a_column(door: FakeDoor, frame: FakeFrame) -> None:
     """It crosses as it is."""
     assert minute(frame).emit(WindowTrigger.when(column("last"))).results is not None
     assert door.calls[0][7] == "java last"
+
+
+def test_a_gap_for_each_row_crosses_as_a_column(door: FakeDoor, frame: FakeFrame) -> None:
+    """Its option says only that there is one; without it nothing crosses in its place."""
+    gap = column("CASE WHEN site = 'a' THEN 5 seconds END")
+    window = et.window(frame).session(gap, touching="merge").agg(N)
+    assert window.results is not None
+    *_, crossed, _, options = door.calls[0]
+    assert crossed == "java CASE WHEN site = 'a' THEN 5 seconds END"
+    assert options == {"kind": "session", "gap": "column", "touching": "merge"}
+    assert repr(window.settings.shape) == f"session({gap!r}, touching='merge')"
+    assert et.window(frame).session("5m").settings.row_gap is None
 
 
 def test_nothing_crosses_before_results_are_asked_for(door: FakeDoor, frame: FakeFrame) -> None:
@@ -428,6 +441,9 @@ def test_a_window_explains_itself(frame: FakeFrame, capsys: pytest.CaptureFixtur
         (lambda w: w.profile("jet"), "late when its frame is closed"),
         (lambda w: w.profile("spark"), "late when all of its windows were closed by the batch"),
         (lambda w: w.session("5m"), "late when its session is closed"),
+        (lambda w: w.session(column("gap")), "sessions with a gap for each row, gap\n"),
+        (lambda w: w.session(column("gap")), "a row without a usable gap is in no session, and"),
+        (lambda w: w.session(column("gap")), "counts them; drops rows without a gap uncounted"),
         (lambda w: w.session("5m").profile("jet"), "closes when watermark > end"),
         (lambda w: w.session("5m").profile("jet"), "late when its time is below the watermark"),
         (lambda w: w.session("5m").profile("spark"), "late when the session that it would form"),

@@ -104,6 +104,16 @@ AT_ONCE: list[tuple[Callable[[Any], object], type[EventtideError], str]] = [
         "^maximum_duration='1m' is shorter than gap='5m'.*5m or more.*maximum_duration='5m'",
     ),
     (
+        lambda w: w.session(column("gap"), maximum_duration="1us"),
+        InvalidDurationError,
+        "^maximum_duration='1us' is shorter.*Allowed: 1ms",
+    ),
+    (
+        lambda w: w.session(column("gap"), touching="both"),
+        InvalidArgumentError,
+        "^touching='both' is unknown",
+    ),
+    (
         lambda w: w.session("5m", touching="both"),
         InvalidArgumentError,
         "^touching='both' is unknown. Allowed: 'separate', 'merge'",
@@ -321,6 +331,16 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
     ),
     (lambda w: w.session("5m").time_zone("UTC"), InvalidArgumentError, "^time_zone='UTC' has no m"),
     (
+        lambda w: w.session(column("gap")).offset("1s"),
+        InvalidArgumentError,
+        r"^offset='1s' has no meaning for session\(Column<'gap'>\)",
+    ),
+    (
+        lambda w: w.session(column("gap")).key_by("ts").watermark_scope("key"),
+        InvalidArgumentError,
+        "^key_idle_timeout=None is missing: .*last session",
+    ),
+    (
         lambda w: w.by_count(9).delay("1s"),
         InvalidArgumentError,
         r"^delay='1s' has no meaning for by_count\(9\).*ends with a row.*remove delay",
@@ -446,6 +466,7 @@ def test_a_window_without_kind_or_aggregates_is_refused(door: FakeDoor, frame: F
         lambda w: w.key_by("ts").watermark_scope(["ts"]).heartbeat("1s"),
         lambda w: w.key_by("ts").watermark_scope("key").max_rows_per_batch(1),
         lambda w: w.session("5m").delay("1s").profile("spark"),
+        lambda w: w.session(column("gap"), maximum_duration="1ms").allowed_lateness("1m"),
         lambda w: w.session("5m").key_by("ts").watermark_scope("key").key_idle_timeout("5m"),
         lambda w: w.session("5m").key_by("ts").watermark_scope("global"),
         lambda w: w.by_count(1, every=1).key_idle_timeout("5m"),

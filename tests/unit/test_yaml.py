@@ -219,6 +219,7 @@ def test_an_unknown_column_is_refused_when_there_are_rows() -> None:
     [
         (et.window().on_late(print), "on_late"),
         (et.window().key_by(column("upper(site)")), "key_by"),
+        (et.window().session(column("pause")), "gap"),
         (et.window().event_time("ts", Halved()), "policy"),
         (et.window().event_time("ts", WatermarkPolicies.max_of(Halved())), "policy"),
     ],

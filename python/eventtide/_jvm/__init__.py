@@ -12,7 +12,7 @@ import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyspark import SparkConf, SparkContext
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -25,7 +25,6 @@ from eventtide.errors import SetupError, unready
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pyspark.sql import Column
     from pyspark.sql.streaming.readwriter import DataStreamWriter
     from pyspark.sql.types import StructType
 
@@ -104,6 +103,7 @@ def window(  # noqa: PLR0913 - the arguments of PythonApi, in its order
     keys: Sequence[str | Column],
     aggregates: Sequence[Column],
     when: str | Column | None,
+    gap: Column | None,
     scope: Sequence[str | Column],
     options: Mapping[str, str],
 ) -> DataFrame:
@@ -119,6 +119,7 @@ def window(  # noqa: PLR0913 - the arguments of PythonApi, in its order
             _java(keys),
             _java(aggregates),
             None if when is None else (F.expr(when) if isinstance(when, str) else when)._jc,
+            None if gap is None else gap._jc,
             _java(scope),
             dict(options),
         )
@@ -287,6 +288,11 @@ def scripted_query(
     api = _api(df)
     java = api.scriptedQuery(df._jdf, output_mode, checkpoint, start_ms)
     return ScriptedQueryHandle(java, df.sparkSession, api)
+
+
+def gap_micros(df: DataFrame, gap: Column) -> Column:
+    """Return the gap of each row of a session in microseconds, null where it cannot be used."""
+    return Column(_api(df).gapMicros(gap._jc))
 
 
 def kernel_run(results: DataFrame) -> KernelRunHandle:

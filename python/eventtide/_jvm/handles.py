@@ -29,9 +29,9 @@ class KernelRunHandle:
         """Wrap `io.eventtide` 's ``KernelOracle``."""
         self._java = java
 
-    def batch(self, now: int, rows: Sequence[tuple[int, str, str, int]]) -> str:
-        """Process rows: each has a number, the names of its key and of its group, and a time."""
-        columns = map(list, zip(*rows, strict=True)) if rows else ([], [], [], [])
+    def batch(self, now: int, rows: Sequence[tuple[int, str, str, int, int]]) -> str:
+        """Process rows: each has a number, the names of its key and its group, a time and a gap."""
+        columns = map(list, zip(*rows, strict=True)) if rows else ([], [], [], [], [])
         return str(self._java.batch(now, *columns))
 
     def tick(self, now: int) -> str:

@@ -125,9 +125,10 @@ class KernelScript:
         scope = window.settings.watermark_scope
         key = _name(window.settings.key_by)
         group = _name(() if scope is None else scope.columns)
-        judged = window.df.select(_NUMBER, key, group, self._time(window)).collect()
-        needs_time = not isinstance(window.settings.shape, Counted)
-        late = [row[0] for row in judged if needs_time and row[3] is None]
+        judged = window.df.select(_NUMBER, key, group, self._time(window), _gap(window)).collect()
+        needed = [] if isinstance(window.settings.shape, Counted) else [3]
+        needed += [] if window.settings.row_gap is None else [4]
+        late = [row[0] for row in judged if any(row[column] is None for column in needed)]
         taken = sorted((row for row in judged if row[0] not in late), key=lambda row: row[0])
         answer = json.loads(self._kernel.batch(self._now(), [tuple(row) for row in taken]))
         return answer["results"], late + answer["late"]
@@ -223,6 +224,12 @@ class KernelScript:
 def _name(columns: Iterable[str | Column]) -> Column:
     """Return a text that is equal for rows with equal values in these columns."""
     return F.to_json(F.struct(F.lit(0), *columns), {"ignoreNullFields": "false"})
+
+
+def _gap(window: WindowBuilder) -> Column:
+    """Return the gap of each row in microseconds, null where all rows have one gap."""
+    gap = window.settings.row_gap
+    return F.lit(None).cast("long") if gap is None else _jvm.gap_micros(window.df, gap)
 
 
 def _bounds(pane: dict[str, Any], schema: StructType) -> dict[str, Any]:

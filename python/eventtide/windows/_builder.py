@@ -121,6 +121,7 @@ class WindowBuilder(Framing, Timing, Closing):
             keys=settings.key_by,
             aggregates=columns(settings.agg),
             when=settings.condition,
+            gap=settings.row_gap,
             scope=[] if scope is None else scope.columns,
             options=settings.to_options(),
         )

@@ -70,6 +70,8 @@ def _boundaries(settings: Settings, shape: Shape) -> Iterator[str]:
     rules = profiles[settings.profile or shape.profile]
     closes = shape.closes or rules.closes
     yield f"holds rows with {rules.bounds}, closes when {closes}{_later(settings)}"
+    if settings.row_gap is not None:
+        yield "a row without a usable gap is in no session, and is late as bad_gap"
     if settings.processing_time:
         yield "no row is late: the watermark is the clock, and so is the time of a row"
         return
@@ -145,7 +147,8 @@ def _listed(columns: tuple[object, ...]) -> str:
 
 def _stock(settings: Settings, shape: Shape) -> str:
     if isinstance(shape, Session) and shape.maximum_duration is None:
-        return "has such sessions, by one watermark over all keys; drops late rows and counts them"
+        told = "has such sessions, by one watermark over all keys; drops late rows and counts them"
+        return told if settings.row_gap is None else f"{told}; drops rows without a gap uncounted"
     if not isinstance(shape, Framed) or shape.kind == "cumulate" or settings.time_zone is not None:
         return "has no such window"
     copies = f"copies each row into up to {shape.frames} windows"

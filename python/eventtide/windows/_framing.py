@@ -138,7 +138,7 @@ class Framing(Described):
 
     def session(
         self: _Unshaped[_Shaped_co],
-        gap: Duration,
+        gap: Duration | Column,
         *,
         maximum_duration: Duration | None = None,
         touching: Touching | None = None,
@@ -147,18 +147,36 @@ class Framing(Described):
 
         .. versionadded:: 0.1
 
-        A session extends from its first row to a gap after its last row.
+        A session extends from its first row to a gap after its last row. With a gap for each row
+        it extends to the latest of the times at which the gaps of its rows end, so that a later row
+        with a shorter gap never shortens it.
 
         Parameters
         ----------
-        gap : str or timedelta
-            1 ms or more.
+        gap : str, timedelta or Column
+            1 ms or more. A Column is the gap of each row: STRING in Spark's units
+            (``"5 seconds"``), INTERVAL DAY TO SECOND, or a calendar INTERVAL, in which a day has 24
+            hours. A row whose gap is null, not above zero, not readable or in months is in no
+            session: it is late, with the reason ``bad_gap``.
         maximum_duration : str or timedelta, optional
-            At least the gap. A session ends after this duration at the latest, and the next row
-            begins another session.
+            1 ms or more, and at least the gap of all rows. A session ends after this duration at
+            the latest, and the next row begins another session.
         touching : {"separate", "merge"}, optional
             Whether rows exactly one gap apart belong to two sessions or to one. It overrides the
             profile.
+
+        Raises
+        ------
+        InvalidArgumentError, InvalidDurationError
+            An argument is not valid. A gap that is not a deterministic expression over one row, or
+            has a constant that is not a length, is refused when `results` is read.
+        UnknownColumnError, ColumnTypeError
+            The gap uses a column that does not exist, or has another type; when `results` is read.
+
+        Examples
+        --------
+        >>> gap = F.when(F.col("kind") == "call", "5 minutes")  # doctest: +SKIP
+        >>> et.window(events).session(gap.otherwise("20 minutes"))  # doctest: +SKIP
         """
         return self._of(Session(gap, maximum_duration, touching))
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
+from pyspark.sql import Column
+
 from eventtide._text.durations import to_iso
 from eventtide.windows._event_time import EventTime
 from eventtide.windows._execution import Execution
 from eventtide.windows._handlers import LateHandler
 from eventtide.windows._key_time import IdleTimeout, Scope
 from eventtide.windows._shapes import Shape
+from eventtide.windows._unframed import Session
 from eventtide.windows._zones import instant, read_origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
-
-    from pyspark.sql import Column
 
     from eventtide._text.durations import Duration
     from eventtide.windows._profiles import LateAction, LateRule, Profile
@@ -80,7 +81,7 @@ class Settings:
             names of all triggers, and ``every`` and ``every_rows`` for the values of these two.
             Durations are ISO 8601 in seconds. Calendar sizes are periods in days or months
             (``P14D``, ``P12M``). An origin is an instant in UTC. A flag is ``"true"``. Columns,
-            conditions and functions are not in the map.
+            conditions and functions are not in the map; a gap for each row is ``"column"``.
         """
         zoned = self.time_zone is not None
         options = {} if self.shape is None else self.shape.to_options(zoned=zoned)
@@ -107,6 +108,12 @@ class Settings:
         """The condition of a trigger, None without one."""
         values = (trigger.value for trigger in self.emit if trigger.name == "when")
         return next(values, None)  # type: ignore[return-value] # of when
+
+    @property
+    def row_gap(self) -> Column | None:
+        """The session gap of each row, None if all rows have one gap, or need none."""
+        gap = self.shape.gap if isinstance(self.shape, Session) else None
+        return gap if isinstance(gap, Column) else None
 
     def columns(self) -> Iterator[tuple[str, str | Column]]:
         """Yield every input column in the settings, with the name of its argument."""

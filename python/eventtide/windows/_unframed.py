@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
 
+from pyspark.sql import Column
+
 from eventtide._text.arguments import choice, count
+from eventtide._text.columns import shown
 from eventtide._text.durations import frame_micros, spoken, to_iso
 from eventtide.errors import InvalidDurationError, refused
 from eventtide.windows._shapes import MAX_ROWS, Shape
@@ -29,6 +32,15 @@ _TOUCHING: dict[Touching | None, str] = {
 class Session(Shape):
     """A session window: rows of a key with less than a gap between their times.
 
+    Parameters
+    ----------
+    gap : str, timedelta or Column
+        The gap of all rows, or an expression that is the gap of each row.
+    maximum_duration : str or timedelta, optional
+        The maximum length of a session.
+    touching : {"separate", "merge"}, optional
+        Whether rows exactly one gap apart belong to two sessions or to one.
+
     Raises
     ------
     InvalidArgumentError, InvalidDurationError
@@ -37,15 +49,19 @@ class Session(Shape):
 
     without: ClassVar[tuple[str, ...]] = ("offset", "origin", "time_zone")
     why_without: ClassVar[str] = "begins with its first row"
-    gap: Duration
+    gap: Duration | Column
     maximum_duration: Duration | None = None
     touching: Touching | None = None
 
     def __post_init__(self) -> None:
         """Check the arguments early, so that the traceback shows the line of the caller."""
-        frame_micros("gap", self.gap)
+        if not isinstance(self.gap, Column):
+            frame_micros("gap", self.gap)
         if self.maximum_duration is not None:
-            check_maximum(self.maximum_duration, "gap", self.gap)
+            if isinstance(self.gap, Column):
+                frame_micros("maximum_duration", self.maximum_duration)
+            else:
+                check_maximum(self.maximum_duration, "gap", self.gap)
         if self.touching is not None:
             choice("touching", self.touching, get_args(Touching))
 
@@ -54,11 +70,14 @@ class Session(Shape):
         """The description of the windows for `explain`, in one line."""
         longest = self.maximum_duration
         cap = "" if longest is None else f", {spoken(longest)} long at the most"
-        return f"sessions with a gap of {spoken(self.gap)}{cap}{_TOUCHING[self.touching]}"
+        gap = self.gap
+        of = f"for each row, {shown(gap)}" if isinstance(gap, Column) else f"of {spoken(gap)}"
+        return f"sessions with a gap {of}{cap}{_TOUCHING[self.touching]}"
 
     def to_options(self, *, zoned: bool) -> dict[str, str]:  # noqa: ARG002 - there are no days
         """Return the options for the JVM."""
-        options = {"kind": "session", "gap": to_iso("gap", self.gap)}
+        gap = "column" if isinstance(self.gap, Column) else to_iso("gap", self.gap)
+        options = {"kind": "session", "gap": gap}
         if self.maximum_duration is not None:
             options["maximum_duration"] = to_iso("maximum_duration", self.maximum_duration)
         return options if self.touching is None else {**options, "touching": self.touching}

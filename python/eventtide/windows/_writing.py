@@ -118,6 +118,8 @@ def _value(name: str, value: object) -> object:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, Column):
+        if name == "gap":
+            raise _refused(name, value, "one gap for all rows, or the window in Python")
         if not is_name(shown(value)):
             raise _refused(name, value, f"a column, by df.withColumn(..., {shown(value)})")
         return shown(value)

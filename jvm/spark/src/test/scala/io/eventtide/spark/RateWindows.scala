@@ -31,6 +31,7 @@ private[spark] object RateWindows {
     JList.of(col("k")),
     JList.of(count(lit(1)).as("n")),
     null,
+    null,
     JList.of(),
     Map("kind" -> "tumbling", "size" -> size).asJava
   )

@@ -74,8 +74,8 @@ final class AggregatingWindows(
   def watermark: Option[Long] = time.watermark
 
   /** Whether a row judged late may be on time once more rows of its batch have arrived. If so, late
-    * rows must be added once more, latest first, because only a later row can make a row on time.
-    * Lateness then does not depend on the order of arrival.
+    * rows must be added once more, those that cover the latest time first: only a row that ends later
+    * can make a row on time. Lateness then does not depend on the order of arrival.
     */
   val judgesTogether: Boolean = windows.judgesTogether
 
@@ -85,6 +85,12 @@ final class AggregatingWindows(
     */
   def add(ts: Long, now: Long, buffer: Int): Boolean = add(ts, ts, 1, now, buffer)
 
+  /** As `add`, for a row of a session that has a gap of its own. */
+  def add(ts: Long, gap: Long, now: Long, buffer: Int): Boolean = {
+    activity.add(ts, now)
+    judged(windows.add(ts, gap, buffer), ts, ts, 1, buffer)
+  }
+
   /** As `add`, for rows of one frame combined in `buffer`; returns false if they are late.
     *
     * @param lowest lowest time of the rows
@@ -93,7 +99,16 @@ final class AggregatingWindows(
     */
   def add(lowest: Long, highest: Long, rows: Long, now: Long, buffer: Int): Boolean = {
     activity.add(highest, now)
-    val onTime = windows.add(lowest, buffer)
+    judged(windows.add(lowest, buffer), lowest, highest, rows, buffer)
+  }
+
+  private def judged(
+      onTime: Boolean,
+      lowest: Long,
+      highest: Long,
+      rows: Long,
+      buffer: Int
+  ): Boolean = {
     if (onTime) {
       time.accept(lowest, highest)
       if (tracks) track(rows, buffer)

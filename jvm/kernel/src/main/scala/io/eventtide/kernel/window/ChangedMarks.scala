@@ -20,7 +20,7 @@ private[window] final class ChangedMarks(buffers: Option[Buffers]) {
   /** Adds `count` rows whose windows `windows` has just updated. */
   def add(windows: WindowSet, count: Long, buffer: Int): Unit = {
     val mark = windows.mark
-    if (windows.replaced != mark) move(windows.replaced, mark)
+    if (windows.replaced > mark) moveUpTo(windows.replaced, mark)
     val i = position(mark)
     if (has(i, mark)) {
       changes(i).add(count)
@@ -38,9 +38,13 @@ private[window] final class ChangedMarks(buffers: Option[Buffers]) {
 
   private def has(i: Int, mark: Long): Boolean = i < changes.length && changes(i).mark == mark
 
-  private def move(from: Long, to: Long): Unit = {
-    val i = position(from)
-    if (has(i, from)) addMoved(to, changes.remove(i))
+  /** Moves the rows of the marks above `to`, up to `highest`. */
+  private def moveUpTo(highest: Long, to: Long): Unit = {
+    var i = position(to + 1)
+    while (i < changes.length && changes(i).mark <= highest) {
+      addMoved(to, changes.remove(i))
+      i = position(to + 1)
+    }
   }
 
   private def addMoved(to: Long, moved: Change): Unit = {

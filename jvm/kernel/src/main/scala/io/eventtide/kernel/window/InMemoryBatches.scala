@@ -3,6 +3,7 @@ package io.eventtide.kernel.window
 import scala.collection.immutable.ArraySeq
 import scala.collection.mutable
 
+import io.eventtide.kernel.time.Clamped
 import io.eventtide.kernel.watermark.PolicySpec
 
 /** How the watermarks of keys move, and when keys emit results.
@@ -79,7 +80,10 @@ final class InMemoryBatches[K](
     }
 
   private def judge(row: Row[K], now: Long): Boolean = {
-    val onTime = key.add(row.ts, row.highest, row.count, now, row.buffer)
+    val onTime = row.gap match {
+      case Some(gap) => key.add(row.ts, gap, now, row.buffer)
+      case None => key.add(row.ts, row.highest, row.count, now, row.buffer)
+    }
     for (time <- groupOf(row.key).map(_.time) ++ Some(overall))
       if (onTime) time.accept(row.ts, row.highest) else time.refuse(row.ts, row.highest)
     onTime
@@ -129,7 +133,7 @@ final class InMemoryBatches[K](
   /** Adds rows; returns the late rows. */
   private def judged(now: Long, rows: Seq[Row[K]]): Seq[Row[K]] = {
     val late = rows.filterNot(take(_, now))
-    if (key.judgesTogether) late.sortBy(_.ts)(Ordering.Long.reverse).filterNot(take(_, now))
+    if (key.judgesTogether) late.sortBy(_.until)(Ordering.Long.reverse).filterNot(take(_, now))
     else late
   }
 
@@ -179,6 +183,7 @@ object InMemoryBatches {
     * @param count number of rows
     * @param hasTime whether the rows have a time; without one, only windows that ignore time are
     *   valid
+    * @param gap the row's own gap, for sessions by such gaps
     */
   final case class Row[K](
       key: K,
@@ -186,11 +191,19 @@ object InMemoryBatches {
       highest: Long,
       count: Long,
       buffer: Int,
-      hasTime: Boolean = true
-  )
+      hasTime: Boolean = true,
+      gap: Option[Long] = None
+  ) {
+
+    /** The end of the time that the row covers, without a gap that all rows have. */
+    private[InMemoryBatches] def until: Long = gap.fold(ts)(Clamped.add(ts, _))
+  }
 
   object Row {
     def apply[K](key: K, ts: Long, buffer: Int): Row[K] = Row(key, ts, ts, 1, buffer)
+
+    def withGap[K](key: K, ts: Long, gap: Long, buffer: Int): Row[K] =
+      Row(key, ts, ts, 1, buffer, gap = Some(gap))
 
     def withoutTime[K](key: K, buffer: Int): Row[K] = Row(key, 0, 0, 1, buffer, hasTime = false)
   }

@@ -2,10 +2,13 @@ package io.eventtide.kernel.window
 
 import scala.collection.mutable.ArrayBuffer
 
+import io.eventtide.kernel.time.Clamped
+
 /** A session of a key.
   *
   * @param first the time of its first row; no other session has the same
   * @param last the time of its last row
+  * @param until the end of the time that its rows cover
   * @param content its rows as one buffer
   * @param results the number of results that it has emitted
   * @param isClosed whether it has been emitted and has had no row since
@@ -13,6 +16,7 @@ import scala.collection.mutable.ArrayBuffer
 private[window] final class Session(
     var first: Long,
     var last: Long,
+    var until: Long,
     val content: Int,
     var results: Int = 0,
     var isClosed: Boolean = false
@@ -22,8 +26,12 @@ private[window] final class Session(
   var isWaiting = false
 }
 
-/** The sessions of a key in ascending order of their first rows; reused for each key. */
-private[window] final class SessionList(buffers: Buffers) {
+/** The sessions of a key in ascending order of their first rows; reused for each key.
+  *
+  * @param gap the gap of every row, by which the last row of a session says until when it lasts; None
+  *   if each row has a gap of its own
+  */
+private[window] final class SessionList(gap: Option[Long], buffers: Buffers) {
   private val sessions = ArrayBuffer.empty[Session]
 
   def size: Int = sessions.length
@@ -40,22 +48,25 @@ private[window] final class SessionList(buffers: Buffers) {
   def floor(ts: Long): Int =
     TimeRange.first(0, sessions.length.toLong)(i => sessions(i.toInt).first > ts).toInt - 1
 
-  /** Begins a session with a row. */
-  def insert(at: Int, ts: Long, buffer: Int): Unit =
-    sessions.insert(at, new Session(ts, ts, buffers.copy(buffer)))
+  /** Begins a session with a row that covers the time until `until`. */
+  def insert(at: Int, ts: Long, until: Long, buffer: Int): Unit =
+    sessions.insert(at, new Session(ts, ts, until, buffers.copy(buffer)))
 
-  /** Adds a row to a session, which then has these first and last rows. */
-  def add(i: Int, first: Long, last: Long, buffer: Int): Unit = {
+  /** Adds a row that covers the time until `until` to a session. */
+  def add(i: Int, ts: Long, until: Long, buffer: Int): Unit = {
     val session = sessions(i)
     buffers.merge(session.content, buffer)
-    session.first = first
-    session.last = last
+    session.first = math.min(session.first, ts)
+    session.last = math.max(session.last, ts)
+    session.until = math.max(session.until, until)
     session.isClosed = false
   }
 
   /** Merges the session after a session into it. */
   def mergeNext(i: Int): Unit = {
     val (session, next) = (sessions(i), sessions(i + 1))
+    session.last = math.max(session.last, next.last)
+    session.until = math.max(session.until, next.until)
     session.results = math.max(session.results, next.results)
     session.isWaiting ||= next.isWaiting
     buffers.merge(session.content, next.content)
@@ -79,6 +90,7 @@ private[window] final class SessionList(buffers: Buffers) {
     for (session <- sessions) {
       out.putNumber(session.first - before)
       out.putCount(session.last - session.first)
+      if (gap.isEmpty) out.putCount(session.until - session.last)
       out.putCount(session.results * 2L + (if (session.isClosed) 1 else 0))
       buffers.write(session.content, out)
       before = session.first
@@ -91,8 +103,10 @@ private[window] final class SessionList(buffers: Buffers) {
     for (_ <- 0 until in.getCount().toInt) {
       first += in.getNumber()
       val last = first + in.getCount()
+      val until = gap.fold(last + in.getCount())(Clamped.add(last, _))
       val flags = in.getCount()
-      sessions += new Session(first, last, buffers.read(in), (flags / 2).toInt, flags % 2 == 1)
+      sessions +=
+        new Session(first, last, until, buffers.read(in), (flags / 2).toInt, flags % 2 == 1)
     }
   }
 }

@@ -5,45 +5,50 @@ import io.eventtide.kernel.time.Clamped
 
 /** Which rows form a session, and the rules by which it takes rows and closes.
   *
-  *   - '''Guarantee:''' a session lasts from its first row to `gap` after its last row, but at most
-  *     `maximum`. The grouping does not depend on the order of rows, unless `maximum` splits a
-  *     session. Lateness may depend on the order: see `AggregatingWindows.judgesTogether`.
+  *   - '''Guarantee:''' a row covers the time from its event time until a gap later. A session is the
+  *     union of the times that its rows cover, but lasts at most `maximum`, so that a row with a
+  *     shorter gap never shortens it. The grouping does not depend on the order of rows, unless
+  *     `maximum` splits a session. Lateness may depend on the order: see
+  *     `AggregatingWindows.judgesTogether`.
   *   - '''Units:''' the unit of the rows' times.
   *   - '''Restart:''' immutable; nothing to save.
-  *   - '''Source:''' VoltSP's `SessionWindow`, Jet's `SessionWindowP`, Spark's `session_window`.
+  *   - '''Source:''' VoltSP's `SessionWindow`, Jet's `SessionWindowP`, Spark's `session_window`,
+  *     Flink's `SessionWindowTimeGapExtractor`.
   *
-  * @param gap distance from the last row at which another session starts, above zero
-  * @param maximum maximum duration of a session, at least the gap; None for no maximum
+  * @param gap the gap of every row, above zero; None if each row has a gap of its own
+  * @param maximum maximum duration of a session, above zero and at least `gap`; None for no maximum
   * @param delay time from the end of a session until it closes, zero or more
   */
 final case class SessionSpec(
-    gap: Long,
+    gap: Option[Long],
     maximum: Option[Long] = None,
     profile: Profile = Profile.eventtide,
     delay: Long = 0
 ) {
-  if (gap <= 0) throw new InvalidArgument("gap", gap, "more than zero")
+  gap.filter(_ <= 0).foreach(length => throw new InvalidArgument("gap", length, "more than zero"))
   if (delay < 0) throw new InvalidArgument("delay", delay, "zero or more")
-  maximum.filter(_ < gap).foreach { value =>
-    throw new InvalidArgument("maximum duration", value, s"at least the gap $gap")
+  maximum.filter(_ < gap.getOrElse(1L)).foreach { value =>
+    val allowed = gap.fold("more than zero")(length => s"at least the gap $length")
+    throw new InvalidArgument("maximum duration", value, allowed)
   }
 
   private val longest = maximum.getOrElse(Long.MaxValue)
-  private val reach = if (profile.session.touchingMerges) gap else gap - 1
+  private val merges = profile.session.touchingMerges
 
-  /** The end of a session with these first and last rows. */
-  def end(first: Long, last: Long): Long =
-    math.min(Clamped.add(last, gap), Clamped.add(first, longest))
+  /** The end of a session with this first row, whose rows cover the time until `until`. */
+  def end(first: Long, until: Long): Long = math.min(until, Clamped.add(first, longest))
 
-  /** Whether two rows with no row between them are close enough for one session. */
-  def reaches(earlier: Long, later: Long): Boolean = Clamped.subtract(later, earlier) <= reach
+  /** Whether rows that cover the time until `until` reach a later row. */
+  def reaches(until: Long, later: Long): Boolean = later < until || merges && later == until
 
   /** Whether the maximum duration allows both rows in one session. */
   def spans(first: Long, last: Long): Boolean = Clamped.subtract(last, first) < longest
 
-  /** The times of rows whose sessions, from start to end plus delay, are inside a range. */
+  /** The times of rows whose sessions, from start to end plus delay, are inside a range. A row's own
+    * gap is not known here: it has to end at or before the highest of these times.
+    */
   def within(range: TimeRange): TimeRange =
-    range.copy(highest = Clamped.subtract(Clamped.subtract(range.highest, delay), gap))
+    range.copy(highest = Clamped.subtract(Clamped.subtract(range.highest, delay), gap.getOrElse(0)))
 
   /** The last end of closed sessions; sessions that end at or before it are closed. */
   def closed(watermark: Long): Long = Clamped.subtract(watermark, waits)
@@ -51,12 +56,16 @@ final case class SessionSpec(
   /** The watermark at which a session with this end closes. */
   def closesAt(end: Long): Long = Clamped.add(end, waits)
 
-  /** Whether a row is late whose session would have these first and last rows. */
-  def isLate(ts: Long, first: Long, last: Long, watermark: Long): Boolean =
+  /** Whether a row is late.
+    *
+    * @param alone end of the session that the row would form alone
+    * @param joined end of the session that the row would be in
+    */
+  def isLate(ts: Long, alone: Long, joined: Long, watermark: Long): Boolean =
     profile.session.lateRule match {
       case LateRule.BehindWatermark => ts < Clamped.subtract(watermark, delay)
-      case LateRule.FrameClosed => end(ts, ts) <= closed(watermark)
-      case LateRule.WindowClosed => end(first, last) <= closed(watermark)
+      case LateRule.FrameClosed => alone <= closed(watermark)
+      case LateRule.WindowClosed => joined <= closed(watermark)
     }
 
   /** Whether lateness depends on the other rows of the session. */

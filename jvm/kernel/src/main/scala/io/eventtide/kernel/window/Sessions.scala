@@ -1,13 +1,14 @@
 package io.eventtide.kernel.window
 
 import io.eventtide.kernel.StateVersion
+import io.eventtide.kernel.time.Clamped
 
-/** The sessions of one key: rows that follow each other closer than a gap.
+/** The sessions of one key: rows whose times, each from its event time until a gap later, overlap.
   *
   * A key has few sessions at a time, usually only the one that grows.
   *
   *   - '''Guarantee:''' as in `WindowSet`; sessions are emitted in ascending order of start.
-  *   - '''Edges:''' a row between two sessions merges them. If the maximum duration keeps a row out
+  *   - '''Edges:''' a row that reaches several sessions merges them. If the maximum duration keeps a row out
   *     of a session, the row starts another session, whose end may be after the start of the next.
   *     A row that joins a closed session opens it again: the session is emitted at once if its end
   *     is still closed, otherwise when it closes.
@@ -21,7 +22,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
   import Sessions.{NoBuffer, NotHere}
 
   private val closing = spec.copy(delay = spec.delay - lateness)
-  private val sessions = new SessionList(buffers)
+  private val sessions = new SessionList(spec.gap, buffers)
   private var idleUpTo = Long.MinValue // sessions that end up to here have been closed by idleness
 
   private var before = Option.empty[Long] // the watermark before the batch
@@ -57,33 +58,66 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
   def isEmpty: Boolean = sessions.isEmpty
   def hasOpen: Boolean = sessions.hasOpen
 
-  def add(ts: Long, buffer: Int): Boolean = {
-    val left = sessions.floor(ts)
-    val right = left + 1
-    val joinsLeft = left >= 0 && joins(left, ts)
-    val joinsRight = right < sessions.size && joins(right, ts) &&
-      (!joinsLeft || spec.spans(sessions(left).first, sessions(right).last))
-    val first = if (joinsLeft) sessions(left).first else ts
-    var last = ts
-    if (joinsLeft) last = math.max(last, sessions(left).last)
-    if (joinsRight) last = math.max(last, sessions(right).last)
-    val onTime = before.isEmpty || !spec.isLate(ts, first, last, before.get)
-    if (onTime) {
-      lastMark = first
-      lastReplaced = if (joinsRight) sessions(right).first else first
-      if (joinsLeft && joinsRight) sessions.mergeNext(left)
-      if (joinsLeft) sessions.add(left, first, last, buffer)
-      else if (joinsRight) sessions.add(right, first, last, buffer)
-      else sessions.insert(right, ts, buffer)
-    }
+  def add(ts: Long, buffer: Int): Boolean = add(ts, spec.gap.get, buffer)
+
+  override def add(ts: Long, gap: Long, buffer: Int): Boolean = {
+    val until = Clamped.add(ts, gap)
+    val at = sessions.floor(ts) + 1
+    val from = if (at > 0 && joins(at - 1, ts)) at - 1 else at
+    val behind = behindReached(at, if (from < at) sessions(from).first else ts, until)
+    val onTime = before.isEmpty ||
+      !spec.isLate(ts, spec.end(ts, until), joinedEnd(ts, until, from, behind), before.get)
+    if (onTime) put(ts, until, from, behind, buffer)
     onTime
   }
 
+  /** Whether a row belongs to a session that starts at or before it. */
   private def joins(i: Int, ts: Long): Boolean = {
-    val (first, last) = (sessions(i).first, sessions(i).last)
-    if (ts < first) spec.reaches(ts, first) && spec.spans(ts, last)
-    else (ts <= last || spec.reaches(last, ts)) && spec.spans(first, ts)
+    val session = sessions(i)
+    (ts <= session.last || spec.reaches(session.until, ts)) && spec.spans(session.first, ts)
   }
+
+  /** The position behind the sessions from `at` on that a row before them reaches.
+    *
+    * @param first start of the row's session
+    * @param until end of the time that the row covers
+    */
+  private def behindReached(at: Int, first: Long, until: Long): Int = {
+    var i = at
+    while (
+      i < sessions.size && spec.reaches(until, sessions(i).first) &&
+      spec.spans(first, sessions(i).last)
+    ) i += 1
+    i
+  }
+
+  /** The end of the session of a row and the sessions `from` until `behind`. */
+  private def joinedEnd(ts: Long, until: Long, from: Int, behind: Int): Long = {
+    var latest = until
+    var i = from
+    while (i < behind) {
+      latest = math.max(latest, sessions(i).until)
+      i += 1
+    }
+    spec.end(if (from < behind) math.min(ts, sessions(from).first) else ts, latest)
+  }
+
+  /** Merges a row and the sessions `from` until `behind`. */
+  private def put(ts: Long, until: Long, from: Int, behind: Int, buffer: Int): Unit =
+    if (from == behind) {
+      sessions.insert(from, ts, until, buffer)
+      lastMark = ts
+      lastReplaced = ts
+    } else {
+      lastReplaced = sessions(behind - 1).first
+      var more = behind - from - 1
+      while (more > 0) {
+        sessions.mergeNext(from)
+        more -= 1
+      }
+      sessions.add(from, ts, until, buffer)
+      lastMark = sessions(from).first
+    }
 
   override def judgesTogether: Boolean = spec.judgesTogether
 
@@ -162,7 +196,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
     evicted = NoBuffer
   }
 
-  private def endOf(i: Int): Long = spec.end(sessions(i).first, sessions(i).last)
+  private def endOf(i: Int): Long = spec.end(sessions(i).first, sessions(i).until)
 
   def isUpdate: Boolean = currentEnd <= closedBefore && !waited
   def isFinal: Boolean = currentEnd <= finalUpTo

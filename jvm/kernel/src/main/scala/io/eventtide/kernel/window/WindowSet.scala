@@ -25,6 +25,10 @@ trait WindowSet {
   /** Adds the row in `buffer`, which the caller keeps; returns false if the row is late. */
   def add(ts: Long, buffer: Int): Boolean
 
+  /** As `add`, for a row of a session that has a gap of its own. */
+  def add(ts: Long, gap: Long, buffer: Int): Boolean =
+    throw new IllegalStateException("a row with a gap, and no sessions")
+
   /** Whether a row judged late may be on time once other rows have arrived. */
   def judgesTogether: Boolean = false
 
@@ -33,8 +37,8 @@ trait WindowSet {
     */
   def mark: Long
 
-  /** The earlier mark of rows that now have the mark of the row that was added last; `mark` if there
-    * are none.
+  /** The highest earlier mark of rows that now have the mark of the row that was added last; `mark`
+    * if there are none. All marks from `mark` to this one have been replaced by `mark`.
     */
   def replaced: Long = mark
 

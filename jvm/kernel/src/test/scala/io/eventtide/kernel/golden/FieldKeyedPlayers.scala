@@ -12,7 +12,8 @@ final class FieldSessionsPlayer(config: GoldenArgs) extends GoldenPlayer {
   private val sessions = GoldenPanes.ofSessions(
     FieldSessions.spec(config),
     config.longOr("lateness", 0),
-    config.get("accumulation") == "discarding"
+    config.get("accumulation") == "discarding",
+    FieldSessions.gapOf(config)
   )
   private var top = Long.MinValue
 
@@ -50,10 +51,35 @@ object FieldSessions {
     val closesAbove = config.get("profile") == "kafka" || profile.session.closesAbove
     val rules = profile.session.copy(touchingMerges = touching, closesAbove = closesAbove)
     SessionSpec(
-      window.long("gap"),
+      Option.when(!isDynamic(config))(window.long("gap")),
       profile = profile.copy(session = rules),
       delay = config.longOr("grace", 0)
     )
+  }
+
+  /** The gap of a row, where a case has a gap for each. */
+  def gapOf(config: GoldenArgs): GoldenArgs => Option[Long] =
+    if (isDynamic(config)) row => RowGap.of(config.inside("window").text("gap"), row)
+    else _ => None
+
+  private def isDynamic(config: GoldenArgs): Boolean =
+    config.inside("window").get("kind") == "session_dynamic"
+}
+
+/** Gaps as a case words them, such as `key1 -> 3000; key2 -> 1000 when value==10 else 2000`. */
+object RowGap {
+  private val rule = raw"(\w+) -> (?:(\d+) when value==(\d+) else )?(\d+)".r
+
+  val form: Form = worded("a gap for each key, or two by the value") { text =>
+    rules(text).forall(rule.matches)
+  }
+
+  private def rules(text: String): Seq[String] = text.split("; ").toSeq
+
+  /** The gap of a row; None for a key without one. */
+  def of(text: String, row: GoldenArgs): Option[Long] = rules(text).collectFirst {
+    case rule(key, special, value, other) if key == row.text("key") =>
+      if (value != null && value.toLong == row.long("value")) special.toLong else other.toLong
   }
 }
 

@@ -168,13 +168,18 @@ object FieldWindows {
     answer
   )(steps :+ watermark: _*)
 
+  private val session = fields(
+    "kind" -> oneOf("session"),
+    "gap" -> number,
+    "touching_merges" -> flag.optional,
+    "bounds" -> remark // of what a system names; deviations.txt lists who names it otherwise
+  )
+
   val ofSessions: Vocabulary = Vocabulary(
     common ++ inEventTime ++ fields(
-      "window" -> fields(
-        "kind" -> oneOf("session"),
-        "gap" -> number,
-        "touching_merges" -> flag.optional,
-        "bounds" -> remark // of what a system names; deviations.txt lists who names it otherwise
+      "window" -> either(
+        session ++ fields("kind" -> oneOf("session_dynamic"), "gap" -> RowGap.form),
+        session
       ),
       "lateness" -> number.optional
     ) - "variants",

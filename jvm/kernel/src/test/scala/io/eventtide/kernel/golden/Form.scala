@@ -37,6 +37,12 @@ object Form {
   /** A remark to the reader, of no effect. */
   val remark: Form = plain("anything")(_ => true).optional
 
+  /** A text that is worded as the player reads it. */
+  def worded(says: String)(takes: String => Boolean): Form = plain(says) {
+    case text: String => takes(text)
+    case _ => false
+  }
+
   def oneOf(values: Any*): Form = plain(values.mkString(" or "))(values.contains)
 
   def listOf(element: Form): Form = ListOf(element)

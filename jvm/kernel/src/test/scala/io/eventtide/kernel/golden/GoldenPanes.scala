@@ -10,7 +10,8 @@ import io.eventtide.kernel.window._
 final class GoldenPanes(
     newWindows: Buffers => WindowSet,
     triggers: Seq[Trigger] = Seq(Trigger.AtEnd),
-    discards: Boolean = false
+    discards: Boolean = false,
+    gapOf: GoldenArgs => Option[Long] = _ => None
 ) {
   private val buffers = new ObjectBufferPool
   private val rows = mutable.Buffer.empty[GoldenArgs]
@@ -32,7 +33,8 @@ final class GoldenPanes(
     val own = keys.getOrElseUpdate(key, begun())
     val late = some.filterNot { case (ts, row) =>
       rows += row
-      own.add(ts, now = 0, buffers.of(rows.length - 1))
+      val buffer = buffers.of(rows.length - 1)
+      gapOf(row).fold(own.add(ts, now = 0, buffer))(own.add(ts, _, now = 0, buffer))
     }
     (emitted(key, own), late)
   }
@@ -112,8 +114,18 @@ final class GoldenPanes(
 
 object GoldenPanes {
 
-  def ofSessions(spec: SessionSpec, lateness: Long = 0, discards: Boolean = false): GoldenPanes =
-    new GoldenPanes(new Sessions(lenient(spec, lateness), _, lateness), discards = discards)
+  /** @param gapOf a row's own gap; None where all rows have that of `spec` */
+  def ofSessions(
+      spec: SessionSpec,
+      lateness: Long = 0,
+      discards: Boolean = false,
+      gapOf: GoldenArgs => Option[Long] = _ => None
+  ): GoldenPanes =
+    new GoldenPanes(
+      new Sessions(lenient(spec, lateness), _, lateness),
+      discards = discards,
+      gapOf = gapOf
+    )
 
   def ofFrames(
       spec: WindowSpec,

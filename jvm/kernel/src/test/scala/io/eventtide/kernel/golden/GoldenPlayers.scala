@@ -77,9 +77,8 @@ object GoldenPlayers {
     Form.anyObject.check("config: window", golden.config("window"))
     val window = GoldenFiles.fieldsOf(golden.config("window"))
     (window.get("kind"), window.get("time")) match {
-      case (Some("session"), _) =>
+      case (Some("session" | "session_dynamic"), _) =>
         FieldScript.play(golden, FieldWindows.ofSessions, new FieldSessionsPlayer(_))
-      case (Some("session_dynamic"), _) => throw new GoldenWaiting("no gaps that rows say")
       case (Some("global"), _) => throw new GoldenWaiting("no triggers by event time")
       case (_, Some("processing")) =>
         both { deducts =>

@@ -5,7 +5,7 @@ import io.eventtide.kernel.window._
 /** `session_window`: Jet's, whose windows come in no order. */
 final class JetSessionsPlayer(config: GoldenArgs) extends GoldenPlayer {
   private val sessions =
-    GoldenPanes.ofSessions(SessionSpec(config.long("session_timeout"), profile = Profile.jet))
+    GoldenPanes.ofSessions(SessionSpec(Some(config.long("session_timeout")), profile = Profile.jet))
   private val early = new EarlyClock(config)
 
   def step(op: String, args: GoldenArgs): Any = op match {

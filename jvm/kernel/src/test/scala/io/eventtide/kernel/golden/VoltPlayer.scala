@@ -145,7 +145,7 @@ object VoltPlayer {
       case "sliding" => sliding(SlidingWindow(window.long("span_ms"), window.long("slide_ms")))
       case "session" =>
         val maximum = Option.when(window.has("max_duration_ms"))(window.long("max_duration_ms"))
-        new Sessions(SessionSpec(window.long("gap_ms"), maximum, profile, delay), buffers)
+        new Sessions(SessionSpec(Some(window.long("gap_ms")), maximum, profile, delay), buffers)
       case "tumbling_count" =>
         val spec = CountSpec(window.int("max_events"), window.int("max_events"))
         new CountWindows(spec, GoldenWindows.state(spec.shape, buffers, deducts))

@@ -159,7 +159,7 @@ final class AggregatingWindowsSuite extends AnyFunSuite {
   for {
     (name, windows) <- Seq(
       "frames" -> (() => updated(new FrameWindows(wide, buffers, newState, kept, lateness = 50))),
-      "a session" -> (() => updated(new Sessions(SessionSpec(10, delay = 50), buffers, 50)))
+      "a session" -> (() => updated(new Sessions(SessionSpec(Some(10L), delay = 50), buffers, 50)))
     )
   } test(s"what idleness has closed is updated with all its rows while it can change: $name") {
     val key = windows()
@@ -181,7 +181,7 @@ final class AggregatingWindowsSuite extends AnyFunSuite {
   test("rows of a session whose end comes earlier are not lost from a discarding result") {
     val time = new SharedWatermark
     val sessions =
-      new Sessions(SessionSpec(50, maximum = Some(100), delay = 60), buffers, lateness = 60)
+      new Sessions(SessionSpec(Some(50L), maximum = Some(100), delay = 60), buffers, lateness = 60)
     val key = new AggregatingWindows(
       sessions,
       time,

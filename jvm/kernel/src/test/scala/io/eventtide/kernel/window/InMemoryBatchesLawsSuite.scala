@@ -70,7 +70,11 @@ final class InMemoryBatchesLawsSuite extends AnyFunSuite with ScalaCheckProperty
   }
 
   test("the order of a batch's rows, and the keys beside them, do not matter to a key") {
-    val any = settings.flatMap(of => Gen.option(Gen.choose(1L, 10L)).map(gap => of.copy(gap = gap)))
+    val any = for {
+      of <- settings
+      gap <- Gen.option(Gen.choose(1L, 10L))
+      varies <- Gen.oneOf(true, false)
+    } yield of.copy(gap = gap, gapVaries = varies)
     forAll(any.map(_.copy(inEventTime = false)), scripts, Gen.long) { (settings, script, seed) =>
       val random = new scala.util.Random(seed)
       val numbered = numbers(script)
@@ -165,6 +169,7 @@ object InMemoryBatchesLawsSuite {
       group: Option[Int => Any] = None,
       maxRowsPerStep: Int = Int.MaxValue,
       gap: Option[Long] = None, // of sessions, in place of windows
+      gapVaries: Boolean = false, // from row to row
       isTogether: Boolean = false // rows that cannot be late are put together before they are added
   ) {
     val profile: Profile =
@@ -223,7 +228,8 @@ object InMemoryBatchesLawsSuite {
     private val buffers = new ObjectBufferPool
     private def windows(): WindowSet = settings.gap match {
       case Some(gap) =>
-        new Sessions(SessionSpec(gap, None, settings.profile, settings.delay), buffers)
+        val all = Option.when(!settings.gapVaries)(gap)
+        new Sessions(SessionSpec(all, None, settings.profile, settings.delay), buffers)
       case None => new FrameWindows(settings.spec, buffers, state)
     }
     private def state(blocks: BlockStore) =
@@ -236,7 +242,12 @@ object InMemoryBatchesLawsSuite {
     def playNumbered(script: Numbered): Seq[Answer] = script.map { case (now, rows) =>
       val (sure, others) = rows.partition { case (row, _) => settings.isTogether && isSure(row) }
       val made = others.map { case (row, number) =>
-        InMemoryBatches.Row(row.key, row.ts, buffers.of(number))
+        settings.gap.filter(_ => settings.gapVaries) match {
+          case Some(gap) =>
+            val own = gap * (1 + number % 3)
+            InMemoryBatches.Row.withGap(row.key, row.ts, own, buffers.of(number))
+          case None => InMemoryBatches.Row(row.key, row.ts, buffers.of(number))
+        }
       }
       val panes = Seq.newBuilder[Result]
       val late = engine.batch(now, made ++ together(sure))(panes += shown(_))

@@ -61,7 +61,12 @@ object PanesLawsSuite {
 
   sealed trait Kind
   final case class Frames(shape: WindowShape, blockSize: Int) extends Kind
-  final case class Gaps(gap: Long) extends Kind
+
+  /** Sessions by one gap, or by gaps of which each row has one. */
+  final case class Gaps(gaps: Seq[Long]) extends Kind {
+    def of(row: Int): Long = gaps(row % gaps.length)
+    def all: Option[Long] = Option.when(gaps.length == 1)(gaps.head)
+  }
   final case class Counts(size: Int, slide: Int) extends Kind
 
   final case class Case(
@@ -94,7 +99,10 @@ object PanesLawsSuite {
     blockSize <- Gen.choose(1, 8)
   } yield Frames(shape, blockSize)
 
-  val sessions: Gen[Kind] = Gen.oneOf(1L, 2L, 5L, 12L).map(Gaps)
+  val sessions: Gen[Kind] = for {
+    count <- Gen.oneOf(1, 1, 2, 5)
+    gaps <- Gen.listOfN(count, Gen.oneOf(1L, 2L, 5L, 12L, 40L))
+  } yield Gaps(gaps)
 
   val counted: Gen[Kind] = for {
     slide <- Gen.choose(1, 6)
@@ -161,8 +169,8 @@ object PanesLawsSuite {
         case Counts(size, slide) =>
           val spec = CountSpec(size, slide)
           new CountWindows(spec, FrameWindowState(spec.shape, buffers, deducts, _, Int.MaxValue))
-        case Gaps(gap) =>
-          val spec = SessionSpec(gap, None, Profile.eventtide, delay + lateness)
+        case gaps: Gaps =>
+          val spec = SessionSpec(gaps.all, None, Profile.eventtide, delay + lateness)
           new Sessions(spec, buffers, lateness)
       },
       time,
@@ -198,7 +206,7 @@ object PanesLawsSuite {
       val rows = batch.rows.map { ts => count += 1; ts -> count }
       val first = rows.filterNot { case (ts, row) => add(ts, row, batch.now) }
       val late =
-        if (key.judgesTogether) first.sortBy(-_._1).filterNot { case (ts, row) =>
+        if (key.judgesTogether) first.sortBy(-endOf(_)).filterNot { case (ts, row) =>
           add(ts, row, batch.now)
         }
         else first
@@ -210,9 +218,17 @@ object PanesLawsSuite {
 
     private def add(ts: Long, number: Int, now: Long): Boolean = {
       val row = buffers.of(number)
-      val onTime = key.add(ts, now, row)
+      val onTime = kind match {
+        case gaps: Gaps if gaps.all.isEmpty => key.add(ts, gaps.of(number), now, row)
+        case _ => key.add(ts, now, row)
+      }
       buffers.release(row)
       onTime
+    }
+
+    private def endOf(row: (Long, Int)): Long = kind match {
+      case gaps: Gaps => row._1 + gaps.of(row._2)
+      case _ => row._1
     }
 
     private def pane(): Given = {

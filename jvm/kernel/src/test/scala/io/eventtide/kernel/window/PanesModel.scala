@@ -55,11 +55,13 @@ private[window] final class PanesModel(one: PanesLawsSuite.Case) {
         Window(end, start, end, rows.filter(row => row.ts >= start && row.ts < end))
       }
     case Counts(size, slide) => counts(size, slide)
-    case Gaps(gap) =>
+    case gaps: Gaps =>
       rows.sortBy(_.ts).foldLeft(Vector.empty[Window]) { (all, row) =>
+        val end = row.ts + gaps.of(row.number)
         all.lastOption.filter(row.ts < _.end) match {
-          case Some(last) => all.init :+ Window(0, last.start, row.ts + gap, last.rows :+ row)
-          case None => all :+ Window(0, row.ts, row.ts + gap, Seq(row))
+          case Some(last) =>
+            all.init :+ Window(0, last.start, math.max(last.end, end), last.rows :+ row)
+          case None => all :+ Window(0, row.ts, end, Seq(row))
         }
       }
   }
@@ -94,12 +96,18 @@ private[window] final class PanesModel(one: PanesLawsSuite.Case) {
     taken
   }
 
+  // A row that is taken may make another one on time.
+  private def left(late: Seq[Row]): Seq[Row] = {
+    val still = late.filterNot(take)
+    if (still.length == late.length) still else left(still)
+  }
+
   def play(): Seq[Answer] = batches.map { batch =>
     val arrived = batch.rows.map { ts => count += 1; Row(ts, count) }
     val first = arrived.filterNot(take)
     val late = kind match {
       case _: Frames | _: Counts => first
-      case _: Gaps => first.sortBy(-_.ts).filterNot(take)
+      case _: Gaps => left(first)
     }
     val panes = emit(batch)
     before = Some(batch.watermark)

@@ -17,33 +17,45 @@ final class SessionsLawsSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
     }
   }
 
+  test("rows with gaps of their own, which are all the same, are those of one gap") {
+    forAll(specs.suchThat(_.gap.isDefined), steps) { (spec, steps) =>
+      val same = steps.map {
+        case Row(ts, _) => Row(ts, spec.gap.get)
+        case other => other
+      }
+      assert(new Engine(spec.copy(gap = None)).play(same) == new Engine(spec).play(steps))
+    }
+  }
+
   test("the order of rows does not matter without a watermark") {
-    forAll(specs, Gen.listOf(times), Gen.long) { (spec, rows, seed) =>
+    forAll(specs, Gen.listOf(rows), Gen.long) { (spec, rows, seed) =>
       val shuffled = new scala.util.Random(seed).shuffle(rows)
       assert(grouped(spec, shuffled) == grouped(spec, rows))
     }
   }
 
   test("no session is longer than its maximum, and each row is in one") {
-    forAll(specs, Gen.choose(0L, 20L), Gen.listOf(times)) { (spec, more, rows) =>
-      val longest = spec.gap + more
+    forAll(specs, Gen.choose(0L, 20L), Gen.listOf(rows)) { (spec, more, rows) =>
+      val longest = spec.gap.getOrElse(1L) + more
       val windows = new Engine(spec.copy(maximum = Some(longest)))
-      val last = windows.play(rows.map(Row(_)) :+ Reached(Long.MaxValue - 100)).last
+      val last = windows.play(rows :+ Reached(Long.MaxValue - 100)).last
       val sessions = last.asInstanceOf[Closed].sessions
       assert(sessions.forall { case (start, end, _) => end - start <= longest })
       assert(sessions.flatMap(_._3).sorted == rows.indices)
     }
   }
 
-  private def grouped(spec: SessionSpec, rows: Seq[Long]) = {
-    val outcome = new Engine(spec).play(rows.map(Row(_)) :+ Reached(Long.MaxValue - 100)).last
+  private def grouped(spec: SessionSpec, rows: Seq[Row]) = {
+    val outcome = new Engine(spec).play(rows :+ Reached(Long.MaxValue - 100)).last
     outcome.asInstanceOf[Closed].sessions.map { case (start, end, in) => (start, end, in.length) }
   }
 }
 
 object SessionsLawsSuite {
   sealed trait Step
-  final case class Row(ts: Long) extends Step
+
+  /** A row; its gap counts only where rows have gaps of their own. */
+  final case class Row(ts: Long, gap: Long) extends Step
   final case class Reached(watermark: Long) extends Step
 
   sealed trait Outcome
@@ -52,14 +64,19 @@ object SessionsLawsSuite {
 
   val times: Gen[Long] = Gen.choose(-40L, 40L)
 
+  val rows: Gen[Row] = for {
+    ts <- times
+    gap <- Gen.oneOf(Gen.choose(1L, 12L), Gen.choose(1L, 60L))
+  } yield Row(ts, gap)
+
   val specs: Gen[SessionSpec] = for {
-    gap <- Gen.choose(1L, 12L)
+    gap <- Gen.option(Gen.choose(1L, 12L))
     profile <- Gen.oneOf(Profile.all)
     delay <- Gen.oneOf(0L, 0L, 4L)
   } yield SessionSpec(gap, None, profile, delay)
 
   val steps: Gen[Seq[Step]] =
-    Gen.listOf(Gen.frequency(5 -> times.map(Row(_)), 1 -> times.map(Reached(_))))
+    Gen.listOf(Gen.frequency(5 -> rows, 1 -> times.map(Reached(_))))
 
   /** The engine, whose record is written and read at every step. */
   final class Engine(spec: SessionSpec) {
@@ -76,9 +93,12 @@ object SessionsLawsSuite {
 
     def play(steps: Seq[Step]): Seq[Outcome] = steps.map { step =>
       val outcome = step match {
-        case Row(ts) =>
+        case Row(ts, gap) =>
           count += 1
-          Judged(windows.add(ts, buffers.of(count - 1)))
+          val buffer = buffers.of(count - 1)
+          Judged(
+            if (spec.gap.isDefined) windows.add(ts, buffer) else windows.add(ts, gap, buffer)
+          )
         case Reached(at) =>
           watermark = (watermark ++ Some(at)).maxOption
           Closed(closed())
@@ -105,29 +125,31 @@ object SessionsLawsSuite {
     }
   }
 
+  private final case class Kept(ts: Long, until: Long, number: Int)
+
   /** Keeps the rows of what is open, and groups them at every step. */
   final class AllRows(spec: SessionSpec) {
     private val rules = spec.profile.session
-    private var open = Vector.empty[(Long, Int)]
+    private var open = Vector.empty[Kept]
     private var watermark = Option.empty[Long]
     private var count = 0
 
     def play(steps: Seq[Step]): Seq[Outcome] = steps.map {
-      case Row(ts) => Judged(take(ts))
+      case Row(ts, gap) => Judged(take(ts, spec.gap.getOrElse(gap)))
       case Reached(at) =>
         watermark = (watermark ++ Some(at)).maxOption
         val (over, rest) = groups(open).partition(rows => isClosed(endOf(rows), watermark.get))
         open = rest.flatten
-        Closed(over.map(rows => (rows.head._1, endOf(rows), rows.map(_._2).sorted)))
+        Closed(over.map(rows => (rows.head.ts, endOf(rows), rows.map(_.number).sorted)))
     }
 
-    private def take(ts: Long): Boolean = {
-      val row = ts -> count
+    private def take(ts: Long, gap: Long): Boolean = {
+      val row = Kept(ts, ts + gap, count)
       count += 1
       val onTime = watermark.forall { at =>
         rules.lateRule match {
           case LateRule.BehindWatermark => ts >= at - spec.delay
-          case LateRule.FrameClosed => !isClosed(ts + spec.gap, at)
+          case LateRule.FrameClosed => !isClosed(row.until, at)
           case LateRule.WindowClosed =>
             !isClosed(endOf(groups(open :+ row).find(_.contains(row)).get), at)
         }
@@ -136,16 +158,15 @@ object SessionsLawsSuite {
       onTime
     }
 
-    private def groups(rows: Vector[(Long, Int)]): Vector[Vector[(Long, Int)]] =
-      rows.sorted.foldLeft(Vector.empty[Vector[(Long, Int)]]) { (all, row) =>
+    private def groups(rows: Vector[Kept]): Vector[Vector[Kept]] =
+      rows.sortBy(_.ts).foldLeft(Vector.empty[Vector[Kept]]) { (all, row) =>
         val together = all.lastOption.exists { last =>
-          val apart = row._1 - last.last._1
-          apart < spec.gap || rules.touchingMerges && apart == spec.gap
+          row.ts < endOf(last) || rules.touchingMerges && row.ts == endOf(last)
         }
         if (together) all.init :+ (all.last :+ row) else all :+ Vector(row)
       }
 
-    private def endOf(rows: Vector[(Long, Int)]): Long = rows.last._1 + spec.gap
+    private def endOf(rows: Vector[Kept]): Long = rows.map(_.until).max
 
     private def isClosed(end: Long, watermark: Long): Boolean =
       if (rules.closesAbove) end + spec.delay < watermark

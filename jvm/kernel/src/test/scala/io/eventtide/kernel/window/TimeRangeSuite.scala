@@ -71,8 +71,9 @@ final class TimeRangeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("a session is inside with its gap and its delay") {
-    assert(SessionSpec(gap = 7, delay = 3).within(range) == TimeRange(-100, 90))
-    assert(SessionSpec(Long.MaxValue, delay = 3).within(range).highest < range.lowest)
+    assert(SessionSpec(gap = Some(7L), delay = 3).within(range) == TimeRange(-100, 90))
+    assert(SessionSpec(Some(Long.MaxValue), delay = 3).within(range).highest < range.lowest)
+    assert(SessionSpec(gap = None, delay = 3).within(range) == TimeRange(-100, 97))
   }
 
   test("windows of Storm's are inside exactly for the times that are said") {

@@ -22,6 +22,7 @@ import io.eventtide.spark.latelog.{
 import io.eventtide.spark.planning.{
   Drain,
   PlanExplanation,
+  SessionGap,
   SessionValidator,
   SqlText,
   WatermarkBuilder,
@@ -73,6 +74,8 @@ object PythonApi {
     *   the options of a watermark to add; null for a stream that has one
     * @param when
     *   the condition of early results; null for none
+    * @param gap
+    *   the session gap of each row; null if all rows have one gap
     * @param scope
     *   the columns that define the groups of keys
     */
@@ -84,6 +87,7 @@ object PythonApi {
       keys: JList[Column],
       aggregates: JList[Column],
       when: Column,
+      gap: Column,
       scope: JList[Column],
       options: JMap[String, String]
   ): DataFrame =
@@ -95,6 +99,7 @@ object PythonApi {
       keys.asScala.toSeq,
       aggregates.asScala.toSeq,
       Option(when),
+      Option(gap),
       scope.asScala.toSeq,
       options.asScala.toMap
     )
@@ -240,6 +245,9 @@ object PythonApi {
 
   /** Starts a scripted query that reads the available rows, closes every window, and ends. */
   def drainScripted(query: TestQuery): Unit = Drain.during(query.start(availableNow = true))
+
+  /** The gap of a row of a session in microseconds; null if it cannot be used. */
+  def gapMicros(gap: Column): Column = SessionGap.micros(gap)
 
   /** Runs the last window of a plan on the kernel alone. */
   def kernelRun(results: DataFrame): KernelOracle = KernelOracle.of(asClassic(results))

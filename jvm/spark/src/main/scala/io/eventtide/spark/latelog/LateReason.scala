@@ -14,7 +14,8 @@ sealed abstract class LateReason(val name: String) extends Serializable {
 object LateReason {
 
   /** All reasons. */
-  val all: Seq[LateReason] = Seq(BehindWatermark, FrameClosed, WindowClosed, Future, BadTime)
+  val all: Seq[LateReason] =
+    Seq(BehindWatermark, FrameClosed, WindowClosed, Future, BadTime, BadGap)
 
   /** The reasons that depend on the watermark: with a lower watermark the row would have been on
     * time.
@@ -46,4 +47,7 @@ object LateReason {
 
   /** The row has no usable event time. */
   case object BadTime extends LateReason("bad_time")
+
+  /** The row has no usable session gap. */
+  case object BadGap extends LateReason("bad_gap")
 }

@@ -25,6 +25,8 @@ import io.eventtide.spark.state.InputColumns
   *   or all use the query's
   * @param stored
   *   the stored part of a row, for windows that retain rows; None if rows are merged on arrival
+  * @param gap
+  *   the column with the row's own session gap; None if all rows have one gap, or need none
   */
 private[spark] final case class RowInputSpec(
     input: Seq[Attribute],
@@ -34,7 +36,8 @@ private[spark] final case class RowInputSpec(
     clamp: Option[FutureGuard],
     order: Option[Attribute],
     groups: Option[Seq[Attribute]],
-    stored: Option[Seq[Expression]]
+    stored: Option[Seq[Expression]],
+    gap: Option[Attribute]
 ) {
 
   /** The input of the functions: incoming rows, or the stored part of them. */

@@ -14,6 +14,7 @@ import io.eventtide.spark.EventtideException
   *   profile=jet  late_rule=frame_closed            rules; each can be set separately
   *   delay=PT5S  allowed_lateness=PT1H                 how long a window stays open
   *   kind=session  gap=PT5M  maximum_duration=PT1H  touching=merge
+  *   kind=session  gap=column                       each row has a gap of its own
   *   kind=count  rows=100  slide=10
   *   kind=storm  length.time=PT20S  slide.rows=3       each in time or in rows
   *   result=rows  rows_in_memory=1000000               windows are emitted with their rows
@@ -93,7 +94,9 @@ private[spark] object WindowCodec {
     }
 
   private def session(options: OptionReader): SessionSpec = {
-    val gap = options.duration("gap", 1000).getOrElse(missing("gap"))
+    val gap =
+      if (options.get("gap").contains("column")) None
+      else Some(options.duration("gap", 1000).getOrElse(missing("gap")))
     val rules = profile(options)
     val touching = options.choice("touching", Seq("separate" -> false, "merge" -> true))
     val own = rules.session.copy(

@@ -116,12 +116,13 @@ object WindowKind {
     def delay: Long = spec.delay
     def lateRule: LateRule = spec.profile.session.lateRule
     def onEveryAdvance: Boolean = spec.profile.onEveryAdvance
-    def bounds: String = "[first, last + gap)"
+    def bounds: String =
+      if (spec.gap.isEmpty) "[first, highest time + gap)" else "[first, last + gap)"
     def resultsFrom(watermark: Long): Long = math.min(watermark, spec.closed(watermark))
 
     def structure(kind: String): Seq[(String, String)] = {
       val touching = if (spec.profile.session.touchingMerges) "merge" else "separate"
-      Seq("gap" -> Durations.inWords(spec.gap)) ++
+      Seq("gap" -> spec.gap.fold("of each row")(Durations.inWords)) ++
         spec.maximum.map(most => "maximum_duration" -> Durations.inWords(most)) ++
         Seq("touching" -> touching, "late_rule" -> lateRule.name)
     }

@@ -45,6 +45,12 @@ final case class WindowSettings(
   /** Whether windows are count windows. */
   def isCountWindow: Boolean = windows.isInstanceOf[WindowKind.ByCount]
 
+  /** Whether windows are sessions by the gaps that their rows have. */
+  def hasRowGaps: Boolean = windows match {
+    case WindowKind.BySession(spec) => spec.gap.isEmpty
+    case _ => false
+  }
+
   /** Storm windows, whose rows are stored individually; None for other kinds. */
   def retainingRows: Option[WindowKind.RetainingRows] = windows match {
     case storm: WindowKind.RetainingRows => Some(storm)

@@ -34,6 +34,9 @@ object CarriedColumns {
   /** The columns identify groups of keys. */
   case object ForGroups extends Use
 
+  /** The column is the row's own session gap. */
+  case object ForGaps extends Use
+
   /** The columns are stored for rows that windows keep individually. */
   case object ForRows extends Use
 }

@@ -39,7 +39,8 @@ private[planning] object RowInputPlanning {
     val used: Seq[Expression] = aggregates ++ logged ++ stored
     val others = AttributeSet(used.flatMap(_.references)) -- keysAndTime
     val order = orderOf(node.settings, keysAndTime.last)
-    val columns = (grouping ++ others.toSeq) ++ order.filterNot(keysAndTime.contains)
+    val gap = keptFor(CarriedColumns.ForGaps).headOption.map(named)
+    val columns = (grouping ++ others.toSeq) ++ order.filterNot(keysAndTime.contains) ++ gap
     val guard = node.collectFirst { case rows: LateRowFilter => rows.guard }.flatten
     val input = columns.map(_.toAttribute)
     val clamp = node.collectFirst { case watermark: PolicyWatermark => watermark.settings.guard }
@@ -51,9 +52,16 @@ private[planning] object RowInputPlanning {
       clamp.flatten.filter(_.mode == FutureGuard.Clamp),
       order.map(_.toAttribute),
       kept.find(_.use == CarriedColumns.ForGroups).map(groupsOf(grouping, _)),
-      node.settings.retainingRows.map(_ => storedOf(node, aggregates, stored))
+      node.settings.retainingRows.map(_ => storedOf(node, aggregates, stored)),
+      gap.map(_.toAttribute)
     )
     RowInputPlanning(columns, spec)
+  }
+
+  // Spark replaces a column by its value if that is a constant.
+  private def named(gap: Expression): NamedExpression = gap match {
+    case column: Attribute => column
+    case constant => Alias(constant, SessionGap.Name)()
   }
 
   // In a batch query, which stores no rows, Spark may compute from other columns than were written.

@@ -42,6 +42,7 @@ import org.apache.spark.sql.types.{
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.spark.options.{
   LateMode,
+  OptionReader,
   SessionDefaults,
   SubstreamDescription,
   WatermarkOptionsCodec,
@@ -59,6 +60,8 @@ private[spark] object WindowBuilder {
     *   the event time column; None for the column that has the watermark
     * @param watermark
     *   the options of a watermark to put on the stream; None for a stream that has a watermark
+    * @param gap
+    *   the gap of each row, for sessions by such gaps
     */
   def window(
       stream: DataFrame,
@@ -68,6 +71,7 @@ private[spark] object WindowBuilder {
       keys: Seq[Column],
       aggregates: Seq[Column],
       when: Option[Column],
+      gap: Option[Column],
       scope: Seq[Column],
       options: Map[String, String]
   ): DataFrame = {
@@ -87,7 +91,9 @@ private[spark] object WindowBuilder {
       policy(input, watermark),
       watermarkOf(input).exists(_.usesIngestionTime)
     )
-    build(input, keys, aggregates, when, scope, settings)
+    if (settings.hasRowGaps && gap.isEmpty)
+      OptionReader.missing("gap", "it says how long a row keeps its session open")
+    build(input, keys, aggregates, when, gap, scope, settings)
   }
 
   // A batch plan has no watermark, but it reads the state of a stream that has one.
@@ -109,6 +115,7 @@ private[spark] object WindowBuilder {
       keys: Seq[Column],
       aggregates: Seq[Column],
       when: Option[Column],
+      gap: Option[Column],
       scope: Seq[Column],
       settings: WindowSettings
   ): DataFrame = {
@@ -124,6 +131,7 @@ private[spark] object WindowBuilder {
     val groups = Option.when(settings.hasGroups)(WatermarkGroupColumns(seen, keyed, scope))
     val grouped = groups.fold(keyed)(_.aggregate)
     val condition = when.map(WindowCondition(seen, keys, aggregates, _))
+    val gaps = gap.map(SessionGap(seen, _))
     val subqueries = SubqueryColumns.of(grouped, condition)
     val logs = stream.isStreaming && settings.late.mode == LateMode.Log
     val rowsIn = subqueries.below(if (logs) CarriedSubstream.in(plan) else plan)
@@ -142,8 +150,9 @@ private[spark] object WindowBuilder {
     }
     val kept = logged.map(keptAs("_eventtide_kept", _, CarriedColumns.ForLateRows)) ++
       groups.map(of => keptAs("_eventtide_group", of.columns, CarriedColumns.ForGroups)) ++
-      stored.map(keptAs("_eventtide_row", _, CarriedColumns.ForRows))
-    val computed = groups.fold(Seq.empty[Alias])(_.computed)
+      stored.map(keptAs("_eventtide_row", _, CarriedColumns.ForRows)) ++
+      gaps.map(of => keptAs("_eventtide_gaps", Seq(of.toAttribute), CarriedColumns.ForGaps))
+    val computed = groups.fold(Seq.empty[Alias])(_.computed) ++ gaps
     val framed = Project((onTime.output :+ frame) ++ computed, onTime)
     val computing = subqueries.in(
       grouped.copy(aggregateExpressions = grouped.aggregateExpressions ++ condition)

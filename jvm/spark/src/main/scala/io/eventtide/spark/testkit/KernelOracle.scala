@@ -51,7 +51,8 @@ final class KernelOracle private (
     else KeyRules.Together
 
   /** Processes a batch of rows and returns the results as JSON. Each row has a number, the names of
-    * its key and of the key's group, and a time, which is null for a row without one. An example:
+    * its key and of the key's group, a time, and a session gap; the latter two are null for a row
+    * without them. An example:
     *
     * {{{
     *   {"late": [3], "results": [
@@ -64,20 +65,31 @@ final class KernelOracle private (
       numbers: JList[Integer],
       keys: JList[String],
       groups: JList[String],
-      times: JList[java.lang.Long]
+      times: JList[Number],
+      gaps: JList[Number]
   ): String = {
     val named = keys.asScala.lazyZip(groups.asScala).map(Key(_, _))
-    val rows =
-      numbers.asScala.toSeq.lazyZip(named).lazyZip(times.asScala).map { (number, key, ts) =>
-        val buffer = buffers.of(Vector(number))
-        rowOf(key) = number.toInt
-        val row = Option(ts).fold(InMemoryBatches.Row.withoutTime(key, buffer)) { time =>
-          InMemoryBatches.Row(key, time, buffer)
-        }
-        number.toInt -> row
-      }
+    val timed = times.asScala.lazyZip(gaps.asScala).map(micros(_) -> micros(_))
+    val rows = numbers.asScala.toSeq.lazyZip(named).lazyZip(timed).map { (number, key, of) =>
+      rowOf(key) = number.toInt
+      number.toInt -> row(key, of._1, of._2, buffers.of(Vector(number)))
+    }
     val numberOf = rows.map(_.swap).toMap
     answer(give => engine.batch(now, rows.map(_._2))(give).map(numberOf))
+  }
+
+  // py4j sends a small number as an Integer
+  private def micros(number: Number): Option[Long] = Option(number).map(_.longValue)
+
+  private def row(
+      key: Key,
+      time: Option[Long],
+      gap: Option[Long],
+      buffer: Int
+  ): InMemoryBatches.Row[Key] = (time, gap) match {
+    case (None, _) => InMemoryBatches.Row.withoutTime(key, buffer)
+    case (Some(ts), Some(own)) => InMemoryBatches.Row.withGap(key, ts, own, buffer)
+    case (Some(ts), None) => InMemoryBatches.Row(key, ts, buffer)
   }
 
   /** Advances the clock without rows; the result is as for `batch`. */

@@ -40,6 +40,9 @@ class StructureSuite extends AnyFunSuite {
         "kind=session, gap=5m, maximum_duration=1h, touching=separate, late_rule=window_closed"
       )
     )
+    assert(
+      structure(session + ("gap" -> "column")).text.startsWith("kind=session, gap=of each row")
+    )
     assert(structure(storm).text.startsWith("kind=storm, length=20s, slide=3 rows, bounds="))
   }
 
@@ -67,6 +70,7 @@ class StructureSuite extends AnyFunSuite {
       )
     )
     assert(differences(monthly, "size" -> "P12M") == Seq(("size", "1 month", "12 months")))
+    assert(differences(session, "gap" -> "column") == Seq(("gap", "5m", "of each row")))
     assert(differences(session, "touching" -> "merge") == Seq(("touching", "separate", "merge")))
     assert(differences(storm, "result" -> "rows") == Seq(("result", "none", "rows")))
     assert(

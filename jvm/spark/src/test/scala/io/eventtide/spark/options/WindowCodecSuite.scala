@@ -216,6 +216,17 @@ class WindowCodecSuite extends AnyFunSuite {
     assert(refused(tumbling + ("size" -> "P1M")).condition == "INVALID_DURATION")
   }
 
+  test("a session has one gap, or a gap for each row, which is a column beside the options") {
+    val each = read("kind" -> "session", "gap" -> "column", "maximum_duration" -> "PT1H")
+    assert(each.hasRowGaps && each.sizes == "gap=column, maximum_duration=PT1H")
+    assert(each.times.highest == EventTimes.All.highest)
+    val one = read("kind" -> "session", "gap" -> "PT5M")
+    assert(!one.hasRowGaps && one.times.highest == EventTimes.All.highest - 300000000L)
+    for (gap <- Seq("5m", "PT0S", "Column"))
+      assert(refused(Map("kind" -> "session", "gap" -> gap)).condition == "INVALID_DURATION")
+    assert(refused(Map("kind" -> "session")).getMessage.contains("'gap'"))
+  }
+
   test("an unknown time zone and an origin that is none are refused") {
     assert(refused(tumbling + ("time_zone" -> "Berlin")).getMessage.contains("'Europe/Berlin'"))
     assert(refused(tumbling + ("origin" -> "2024-01-01")).getMessage.contains("instants"))

@@ -37,6 +37,7 @@ final class CalendarWindowSuite extends AnyFunSuite with LocalSession {
         JList.of(),
         JList.of(count(lit(1)).as("n")),
         null,
+        null,
         JList.of(),
         options.toMap.asJava
       )
@@ -154,6 +155,7 @@ final class CalendarWindowSuite extends AnyFunSuite with LocalSession {
       JList.of(),
       JList.of(count(lit(1)).as("n")),
       null,
+      null,
       JList.of(),
       Map("kind" -> "tumbling", "size" -> "PT1H").asJava
     )
@@ -165,6 +167,7 @@ final class CalendarWindowSuite extends AnyFunSuite with LocalSession {
         JList.of(),
         JList.of(),
         JList.of(sum("n").as("n")),
+        null,
         null,
         JList.of(),
         Map("kind" -> "tumbling", "size" -> "P1D", zone).asJava
@@ -184,6 +187,7 @@ final class CalendarWindowSuite extends AnyFunSuite with LocalSession {
           JList.of(),
           JList.of(),
           JList.of(count(lit(1))),
+          null,
           null,
           JList.of(),
           Map("kind" -> "tumbling", "size" -> "PT1H").asJava

@@ -30,6 +30,7 @@ final class WindowExplanationSuite extends AnyFunSuite with LocalSession {
       JList.of(),
       JList.of(of),
       null,
+      null,
       JList.of(),
       options.asJava
     )

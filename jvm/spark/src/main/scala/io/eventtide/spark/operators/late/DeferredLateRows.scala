@@ -1,5 +1,7 @@
 package io.eventtide.spark.operators.late
 
+import java.util.function.ToLongFunction
+
 import scala.collection.mutable
 
 import org.apache.spark.SparkEnv
@@ -15,10 +17,13 @@ import org.apache.spark.util.collection.unsafe.sort.PrefixComparators
   * Up to `DeferredLateRows.Few` rows are copied to the heap. More rows use Spark's execution memory
   * and spill to disk, because a backfill may have millions of rows for one key.
   *
-  * @param timeAt
-  *   the ordinal of the event time, in microseconds
+  * @param until
+  *   the end of the time that a row covers, in microseconds, without a gap that all rows have
   */
-private[operators] final class DeferredLateRows(columns: Seq[Attribute], timeAt: Int) {
+private[operators] final class DeferredLateRows(
+    columns: Seq[Attribute],
+    until: ToLongFunction[InternalRow]
+) {
   private val few = mutable.ArrayBuffer.empty[UnsafeRow]
   private var many: UnsafeExternalRowSorter = _ // null up to `Few` rows
 
@@ -35,12 +40,12 @@ private[operators] final class DeferredLateRows(columns: Seq[Attribute], timeAt:
       many.insertRow(row)
     }
 
-  /** Passes all rows to `take`, the latest first, and clears the buffer. Each row is valid until
-    * the next.
+  /** Passes all rows to `take`, those that cover the latest time first, and clears the buffer. Each
+    * row is valid until the next.
     */
   def takeAll(take: UnsafeRow => Unit): Unit =
     if (many == null) {
-      few.sortInPlaceBy(_.getLong(timeAt))(Ordering.Long.reverse).foreach(take)
+      few.sortInPlaceBy(until.applyAsLong)(Ordering.Long.reverse).foreach(take)
       few.clear()
     } else {
       many.sort().foreach(row => take(row.asInstanceOf[UnsafeRow]))
@@ -48,7 +53,7 @@ private[operators] final class DeferredLateRows(columns: Seq[Attribute], timeAt:
     }
 
   private val latestFirst: Ordering[InternalRow] =
-    (one, other) => java.lang.Long.compare(other.getLong(timeAt), one.getLong(timeAt))
+    (one, other) => java.lang.Long.compare(until.applyAsLong(other), until.applyAsLong(one))
 
   private def newSorter() = UnsafeExternalRowSorter.create(
     DataTypeUtils.fromAttributes(columns),
@@ -64,7 +69,7 @@ private[operators] final class DeferredLateRows(columns: Seq[Attribute], timeAt:
 
     override def computePrefix(row: InternalRow): UnsafeExternalRowSorter.PrefixComputer.Prefix = {
       prefix.isNull = false
-      prefix.value = row.getLong(timeAt)
+      prefix.value = until.applyAsLong(row)
       prefix
     }
   }

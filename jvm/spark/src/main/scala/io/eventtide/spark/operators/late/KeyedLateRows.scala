@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 
 import io.eventtide.kernel.window.TimeRange
 import io.eventtide.spark.latelog.{LateLogWriter, LateReason}
-import io.eventtide.spark.operators.{AcceptedTimes, BatchTime, WindowOperatorSpec}
+import io.eventtide.spark.operators.{AcceptedTimes, BatchTime, RowGaps, WindowOperatorSpec}
 
 /** Finds and logs the rows of a task that are in no window, by the watermark of each row's key.
   * Rows on time are counted.
@@ -25,13 +25,21 @@ private[operators] final class KeyedLateRows(
   private val timeAt = spec.keys.length
   private val times = AcceptedTimes(spec.settings.times, rows.guard, Some(batch.timestamp))
   private val reason = LateReason.of(windows.lateRule)
+  private val gaps = RowGaps(spec)
 
   /** Whether a row is in no window, whatever its key; such a row is logged. */
   def refuses(micros: Long, row: UnsafeRow): Boolean = {
     val hasTime = KeyedLateRows.hasTime(micros, row, timeAt, times.valid)
     if (!hasTime) addWithoutTime(row)
     else if (times.isFuture(micros)) add(micros, row, LateReason.Future)
-    !hasTime || times.isFuture(micros)
+    !hasTime || times.isFuture(micros) || gaps.isDefined && refusesGap(micros, row, gaps.get)
+  }
+
+  private def refusesGap(micros: Long, row: UnsafeRow, gap: RowGaps): Boolean = {
+    val isMissing = gap.isMissing(row)
+    val isRefused = isMissing || !gap.fits(micros, row)
+    if (isMissing) addWithoutGap(micros, row) else if (isRefused) addWithoutTime(row)
+    isRefused
   }
 
   /** Counts rows that are on time.
@@ -48,6 +56,12 @@ private[operators] final class KeyedLateRows(
 
   /** Logs a row that is late by the watermark of its key. */
   def add(micros: Long, row: UnsafeRow): Unit = add(micros, row, reason)
+
+  // Without a gap it is not known where the row's session would be.
+  private def addWithoutGap(micros: Long, row: UnsafeRow): Unit = {
+    late.judgedBy(watermark())
+    late.add(toLog(row), LateReason.BadGap, micros, windowsMissed = None)
+  }
 
   private def addWithoutTime(row: UnsafeRow): Unit = {
     late.judgedBy(watermark())

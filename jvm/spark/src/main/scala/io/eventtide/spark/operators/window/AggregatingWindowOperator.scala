@@ -19,7 +19,7 @@ import io.eventtide.kernel.window.{
 import io.eventtide.spark.latelog.LateLogWriter
 import io.eventtide.spark.operators.late.{DeferredLateRows, KeyedLateRows}
 import io.eventtide.spark.operators.preagg.KeyedFrameReader
-import io.eventtide.spark.operators.{BatchTime, ResultProjection, WindowOperatorSpec}
+import io.eventtide.spark.operators.{BatchTime, ResultProjection, RowGaps, WindowOperatorSpec}
 import io.eventtide.spark.options.WindowKind
 import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
 
@@ -55,7 +55,8 @@ private[window] final class AggregatingWindowOperator(
     Option.when(settings.discards)(buffers),
     holds
   )
-  private lazy val deferred = new DeferredLateRows(spec.rows.get.input, spec.keys.length)
+  private val gaps = RowGaps(spec)
+  private lazy val deferred = new DeferredLateRows(spec.rows.get.input, until(_))
   private val late = log.map(new KeyedLateRows(spec, batch, _, () => key.watermark))
   private val results = new ResultProjection(spec)
   private val panes = new PaneColumns(settings.triggers.map(_.name), spec.result.pane.length)
@@ -95,12 +96,19 @@ private[window] final class AggregatingWindowOperator(
   private def addRow(micros: Long, row: UnsafeRow): Unit =
     if (settings.isCountWindow && !KeyedLateRows.hasTime(micros, row, spec.keys.length, times))
       addWithoutTime(row)
-    else if (late.isEmpty) take(micros, row): Unit
+    else if (late.isEmpty) { if (hasGap(micros, row)) take(micros, row): Unit }
     else if (!late.get.refuses(micros, row)) {
       if (take(micros, row)) late.get.pass(micros, rows = 1)
       else if (key.judgesTogether) deferred.add(row)
       else late.get.add(micros, row)
     }
+
+  // A batch query logs no rows: those without a usable gap are in no session.
+  private def hasGap(micros: Long, row: UnsafeRow): Boolean =
+    gaps.isEmpty || !gaps.get.isMissing(row) && gaps.get.fits(micros, row)
+
+  private def until(row: InternalRow): Long =
+    row.getLong(spec.keys.length) + (if (gaps.isEmpty) 0 else gaps.get.of(row))
 
   private def addWithoutTime(row: UnsafeRow): Unit = {
     key.addWithoutTime(batch.now, buffers.input(row))
@@ -114,7 +122,9 @@ private[window] final class AggregatingWindowOperator(
   }
 
   private def take(micros: Long, row: UnsafeRow): Boolean = {
-    val onTime = key.add(micros, batch.now, buffers.input(row))
+    val onTime =
+      if (gaps.isEmpty) key.add(micros, batch.now, buffers.input(row))
+      else key.add(micros, gaps.get.of(row), batch.now, buffers.input(row))
     if (groups.isDefined)
       if (onTime) groups.get.accept(micros, micros) else groups.get.refuse(micros, micros)
     onTime

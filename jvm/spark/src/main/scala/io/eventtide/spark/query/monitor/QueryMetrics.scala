@@ -61,9 +61,12 @@ private[query] final class QueryMetrics(query: StreamExecutionAccess, hasWindows
     }
   )
 
-  private def rowMetrics: Seq[(String, () => Double)] =
-    LateReason.tooLate.map(reason => s"rowsLate-${reason.name}" -> (() => rowsLate(reason))) :+
-      ("rows-onTime" -> (() => last.report.counts.onTime.toDouble))
+  private def rowMetrics: Seq[(String, () => Double)] = {
+    val late = (LateReason.tooLate :+ LateReason.BadGap).map { reason =>
+      s"rowsLate-${reason.name}" -> (() => rowsLate(reason))
+    }
+    late :+ ("rows-onTime" -> (() => last.report.counts.onTime.toDouble))
+  }
 
   private def rowsLate(reason: LateReason): Double =
     last.report.counts.late.getOrElse(reason.name, 0L).toDouble

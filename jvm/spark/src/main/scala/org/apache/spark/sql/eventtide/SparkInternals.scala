@@ -10,6 +10,7 @@ import org.apache.spark.sql.classic.{
   ColumnNodeToExpressionConverter,
   DataFrame,
   Dataset,
+  ExpressionUtils,
   SparkSession
 }
 import org.apache.spark.sql.execution.LogicalRDD
@@ -26,6 +27,10 @@ object SparkInternals {
 
   def dataFrame(session: SparkSession, rows: RDD[InternalRow], schema: StructType): DataFrame =
     session.internalCreateDataFrame(rows, schema)
+
+  /** The column of an expression over another column. */
+  def column(of: Column)(expression: Expression => Expression): Column =
+    ExpressionUtils.column(expression(ExpressionUtils.expression(of)))
 
   /** An empty batch that the optimizer does not recognize as empty. */
   def empty(session: SparkSession, columns: Seq[Attribute]): LogicalPlan =

@@ -44,6 +44,7 @@ final class EventtideWindowExecSuite extends AnyFunSuite with LocalSession {
       JList.of(col("user")),
       aggregates.asJava,
       null,
+      null,
       JList.of(),
       options.toMap.asJava
     )

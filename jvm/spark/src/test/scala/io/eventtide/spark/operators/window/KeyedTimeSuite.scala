@@ -53,6 +53,7 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
         JList.of(col("user")),
         aggregates.asJava,
         null,
+        null,
         JList.of(),
         options.toMap.asJava
       )
@@ -352,6 +353,7 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
       JList.of(),
       JList.of(col("user")),
       Seq(count(lit(1)).as("n"), sum("amount").as("sum")).asJava,
+      null,
       null,
       JList.of(),
       Map("kind" -> "session", "gap" -> "PT5S", "profile" -> "spark").asJava

@@ -48,6 +48,7 @@ final class RetainedRowWindowOperatorSuite extends AnyFunSuite with LocalSession
       JList.of(col("user")),
       aggregates.asJava,
       null,
+      null,
       JList.of(),
       (options.toMap + ("kind" -> "storm")).asJava
     )
