@@ -174,18 +174,12 @@ def by_site(events: DataFrame) -> WindowBuilder:
 
 
 CHANGED = {
-    "size: 12s|8s": lambda window: window.sliding("8s", every="4s"),
+    "size: 12s|9s & slide: 4s|3s": lambda window: window.sliding("9s", every="3s"),
     "slide: 4s|6s": lambda window: window.sliding("12s", every="6s"),
     "kind: sliding|cumulate & slide: 4s|none & step: none|4s": lambda window: window.cumulate(
         "12s", step="4s"
     ),
     "offset: none|1s": lambda window: window.offset("1s"),
-    "agg: count(1) of INT|sum(amount) of INT": lambda window: window.agg(
-        F.sum("amount").alias("n")
-    ),
-    "agg: count(1) of INT|count(1) of INT; max(amount) of INT": lambda window: window.agg(
-        F.count("*").alias("n"), F.max("amount")
-    ),
     "key_by: site INT|user STRING": lambda window: window.key_by("user"),
     "key_by: site INT|CAST(site AS BIGINT) BIGINT": lambda window: window.key_by(
         F.col("site").cast("long").alias("site")

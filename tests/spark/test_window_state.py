@@ -86,8 +86,8 @@ def test_a_checkpoint_without_state_is_refused(spark: SparkSession, tmp_path: Pa
 
 
 OTHERS = {
-    "longer": lambda window: window.sliding("15s", every="5s"),
-    "another aggregate": lambda window: window.agg(F.count("*").alias("n"), F.collect_list("key")),
+    "other frames": lambda window: window.sliding("12s", every="4s"),
+    "another late rule": lambda window: window.late_rule("frame_closed"),
     "another key": lambda window: window.key_by(F.upper("key").alias("key")),
 }
 
@@ -96,7 +96,7 @@ OTHERS = {
 def test_another_window_than_the_one_that_wrote_is_refused(
     spark: SparkSession, tmp_path: Path, other: str
 ) -> None:
-    """Its buffers would be read as what they are not."""
+    """Its frames would be read as what they are not."""
     query = lambda events: flat(sliding(events).results).drop("keys")  # noqa: E731
     with Script(query, EVENTS, checkpoint=str(tmp_path)) as script:
         script.rows(ROWS)

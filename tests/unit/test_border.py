@@ -140,7 +140,7 @@ def test_the_checkpoint_of_the_border_is_read() -> None:
     assert report.windows[0].late == {"bad_time": 1, "window_closed": 1}
     assert (report.continues, report.problems) == (False, ("[LEDGER_UNREADABLE] ...",))
     assert "[CHECKPOINT_PLAN_CHANGED]" in (report.refusal or "")
-    assert "size: 10s in the checkpoint, 20s in this query" in (report.refusal or "")
+    assert "size: 10s in the checkpoint, 15s in this query" in (report.refusal or "")
     assert report.plan[1] == f"window 0: {report.windows[0].structure}"
     assert len(tree) == len(fields(report))
 

@@ -33,7 +33,7 @@ def show(report: CheckpointReport, console: Console) -> None:
     if report.continues is not None:
         answer = "[green]yes[/]" if report.continues else "[bold red]no[/]"
         console.print(f"Can the given plan go on from here: {answer}")
-        _sentences(console, " ", [report.refusal] if report.refusal else [])
+        _sentences(console, " ", [report.refusal] if report.refusal else report.changes)
     _sentences(console, "[yellow]Advice:[/]", report.advice)
 
 

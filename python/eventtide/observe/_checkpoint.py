@@ -141,6 +141,9 @@ class CheckpointReport(Tabular):
         checked: Spark checks sources and other operators when it starts. None without a plan.
     refusal : str or None
         The reason why it cannot continue.
+    changes : tuple of str
+        What the plan changes if it continues, one line for each aggregate that begins empty or is
+        dropped.
     """
 
     root: str
@@ -162,6 +165,7 @@ class CheckpointReport(Tabular):
     advice: tuple[str, ...]
     continues: bool | None
     refusal: str | None
+    changes: tuple[str, ...]
 
 
 def read_checkpoint(
@@ -233,6 +237,7 @@ def parse_report(text: str) -> CheckpointReport:
         advice=tuple(tree["advice"]),
         continues=tree.get("continues"),
         refusal=tree.get("refusal"),
+        changes=tuple(tree["changes"]),
     )
 
 

@@ -43,6 +43,7 @@ def _(of: CheckpointReport) -> Iterator[Table]:
     notes += [("problem", problem) for problem in of.problems]
     if of.continues is not None:
         notes.append(("continues", "yes" if of.continues else f"no: {of.refusal}"))
+    notes += [("change", change) for change in of.changes]
     notes += [("advice", advice) for advice in of.advice]
     if notes:
         yield Table("notes", (), notes)

@@ -15,7 +15,13 @@ trait OneKey {
 final class RingKey(frames: Int, deducts: Boolean, blockSize: Int) extends OneKey {
   private val buffers = new LongBuffers
   private val state =
-    FrameWindowState(Sliding(frames), buffers, deducts, new BlocksInMemory, blockSize)
+    FrameWindowState(
+      Sliding(frames),
+      buffers,
+      FrameCombining(deducts),
+      new BlocksInMemory,
+      blockSize
+    )
   private val in = new ByteSource
   private val out = new ByteSink
   private var frame = 0L

@@ -286,12 +286,22 @@ final class AggregatingWindows(
   }
 
   def read(in: ByteSource): Unit = {
+    readRecord(in)
+    beginBatch()
+  }
+
+  /** Copies the record of a key; the buffers read and write each buffer. */
+  def copyRecord(in: ByteSource, out: ByteSink): Unit = {
+    readRecord(in)
+    write(out)
+  }
+
+  private def readRecord(in: ByteSource): Unit = {
     StateVersion.check(in.getByte(), "the windows of a key", Version)
     activity.read(in)
     time.read(in)
     states.foreach(_.read(in))
     windows.read(in)
-    beginBatch()
   }
 }
 

@@ -54,7 +54,7 @@ private[window] final class FrameBlockStore(buffers: Buffers, archive: BlockStor
     flush()
     atHand.release(buffers)
     val in = archive.read(block)
-    StateVersion.check(in.getByte(), "a block of frames", FrameBlockStore.Version)
+    FrameBlockStore.checkVersion(in)
     atHand.read(in, buffers)
   }
 
@@ -79,5 +79,21 @@ private[window] final class FrameBlockStore(buffers: Buffers, archive: BlockStor
 }
 
 private object FrameBlockStore {
-  private val Version = 1
+  private[window] val Version = 1
+
+  private[window] def checkVersion(in: ByteSource): Unit =
+    StateVersion.check(in.getByte(), "a block of frames", Version)
+}
+
+/** Copies blocks of frames; `buffers` reads and writes each buffer. */
+final class FrameBlockCopy(buffers: Buffers) {
+  private val frames = new FrameList
+
+  def apply(in: ByteSource, out: ByteSink): Unit = {
+    FrameBlockStore.checkVersion(in)
+    frames.read(in, buffers)
+    out.putByte(FrameBlockStore.Version)
+    frames.write(out, buffers)
+    frames.release(buffers)
+  }
 }

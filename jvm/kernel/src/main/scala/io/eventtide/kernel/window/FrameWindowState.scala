@@ -62,8 +62,8 @@ final class FrameWindowState private (
 
   /** The end of the next window that has a frame; `FrameWindowState.Never` if there is none. */
   def due: Long =
-    if (!closedFrames.isEmpty) closedAt + 1
-    else if (!pending.isEmpty) math.min(pending.first, FrameWindowState.Never - 1) + 1
+    if (!closedFrames.isEmpty) shape.endAfter(closedAt)
+    else if (!pending.isEmpty) shape.endAfter(pending.first)
     else FrameWindowState.Never
 
   /** Moves to the next window that ends at or before `boundary`; returns false if there is none. */
@@ -105,6 +105,7 @@ final class FrameWindowState private (
   }
 
   private def closeUpTo(boundary: Long): Unit = {
+    while (!pending.isEmpty && pending.first < boundary) closeFirst()
     closedAt = boundary
     closedFrames.evict(shape.startAfter(boundary))
   }
@@ -113,7 +114,8 @@ final class FrameWindowState private (
     out.putByte(FrameWindowState.Version)
     out.putNumber(closedAt)
     pending.write(out)
-    closedFrames.write(out)
+    out.putByte(if (closedFrames.isEmpty) 0 else 1)
+    if (!closedFrames.isEmpty) closedFrames.write(out)
   }
 
   def read(in: ByteSource): Unit = {
@@ -121,7 +123,7 @@ final class FrameWindowState private (
     closedAt = in.getNumber()
     sum = FrameWindowState.NotYet
     pending.read(in)
-    closedFrames.read(in)
+    if (in.getByte() == 0) closedFrames.clear() else closedFrames.read(in)
   }
 }
 
@@ -130,29 +132,28 @@ object FrameWindowState {
   /** The boundary for "no window closes". */
   val Never: Long = Long.MaxValue
 
-  private val Version = 1
+  private val Version = 2
 
   /** The value of `sum` until `result` is called. */
   private val NotYet = -1
 
   /** Creates the state for windows of a shape.
     *
-    * Frames that leave a sliding window are deducted if `deducts`; otherwise two stacks are used.
-    *
-    * @param deducts whether the buffers support `Buffers.deduct`
+    * @param combining how the frames of sliding windows are combined
     * @param blockSize minimum number of frames kept together, in the state or in an archive block
     */
   def apply(
       shape: WindowShape,
       buffers: Buffers,
-      deducts: Boolean,
+      combining: FrameCombining,
       archive: BlockStore,
       blockSize: Int
   ): FrameWindowState = {
-    val closed = shape match {
-      case Sliding(1) | _: Cumulative => new RunningAggregate(buffers)
-      case _ if deducts => new SubtractOnEvict(buffers, archive, blockSize)
-      case _ => new TwoStacks(buffers, archive, blockSize)
+    val closed = (shape, combining) match {
+      case (WindowShape.OneFrame | _: Cumulative, _) => new RunningAggregate(buffers)
+      case (_, FrameCombining.Deduct) => new SubtractOnEvict(buffers, archive, blockSize)
+      case (_, FrameCombining.Merge) => new TwoStacks(buffers, archive, blockSize)
+      case (_, FrameCombining.MergeDeducted) => new DeductedFrames(buffers, archive, blockSize)
     }
     new FrameWindowState(shape, new FrameQueue(buffers, archive, blockSize), closed)
   }

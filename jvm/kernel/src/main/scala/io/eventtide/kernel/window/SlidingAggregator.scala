@@ -27,6 +27,7 @@ private[window] trait SlidingAggregator {
   /** Begins another key, without frames. */
   def clear(): Unit
 
+  /** Writes the frames; requires at least one frame. */
   def write(out: ByteSink): Unit
 
   def read(in: ByteSource): Unit
@@ -68,18 +69,12 @@ private[window] final class RunningAggregate(buffers: Buffers) extends SlidingAg
   def clear(): Unit = sum = -1
 
   def write(out: ByteSink): Unit = {
-    out.putByte(if (isEmpty) 0 else 1)
-    if (!isEmpty) {
-      out.putNumber(newest)
-      buffers.write(sum, out)
-    }
+    out.putNumber(newest)
+    buffers.write(sum, out)
   }
 
   def read(in: ByteSource): Unit = {
-    clear()
-    if (in.getByte() == 1) {
-      newest = in.getNumber()
-      sum = buffers.read(in)
-    }
+    newest = in.getNumber()
+    sum = buffers.read(in)
   }
 }

@@ -103,9 +103,14 @@ private[window] abstract class SlidingFrames(
     newest.write(out, buffers)
   }
 
-  def read(in: ByteSource): Unit = {
+  def read(in: ByteSource): Unit = readFrames(in)
+
+  protected final def readFrames(in: ByteSource): Unit = {
     stored.clear()
     oldest.read(in, buffers)
     newest.read(in, buffers)
   }
+
+  /** The frames of a block, valid until the next call. */
+  protected final def open(block: Long): FrameList = stored.open(block)
 }

@@ -45,12 +45,12 @@ private[window] final class SubtractOnEvict(buffers: Buffers, archive: BlockStor
   override def write(out: ByteSink): Unit = {
     super.write(out)
     blocks.writeFrames(out)
-    if (!isEmpty) buffers.write(all, out)
+    buffers.write(all, out)
   }
 
   override def read(in: ByteSource): Unit = {
     super.read(in)
     blocks.readFrames(in)
-    if (!isEmpty) all = buffers.read(in)
+    all = buffers.read(in)
   }
 }

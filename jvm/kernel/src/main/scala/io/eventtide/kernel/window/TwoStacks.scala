@@ -11,12 +11,12 @@ package io.eventtide.kernel.window
   *   - '''Source:''' two stacks, in Tangwongsan, Hirzel, Schneider, "Low-latency sliding-window
   *     aggregation in worst-case constant time" (DEBS 2017); the blocks are an Eventtide extension.
   */
-private[window] final class TwoStacks(buffers: Buffers, archive: BlockStore, blockSize: Int)
+private[window] class TwoStacks(buffers: Buffers, archive: BlockStore, blockSize: Int)
     extends SlidingFrames(buffers, archive, blockSize) {
   protected val blocks = new FrameList
   private var turned = 0 // number of leading blocks, each combined with the turned blocks after it
-  private var restOfBlocks = -1 // aggregate of the blocks that are not turned
-  private var allOfNewest = -1
+  private var restOfBlocks = TwoStacks.NoBuffer // aggregate of the blocks that are not turned
+  private var allOfNewest = TwoStacks.NoBuffer
 
   def total(): Int = {
     val all = if (oldest.isEmpty) buffers.fresh() else buffers.copy(oldest.buffer(0))
@@ -97,6 +97,29 @@ private[window] final class TwoStacks(buffers: Buffers, archive: BlockStore, blo
     turned = 0
   }
 
+  /** Makes the aggregates from the frames alone. */
+  protected final def aggregateAll(): Unit = {
+    combineBackwards(oldest, oldest.size)
+    allOfNewest = sumOf(newest)
+    turned = 0
+    var i = 0
+    while (i < blocks.size) {
+      blocks.set(i, sumOf(open(blocks.frame(i))))
+      i += 1
+    }
+    restOfBlocks = sumOf(blocks)
+  }
+
+  private def sumOf(frames: FrameList): Int = {
+    var sum = TwoStacks.NoBuffer
+    var i = 0
+    while (i < frames.size) {
+      if (i == 0) sum = buffers.copy(frames.buffer(0)) else buffers.merge(sum, frames.buffer(i))
+      i += 1
+    }
+    sum
+  }
+
   override def write(out: ByteSink): Unit = {
     super.write(out)
     if (!newest.isEmpty) buffers.write(allOfNewest, out)
@@ -112,4 +135,8 @@ private[window] final class TwoStacks(buffers: Buffers, archive: BlockStore, blo
     turned = in.getCount().toInt
     if (blocks.size > turned) restOfBlocks = buffers.read(in)
   }
+}
+
+private object TwoStacks {
+  private val NoBuffer = -1
 }

@@ -18,6 +18,9 @@ sealed trait WindowShape {
   /** The first frame of the window that ends at `end`. */
   def start(end: Long): Long
 
+  /** The end of the next window ending after `boundary`. */
+  def endAfter(boundary: Long): Long = Clamped.add(boundary, 1)
+
   /** The first frame of the next window ending after `boundary`, which may be `Long.MaxValue`. */
   def startAfter(boundary: Long): Long
 
@@ -33,18 +36,51 @@ object WindowShape {
   /** The upper limit of `frames`. */
   val MostFrames = 1000000
 
+  /** Tumbling windows. */
+  val OneFrame: Sliding = Sliding(1)
+
   private[window] def checkFrames(frames: Int): Unit =
     if (frames < 1 || frames > MostFrames)
       throw new InvalidArgument("frames of a window", frames, s"from 1 to $MostFrames")
 }
 
-/** A window of `frames` frames ends at every boundary. Source: Jet's `SlidingWindowPolicy`. */
-final case class Sliding(frames: Int) extends WindowShape {
+/** A window of `frames` frames ends at every boundary, or at every `every`-th one.
+  *
+  *   - '''Edges:''' a window that would start before the frame `from` starts there.
+  *   - '''Source:''' Jet's `SlidingWindowPolicy`; `every` and `from` are Eventtide extensions, for
+  *     windows whose size has changed while their frames were kept.
+  *
+  * @param every
+  *   distance between two ends, from 1 to `frames`
+  * @param phase
+  *   number of a boundary at which a window ends, from 0 to `every - 1`
+  * @param from
+  *   the first frame of all windows
+  */
+final case class Sliding(frames: Int, every: Int = 1, phase: Int = 0, from: Long = Long.MinValue)
+    extends WindowShape {
   WindowShape.checkFrames(frames)
+  if (every < 1 || every > frames)
+    throw new InvalidArgument("frames of a slide", every, s"from 1 to $frames")
+  if (phase < 0 || phase >= every)
+    throw new InvalidArgument("phase", phase, s"zero or more and below $every")
 
-  def start(end: Long): Long = Clamped.subtract(end, frames.toLong)
-  def startAfter(boundary: Long): Long = Clamped.subtract(boundary, frames - 1L)
-  def lastEnd(frame: Long): Long = Clamped.add(frame, frames.toLong)
+  def start(end: Long): Long = math.max(Clamped.subtract(end, frames.toLong), from)
+
+  override def endAfter(boundary: Long): Long = Clamped.add(boundary, ahead(boundary).toLong)
+
+  def startAfter(boundary: Long): Long =
+    math.max(Clamped.subtract(boundary, (frames - ahead(boundary)).toLong), from)
+
+  def lastEnd(frame: Long): Long =
+    Clamped.add(frame, (frames - (frames - ahead(frame)) % every).toLong)
+
+  override def windowsOf(frame: Long): Int = (frames - ahead(frame)) / every + 1
+
+  /** The number of frames up to the next end. */
+  private def ahead(boundary: Long): Int =
+    if (every == 1) 1
+    else every - Math.floorMod(Math.floorMod(boundary, every) - phase, every)
 }
 
 /** Windows that grow frame by frame up to `frames`, then start again. Source: Flink's `CUMULATE`.

@@ -78,7 +78,7 @@ object GoldenWindows {
   def state(shape: WindowShape, buffers: Buffers, deducts: Boolean)(
       blocks: BlockStore
   ): FrameWindowState =
-    FrameWindowState(shape, buffers, deducts, blocks, blockSize = Int.MaxValue)
+    FrameWindowState(shape, buffers, FrameCombining(deducts), blocks, blockSize = Int.MaxValue)
 
   /** Plays a case with both ways to combine frames, whichever it was written for. */
   def both(play: Boolean => Unit): Unit = Seq(true, false).foreach(play)

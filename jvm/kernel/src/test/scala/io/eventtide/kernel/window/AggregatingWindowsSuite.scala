@@ -14,7 +14,7 @@ final class AggregatingWindowsSuite extends AnyFunSuite {
   private def frames(): FrameWindows = new FrameWindows(spec, buffers, newState)
 
   private def newState(blocks: BlockStore): FrameWindowState =
-    FrameWindowState(spec.shape, buffers, deducts = false, blocks, blockSize = Int.MaxValue)
+    FrameWindowState(spec.shape, buffers, FrameCombining.Merge, blocks, blockSize = Int.MaxValue)
 
   private def key(policy: PolicySpec, idleness: KeyIdleness): AggregatingWindows = {
     val made =

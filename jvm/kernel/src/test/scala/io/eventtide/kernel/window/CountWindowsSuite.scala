@@ -13,7 +13,7 @@ final class CountWindowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
 
   private def windows(spec: CountSpec): CountWindows = {
     def state(blocks: BlockStore) =
-      FrameWindowState(spec.shape, buffers, deducts = false, blocks, Int.MaxValue)
+      FrameWindowState(spec.shape, buffers, FrameCombining.Merge, blocks, Int.MaxValue)
     val made = new CountWindows(spec, state)
     made.begin()
     made

@@ -32,6 +32,38 @@ final class FrameWindowStateLawsSuite extends AnyFunSuite with ScalaCheckPropert
     }
   }
 
+  test("frames that were deducted go on in two stacks, from any step on") {
+    forAll(cases, Gen.choose(0, 120)) { (one, changed) =>
+      val (before, after) = one.steps.splitAt(changed)
+      val player = new RingPlayer(one, deducts = true, Always)
+      val outcomes = player.play(before)
+      player.mergeFromNowOn()
+      assert(outcomes ++ player.play(after) == new AllRows(one.shape).play(one.steps))
+      player.play(Seq(Close(Far)))
+      assert(player.isEmpty)
+    }
+  }
+
+  test("windows may have another size from any step on, and begin with the frames that are held") {
+    forAll(cases, WindowGenerators.spacedShapes, Gen.choose(0, 120)) { (one, next, changed) =>
+      whenever(one.shape.isInstanceOf[Sliding]) {
+        for (deducts <- Seq(false, true); saves <- Seq(Never, Always, WithRows)) {
+          val (before, after) = one.steps.splitAt(changed)
+          val player = new RingPlayer(one, deducts, saves)
+          val all = new AllRows(one.shape)
+          assert(player.play(before) == all.play(before))
+          val shape = next.copy(from = one.shape.startAfter(player.closedAt))
+          player.reshape(shape)
+          all.reshape(shape)
+          val held = after.filter { case Row(frame) => frame >= shape.from; case _ => true }
+          assert(player.play(held) == all.play(held))
+          player.play(Seq(Close(Far)))
+          assert(player.isEmpty)
+        }
+      }
+    }
+  }
+
   for (deducts <- Seq(false, true)) {
     test(s"when all has closed, nothing is left anywhere, deducting: $deducts") {
       forAll(cases) { one =>
@@ -116,7 +148,8 @@ object FrameWindowStateLawsSuite {
   } yield Case(shape, blockSize, steps)
 
   /** Keeps every row, and looks at every window at every step. */
-  final class AllRows(shape: WindowShape) {
+  final class AllRows(first: WindowShape) {
+    private var shape = first
     private var rows = Vector.empty[(Long, Int)]
     private var closed = Long.MinValue / 2
     private var count = 0
@@ -136,7 +169,14 @@ object FrameWindowStateLawsSuite {
         Results(results)
     }
 
-    private def ends(frame: Long): Seq[Long] = frame + 1 to shape.lastEnd(frame)
+    def reshape(next: WindowShape): Unit = shape = next
+
+    private def ends(frame: Long): Seq[Long] = (frame + 1 to shape.lastEnd(frame)).filter { end =>
+      shape match {
+        case Sliding(_, every, phase, from) => frame >= from && Math.floorMod(end, every) == phase
+        case _ => true
+      }
+    }
   }
 
   /** Plays the same on a state, which is written and read into another one after a step.
@@ -153,6 +193,8 @@ object FrameWindowStateLawsSuite {
     private val buffers = new ObjectBufferPool
     private val archive = new MemoryArchive
     private val sizes = Iterator.continually(blockSizes :+ one.blockSize).flatten
+    private var combining = FrameCombining(deducts)
+    private var shape = one.shape
     private var state = make()
     private var frames = Set.empty[Long]
     private var count = 0
@@ -184,7 +226,26 @@ object FrameWindowStateLawsSuite {
       outcome
     }
 
-    private def make() = FrameWindowState(one.shape, buffers, deducts, archive, sizes.next())
+    private def make() = FrameWindowState(shape, buffers, combining, archive, sizes.next())
+
+    def closedAt: Long = closed
+
+    /** Goes on with other windows over the frames of this state. */
+    def reshape(next: Sliding): Unit = {
+      if (saves == Never) saved = Records.bytes(state.write)
+      shape = next
+      val before = archive.changes
+      read()
+      if (archive.changes != before) saved = Records.bytes(state.write)
+    }
+
+    def mergeFromNowOn(): Unit = {
+      combining = FrameCombining.MergeDeducted
+      read()
+      saved = Records.bytes(state.write)
+      combining = FrameCombining.Merge
+      read()
+    }
 
     private def take(step: Step): Outcome = step match {
       case Row(frame) =>

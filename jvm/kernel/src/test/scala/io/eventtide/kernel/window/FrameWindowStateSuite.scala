@@ -13,7 +13,7 @@ final class FrameWindowStateSuite extends AnyFunSuite with OneInstancePerTest {
       deducts: Boolean = false,
       blockSize: Int = 4
   ): FrameWindowState = {
-    val made = FrameWindowState(shape, buffers, deducts, archive, blockSize)
+    val made = FrameWindowState(shape, buffers, FrameCombining(deducts), archive, blockSize)
     made.begin(0)
     made
   }

@@ -233,7 +233,7 @@ object InMemoryBatchesLawsSuite {
       case None => new FrameWindows(settings.spec, buffers, state)
     }
     private def state(blocks: BlockStore) =
-      FrameWindowState(settings.spec.shape, buffers, deducts = false, blocks, Int.MaxValue)
+      FrameWindowState(settings.spec.shape, buffers, FrameCombining.Merge, blocks, Int.MaxValue)
     private val engine =
       new InMemoryBatches[Int](settings.rules, windows(), buffers(_).length >= 2)
 

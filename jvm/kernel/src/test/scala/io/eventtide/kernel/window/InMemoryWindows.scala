@@ -86,7 +86,13 @@ final class InMemoryWindows[K](spec: WindowSpec, buffers: Buffers, deducts: Bool
 
   private def newState(key: K): FrameWindowState = {
     val state =
-      FrameWindowState(spec.shape, buffers, deducts, BlockStore.None, blockSize = Int.MaxValue)
+      FrameWindowState(
+        spec.shape,
+        buffers,
+        FrameCombining(deducts),
+        BlockStore.None,
+        blockSize = Int.MaxValue
+      )
     states(key) = state
     state
   }

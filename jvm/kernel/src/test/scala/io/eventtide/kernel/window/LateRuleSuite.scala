@@ -75,7 +75,7 @@ object LateRuleSuite {
       (frame + 1 to lastEnd).filter(end => endOf(end) > effective)
 
     private def lastEnd: BigInt = shape match {
-      case Sliding(frames) => frame + frames
+      case sliding: Sliding => frame + sliding.frames
       case Cumulative(frames, phase) => frame - (frame - phase).mod(frames) + frames
     }
 
@@ -88,7 +88,7 @@ object LateRuleSuite {
     def results(rule: LateRule): Seq[BigInt] = {
       val buffers = new ObjectBufferPool
       val state =
-        FrameWindowState(shape, buffers, deducts = false, new MemoryArchive, blockSize = 4)
+        FrameWindowState(shape, buffers, FrameCombining.Merge, new MemoryArchive, blockSize = 4)
       val closed = spec(rule).closed(watermark)
       state.begin(closed)
       val isTaken = state.add(grid.index(ts), buffers.of(1))

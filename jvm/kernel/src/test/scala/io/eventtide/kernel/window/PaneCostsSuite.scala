@@ -16,7 +16,7 @@ final class PaneCostsSuite extends AnyFunSuite {
     private val windows = new FrameWindows(
       WindowSpec(Frame(1, 0), Sliding(10), delay = lateness),
       buffers,
-      FrameWindowState(Sliding(10), buffers, deducts = false, _, blockSize = 8),
+      FrameWindowState(Sliding(10), buffers, FrameCombining.Merge, _, blockSize = 8),
       FrameArchives(archives(0), archives(1), openBlock = 8, closedBlock = 8),
       lateness
     )

@@ -168,7 +168,10 @@ object PanesLawsSuite {
         case Frames(shape, blockSize) => framesOf(shape, blockSize)
         case Counts(size, slide) =>
           val spec = CountSpec(size, slide)
-          new CountWindows(spec, FrameWindowState(spec.shape, buffers, deducts, _, Int.MaxValue))
+          new CountWindows(
+            spec,
+            FrameWindowState(spec.shape, buffers, FrameCombining(deducts), _, Int.MaxValue)
+          )
         case gaps: Gaps =>
           val spec = SessionSpec(gaps.all, None, Profile.eventtide, delay + lateness)
           new Sessions(spec, buffers, lateness)
@@ -183,7 +186,7 @@ object PanesLawsSuite {
     private def framesOf(shape: WindowShape, blockSize: Int) = new FrameWindows(
       WindowSpec(Frame(1, 0), shape, Profile.eventtide, delay + lateness),
       buffers,
-      FrameWindowState(shape, buffers, deducts, _, blockSize),
+      FrameWindowState(shape, buffers, FrameCombining(deducts), _, blockSize),
       FrameArchives(archives(0), archives(1), blockSize, blockSize),
       lateness
     )
@@ -259,11 +262,18 @@ object PanesLawsSuite {
     }
 
     private def reopen(): Unit = {
+      checkCopy()
       buffers.reset()
       val (due, deadline) = (key.due, key.deadline)
       key = made()
       Records.readAll(saved)(key.read)
       assert(key.due == due && key.deadline == deadline)
+    }
+
+    private def checkCopy(): Unit = {
+      buffers.reset()
+      val copy = Records.bytes(out => Records.readAll(saved)(made().copyRecord(_, out)))
+      assert(copy.sameElements(saved), "the copy of a record differs")
     }
   }
 }

@@ -11,6 +11,13 @@ object WindowGenerators {
     Gen.oneOf(1, 3, 7).flatMap(n => Gen.choose(0, n - 1).map(Cumulative(n, _)))
   )
 
+  /** Windows that end at each n-th boundary. */
+  val spacedShapes: Gen[Sliding] = for {
+    every <- Gen.oneOf(1, 2, 3, 7)
+    most <- Gen.oneOf(0, 1, 2, 5, 30)
+    phase <- Gen.choose(0, every - 1)
+  } yield Sliding(every + most, every, phase)
+
   val grids: Gen[Frame] = for {
     size <- Gen.oneOf(Gen.const(1L), Gen.choose(1L, 20L), Gen.choose(1L, Long.MaxValue))
     offset <- Gen.choose(0L, size - 1)

@@ -13,7 +13,7 @@ final class WindowShapeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   /** The frames of the window that ends at `end`, from the first on. */
   private def first(shape: WindowShape, end: BigInt): BigInt = shape match {
-    case Sliding(frames) => end - frames
+    case sliding: Sliding => end - sliding.frames
     case Cumulative(frames, phase) => end - 1 - (end - 1 - phase).mod(frames)
   }
 
@@ -36,9 +36,26 @@ final class WindowShapeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("windows may end at each n-th boundary, and begin at a frame or after it") {
+    forAll(spacedShapes, numbers, numbers) { (plain, boundary, from) =>
+      val shape = plain.copy(from = from)
+      def isEnd(end: BigInt) = (end - shape.phase).mod(shape.every) == 0
+      val next = Iterator.iterate(BigInt(boundary) + 1)(_ + 1).find(isEnd).get
+      assert(shape.endAfter(boundary) == clamp(next))
+      assert(shape.startAfter(boundary) == clamp((next - shape.frames).max(from)))
+      assert(shape.start(boundary) == clamp((BigInt(boundary) - shape.frames).max(from)))
+      val ends = (1 to shape.frames).map(BigInt(boundary) + _).filter(isEnd)
+      assert(shape.windowsOf(boundary) == ends.length)
+      assert(shape.lastEnd(boundary) == clamp(ends.last))
+    }
+  }
+
   test("a window of no frames, of too many, or out of phase is refused") {
     intercept[InvalidArgument](Sliding(0))
     intercept[InvalidArgument](Sliding(WindowShape.MostFrames + 1))
+    intercept[InvalidArgument](Sliding(3, every = 4))
+    intercept[InvalidArgument](Sliding(3, every = 0))
+    intercept[InvalidArgument](Sliding(3, every = 2, phase = 2))
     intercept[InvalidArgument](Cumulative(3, 3))
     intercept[InvalidArgument](Cumulative(3, -1))
   }

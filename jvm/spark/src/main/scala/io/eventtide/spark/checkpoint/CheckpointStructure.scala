@@ -4,8 +4,10 @@ import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.eventtide.SparkShims
 
-import io.eventtide.spark.options.Structure
+import io.eventtide.kernel.time.FrameGrid
+import io.eventtide.spark.options.{StoredFrames, Structure, WindowHistory}
 import io.eventtide.spark.spi.PlanNodes
 
 /** The structure of a query that its saved state depends on: its inputs and windows, in plan order.
@@ -18,18 +20,40 @@ private[spark] final case class CheckpointStructure(
 ) {
 
   /** A readable line for each input and each window. */
-  def lines: Seq[String] = named("input", inputs) ++ named("window", windows)
+  def lines: Seq[String] =
+    named("input", inputs) ++ named("window", windows.map(WindowHistory.presentOf))
 
   private def named(part: String, parts: Seq[Structure]): Seq[String] =
     parts.zipWithIndex.map { case (one, position) => s"$part $position: ${one.text}" }
 
   /** Readable differences from another query; empty if that query can continue from this state. */
-  def differences(other: CheckpointStructure): Seq[String] =
+  def differences(other: CheckpointStructure): Seq[String] = {
+    val (stored, current) = windows.zip(other.windows).map((WindowHistory.lasting _).tupled).unzip
     (differences("input", inputs, other.inputs) ++ differences(
       "window",
-      windows,
-      other.windows
+      stored ++ windows.drop(stored.length),
+      current ++ other.windows.drop(stored.length)
     )).distinct
+  }
+
+  /** What a query changes that can continue from this state, as a line for each change. */
+  def changes(next: CheckpointStructure): Seq[String] =
+    windows.zip(next.windows).zipWithIndex.flatMap { case ((stored, window), position) =>
+      WindowHistory.changes(stored, window).map(change => s"window $position: $change")
+    }
+
+  /** The structure of a query that continues from this state, with the history of its windows.
+    *
+    * @param closed
+    *   the last closed boundary of a grid; None if no window has closed
+    */
+  def continuedBy(
+      next: CheckpointStructure,
+      closed: FrameGrid => Option[Long]
+  ): CheckpointStructure =
+    copy(windows = windows.zip(next.windows).map { case (stored, window) =>
+      WindowHistory.after(stored, window, closed)
+    })
 
   private def differences(
       part: String,
@@ -66,11 +90,17 @@ private[spark] final case class CheckpointStructure(
 private[spark] object CheckpointStructure {
   private val mapper = new ObjectMapper()
 
-  def of(plan: LogicalPlan): CheckpointStructure =
+  def of(plan: LogicalPlan): CheckpointStructure = {
+    val windows = PlanNodes.windows(plan)
+    val others = plan.exists { node =>
+      SparkShims.isStateful(node) && !windows.exists(_.aggregation eq node)
+    }
     CheckpointStructure(
       PlanNodes.watermarks(plan).map(_.settings.structure),
-      PlanNodes.windows(plan).map(_.structure)
+      if (windows.length == 1 && !others) windows.map(_.structure)
+      else windows.map(_.structure ++ Seq(StoredFrames.BesideOtherState))
     )
+  }
 
   def read(json: String): CheckpointStructure = {
     val node = mapper.readTree(json)

@@ -8,6 +8,9 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
+import io.eventtide.kernel.time.FrameGrid
+import io.eventtide.spark.options.WindowSettings
+
 /** Read-only access to Spark's offset log, which has a file for each batch that was begun. */
 private[spark] final class OffsetFiles(root: Path, conf: Configuration) {
   private val files = new CheckpointFiles(new Path(root, "offsets"), conf)
@@ -18,6 +21,15 @@ private[spark] final class OffsetFiles(root: Path, conf: Configuration) {
   /** The timestamp of a batch, in microseconds; None if it cannot be read. */
   def timeOf(batchId: Long): Option[Long] =
     metadata(batchId).map(_.path("batchTimestampMs").asLong * 1000)
+
+  /** The last boundary of a grid up to which a batch has closed a window that is the only operator
+    * with state; None if the batch had no watermark.
+    */
+  def closedBy(batchId: Long, window: WindowSettings)(grid: FrameGrid): Option[Long] =
+    metadata(batchId)
+      .map(_.path("batchWatermarkMs").asLong)
+      .filter(_ > 0)
+      .map(ms => window.onTime.copy(grid = grid).closed(ms * 1000))
 
   /** The metadata of a batch, which follows the line with the version as a line of JSON. None if it
     * cannot be read.

@@ -8,27 +8,56 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
+import io.eventtide.kernel.time.FrameGrid
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.options.Structure
+import io.eventtide.spark.options.{Structure, WindowHistory}
 
-/** The plan that a checkpoint belongs to: `<checkpoint>/eventtide/plan`.
+/** The plan that a checkpoint belongs to: `<checkpoint>/eventtide/plan`, and `plan.<batch>` of each
+  * run that has changed it, with the first batch of that run. The state belongs to the last one with
+  * a committed batch.
   *
   * The first line has the format version and the CRC32C of the rest, which is the plan as JSON.
+  *
+  * @param committed
+  *   the last committed batch; -1 for none
   */
-private[spark] final class PlanFile(root: Path, conf: Configuration) {
+private[spark] final class PlanFile(root: Path, committed: Long, conf: Configuration) {
   private val files = new CheckpointFiles(new Path(root, "eventtide"), conf)
 
-  /** Writes the plan of a checkpoint without batches.
-    *
-    * An existing plan is from a run without batches. If it differs, it is replaced.
+  /** Records the plan of a checkpoint without batches. It replaces the plan of an earlier run that
+    * failed before its first batch.
     */
   def begin(current: CheckpointStructure): Unit = {
     val text = PlanFile.write(current)
     if (!content.contains(text)) {
-      files.delete(PlanFile.Name)
-      files.write(PlanFile.Name)(_.write(text.getBytes(UTF_8))): Unit
+      batches.foreach(batch => files.delete(PlanFile.name(batch)))
+      write(PlanFile.First, text)
     }
   }
+
+  private def write(batch: Long, text: String): Unit =
+    files.write(PlanFile.name(batch))(_.write(text.getBytes(UTF_8))): Unit
+
+  /** Records what a query changes that continues from a checkpoint with batches, in place of what
+    * runs without a committed batch have changed. Returns the plan with the history of its windows.
+    *
+    * @param closed
+    *   the last closed boundary of a grid; None if no window has closed
+    */
+  def continue(
+      current: CheckpointStructure,
+      closed: FrameGrid => Option[Long]
+  ): CheckpointStructure = {
+    val (stored, next) = (plan, plan.continuedBy(current, closed))
+    val changed = Option.when(next != stored)(PlanFile.write(next))
+    val others = batches.filter(_ > committed).filterNot(read => changed.contains(textOf(read)))
+    others.foreach(batch => files.delete(PlanFile.name(batch)))
+    changed.filter(_ => batches.forall(_ <= committed)).foreach(write(committed + 1, _))
+    next
+  }
+
+  /** What a query changes that can continue from the checkpoint. */
+  def changes(current: CheckpointStructure): Seq[String] = plan.changes(current)
 
   /** Refuses a plan that cannot continue from a checkpoint with batches. */
   def refuseOther(current: CheckpointStructure): Unit = {
@@ -48,21 +77,39 @@ private[spark] final class PlanFile(root: Path, conf: Configuration) {
       .map(read)
       .getOrElse(throw EventtideException("CHECKPOINT_WITHOUT_EVENTTIDE", "root" -> root))
 
-  /** The position of a window in the checkpoint's plan; None if it has no Eventtide plan. */
-  def windowAt(window: Structure): Option[Int] = content.map { text =>
+  /** The position of a window in the checkpoint's plan, and the window with its history there; None
+    * if it has no Eventtide plan. A window that has changed is found if no window is the same.
+    *
+    * @param closed
+    *   the last closed boundary of a grid; None if no window has closed
+    */
+  def windowAt(
+      window: Structure,
+      closed: FrameGrid => Option[Long]
+  ): Option[(Int, Structure)] = content.map { text =>
     val windows = read(text).windows
-    val stored = windows.map(_.text).mkString(" + ")
+    def positions(fits: Structure => Boolean) = windows.indices.filter(at => fits(windows(at)))
+    val same = positions(WindowHistory.presentOf(_) == window)
+    def changed = positions { stored =>
+      val (before, now) = WindowHistory.lasting(stored, window)
+      before == now
+    }
+    val stored = windows.map(WindowHistory.presentOf(_).text).mkString(" + ")
     val others = Seq("root" -> root, "current" -> window.text, "stored" -> stored)
-    windows.zipWithIndex.collect { case (`window`, at) => at } match {
-      case Seq(one) => one
-      case Nil => throw EventtideException("STATE_OF_OTHER_WINDOW", others: _*)
+    (if (same.isEmpty) changed else same) match {
+      case Seq(at) => at -> WindowHistory.after(windows(at), window, closed)
+      case Seq() => throw EventtideException("STATE_OF_OTHER_WINDOW", others: _*)
       case _ => throw EventtideException("STATE_OF_TWO_WINDOWS", others: _*)
     }
   }
 
-  private def content: Option[String] = Option.when(files.exists(PlanFile.Name)) {
-    files.read(PlanFile.Name)(in => new String(in.readAllBytes(), UTF_8))
-  }
+  private def content: Option[String] =
+    batches.filter(_ <= committed).maxOption.map(textOf)
+
+  private def textOf(batch: Long): String =
+    files.read(PlanFile.name(batch))(in => new String(in.readAllBytes(), UTF_8))
+
+  private def batches: Seq[Long] = files.names.flatMap(PlanFile.batch)
 
   private def read(text: String): CheckpointStructure = {
     val (first, json) = text.span(_ != '\n')
@@ -87,8 +134,16 @@ private[spark] final class PlanFile(root: Path, conf: Configuration) {
 }
 
 private[spark] object PlanFile {
-  private val Name = "plan"
   private val Version = "v2"
+  private val Form = "plan(?:\\.(\\d{1,18}))?".r
+  private val First = -1L
+
+  private def name(batch: Long): String = if (batch == First) "plan" else s"plan.$batch"
+
+  private def batch(name: String): Option[Long] = name match {
+    case Form(number) => Some(Option(number).fold(First)(_.toLong))
+    case _ => None
+  }
 
   private def write(plan: CheckpointStructure): String =
     s"$Version ${checksum(plan.json)}\n${plan.json}"

@@ -4,7 +4,7 @@ import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 
 import io.eventtide.spark.latelog.LateLog
-import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.options.{AggregateHistory, WindowSettings}
 import io.eventtide.spark.spi.{NextTimer, PartitionAccum}
 
 /** One micro-batch from the view of one window of the query, on the driver. */
@@ -12,6 +12,9 @@ private[spark] trait WindowBatchContext {
 
   /** The settings of the window as of the start of the batch. */
   def settings: WindowSettings
+
+  /** The aggregates that the window has had; None if they have never changed. */
+  def aggregateHistory: Option[AggregateHistory]
 
   /** Whether every advance of the watermark makes later rows late, even if no window closes. */
   def batchOnEveryAdvance: Boolean

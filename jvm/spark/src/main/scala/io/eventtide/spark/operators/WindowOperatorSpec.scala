@@ -18,9 +18,15 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.types.LongType
 
 import io.eventtide.kernel.watermark.PolicySpec
-import io.eventtide.kernel.window.{BlockStore, FrameWindowState, PerKeyWatermark}
+import io.eventtide.kernel.window.{BlockStore, FrameCombining, FrameWindowState, PerKeyWatermark}
 import io.eventtide.spark.options.WindowSettings
-import io.eventtide.spark.state.{AggregateFunctions, BufferPool, WindowStateLayout}
+import io.eventtide.spark.state.{
+  AggregateFunctions,
+  BufferLayout,
+  BufferPart,
+  BufferPool,
+  WindowStateLayout
+}
 
 /** The specification of a window for its operators; sent to the executors.
   *
@@ -33,8 +39,12 @@ import io.eventtide.spark.state.{AggregateFunctions, BufferPool, WindowStateLayo
   *   the condition of a trigger, over the results of the functions
   * @param result
   *   the layout of output rows
+  * @param names
+  *   the names of each function, see `BufferPart`
   * @param rows
   *   the input rows, if lateness depends on their keys and not all rows are aggregated upstream
+  * @param readsDeducted
+  *   whether saved keys have been written by a query that deducts, and this one does not
   */
 private[spark] final case class WindowOperatorSpec(
     keys: Seq[Attribute],
@@ -44,7 +54,9 @@ private[spark] final case class WindowOperatorSpec(
     condition: Option[Expression],
     result: ResultLayout,
     settings: WindowSettings,
-    rows: Option[RowInputSpec] = None
+    names: Seq[Seq[String]],
+    rows: Option[RowInputSpec] = None,
+    readsDeducted: Boolean = false
 ) {
   def output: Seq[Attribute] = result.columns.map(_.toAttribute)
 
@@ -97,12 +109,26 @@ private[spark] final case class WindowOperatorSpec(
 
   def newCalls: AggregateFunctions = new AggregateFunctions(functions, counts, rows.map(_.columns))
 
-  def newBuffers(calls: AggregateFunctions): BufferPool =
-    BufferPool(calls, AggregateFunctions.areFixed(functions))
+  def newBuffers(calls: AggregateFunctions): BufferPool = BufferPool(calls, hasFixedBuffers)
+
+  private def hasFixedBuffers: Boolean = AggregateFunctions.areFixed(functions)
+
+  /** The layout of buffers in the state; None if the state has no buffers. */
+  def layout(calls: AggregateFunctions): Option[BufferLayout] =
+    Option.when(settings.retainingRows.isEmpty) {
+      val parts = functions.zip(names).map { case (function, names) =>
+        BufferPart.of(function, names)
+      }
+      val bytes = Option.when(hasFixedBuffers)(calls.empty.getSizeInBytes)
+      BufferLayout(parts, bytes, deducts = counts.nonEmpty)
+    }
+
+  def combining: FrameCombining =
+    if (readsDeducted) FrameCombining.MergeDeducted else FrameCombining(counts.nonEmpty)
 
   /** An empty window state over these buffers. */
   def newState(buffers: BufferPool, archive: BlockStore, blockSize: Int): FrameWindowState =
-    FrameWindowState(settings.spec.shape, buffers, counts.nonEmpty, archive, blockSize)
+    FrameWindowState(settings.spec.shape, buffers, combining, archive, blockSize)
 
   /** The number of frames in a block, for a batch that closes `closes` windows.
     *

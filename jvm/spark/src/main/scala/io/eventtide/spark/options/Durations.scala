@@ -1,6 +1,6 @@
 package io.eventtide.spark.options
 
-/** Formats durations for people. */
+/** Formats durations for people, and reads them. */
 private[spark] object Durations {
   private val Units = Seq(
     86400000000L -> "d",
@@ -19,4 +19,13 @@ private[spark] object Durations {
     }
     if (parts.isEmpty) "0s" else parts.mkString(" ")
   }
+
+  /** The duration of a text that `inWords` has made. */
+  def micros(words: String): Long = words
+    .split(' ')
+    .map { part =>
+      val (number, name) = part.span(_.isDigit)
+      number.toLong * Units.collectFirst { case (size, `name`) => size }.getOrElse(0L)
+    }
+    .sum
 }

@@ -7,6 +7,14 @@ final case class Structure(settings: Seq[(String, String)]) {
 
   def ++(others: IterableOnce[(String, String)]): Structure = Structure(settings ++ others)
 
+  def get(name: String): Option[String] = settings.collectFirst { case (`name`, value) => value }
+
+  def without(names: String*): Structure =
+    Structure(settings.filterNot { case (name, _) => names.contains(name) })
+
+  def only(names: Seq[String]): Structure =
+    Structure(settings.filter { case (name, _) => names.contains(name) })
+
   /** The settings on one line, for people. */
   def text: String = settings.map { case (name, value) => s"$name=$value" }.mkString(", ")
 

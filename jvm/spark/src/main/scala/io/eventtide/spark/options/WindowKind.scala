@@ -8,12 +8,14 @@ import io.eventtide.kernel.window.{
   CountSpec,
   CountWindows,
   FrameArchives,
+  FrameCombining,
   FrameWindowState,
   FrameWindows,
   LateRule,
   Profile,
   SessionSpec,
   Sessions,
+  Sliding,
   TimeRange,
   WindowSet,
   WindowShape,
@@ -43,6 +45,9 @@ sealed trait WindowKind {
   /** The lowest event time of results that may follow at a watermark. */
   def resultsFrom(watermark: Long): Long
 
+  /** At which frames windows end, as text; empty if at all of them, or if there are no frames. */
+  def spacing: String = ""
+
   /** The settings that saved state depends on.
     *
     * @param kind
@@ -55,18 +60,22 @@ object WindowKind {
 
   /** Where the rows of one key are aggregated and stored.
     *
-    * @param deducts
-    *   whether the buffers support `Buffers.deduct`
+    * @param combining
+    *   how frames are combined
     * @param archives
     *   the stores of the key's frames
     */
-  final case class KeyBuffers(buffers: Buffers, deducts: Boolean, archives: FrameArchives) {
+  final case class KeyBuffers(
+      buffers: Buffers,
+      combining: FrameCombining,
+      archives: FrameArchives
+  ) {
 
     /** Makes an empty state of frames over a block store. */
     private[WindowKind] def newState(
         shape: WindowShape,
         blockSize: Int
-    ): BlockStore => FrameWindowState = FrameWindowState(shape, buffers, deducts, _, blockSize)
+    ): BlockStore => FrameWindowState = FrameWindowState(shape, buffers, combining, _, blockSize)
   }
 
   /** Windows whose rows are aggregated as they arrive. */
@@ -100,6 +109,11 @@ object WindowKind {
     // At most the last instant of the first window that has not closed.
     def resultsFrom(watermark: Long): Long =
       math.min(watermark, spec.grid.start(spec.closed(watermark) + 1) - 1)
+
+    override def spacing: String = spec.shape match {
+      case Sliding(_, every, phase, _) if every > 1 => s"every $every frames from $phase"
+      case _ => ""
+    }
 
     def structure(kind: String): Seq[(String, String)] =
       WindowFrames.write(kind, WindowFrames(spec.grid, spec.shape)) ++ boundsAndLateRule(

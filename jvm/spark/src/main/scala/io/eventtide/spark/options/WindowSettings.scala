@@ -106,9 +106,9 @@ final case class WindowSettings(
     triggers.exists(_.trigger.every.isDefined) || byKey.exists(_.hasProcessingTimers)
 
   /** The options that close windows and make keys idle, as text; empty if the query's watermark
-    * alone does. A run with other timing options may have other timers.
+    * alone does, at each frame. A run with other timing options may have other timers.
     */
-  def timingOptions: String = byKey.fold("")(_.timingOptions)
+  def timingOptions: String = byKey.fold(windows.spacing)(_.timingOptions)
 
   /** The minimum time between two batches that the clock starts. Idle keys are looked for at
     * intervals. A trigger with an interval fires at its time, so the minimum is 0.
@@ -157,5 +157,5 @@ final case class WindowSettings(
 object WindowSettings {
 
   /** The settings that make time windows row-at-a-time. */
-  private val RowAtATime = "emit, key_idle_timeout or watermark_scope"
+  private[options] val RowAtATime = "emit, key_idle_timeout or watermark_scope"
 }

@@ -16,7 +16,8 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.util.toPrettySQL
 
-import io.eventtide.spark.options.{Structure, WindowSettings}
+import io.eventtide.kernel.time.FrameGrid
+import io.eventtide.spark.options.{AggregateHistory, Structure, WindowSettings}
 import io.eventtide.spark.spi.{PlanNodes, WindowNode}
 
 /** Combines frames into windows. Its child is a Spark aggregation by keys and frame.
@@ -35,6 +36,8 @@ import io.eventtide.spark.spi.{PlanNodes, WindowNode}
   *   rows and their key if windows emit their rows
   * @param hidden
   *   the columns of the child that only the operator needs
+  * @param aggregates
+  *   the names of the aggregates in the child
   */
 final case class WindowAggregate(
     nodeId: UUID,
@@ -42,6 +45,7 @@ final case class WindowAggregate(
     window: Attribute,
     pane: Seq[Attribute],
     hidden: HiddenColumns,
+    aggregates: Seq[AggregateName],
     settings: WindowSettings,
     child: LogicalPlan
 ) extends UnaryNode
@@ -55,22 +59,31 @@ final case class WindowAggregate(
 
   /** The settings that saved state depends on. A checkpoint with another structure is rejected. */
   override def structure: Structure = {
-    val Aggregate(grouping, columns, _, _) = child: @unchecked
+    val Aggregate(grouping, _, _, _) = child: @unchecked
     val asked = grouping.init.map(asWritten)
     val keys = asked.map(key => s"${toPrettySQL(key)} ${key.dataType.sql}")
-    val aggregates = columns
-      .filterNot(column => hidden.kept.contains(column.exprId))
-      .flatMap(_.collect { case call: AggregateExpression => call })
-    val calls = aggregates.map { call =>
-      val types = call.aggregateFunction.children.map(_.dataType.sql)
-      s"${toPrettySQL(call)} of ${types.mkString(", ")}"
-    }
     settings.structure ++
       eventTime.map("event_time" -> _) ++
       Option.when(keys.nonEmpty)("key_by" -> keys.mkString(", ")) ++
       groups.map("group" -> _) ++
-      Option.when(calls.nonEmpty)("agg" -> calls.distinct.mkString("; ")) ++
-      Option.when(settings.retainingRows.isDefined)("columns" -> stored.mkString(", "))
+      AggregateHistory.settings(
+        aggregates.map(_.text),
+        settings.retainingRows.map(_ => stored)
+      )
+  }
+
+  /** The window with other settings, over the frames that these have. */
+  def under(settings: WindowSettings): WindowAggregate =
+    if (settings.windows == this.settings.windows) copy(settings = settings)
+    else copy(settings = settings, child = reframed(child, settings.spec.frames))
+
+  // A window below has frames of its own.
+  private def reframed(plan: LogicalPlan, grid: FrameGrid): LogicalPlan = plan match {
+    case below: WindowAggregate => below
+    case other =>
+      other.mapChildren(reframed(_, grid)).transformExpressions { case number: FrameNumber =>
+        number.copy(grid = grid)
+      }
   }
 
   private def eventTime: Option[String] =
@@ -109,7 +122,17 @@ final case class WindowAggregate(
   private def isHidden(column: Attribute): Boolean =
     column.exprId == frame.exprId || hidden.ids.contains(column.exprId)
 
-  override def output: Seq[Attribute] = (window +: child.output.filterNot(isHidden)) ++ pane
+  // A run may add aggregates, which have no value in windows that began before.
+  override def output: Seq[Attribute] = {
+    val results = child.output.filterNot(isHidden).map { column =>
+      if (aggregated.contains(column.exprId)) column.withNullability(true) else column
+    }
+    (window +: results) ++ pane
+  }
+
+  private lazy val aggregated: Set[ExprId] = child.expressions.collect {
+    case column: Alias if column.exists(_.isInstanceOf[AggregateExpression]) => column.exprId
+  }.toSet
 
   override def producedAttributes: AttributeSet = AttributeSet(window +: pane)
 

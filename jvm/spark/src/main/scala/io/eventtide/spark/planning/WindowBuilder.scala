@@ -174,6 +174,8 @@ private[spark] object WindowBuilder {
         kept.map(_.exprId).toSeq,
         if (settings.emitsRows) keyed.aggregateExpressions.map(_.exprId) else Nil
       ),
+      computing.aggregateExpressions
+        .flatMap(_.collect { case call: AggregateExpression => AggregateName.of(call) }),
       settings,
       aggregate
     )

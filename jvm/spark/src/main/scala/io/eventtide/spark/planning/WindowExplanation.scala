@@ -53,10 +53,10 @@ private[planning] object WindowExplanation {
   }
 
   private def combining(window: WindowAggregate, shape: WindowShape): String = shape match {
-    case Sliding(1) => "one buffer a window"
+    case WindowShape.OneFrame => "one buffer a window"
     case _: Cumulative => "one buffer, which grows"
-    case Sliding(frames) if deducts(window) => s"deducts the oldest of $frames frames"
-    case Sliding(frames) => s"two stacks of $frames frames"
+    case Sliding(frames, _, _, _) if deducts(window) => s"deducts the oldest of $frames frames"
+    case Sliding(frames, _, _, _) => s"two stacks of $frames frames"
   }
 
   // `WindowStrategy` sees the aggregates after the optimizer has replaced some of them.

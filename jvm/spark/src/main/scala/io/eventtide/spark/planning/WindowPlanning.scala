@@ -15,7 +15,7 @@ import org.apache.spark.sql.eventtide.SparkInternals
 import org.apache.spark.sql.types.StructType
 
 import io.eventtide.spark.operators.{ResultLayout, WindowOperatorSpec}
-import io.eventtide.spark.state.Inverse
+import io.eventtide.spark.options.AggregateHistory
 
 /** The planned parts of a window.
   *
@@ -41,37 +41,43 @@ private[planning] object WindowPlanning {
 
   /** @param node
     *   a node of an optimized plan
+    * @param history
+    *   the aggregates that the window has had on its checkpoint; None if they have never changed
     */
-  def apply(node: WindowAggregate): WindowPlanning = node.child match {
-    case PhysicalAggregation(grouping, calls, columns, child) =>
-      plan(node, grouping.map(SparkInternals.normalized), calls, columns, child)
-    case other => throw new IllegalStateException(s"a window over no aggregation: $other")
-  }
+  def apply(node: WindowAggregate, history: Option[AggregateHistory]): WindowPlanning =
+    node.child match {
+      case PhysicalAggregation(grouping, calls, columns, child) =>
+        plan(node, history, grouping.map(SparkInternals.normalized), calls, columns, child)
+      case other => throw new IllegalStateException(s"a window over no aggregation: $other")
+    }
 
   private def plan(
       node: WindowAggregate,
+      history: Option[AggregateHistory],
       grouping: Seq[NamedExpression],
       calls: Seq[AggregateExpression],
       columns: Seq[NamedExpression],
       child: LogicalPlan
   ): WindowPlanning = {
-    val (kept, computed) = calls.partition(_.aggregateFunction.isInstanceOf[CarriedColumns])
+    val (kept, requested) = calls.partition(_.aggregateFunction.isInstanceOf[CarriedColumns])
     val keptOf = kept.map(_.aggregateFunction).collect { case one: CarriedColumns => one }
-    val deduction = Inverse.of(computed)
-    val aggregates = deduction.fold(computed)(_.aggregates)
+    val computed = ComputedAggregates(node, requested, history)
+    val aggregates = computed.aggregates
     val groups = grouping.map(_.toAttribute)
     val (hidden, shown) = columns
+      .map(computed.valueOf)
       .filterNot(_.exprId == node.frame.exprId)
       .partition(column => node.hidden.ids.contains(column.exprId))
     val window = WindowOperatorSpec(
       groups.init,
       groups.last,
       aggregates.map(_.aggregateFunction),
-      deduction.fold(Seq.empty[Int])(_.counts),
+      computed.counts,
       node.hidden.condition.flatMap(id => hidden.find(_.exprId == id)).map(valueOf),
       if (node.settings.emitsRows) ResultLayout(Nil, Nil, Nil, node.output, keysOf(node, hidden))
       else result(node, aggregates, shown),
-      node.settings
+      node.settings,
+      computed.names
     )
     if (!node.settings.isJudgedByKey) WindowPlanning(node, grouping, aggregates, window, Nil, child)
     else {

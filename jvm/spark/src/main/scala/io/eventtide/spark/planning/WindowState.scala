@@ -9,9 +9,10 @@ import org.apache.spark.sql.eventtide.SparkInternals
 import org.apache.spark.sql.types.{StructType, TimestampType}
 
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.checkpoint.{CheckpointFiles, PlanFile}
+import io.eventtide.spark.checkpoint.{CheckpointFiles, OffsetFiles, PlanFile}
 import io.eventtide.spark.operators.window.StateReader
 import io.eventtide.spark.operators.{WindowBatchContext, WindowOperatorSpec}
+import io.eventtide.spark.options.{AggregateHistory, StoredFrames}
 import io.eventtide.spark.query.run.StateStoreValidator
 
 /** Reads the state of a window from a checkpoint of its query. */
@@ -35,12 +36,15 @@ private[spark] object WindowState {
 
     val node = WindowAggregate.allIn(results.queryExecution.analyzed).head
     val batch = files("commits").lastBatch.getOrElse(missing)
-    val position = new PlanFile(root, conf).windowAt(node.structure).getOrElse(missing)
+    val closed = new OffsetFiles(root, conf).closedBy(batch, node.settings) _
+    val (position, stored) =
+      new PlanFile(root, batch, conf).windowAt(node.structure, closed).getOrElse(missing)
     val operator = WindowBatchContext.FirstOperatorId + position
     val partitions = files(s"state/$operator").names.count(_.forall(_.isDigit))
     if (partitions == 0) missing
 
-    val window = planned(session, node)
+    val current = node.under(StoredFrames.settings(node.settings, stored))
+    val window = planned(session, current, AggregateHistory.of(stored))
     val ids = SparkInternals.stateIds(session, checkpoint, batch, operator)
     val state = new Path(root, "state").toString
     val reader = StateReader(window, state, operator, partitions, batch, ids)
@@ -55,14 +59,18 @@ private[spark] object WindowState {
 
   // Plans the window over an empty input, so that the plan does not depend on what Spark infers
   // about the caller's rows.
-  private def planned(session: SparkSession, node: WindowAggregate): WindowOperatorSpec = {
+  private def planned(
+      session: SparkSession,
+      node: WindowAggregate,
+      history: Option[AggregateHistory]
+  ): WindowOperatorSpec = {
     val above = node.withNewChildren(node.children.map {
       case aggregate: Aggregate =>
         aggregate.copy(child = SparkInternals.empty(session, aggregate.child.output))
       case other => other
     })
     val optimized: LogicalPlan = session.sessionState.optimizer.execute(above)
-    val window = WindowPlanning(WindowAggregate.allIn(optimized).head).window
+    val window = WindowPlanning(WindowAggregate.allIn(optimized).head, history).window
     window.withValues(window.subqueries.collect { case query: ScalarSubquery =>
       Literal(SparkInternals.value(session, query.plan), query.dataType)
     })

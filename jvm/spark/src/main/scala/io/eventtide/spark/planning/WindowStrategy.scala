@@ -27,13 +27,11 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case node: LateRowFilter if node.settings.isJudgedByKey => planLater(node.child) :: Nil
     case node: LateRowFilter =>
+      val batch = QueryWindowBatch.of(session, node.nodeId)
+      val settings = batch.fold(node.settings)(_.settings)
       val limits =
-        LateRowFilterSpec(node.eventTime, node.logged ++ node.names, node.guard, node.settings)
-      LateRowFilterExec(
-        limits,
-        QueryWindowBatch.of(session, node.nodeId),
-        planLater(node.child)
-      ) :: Nil
+        LateRowFilterSpec(node.eventTime, node.logged ++ node.names, node.guard, settings)
+      LateRowFilterExec(limits, batch, planLater(node.child)) :: Nil
     case node: WindowAggregate =>
       node.child match {
         // Spark has determined that there are no rows, before the batch or by adaptive execution.
@@ -45,8 +43,8 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
 
   private def planWindow(asked: WindowAggregate): SparkPlan = {
     val batch = if (asked.isStreaming) QueryWindowBatch.of(session, asked.nodeId) else None
-    val node = batch.fold(asked)(begun => asked.copy(settings = begun.settings))
-    val planned = WindowPlanning(node)
+    val node = batch.fold(asked)(begun => asked.under(begun.settings))
+    val planned = WindowPlanning(node, batch.flatMap(_.aggregateHistory))
     def rows = ProjectExec(planned.columns, planLater(planned.child))
     val window = planned.window
     if (!node.isStreaming) {

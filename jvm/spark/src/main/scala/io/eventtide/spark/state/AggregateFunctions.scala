@@ -78,10 +78,11 @@ private[spark] final class AggregateFunctions(
     imperative.foreach(_.initialize(buffer))
   }
 
-  /** A row of the initial values, for buffers without objects. */
+  /** A row of the initial values, as they are saved. */
   def empty: UnsafeRow = {
     val values = new SpecificInternalRow(types.toSeq)
     initialize(values)
+    typed.foreach(_.serializeAggregateBufferInPlace(values))
     UnsafeProjection.create(types).apply(values).copy()
   }
 

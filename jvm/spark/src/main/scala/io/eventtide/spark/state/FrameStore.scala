@@ -147,20 +147,44 @@ private[spark] final class FrameStore(
     else if (!keepsEntry(nextEventTimer, boundary))
       endTimer = byEnd.move(key, id, endTimer, nextEventTimer)
     processingTimer.move(nextProcessingTimer, nowMicros)
+    groups.foreach(moveGroupTimer(_, nextGroupTimer))
+    put(content)
+    if (!stored) count(1)
+    stored = true
+  }
+
+  private def put(content: ByteSink => Unit): Unit = {
     val out = values.begin()
     out.putByte(FrameStore.Version)
     out.putNumber(id)
     if (timersAreWatermarks) eventTimer.write(out) else out.putNumber(endTimer)
     processingTimer.write(out)
-    groups.foreach { group =>
-      moveGroupTimer(group, nextGroupTimer)
-      out.putNumber(groupTimer)
-    }
+    if (groups.isDefined) out.putNumber(groupTimer)
     content(out)
     store.put(key, values.end())
-    if (!stored) count(1)
-    stored = true
   }
+
+  /** Rewrites the state of all keys, whose timers stay, and then all blocks. */
+  def rewriteAll(
+      content: (ByteSource, ByteSink) => Unit,
+      block: (ByteSource, ByteSink) => Unit
+  ): Unit = {
+    foreach(allKeys) { one =>
+      open(one.key.copy()): Unit
+      put(content(source, _))
+    }
+    for (family <- Seq(WindowStateLayout.Blocks, WindowStateLayout.History))
+      foreach(store.iterator(family)) { one =>
+        val out = values.begin()
+        BinaryRow.open(one.value, source)
+        block(source, out)
+        store.put(one.key, values.end(), family)
+      }
+  }
+
+  private def foreach(rows: StateStoreIterator[UnsafeRowPair])(use: UnsafeRowPair => Unit): Unit =
+    try rows.foreach(use)
+    finally rows.close()
 
   /** The current key's timer in one of the indexes, whose entry may hold an earlier time. */
   private final class KeyTimer(index: TimerIndex, val counts: TimerHistogram) {
@@ -305,7 +329,7 @@ private[spark] final class FrameStore(
 private[spark] object FrameStore {
 
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
-  val Version = 6
+  val Version = 7
 
   /** Refuses state in a format that is not known. */
   private[state] def checkVersion(found: Int): Unit =

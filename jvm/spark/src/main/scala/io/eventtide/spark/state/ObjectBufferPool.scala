@@ -73,9 +73,7 @@ private[state] final class ObjectBufferPool(calls: AggregateFunctions) extends B
 
   // A saved buffer has the format of partial aggregation, so it is merged in the same way.
   def read(in: ByteSource): Int = {
-    val length = in.getCount().toInt
-    in.align()
-    saved.pointTo(in.bytes, Platform.BYTE_ARRAY_OFFSET.toLong + in.skip(length), length)
+    ObjectBufferPool.readRow(in, saved)
     val into = fresh()
     calls.merge(rows(into), saved)
     into
@@ -90,4 +88,14 @@ private[state] final class ObjectBufferPool(calls: AggregateFunctions) extends B
   }
 
   private def newRow() = new SpecificInternalRow(calls.types.toSeq)
+}
+
+private[state] object ObjectBufferPool {
+
+  /** Points a row at a saved buffer. */
+  def readRow(in: ByteSource, row: UnsafeRow): Unit = {
+    val length = in.getCount().toInt
+    in.align()
+    row.pointTo(in.bytes, Platform.BYTE_ARRAY_OFFSET.toLong + in.skip(length), length)
+  }
 }

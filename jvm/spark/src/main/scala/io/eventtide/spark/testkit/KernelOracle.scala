@@ -10,7 +10,13 @@ import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 import org.apache.spark.sql.classic.DataFrame
 
 import io.eventtide.kernel.watermark.PolicySpec
-import io.eventtide.kernel.window.{FrameArchives, InMemoryBatches, KeyIdleness, KeyRules}
+import io.eventtide.kernel.window.{
+  FrameArchives,
+  FrameCombining,
+  InMemoryBatches,
+  KeyIdleness,
+  KeyRules
+}
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.options.{WindowKind, WindowSettings}
 import io.eventtide.spark.planning.{PolicyWatermark, WindowAggregate}
@@ -40,7 +46,7 @@ final class KernelOracle private (
       Option.when(settings.discards)(buffers)
     ),
     windows.open(
-      WindowKind.KeyBuffers(buffers, deducts = false, FrameArchives.None),
+      WindowKind.KeyBuffers(buffers, FrameCombining.Merge, FrameArchives.None),
       settings.latenessMicros
     )
   )

@@ -2,7 +2,8 @@ package io.eventtide.spark.checkpoint
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.spark.options.Structure
+import io.eventtide.kernel.time.Frame
+import io.eventtide.spark.options.{AggregateHistory, StoredFrames, Structure}
 
 class CheckpointStructureSuite extends AnyFunSuite {
   private val lag = Structure("policy" -> "with_fixed_lag", Seq("substream" -> "key"))
@@ -70,5 +71,82 @@ class CheckpointStructureSuite extends AnyFunSuite {
       ) ==
         Seq("policy: storm in the checkpoint, max_event_time in this query")
     )
+  }
+
+  private def counting(aggregates: String, others: (String, String)*): CheckpointStructure =
+    CheckpointStructure(Nil, Seq(slow ++ Seq("agg" -> aggregates) ++ others))
+
+  test("aggregates may change, and each run knows which of its own were added") {
+    val (one, two) = (counting("count(1)"), counting("sum(a); count(1)"))
+    assert(differences(one, two).isEmpty)
+    assert(one.changes(two) == Seq("window 0: sum(a) is added, and begins empty"))
+    assert(continued(one, one) == one)
+    val added = continued(one, two)
+    assert(added == counting("sum(a); count(1)", "agg_added" -> "sum(a)"))
+    assert(continued(added, two) == added)
+    assert(two.changes(one) == Seq("window 0: sum(a) is dropped"))
+    assert(continued(added, one) == counting("count(1)", "agg_added" -> "none"))
+    val moved = continued(added, counting("count(1); sum(a); max(b)"))
+    assert(moved == counting("count(1); sum(a); max(b)", "agg_added" -> "sum(a); max(b)"))
+  }
+
+  private def continued(stored: CheckpointStructure, next: CheckpointStructure) =
+    stored.continuedBy(next, _ => None)
+
+  test("an aggregate may have the separator in its name") {
+    def listing(names: String*) =
+      CheckpointStructure(Nil, Seq(slow ++ AggregateHistory.settings(names, None)))
+    val before = listing("count('; ')", "count(1)")
+    assert(before.changes(listing("count(1)", "count('; ')")).isEmpty)
+    val added = continued(before, listing("count(1)", "sum('; ')"))
+    val history = AggregateHistory.of(added.windows.head).get
+    assert(history.isAdded("sum('; ')") && !history.isAdded("count(1)"))
+  }
+
+  test("aggregates over rows in the state must stay, as the columns of these rows") {
+    val columns = "columns" -> "a INT"
+    assert(
+      differences(counting("sum(a)", columns), counting("max(a)", columns)) ==
+        Seq("agg: sum(a) in the checkpoint, max(a) in this query")
+    )
+  }
+
+  private def sized(kind: String, settings: (String, String)*): CheckpointStructure =
+    CheckpointStructure(Nil, Seq(Structure("kind" -> kind, settings)))
+
+  test("sizes may be other multiples of the frames in the state, which stay") {
+    val minutes = sized("tumbling", "size" -> "1m", "offset" -> "30s")
+    val fives = sized("tumbling", "size" -> "5m", "offset" -> "1m 30s")
+    assert(differences(minutes, fives).isEmpty)
+    assert(
+      minutes.changes(fives) == Seq(
+        "window 0: size: 1m, from now on 5m",
+        "window 0: offset: 30s, from now on 1m 30s"
+      )
+    )
+    val once = minutes.continuedBy(fives, _ => Some(7))
+    val frames = Seq("frame" -> "1m", "frame_offset" -> "30s", "first_frame" -> "7")
+    assert(once.windows.head == fives.windows.head ++ frames)
+    assert(once.continuedBy(fives, _ => Some(9)) == once)
+    val sliding = sized("sliding", "size" -> "4m", "slide" -> "2m", "offset" -> "30s")
+    val twice = once.continuedBy(sliding, _ => Some(9))
+    assert(StoredFrames.of(twice.windows.head).contains(StoredFrames(Frame(60000000, 30000000), 7)))
+    val again = twice.continuedBy(minutes, _ => Some(20))
+    assert(StoredFrames.of(again.windows.head).map(_.from).contains(18L))
+  }
+
+  test("other sizes, and those of windows whose frames are not known, must stay") {
+    val minutes = sized("tumbling", "size" -> "1m")
+    val refused = Seq(
+      minutes -> sized("tumbling", "size" -> "1m 30s"),
+      minutes -> sized("tumbling", "size" -> "2m", "offset" -> "30s"),
+      minutes -> sized("sliding", "size" -> "1m", "slide" -> "30s"),
+      minutes -> sized("cumulate", "size" -> "2m", "step" -> "1m"),
+      sized("tumbling", "size" -> "1 day", "time_zone" -> "UTC") ->
+        sized("tumbling", "size" -> "2 days", "time_zone" -> "UTC"),
+      minutes.copy(windows = minutes.windows.map(_ ++ Seq(StoredFrames.BesideOtherState))) ->
+        sized("tumbling", "size" -> "2m")
+    )
+    for ((stored, next) <- refused) assert(differences(stored, next).nonEmpty)
   }
 }

@@ -19,7 +19,7 @@ class PlanFileSuite extends AnyFunSuite {
   private def local(root: Path, name: String): LocalPath = Paths.get(root.toUri).resolve(name)
 
   private def check(root: Path, plan: CheckpointStructure): Unit = {
-    val file = new PlanFile(root, CheckpointConf())
+    val file = new PlanFile(root, committed = 0, CheckpointConf())
     if (Files.exists(local(root, "offsets"))) file.refuseOther(plan) else file.begin(plan)
   }
 
@@ -99,5 +99,39 @@ class PlanFileSuite extends AnyFunSuite {
     rewrite(root)(_ => "v9\nstorm")
     val error = refusal(check(root, plan))
     assert(error.condition == "PLAN_VERSION" && error.getMessage.contains("v9"))
+  }
+
+  private def counting(aggregates: String) =
+    CheckpointStructure(Nil, Seq(Structure("kind" -> "tumbling", Seq("agg" -> aggregates))))
+
+  private def continued(root: Path, committed: Long, current: CheckpointStructure) =
+    new PlanFile(root, committed, CheckpointConf()).continue(current, _ => None)
+
+  private def stored(root: Path, committed: Long) =
+    new PlanFile(root, committed, CheckpointConf()).plan
+
+  test("a plan that changes is written beside the one before, and counts from its batch on") {
+    val root = newRoot()
+    new PlanFile(root, committed = -1, CheckpointConf()).begin(counting("count(1)"))
+    assert(continued(root, 1, counting("count(1)")) == counting("count(1)"))
+    assert(!Files.exists(local(root, "eventtide/plan.2")))
+    val changed = continued(root, 1, counting("max(a)"))
+    assert(changed.windows.head.get("agg_added").contains("max(a)"))
+    assert(continued(root, 1, counting("max(a)")) == changed)
+    assert(stored(root, 1) == counting("count(1)") && stored(root, 2) == changed)
+    continued(root, 4, counting("count(1); max(a)"))
+    assert(stored(root, 4) == changed && stored(root, 5) != changed)
+  }
+
+  test("what a run without a committed batch has changed is replaced") {
+    val root = newRoot()
+    new PlanFile(root, committed = -1, CheckpointConf()).begin(counting("count(1)"))
+    continued(root, 3, counting("max(a)"))
+    continued(root, 3, counting("min(a)"))
+    assert(stored(root, 4).windows.head.get("agg").contains("min(a)"))
+    continued(root, 1, counting("max(a)"))
+    assert(stored(root, 9).windows.head.get("agg").contains("max(a)"))
+    assert(continued(root, 1, counting("count(1)")) == counting("count(1)"))
+    assert(stored(root, 9) == counting("count(1)"))
   }
 }

@@ -71,7 +71,7 @@ private[window] final class AggregatingWindowOperator(
 
   private def newWindows: WindowSet = settings.windows match {
     case kind: WindowKind.Aggregating =>
-      val key = WindowKind.KeyBuffers(buffers, deducts = spec.counts.nonEmpty, archives)
+      val key = WindowKind.KeyBuffers(buffers, spec.combining, archives)
       kind.open(key, settings.latenessMicros)
     case other => throw new IllegalStateException(s"windows that retain rows: $other")
   }
@@ -88,6 +88,7 @@ private[window] final class AggregatingWindowOperator(
   def begin(): Unit = key.begin()
 
   def read(in: ByteSource): Unit = key.read(in)
+  def copyRecord(in: ByteSource, out: ByteSink): Unit = key.copyRecord(in, out)
 
   def add(rows: KeyedFrameReader): Unit =
     if (rows.isAggregated) addOnTime(rows.frame, rows.buffer)

@@ -47,6 +47,11 @@ private[window] final class FrameWindowOperator(
     state.advanceTo(passed)
   }
 
+  def copyRecord(in: ByteSource, out: ByteSink): Unit = {
+    state.read(in)
+    state.write(out)
+  }
+
   def add(rows: KeyedFrameReader): Unit = {
     hasRows = true
     if (!state.add(rows.frame, buffers.input(rows.buffer))) KeyedWindowOperator.tooLate(rows.frame)

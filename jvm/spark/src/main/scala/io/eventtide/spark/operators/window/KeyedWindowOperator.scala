@@ -18,6 +18,9 @@ private[window] trait KeyedWindowOperator {
   /** Restores a key from its state. */
   def read(in: ByteSource): Unit
 
+  /** Copies the state of a key; the buffers read and write each buffer. */
+  def copyRecord(in: ByteSource, out: ByteSink): Unit
+
   /** Adds the current row or frame of the key. */
   def add(rows: KeyedFrameReader): Unit
 

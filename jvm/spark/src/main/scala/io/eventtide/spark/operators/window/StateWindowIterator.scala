@@ -15,6 +15,7 @@ private[window] final class StateWindowIterator(task: WindowTaskSpec, store: Sta
   private val buffers = task.spec.newBuffers(calls)
   private val groups =
     SharedWatermarkGroups(task, state, task.openBounds(store.id.partitionId, state))
+  new StateRewrite(task, store, state, calls, buffers).ifChanged(groups)
   protected val windows: KeyedWindowOperator = task.operator(state, calls, buffers, groups)
   private val entries = store.iterator()
 

@@ -34,6 +34,7 @@ private[window] final class StreamingWindowIterator(
     new LaggingKeys(task.spec.together, task.lagging.getOrElse(store.id.partitionId, Nil))
   }
   private val groups = SharedWatermarkGroups(task, state, bounds, lagging)
+  new StateRewrite(task, store, state, calls, buffers).ifChanged(groups)
   protected val windows: KeyedWindowOperator = task.operator(state, calls, buffers, groups)
   private val rows = KeyedFrameReader.of(task.spec, input, task.input, calls)
   private val seen = new KeyIdBitmap

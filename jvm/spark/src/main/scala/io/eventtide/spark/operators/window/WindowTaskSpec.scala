@@ -29,6 +29,8 @@ import io.eventtide.spark.state.{AggregateFunctions, BufferPool, FrameStore}
   *   the lagging keys after the batch before, by partition
   * @param partitions
   *   the number of state partitions
+  * @param isRewrite
+  *   whether the state is only rewritten: blocks stay as they are, and no row is late
   */
 private[window] final case class WindowTaskSpec(
     spec: WindowOperatorSpec,
@@ -37,7 +39,8 @@ private[window] final case class WindowTaskSpec(
     input: Preaggregation = Preaggregation.Off,
     bounds: Option[Broadcast[Array[Long]]] = None,
     lagging: Map[Int, Seq[Array[Byte]]] = Map.empty,
-    partitions: Int = 1
+    partitions: Int = 1,
+    isRewrite: Boolean = false
 ) {
   private def settings = spec.settings
 
@@ -78,7 +81,8 @@ private[window] final case class WindowTaskSpec(
       buffers: BufferPool,
       groups: Option[SharedWatermarkGroups]
   ): KeyedWindowOperator = {
-    def log = spec.rows.flatMap(_ => batch.log).map(_.open(state.partition))
+    def log =
+      spec.rows.filterNot(_ => isRewrite).flatMap(_ => batch.log).map(_.open(state.partition))
     settings.retainingRows match {
       case Some(kind) =>
         val archives = RowArchives(state.blocks, state.history)
@@ -99,17 +103,21 @@ private[window] final case class WindowTaskSpec(
     Option.when(state.closed != Long.MinValue)(state.closed)
 
   private def newState(buffers: BufferPool, blocks: BlockStore): FrameWindowState =
-    spec.newState(buffers, blocks, spec.blockSize(closes = Clamped.subtract(closing, passed)))
+    spec.newState(buffers, blocks, blockSize(closes = Clamped.subtract(closing, passed)))
+
+  private def blockSize(closes: Long): Int = if (isRewrite) Int.MaxValue else spec.blockSize(closes)
 
   private def archives(state: FrameStore): FrameArchives = {
-    val closed =
-      FrameArchives.None.copy(closed = state.history, closedBlock = WindowTaskSpec.HistoryBlock)
+    val closed = FrameArchives.None.copy(
+      closed = state.history,
+      closedBlock = if (isRewrite) Int.MaxValue else WindowTaskSpec.HistoryBlock
+    )
     if (spec.rows.isDefined) closed // how many windows a batch closes depends on the keys
     else {
       def boundary(watermark: Option[Long]) =
         watermark.fold(Long.MinValue)(settings.onTime.closed)
       val closes = Clamped.subtract(boundary(batch.after), boundary(batch.before))
-      val openBlock = spec.blockSize(if (batch.isPeek) Long.MaxValue else closes)
+      val openBlock = blockSize(if (batch.isPeek) Long.MaxValue else closes)
       closed.copy(open = state.blocks, openBlock = openBlock)
     }
   }

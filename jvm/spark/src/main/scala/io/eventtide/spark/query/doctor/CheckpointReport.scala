@@ -36,6 +36,7 @@ import io.eventtide.spark.latelog.{
 }
 import io.eventtide.spark.options.{
   MutableOptionsCodec,
+  StoredFrames,
   WatermarkSettings,
   WatermarkSettingsJson,
   WindowSettings
@@ -57,10 +58,10 @@ private[spark] final class CheckpointReport(
 ) {
   private val root = checkpoint.getFileSystem(conf).makeQualified(checkpoint)
   private val offsets = new OffsetFiles(root, conf)
-  private val planFile = new PlanFile(root, conf)
   private val index = new LateIndexReader(root, conf)
 
   private val committed = index.lastCommitted
+  private val planFile = new PlanFile(root, committed.getOrElse(-1L), conf)
   private val begun = offsets.lastBatch // read after `committed`, so that it is not lower
   if (begun.isEmpty) throw EventtideException("CHECKPOINT_EMPTY", "root" -> root)
 
@@ -116,6 +117,10 @@ private[spark] final class CheckpointReport(
         .orElse(Option.when(isDrained)(EndOfInput.refusal(root)))
     }
     plan.foreach(_ => node.put("continues", reason.isEmpty))
+    val changes = node.putArray("changes")
+    plan
+      .filter(_ => reason.isEmpty)
+      .foreach(wanted => planFile.changes(CheckpointStructure.of(wanted)).foreach(changes.add))
     reason.foreach(error => node.put("refusal", error.getMessage))
     node.toString
   }
@@ -225,7 +230,10 @@ private[spark] final class CheckpointReport(
   // The ledger has the next timers, but only the plan has the settings of their windows.
   private def outlookOf(due: Seq[SavedTimer]): Outlook = {
     val windows = plan.filter(_ => refusal.isEmpty).fold(Seq.empty[WindowSettings]) { fitting =>
-      PlanNodes.windows(fitting).map(_.settings)
+      val next = stored.continuedBy(CheckpointStructure.of(fitting), closed = _ => None)
+      PlanNodes.windows(fitting).zip(next.windows).map { case (window, state) =>
+        StoredFrames.settings(window.settings, state)
+      }
     }
     val next = windows.zip(due).map { case (window, saved) =>
       NextClosing(window, saved.next, byClock = _ => None)

@@ -14,7 +14,7 @@ import io.eventtide.kernel.time.Clamped
 import io.eventtide.spark.checkpoint.EndOfInput
 import io.eventtide.spark.latelog.LateLog
 import io.eventtide.spark.operators.watermark.{SubstreamStatsAccum, WatermarkBatchContext}
-import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.options.{AggregateHistory, WindowSettings}
 import io.eventtide.spark.spi.{BatchEventTimeStats, NextTimer, PartitionAccum}
 
 /** The driver-side view of one micro-batch for the query's watermark nodes.
@@ -41,6 +41,10 @@ final class BatchWatermark private[run] (
   /** The settings that this batch uses for the window at a position in the plan. */
   def settings(window: Int): WindowSettings =
     run.locked(run.timers.settings(window, run.isReplayed(info.batchId)))
+
+  /** The aggregates that the window at a position has had; None if they have never changed. */
+  def aggregateHistory(window: Int): Option[AggregateHistory] =
+    AggregateHistory.of(run.structure.windows(window))
 
   override def nowMicros: Long = info.timestampMs * 1000
 

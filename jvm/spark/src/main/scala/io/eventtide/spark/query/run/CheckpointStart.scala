@@ -2,8 +2,10 @@ package io.eventtide.spark.query.run
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.eventtide.StreamExecutionAccess
 
+import io.eventtide.kernel.time.FrameGrid
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.checkpoint.{
   BatchLedger,
@@ -13,6 +15,7 @@ import io.eventtide.spark.checkpoint.{
   PlanFile
 }
 import io.eventtide.spark.latelog.{LateBalance, LateIndexReader, LateRows}
+import io.eventtide.spark.spi.PlanNodes
 
 /** The checks of a run on its checkpoint, before the run writes anything there.
   *
@@ -20,10 +23,10 @@ import io.eventtide.spark.latelog.{LateBalance, LateIndexReader, LateRows}
   * again after the takeover, because until then another run may have begun batches.
   */
 private[query] final class CheckpointStart(root: Path, conf: Configuration) {
-  private val planFile = new PlanFile(root, conf)
   private val offsets = new OffsetFiles(root, conf)
   private val lastBegun = offsets.lastBatch
   private val lastCommitted = new CheckpointFiles(new Path(root, "commits"), conf).lastBatch
+  private val planFile = new PlanFile(root, lastBegun.fold(-1L)(committedBefore), conf)
 
   /** Refuses a checkpoint of another query, and a checkpoint that has lost files of its batches. */
   def refuseOther(query: StreamExecutionAccess, plan: CheckpointStructure): Unit = lastBegun match {
@@ -50,13 +53,23 @@ private[query] final class CheckpointStart(root: Path, conf: Configuration) {
     clock.sinceLast(nowMicros)
   }
 
-  /** Checks a checkpoint that this run has taken over, and writes the plan if there is no batch
-    * yet. If there are batches, the existing plan stays.
+  /** Checks a checkpoint that this run has taken over, and writes its plan if that is new or has
+    * changed. Returns the plan with the history of its windows.
     */
-  def begin(query: StreamExecutionAccess, plan: CheckpointStructure): Unit = {
+  def begin(query: StreamExecutionAccess, plan: CheckpointStructure): CheckpointStructure = {
     refuseOther(query, plan)
-    if (lastBegun.isEmpty) planFile.begin(plan)
+    lastBegun match {
+      case Some(begun) => planFile.continue(plan, closedBefore(begun, query.analyzedPlan))
+      case None =>
+        planFile.begin(plan)
+        plan
+    }
   }
+
+  private def closedBefore(begun: Long, plan: LogicalPlan)(grid: FrameGrid): Option[Long] =
+    PlanNodes.windows(plan).headOption.flatMap { window =>
+      offsets.closedBy(committedBefore(begun), window.settings)(grid)
+    }
 
   private def refuseBatches(): Unit = {
     val ledger = new BatchLedger(root, retain = 0, conf).lastBatch.filter(_ >= 0)

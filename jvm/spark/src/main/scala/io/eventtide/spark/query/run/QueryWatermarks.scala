@@ -11,7 +11,7 @@ import org.apache.spark.sql.internal.SQLConf
 
 import io.eventtide.spark.checkpoint.{BatchLedger, CheckpointStructure, RunEpoch}
 import io.eventtide.spark.latelog.LateRows
-import io.eventtide.spark.options.WatermarkSettings
+import io.eventtide.spark.options.{StoredFrames, WatermarkSettings}
 import io.eventtide.spark.query.monitor.{MonitorThresholds, WatermarkMonitor, WatermarkReport}
 import io.eventtide.spark.spi.PlanNodes
 
@@ -59,11 +59,14 @@ private[spark] object QueryWatermarks {
     start.sinceLast(query.nowMs * 1000).foreach(steps.checkAtStart)
     val epoch = new RunEpoch(root, query.runId, conf)
     epoch.begin()
-    new CheckpointStart(root, conf).begin(query, plan)
+    val structure = new CheckpointStart(root, conf).begin(query, plan)
     val retain = query.session.sessionState.conf.getConf(SQLConf.MIN_BATCHES_TO_RETAIN)
     val late = LateRows.open(query, root, retain, conf)
     val onlyForWindows = windows.nonEmpty && PlanValidator.isOnlyForWindows(query.analyzedPlan)
-    val due = new WindowTimers(windows.map(_.settings).toIndexedSeq, onlyForWindows)
+    val settings = windows.zip(structure.windows).map { case (window, stored) =>
+      StoredFrames.settings(window.settings, stored)
+    }
+    val due = new WindowTimers(settings.toIndexedSeq, onlyForWindows)
     val policies = PolicyCalls.of(nodes.map(_.settings), query.session.sessionState.conf)
     val ledger = new BatchLedger(root, retain, conf)
     nodes
@@ -71,7 +74,18 @@ private[spark] object QueryWatermarks {
       .filter(_.growsUnbounded)
       .foreach(of => monitor.growsUnbounded(of.substreams.text))
     new QueryWatermark(
-      new RunState(query, inputs, ledger, late, due, monitor, steps, epoch, policies)
+      new RunState(
+        query,
+        structure,
+        inputs,
+        ledger,
+        late,
+        due,
+        monitor,
+        steps,
+        epoch,
+        policies
+      )
     )
   }
 

@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOpera
 
 import io.eventtide.spark.latelog.LateLog
 import io.eventtide.spark.operators.{BatchTime, LatenessBounds, WindowBatchContext}
-import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.options.{AggregateHistory, WindowSettings}
 import io.eventtide.spark.spi.{NextTimer, PartitionAccum, PlanNodes}
 
 /** The driver-side view of one micro-batch for one window of the query.
@@ -29,6 +29,8 @@ private[spark] final class QueryWindowBatch private (
   private val operatorId = WindowBatchContext.FirstOperatorId + position
 
   override val settings: WindowSettings = watermark.settings(position)
+
+  override def aggregateHistory: Option[AggregateHistory] = watermark.aggregateHistory(position)
 
   override def batchOnEveryAdvance: Boolean = watermark.batchOnEveryAdvance(position)
 

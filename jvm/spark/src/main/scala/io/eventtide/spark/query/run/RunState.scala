@@ -5,7 +5,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.eventtide.StreamExecutionAccess
 
-import io.eventtide.spark.checkpoint.{BatchLedger, RunEpoch}
+import io.eventtide.spark.checkpoint.{BatchLedger, CheckpointStructure, RunEpoch}
 import io.eventtide.spark.latelog.LateRows
 import io.eventtide.spark.query.monitor.{
   MetricsSnapshot,
@@ -23,6 +23,8 @@ import io.eventtide.spark.spi.{BatchEventTimeStats, TickSource}
   * guards the state that reports read. The lock is never held while a checkpoint file is read or
   * written, so reports do not wait for the file system.
   *
+  * @param structure
+  *   the plan of the checkpoint, with the history of its windows
   * @param ownInputs
   *   the inputs with the settings of this run
   * @param policies
@@ -30,6 +32,7 @@ import io.eventtide.spark.spi.{BatchEventTimeStats, TickSource}
   */
 private[run] final class RunState(
     val query: StreamExecutionAccess,
+    val structure: CheckpointStructure,
     val ownInputs: QueryInputs,
     val ledger: BatchLedger,
     val late: LateRows,

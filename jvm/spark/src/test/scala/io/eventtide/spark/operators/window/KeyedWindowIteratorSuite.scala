@@ -35,7 +35,8 @@ final class KeyedWindowIteratorSuite extends AnyFunSuite {
       byKey = None,
       emit = None,
       LateSettings(LateMode.Count, None)
-    )
+    ),
+    names = Seq(Seq("count(1)"))
   )
 
   private var taken = 0
