@@ -32,6 +32,7 @@ Look        progress(query), blame(query)           a running query
             read_late(query), read_state(query, window), read_checkpoint(query)
                                                     a query or the path of its checkpoint
 Maintain    clean_late(query), compact_late(query), forget_late_reader(query, reader)
+            observe.repartition(query, partitions)
 Modules     errors, observe, policies, storm, testing, voltsp
 
 `EventtideError` is the base of every error; each names the argument, what is allowed, and the fix.

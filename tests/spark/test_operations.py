@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
+import pyspark
 import pytest
 from eventtide import WatermarkPolicies
 from eventtide.cli import _commands as commands
@@ -147,6 +148,22 @@ def test_late_files_that_count_for_nothing_are_named_and_removed(
     assert cleaned.stdout.endswith("1 late file removed.\n")
     assert compacted.stdout.endswith("0 late files of 0 batches are 0 now.\n")
     assert "[CHECKPOINT_EMPTY]" in str(here("compact-late", "nowhere").exception)
+
+
+@pytest.mark.skipif(pyspark.__version__.startswith("4.1."), reason="from Spark 4.2 on")
+def test_state_is_repartitioned(here: Callable[..., Any]) -> None:
+    """While no query runs, to a number that makes sense."""
+    with Script(windowed, EVENTS) as script:
+        script.rows(ROWS).stop()
+        done = here("repartition", script.checkpoint, "--partitions", "5")
+        assert done.stdout == "The state has 5 partitions now, and had 2.\n"
+        same = here("repartition", script.checkpoint, "--partitions", "5")
+        assert "[REPARTITION_SAME]" in str(same.exception)
+        assert here("repartition", script.checkpoint, "--partitions", "0").exit_code == 2
+        report = here("doctor", script.checkpoint).stdout
+        assert re.search(r"partitions\W+5\b", report)
+        script.restart()
+        assert script.rows([(at(60), "a")]).results()
 
 
 @pytest.mark.parametrize(

@@ -164,6 +164,21 @@ def test_spark_refuses_to_repartition_the_state(spark: SparkSession, tmp_path: P
     assert late_rows(spark, tried) == late_rows(spark, same)
 
 
+@pytest.mark.smoke
+@pytest.mark.skipif(
+    hasattr(SparkSession, "_streamingCheckpointManager"), reason="Spark 4.1: test_repartition.py"
+)
+def test_the_state_keeps_its_partitions_before_spark_4_2(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """And the query goes on."""
+    results = WindowRun(spark, sliding, BATCHES[:3]).to_the_end(tmp_path)
+    with pytest.raises(et.errors.CheckpointError, match=r"REPARTITION_UNSUPPORTED.*Spark 4\.1"):
+        et.observe.repartition(tmp_path, 7)
+    results |= WindowRun(spark, sliding, BATCHES).to_the_end(tmp_path)
+    assert sum(map(len, results.values())) > 20
+
+
 TIMINGS = re.compile(r"pane_timing='(\w+)'").findall
 
 

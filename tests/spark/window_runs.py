@@ -114,9 +114,9 @@ def told(rows: DataFrame) -> Rows:
     return sorted(str(row) for row in rows.collect())
 
 
-def late_rows(spark: SparkSession, checkpoint: Path) -> Rows:
-    """Return the late log with all that is the same however often a batch was run."""
-    return told(et.read_late(checkpoint, spark=spark))
+def late_rows(spark: SparkSession, checkpoint: Path, window: int | None = None) -> Rows:
+    """Return a late log with all that is the same however often a batch was run."""
+    return told(et.read_late(checkpoint, window=window, spark=spark))
 
 
 def operators(script: Script) -> list[dict[str, Any]]:

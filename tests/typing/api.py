@@ -188,6 +188,7 @@ def late(spark: SparkSession, query: StreamingQuery) -> None:
     assert_type(et.clean_late(query, late_to="/late", dry_run=True), list[str])
     assert_type(et.compact_late("/data/checkpoint", spark=spark), et.observe.LateCompaction)
     et.forget_late_reader(query, "a-0")
+    assert_type(et.observe.repartition(query, 16), int)
 
 
 def state(query: StreamingQuery, counts: et.WindowBuilder, spark: SparkSession) -> None:

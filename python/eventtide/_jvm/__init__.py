@@ -54,6 +54,7 @@ __all__ = [
     "progress_json",
     "read_late",
     "release_late",
+    "repartition",
     "running_settings",
     "script",
     "scripted_query",
@@ -192,6 +193,13 @@ def forget_late_reader(session: SparkSession, checkpoint: str, reader: str) -> N
     api = _api(session)
     with named_errors():
         api.forgetLateReader(session._jsparkSession, checkpoint, reader)
+
+
+def repartition(session: SparkSession, checkpoint: str, partitions: int) -> int:
+    """Change the number of state partitions; return the number before."""
+    api = _api(session)
+    with named_errors():
+        return int(api.repartition(session._jsparkSession, checkpoint, partitions))
 
 
 def session_of(query: StreamingQuery) -> SparkSession:

@@ -25,7 +25,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Looks at the checkpoints of Spark queries that have an Eventtide watermark.",
+    help="Looks after the checkpoints of Spark queries that have an Eventtide watermark.",
 )
 
 _Checkpoint = Annotated[
@@ -138,6 +138,27 @@ def forget_late_reader(
     with _session(console, conf) as spark:
         et.forget_late_reader(checkpoint, reader, spark=spark)
     console.print("Late rows are no longer kept for that reader.", highlight=False)
+
+
+@app.command()
+def repartition(
+    checkpoint: _Checkpoint,
+    *,
+    partitions: Annotated[
+        int, typer.Option(min=1, help="The new number, about one per core of the executors.")
+    ],
+    conf: _Conf = None,
+) -> None:
+    """Change the number of partitions of the state of et.window; the query must be stopped.
+
+    The same query then continues from the checkpoint. If the command is killed, the checkpoint is
+    as it was, or done.
+    """
+    console = Console()
+    with _session(console, conf) as spark:
+        before = et.observe.repartition(checkpoint, partitions, spark=spark)
+    done = f"The state has {partitions:,} partitions now, and had {before:,}."
+    console.print(done, highlight=False)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from eventtide.observe._late_files import (
     forget_late_reader,
 )
 from eventtide.observe._progress import InputProgress, QueryProgress, SubstreamProgress, progress
+from eventtide.observe._repartition import repartition
 from eventtide.observe._state import read_state
 
 __all__ = [
@@ -38,4 +39,5 @@ __all__ = [
     "read_checkpoint",
     "read_late",
     "read_state",
+    "repartition",
 ]

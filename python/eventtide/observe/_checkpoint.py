@@ -130,6 +130,9 @@ class CheckpointReport(Tabular):
         The number and the size of unreferenced late files, which `clean_late` removes.
     ledger_entries, ledger_bytes : int or None
         The size of the policies' state; None if it cannot be read.
+    partitions : int or None
+        The number of partitions of the state; None if it is not known. After `repartition`, that of
+        the windows with keys.
     settings : dict of str to str
         The Spark settings that the checkpoint fixes.
     problems : tuple of str
@@ -160,6 +163,7 @@ class CheckpointReport(Tabular):
     orphan_bytes: int
     ledger_entries: int | None
     ledger_bytes: int | None
+    partitions: int | None
     settings: dict[str, str]
     problems: tuple[str, ...]
     advice: tuple[str, ...]
@@ -232,6 +236,7 @@ def parse_report(text: str) -> CheckpointReport:
         orphan_bytes=tree["orphanBytes"],
         ledger_entries=tree.get("ledgerEntries"),
         ledger_bytes=tree.get("ledgerBytes"),
+        partitions=tree.get("partitions"),
         settings=tree["settings"],
         problems=tuple(tree["problems"]),
         advice=tuple(tree["advice"]),

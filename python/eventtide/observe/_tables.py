@@ -120,7 +120,7 @@ def _contents(of: CheckpointReport) -> Iterator[tuple[str, str]]:
     yield "late orphans", f"{of.orphans:,} files, {_bytes(of.orphan_bytes)}"
     if of.ledger_bytes is not None:
         yield "ledger", f"{of.ledger_entries:,} entries, {_bytes(of.ledger_bytes)}"
-    yield "partitions", of.settings.get("spark.sql.shuffle.partitions", "not known")
+    yield "partitions", "not known" if of.partitions is None else str(of.partitions)
 
 
 def _late_rows(of: CheckpointReport) -> Iterator[tuple[str, str]]:

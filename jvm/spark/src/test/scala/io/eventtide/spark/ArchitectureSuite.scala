@@ -82,6 +82,7 @@ object ArchitectureSuite {
     "planning" -> Seq("planning"),
     "source" -> Seq("source"),
     "doctor" -> Seq("query.doctor"),
+    "state of a checkpoint" -> Seq("query.state"),
     "run" -> Seq("query.run"),
     "monitor" -> Seq("query.monitor"),
     "windows" -> Seq("operators.window"),

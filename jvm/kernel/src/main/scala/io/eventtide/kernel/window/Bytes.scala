@@ -39,6 +39,18 @@ final class ByteSink(initial: Int = 256, limit: Int = ByteSink.Longest) {
   /** Writes any number; numbers near zero are short (zigzag encoding). */
   def putNumber(value: Long): Unit = putCount((value << 1) ^ (value >> 63))
 
+  /** As `putNumber`, in `length` bytes; if these do not suffice, in a multiple of eight more. */
+  def putNumber(value: Long, length: Int): Unit = {
+    var rest = (value << 1) ^ (value >> 63)
+    val needed = (70 - java.lang.Long.numberOfLeadingZeros(rest | 1)) / 7
+    val more = math.max(0, needed - length + 7) & ~7
+    for (_ <- 1 until length + more) {
+      putByte((rest & 0x7f | 0x80).toInt)
+      rest >>>= 7
+    }
+    putByte(rest.toInt)
+  }
+
   /** Pads with zeros to a multiple of eight bytes. */
   def align(): Unit = while ((end & 7) != 0) putByte(0)
 

@@ -22,6 +22,21 @@ final class ByteSinkSuite extends AnyFunSuite {
     assert(full.position == 1)
   }
 
+  test("a number is as long as is asked for, or a multiple of eight bytes longer") {
+    for {
+      number <- Seq(0L, 1L, -1L, 63L, 64L, 1L << 32, -(1L << 40), Long.MaxValue, Long.MinValue)
+      length <- 1 to 12
+    } {
+      val out = new ByteSink
+      out.putNumber(number, length)
+      assert(Set(0, 8, 16).contains(out.position - length))
+      out.putByte(7)
+      val in = new ByteSource
+      in.reset(out.bytes, 0)
+      assert(in.getNumber() == number && in.getByte() == 7)
+    }
+  }
+
   test("a sink that has refused begins anew") {
     val again = sink
     intercept[RecordTooLarge](again.reserve(41))

@@ -33,6 +33,7 @@ import io.eventtide.spark.policies.PythonPolicies
 import io.eventtide.spark.query.doctor.CheckpointReport
 import io.eventtide.spark.query.monitor.WatermarkReport
 import io.eventtide.spark.query.run.{QueryWatermarks, WriteConflict}
+import io.eventtide.spark.query.state.StateRepartition
 import io.eventtide.spark.testkit.{KernelOracle, PickledRows, ScriptProvider, ScriptSource}
 import io.eventtide.spark.{BuildInfo, EventtideException}
 
@@ -216,6 +217,12 @@ object PythonApi {
     val path = new Path(checkpoint)
     new LateReaders(path.getFileSystem(conf).makeQualified(path), conf).forget(reader)
   }
+
+  /** Changes the number of partitions of the state of a checkpoint's windows. Returns the number
+    * before.
+    */
+  def repartition(session: SparkSession, checkpoint: String, partitions: Int): Int =
+    new StateRepartition(asClassic(session), new Path(checkpoint), partitions).run()
 
   /** The checkpoint location of a running or stopped query. */
   def checkpointOf(query: StreamingQuery): String = StreamExecutionAccess.checkpointOf(query)

@@ -2,6 +2,7 @@ package io.eventtide.spark.checkpoint
 
 import java.nio.charset.StandardCharsets.UTF_8
 
+import scala.jdk.CollectionConverters._
 import scala.util.Try
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
@@ -30,6 +31,11 @@ private[spark] final class OffsetFiles(root: Path, conf: Configuration) {
       .map(_.path("batchWatermarkMs").asLong)
       .filter(_ > 0)
       .map(ms => window.onTime.copy(grid = grid).closed(ms * 1000))
+
+  /** The Spark settings that a batch has fixed; None if they cannot be read. */
+  def settings(batchId: Long): Option[Map[String, String]] = metadata(batchId).map {
+    _.path("conf").properties.asScala.map(entry => entry.getKey -> entry.getValue.asText).toMap
+  }
 
   /** The metadata of a batch, which follows the line with the version as a line of JSON. None if it
     * cannot be read.

@@ -23,24 +23,50 @@ import io.eventtide.spark.EventtideException
   * A run also checks while it waits for rows. Otherwise an earlier run would write the offsets of
   * the first batch after the wait, and both runs would end: the earlier one because of the epoch,
   * the later one because of that batch.
+  *
+  * The file also has the `StatePartitions`, which every start takes over. So a repartitioning
+  * becomes valid with one new file, and either it or a start at the same time finds the other.
   */
 private[spark] final class RunEpoch(root: Path, runId: UUID, conf: Configuration) {
-  private val files = new CheckpointFiles(new Path(root, "eventtide/runs"), conf)
+  private val files = new CheckpointFiles(new Path(root, RunEpoch.Folder), conf)
   private val commits = new CheckpointFiles(new Path(root, "commits"), conf)
   private var epoch = -1L
   private var checkedMs = Option.empty[Long]
+  private var state = Option.empty[StatePartitions]
+
+  /** The number of this run among all starts; -1 before `begin`. */
+  def number: Long = epoch
+
+  /** Where the state of windows is, if it has been repartitioned. */
+  def statePartitions: Option[StatePartitions] = state
 
   /** Takes the checkpoint over from any run that uses it. */
   @scala.annotation.tailrec
   def begin(): Unit = {
     val before = epochs
+    val found = before.maxOption.fold(Option(RunFile("", None)))(RunEpoch.read(files, _))
+    if (!found.exists(last => take(before, RunFile(runId.toString, last.state)))) begin()
+  }
+
+  /** Replaces the `StatePartitions`; false if another run has begun since `begin`, and nothing has
+    * changed.
+    */
+  def replace(by: StatePartitions): Boolean =
+    take(Seq(epoch), RunFile(runId.toString, Some(by))) &&
+      RunEpoch.statePartitions(root, conf).contains(by) // later runs have taken it over, if any
+
+  /** Takes the epoch after these, unless another run has it. */
+  private def take(before: Seq[Long], content: RunFile): Boolean = {
     val next = before.maxOption.fold(0L)(_ + 1)
-    files.create(next.toString)(_.write(runId.toString.getBytes(UTF_8)))
+    files.create(next.toString)(_.write(content.text.getBytes(UTF_8)))
     // Another run may begin at the same time, and the last writer of a file may win.
-    if (isOurs(next)) {
+    val isTaken = isOurs(next)
+    if (isTaken) {
       epoch = next
+      state = content.state
       before.foreach(old => files.delete(old.toString))
-    } else begin()
+    }
+    isTaken
   }
 
   /** Refuses to continue after another run has begun. */
@@ -75,16 +101,50 @@ private[spark] final class RunEpoch(root: Path, runId: UUID, conf: Configuration
     * thrown, so that no second file is written.
     */
   private def isOurs(epoch: Long): Boolean =
-    try runOf(epoch) == runId.toString
-    catch {
-      case _: FileNotFoundException | _: NoSuchFileException =>
-        takenOverBy(epochs.maxOption.getOrElse(epoch + 1))
+    RunEpoch.read(files, epoch) match {
+      case Some(file) => file.runId == runId.toString
+      case None => takenOverBy(epochs.maxOption.getOrElse(epoch + 1))
     }
 
-  private def runOf(epoch: Long): String =
-    files.read(epoch.toString)(in => new String(in.readAllBytes(), UTF_8))
+  private def runOf(epoch: Long): String = RunEpoch.read(files, epoch).get.runId
 }
 
 private[spark] object RunEpoch {
   private val CheckEveryMs = 1000L
+  private val Folder = "eventtide/runs"
+
+  /** Where the state of a checkpoint's windows is, if it has been repartitioned. A run may begin
+    * meanwhile.
+    */
+  @scala.annotation.tailrec
+  def statePartitions(root: Path, conf: Configuration): Option[StatePartitions] = {
+    val files = new CheckpointFiles(new Path(root, Folder), conf)
+    files.names.flatMap(_.toLongOption).maxOption match {
+      case None => None
+      case Some(last) =>
+        read(files, last) match {
+          case Some(file) => file.state
+          case None => statePartitions(root, conf)
+        }
+    }
+  }
+
+  /** The file of an epoch; None if a later run has removed it. */
+  private def read(files: CheckpointFiles, epoch: Long): Option[RunFile] =
+    try Some(RunFile.read(files.read(epoch.toString)(in => new String(in.readAllBytes(), UTF_8))))
+    catch { case _: FileNotFoundException | _: NoSuchFileException => None }
+}
+
+/** The file of an epoch: a line with the run, and a line with the `StatePartitions` if there are
+  * some.
+  */
+private final case class RunFile(runId: String, state: Option[StatePartitions]) {
+  def text: String = (runId +: state.map(_.json).toSeq).mkString("\n")
+}
+
+private object RunFile {
+  def read(text: String): RunFile = {
+    val lines = text.linesIterator
+    RunFile(lines.nextOption().getOrElse(""), lines.nextOption().map(StatePartitions.read))
+  }
 }

@@ -37,6 +37,9 @@ private[spark] trait WindowBatchContext {
 
   def stateInfo: StatefulOperatorStateInfo
 
+  /** The folder of the state: that of `stateInfo`, or another one after a repartitioning. */
+  def stateRoot: String
+
   /** The watermark below which rows are late, in microseconds: windows up to it closed before this
     * batch.
     */

@@ -99,7 +99,8 @@ private[spark] final case class WindowOperatorSpec(
   def together: Seq[Attribute] = groups.getOrElse(keys)
 
   /** The column families of the window's state. */
-  def families: WindowStateLayout = WindowStateLayout.of(keys, groups)
+  def families: WindowStateLayout =
+    WindowStateLayout.of(keys, groups, settings.hasFrameTimers)
 
   /** A per-key watermark by a policy, for one batch. */
   private[operators] def timeBy(policy: PolicySpec, batch: BatchTime): PerKeyWatermark = {

@@ -14,6 +14,7 @@ import io.eventtide.spark.operators.window.StateReader
 import io.eventtide.spark.operators.{WindowBatchContext, WindowOperatorSpec}
 import io.eventtide.spark.options.{AggregateHistory, StoredFrames}
 import io.eventtide.spark.query.run.StateStoreValidator
+import io.eventtide.spark.query.state.CheckpointState
 
 /** Reads the state of a window from a checkpoint of its query. */
 private[spark] object WindowState {
@@ -31,23 +32,18 @@ private[spark] object WindowState {
     StateStoreValidator.rocksDb(session)
     val conf = session.sessionState.newHadoopConf()
     val root = new Path(checkpoint)
-    val files = (folder: String) => new CheckpointFiles(new Path(root, folder), conf)
     def missing = throw EventtideException("STATE_MISSING", "root" -> checkpoint)
 
     val node = WindowAggregate.allIn(results.queryExecution.analyzed).head
-    val batch = files("commits").lastBatch.getOrElse(missing)
+    val batch = new CheckpointFiles(new Path(root, "commits"), conf).lastBatch.getOrElse(missing)
     val closed = new OffsetFiles(root, conf).closedBy(batch, node.settings) _
     val (position, stored) =
       new PlanFile(root, batch, conf).windowAt(node.structure, closed).getOrElse(missing)
     val operator = WindowBatchContext.FirstOperatorId + position
-    val partitions = files(s"state/$operator").names.count(_.forall(_.isDigit))
-    if (partitions == 0) missing
-
     val current = node.under(StoredFrames.settings(node.settings, stored))
     val window = planned(session, current, AggregateHistory.of(stored))
-    val ids = SparkInternals.stateIds(session, checkpoint, batch, operator)
-    val state = new Path(root, "state").toString
-    val reader = StateReader(window, state, operator, partitions, batch, ids)
+    val state = CheckpointState.of(session, root).of(operator, window.families, batch)
+    val reader = StateReader(window, state.getOrElse(missing))
     SparkInternals.dataFrame(session, reader.rows(session), columns(window))
   }
 

@@ -35,6 +35,9 @@ private[state] final class BinaryRow {
 private[state] object BinaryRow {
   private val Header = 16
 
+  /** The number of bytes of a row. */
+  def length(row: UnsafeRow): Int = row.getLong(0).toInt
+
   /** Points a source at the bytes of a row, in place.
     *
     * A state store puts a byte before each row, so words are read unaligned, if the machine

@@ -35,8 +35,6 @@ import io.eventtide.spark.EventtideException
   *
   * @param nowMicros
   *   the batch's time by the query's clock
-  * @param timersAreWatermarks
-  *   whether timers by event time are watermarks; otherwise they are window ends, as boundaries
   * @param timingOptions
   *   the options that determine per-key watermarks and idleness
   */
@@ -45,7 +43,6 @@ private[spark] final class FrameStore(
     families: WindowStateLayout,
     batchId: Long,
     nowMicros: Long,
-    timersAreWatermarks: Boolean = false,
     timingOptions: String = ""
 ) {
   families.create(store)
@@ -63,6 +60,7 @@ private[spark] final class FrameStore(
   private var keys = before.fold(0L)(_.keys)
   private val values = new BinaryRow
   private val source = new ByteSource
+  private lazy val ids = new RecordIds
   private var key: UnsafeRow = _
   private var stored = false // whether the current key has state
   private var isUnmodified = false // whether nothing of the key has been written
@@ -116,7 +114,7 @@ private[spark] final class FrameStore(
     BinaryRow.open(value, source)
     FrameStore.checkVersion(source.getByte())
     id = source.getNumber()
-    if (timersAreWatermarks) eventTimer.read() else endTimer = source.getNumber()
+    if (families.hasFrameTimers) endTimer = source.getNumber() else eventTimer.read()
     processingTimer.read()
     if (groups.isDefined) groupTimer = source.getNumber()
   }
@@ -143,7 +141,7 @@ private[spark] final class FrameStore(
       nextProcessingTimer: Long,
       nextGroupTimer: Long = FrameWindowState.Never
   )(content: ByteSink => Unit): Unit = {
-    if (timersAreWatermarks) eventTimer.move(nextEventTimer, boundary)
+    if (!families.hasFrameTimers) eventTimer.move(nextEventTimer, boundary)
     else if (!keepsEntry(nextEventTimer, boundary))
       endTimer = byEnd.move(key, id, endTimer, nextEventTimer)
     processingTimer.move(nextProcessingTimer, nowMicros)
@@ -157,7 +155,7 @@ private[spark] final class FrameStore(
     val out = values.begin()
     out.putByte(FrameStore.Version)
     out.putNumber(id)
-    if (timersAreWatermarks) eventTimer.write(out) else out.putNumber(endTimer)
+    if (families.hasFrameTimers) out.putNumber(endTimer) else eventTimer.write(out)
     processingTimer.write(out)
     if (groups.isDefined) out.putNumber(groupTimer)
     content(out)
@@ -186,6 +184,22 @@ private[spark] final class FrameStore(
     try rows.foreach(use)
     finally rows.close()
 
+
+  /** Adds a key that another partition has saved. A group of keys comes before its keys. */
+  def adopt(key: UnsafeRow, saved: UnsafeRow): Unit = {
+    this.key = key
+    groups.filterNot(_.hasKey(key)).foreach(_.openOf(key))
+    resume(saved)
+    id = nextId
+    nextId += 1
+    if (families.hasFrameTimers) byEnd.move(key, id, FrameWindowState.Never, endTimer): Unit
+    else eventTimer.adopt()
+    processingTimer.adopt()
+    groups.foreach(_.index.move(key, id, FrameWindowState.Never, groupTimer))
+    store.put(key, ids.replace(saved, id))
+    count(1)
+  }
+
   /** The current key's timer in one of the indexes, whose entry may hold an earlier time. */
   private final class KeyTimer(index: TimerIndex, val counts: TimerHistogram) {
     private var indexed = FrameWindowState.Never // the indexed time
@@ -202,6 +216,12 @@ private[spark] final class FrameStore(
       if (!canSkipWrite) indexed = index.move(key, id, indexed, next)
       counts.move(time, next)
       time = next
+    }
+
+    /** Adds the timer that was read to the index. */
+    def adopt(): Unit = {
+      index.move(key, id, FrameWindowState.Never, indexed): Unit
+      counts.move(FrameWindowState.Never, time)
     }
 
     def write(out: ByteSink): Unit = {
@@ -234,8 +254,8 @@ private[spark] final class FrameStore(
   def drop(): Boolean = {
     val had = stored
     if (had) {
-      if (timersAreWatermarks) eventTimer.move(FrameWindowState.Never, FrameWindowState.Never)
-      else byEnd.move(key, id, endTimer, FrameWindowState.Never): Unit
+      if (families.hasFrameTimers) byEnd.move(key, id, endTimer, FrameWindowState.Never): Unit
+      else eventTimer.move(FrameWindowState.Never, FrameWindowState.Never)
       processingTimer.move(FrameWindowState.Never, FrameWindowState.Never)
       groups.foreach(moveGroupTimer(_, FrameWindowState.Never))
       store.remove(key)

@@ -3,7 +3,7 @@ package io.eventtide.spark.state
 import java.nio.charset.StandardCharsets.UTF_8
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
 import io.eventtide.kernel.window.{ByteSink, ByteSource}
@@ -13,26 +13,11 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource}
   * Spark's store can count its rows too, but then it reads each row before it writes it.
   */
 private[state] final class PartitionMetaStore(store: StateStore, families: WindowStateLayout) {
-  private val key = UnsafeProjection.create(families.partitionKeys).apply(InternalRow(0L))
+  private val key = UnsafeProjection.create(families.partitionKeys).apply(InternalRow(PartitionMetaStore.Id))
 
   /** The metadata after the batch before; None in a new partition. */
   def read(): Option[PartitionMeta] =
-    Option(store.get(key, WindowStateLayout.PartitionMeta)).map { value =>
-      val in = new ByteSource
-      BinaryRow.open(value, in)
-      FrameStore.checkVersion(in.getByte())
-      val metadata = PartitionMeta(
-        in.getCount(),
-        in.getNumber(),
-        in.getNumber(),
-        in.getNumber(),
-        in.getNumber(),
-        readText(in)
-      )
-      metadata.eventTimers.read(in)
-      metadata.processingTimers.read(in)
-      metadata
-    }
+    Option(store.get(key, WindowStateLayout.PartitionMeta)).map(PartitionMetaStore.read)
 
   def write(metadata: PartitionMeta): Unit = {
     val values = new BinaryRow
@@ -53,6 +38,30 @@ private[state] final class PartitionMetaStore(store: StateStore, families: Windo
     val bytes = text.getBytes(UTF_8)
     out.putCount(bytes.length.toLong)
     bytes.foreach(byte => out.putByte(byte.toInt))
+  }
+}
+
+private[state] object PartitionMetaStore {
+
+  /** The key of the metadata. `BufferLayoutStore` has another. */
+  val Id = 0L
+
+  /** The metadata of a saved row. */
+  def read(value: UnsafeRow): PartitionMeta = {
+    val in = new ByteSource
+    BinaryRow.open(value, in)
+    FrameStore.checkVersion(in.getByte())
+    val metadata = PartitionMeta(
+      in.getCount(),
+      in.getNumber(),
+      in.getNumber(),
+      in.getNumber(),
+      in.getNumber(),
+      readText(in)
+    )
+    metadata.eventTimers.read(in)
+    metadata.processingTimers.read(in)
+    metadata
   }
 
   private def readText(in: ByteSource): String = {

@@ -29,6 +29,7 @@ private[spark] final class WatermarkGroupStore(
 
   private val values = new BinaryRow
   private val source = new ByteSource
+  private lazy val ids = new RecordIds
   private val groupOf = UnsafeProjection.create(groupColumns)
   private var group: UnsafeRow = _ // null before the first group
   private var stored = false
@@ -74,6 +75,12 @@ private[spark] final class WatermarkGroupStore(
     FrameStore.checkVersion(source.getByte())
     index.select(source.getNumber(), source.getNumber())
     keys = source.getCount()
+  }
+
+  /** Adds a group that another partition has saved, with all of its keys. */
+  def adopt(group: UnsafeRow, saved: UnsafeRow): Unit = {
+    store.put(group, ids.replace(saved, nextId), WindowStateLayout.Groups)
+    nextId += 1
   }
 
   /** Reads the group's saved watermark. */

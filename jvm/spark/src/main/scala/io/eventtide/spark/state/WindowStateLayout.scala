@@ -10,12 +10,13 @@ import org.apache.spark.sql.execution.streaming.state.{
   NoPrefixKeyStateEncoderSpec,
   RangeKeyScanStateEncoderSpec,
   StateStore,
+  StateStoreColFamilySchema,
   StateStoreConf,
   StateStoreId,
   StateStoreProvider,
   StateStoreProviderId
 }
-import org.apache.spark.sql.types.{BinaryType, LongType, StructField, StructType}
+import org.apache.spark.sql.types.{BinaryType, LongType, MetadataBuilder, StructField, StructType}
 
 /** The column families of a window's state, per partition of the keys.
   *
@@ -37,11 +38,16 @@ import org.apache.spark.sql.types.{BinaryType, LongType, StructField, StructType
   *
   * @param groups
   *   the ordinals of the key columns that identify a group with one watermark; None without groups
+  * @param hasFrameTimers
+  *   whether timers by event time are window ends, as boundaries; otherwise they are watermarks
   */
 private[spark] final case class WindowStateLayout(
     keys: StructType,
-    groups: Option[Seq[Int]] = None
+    groups: Option[Seq[Int]] = None,
+    hasFrameTimers: Boolean = true
 ) {
+  import WindowStateLayout.{GroupMark, TimersMark, marked}
+
   val windowState: StructType = WindowStateLayout.bytes("window_state")
   val windowStateKey: KeyStateEncoderSpec = NoPrefixKeyStateEncoderSpec(keys)
 
@@ -52,6 +58,31 @@ private[spark] final case class WindowStateLayout(
   private[state] val groupTimers =
     IndexLayout(WindowStateLayout.GroupTimers, Seq("group", "time"), keys)
   private[state] val partitionKeys = StructType(Seq(WindowStateLayout.number("partition")))
+
+  /** The ordinals of the key columns by which keys are partitioned; empty for one partition. */
+  def together: Seq[Int] = groups.getOrElse(keys.indices)
+
+  /** The columns of `groups`. */
+  private[state] def groupKeys: StructType = StructType(groups.getOrElse(Nil).map(keys(_)))
+
+  /** The layout as Spark's schema file keeps it. What is not a column is metadata of a field, which
+    * Spark does not compare.
+    */
+  def schema: StateStoreColFamilySchema = {
+    val ofGroups = groups.getOrElse(Nil).zipWithIndex.toMap
+    val keyFields = keys.fields.zipWithIndex.map { case (field, at) =>
+      ofGroups.get(at).fold(field)(place => marked(field, _.putLong(GroupMark, place.toLong)))
+    }
+    val value = windowState.fields.map(marked(_, _.putBoolean(TimersMark, hasFrameTimers)))
+    StateStoreColFamilySchema(
+      StateStore.DEFAULT_COL_FAMILY_NAME,
+      keySchemaId = 0,
+      StructType(keyFields),
+      valueSchemaId = 0,
+      StructType(value),
+      keyStateEncoderSpec = Some(windowStateKey)
+    )
+  }
 
   /** A provider of one partition's state for exclusive use; the caller closes it. */
   def provider(
@@ -78,14 +109,13 @@ private[spark] final case class WindowStateLayout(
       store.createColFamilyIfAbsent(family, blockKeys, frames, blocks)
     }
     Seq(eventTimers, processingTimers).foreach(_.create(store))
-    groups.foreach(createGroups(store, _))
+    if (groups.isDefined) createGroups(store)
     val one = NoPrefixKeyStateEncoderSpec(partitionKeys)
     val metadata = WindowStateLayout.bytes("metadata")
     store.createColFamilyIfAbsent(WindowStateLayout.PartitionMeta, partitionKeys, metadata, one)
   }
 
-  private def createGroups(store: StateStore, columns: Seq[Int]): Unit = {
-    val groupKeys = StructType(columns.map(keys(_)))
+  private def createGroups(store: StateStore): Unit = {
     val one = NoPrefixKeyStateEncoderSpec(groupKeys)
     val time = WindowStateLayout.bytes("time")
     store.createColFamilyIfAbsent(WindowStateLayout.Groups, groupKeys, time, one)
@@ -125,11 +155,32 @@ private[spark] object WindowStateLayout {
     * @param groups
     *   the key columns that identify a group; None without groups
     */
-  def of(keys: Seq[Attribute], groups: Option[Seq[Attribute]]): WindowStateLayout =
+  def of(
+      keys: Seq[Attribute],
+      groups: Option[Seq[Attribute]],
+      hasFrameTimers: Boolean
+  ): WindowStateLayout =
     WindowStateLayout(
       DataTypeUtils.fromAttributes(keys),
-      groups.map(_.map(group => keys.indexWhere(_.exprId == group.exprId)))
+      groups.map(_.map(group => keys.indexWhere(_.exprId == group.exprId))),
+      hasFrameTimers
     )
+
+  /** The layout that `schema` describes. */
+  def read(schema: StateStoreColFamilySchema): WindowStateLayout = {
+    val ofGroups = schema.keySchema.fields.map(_.metadata).zipWithIndex.collect {
+      case (marks, at) if marks.contains(GroupMark) => marks.getLong(GroupMark) -> at
+    }
+    val groups = Option.when(ofGroups.nonEmpty)(ofGroups.toSeq.sorted.map(_._2))
+    val hasFrameTimers = schema.valueSchema.head.metadata.getBoolean(TimersMark)
+    WindowStateLayout(schema.keySchema, groups, hasFrameTimers)
+  }
+
+  private val GroupMark = "eventtide.group"
+  private val TimersMark = "eventtide.frameTimers"
+
+  private def marked(field: StructField, mark: MetadataBuilder => MetadataBuilder): StructField =
+    field.copy(metadata = mark(new MetadataBuilder().withMetadata(field.metadata)).build())
 
   private def bytes(name: String) = StructType(Seq(StructField(name, BinaryType, nullable = false)))
 

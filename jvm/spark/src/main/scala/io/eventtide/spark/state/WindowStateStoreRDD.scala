@@ -20,17 +20,21 @@ import org.apache.spark.sql.internal.SQLConf
   *
   * To count its rows, a store reads each row before it writes it, which is half of all its reads. A
   * window counts its keys itself. An explicit setting of the session takes precedence.
+  *
+  * @param stateRoot
+  *   the folder of the state, which need not be that of the schema in `info`
   */
 private[spark] final class WindowStateStoreRDD[A: ClassTag](
     rows: RDD[A],
     families: WindowStateLayout,
     info: StatefulOperatorStateInfo,
+    stateRoot: String,
     session: SparkSession
 )(task: (StateStore, Iterator[A]) => Iterator[InternalRow])
     extends StateStoreRDD[A, InternalRow](
       rows,
       WindowStateStoreRDD.abortingIfFailed(task),
-      info.checkpointLocation,
+      stateRoot,
       info.queryRunId,
       info.operatorId,
       info.storeVersion,
@@ -50,7 +54,7 @@ private[spark] final class WindowStateStoreRDD[A: ClassTag](
 private[spark] object WindowStateStoreRDD {
   private val Counting = s"${RocksDBConf.ROCKSDB_SQL_CONF_NAME_PREFIX}.trackTotalNumberOfRows"
 
-  private def settings(conf: SQLConf): SQLConf = {
+  private[state] def settings(conf: SQLConf): SQLConf = {
     val own = conf.clone()
     if (!own.contains(Counting)) own.setConfString(Counting, "false")
     own

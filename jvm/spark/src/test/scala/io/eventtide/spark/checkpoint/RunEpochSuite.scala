@@ -80,6 +80,39 @@ class RunEpochSuite extends AnyFunSuite {
     assert(runs(root) == Seq("1"))
   }
 
+  private val elsewhere =
+    StatePartitions(7, 5, 12, Map(10000L -> Seq("a", "b"), 10001L -> Seq("c")))
+
+  test("every start takes over where the state is") {
+    val root = newRoot()
+    assert(begun(root).statePartitions.isEmpty)
+    val epoch = begun(root)
+    assert(epoch.replace(elsewhere) && epoch.statePartitions.contains(elsewhere))
+    epoch.check()
+    assert(begun(root).statePartitions.contains(elsewhere))
+    assert(begun(root).statePartitions.contains(elsewhere))
+    assert(RunEpoch.statePartitions(root, conf).contains(elsewhere))
+    assert(runs(root) == Seq("4"))
+  }
+
+  test("a start before the state is elsewhere wins, whether or not another start follows") {
+    for (starts <- 1 to 3) {
+      val root = newRoot()
+      val epoch = begun(root)
+      (1 to starts).foreach(_ => begun(root))
+      assert(!epoch.replace(elsewhere))
+      assert(RunEpoch.statePartitions(root, conf).isEmpty)
+      assert(begun(root).statePartitions.isEmpty)
+    }
+  }
+
+  test("only the first batch after a repartitioning has ids of its own") {
+    val ids = elsewhere.idsFor(12)
+    assert(ids(10000).map(_.toSeq).toSeq == Seq(Seq("a"), Seq("b")))
+    assert(elsewhere.idsFor(13).isEmpty && elsewhere.idsFor(11).isEmpty)
+    assert(elsewhere.path(new Path("/c")) == new Path("/c/eventtide/state/7"))
+  }
+
   test("a batch is not ended twice") {
     val root = newRoot()
     val epoch = begun(root)

@@ -16,8 +16,7 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
 import org.apache.spark.sql.execution.streaming.state.{
   StateSchemaCompatibilityChecker,
   StateSchemaValidationResult,
-  StateStore,
-  StateStoreColFamilySchema
+  StateStore
 }
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.streaming.StateOperatorProgress
@@ -86,19 +85,11 @@ final case class EventtideWindowExec(
       batchId: Long,
       stateSchemaVersion: Int
   ): List[StateSchemaValidationResult] = {
-    val default = StateStoreColFamilySchema(
-      StateStore.DEFAULT_COL_FAMILY_NAME,
-      keySchemaId = 0,
-      families.keys,
-      valueSchemaId = 0,
-      families.windowState,
-      keyStateEncoderSpec = Some(families.windowStateKey)
-    )
     val sessionState = session.sessionState
     val checked = StateSchemaCompatibilityChecker.validateAndMaybeEvolveStateSchema(
       getStateInfo,
       hadoopConf,
-      List(default),
+      List(families.schema),
       sessionState,
       stateSchemaVersion
     )
@@ -157,8 +148,8 @@ final case class EventtideWindowExec(
       getStateInfo.numPartitions
     )
     val taskMetrics = metricsOfTask
-    new WindowStateStoreRDD(child.execute(), families, getStateInfo, session)((store, rows) =>
-      new StreamingWindowIterator(task, store, rows, taskMetrics)
+    new WindowStateStoreRDD(child.execute(), families, getStateInfo, running.stateRoot, session)(
+      (store, rows) => new StreamingWindowIterator(task, store, rows, taskMetrics)
     )
   }
 

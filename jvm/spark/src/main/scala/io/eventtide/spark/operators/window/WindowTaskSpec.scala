@@ -66,7 +66,6 @@ private[window] final case class WindowTaskSpec(
     spec.families,
     batchId,
     batch.now,
-    timersAreWatermarks = !settings.hasFrameTimers,
     settings.timingOptions
   )
 

@@ -21,12 +21,13 @@ private[query] object CheckpointLint {
   def apply(
       inputs: Seq[WatermarkSettings],
       spark: Map[String, String],
+      partitions: Int,
       counts: CheckpointCounts
   ): Seq[String] =
     inputs.zipWithIndex.flatMap { case (input, i) =>
       inputAdvice(input, nameOf(input, i, inputs.length))
     } ++
-      sparkAdvice(spark) ++ countAdvice(counts)
+      sparkAdvice(spark, partitions) ++ countAdvice(counts)
 
   val Drained: String =
     "The query was drained: every window is closed, and no query can continue from here. Start " +
@@ -50,16 +51,13 @@ private[query] object CheckpointLint {
     )
   ).flatten
 
-  private def sparkAdvice(settings: Map[String, String]): Seq[String] = Seq(
-    settings
-      .get(SQLConf.SHUFFLE_PARTITIONS.key)
-      .flatMap(_.toIntOption)
-      .filter(_ >= ManyPartitions)
-      .map { count =>
-        s"The state has $count partitions, and each batch opens all of them, even without rows. " +
-          "About one per core is best. The checkpoint fixes their number, so a change of " +
-          s"${SQLConf.SHUFFLE_PARTITIONS.key} applies to a new checkpoint."
-      },
+  private def sparkAdvice(settings: Map[String, String], partitions: Int): Seq[String] = Seq(
+    Option.when(settings.nonEmpty && partitions >= ManyPartitions) {
+      s"The state has $partitions partitions, and each batch opens all of them, even without rows. " +
+        "About one per core is best. The checkpoint fixes their number, so a change of " +
+        s"${SQLConf.SHUFFLE_PARTITIONS.key} applies to a new checkpoint. For the windows of " +
+        "Eventtide, eventtide repartition changes it."
+    },
     settings.get(SQLConf.STATE_STORE_PROVIDER_CLASS.key).filterNot(_.contains("RocksDB")).map { _ =>
       "The state is kept in the memory of the executors: with many keys, RocksDB is the better " +
         s"store, ${SQLConf.STATE_STORE_PROVIDER_CLASS.key}. The checkpoint fixes the store."

@@ -4,7 +4,6 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
 import java.util.UUID
 
-import scala.jdk.CollectionConverters._
 import scala.util.Try
 
 import com.fasterxml.jackson.databind.ObjectMapper
@@ -12,6 +11,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.internal.SQLConf
 
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.checkpoint.{
@@ -22,6 +22,7 @@ import io.eventtide.spark.checkpoint.{
   LedgerEntry,
   OffsetFiles,
   PlanFile,
+  RunEpoch,
   SavedClock,
   SavedTimer
 }
@@ -67,7 +68,8 @@ private[spark] final class CheckpointReport(
 
   private lazy val stored = planFile.plan
   private lazy val refusal = plan.flatMap(wanted => Try(refuseOther(wanted)).failed.toOption)
-  private lazy val begunSparkSettings = begun.flatMap(sparkSettings)
+  private lazy val begunSparkSettings = begun.flatMap(offsets.settings)
+  private lazy val repartitioned = Try(RunEpoch.statePartitions(root, conf))
   private lazy val ledger = Try(readLedger)
   private lazy val settings = Try(ledger.toOption.map(read => settingsOf(read.entries)))
   private lazy val isDrained = ledger.toOption.exists(_.entries.last.isDrained)
@@ -98,16 +100,18 @@ private[spark] final class CheckpointReport(
     writeKept(node)
     writeReaders(node)
     writeSizes(node)
+    partitions.foreach(node.put("partitions", _))
     val spark = node.putObject("settings")
     begunSparkSettings.foreach(_.toSeq.sorted.foreach { case (key, value) =>
       spark.put(key, value)
     })
     val problems = node.putArray("problems")
-    val failures = unreadable ++ Seq(watermark, late, readers, orphans).flatMap(_.failed.toOption)
+    val failures =
+      unreadable ++ Seq(watermark, late, readers, orphans, repartitioned).flatMap(_.failed.toOption)
     failures.map(_.getMessage).distinct.foreach(problems.add)
     val advice = node.putArray("advice")
     val inputs = settings.toOption.flatten.getOrElse(Nil)
-    CheckpointLint(inputs, stateSettings.getOrElse(Map.empty), counts)
+    CheckpointLint(inputs, stateSettings.getOrElse(Map.empty), partitions.getOrElse(0), counts)
       .foreach(advice.add)
     watermark.toOption.flatten.foreach(_.inputs.flatMap(_.limit.warning).foreach(advice.add))
     if (isDrained) advice.add(CheckpointLint.Drained)
@@ -129,6 +133,12 @@ private[spark] final class CheckpointReport(
     val hasState = new CheckpointFiles(new Path(root, "state"), conf).names.nonEmpty
     begunSparkSettings.filter(_ => hasState)
   }
+
+  private def partitions: Option[Int] = repartitioned.toOption.flatten
+    .map(_.count)
+    .orElse(
+      begunSparkSettings.flatMap(_.get(SQLConf.SHUFFLE_PARTITIONS.key)).flatMap(_.toIntOption)
+    )
 
   private def fingerprint: String = {
     val digest = MessageDigest.getInstance("SHA-256").digest(stored.json.getBytes(UTF_8))
@@ -241,11 +251,6 @@ private[spark] final class CheckpointReport(
     val scopes = due.map(saved => MutableOptionsCodec.scope(saved.nextBatchOptions))
     Outlook(nowMicros = None, nextMove = None, next, scopes)
   }
-
-  private def sparkSettings(batchId: Long): Option[Map[String, String]] =
-    offsets.metadata(batchId).map { metadata =>
-      metadata.path("conf").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
-    }
 }
 
 private[spark] object CheckpointReport {

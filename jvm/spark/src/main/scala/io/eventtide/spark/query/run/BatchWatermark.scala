@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
 }
 
 import io.eventtide.kernel.time.Clamped
-import io.eventtide.spark.checkpoint.EndOfInput
+import io.eventtide.spark.checkpoint.{EndOfInput, StatePartitions}
 import io.eventtide.spark.latelog.LateLog
 import io.eventtide.spark.operators.watermark.{SubstreamStatsAccum, WatermarkBatchContext}
 import io.eventtide.spark.options.{AggregateHistory, WindowSettings}
@@ -45,6 +45,9 @@ final class BatchWatermark private[run] (
   /** The aggregates that the window at a position has had; None if they have never changed. */
   def aggregateHistory(window: Int): Option[AggregateHistory] =
     AggregateHistory.of(run.structure.windows(window))
+
+  /** Where the state of windows is, if it has been repartitioned. */
+  def statePartitions: Option[StatePartitions] = run.epoch.statePartitions
 
   override def nowMicros: Long = info.timestampMs * 1000
 

@@ -63,6 +63,11 @@ private[spark] final class QueryWatermark private[run] (run: RunState) {
       run.epoch.check() // now that Spark has written the batch's offsets
       restore.replayIfNotDone(info.batchId)
       run.drain.check(info, run.lastBatch.map(_.batch.info))
+      run.epoch.statePartitions.foreach { state =>
+        state.idsFor(info.batchId).foreach { case (operator, ids) =>
+          run.query.replaceStateIds(operator, ids)
+        }
+      }
       plan(info)
     }
 

@@ -2,6 +2,7 @@ package io.eventtide.spark.query.run
 
 import java.util.UUID
 
+import org.apache.hadoop.fs.Path
 import org.apache.spark.SparkContext
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.classic.SparkSession
@@ -55,7 +56,14 @@ private[spark] final class QueryWindowBatch private (
 
   override val batchId: Long = query.batch.batchId
 
-  override val stateInfo: StatefulOperatorStateInfo = query.stateInfo(operatorId)
+  override val stateInfo: StatefulOperatorStateInfo = {
+    val info = query.stateInfo(operatorId)
+    watermark.statePartitions.fold(info)(state => info.copy(numPartitions = state.count))
+  }
+
+  override def stateRoot: String = watermark.statePartitions.fold(stateInfo.checkpointLocation) {
+    _.path(new Path(query.checkpointRoot)).toString
+  }
 
   override def lateMicros: Option[Long] =
     WindowBatchContext.known(query.lateWatermarkMs(operatorId))

@@ -2,6 +2,9 @@ package org.apache.spark.sql.eventtide
 
 import java.util.UUID
 
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.connector.read.streaming.{
@@ -94,6 +97,12 @@ final class StreamExecutionAccess private (execution: StreamExecution) {
       planned.currentStateStoreCkptId.get(operatorId)
     )
   }
+
+  /** Replaces the ids of the state store checkpoints that an operator reads in the next batch. Spark
+    * compares them with what the tasks have read.
+    */
+  def replaceStateIds(operatorId: Long, ids: Array[Array[String]]): Unit =
+    execution.lastExecution.currentStateStoreCkptId.put(operatorId, ids): Unit
 
   /** The watermark below which an operator's input rows are late in this batch; 0 for none. */
   def lateWatermarkMs(operatorId: Long): Long = {
@@ -239,6 +248,12 @@ object StreamExecutionAccess {
   def find(session: SparkSession, id: UUID): Option[StreamExecutionAccess] =
     Option(session.sharedState.activeStreamingQueries.get(id)).collect {
       case execution: MicroBatchExecution => new StreamExecutionAccess(execution)
+    }
+
+  /** Whether a query of this application uses a checkpoint. */
+  def isRunning(session: SparkSession, checkpoint: Path): Boolean =
+    session.sharedState.activeStreamingQueries.values.asScala.exists { execution =>
+      new Path(execution.resolvedCheckpointRoot) == checkpoint
     }
 
   /** The checkpoint location of a running or stopped query. */

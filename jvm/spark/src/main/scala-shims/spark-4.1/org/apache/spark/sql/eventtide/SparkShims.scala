@@ -7,6 +7,7 @@ import org.apache.spark.sql.classic.DataStreamReader
 import org.apache.spark.sql.execution.streaming.state.{
   StateStore,
   StateStoreIterator,
+  StateStoreProvider,
   UnsafeRowPair
 }
 
@@ -51,4 +52,10 @@ object SparkShims {
       new StateStoreIterator(all.dropWhile(pair => isBefore(pair.key, until)), () => all.close())
     }
   }
+
+  /** Whether `emptyStore` is supported. */
+  val hasEmptyStores: Boolean = false
+
+  def emptyStore(provider: StateStoreProvider, version: Long): StateStore =
+    throw new IllegalStateException(s"a new store of Spark 4.1 begins at 0: $version of $provider")
 }

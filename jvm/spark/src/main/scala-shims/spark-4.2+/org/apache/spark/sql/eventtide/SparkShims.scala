@@ -8,6 +8,7 @@ import org.apache.spark.sql.classic.DataStreamReader
 import org.apache.spark.sql.execution.streaming.state.{
   StateStore,
   StateStoreIterator,
+  StateStoreProvider,
   UnsafeRowPair
 }
 
@@ -31,4 +32,13 @@ object SparkShims {
       numbers: Int,
       family: String
   ): StateStoreIterator[UnsafeRowPair] = store.rangeScan(start, None, family)
+
+  /** Whether `emptyStore` is supported. */
+  val hasEmptyStores: Boolean = true
+
+  /** An empty store at a version, whatever is stored; a commit writes the next version as a
+    * snapshot.
+    */
+  def emptyStore(provider: StateStoreProvider, version: Long): StateStore =
+    provider.getStore(version, loadEmpty = true)
 }
