@@ -39,6 +39,7 @@ TYPES: dict[str, dict[str, Any]] = {
     "count": COUNT,
     "count or names": {"anyOf": [COUNT, {"type": "array", "items": TEXT, "minItems": 1}]},
     "duration": TEXT,
+    "duration or column": TEXT,
     "duration or never": TEXT,
     "flag": {"type": "boolean"},
     "instant": TEXT,

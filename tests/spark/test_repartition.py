@@ -20,7 +20,7 @@ from tests.spark import test_key_restart as keyed
 from tests.spark import test_window_restart as windows
 from tests.spark.chaos_files import halted, stalled
 from tests.spark.checkpoints import LOST, set_back
-from tests.spark.events import SCHEMA, Disorder, cut, exact
+from tests.spark.events import SCHEMA, Disorder, cut, exact, merged
 from tests.spark.queries import at
 from tests.spark.window_runs import WITHOUT_CODE, Rows, WindowRun, late_rows, settings, told
 
@@ -128,6 +128,36 @@ def test_a_query_goes_on_as_if_nothing_had_happened(
         assert run(spark, window).to_the_end(checkpoint) == {last: wanted[last]}
     assert late_logs(spark, window, checkpoint) == late
     assert stores(checkpoint) == {*range(after)}
+
+
+def other_aggregates(events: DataFrame) -> WindowBuilder:
+    """Return `windows.sliding` with an aggregate less and another one more."""
+    _, *others = merged()
+    assert others
+    return windows.sliding(events).agg(*others, F.max("amount").alias("highest"))
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["once", "and again"])
+def test_aggregates_may_change_in_new_partitions(
+    spark: SparkSession, tmp_path: Path, again: bool
+) -> None:
+    """With the layout of buffers that the state had, which each partition keeps."""
+    with settings(spark, {PARTITIONS: 2, **WITHOUT_CODE}):
+        found = []
+        for folder in (tmp_path / "control", tmp_path / "changed"):
+            run(spark, windows.sliding, HALF).to_the_end(folder)
+            if folder.name == "changed":
+                repartition(folder, 5)
+            if again:
+                run(spark, other_aggregates, HALF + 1).to_the_end(folder)
+                if folder.name == "changed":
+                    repartition(folder, 3)
+                found.append(run(spark, windows.sliding).to_the_end(folder))
+            else:
+                found.append(run(spark, other_aggregates).to_the_end(folder))
+            found.append({0: late_rows(spark, folder)})
+    assert found[:2] == found[2:]
+    assert any(found[0].values())
 
 
 def stores(checkpoint: Path) -> set[int]:

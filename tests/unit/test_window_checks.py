@@ -338,7 +338,7 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
     (
         lambda w: w.session(column("gap")).key_by("ts").watermark_scope("key"),
         InvalidArgumentError,
-        "^key_idle_timeout=None is missing: .*last session",
+        "^key_idle_timeout is missing: .*last session",
     ),
     (
         lambda w: w.by_count(9).delay("1s"),

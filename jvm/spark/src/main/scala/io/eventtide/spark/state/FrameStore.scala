@@ -184,7 +184,6 @@ private[spark] final class FrameStore(
     try rows.foreach(use)
     finally rows.close()
 
-
   /** Adds a key that another partition has saved. A group of keys comes before its keys. */
   def adopt(key: UnsafeRow, saved: UnsafeRow): Unit = {
     this.key = key

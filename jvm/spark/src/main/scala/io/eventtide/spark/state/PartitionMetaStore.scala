@@ -13,7 +13,8 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource}
   * Spark's store can count its rows too, but then it reads each row before it writes it.
   */
 private[state] final class PartitionMetaStore(store: StateStore, families: WindowStateLayout) {
-  private val key = UnsafeProjection.create(families.partitionKeys).apply(InternalRow(PartitionMetaStore.Id))
+  private val key =
+    UnsafeProjection.create(families.partitionKeys).apply(InternalRow(PartitionMetaStore.Id))
 
   /** The metadata after the batch before; None in a new partition. */
   def read(): Option[PartitionMeta] =
