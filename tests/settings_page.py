@@ -17,7 +17,7 @@ BEGIN = """\
 
 <!-- Written by dev/tables. -->
 
-All settings of watermarks and windows, in Python, in YAML and as defaults of a session. The methods
+The settings of watermarks and windows, in Python, in YAML and as defaults of a session. The methods
 say more: `help(et.with_watermark)`, `help(et.WindowBuilder.late_rule)`.
 
 ## Defaults of a session
@@ -33,7 +33,7 @@ spark.eventtide.substreamIdleTimeout 5m
 
 A default is read when the window or the watermark is built. A restarted query has the defaults of
 its new session. If state depends on one, such as `delay`, the checkpoint is refused as it is for a
-changed query. `explain()` shows a window with the defaults of its session.
+changed query. `explain()` shows a window with its defaults of the session.
 
 ## YAML
 
@@ -82,7 +82,12 @@ GROUPS = {
 The arguments of `et.with_watermark`, `et.watermark` and `event_time`. The parameters of policies
 are on the page of [policies](policies.md).""",
     ),
-    "window": ("Windows", "The methods of `et.window` and their arguments."),
+    "window": (
+        "Windows",
+        """\
+The methods of `et.window` and their arguments. Those of Storm's windows are on the page of
+[Storm](storm.md).""",
+    ),
     "session": ("Queries", "Settings of a session for its running queries."),
 }
 
@@ -114,7 +119,7 @@ def table(of: str) -> Iterator[str]:
     else:
         yield "| setting | value | default | | in the session |\n|---|---|---|---|---|"
     for row in rows():
-        if row["of"] != of:
+        if row["of"] != of or row.get("kinds") == ["storm"]:
             continue
         value, default = value_of(row), row["default"] or ""
         if of == "session":
@@ -130,7 +135,7 @@ def name_of(row: dict[str, Any]) -> str:
         return f"`{row['python'][0].partition('.')[2]}`"
     calls = []
     for name in dict.fromkeys(row["python"]):
-        method, _, argument = name.removeprefix("storm.").partition(".")
+        method, _, argument = name.partition(".")
         calls.append(f"`{method}({argument})`")
     return ", ".join(calls)
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from inspect import Parameter, signature
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import eventtide as et
 import pytest
 from eventtide._watermark import OnRestart
-from eventtide.windows import _defaults
 from eventtide.windows._closing import Closing
 from eventtide.windows._framing import Framing
 from eventtide.windows._key_time import IdleClock, ScopeName
@@ -18,8 +17,11 @@ from eventtide.windows._timing import Timing
 from eventtide.windows._unframed import Touching
 
 from tests import settings_page, yaml_schema
-from tests.unit.fakes import FakeFrame
+from tests.unit.fakes import FakeFrame, column
 from tests.unit.test_border import read
+
+if TYPE_CHECKING:
+    from tests.unit.fakes import FakeDoor
 
 ROWS = settings_page.rows()
 METHODS = {
@@ -88,28 +90,70 @@ def test_the_choices_of_the_table_are_those_of_the_types() -> None:
     assert {*scope, "group"} == set(get_args(ScopeName))
 
 
+# A value of each default of a session, what `explain` says of it, and a value that is wrong.
+DEFAULTS = {
+    "profile": ("storm", "start < time <= end", "beam"),
+    "late_rule": ("behind_watermark", "below the watermark", "later"),
+    "delay": ("7m", "7m", "300"),
+    "allowed_lateness": ("7m", "7m", "soon"),
+    "late_retention": ("7m", "7m", "90"),
+    "key_ttl": ("7m", "7m", "-5s"),
+    "heartbeat": ("7m", "7m", "often"),
+}
+
+
+def with_default(window: et.WindowBuilder, name: str, value: str) -> et.WindowBuilder:
+    """Return a window over rows of a session with a default."""
+    frame = FakeFrame("ts", "site")
+    frame.conf[settings_page.session_key(name)] = value
+    return window.agg(column("count(1)")).over(frame)
+
+
 def test_explain_knows_every_default_of_a_session() -> None:
     """Those of windows; `explain` has those of watermarks from the plan."""
     names = {row["option"] for row in ROWS if row["of"] == "window" and row.get("session")}
-    assert {*_defaults._OF_ALL, *_defaults._OF_TIME} == names
+    assert names == {*DEFAULTS}
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_explain_shows_a_default_of_the_session(name: str) -> None:
+    """A wrong one is refused under its key; one of the window's own stays."""
+    window = et.window().key_by("site").tumbling("1m").key_idle_timeout("5m")
+    value, said, wrong = DEFAULTS[name]
+    assert said in with_default(window, name, value).explained()
+    assert said not in window.agg(column("count(1)")).over(FakeFrame("ts", "site")).explained()
+    with pytest.raises(et.errors.InvalidArgumentError) as refused:
+        with_default(window, name, wrong).explained()
+    assert refused.value.argument == settings_page.session_key(name)
+    assert refused.value.value == wrong
 
 
 @pytest.mark.parametrize(
-    ("window", "shown"),
+    ("window", "name"),
     [
-        (et.window().tumbling("1m"), True),
-        (et.window().session("5m"), True),
-        (et.window().by_count(3), False),
-        (et.window().tumbling("1m").delay("0s"), False),
+        (et.window().by_count(3), "delay"),
+        (et.window().tumbling("1m").processing_time(), "delay"),
+        (et.window().tumbling("1m").processing_time(), "late_retention"),
+        (et.window().tumbling("1m").late("count"), "late_retention"),
+        (et.window().tumbling("1m"), "heartbeat"),
+        (et.window().tumbling("1m").key_idle_timeout("5m"), "key_ttl"),
+        (et.window().tumbling("1m").delay("0s"), "delay"),
     ],
 )
+def test_a_window_has_only_the_defaults_that_it_can_have(
+    window: et.WindowBuilder, name: str
+) -> None:
+    """It is explained as without."""
+    plain = window.agg(column("count(1)")).over(FakeFrame("ts", "site"))
+    assert with_default(window, name, "7m").explained() == plain.explained()
+
+
 @pytest.mark.usefixtures("columns")
-def test_explain_shows_a_default_of_the_session(window: et.WindowBuilder, shown: bool) -> None:
-    """Where the window has the setting, and none of its own."""
-    frame = FakeFrame("ts")
-    frame.conf["spark.eventtide.delay"] = "7m"
-    text = window.agg(et.windows._sql.SqlAggregate("n", "count(*)").column).over(frame).explained()
-    assert ("7m" in text) == shown
+def test_a_default_is_checked_with_the_settings_of_the_window(door: FakeDoor) -> None:
+    """What needs it is allowed, and its option crosses."""
+    window = et.window().tumbling("1m").emit(late_updates=True)
+    assert with_default(window, "allowed_lateness", "90s").results._jdf == "a java frame"
+    assert door.calls[-1][-1]["allowed_lateness"] == "PT90S"
 
 
 def test_the_page_of_settings_is_that_of_the_table() -> None:

@@ -212,6 +212,66 @@ def test_what_is_wrong_is_refused_with_its_line(
     assert_refused(lambda: et.from_yaml(page), error, begins, allowed, fix)
 
 
+ONLY_READER = {"key_by: site", "tumbling: 10 sek", "sliding: {size: 1m, every: 7s}"}
+"""What a schema cannot know: keys that are there twice, and the text of durations."""
+
+
+@pytest.mark.parametrize("case", [(line, case[0]) for line in WRONG for case in WRONG[line]])
+def test_the_schema_refuses_what_the_reader_refuses(case: tuple[str, str]) -> None:
+    """Unknown keys, missing keys and other types."""
+    line, instead = case
+    assert is_valid(PAGE.replace(line, instead)) == (instead in ONLY_READER)
+
+
+AGREED = {
+    "emit: {every: 30s}": True,
+    "emit: [{every: 30s}, on_update]": True,
+    "emit: {triggers: every}": False,
+    "tumbling: {size: 1m}": False,
+    "delay: {delay: 5s}": False,
+    "key_by: {columns: site}": False,
+    "key_by: {site: device}": False,
+    "agg: {}": False,
+    "by_count: {rows: 10, every: 5}": True,
+    "by_count: 10": True,
+    "session: {gap: 5m, touching: merge}": True,
+    "key_idle_timeout: {timeout: 5m, clock: event_time}": True,
+    "event_time: {column: ts, policy: {name: min_of}}": False,
+    "event_time: {column: ts, policy: {name: min_of, of: []}}": False,
+    "event_time: {column: ts, policy: {name: by_substream}}": False,
+    "event_time: {column: ts, policy: {name: storm, lag: 5s, decorators: {name: x}}}": False,
+    "event_time: {column: ts, policy: {name: own, from_jar: 5}}": False,
+    "event_time: {column: ts, policy: {name: own, from_jar: true, lag: 5s}}": True,
+    "event_time: {column: ts, policy: {name: [storm], lag: 5s}}": False,
+}
+
+
+@pytest.mark.parametrize("text", AGREED)
+def test_reader_and_schema_agree(text: str) -> None:
+    """On what a document may be; what is refused is refused by name."""
+    assert is_valid(text) == AGREED[text]
+    if AGREED[text]:
+        assert et.from_yaml(text).to_yaml()
+    else:
+        with pytest.raises(EventtideError, match=r"^line 1.* Allowed: .* Try: "):
+            et.from_yaml(text)
+
+
+def test_a_key_that_yaml_takes_for_a_flag_is_text() -> None:
+    """As in YAML 1.2, which editors read."""
+    text = "{name: storm, lag: 5s, decorators: [{name: guard_future, max_ahead: 5s, on: late}]}"
+    policy = WatermarkPolicies.storm("5s").guard_future("5s", on="late")
+    assert et.policies.from_yaml(text) == policy
+
+
+def test_names_of_substreams_are_written_whatever_they_are_in() -> None:
+    """A set, the keys of a dict, a generator."""
+    lag = WatermarkPolicies.with_fixed_lag("5s")
+    for names in ({"north"}, {"north": 1}.keys(), (name for name in ["north"])):
+        window = et.window().event_time("ts", lag, substream="site", expected=names)
+        assert "expected:\n  - north\n" in window.to_yaml()
+
+
 def test_an_unknown_column_is_refused_when_there_are_rows() -> None:
     """By its argument, which is its key."""
     with pytest.raises(UnknownColumnError, match=r"^event_time='ts' is not a column"):

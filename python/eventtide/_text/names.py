@@ -1,11 +1,23 @@
-"""Suggestions for names that a namespace does not have."""
+"""Names in other forms, and suggestions for names that a namespace does not have."""
 
 from __future__ import annotations
 
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-__all__ = ["Namespace"]
+__all__ = ["Namespace", "camel"]
+
+
+def camel(name: str) -> str:
+    """Return a Python name as a key of VoltSP's YAML or of a session.
+
+    Examples
+    --------
+    >>> camel("idle_timeout_clock")
+    'idleTimeoutClock'
+    """
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))
 
 
 class Namespace(type):

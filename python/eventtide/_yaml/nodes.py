@@ -102,6 +102,8 @@ class _Reader:
 
     def _key(self, node: yaml.Node) -> str:
         key = self._scalar(node) if isinstance(node, yaml.ScalarNode) else None
+        if isinstance(key, bool):  # PyYAML takes on, off, yes and no for flags, YAML 1.2 does not
+            return str(node.value)
         if isinstance(key, str):
             return key
         line, problem = node.start_mark.line + 1, "a key is not text"

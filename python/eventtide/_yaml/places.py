@@ -48,6 +48,8 @@ def _as_yaml(fix: str) -> str:
     >>> _as_yaml(".tumbling('1m')"), _as_yaml("every='6s' or every='10s'")
     ("tumbling: '1m'", "every: '6s' or every: '10s'")
     """
+    fix = re.sub(r"WatermarkPolicies\.(\w+)\('(\w+)'\)", r"{name: \1, lag: \2}", fix)
+    fix = re.sub(r"WindowTrigger\.(\w+)\('(\w+)'\)", r"{\1: \2}", fix).replace("WindowTrigger.", "")
     fix = re.sub(r"^\.\w+\((\w+=.+)\)$", r"\1", fix)
     fix = re.sub(r"^\.(\w+)\((.+)\)$", r"\1: \2", fix)
     return re.sub(r"(\w+)=('[^']*'|\w+)", r"\1: \2", fix)

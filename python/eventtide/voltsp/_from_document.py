@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import ValidationError
 
 from eventtide._text.arguments import choice
+from eventtide._text.names import camel
 from eventtide._yaml.nodes import Document, parse
 from eventtide.errors import ArgumentTypeError, refused
 from eventtide.voltsp._aggregates import AggregateDefinition
@@ -16,7 +17,7 @@ from eventtide.voltsp._checks import check
 from eventtide.voltsp._time_config import TimeConfig
 from eventtide.voltsp._window import VoltSPWindow
 from eventtide.voltsp.document._model import Emitter, Pipeline
-from eventtide.voltsp.document._wording import at, camel
+from eventtide.voltsp.document._wording import at
 from eventtide.windows._triggers import WindowTrigger
 
 if TYPE_CHECKING:

@@ -107,7 +107,7 @@ class WindowBuilder(Framing, Timing, Closing):
         SetupError
             Eventtide is not installed in the session, or its version differs.
         """
-        df, settings = self.df, self.settings
+        df, settings = self.df, with_session_defaults(self.settings, self.df)
         check(settings)
         time, scope = settings.event_time, settings.watermark_scope
         event_time = None if time is None else time.column
@@ -155,8 +155,8 @@ class WindowBuilder(Framing, Timing, Closing):
 
         .. versionadded:: 0.1
         """
-        effective = with_session_defaults(self.settings, self.df)
-        return explained(effective, check(self.settings))
+        settings = with_session_defaults(self.settings, self.df)
+        return explained(settings, check(settings))
 
     def to_yaml(self) -> str:
         """Return a YAML document of the window without its rows, which `from_yaml` reads.

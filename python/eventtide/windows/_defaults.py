@@ -1,36 +1,63 @@
-"""The session's defaults of a window, as the JVM applies them; `explain` shows them."""
+"""The session's defaults of a window."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, get_args
 
+from eventtide._text.arguments import choice
+from eventtide._text.durations import to_iso
+from eventtide._text.names import camel
+from eventtide.windows._profiles import LateRule, Profile
 from eventtide.windows._shapes import Framed
 from eventtide.windows._unframed import Session
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import DataFrame
 
     from eventtide.windows._settings import Settings
 
 __all__ = ["with_session_defaults"]
 
-_OF_ALL = ("key_ttl", "heartbeat", "late_retention")
-_OF_TIME = ("profile", "late_rule", "delay", "allowed_lateness")
+_CHOICES = {"profile": get_args(Profile), "late_rule": get_args(LateRule)}
+_OF_LATE_ROWS = ("delay", "allowed_lateness", "late_rule")
 
 
 def with_session_defaults(settings: Settings, df: DataFrame) -> Settings:
-    """Return the settings with those of the session where a window has none of its own."""
-    names = _OF_ALL + _OF_TIME if isinstance(settings.shape, (Framed, Session)) else _OF_ALL
-    found: dict[str, Any] = {
-        name: value
-        for name in names
-        if getattr(settings, name) is None
-        and (value := df.sparkSession.conf.get(f"spark.eventtide.{_camel(name)}", None)) is not None
-    }
-    return replace(settings, **found)
+    """Return the settings with those of the session that the window can have and has not.
+
+    Raises
+    ------
+    InvalidArgumentError, InvalidDurationError
+        A default is not valid; the argument is its key.
+    """
+    found: dict[str, str] = {}
+    for name in _applicable(settings):
+        key = f"spark.eventtide.{camel(name)}"
+        value = df.sparkSession.conf.get(key, None)
+        if getattr(settings, name) is None and value is not None:
+            found[name] = _checked(key, value, name)
+    return replace(settings, **found)  # type: ignore[arg-type] # as they are checked
 
 
-def _camel(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(map(str.capitalize, others))
+def _applicable(settings: Settings) -> Iterator[str]:
+    """Yield the names of the settings that a session has defaults of, and the window can have."""
+    if isinstance(settings.shape, (Framed, Session)):
+        yield "profile"
+        yield from () if settings.processing_time else _OF_LATE_ROWS
+    if not settings.processing_time and settings.late in {None, "log"}:
+        yield "late_retention"
+    scope = settings.watermark_scope
+    by_key = scope is not None and scope.name != "global"
+    remembers = settings.shape is not None and settings.shape.remembers
+    if settings.key_idle_timeout is not None or by_key or remembers:
+        yield "heartbeat"
+        yield from ("key_ttl",) if settings.key_by else ()
+
+
+def _checked(key: str, value: str, name: str) -> str:
+    if name in _CHOICES:
+        return choice(key, value, _CHOICES[name])
+    return to_iso(key, value)

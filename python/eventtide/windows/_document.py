@@ -69,24 +69,33 @@ def _called(builder: WindowBuilder, document: Document, key: str, value: Any) ->
         return _emitting(builder, document, value)
     if key == "event_time" and isinstance(value, dict) and "policy" in value:
         value = {**value, "policy": policy_at(document, value["policy"], (key, "policy"))}
-    if isinstance(value, dict):
-        return call(method, value)  # type: ignore[no-any-return] # of the builder
     if key == "key_by":
-        return method(*sequence(value))  # type: ignore[no-any-return]
+        return method(*_columns(value))  # type: ignore[no-any-return] # of the builder
+    if isinstance(value, dict) and len(signature(method).parameters) > 1:
+        return call(method, value)  # type: ignore[no-any-return]
     return call(method, {next(iter(signature(method).parameters)): value})  # type: ignore[no-any-return]
+
+
+def _columns(value: object) -> list[str]:
+    for one in sequence(value):
+        of_type("key_by", one, str, "a column, or a list of columns", "[site, device]")
+    return sequence(value)
 
 
 def _aggregates(value: object) -> tuple[SqlAggregate, ...]:
     allowed, fix = "the names of results with SQL text", "agg: {n: count(*)}"
     entry = mapping(value, allowed, fix)
+    if not entry:
+        raise refused("agg", None, "is empty", allowed=allowed, fix=fix)
     for name, text in entry.items():
         of_type(name, text, str, "SQL text of an aggregate", f"{name}: sum(amount)")
     return tuple(SqlAggregate(name, text) for name, text in entry.items())
 
 
 def _emitting(builder: WindowBuilder, document: Document, value: object) -> WindowBuilder:
-    entry: dict[str, Any] = dict(value) if isinstance(value, dict) else {"triggers": value}
-    place = ("emit", "triggers") if isinstance(value, dict) else ("emit",)
+    is_whole = isinstance(value, dict) and not set(value) & set(_VALUES)
+    entry: dict[str, Any] = dict(value) if is_whole else {"triggers": value}  # type: ignore[call-overload]
+    place = ("emit", "triggers") if is_whole else ("emit",)
     triggers = []
     for i, one in enumerate(sequence(entry.pop("triggers", []))):
         with document.at((*place, i)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,8 +12,6 @@ from eventtide._watermark import watermark_options
 from eventtide.errors import refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pyspark.sql import Column
 
     from eventtide._text.columns import Substream
@@ -49,6 +48,8 @@ class EventTime:
 
     def __post_init__(self) -> None:
         """Check the arguments early, so that the traceback shows the line of the caller."""
+        if isinstance(self.expected, Iterable) and not isinstance(self.expected, str):
+            object.__setattr__(self, "expected", list(self.expected))  # it is read more than once
         _, *options = self.written()
         if self.watermark is None and options:
             name, value = options[0]

@@ -87,7 +87,10 @@ def _results(settings: Settings) -> Iterator[tuple[str, Any]]:
         triggers = [_trigger(one) for one in settings.emit]
         yield "emit", {"triggers": triggers, **flags} if flags else triggers
     if settings.agg:
-        yield "agg", dict(map(_aggregate, settings.agg))
+        named = list(map(_aggregate, settings.agg))
+        if len(dict(named)) < len(named):
+            raise _refused("agg", settings.agg, "another alias for each aggregate")
+        yield "agg", dict(named)
 
 
 def _arguments(arguments: Mapping[str, Any]) -> object:

@@ -12,8 +12,8 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
+from eventtide._text.names import camel
 from eventtide.errors import ArgumentTypeError, InvalidArgumentError, refused
-from eventtide.voltsp.document._wording import camel
 
 __all__ = [
     "AggregateEntry",

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from eventtide._text.names import camel
 from eventtide._yaml.places import refused_at, shown
 from eventtide.errors import EventtideError, short
 
@@ -16,20 +17,7 @@ if TYPE_CHECKING:
     from eventtide._yaml.nodes import Document
     from eventtide._yaml.places import Lines, Path
 
-__all__ = ["at", "camel", "placed"]
-
-
-def camel(name: str) -> str:
-    """Return a Python name as a YAML key.
-
-    Examples
-    --------
-    >>> camel("idle_timeout_clock")
-    'idleTimeoutClock'
-    """
-    first, *others = name.split("_")
-    return first + "".join(map(str.capitalize, others))
-
+__all__ = ["at", "placed"]
 
 _OF_TIME = [
     "event_time_extractor",

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Column
 
 from eventtide._text.durations import spoken
+from eventtide._text.names import camel
 from eventtide._yaml.files import dump
 from eventtide.errors import refused
 from eventtide.voltsp._aggregates import Aggregate
 from eventtide.voltsp._choices import TimeSource, WatermarkStrategy, member
-from eventtide.voltsp.document._wording import camel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,14 +22,23 @@ private[spark] object SessionDefaults {
   ): Map[String, String] =
     filled(SettingsTable.watermark, options, session)
 
-  /** The options of a window with those of the session that its kind has. */
+  /** The options of a window with those of the session that it can have.
+    *
+    * @param byClock
+    *   whether the time of rows is that of their batch, so that no row is late
+    */
   def window(
       options: Map[String, String],
-      session: Map[String, String]
+      session: Map[String, String],
+      byClock: Boolean
   ): Map[String, String] = {
     val kind = options.getOrElse("kind", "")
-    filled(SettingsTable.window.filter(_.belongsTo(kind)), options, session)
+    val settings = SettingsTable.window.filter(_.belongsTo(kind))
+    filled(settings.filterNot(one => byClock && OfLateRows(one.option)), options, session)
   }
+
+  // Rows are late by event time only.
+  private val OfLateRows = Set("delay", "allowed_lateness", "late_rule", "late_retention")
 
   private def filled(
       settings: Seq[Setting],
@@ -69,6 +78,9 @@ private[spark] object SessionDefaults {
     }
   }
 
-  private def sparkTime(text: String): Duration =
+  // A number without a unit would be one of microseconds.
+  private def sparkTime(text: String): Duration = {
+    require(!text.lastOption.exists(_.isDigit))
     Duration.ofNanos(Math.multiplyExact(JavaUtils.timeStringAs(text, TimeUnit.MICROSECONDS), 1000L))
+  }
 }

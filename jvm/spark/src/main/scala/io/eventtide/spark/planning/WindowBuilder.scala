@@ -84,12 +84,13 @@ private[spark] object WindowBuilder {
     }
     val isLocal = input.eventTime.dataType == TimestampNTZType
     val kept = if (keys.isEmpty) Kept ++ options else options
+    val byClock = watermarkOf(input).exists(_.usesIngestionTime)
     val settings = WindowCodec.window(
-      SessionDefaults.window(kept, stream.sparkSession.conf.getAll),
+      SessionDefaults.window(kept, stream.sparkSession.conf.getAll, byClock),
       isLocal,
       when.isDefined,
       policy(input, watermark),
-      watermarkOf(input).exists(_.usesIngestionTime)
+      byClock
     )
     if (settings.hasRowGaps && gap.isEmpty)
       OptionReader.missing("gap", "it says how long a row keeps its session open")

@@ -8,7 +8,7 @@ class SessionDefaultsSuite extends AnyFunSuite {
   private val tumbling = Map("kind" -> "tumbling", "size" -> "PT10S")
 
   private def window(options: Map[String, String], session: (String, String)*) =
-    SessionDefaults.window(options, session.toMap)
+    SessionDefaults.window(options, session.toMap, byClock = false)
 
   private def watermark(session: (String, String)*) =
     SessionDefaults.watermark(Map("policy" -> "with_fixed_lag"), session.toMap)
@@ -45,6 +45,12 @@ class SessionDefaultsSuite extends AnyFunSuite {
     }
   }
 
+  test("a window without late rows has no settings of them") {
+    val session = Map("spark.eventtide.delay" -> "5s", "spark.eventtide.keyTtl" -> "1d")
+    val found = SessionDefaults.window(tumbling, session, byClock = true)
+    assert(found == tumbling + ("key_ttl" -> "PT24H"))
+  }
+
   test("a kind of window without the setting does not get it") {
     val counts = Map("kind" -> "count", "rows" -> "3")
     assert(window(counts, "spark.eventtide.delay" -> "5s") == counts)
@@ -63,6 +69,7 @@ class SessionDefaultsSuite extends AnyFunSuite {
   test("a wrong value is refused under the name of the session's key") {
     Seq(
       "spark.eventtide.delay" -> "soon",
+      "spark.eventtide.delay" -> "300",
       "spark.eventtide.heartbeat" -> "5ms",
       "spark.eventtide.lateRetention" -> "-5s",
       "spark.eventtide.lateRule" -> "drop",

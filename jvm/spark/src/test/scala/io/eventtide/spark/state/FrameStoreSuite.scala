@@ -150,7 +150,7 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
     val error = intercept[EventtideException](batch((_, _) => ()))
     assert(error.condition == "STATE_VERSION")
-    assert(error.getMessage.contains("has format version 1; this version of Eventtide reads 6"))
+    assert(error.getMessage.contains("has format version 1; this version of Eventtide reads 7"))
   }
 }
 

@@ -333,7 +333,7 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
 
   test("one that finds batches of another plan once it has the checkpoint changes none of them") {
     val shared = newShared()
-    val plan = RateWindows.counts(events, size = "PT4S")
+    val plan = RateWindows.counts(events, size = "PT3S")
     val second = new Stopped(shared, "before create eventtide/runs/0", "driver2", plan)
     assert(end(start("driver1", shared, until = InMiddle)()) == "killed")
     def rest = shared.files.filterNot(_.startsWith("eventtide/runs"))
