@@ -48,7 +48,9 @@ class EventTime:
 
     def __post_init__(self) -> None:
         """Check the arguments early, so that the traceback shows the line of the caller."""
-        if isinstance(self.expected, Iterable) and not isinstance(self.expected, str):
+        if isinstance(self.expected, Iterable) and not isinstance(
+            self.expected, (str, list, tuple)
+        ):
             object.__setattr__(self, "expected", list(self.expected))  # it is read more than once
         _, *options = self.written()
         if self.watermark is None and options:
