@@ -141,10 +141,10 @@ def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a defaul
     >>> events.groupBy(F.window("ts", "1 minute")).count()  # doctest: +SKIP
     """
     _check_frame(df)
-    columns = df.columns
-    time = column_name("event_time", event_time, columns)
-    options = watermark_options(
+    return watermark(
+        event_time,
         policy,
+        substream=substream,
         substream_idle_timeout=substream_idle_timeout,
         expected=expected,
         max_substreams=max_substreams,
@@ -152,12 +152,7 @@ def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a defaul
         max_clock_step=max_clock_step,
         on_restart=on_restart,
         name=name,
-    )
-    parts = substream_parts(substream)
-    check_column("event_time", time, columns)
-    for part in parts:
-        check_column("substream", part, columns)
-    return _jvm.with_watermark(df, time, parts, options)
+    )(df)
 
 
 def watermark(  # noqa: PLR0913 - as with_watermark
@@ -188,27 +183,38 @@ def watermark(  # noqa: PLR0913 - as with_watermark
     callable
         A function from a DataFrame to the DataFrame of `with_watermark`.
 
+    Raises
+    ------
+    ArgumentTypeError, InvalidArgumentError, InvalidDurationError
+        An argument is not valid. The function itself raises what is about the DataFrame.
+
     Examples
     --------
     >>> import eventtide as et
     >>> lag = et.WatermarkPolicies.with_fixed_lag("5s")
     >>> events.transform(et.watermark("ts", lag, substream="device"))  # doctest: +SKIP
     """
+    column_name("event_time", event_time, None)
+    options = watermark_options(
+        policy,
+        substream_idle_timeout=substream_idle_timeout,
+        expected=expected,
+        max_substreams=max_substreams,
+        substream_ttl=substream_ttl,
+        max_clock_step=max_clock_step,
+        on_restart=on_restart,
+        name=name,
+    )
+    parts = substream_parts(substream)
 
     def add(df: DataFrame) -> DataFrame:
-        return with_watermark(
-            df,
-            event_time,
-            policy,
-            substream=substream,
-            substream_idle_timeout=substream_idle_timeout,
-            expected=expected,
-            max_substreams=max_substreams,
-            substream_ttl=substream_ttl,
-            max_clock_step=max_clock_step,
-            on_restart=on_restart,
-            name=name,
-        )
+        _check_frame(df)
+        columns = df.columns
+        time = column_name("event_time", event_time, columns)
+        check_column("event_time", time, columns)
+        for part in parts:
+            check_column("substream", part, columns)
+        return _jvm.with_watermark(df, time, parts, options)
 
     return add
 

@@ -41,6 +41,8 @@ class Broken(PythonPolicy):
             "no time zone": (times.highest.replace(tzinfo=None), 1),
             "no JSON": (times.highest, object()),
             "not a number": (times.highest, float("nan")),
+            "tuple": (times.highest, (1, 2)),
+            "keys": (times.highest, {1: 5}),
         }
         answered: tuple[Any, Any] = returned[self.how]
         return answered
@@ -54,5 +56,7 @@ BROKEN = {
     "no time zone": "which has no time zone",
     "no JSON": "its state cannot be saved as JSON",
     "not a number": "its state cannot be saved as JSON",
+    "tuple": "its state (1, 2) comes back from JSON as [1, 2]",
+    "keys": "its state {1: 5} comes back from JSON as {'1': 5}",
 }
 """How `Broken` fails, and what the error says."""

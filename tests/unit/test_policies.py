@@ -13,7 +13,7 @@ import pytest
 from eventtide import WatermarkPolicies, WatermarkPolicy
 from eventtide._text.durations import in_words, to_iso
 from eventtide.errors import ArgumentTypeError, InvalidArgumentError, InvalidDurationError
-from eventtide.policies import MinOf, PunctuationPolicies, ThrottleByFrame, WithFixedLag
+from eventtide.policies import FromJar, MinOf, PunctuationPolicies, ThrottleByFrame, WithFixedLag
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -249,10 +249,14 @@ def test_the_number_of_samples_is_a_count(samples: int, error: type[Exception]) 
         WatermarkPolicies.limiting_lag_and_delay("1s", "1s", samples)
 
 
-def test_an_unknown_action_of_the_guard_is_refused() -> None:
-    """The message lists the actions."""
-    with pytest.raises(InvalidArgumentError, match="'clamp', 'late', 'fail'"):
-        WatermarkPolicies.with_fixed_lag("1s").guard_future("1h", on="drop")  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("action", "nearest"),
+    [("drop", "clamp"), ("failed", "fail"), ("LATE", "late"), (["late"], "late"), (5, "clamp")],
+)
+def test_an_unknown_action_of_the_guard_is_refused(action: Any, nearest: str) -> None:
+    """The message lists the actions, and tries the nearest, or the first if none is near."""
+    with pytest.raises(InvalidArgumentError, match=f"'clamp', 'late', 'fail'.*on='{nearest}'"):
+        WatermarkPolicies.with_fixed_lag("1s").guard_future("1h", on=action)
 
 
 @pytest.mark.parametrize("combine", [WatermarkPolicies.min_of, WatermarkPolicies.max_of])
@@ -270,6 +274,10 @@ def test_a_combination_has_policies_and_at_least_one(combine: Callable[..., obje
         combine()
     with pytest.raises(ArgumentTypeError, match=r"^policies\[1\]='5s' is not a policy"):
         combine(WatermarkPolicies.min_event_time(), "5s")
+    with pytest.raises(ArgumentTypeError, match=r"is not called.*Try: storm\(\.\.\.\)\.$"):
+        combine(WatermarkPolicies.storm)
+    with pytest.raises(ArgumentTypeError, match=r"is not called.*Try: FromJar\(\.\.\.\)\.$"):
+        combine(FromJar)
 
 
 def test_only_decorators_decorate() -> None:
@@ -320,6 +328,16 @@ def test_rules_by_substream_are_a_policy(door: FakeDoor, frame: FakeFrame) -> No
         ({"a": LAG}, InvalidArgumentError, r"^rules=\['a'\] do not end with '\*'.*Try: \{'eu'"),
         ({"*": LAG, "a": LAG}, InvalidArgumentError, r"do not end with '\*'"),
         ({"a": "5s", "*": LAG}, ArgumentTypeError, r"^rules\['a'\]='5s' is not a policy"),
+        (
+            {"a*": WatermarkPolicies.with_fixed_lag, "*": LAG},
+            ArgumentTypeError,
+            r"^rules\['a\*'\]=.* is not called.*Try: with_fixed_lag\(\.\.\.\)\.$",
+        ),
+        (
+            {"a": "5s", "*": LAG},
+            ArgumentTypeError,
+            r"Try: \{'eu': with_fixed_lag\('1m'\), '\*': with_fixed_lag\('5s'\)\}\.$",
+        ),
         ({7: LAG, "*": LAG}, ArgumentTypeError, r"^rules=7 has type int"),
         ({"*": LAG.emit_every("1s")}, InvalidArgumentError, r"decorated inside by_substream"),
         ("north", ArgumentTypeError, r"^rules='north' has type str"),

@@ -6,11 +6,13 @@ that does not exist has no value, and what is allowed is what it should be.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
+from eventtide.errors import refused
 
 from tests.unit.fakes import FakeFrame, column
 
@@ -62,12 +64,18 @@ def told(mistake: Callable[[], object]) -> Exception:
     return caught.value
 
 
-def marks(error: Exception) -> float:
-    """Return 0 to 4."""
-    if isinstance(error, et.EventtideError):
-        value = error.value is None or repr(error.value)[:20] in str(error)
-        return sum(map(bool, (error.problem, value, error.allowed, error.fix)))
-    return 1 + 3 * ("Try: " in str(error))
+def marks(error: Exception, advice: str) -> int:
+    """Return 0 to 4, for what a reader of the text is told."""
+    said, _, tried = str(error).partition("Try: ")
+    said, _, allowed = said.partition("Allowed: ")
+    written = getattr(error, "value", None) or getattr(error, "name", None)
+    told = (
+        re.search(r" (is|has|needs|cannot)\b", said),
+        written is not None and repr(written)[:20] in said,
+        allowed or (isinstance(error, AttributeError) and tried),
+        advice in tried,
+    )
+    return sum(map(bool, told))
 
 
 @pytest.mark.parametrize(("_", "mistake", "advice"), MISTAKES, ids=[one[0] for one in MISTAKES])
@@ -75,10 +83,28 @@ def test_a_typical_mistake_is_answered(_: str, mistake: Callable[[], object], ad
     """With the line to write in its place."""
     error = told(mistake)
     assert advice in str(error).partition("Try: ")[2]
-    assert marks(error) >= 3
+    assert marks(error, advice) >= 3
+
+
+@pytest.mark.parametrize(
+    ("error", "mark"),
+    [
+        (KeyError("lag"), 0),
+        (TypeError("int has no unit"), 1),
+        (AttributeError("a window has no 'groupBy'", name="groupBy"), 2),
+        (AttributeError("a window has no 'groupBy'. Try: .agg", name="groupBy"), 3),
+        (AttributeError("a window has no 'groupBy'. Try: .key_by", name="groupBy"), 4),
+        (refused("agg", None, "is missing", allowed="aggregates", fix=".key_by"), 3),
+        (refused("lag", 5, "is a number", allowed="text", fix="another"), 3),
+    ],
+)
+def test_a_poor_message_gets_poor_marks(error: Exception, mark: int) -> None:
+    """What a bare Python error gets, and what is missing in a better one."""
+    assert marks(error, "key_by") == mark
 
 
 def test_twenty_mistakes_get_good_marks() -> None:
     """On average at least 3.5 of 4."""
     assert len(MISTAKES) == 20
-    assert sum(marks(told(mistake)) for _, mistake, _ in MISTAKES) / len(MISTAKES) >= 3.5
+    given = [marks(told(mistake), advice) for _, mistake, advice in MISTAKES]
+    assert sum(given) / len(given) >= 3.5

@@ -206,6 +206,23 @@ def test_a_wrong_argument_is_refused_before_the_jvm_is_asked(
     assert door.calls == []
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"event_time": 5}, "^event_time=5 has type int"),
+        ({"policy": 5}, "^policy=5 has type int.*with_fixed_lag"),
+        ({"substream": 5}, "^substream=5 has type int"),
+        ({"expected": 1.5}, "^expected=1.5 is not a list"),
+    ],
+)
+def test_a_wrong_argument_of_a_function_for_transform_is_refused_where_it_is_made(
+    arguments: dict[str, Any], message: str
+) -> None:
+    """Not where it gets a DataFrame."""
+    with pytest.raises(ArgumentTypeError, match=message):
+        watermark(**{"event_time": "ts", "policy": LAG, **arguments})
+
+
 def test_a_frame_without_columns_is_refused_in_words(door: FakeDoor) -> None:
     """The message about an unknown column does not itself fail."""
     with pytest.raises(UnknownColumnError, match="is not a column"):

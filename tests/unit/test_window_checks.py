@@ -84,6 +84,14 @@ AT_ONCE: list[tuple[Callable[[Any], object], type[EventtideError], str]] = [
         "^substream=Column<'site'> belongs to a policy",
     ),
     (lambda w: w.event_time("ts", LAG, substream="at"), UnknownColumnError, "^substream='at' is"),
+    *(
+        (lambda _, one=one: et.window().event_time("ts", LAG, substream=one), error, message)
+        for one, error, message in [
+            (5, ArgumentTypeError, "^substream=5 has type int"),
+            ([], InvalidArgumentError, r"^substream=\[\] is empty"),
+            (["a", "a"], InvalidArgumentError, "has a name twice"),
+        ]
+    ),
     (lambda w: w.event_time("ts", LAG, expected=0), InvalidArgumentError, "^expected=0 is out"),
     (lambda w: w.event_time("ts", LAG, on_restart="no"), InvalidArgumentError, "^on_restart='no'"),
     (lambda w: w.key_by(), InvalidArgumentError, r"^key_by=\(\) is empty"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from eventtide.errors import ArgumentTypeError, refused
@@ -54,16 +55,17 @@ def count(
 
 
 def choice(name: str, value: object, choices: Sequence[str]) -> str:
-    """Return a value after checking that it is one of the choices.
+    """Return a value after checking that it is one of the choices; the error has the nearest.
 
     Examples
     --------
-    >>> choice("on", "drop", ("clamp", "late"))
+    >>> choice("on", "lat", ("clamp", "late"))
     Traceback (most recent call last):
-    eventtide.errors.InvalidArgumentError: on='drop' is unknown. Allowed: 'clamp', 'late'. Try: ...
+    eventtide.errors.InvalidArgumentError: on='lat' is unknown. ... Try: on='late'.
     """
     if not isinstance(value, str) or value not in choices:
-        allowed, fix = ", ".join(map(repr, choices)), f"{name}={choices[0]!r}"
+        nearest, *_ = get_close_matches(str(value).lower(), choices, n=1) or choices
+        allowed, fix = ", ".join(map(repr, choices)), f"{name}={nearest!r}"
         raise refused(name, value, "is unknown", allowed=allowed, fix=fix)
     return value
 

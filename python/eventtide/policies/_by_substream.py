@@ -65,7 +65,7 @@ class BySubstream(WatermarkPolicy):
         object.__setattr__(self, "rules", MappingProxyType(dict(self.rules)))
         for name, policy in self.rules.items():
             of_type("rules", name, str, allowed, fix)
-            check_plain(f"rules[{name!r}]", policy, self.name)
+            check_plain(f"rules[{name!r}]", policy, self.name, fix)
         if [*self.rules][-1:] != ["*"]:
             names = list(self.rules)
             problem = "do not end with '*', the policy of all other substreams"

@@ -25,7 +25,7 @@ class _Combined(WatermarkPolicy):
             allowed, fix = "one policy or more", _FIX.format(self.name)
             raise refused("policies", (), "is empty", allowed=allowed, fix=fix)
         for i, policy in enumerate(self.policies):
-            check_plain(f"policies[{i}]", policy, self.name)
+            check_plain(f"policies[{i}]", policy, self.name, _FIX.format(self.name))
         super().__post_init__()
 
     def children(self) -> tuple[WatermarkPolicy, ...]:
@@ -109,12 +109,13 @@ class MaxOf(_Combined):
     summary: ClassVar[str] = "the highest of these; known as soon as one of them is"
 
 
-def check_plain(name: str, policy: object, combination: str) -> None:
+def check_plain(name: str, policy: object, combination: str, fix: str) -> None:
     """Reject what is not a policy, and a policy with decorators inside a combination."""
     if not isinstance(policy, WatermarkPolicy):
-        allowed, fix = "one policy or more", _FIX.format(combination)
-        problem, error = "is not a policy", ArgumentTypeError
-        raise refused(name, policy, problem, allowed=allowed, fix=fix, error=error)
+        problem, allowed = "is not a policy", "one policy or more"
+        if isinstance(policy, type) and issubclass(policy, WatermarkPolicy):
+            problem, fix = "is not called", f"{getattr(policy, 'name', policy.__name__)}(...)"
+        raise refused(name, policy, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)
     if policy.decorators:
         problem = f"is decorated inside {combination}, where only the outside may be"
         fix = f"decorate the combination: {combination}(...).{policy.decorators[0]!r}"

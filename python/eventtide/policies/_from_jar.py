@@ -7,6 +7,7 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from eventtide._text.arguments import of_type
 from eventtide._text.durations import to_iso
 from eventtide.errors import ArgumentTypeError, refused
 from eventtide.policies._base import WatermarkPolicy
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from eventtide.policies._decorators import Decorator
 
 __all__ = ["FromJar"]
+
+_WORDS = ("policy", "name", "decorators", "from_jar", "of")  # of the options and of YAML
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,8 +38,10 @@ class FromJar(WatermarkPolicy):
 
     Raises
     ------
+    InvalidArgumentError
+        The name is empty, or a parameter has a name that Eventtide needs.
     ArgumentTypeError
-        A parameter has another type.
+        The name or a parameter has another type.
     InvalidDurationError
         A text is no duration.
 
@@ -50,7 +55,13 @@ class FromJar(WatermarkPolicy):
 
     def __post_init__(self) -> None:
         """Check the parameters early, so that the traceback shows the line of the caller."""
+        of_type("name", self.name, str, "the name of a CustomPolicyKind", "from_jar('limited_lag')")
         object.__setattr__(self, "values", MappingProxyType(dict(self.values)))
+        for name in set(_WORDS) & set(self.values):
+            allowed, fix = f"parameters other than {', '.join(_WORDS)}", f"{name}_, also in the jar"
+            raise refused(
+                name, self.values[name], "is a word of Eventtide", allowed=allowed, fix=fix
+            )
         super().__post_init__()
 
     @property

@@ -7,13 +7,15 @@ import logging
 import sys
 import traceback
 from abc import abstractmethod
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta, timezone
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from eventtide import _jvm
-from eventtide.errors import ArgumentTypeError, refused
+from eventtide._text.arguments import of_type
+from eventtide.errors import ArgumentTypeError, refused, short
 from eventtide.policies._base import ON_ROWS, WatermarkPolicy
 
 if sys.version_info >= (3, 11):
@@ -35,6 +37,8 @@ __all__ = ["BatchTimes", "PythonPolicy", "answer"]
 _log = logging.getLogger("eventtide")
 _classes: dict[str, type[PythonPolicy]] = {}
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_FIRST = datetime.min.replace(tzinfo=timezone.utc) - _EPOCH
+_LAST = datetime.max.replace(tzinfo=timezone.utc) - _EPOCH
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -50,6 +54,11 @@ class BatchTimes:
         The extremes of the event times of its rows on time.
     clock : datetime
         The time of the batch.
+
+    Notes
+    -----
+    A time outside of the years 1 to 9999 is the nearest time in them, because ``datetime`` has no
+    other.
     """
 
     highest: datetime
@@ -69,14 +78,15 @@ class PythonPolicy(WatermarkPolicy):
     Attributes
     ----------
     name : str
-        The name in checkpoints and reports, by default that of the class.
+        The name in checkpoints and reports, by default that of the class. It is of the class, and
+        so has no annotation: ``name = "half_way"``.
 
     Raises
     ------
     InvalidArgumentError
-        Another class has the name already.
+        Another class has the name already, or it is annotated or empty.
     ArgumentTypeError
-        A parameter cannot be saved as JSON.
+        The name is not text, or a parameter does not come back from JSON as it was.
 
     Notes
     -----
@@ -110,7 +120,10 @@ class PythonPolicy(WatermarkPolicy):
         if "name" not in vars(cls):
             cls.name = cls.__name__
         cls.__doc__ = cls.__doc__ or "A policy in Python."  # a dataclass would have its signature
-        dataclass(frozen=True, eq=False, repr=False)(cls)
+        try:
+            dataclass(frozen=True, eq=False, repr=False)(cls)
+        finally:  # an annotated name may be what it fails for
+            cls._check_name()
         other = _classes.get(cls.name, cls)
         place = (cls.__module__, cls.__qualname__)
         if (other.__module__, other.__qualname__) != place:
@@ -120,9 +133,17 @@ class PythonPolicy(WatermarkPolicy):
                 cls.name,
                 f"is the name of the policy {taken}",
                 allowed="a name that no other policy has",
-                fix=f"name: ClassVar[str] = {cls.__module__.split('.')[0] + '_' + cls.name!r}",
+                fix=f"name = {cls.__module__.split('.')[0] + '_' + cls.name!r}",
             )
         _classes[cls.name] = cls
+
+    @classmethod
+    def _check_name(cls) -> None:
+        allowed, fix = "text, of the class and not annotated", f"name = {cls.__name__!r}"
+        of_type("name", cls.name, str, allowed, fix)
+        if "name" in (field.name for field in fields(cls)):
+            problem = "is annotated, which makes it a parameter"
+            raise refused("name", cls.name, problem, allowed=allowed, fix=f"name = {cls.name!r}")
 
     def check_writable(self) -> None:
         """Reject the policy, since YAML has no classes.
@@ -155,7 +176,7 @@ class PythonPolicy(WatermarkPolicy):
             Rows below it are not expected any more. It has a time zone, and is not below the last
             one. None: there is no watermark yet, or it stays.
         state : JSON value
-            Dictionaries, lists, text, numbers, booleans or None.
+            Dictionaries by text, lists, text, numbers, booleans or None.
         """
 
     @property
@@ -171,29 +192,24 @@ class PythonPolicy(WatermarkPolicy):
         return f"python:{self.name}"
 
     def _saved(self) -> list[tuple[str, Any]]:
-        saved = []
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name == "decorators":
-                continue
-            if isinstance(value, timedelta):
-                value = {"timedelta": value // _MICROSECOND}
-            try:
-                json.dumps(value, allow_nan=False)
-            except (TypeError, ValueError):
-                raise refused(
-                    field.name,
-                    value,
-                    "cannot be saved as JSON",
-                    allowed="text, numbers, booleans, None, lists, dicts and timedelta",
-                    fix="a parameter of one of these types",
-                    error=ArgumentTypeError,
-                ) from None
-            saved.append((field.name, value))
-        return saved
+        names = (field.name for field in fields(self) if field.name != "decorators")
+        return [(name, _kept(name, getattr(self, name))) for name in names]
 
     def _expression(self) -> str:
         return self._call()
+
+
+def _kept(name: str, value: object) -> object:
+    """Return a parameter as JSON has it; reject one that would not come back as it was."""
+    kept = {"timedelta": value // _MICROSECOND} if isinstance(value, timedelta) else value
+    problem, fix = "cannot be saved as JSON", "a parameter of one of these types"
+    with suppress(TypeError, ValueError, OverflowError):
+        read = json.loads(json.dumps(kept, allow_nan=False), object_hook=_value)
+        if read == value:
+            return kept
+        problem, fix = f"comes back from JSON as {short(read)}", f"{name}={read!r}"
+    allowed = "text, numbers, booleans, None, lists, dicts by text, and timedelta"
+    raise refused(name, value, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)
 
 
 def answer(request: str) -> str:
@@ -230,6 +246,9 @@ def _advanced(policy: PythonPolicy, times: BatchTimes, state: object) -> tuple[i
     except (TypeError, ValueError) as error:
         problem = f"its state cannot be saved as JSON: {error}"
         raise _NonsenseError(problem) from None
+    if json.loads(text) != state:
+        problem = f"its state {short(state)} comes back from JSON as {short(json.loads(text))}"
+        raise _NonsenseError(problem)
     return None if watermark is None else (watermark - _EPOCH) // _MICROSECOND, text
 
 
@@ -245,7 +264,7 @@ def _value(read: dict[str, Any]) -> object:
 
 
 def _time(micros: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=micros)
+    return _EPOCH + min(max(timedelta(microseconds=micros), _FIRST), _LAST)
 
 
 def _problem(error: BaseException) -> str:

@@ -6,7 +6,7 @@ import json
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from eventtide._text.arguments import of_type
+from eventtide._text.arguments import count, of_type
 from eventtide._text.durations import micros
 from eventtide.policies import PythonPolicy
 from eventtide.policies._python import answer
@@ -44,6 +44,8 @@ def check_policy(
 
     Raises
     ------
+    InvalidArgumentError
+        An argument is not valid.
     AssertionError
         The policy breaks a law: it raises, returns what cannot be used or saved, moves its
         watermark back, or holds state of its own, so that substreams or restarts change its
@@ -64,6 +66,7 @@ def check_policy(
     AssertionError: Lag(lag=datetime.timedelta(seconds=5)) moved its watermark back, ...
     """
     of_type("policy", policy, PythonPolicy, "a PythonPolicy", "policy=MyPolicy()")
+    count("histories", histories, "200")
     step = micros("unit", unit, positive=True)
     for i in range(histories):
         random = Random(seed * 1_000_003 + i)  # noqa: S311 - no secret

@@ -58,6 +58,7 @@ class EventTime:
             problem, allowed = "belongs to a policy, and there is none", f"{name} beside a policy"
             fix = "policy=WatermarkPolicies.with_fixed_lag('5s')"
             raise refused(name, value, problem, allowed=allowed, fix=fix)
+        _ = self.parts
 
     @cached_property
     def watermark(self) -> dict[str, str] | None:

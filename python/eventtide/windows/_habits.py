@@ -13,12 +13,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Hinting", "hint"]
 
-# Names of other systems, and of this one before, in the words of `WindowBuilder`.
+# Names of other systems in the words of `WindowBuilder`.
 _ELSEWHERE: Mapping[str, str] = MappingProxyType(
     {
         "aggregate": "agg",
-        "discarding": "emit(..., discarding=True)",
-        "early": "emit(WindowTrigger.every('10s'))",
         "groupBy": "key_by",
         "groupby": "key_by",
         "group_by": "key_by",
@@ -31,7 +29,6 @@ _ELSEWHERE: Mapping[str, str] = MappingProxyType(
         "slide": "sliding",
         "trigger": "emit",
         "tumble": "tumbling",
-        "updates": "emit(late_updates=True)",
         "watermark": "event_time",
         "withWatermark": "event_time",
         "with_watermark": "event_time",
