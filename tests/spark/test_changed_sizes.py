@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -96,7 +97,7 @@ class Steps:
     of: list[tuple[int, Sizes, str]]
     ends_included: bool = False
 
-    def run(self, checkpoint: Path, step: int) -> dict[int, Rows]:
+    def run(self, checkpoint: Path, step: int, *, drain: bool = False) -> dict[int, Rows]:
         """Run the query of a step to the end of its batches."""
         batches, sizes, names = self.of[step]
 
@@ -104,7 +105,8 @@ class Steps:
             results = [F.expr(AGGREGATES[name]).alias(name) for name in names.split()]
             return over(events, sizes).agg(*results)
 
-        return WindowRun(self.spark, computing, BATCHES[:batches]).to_the_end(checkpoint)
+        run = WindowRun(self.spark, computing, BATCHES[:batches], drain=drain)
+        return run.to_the_end(checkpoint)
 
     def wanted(self, checkpoint: Path, first: datetime) -> dict[int, Rows]:
         """Return what the last query alone gives, of the rows from a time on."""
@@ -181,9 +183,9 @@ def test_sizes_and_aggregates_change_at_once(spark: SparkSession, tmp_path: Path
 @pytest.mark.parametrize(
     "others",
     [
-        [tumbling("4s"), sliding("16s", "8s"), tumbling("4s")],
-        [sliding("40s", "2s"), tumbling("20s"), sliding("40s", "2s")],
-        [tumbling("2s"), tumbling("10s"), sliding("12s", "4s"), sliding("24s", "2s")],
+        [tumbling("4s"), sliding("16s", "8s"), tumbling("16s")],
+        [sliding("40s", "2s"), tumbling("20s"), sliding("40s", "20s")],
+        [tumbling("2s"), tumbling("4s"), sliding("12s", "4s"), sliding("24s", "8s")],
     ],
 )
 def test_sizes_change_again(spark: SparkSession, tmp_path: Path, others: list[Sizes]) -> None:
@@ -197,11 +199,41 @@ def test_sizes_change_again(spark: SparkSession, tmp_path: Path, others: list[Si
     assert batches(results) == batches(wanted)
 
 
+@pytest.mark.parametrize("finer", [tumbling("4s"), tumbling("8s", offset="4s")])
+def test_windows_may_not_end_where_none_did(
+    spark: SparkSession, tmp_path: Path, finer: Sizes
+) -> None:
+    """They would be taken for windows that were emitted."""
+    steps = Steps(spark, [(2, tumbling("4s"), "total"), (3, tumbling("8s"), "total")])
+    changed = Steps(spark, [(4, finer, "total")])
+    with settings(spark, WITHOUT_CODE):
+        for step in range(2):
+            steps.run(tmp_path, step)
+        with pytest.raises(et.errors.CheckpointError, match="CHECKPOINT_PLAN_CHANGED"):
+            changed.run(tmp_path, 0)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_each_row_is_in_a_window_or_late(spark: SparkSession, tmp_path: Path, change: str) -> None:
+    """Over all runs together: none is lost between the windows of two sizes."""
+    before, after = CHANGES[change]
+    steps = Steps(spark, [(CHANGED, before, "ids"), (len(BATCHES), after, "ids")])
+    with settings(spark, WITHOUT_CODE):
+        results = [row for rows in steps.run(tmp_path, 0).values() for row in rows]
+        results += [row for rows in steps.run(tmp_path, 1, drain=True).values() for row in rows]
+    found = {int(n) for row in results for n in re.findall(r"\d+", row.partition("ids=")[2])}
+    late = {int(re.findall(r"\bid=(\d+)", row)[0]) for row in late_rows(spark, tmp_path)}
+    assert found | late == {*range(sum(map(len, BATCHES)))}
+
+
 @pytest.mark.parametrize("change", ["coarser", "shorter"])
 def test_a_kill_after_a_change_leaves_the_way_forth_and_back(
     spark: SparkSession, tmp_path: Path, change: str
 ) -> None:
-    """In each step of the first batch after it, a restart of either query gives what it gave."""
+    """Whatever the first batch after it has written, the query that began it gives what it gave.
+
+    The other one is refused as long as that batch is not finished.
+    """
     before, after = CHANGES[change]
     steps = Steps(spark, [(CHANGED, before, "total"), (len(BATCHES), after, "total")])
     kept = Steps(spark, [(CHANGED, before, "total"), (len(BATCHES), before, "total")])
@@ -215,6 +247,13 @@ def test_a_kill_after_a_change_leaves_the_way_forth_and_back(
             set_back(checkpoint, min(changed), lost)
             assert steps.run(checkpoint, 1) == changed
             set_back(checkpoint, min(changed), lost)
+            with pytest.raises(et.errors.CheckpointError, match="CHECKPOINT_UNFINISHED_BATCH"):
+                kept.run(checkpoint, 1)
+        for lost in LOST:  # now before the batch was begun
+            set_back(checkpoint, min(changed), lost)
+            begun = checkpoint / "offsets"
+            (begun / f".{min(changed)}.crc").unlink(missing_ok=True)
+            (begun / str(min(changed))).unlink()
             assert kept.run(checkpoint, 1) == stayed
 
 

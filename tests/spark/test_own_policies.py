@@ -121,7 +121,7 @@ def test_one_that_blocks_stops_the_query(spark: SparkSession) -> None:
     with settings(spark, {"spark.eventtide.policyTimeout": "1s"}):  # noqa: SIM117 - see above
         with Script(counts(Blocking()), EVENTS, session=spark) as script:
             script.rows([(at(7), "a")])
-            with pytest.raises(PolicyError, match=r"python:Blocking took more than 1s") as failed:
+            with pytest.raises(PolicyError, match=r"python:Blocking in a batch took more than 1s") as failed:
                 script.rows([(at(30), "a")])
             assert failed.value.condition == "POLICY_BLOCKED"
             free.set()
@@ -294,7 +294,7 @@ def test_one_of_a_jar(tmp_path: Path) -> None:
     assert [failed in line for line in said] == [True, True, False, False, False, False]
     for part, line in zip(
         [
-            "A call of the policy throwing took more than 1s",
+            "The calls of the policy throwing in a batch took more than 1s",
             "'limitless'; allowed are with_fixed_lag, ",
             "'limit' is missing",
             "lag",

@@ -138,6 +138,7 @@ def test_explain_shows_a_default_of_the_session(name: str) -> None:
         (et.window().tumbling("1m"), "heartbeat"),
         (et.window().tumbling("1m").key_idle_timeout("5m"), "key_ttl"),
         (et.window().tumbling("1m").delay("0s"), "delay"),
+        (et.window().tumbling("1m").profile("voltsp"), "late_rule"),
     ],
 )
 def test_a_window_has_only_the_defaults_that_it_can_have(

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["with_session_defaults"]
 
 _CHOICES = {"profile": get_args(Profile), "late_rule": get_args(LateRule)}
-_OF_LATE_ROWS = ("delay", "allowed_lateness", "late_rule")
 
 
 def with_session_defaults(settings: Settings, df: DataFrame) -> Settings:
@@ -46,7 +45,9 @@ def _applicable(settings: Settings) -> Iterator[str]:
     """Yield the names of the settings that a session has defaults of, and the window can have."""
     if isinstance(settings.shape, (Framed, Session)):
         yield "profile"
-        yield from () if settings.processing_time else _OF_LATE_ROWS
+        if not settings.processing_time:
+            yield from ("delay", "allowed_lateness")
+            yield from ("late_rule",) if settings.profile is None else ()
     if not settings.processing_time and settings.late in {None, "log"}:
         yield "late_retention"
     scope = settings.watermark_scope

@@ -48,7 +48,8 @@ object Policies {
       throw new PolicyFailure(kind.name, s"the name of ${kind.getClass.getName} $problem")
     if (!kind.name.matches("[a-z][a-z0-9_]*"))
       refuse("is not of lower case, digits and underscores")
-    if (builtIn.exists(_.name == kind.name)) refuse("is that of a policy of Eventtide's")
+    if ((builtIn.map(_.name) :+ WatermarkFrom.Name).contains(kind.name))
+      refuse("is that of a policy of Eventtide's")
     kind
   }
 }

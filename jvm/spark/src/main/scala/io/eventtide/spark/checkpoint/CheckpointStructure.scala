@@ -28,12 +28,21 @@ private[spark] final case class CheckpointStructure(
 
   /** Readable differences from another query; empty if that query can continue from this state. */
   def differences(other: CheckpointStructure): Seq[String] = {
-    val (stored, current) = windows.zip(other.windows).map((WindowHistory.lasting _).tupled).unzip
+    val (stored, current) =
+      if (isReorderOf(other)) (windows, other.windows)
+      else windows.zip(other.windows).map((WindowHistory.lasting _).tupled).unzip
     (differences("input", inputs, other.inputs) ++ differences(
       "window",
       stored ++ windows.drop(stored.length),
       current ++ other.windows.drop(stored.length)
     )).distinct
+  }
+
+  // Windows that stand in another order would each go on from the state of another one.
+  private def isReorderOf(other: CheckpointStructure): Boolean = {
+    val (stored, current) =
+      (windows.map(WindowHistory.presentOf), other.windows.map(WindowHistory.presentOf))
+    stored != current && stored.map(_.text).sorted == current.map(_.text).sorted
   }
 
   /** What a query changes that can continue from this state, as a line for each change. */

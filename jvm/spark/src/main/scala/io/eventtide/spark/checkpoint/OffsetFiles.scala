@@ -24,11 +24,12 @@ private[spark] final class OffsetFiles(root: Path, conf: Configuration) {
     metadata(batchId).map(_.path("batchTimestampMs").asLong * 1000)
 
   /** The last boundary of a grid up to which a batch has closed a window that is the only operator
-    * with state; None if the batch had no watermark.
+    * with state; None if there is no such batch yet, or it had no watermark. Fails if the batch cannot
+    * be read.
     */
   def closedBy(batchId: Long, window: WindowSettings)(grid: FrameGrid): Option[Long] =
-    metadata(batchId)
-      .map(_.path("batchWatermarkMs").asLong)
+    Option
+      .when(batchId >= 0)(read(batchId).path("batchWatermarkMs").asLong)
       .filter(_ > 0)
       .map(ms => window.onTime.copy(grid = grid).closed(ms * 1000))
 
@@ -40,10 +41,12 @@ private[spark] final class OffsetFiles(root: Path, conf: Configuration) {
   /** The metadata of a batch, which follows the line with the version as a line of JSON. None if it
     * cannot be read.
     */
-  def metadata(batchId: Long): Option[JsonNode] = Try {
+  def metadata(batchId: Long): Option[JsonNode] = Try(read(batchId)).toOption
+
+  private def read(batchId: Long): JsonNode = {
     val text = files.read(batchId.toString)(in => new String(in.readAllBytes(), UTF_8))
     OffsetFiles.mapper.readTree(text.linesIterator.drop(1).next())
-  }.toOption
+  }
 }
 
 private[spark] object OffsetFiles {

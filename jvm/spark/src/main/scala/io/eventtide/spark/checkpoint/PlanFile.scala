@@ -10,7 +10,7 @@ import org.apache.hadoop.fs.Path
 
 import io.eventtide.kernel.time.FrameGrid
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.options.{Structure, WindowHistory}
+import io.eventtide.spark.options.{StoredFrames, Structure, WindowHistory}
 
 /** The plan that a checkpoint belongs to: `<checkpoint>/eventtide/plan`, and `plan.<batch>` of each
   * run that has changed it, with the first batch of that run. The state belongs to the last one with
@@ -70,6 +70,27 @@ private[spark] final class PlanFile(root: Path, committed: Long, conf: Configura
       )
     }
   }
+
+  /** Refuses windows of other sizes while a batch is not finished: the sink may have its results,
+    * and those of other windows would have the same rows again.
+    */
+  def refuseOtherSizes(begun: Long, current: CheckpointStructure): Unit =
+    planOf(begun).foreach { plan =>
+      val differences = plan.windows.zip(current.windows).flatMap { case (stored, window) =>
+        StoredFrames.changes(stored, window).map { case (name, was, is) => s"$name: $was, now $is" }
+      }
+      if (differences.nonEmpty) {
+        throw EventtideException(
+          "CHECKPOINT_UNFINISHED_BATCH",
+          "root" -> root,
+          "batch" -> begun,
+          "differences" -> differences.mkString("; ")
+        )
+      }
+    }
+
+  private def planOf(batch: Long): Option[CheckpointStructure] =
+    batches.filter(_ <= batch).maxOption.map(textOf).map(read)
 
   /** The plan in the checkpoint. */
   def plan: CheckpointStructure =

@@ -34,7 +34,9 @@ private[spark] object SessionDefaults {
   ): Map[String, String] = {
     val kind = options.getOrElse("kind", "")
     val settings = SettingsTable.window.filter(_.belongsTo(kind))
-    filled(settings.filterNot(one => byClock && OfLateRows(one.option)), options, session)
+    def hasOwn(option: String) =
+      byClock && OfLateRows(option) || option == "late_rule" && options.contains("profile")
+    filled(settings.filterNot(one => hasOwn(one.option)), options, session)
   }
 
   // Rows are late by event time only.

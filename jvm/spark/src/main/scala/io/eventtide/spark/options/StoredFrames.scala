@@ -60,10 +60,15 @@ private[spark] object StoredFrames {
     StoredFrames(Frame(sizes.slide, sizes.offset), Long.MinValue)
   }
 
-  /** Whether windows of these sizes can be made of the frames of `stored`. */
+  /** Whether windows of these sizes can be made of the frames of `stored`, and end where its windows
+    * may end. A window that ends between these would be taken for one that was emitted.
+    */
   def fits(stored: Structure, window: Structure): Boolean = Seq(stored, window).forall { one =>
     WindowSizes.isFixed(one) && one.get(OtherState).isEmpty
-  } && WindowSizes.of(window).isMadeOf(framesOf(stored).grid)
+  } && {
+    val sizes = WindowSizes.of(window)
+    sizes.isMadeOf(framesOf(stored).grid) && sizes.endsAmong(WindowSizes.of(stored))
+  }
 
   /** The history of a window of a run on the state of `stored`.
     *

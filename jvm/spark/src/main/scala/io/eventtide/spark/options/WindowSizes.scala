@@ -11,6 +11,10 @@ private[options] final case class WindowSizes(size: Long, slide: Long, offset: L
     Seq(size, slide, offset - grid.offset).forall(_ % grid.size == 0) &&
       size / grid.size <= WindowShape.MostFrames
 
+  /** Whether each of these windows ends where one of the others does. */
+  def endsAmong(others: WindowSizes): Boolean =
+    Seq(slide, offset - others.offset).forall(_ % others.slide == 0)
+
   /** The windows over frames of the state. */
   def over(stored: StoredFrames): Sliding = {
     val StoredFrames(Frame(length, first), from) = stored

@@ -50,7 +50,7 @@ private[planning] object WatermarkGroupColumns {
         .find(shownBy(_).semanticEquals(value))
         .getOrElse(refuse(s"${toPrettySQL(value)} is not a key of the window"))
     }
-    computedBelow(aggregate, groups)
+    computedBelow(aggregate, groups.distinctBy(_.canonicalized))
   }
 
   private def resolved(

@@ -84,13 +84,15 @@ private[spark] object WindowBuilder {
     }
     val isLocal = input.eventTime.dataType == TimestampNTZType
     val kept = if (keys.isEmpty) Kept ++ options else options
-    val byClock = watermarkOf(input).exists(_.usesIngestionTime)
+    val usesIngestionTime = watermarkOf(input).exists(_.usesIngestionTime)
+    // The rows of a batch have the column without the watermark.
+    val byClock = usesIngestionTime || eventTime.contains(ProcessingTime)
     val settings = WindowCodec.window(
       SessionDefaults.window(kept, stream.sparkSession.conf.getAll, byClock),
       isLocal,
       when.isDefined,
       policy(input, watermark),
-      byClock
+      usesIngestionTime
     )
     if (settings.hasRowGaps && gap.isEmpty)
       OptionReader.missing("gap", "it says how long a row keeps its session open")
@@ -189,6 +191,9 @@ private[spark] object WindowBuilder {
     val (lowest, highest) = (at(settings.times.lowest), at(settings.times.highest))
     Filter(And(GreaterThanOrEqual(time, lowest), LessThanOrEqual(time, highest)), plan)
   }
+
+  // Python's name for the column.
+  private val ProcessingTime = "_processing_time"
 
   // The mark makes Spark accept the aggregation by this column as one that can be finalized.
   private def frameOf(eventTime: Attribute, settings: WindowSettings): Alias =

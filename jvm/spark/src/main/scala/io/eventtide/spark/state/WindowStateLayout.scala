@@ -18,6 +18,8 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 import org.apache.spark.sql.types.{BinaryType, LongType, MetadataBuilder, StructField, StructType}
 
+import io.eventtide.spark.EventtideException
+
 /** The column families of a window's state, per partition of the keys.
   *
   * {{{
@@ -172,8 +174,10 @@ private[spark] object WindowStateLayout {
       case (marks, at) if marks.contains(GroupMark) => marks.getLong(GroupMark) -> at
     }
     val groups = Option.when(ofGroups.nonEmpty)(ofGroups.toSeq.sorted.map(_._2))
-    val hasFrameTimers = schema.valueSchema.head.metadata.getBoolean(TimersMark)
-    WindowStateLayout(schema.keySchema, groups, hasFrameTimers)
+    val timers = schema.valueSchema.head.metadata
+    if (!timers.contains(TimersMark))
+      throw EventtideException("STATE_VERSION", "found" -> "6", "known" -> FrameStore.Version)
+    WindowStateLayout(schema.keySchema, groups, timers.getBoolean(TimersMark))
   }
 
   private val GroupMark = "eventtide.group"

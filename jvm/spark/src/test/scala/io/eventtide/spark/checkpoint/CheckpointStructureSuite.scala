@@ -128,11 +128,32 @@ class CheckpointStructureSuite extends AnyFunSuite {
     val frames = Seq("frame" -> "1m", "frame_offset" -> "30s", "first_frame" -> "7")
     assert(once.windows.head == fives.windows.head ++ frames)
     assert(once.continuedBy(fives, _ => Some(9)) == once)
-    val sliding = sized("sliding", "size" -> "4m", "slide" -> "2m", "offset" -> "30s")
+    val sliding = sized("sliding", "size" -> "20m", "slide" -> "10m", "offset" -> "1m 30s")
+    assert(differences(once, sliding).isEmpty)
     val twice = once.continuedBy(sliding, _ => Some(9))
-    assert(StoredFrames.of(twice.windows.head).contains(StoredFrames(Frame(60000000, 30000000), 7)))
-    val again = twice.continuedBy(minutes, _ => Some(20))
-    assert(StoredFrames.of(again.windows.head).map(_.from).contains(18L))
+    assert(StoredFrames.of(twice.windows.head).map(_.grid).contains(Frame(60000000, 30000000)))
+  }
+
+  test("windows must not end between the ends of those before, whatever the frames are") {
+    val minutes = sized("tumbling", "size" -> "1m")
+    val fives = minutes.continuedBy(sized("tumbling", "size" -> "5m"), _ => Some(7))
+    val between = Seq(
+      minutes,
+      sized("tumbling", "size" -> "2m"),
+      sized("tumbling", "size" -> "5m", "offset" -> "1m"),
+      sized("sliding", "size" -> "10m", "slide" -> "2m")
+    )
+    for (next <- between) assert(differences(fives, next).nonEmpty)
+  }
+
+  test("windows that change places are not taken for windows with other aggregates") {
+    val minutes = sized("tumbling", "size" -> "1m")
+    val both = minutes.copy(windows = minutes.windows ++ minutes.windows)
+    val agg = both.copy(windows = both.windows.zip(Seq("count(1)", "sum(n)")).map {
+      case (window, name) => Structure(window.settings.filter(_._1 != "agg") :+ ("agg" -> name))
+    })
+    assert(differences(agg, agg).isEmpty)
+    assert(differences(agg, agg.copy(windows = agg.windows.reverse)).nonEmpty)
   }
 
   test("other sizes, and those of windows whose frames are not known, must stay") {

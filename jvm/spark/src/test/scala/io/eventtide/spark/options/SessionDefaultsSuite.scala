@@ -51,6 +51,13 @@ class SessionDefaultsSuite extends AnyFunSuite {
     assert(found == tumbling + ("key_ttl" -> "PT24H"))
   }
 
+  test("a profile that is given keeps its late rule") {
+    val own = tumbling + ("profile" -> "voltsp")
+    assert(window(own, "spark.eventtide.lateRule" -> "frame_closed") == own)
+    val of = window(tumbling, "spark.eventtide.lateRule" -> "frame_closed")
+    assert(of == tumbling + ("late_rule" -> "frame_closed"))
+  }
+
   test("a kind of window without the setting does not get it") {
     val counts = Map("kind" -> "count", "rows" -> "3")
     assert(window(counts, "spark.eventtide.delay" -> "5s") == counts)

@@ -33,6 +33,7 @@ private[query] final class CheckpointStart(root: Path, conf: Configuration) {
     case None => refuseBatches()
     case Some(begun) =>
       planFile.refuseOther(plan)
+      if (!lastCommitted.contains(begun)) planFile.refuseOtherSizes(begun, plan)
       LateRows.refuseOther(query.analyzedPlan, query.id, root, conf)
       LateBalance.check(root, committedBefore(begun), conf)
   }

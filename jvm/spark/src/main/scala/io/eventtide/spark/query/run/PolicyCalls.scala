@@ -1,6 +1,5 @@
 package io.eventtide.spark.query.run
 
-import java.util.concurrent.atomic.AtomicBoolean
 import java.util.concurrent.{ScheduledThreadPoolExecutor, TimeUnit}
 
 import org.apache.spark.sql.internal.SQLConf
@@ -11,7 +10,7 @@ import io.eventtide.spark.policies.PolicyErrors
 import io.eventtide.spark.query.monitor.ClockLimits
 
 /** Runs the calls of a query's policies. If users' own ones are among them, their errors are named,
-  * and a call that takes too long is interrupted.
+  * and calls that take too long are interrupted.
   *
   * A policy that neither waits nor looks at interruptions cannot be ended; the query waits for it.
   *
@@ -24,11 +23,19 @@ private[run] final class PolicyCalls(custom: Seq[String], mostMicros: Long) {
     if (custom.isEmpty) calls else PolicyErrors.named(limited(calls))
 
   private def limited[A](calls: => A): A = {
-    val isOver = new AtomicBoolean
+    val monitor = new Object
+    var (isOver, isLate) = (false, false)
     val caller = Thread.currentThread
-    val interrupt: Runnable = () => if (isOver.compareAndSet(false, true)) caller.interrupt()
+    val interrupt: Runnable = () =>
+      monitor.synchronized {
+        isLate = !isOver
+        if (isLate) caller.interrupt()
+      }
     val timer = PolicyCalls.Timers.schedule(interrupt, mostMicros, TimeUnit.MICROSECONDS)
-    def wasInTime: Boolean = isOver.compareAndSet(false, true)
+    def wasInTime: Boolean = monitor.synchronized {
+      isOver = true
+      !isLate
+    }
     val result =
       try calls
       catch { case thrown: Throwable => throw if (wasInTime) thrown else blocked(thrown) }
