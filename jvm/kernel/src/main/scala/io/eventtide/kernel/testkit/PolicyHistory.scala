@@ -12,6 +12,9 @@ object PolicyEvent {
   final case class Tick(pause: Long) extends PolicyEvent
   final case class Skip(pause: Long) extends PolicyEvent
   final case class Row(pause: Long, ts: Long) extends PolicyEvent
+
+  /** A row that carries a mark; see `WatermarkPolicy.observeMark`. */
+  final case class Mark(pause: Long, ts: Long, mark: Long) extends PolicyEvent
   final case class Batch(pause: Long, times: Seq[Long]) extends PolicyEvent
 
   /** A random history in ranges narrow enough for times and clock to meet.
@@ -25,10 +28,11 @@ object PolicyEvent {
     val often = random.nextInt(4) > 0
     val pause = unit * (if (often) random.nextLong(7) else random.nextLong(-3, 41))
     def ts = time(random, unit)
-    random.nextInt(9) match {
+    random.nextInt(10) match {
       case 0 | 1 | 2 => Tick(pause)
       case 3 => Skip(pause)
       case 4 | 5 | 6 => Row(pause, ts)
+      case 7 => Mark(pause, ts, ts)
       case _ => Batch(pause, Seq.fill(1 + random.nextInt(4))(ts))
     }
   }
@@ -52,6 +56,9 @@ final class PolicyRun(spec: PolicySpec, start: Long = 0) {
       case PolicyEvent.Tick(_) => policy.tick(now)
       case PolicyEvent.Skip(_) => policy.skip(now)
       case PolicyEvent.Row(_, ts) => policy.observe(now, ts)
+      case PolicyEvent.Mark(_, ts, mark) =>
+        policy.observe(now, ts)
+        policy.observeMark(mark)
       case PolicyEvent.Batch(_, times) => policy.observe(now, times.max, times.min)
     }
   }

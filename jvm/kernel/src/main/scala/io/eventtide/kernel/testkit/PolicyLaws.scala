@@ -27,12 +27,12 @@ object PolicyLaws {
     */
   def check(spec: PolicySpec, histories: Int = 500, seed: Long = 1, unit: Long = 1): Unit =
     for ((name, law) <- Laws; i <- 0 until histories) {
-      val case_ =
+      val one =
         new Case(spec, new SplittableRandom(seed + i), length = 1 + i * 30 / histories, unit)
-      try law(case_)
+      try law(one)
       catch {
         case broken @ (NonFatal(_) | _: AssertionError) =>
-          val seen = case_.drawn.mkString(", ")
+          val seen = one.drawn.mkString(", ")
           throw new AssertionError(s"$spec: $name: ${broken.getMessage}, after: $seen", broken)
       }
     }

@@ -40,6 +40,9 @@ final class PolicyLawsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           case Skip(_) => restored.skip(now)
           case Row(_, ts) => restored.observe(now, ts)
           case Batch(_, times) => restored.observe(now, times.max, times.min)
+          case Mark(_, ts, mark) =>
+            restored.observe(now, ts)
+            restored.observeMark(mark)
         }
         val watermark = Option.when(restored.known)(restored.watermark)
         assert(highest.forall(value => watermark.exists(_ >= value)))

@@ -14,7 +14,7 @@ import io.eventtide.spark.EventtideException
 /** Files in a folder of a checkpoint. Writes are atomic on any file system: they use Spark's
   * checkpoint file manager.
   */
-private[spark] final class CheckpointFiles(folder: Path, conf: Configuration) {
+private[spark] final class CheckpointFiles(val folder: Path, conf: Configuration) {
   private val files = CheckpointFileManager.create(folder, conf)
 
   // Checked once, not for each file: every file system call may be a network request.

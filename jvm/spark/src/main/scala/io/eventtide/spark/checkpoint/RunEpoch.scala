@@ -131,8 +131,13 @@ private[spark] object RunEpoch {
 
   /** The file of an epoch; None if a later run has removed it. */
   private def read(files: CheckpointFiles, epoch: Long): Option[RunFile] =
-    try Some(RunFile.read(files.read(epoch.toString)(in => new String(in.readAllBytes(), UTF_8))))
-    catch { case _: FileNotFoundException | _: NoSuchFileException => None }
+    try {
+      val text = files.read(epoch.toString)(in => new String(in.readAllBytes(), UTF_8))
+      Some(RunFile.read(text).getOrElse(refuse(files, epoch)))
+    } catch { case _: FileNotFoundException | _: NoSuchFileException => None }
+
+  private def refuse(files: CheckpointFiles, epoch: Long): Nothing =
+    throw EventtideException("RUN_UNREADABLE", "folder" -> files.folder, "epoch" -> epoch)
 }
 
 /** The file of an epoch: a line with the run, and a line with the `StatePartitions` if there are
@@ -143,8 +148,10 @@ private final case class RunFile(runId: String, state: Option[StatePartitions]) 
 }
 
 private object RunFile {
-  def read(text: String): RunFile = {
+
+  /** The content of a file; None if it is damaged. */
+  def read(text: String): Option[RunFile] = Try {
     val lines = text.linesIterator
     RunFile(lines.nextOption().getOrElse(""), lines.nextOption().map(StatePartitions.read))
-  }
+  }.toOption
 }

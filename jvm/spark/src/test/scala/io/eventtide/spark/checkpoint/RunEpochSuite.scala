@@ -34,6 +34,18 @@ class RunEpochSuite extends AnyFunSuite {
     error.getMessage
   }
 
+  test("a damaged file is refused by name") {
+    val root = newRoot()
+    begun(root)
+    val file = new java.io.File(new Path(root, "eventtide/runs/0").toUri)
+    Seq("{", "{}", "{\"folder\": 1}").foreach { state =>
+      Files.writeString(file.toPath, s"${UUID.randomUUID()}\n$state")
+      Files.deleteIfExists(file.toPath.resolveSibling(".0.crc"))
+      val error = intercept[EventtideException](begun(root))
+      assert(error.condition == "RUN_UNREADABLE")
+    }
+  }
+
   test("the last run to begin goes on, and any before it is told by whom it was taken over") {
     val root = newRoot()
     val first = begun(root)
