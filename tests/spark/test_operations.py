@@ -89,7 +89,7 @@ def here(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
 def test_the_doctor_on_a_running_query(at_hand: Path, here: Callable[..., Any]) -> None:
     """What it holds; whether a plan fits; 1 when it does not."""
     (at_hand / "job.py").write_text(JOB.format(size="10s"), encoding="utf-8")
-    (at_hand / "other_job.py").write_text(JOB.format(size="20s"), encoding="utf-8")
+    (at_hand / "other_job.py").write_text(JOB.format(size="15s"), encoding="utf-8")
     with Script(windowed, EVENTS) as script:
         script.rows(ROWS).rows([(at(2), "a")])
         counting = ("--plan", "job:plan", "--count-windows")
@@ -104,7 +104,7 @@ def test_the_doctor_on_a_running_query(at_hand: Path, here: Callable[..., Any]) 
     assert other.exit_code == 1
     assert "Open windows" not in other.stdout
     assert "[CHECKPOINT_PLAN_CHANGED]" in other.stdout
-    assert "size: 10s in the checkpoint, 20s in this query" in other.stdout
+    assert "size: 10s in the checkpoint, 15s in this query" in other.stdout
 
 
 def test_rows_on_time_are_no_number_where_nobody_counts_them(here: Callable[..., Any]) -> None:

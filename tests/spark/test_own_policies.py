@@ -121,7 +121,9 @@ def test_one_that_blocks_stops_the_query(spark: SparkSession) -> None:
     with settings(spark, {"spark.eventtide.policyTimeout": "1s"}):  # noqa: SIM117 - see above
         with Script(counts(Blocking()), EVENTS, session=spark) as script:
             script.rows([(at(7), "a")])
-            with pytest.raises(PolicyError, match=r"python:Blocking in a batch took more than 1s") as failed:
+            with pytest.raises(
+                PolicyError, match=r"python:Blocking in a batch took more than 1s"
+            ) as failed:
                 script.rows([(at(30), "a")])
             assert failed.value.condition == "POLICY_BLOCKED"
             free.set()
