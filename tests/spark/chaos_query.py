@@ -7,7 +7,7 @@ even seeds have numbers, which eventtide does, in generated code. In every third
 time of their own, with an even seed those of a site have it together, and late rows go to a handler
 too. Of six streams one has windows that count; of twelve one has sessions, one windows of Spark's
 own under a watermark of ours, one hands the rows of its windows to a function, one has Storm's
-windows of so many rows, and one a policy in Python. The results go through Spark's file sink, or
+windows by count, and one a policy in Python. The results go through Spark's file sink, or
 into a table of another format. Spark's file source would not do: killed between its own log and the
 query's, it gives two batches as one.
 """

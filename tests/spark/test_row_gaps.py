@@ -120,7 +120,7 @@ def plain(rows: Any) -> set[tuple[Any, ...]]:
 
 
 def played(spark: SparkSession, batches: Batches, number: int) -> tuple[set[Any], dict[str, int]]:
-    """Run the sessions over batches with so many partitions; the books balance."""
+    """Run the sessions over batches with this number of partitions; the books balance."""
     with (
         settings(spark, {"spark.sql.shuffle.partitions": number}),
         Script(lambda events: shown(by_site(events).results), SCHEMA) as script,

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import yaml
 
-from eventtide._yaml.places import placed, refused_at
-from eventtide.errors import ArgumentTypeError, EventtideError
+from eventtide._yaml.places import placed, placing, refused_at
+from eventtide.errors import ArgumentTypeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from eventtide._yaml.places import Lines, Path
+    from eventtide.errors import EventtideError
 
 __all__ = ["Document", "parse"]
 
@@ -26,15 +26,9 @@ class Document:
     data: object
     lines: Lines
 
-    @contextmanager
-    def at(self, path: Path) -> Iterator[None]:
+    def at(self, path: Path) -> AbstractContextManager[None]:
         """Add the place of a value to errors in the block; see `placed`."""
-        try:
-            yield
-        except EventtideError as error:
-            if error.line is not None:
-                raise
-            raise placed(error, path, self.lines) from None
+        return placing(lambda error: placed(error, path, self.lines))
 
 
 def parse(text: str) -> Document:

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
-from eventtide.errors import InvalidArgumentError, short
+from eventtide.errors import EventtideError, InvalidArgumentError, short
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-    from eventtide.errors import EventtideError
-
-__all__ = ["Lines", "Path", "placed", "refused_at", "shown"]
+__all__ = ["Lines", "Path", "placed", "placing", "refused_at", "shown"]
 
 Path: TypeAlias = tuple[str | int, ...]
 """The keys and positions that lead to a value."""
 
 Lines: TypeAlias = "Mapping[Path, int]"
 """The line of each value's key, from 1."""
+
+
+@contextmanager
+def placing(place: Callable[[EventtideError], EventtideError]) -> Iterator[None]:
+    """Replace an error of the block by one that names its place, unless it names one already."""
+    try:
+        yield
+    except EventtideError as error:
+        if error.line is not None:
+            raise
+        raise place(error) from None
 
 
 def placed(error: EventtideError, path: Path, lines: Lines) -> EventtideError:

@@ -16,7 +16,7 @@ from eventtide.voltsp._definition import WindowDefinition
 from eventtide.voltsp._kinds import check_applies, check_span
 from eventtide.voltsp._printed import calls
 from eventtide.voltsp._time_config import TimeConfig
-from eventtide.voltsp._writing import write_window
+from eventtide.voltsp.document._writing import written
 from eventtide.windows._handlers import LateHandler, check_handler
 from eventtide.windows._profiles import LateAction
 from eventtide.windows._triggers import trigger_list
@@ -231,7 +231,7 @@ class VoltSPWindow(WindowDefinition):
         SetupError
             The extra ``eventtide[yaml]`` is not installed.
         """
-        return write_window(self)
+        return written(self)
 
     def __repr__(self) -> str:
         """Return the method calls that create this window."""

@@ -1,4 +1,4 @@
 """A VoltSP window as a YAML document: model and schema, parsing and writing.
 
-The package needs the extra ``eventtide[yaml]``, so other modules import it lazily.
+Model and parsing need the extra ``eventtide[yaml]``, so other modules import them lazily.
 """

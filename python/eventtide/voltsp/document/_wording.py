@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from eventtide._text.names import camel
-from eventtide._yaml.places import refused_at, shown
-from eventtide.errors import EventtideError, short
+from eventtide._yaml.places import placing, refused_at, shown
+from eventtide.errors import short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
 
     from eventtide._yaml.nodes import Document
     from eventtide._yaml.places import Lines, Path
+    from eventtide.errors import EventtideError
 
 __all__ = ["at", "placed"]
 
@@ -90,13 +91,9 @@ def placed(error: EventtideError, path: Path, lines: Lines, hidden: int) -> Even
     return refused_at(line, key, value, problem, allowed=allowed, fix=fix, error=kind, text=text)
 
 
-@contextmanager
-def at(document: Document, path: Path, hidden: int = 0) -> Iterator[None]:
+def at(document: Document, path: Path, hidden: int = 0) -> AbstractContextManager[None]:
     """Add the place of a value to errors in the block; see `placed`."""
-    try:
-        yield
-    except EventtideError as error:
-        raise placed(error, path, document.lines, hidden) from None
+    return placing(lambda error: placed(error, path, document.lines, hidden))
 
 
 def _where(name: str, path: Path, lines: Lines) -> Path:

@@ -51,7 +51,7 @@ final class SessionGapSuite extends AnyFunSuite with LocalSession {
     found
   }
 
-  test("a gap is so many microseconds, in generated code too") {
+  test("a gap is a number of microseconds, in generated code too") {
     for ((kind, value, length) <- usable)
       assert(micros(kind, value).contains(length), s"$kind $value")
     for ((kind, value) <- unusable) assert(micros(kind, value).isEmpty, s"$kind $value")
