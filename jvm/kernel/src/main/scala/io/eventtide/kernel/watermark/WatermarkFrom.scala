@@ -7,10 +7,11 @@ import io.eventtide.kernel.StateVersion
 
 /** Follows the marks in the rows: watermarks that the source has written into a column.
   *
-  *   - '''Guarantee:''' the watermark is the highest mark so far. It may be above the times of the rows.
+  *   - '''Guarantee:''' the watermark is the highest mark so far. It may be above the times of
+  *     the rows.
   *   - '''Units:''' marks are in the unit of event time. The clock has no effect.
-  *   - '''Edges:''' no watermark before the first mark. A mark counts at the end of its batch, also that of
-  *     a late row.
+  *   - '''Edges:''' no watermark before the first mark. A mark counts at the end of its batch,
+  *     also that of a late row.
   *   - '''Restart:''' continues from the saved watermark, also with another column.
   *   - '''Source:''' Flink's punctuated `WatermarkGenerator`.
   *

@@ -8,9 +8,9 @@ import io.eventtide.kernel.time.Clamped
   * A key has few sessions at a time, usually only the one that grows.
   *
   *   - '''Guarantee:''' as in `WindowSet`; sessions are emitted in ascending order of start.
-  *   - '''Edges:''' a row that reaches several sessions merges them. If the maximum duration keeps a row out
-  *     of a session, the row starts another session, whose end may be after the start of the next.
-  *     A row that joins a closed session opens it again: the session is emitted at once if its end
+  *   - '''Edges:''' a row that reaches several sessions merges them. If the maximum duration
+  *     keeps a row out of a session, the row starts another session, whose end may be after the
+  *     start of the next. A row that joins a closed session opens it again: the session is emitted at once if its end
   *     is still closed, otherwise when it closes.
   *   - '''Restart:''' the record has a version.
   *

@@ -37,8 +37,9 @@ private[spark] final case class Setting(
   def belongsTo(kindOfWindow: String): Boolean = kinds.isEmpty || kinds(kindOfWindow)
 }
 
-/** All settings of watermarks and windows that have an option; columns cross beside them. The reference and the schema of YAML are written from
-  * the same file, and tests compare it with the codecs and with Python's methods.
+/** All settings of watermarks and windows that have an option; columns cross beside them. The
+  * reference and the schema of YAML are written from the same file, and tests compare it with the
+  * codecs and with Python's methods.
   */
 private[spark] object SettingsTable {
 

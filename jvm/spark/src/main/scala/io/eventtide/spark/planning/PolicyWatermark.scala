@@ -16,8 +16,8 @@ import io.eventtide.spark.spi.{EventTimeMetadata, WatermarkNode}
   * first plan, and every rule and operator that looks for a watermark looks for that class. The
   * delay is zero, because the policy has already applied its lag.
   *
-  * The expressions of substream and mark are part of the product, so that column pruning, alias rewriting and
-  * `makeCopy` treat them as any other expression of a node.
+  * The expressions of substream and mark are part of the product, so that column pruning, alias
+  * rewriting and `makeCopy` treat them as any other expression of a node.
   */
 final class PolicyWatermark(
     nodeId: UUID,

@@ -62,8 +62,8 @@ private[spark] final class StateRepartition(session: SparkSession, checkpoint: P
     refuse(layouts.values.toSeq, settings, before)
     val epoch = new RunEpoch(root, UUID.randomUUID(), conf)
     epoch.begin()
-    // A run that began its batch before that may have ended it since.
-    if (lastCommitted() != committed) refuseOvertaken()
+    // A run of another driver that began a batch before that may still end it.
+    if (Seq(offsets.lastBatch, commits.lastBatch).exists(!_.contains(committed))) refuseOvertaken()
     removeOthers(epoch.statePartitions)
     val written = copyWindows(layouts, epoch, committed, settings)
     if (!epoch.replace(written)) refuseOvertaken()
