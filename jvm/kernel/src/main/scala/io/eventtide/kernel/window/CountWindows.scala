@@ -33,10 +33,9 @@ final case class CountSpec(size: Int, slide: Int) {
   *     no window has; the windows after it do not have earlier rows.
   *   - '''Restart:''' the record has a version.
   */
-final class CountWindows(spec: CountSpec, newState: BlockStore => FrameWindowState)
-    extends WindowSet {
-  private val state = newState(BlockStore.None)
-  private val copy = new FrameStateCopy(newState, BlockStore.None)
+final class CountWindows(spec: CountSpec, newState: () => FrameWindowState) extends WindowSet {
+  private val state = newState()
+  private val copy = new FrameStateCopy(newState)
   private var running = state // the state that has the current window
   private val framesOfSlide = spec.slide / spec.frame
   private var base = 0L // number of the first row of these windows

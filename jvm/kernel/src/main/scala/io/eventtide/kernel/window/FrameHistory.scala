@@ -12,12 +12,11 @@ package io.eventtide.kernel.window
 private[window] final class FrameHistory(
     shape: WindowShape,
     buffers: Buffers,
-    blocks: BlockStore,
-    blockSize: Int,
+    archive: FrameArchive,
     state: FrameWindowState,
     copy: FrameStateCopy
 ) {
-  private val frames = new FrameQueue(buffers, blocks, blockSize)
+  private val frames = new FrameQueue(buffers, archive.blocks, archive.blockSize)
   private val changed = new FrameList // frames with rows of this batch
   private var windows: FrameWindowState = _ // null before the first window
   private var until = 0L

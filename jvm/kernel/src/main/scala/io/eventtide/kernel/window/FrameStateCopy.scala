@@ -1,17 +1,12 @@
 package io.eventtide.kernel.window
 
-/** A window state for results before or after a window closes; never saved. It is taken from the state
-  * of a key, which it leaves as it is, though that may move frames into blocks as it does when it is
-  * written.
+/** A window state for results before or after a window closes; never saved. It is taken from the
+  * state of a key, which it leaves as it is.
   *
-  * @param blocks the blocks of the key, which the copy does not change
+  * @param newState makes an empty state without blocks
   */
-private[window] final class FrameStateCopy(
-    newState: BlockStore => FrameWindowState,
-    blocks: BlockStore
-) {
-  private val overlay = new CopyOnWriteBlockStore(blocks)
-  private lazy val state = newState(overlay)
+private[window] final class FrameStateCopy(newState: () => FrameWindowState) {
+  private lazy val state = newState()
   private val written = new ByteSink
   private val source = new ByteSource
   private var isUsed = false
@@ -38,13 +33,9 @@ private[window] final class FrameStateCopy(
   /** Releases its buffers, which are those of the current key. */
   def release(): Unit = if (isUsed) {
     while (state.next(FrameWindowState.Never)) ()
-    overlay.clear()
     isUsed = false
   }
 
   /** Begins another key; its buffers are not those of the key before. */
-  def begin(): Unit = {
-    overlay.clear()
-    isUsed = false
-  }
+  def begin(): Unit = isUsed = false
 }

@@ -2,25 +2,16 @@ package io.eventtide.kernel.window
 
 import io.eventtide.kernel.StateVersion
 
-/** The block stores for the frames of a key.
+/** Where the closed frames of a key are stored while their windows may still change.
   *
-  * @param open store for windows that are not closed
-  * @param closed store for closed windows that may still change
-  * @param openBlock minimum number of frames in a block of `open`
-  * @param closedBlock minimum number of frames in a block of `closed`
+  * @param blockSize minimum number of frames in a block
   */
-final case class FrameArchives(
-    open: BlockStore,
-    closed: BlockStore,
-    openBlock: Int,
-    closedBlock: Int
-)
+final case class FrameArchive(blocks: BlockStore, blockSize: Int)
 
-object FrameArchives {
+object FrameArchive {
 
-  /** For state that is kept in memory as a whole. */
-  val None: FrameArchives =
-    FrameArchives(BlockStore.None, BlockStore.None, Int.MaxValue, Int.MaxValue)
+  /** For frames that stay in the record of their key. */
+  val None: FrameArchive = FrameArchive(BlockStore.None, blockSize = Int.MaxValue)
 }
 
 /** The time windows of one key, made of frames; see `FrameWindowState` for their storage.
@@ -33,22 +24,22 @@ object FrameArchives {
   * @param spec the windows; its delay is the time from the end of a window until it can no longer
   *   change
   * @param lateness part of that delay in which a closed window still accepts rows
-  * @param newState makes an empty state over a block store
+  * @param newState makes an empty state
   */
 final class FrameWindows(
     spec: WindowSpec,
     buffers: Buffers,
-    newState: BlockStore => FrameWindowState,
-    archives: FrameArchives = FrameArchives.None,
+    newState: () => FrameWindowState,
+    archive: FrameArchive = FrameArchive.None,
     lateness: Long = 0
 ) extends WindowSet {
   private val shape = spec.shape
   private val closing = spec.copy(delay = spec.delay - lateness)
-  private val state = newState(archives.open)
-  private val copy = new FrameStateCopy(newState, archives.open)
+  private val state = newState()
+  private val copy = new FrameStateCopy(newState)
   private val history: FrameHistory = // null if a closed window never changes
     if (lateness == 0) null
-    else new FrameHistory(shape, buffers, archives.closed, archives.closedBlock, state, copy)
+    else new FrameHistory(shape, buffers, archive, state, copy)
   private val counts = new PaneCounts
 
   private var lateBelow = Long.MinValue

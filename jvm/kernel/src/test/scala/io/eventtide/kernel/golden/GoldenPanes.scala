@@ -138,7 +138,7 @@ object GoldenPanes {
     def windows(buffers: Buffers): WindowSet = new FrameWindows(
       all,
       buffers,
-      GoldenWindows.state(spec.shape, buffers, deducts),
+      GoldenWindows.state(spec.shape, buffers, deducts) _,
       lateness = lateness
     )
     new GoldenPanes(windows(_), triggers, discards)

@@ -73,12 +73,10 @@ object GoldenWindows {
 
   /** Windows of frames, of which nothing is kept elsewhere. */
   def frames(spec: WindowSpec, buffers: Buffers, deducts: Boolean): FrameWindows =
-    new FrameWindows(spec, buffers, state(spec.shape, buffers, deducts))
+    new FrameWindows(spec, buffers, state(spec.shape, buffers, deducts) _)
 
-  def state(shape: WindowShape, buffers: Buffers, deducts: Boolean)(
-      blocks: BlockStore
-  ): FrameWindowState =
-    FrameWindowState(shape, buffers, FrameCombining(deducts), blocks, blockSize = Int.MaxValue)
+  def state(shape: WindowShape, buffers: Buffers, deducts: Boolean)(): FrameWindowState =
+    FrameWindowState(shape, buffers, FrameCombining(deducts), BlockStore.None, Int.MaxValue)
 
   /** Plays a case with both ways to combine frames, whichever it was written for. */
   def both(play: Boolean => Unit): Unit = Seq(true, false).foreach(play)

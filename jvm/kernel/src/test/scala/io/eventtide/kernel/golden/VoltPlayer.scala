@@ -148,7 +148,7 @@ object VoltPlayer {
         new Sessions(SessionSpec(Some(window.long("gap_ms")), maximum, profile, delay), buffers)
       case "tumbling_count" =>
         val spec = CountSpec(window.int("max_events"), window.int("max_events"))
-        new CountWindows(spec, GoldenWindows.state(spec.shape, buffers, deducts))
+        new CountWindows(spec, GoldenWindows.state(spec.shape, buffers, deducts) _)
       case other => throw new GoldenWaiting(s"no windows $other")
     }
   }

@@ -11,10 +11,10 @@ final class AggregatingWindowsSuite extends AnyFunSuite {
   private val buffers = new ObjectBufferPool
   private val spec = WindowSpec(Frame(10, 0), Sliding(1), Profile.voltsp)
 
-  private def frames(): FrameWindows = new FrameWindows(spec, buffers, newState)
+  private def frames(): FrameWindows = new FrameWindows(spec, buffers, newState _)
 
-  private def newState(blocks: BlockStore): FrameWindowState =
-    FrameWindowState(spec.shape, buffers, FrameCombining.Merge, blocks, blockSize = Int.MaxValue)
+  private def newState(): FrameWindowState =
+    FrameWindowState(spec.shape, buffers, FrameCombining.Merge, BlockStore.None, Int.MaxValue)
 
   private def key(policy: PolicySpec, idleness: KeyIdleness): AggregatingWindows = {
     val made =
@@ -34,7 +34,7 @@ final class AggregatingWindowsSuite extends AnyFunSuite {
       val windows = key(policy, KeyIdleness(Some(far), ttl = far))
       windows.add(far, now = far, buffers.of(1))
       assert(close(windows, far) == 0)
-      val state = newState(BlockStore.None)
+      val state = newState()
       state.begin(Long.MinValue)
       state.add(spec.frames.index(far), buffers.of(1)): Unit
       val beside = Records.bytes(windows.write).length - Records.bytes(state.write).length
@@ -101,7 +101,7 @@ final class AggregatingWindowsSuite extends AnyFunSuite {
 
   private def counted(idleness: KeyIdleness): AggregatingWindows = {
     val made = new AggregatingWindows(
-      new CountWindows(CountSpec(2, 2), newState),
+      new CountWindows(CountSpec(2, 2), newState _),
       new PerKeyWatermark(MaxEventTime(), credited = true),
       idleness
     )
@@ -153,12 +153,12 @@ final class AggregatingWindowsSuite extends AnyFunSuite {
   }
 
   private val blocks = new MemoryArchive
-  private val kept = FrameArchives(BlockStore.None, blocks, Int.MaxValue, closedBlock = 1)
+  private val kept = FrameArchive(blocks, blockSize = 1)
   private val wide = spec.copy(delay = 50)
 
   for {
     (name, windows) <- Seq(
-      "frames" -> (() => updated(new FrameWindows(wide, buffers, newState, kept, lateness = 50))),
+      "frames" -> (() => updated(new FrameWindows(wide, buffers, newState _, kept, lateness = 50))),
       "a session" -> (() => updated(new Sessions(SessionSpec(Some(10L), delay = 50), buffers, 50)))
     )
   } test(s"what idleness has closed is updated with all its rows while it can change: $name") {

@@ -12,9 +12,15 @@ final class CountWindowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
   private implicit val asGenerated: Shrink[Int] = Shrink.shrinkAny
 
   private def windows(spec: CountSpec): CountWindows = {
-    def state(blocks: BlockStore) =
-      FrameWindowState(spec.shape, buffers, FrameCombining.Merge, blocks, Int.MaxValue)
-    val made = new CountWindows(spec, state)
+    def state() =
+      FrameWindowState(
+        spec.shape,
+        buffers,
+        FrameCombining.Merge,
+        BlockStore.None,
+        Int.MaxValue
+      )
+    val made = new CountWindows(spec, state _)
     made.begin()
     made
   }

@@ -230,10 +230,15 @@ object InMemoryBatchesLawsSuite {
       case Some(gap) =>
         val all = Option.when(!settings.gapVaries)(gap)
         new Sessions(SessionSpec(all, None, settings.profile, settings.delay), buffers)
-      case None => new FrameWindows(settings.spec, buffers, state)
+      case None => new FrameWindows(settings.spec, buffers, state _)
     }
-    private def state(blocks: BlockStore) =
-      FrameWindowState(settings.spec.shape, buffers, FrameCombining.Merge, blocks, Int.MaxValue)
+    private def state() = FrameWindowState(
+      settings.spec.shape,
+      buffers,
+      FrameCombining.Merge,
+      BlockStore.None,
+      Int.MaxValue
+    )
     private val engine =
       new InMemoryBatches[Int](settings.rules, windows(), buffers(_).length >= 2)
 

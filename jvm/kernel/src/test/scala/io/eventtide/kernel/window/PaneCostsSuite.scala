@@ -11,13 +11,14 @@ final class PaneCostsSuite extends AnyFunSuite {
   /** A key with a row and a pane on time in each batch, for windows of ten frames. */
   private final class Key(lateness: Long) {
     private val buffers = new ObjectBufferPool
-    private val archives = Seq(new MemoryArchive, new MemoryArchive)
+    private val archive = new MemoryArchive
     private val time = new SharedWatermark
     private val windows = new FrameWindows(
       WindowSpec(Frame(1, 0), Sliding(10), delay = lateness),
       buffers,
-      FrameWindowState(Sliding(10), buffers, FrameCombining.Merge, _, blockSize = 8),
-      FrameArchives(archives(0), archives(1), openBlock = 8, closedBlock = 8),
+      () =>
+        FrameWindowState(Sliding(10), buffers, FrameCombining.Merge, BlockStore.None, Int.MaxValue),
+      FrameArchive(archive, blockSize = 8),
       lateness
     )
     private val early = Trigger(atEnd = true, every = Some(1L << 40))
@@ -29,7 +30,8 @@ final class PaneCostsSuite extends AnyFunSuite {
     def batch(frame: Long, rows: Long*): (Seq[(Long, PaneTiming)], Cost) = {
       buffers.reset()
       buffers.merges = 0
-      archives.foreach { archive => archive.reads = 0; archive.writes = 0 }
+      archive.reads = 0
+      archive.writes = 0
       val in = new ByteSource
       in.reset(record.bytes, 0)
       time.set(Some(frame), Some(frame + 1))
@@ -46,8 +48,7 @@ final class PaneCostsSuite extends AnyFunSuite {
     private def costOf(): Cost = {
       record = new ByteSink
       key.write(record)
-      val blocks = archives.map(archive => archive.reads + archive.writes).sum
-      Cost(buffers.merges, buffers.mostLive, blocks, record.position)
+      Cost(buffers.merges, buffers.mostLive, archive.reads + archive.writes, record.position)
     }
   }
 

@@ -156,7 +156,7 @@ object PanesLawsSuite {
   final class Player(one: Case, deducts: Boolean) {
     import one._
     private val buffers = new ObjectBufferPool
-    private val archives = Seq(new MemoryArchive, new MemoryArchive)
+    private val archive = new MemoryArchive
     private val time = new SharedWatermark
     private var key = made()
     private var isPresent = false
@@ -168,10 +168,7 @@ object PanesLawsSuite {
         case Frames(shape, blockSize) => framesOf(shape, blockSize)
         case Counts(size, slide) =>
           val spec = CountSpec(size, slide)
-          new CountWindows(
-            spec,
-            FrameWindowState(spec.shape, buffers, FrameCombining(deducts), _, Int.MaxValue)
-          )
+          new CountWindows(spec, newState(spec.shape))
         case gaps: Gaps =>
           val spec = SessionSpec(gaps.all, None, Profile.eventtide, delay + lateness)
           new Sessions(spec, buffers, lateness)
@@ -183,15 +180,18 @@ object PanesLawsSuite {
       buffer => holds(buffers(buffer))
     )
 
+    private def newState(shape: WindowShape) = () =>
+      FrameWindowState(shape, buffers, FrameCombining(deducts), BlockStore.None, Int.MaxValue)
+
     private def framesOf(shape: WindowShape, blockSize: Int) = new FrameWindows(
       WindowSpec(Frame(1, 0), shape, Profile.eventtide, delay + lateness),
       buffers,
-      FrameWindowState(shape, buffers, FrameCombining(deducts), _, blockSize),
-      FrameArchives(archives(0), archives(1), blockSize, blockSize),
+      newState(shape),
+      FrameArchive(archive, blockSize),
       lateness
     )
 
-    def isEmpty: Boolean = !isPresent && archives.forall(_.size == 0)
+    def isEmpty: Boolean = !isPresent && archive.size == 0
 
     def play(): Seq[Answer] = batches.map { batch =>
       time.set(before, Some(batch.watermark))

@@ -59,8 +59,12 @@ private[spark] final class PlanFile(root: Path, committed: Long, conf: Configura
   /** What a query changes that can continue from the checkpoint. */
   def changes(current: CheckpointStructure): Seq[String] = plan.changes(current)
 
-  /** Refuses a plan that cannot continue from a checkpoint with batches. */
-  def refuseOther(current: CheckpointStructure): Unit = {
+  /** Refuses a plan that cannot continue from a checkpoint with batches.
+    *
+    * @param unfinished
+    *   the last batch, if it is not committed
+    */
+  def refuseOther(current: CheckpointStructure, unfinished: Option[Long]): Unit = {
     val differences = plan.differences(current)
     if (differences.nonEmpty) {
       throw EventtideException(
@@ -69,12 +73,11 @@ private[spark] final class PlanFile(root: Path, committed: Long, conf: Configura
         "differences" -> differences.mkString("; ")
       )
     }
+    unfinished.foreach(refuseOtherSizes(_, current))
   }
 
-  /** Refuses windows of other sizes while a batch is not finished: the sink may have its results,
-    * and those of other windows would have the same rows again.
-    */
-  def refuseOtherSizes(begun: Long, current: CheckpointStructure): Unit =
+  // The sink may have the results of the batch; those of other windows would have its rows again.
+  private def refuseOtherSizes(begun: Long, current: CheckpointStructure): Unit =
     planOf(begun).foreach { plan =>
       val differences = plan.windows.zip(current.windows).flatMap { case (stored, window) =>
         StoredFrames.changes(stored, window).map { case (name, was, is) => s"$name: $was, now $is" }

@@ -7,7 +7,7 @@ import io.eventtide.kernel.window.{
   Buffers,
   CountSpec,
   CountWindows,
-  FrameArchives,
+  FrameArchive,
   FrameCombining,
   FrameWindowState,
   FrameWindows,
@@ -62,20 +62,17 @@ object WindowKind {
     *
     * @param combining
     *   how frames are combined
-    * @param archives
-    *   the stores of the key's frames
+    * @param archive
+    *   the store of the key's closed frames that may still change
     */
   final case class KeyBuffers(
       buffers: Buffers,
       combining: FrameCombining,
-      archives: FrameArchives
+      archive: FrameArchive
   ) {
 
-    /** Makes an empty state of frames over a block store. */
-    private[WindowKind] def newState(
-        shape: WindowShape,
-        blockSize: Int
-    ): BlockStore => FrameWindowState = FrameWindowState(shape, buffers, combining, _, blockSize)
+    private[WindowKind] def newState(shape: WindowShape)(): FrameWindowState =
+      FrameWindowState(shape, buffers, combining, BlockStore.None, blockSize = Int.MaxValue)
   }
 
   /** Windows whose rows are aggregated as they arrive. */
@@ -94,8 +91,8 @@ object WindowKind {
       new FrameWindows(
         spec,
         key.buffers,
-        key.newState(spec.shape, key.archives.openBlock),
-        key.archives,
+        key.newState(spec.shape) _,
+        key.archive,
         lateness
       )
 
@@ -144,7 +141,7 @@ object WindowKind {
 
   final case class ByCount(spec: CountSpec) extends Aggregating {
     def open(key: KeyBuffers, lateness: Long): WindowSet =
-      new CountWindows(spec, key.newState(spec.shape, blockSize = Int.MaxValue))
+      new CountWindows(spec, key.newState(spec.shape) _)
 
     def windowsOf(ts: Long): Option[Int] = None
     def times: TimeRange = EventTimes.All

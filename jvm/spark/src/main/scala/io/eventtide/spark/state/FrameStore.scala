@@ -1,17 +1,11 @@
 package io.eventtide.spark.state
 
-import org.apache.spark.sql.catalyst.expressions.{
-  JoinedRow,
-  SpecificInternalRow,
-  UnsafeProjection,
-  UnsafeRow
-}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.{
   StateStore,
   StateStoreIterator,
   UnsafeRowPair
 }
-import org.apache.spark.sql.types.LongType
 
 import io.eventtide.kernel.window.{BlockStore, ByteSink, ByteSource, FrameWindowState}
 import io.eventtide.spark.EventtideException
@@ -58,12 +52,12 @@ private[spark] final class FrameStore(
     new KeyTimer(byClock, before.fold(new TimerHistogram)(_.processingTimers))
   private val eventTimer = new KeyTimer(byEnd, before.fold(new TimerHistogram)(_.eventTimers))
   private var keys = before.fold(0L)(_.keys)
+  private val keyBlocks = new KeyBlocks(store, families)
   private val values = new BinaryRow
   private val source = new ByteSource
   private lazy val ids = new RecordIds
   private var key: UnsafeRow = _
   private var stored = false // whether the current key has state
-  private var isUnmodified = false // whether nothing of the key has been written
   private var nextId = batchId << 32
 
   /** The current key's id and entries in the indexes: `endTimer` is its timer if timers are
@@ -94,9 +88,9 @@ private[spark] final class FrameStore(
   /** Opens a key; true if it has state, which can then be read. */
   def open(key: UnsafeRow): Boolean = {
     this.key = key
+    keyBlocks.open(key)
     val value = store.get(key)
     stored = value != null
-    isUnmodified = stored
     if (stored) resume(value) else begin()
     stored
   }
@@ -114,8 +108,8 @@ private[spark] final class FrameStore(
     BinaryRow.open(value, source)
     FrameStore.checkVersion(source.getByte())
     id = source.getNumber()
-    if (families.hasFrameTimers) endTimer = source.getNumber() else eventTimer.read()
-    processingTimer.read()
+    if (families.hasFrameTimers) endTimer = source.getNumber() else eventTimer.read(source)
+    processingTimer.read(source)
     if (groups.isDefined) groupTimer = source.getNumber()
   }
 
@@ -126,7 +120,7 @@ private[spark] final class FrameStore(
     * are unchanged.
     */
   def canSkipWrite(nextEventTimer: Long, boundary: Long): Boolean =
-    isUnmodified && keepsEntry(nextEventTimer, boundary)
+    stored && !keyBlocks.hasChanged && keepsEntry(nextEventTimer, boundary)
 
   /** A key with a timer at the very next boundary keeps its index entry. */
   private def keepsEntry(nextEventTimer: Long, boundary: Long) =
@@ -141,10 +135,10 @@ private[spark] final class FrameStore(
       nextProcessingTimer: Long,
       nextGroupTimer: Long = FrameWindowState.Never
   )(content: ByteSink => Unit): Unit = {
-    if (!families.hasFrameTimers) eventTimer.move(nextEventTimer, boundary)
+    if (!families.hasFrameTimers) eventTimer.move(key, id, nextEventTimer, boundary)
     else if (!keepsEntry(nextEventTimer, boundary))
       endTimer = byEnd.move(key, id, endTimer, nextEventTimer)
-    processingTimer.move(nextProcessingTimer, nowMicros)
+    processingTimer.move(key, id, nextProcessingTimer, nowMicros)
     groups.foreach(moveGroupTimer(_, nextGroupTimer))
     put(content)
     if (!stored) count(1)
@@ -192,53 +186,11 @@ private[spark] final class FrameStore(
     id = nextId
     nextId += 1
     if (families.hasFrameTimers) byEnd.move(key, id, FrameWindowState.Never, endTimer): Unit
-    else eventTimer.adopt()
-    processingTimer.adopt()
+    else eventTimer.adopt(key, id)
+    processingTimer.adopt(key, id)
     groups.foreach(_.index.move(key, id, FrameWindowState.Never, groupTimer))
     store.put(key, ids.replace(saved, id))
     count(1)
-  }
-
-  /** The current key's timer in one of the indexes, whose entry may hold an earlier time. */
-  private final class KeyTimer(index: TimerIndex, val counts: TimerHistogram) {
-    private var indexed = FrameWindowState.Never // the indexed time
-    private var time = FrameWindowState.Never // the timer: that time or later
-
-    def begin(): Unit = {
-      indexed = FrameWindowState.Never
-      time = FrameWindowState.Never
-    }
-
-    /** Sets the key's next timer; index entries up to `passed` have been processed. */
-    def move(next: Long, passed: Long): Unit = {
-      val canSkipWrite = next != FrameWindowState.Never && indexed <= next && indexed > passed
-      if (!canSkipWrite) indexed = index.move(key, id, indexed, next)
-      counts.move(time, next)
-      time = next
-    }
-
-    /** Adds the timer that was read to the index. */
-    def adopt(): Unit = {
-      index.move(key, id, FrameWindowState.Never, indexed): Unit
-      counts.move(FrameWindowState.Never, time)
-    }
-
-    def write(out: ByteSink): Unit = {
-      val isIndexed = indexed != FrameWindowState.Never
-      out.putByte(if (isIndexed) 1 else 0)
-      if (isIndexed) {
-        out.putNumber(indexed)
-        out.putCount(time - indexed)
-      }
-    }
-
-    def read(): Unit = {
-      begin()
-      if (source.getByte() == 1) {
-        indexed = source.getNumber()
-        time = indexed + source.getCount()
-      }
-    }
   }
 
   private def moveGroupTimer(group: WatermarkGroupStore, next: Long): Unit =
@@ -254,8 +206,8 @@ private[spark] final class FrameStore(
     val had = stored
     if (had) {
       if (families.hasFrameTimers) byEnd.move(key, id, endTimer, FrameWindowState.Never): Unit
-      else eventTimer.move(FrameWindowState.Never, FrameWindowState.Never)
-      processingTimer.move(FrameWindowState.Never, FrameWindowState.Never)
+      else eventTimer.remove(key, id)
+      processingTimer.remove(key, id)
       groups.foreach(moveGroupTimer(_, FrameWindowState.Never))
       store.remove(key)
       count(-1)
@@ -286,15 +238,6 @@ private[spark] final class FrameStore(
     metadata
   }
 
-  private val number = new SpecificInternalRow(Seq(LongType))
-  private val joined = new JoinedRow
-  private val blockKeyOf = UnsafeProjection.create(families.blockKeys)
-
-  private def blockKey(block: Long): UnsafeRow = {
-    number.setLong(0, block)
-    blockKeyOf(joined(key, number))
-  }
-
   /** A snapshot of all keys with state. */
   def allKeys: StateStoreIterator[UnsafeRowPair] = store.iterator()
 
@@ -313,34 +256,12 @@ private[spark] final class FrameStore(
   }
 
   /** The blocks of the current key's window state. */
-  val blocks: BlockStore = new Blocks(WindowStateLayout.Blocks)
+  val blocks: BlockStore = keyBlocks.in(WindowStateLayout.Blocks)
 
   /** The blocks of the current key's closed frames that may still change. For windows that retain
     * rows, the blocks of rows that wait for the watermark.
     */
-  val history: BlockStore = new Blocks(WindowStateLayout.History)
-
-  private final class Blocks(family: String) extends BlockStore {
-    private val values = new BinaryRow
-
-    def sink(): ByteSink = values.begin()
-
-    def write(block: Long, content: ByteSink): Unit = {
-      isUnmodified = false
-      store.put(blockKey(block), values.end(), family)
-    }
-
-    def read(block: Long): ByteSource = {
-      val source = new ByteSource
-      BinaryRow.open(store.get(blockKey(block), family), source)
-      source
-    }
-
-    def remove(block: Long): Unit = {
-      isUnmodified = false
-      store.remove(blockKey(block), family)
-    }
-  }
+  val history: BlockStore = keyBlocks.in(WindowStateLayout.History)
 
   if (before.isEmpty) checkKeys()
 }

@@ -11,7 +11,7 @@ import org.apache.spark.sql.classic.DataFrame
 
 import io.eventtide.kernel.watermark.PolicySpec
 import io.eventtide.kernel.window.{
-  FrameArchives,
+  FrameArchive,
   FrameCombining,
   InMemoryBatches,
   KeyIdleness,
@@ -46,7 +46,7 @@ final class KernelOracle private (
       Option.when(settings.discards)(buffers)
     ),
     windows.open(
-      WindowKind.KeyBuffers(buffers, FrameCombining.Merge, FrameArchives.None),
+      WindowKind.KeyBuffers(buffers, FrameCombining.Merge, FrameArchive.None),
       settings.latenessMicros
     )
   )

@@ -20,7 +20,8 @@ class PlanFileSuite extends AnyFunSuite {
 
   private def check(root: Path, plan: CheckpointStructure): Unit = {
     val file = new PlanFile(root, committed = 0, CheckpointConf())
-    if (Files.exists(local(root, "offsets"))) file.refuseOther(plan) else file.begin(plan)
+    if (Files.exists(local(root, "offsets"))) file.refuseOther(plan, unfinished = None)
+    else file.begin(plan)
   }
 
   private def writeOffset(root: Path): Unit = {

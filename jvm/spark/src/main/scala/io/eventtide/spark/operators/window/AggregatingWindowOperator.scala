@@ -8,7 +8,7 @@ import io.eventtide.kernel.window.{
   AggregatingWindows,
   ByteSink,
   ByteSource,
-  FrameArchives,
+  FrameArchive,
   FrameWindowState,
   KeyIdleness,
   KeyWatermark,
@@ -25,8 +25,8 @@ import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
 
 /** The windows of one key over aggregated rows; see the kernel's `AggregatingWindows`.
   *
-  * @param archives
-  *   the stores for the frames of the key
+  * @param archive
+  *   the store for the key's closed frames that may still change
   * @param log
   *   the log for late rows of the partition; None if no row is judged by its key
   * @param groups
@@ -36,12 +36,12 @@ import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
 private[window] final class AggregatingWindowOperator(
     spec: WindowOperatorSpec,
     batch: BatchTime,
-    archives: FrameArchives,
+    archive: FrameArchive,
     calls: AggregateFunctions,
     buffers: BufferPool,
     log: Option[LateLogWriter] = None,
     groups: Option[SharedWatermarkGroups] = None
-) extends KeyedWindowOperator {
+) extends BufferingWindowOperator {
   private val settings = spec.settings
   private val times = settings.times
   private val condition = spec.condition.map { condition =>
@@ -71,7 +71,7 @@ private[window] final class AggregatingWindowOperator(
 
   private def newWindows: WindowSet = settings.windows match {
     case kind: WindowKind.Aggregating =>
-      val key = WindowKind.KeyBuffers(buffers, spec.combining, archives)
+      val key = WindowKind.KeyBuffers(buffers, spec.combining, archive)
       kind.open(key, settings.latenessMicros)
     case other => throw new IllegalStateException(s"windows that retain rows: $other")
   }

@@ -3,7 +3,7 @@ package io.eventtide.spark.operators.window
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.metric.SQLMetric
 
-import io.eventtide.kernel.window.{BlockStore, FrameArchives}
+import io.eventtide.kernel.window.{BlockStore, FrameArchive}
 import io.eventtide.spark.operators.preagg.KeyedFrameReader
 import io.eventtide.spark.operators.{BatchTime, Preaggregation, WindowOperatorSpec}
 
@@ -32,7 +32,7 @@ private[window] final class BatchWindowIterator(
       val (none, closing) = (Long.MinValue, () => if (rows.isSameKey) rows.frame else Long.MaxValue)
       new FrameWindowOperator(spec, state, calls, buffers, passed = none, emitted = none, closing)
     case None =>
-      new AggregatingWindowOperator(spec, BatchTime.EndOfInput, FrameArchives.None, calls, buffers)
+      new AggregatingWindowOperator(spec, BatchTime.EndOfInput, FrameArchive.None, calls, buffers)
   }
 
   override protected def current: InternalRow = {

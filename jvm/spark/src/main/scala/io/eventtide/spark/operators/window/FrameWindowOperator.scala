@@ -31,7 +31,7 @@ private[window] final class FrameWindowOperator(
     passed: Long,
     emitted: Long,
     closing: () => Long
-) extends KeyedWindowOperator {
+) extends BufferingWindowOperator {
   private val results = new ResultProjection(spec)
   private val hasPane = spec.result.pane.nonEmpty
   private var hasRows = false // whether the key has rows in this batch

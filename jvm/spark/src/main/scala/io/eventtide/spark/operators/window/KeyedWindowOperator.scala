@@ -18,9 +18,6 @@ private[window] trait KeyedWindowOperator {
   /** Restores a key from its state. */
   def read(in: ByteSource): Unit
 
-  /** Copies the state of a key; the buffers read and write each buffer. */
-  def copyRecord(in: ByteSource, out: ByteSink): Unit
-
   /** Adds the current row or frame of the key. */
   def add(rows: KeyedFrameReader): Unit
 
@@ -69,6 +66,13 @@ private[window] trait KeyedWindowOperator {
 
   /** The watermark of the key, in microseconds; None if it has no per-key watermark (yet). */
   def watermark: Option[Long] = None
+}
+
+/** Windows that aggregate rows as they arrive, so that their state has buffers. */
+private[window] trait BufferingWindowOperator extends KeyedWindowOperator {
+
+  /** Copies the state of a key; the buffers read and write each buffer. */
+  def copyRecord(in: ByteSource, out: ByteSink): Unit
 }
 
 private[window] object KeyedWindowOperator {

@@ -65,12 +65,6 @@ private[window] final class RetainedRowWindowOperator(
     open()
   }
 
-  def copyRecord(in: ByteSource, out: ByteSink): Unit = {
-    lastRow = in.getNumber()
-    windows.read(in)
-    write(out)
-  }
-
   private def open(): Unit = {
     if (batch.closesAll) windows.openAll() else windows.open(batch.after)
     results.begin()

@@ -44,7 +44,7 @@ private[window] final class StateRewrite(
   ): Unit = {
     val pool = new RewritingBufferPool(buffers, calls, from, layout)
     val spec = task.spec.copy(readsDeducted = from.deducts && !layout.deducts)
-    val windows = task.copy(spec = spec, isRewrite = true).operator(state, calls, pool, groups)
+    val windows = task.copy(spec = spec, isRewrite = true).buffering(state, calls, pool, groups)
     val block = new FrameBlockCopy(pool)
     state.rewriteAll(ofOneKey(pool, windows.copyRecord), ofOneKey(pool, block.apply))
   }

@@ -5,7 +5,8 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
 
 import io.eventtide.kernel.rowwindow.RowLimits
 import io.eventtide.kernel.time.Clamped
-import io.eventtide.kernel.window.{BlockStore, FrameArchives, FrameWindowState}
+import io.eventtide.kernel.window.{BlockStore, FrameArchive, FrameWindowState}
+import io.eventtide.spark.latelog.LateLogWriter
 import io.eventtide.spark.operators.{
   BatchTime,
   BoundHashBuckets,
@@ -79,47 +80,44 @@ private[window] final case class WindowTaskSpec(
       calls: AggregateFunctions,
       buffers: BufferPool,
       groups: Option[SharedWatermarkGroups]
-  ): KeyedWindowOperator = {
-    def log =
-      spec.rows.filterNot(_ => isRewrite).flatMap(_ => batch.log).map(_.open(state.partition))
-    settings.retainingRows match {
-      case Some(kind) =>
-        val archives = RowArchives(state.blocks, state.history)
-        val limits = RowLimits(atHand = kind.rowsAtHand)
-        new RetainedRowWindowOperator(spec, kind, batch, archives, calls, buffers, log, limits)
-      case None if settings.hasFrameTimers =>
-        val frames = newState(buffers, state.blocks)
-        val emitted = state.closed
-        new FrameWindowOperator(spec, frames, calls, buffers, passed, emitted, () => closing)
-      case None =>
-        val time = if (batch.isPeek) batch.copy(before = watermarkOf(state)) else batch
-        new AggregatingWindowOperator(spec, time, archives(state), calls, buffers, log, groups)
-    }
+  ): KeyedWindowOperator = settings.retainingRows match {
+    case Some(kind) =>
+      val archives = RowArchives(state.blocks, state.history)
+      val limits = RowLimits(atHand = kind.rowsAtHand)
+      new RetainedRowWindowOperator(spec, kind, batch, archives, calls, buffers, log(state), limits)
+    case None => buffering(state, calls, buffers, groups)
   }
+
+  /** The operator over a partition's state, for windows that do not retain rows. */
+  def buffering(
+      state: FrameStore,
+      calls: AggregateFunctions,
+      buffers: BufferPool,
+      groups: Option[SharedWatermarkGroups]
+  ): BufferingWindowOperator =
+    if (settings.hasFrameTimers) {
+      val frames = newState(buffers, state.blocks)
+      val emitted = state.closed
+      new FrameWindowOperator(spec, frames, calls, buffers, passed, emitted, () => closing)
+    } else {
+      val time = if (batch.isPeek) batch.copy(before = watermarkOf(state)) else batch
+      new AggregatingWindowOperator(spec, time, archive(state), calls, buffers, log(state), groups)
+    }
+
+  private def log(state: FrameStore): Option[LateLogWriter] =
+    spec.rows.filterNot(_ => isRewrite).flatMap(_ => batch.log).map(_.open(state.partition))
 
   /** The query's watermark when the state was saved. */
   private def watermarkOf(state: FrameStore): Option[Long] =
     Option.when(state.closed != Long.MinValue)(state.closed)
 
-  private def newState(buffers: BufferPool, blocks: BlockStore): FrameWindowState =
-    spec.newState(buffers, blocks, blockSize(closes = Clamped.subtract(closing, passed)))
-
-  private def blockSize(closes: Long): Int = if (isRewrite) Int.MaxValue else spec.blockSize(closes)
-
-  private def archives(state: FrameStore): FrameArchives = {
-    val closed = FrameArchives.None.copy(
-      closed = state.history,
-      closedBlock = if (isRewrite) Int.MaxValue else WindowTaskSpec.HistoryBlock
-    )
-    if (spec.rows.isDefined) closed // how many windows a batch closes depends on the keys
-    else {
-      def boundary(watermark: Option[Long]) =
-        watermark.fold(Long.MinValue)(settings.onTime.closed)
-      val closes = Clamped.subtract(boundary(batch.after), boundary(batch.before))
-      val openBlock = blockSize(if (batch.isPeek) Long.MaxValue else closes)
-      closed.copy(open = state.blocks, openBlock = openBlock)
-    }
+  private def newState(buffers: BufferPool, blocks: BlockStore): FrameWindowState = {
+    val closes = Clamped.subtract(closing, passed)
+    spec.newState(buffers, blocks, if (isRewrite) Int.MaxValue else spec.blockSize(closes))
   }
+
+  private def archive(state: FrameStore): FrameArchive =
+    FrameArchive(state.history, if (isRewrite) Int.MaxValue else WindowTaskSpec.HistoryBlock)
 
   /** The lateness bounds of a partition, given its state. */
   def openBounds(partition: Int, state: FrameStore): PartitionBoundsUpdate = {

@@ -200,7 +200,8 @@ private[spark] final class CheckpointReport(
   }
 
   private def refuseOther(plan: LogicalPlan): Unit = {
-    planFile.refuseOther(CheckpointStructure.of(plan))
+    val unfinished = begun.filterNot(committed.contains)
+    planFile.refuseOther(CheckpointStructure.of(plan), unfinished)
     LateRows.refuseOther(plan, CheckpointFiles.queryId(root, conf), root, conf)
   }
 

@@ -32,8 +32,7 @@ private[query] final class CheckpointStart(root: Path, conf: Configuration) {
   def refuseOther(query: StreamExecutionAccess, plan: CheckpointStructure): Unit = lastBegun match {
     case None => refuseBatches()
     case Some(begun) =>
-      planFile.refuseOther(plan)
-      if (!lastCommitted.contains(begun)) planFile.refuseOtherSizes(begun, plan)
+      planFile.refuseOther(plan, unfinished = Some(begun).filterNot(lastCommitted.contains))
       LateRows.refuseOther(query.analyzedPlan, query.id, root, conf)
       LateBalance.check(root, committedBefore(begun), conf)
   }
