@@ -226,6 +226,13 @@ def test_each_row_is_in_a_window_or_late(spark: SparkSession, tmp_path: Path, ch
     assert found | late == {*range(sum(map(len, BATCHES)))}
 
 
+def refusal_of(spark: SparkSession, checkpoint: Path, sizes: Sizes) -> str:
+    """Return why the doctor says that windows of these sizes cannot go on."""
+    with scripted(spark, []) as events:
+        plan = over(events, sizes).agg(F.expr(AGGREGATES["total"]).alias("total"))
+        return et.read_checkpoint(checkpoint, plan=plan, spark=spark).refusal or ""
+
+
 @pytest.mark.parametrize("change", ["coarser", "shorter"])
 def test_a_kill_after_a_change_leaves_the_way_forth_and_back(
     spark: SparkSession, tmp_path: Path, change: str
@@ -249,6 +256,7 @@ def test_a_kill_after_a_change_leaves_the_way_forth_and_back(
             set_back(checkpoint, min(changed), lost)
             with pytest.raises(et.errors.CheckpointError, match="CHECKPOINT_UNFINISHED_BATCH"):
                 kept.run(checkpoint, 1)
+            assert "CHECKPOINT_UNFINISHED_BATCH" in refusal_of(spark, checkpoint, before)
         for lost in LOST:  # now before the batch was begun
             set_back(checkpoint, min(changed), lost)
             begun = checkpoint / "offsets"

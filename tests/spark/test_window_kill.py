@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-IN_TIME_OF_THE_QUERY, WITH_CODE, IN_TIME_OF_KEYS = 7, 8, 9  # seeds: see `chaos_query`
+BY_A_PYTHON_POLICY, WITH_CODE, IN_TIME_OF_KEYS = 7, 8, 9  # seeds: see `chaos_query`
 
 
 def without_trouble(spark: SparkSession, folder: Path, seed: int) -> Outcome:
@@ -26,15 +26,16 @@ def without_trouble(spark: SparkSession, folder: Path, seed: int) -> Outcome:
 
 
 @pytest.mark.chaos
+@pytest.mark.parametrize("seed", [WITH_CODE, BY_A_PYTHON_POLICY])
 def test_a_driver_that_is_killed_between_its_state_and_its_commit(
-    spark: SparkSession, tmp_path: Path
+    spark: SparkSession, tmp_path: Path, seed: int
 ) -> None:
     """Each time all tasks are done, and of what comes after them nothing, or one thing more.
 
-    With aggregation in generated code. `dev/chaos` kills anywhere, and more often.
+    `dev/chaos` kills anywhere, and more often.
     """
-    quiet = without_trouble(spark, tmp_path / "quiet", WITH_CODE)
-    chaos = Chaos(tmp_path / "killed", WITH_CODE)
+    quiet = without_trouble(spark, tmp_path / "quiet", seed)
+    chaos = Chaos(tmp_path / "killed", seed)
     for done, missing in pairwise(POINTS):
         assert chaos.kill_between(done, missing)
     chaos.finish()
@@ -45,7 +46,7 @@ def test_a_driver_that_is_killed_between_its_state_and_its_commit(
 @pytest.mark.parametrize(
     ("seed", "troubles", "marks"),
     [
-        (IN_TIME_OF_THE_QUERY, ["fail", "lose"], ["fail-{}", "lose-{}"]),
+        (BY_A_PYTHON_POLICY, ["fail", "lose"], ["fail-{}", "lose-{}"]),
         pytest.param(
             *(IN_TIME_OF_KEYS, ["slow"], ["slow-{}", "slow-{}-twin"]), marks=pytest.mark.chaos
         ),
