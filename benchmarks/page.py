@@ -1,4 +1,4 @@
-"""Makes docs/benchmarks.md from benchmarks/results/*.json: python benchmarks/page.py."""
+"""Makes docs/explanation/benchmarks.md from benchmarks/results: python benchmarks/page.py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 PROSE = ROOT / "benchmarks" / "prose"
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGE = ROOT / "docs/explanation/benchmarks.md"
 
 # The files of results, as the page has them.
 ORDER = (

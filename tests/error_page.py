@@ -1,4 +1,4 @@
-"""Writes docs/errors.md anew, from the classes and the catalogue of conditions: dev/tables."""
+"""Writes docs/reference/errors.md from the error classes and the catalogue: dev/tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from eventtide import EventtideError
 
-PAGE = ROOT / "docs" / "errors.md"
+PAGE = ROOT / "docs/reference/errors.md"
 CATALOGUE = ROOT / "jvm/spark/src/main/resources/io/eventtide/spark/errors.json"
 BEGIN = """\
 # Errors

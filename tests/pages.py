@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
     [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
-    + [page for page in (ROOT / "docs").glob("*.md") if page.name != "plan.md"]
+    + [page for page in (ROOT / "docs").rglob("*.md") if page.name != "plan.md"]
 )
 
 

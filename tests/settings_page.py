@@ -1,4 +1,4 @@
-"""Writes docs/settings.md anew from the table of settings: dev/tables."""
+"""Writes docs/reference/settings.md anew from the table of settings: dev/tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.pages import ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PAGE = ROOT / "docs" / "settings.md"
+PAGE = ROOT / "docs/reference/settings.md"
 TABLE = ROOT / "jvm/spark/src/main/resources/io/eventtide/spark/settings.json"
 BEGIN = """\
 # Settings

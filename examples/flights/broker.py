@@ -35,7 +35,7 @@ LAG = "1 hour"
 _REPORT = "ts timestamp, dest string"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
-CONNECTORS = {"4.1": "4.1.3", "4.2": "4.2.0", "4.3": "4.2.0"}  # as docs/kafka.md says
+CONNECTORS = {"4.1": "4.1.3", "4.2": "4.2.0", "4.3": "4.2.0"}  # as docs/how-to/kafka.md says
 
 
 @dataclass(frozen=True)

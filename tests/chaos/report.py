@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tests.chaos.figures import Trial
 
-PAGE = ROOT / "docs/guarantees.md"
+PAGE = ROOT / "docs/explanation/guarantees.md"
 BEGIN, END = "<!-- figures: dev/chaos table writes them -->", "<!-- end of figures -->"
 CAMPAIGNS = {
     "exhaustive": "a file call that fails, halts, stalls or is interrupted",

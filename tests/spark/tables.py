@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Table: TypeAlias = Literal["parquet", "delta", "iceberg"]
 TABLES: tuple[Table, ...] = get_args(Table)
 
-# As docs/tables.md says; Delta has 50 tasks to find out what a table is, where one will do.
+# Delta reads the state of a table in 50 tasks; one is enough.
 FORMATS = {
     "spark.jars": ",".join(BESIDE_SPARK),
     "spark.databricks.delta.snapshotPartitions": "1",

@@ -1,4 +1,4 @@
-"""A cluster of processes of their own, by the commands of docs/deploying.md as they are there."""
+"""Runs the commands of docs/how-to/deploy.md against a cluster of several processes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-PAGE = ROOT / "docs" / "deploying.md"
+PAGE = ROOT / "docs/how-to/deploy.md"
 SPARK_HOME = Path(pyspark.__path__[0])
 
 

@@ -1,4 +1,4 @@
-"""Which policies are those of a key, as the table of docs/voltsp.md has it, on real queries.
+"""Checks the table of key policies in docs/reference/voltsp.md by real queries.
 
 What a policy does over time is compared with the kernel, for every one, in test_kernel_script.py.
 """
@@ -55,7 +55,7 @@ def late(spark: SparkSession, script: Script) -> list[tuple[str, str]]:
 
 def test_the_table_has_every_policy_and_decorator() -> None:
     """A new one is not done before it is said what it is for keys."""
-    lines = (ROOT / "docs" / "voltsp.md").read_text("utf-8").splitlines()
+    lines = (ROOT / "docs/reference/voltsp.md").read_text("utf-8").splitlines()
     first = lines.index("| policy | for each key |")
     rows = lines[first + 2 :]
     named = "".join(cells(line)[0] for line in rows[: rows.index("")])

@@ -253,7 +253,7 @@ for name, values in ("limitless", {}), ("limited_lag", {"lag": "5s"}), ("limited
 def compiled(folder: Path) -> Path:
     """Return a jar with the policies above, compiled with what PySpark has."""
     spark = Path(pyspark.__file__).parent / "jars"
-    page = (ROOT / "docs" / "policies.md").read_text("utf-8")
+    page = (ROOT / "docs/reference/policies.md").read_text("utf-8")
     (folder / "OnThePage.scala").write_text(page.split("```scala\n")[1].split("```")[0], "utf-8")
     (folder / "Own.scala").write_text(SOURCE, "utf-8")
     services = folder / "classes" / "META-INF" / "services"

@@ -1,4 +1,4 @@
-"""What docs/voltsp.md shows is what queries do, and what VoltSP's own page says."""
+"""What docs/reference/voltsp.md shows is what queries do, and what VoltSP's own page says."""
 
 from __future__ import annotations
 

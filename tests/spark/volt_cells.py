@@ -1,4 +1,4 @@
-"""The cells of a table of docs/voltsp.md, from what a query has done step by step."""
+"""The cells of a table of docs/reference/voltsp.md, from what a query has done step by step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes the tables of docs/voltsp.md anew, each behind its mark: dev/tables."""
+"""Writes the tables of docs/reference/voltsp.md anew, each behind its mark: dev/tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.spark.volt_tables import tables
 if TYPE_CHECKING:
     from tests.spark.volt_cells import Table
 
-PAGE = ROOT / "docs" / "voltsp.md"
+PAGE = ROOT / "docs/reference/voltsp.md"
 PUBLISHED = Path(__file__).with_name("volt_published.json")
 MARKED = re.compile(r"^(<!-- table: ([\w-]+) -->\n\n)((?:\|.*\n)*)", flags=re.MULTILINE)
 

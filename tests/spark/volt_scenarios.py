@@ -1,4 +1,4 @@
-"""The scenarios of docs/voltsp.md: a window of VoltSP's each, and what comes in."""
+"""The scenarios of docs/reference/voltsp.md: a window of VoltSP's each, and what comes in."""
 
 from __future__ import annotations
 

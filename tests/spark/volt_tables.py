@@ -1,4 +1,4 @@
-"""The tables of docs/voltsp.md out of real queries: scenarios of one window are keys of one."""
+"""Makes the tables of docs/reference/voltsp.md by real queries; each scenario is one key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/tables.md says is run as it stands: windows and late rows in tables."""
+"""Runs the blocks of docs/how-to/delta-and-iceberg.md: windows and late rows in tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 Times: TypeAlias = list[str]
 
-DELTA, ICEBERG, LATE = [b.code for b in blocks(ROOT / "docs/tables.md") if b.mark == "spark-4.1"]
+DELTA, ICEBERG, LATE = [
+    b.code for b in blocks(ROOT / "docs/how-to/delta-and-iceberg.md") if b.mark == "spark-4.1"
+]
 STATEMENTS: dict[Table, tuple[str, str]] = {
     "delta": (DELTA, LATE.replace('.toTable("lake.late")', '.format("delta").start("/data/late")')),
     "iceberg": (ICEBERG, LATE),

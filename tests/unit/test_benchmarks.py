@@ -24,8 +24,8 @@ def made() -> dict[str, Any]:
 
 
 def test_the_page_is_fresh(made: dict[str, Any]) -> None:
-    """docs/benchmarks.md is what the script makes of the results."""
-    page = (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
+    """docs/explanation/benchmarks.md is what the script makes of the results."""
+    page = (ROOT / "docs/explanation/benchmarks.md").read_text("utf-8")
     assert page == made["page"](RESULTS), "run: python benchmarks/page.py"
 
 

@@ -37,7 +37,7 @@ from tests.pages import (
 
 ALL_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 PLAIN = [block for page in PAGES for block in blocks(page) if not block.mark]
-ALSO = {"tables.md": {"spark-4.1"}}  # marks of blocks that tests of their own run
+ALSO = {"delta-and-iceberg.md": {"spark-4.1"}}  # marks of blocks that tests of their own run
 # names in capitals that are no conditions
 NO_CONDITIONS = {
     "JAVA_HOME",
@@ -112,14 +112,14 @@ def test_every_policy_and_decorator_has_a_section_with_a_timeline() -> None:
     decorators = {name for name in vars(WatermarkPolicy) if name.startswith(("throttle", "guard"))}
     policies = {name for name in vars(WatermarkPolicies) if not name.startswith("_")}
     policies.remove("from_jar")  # whose timeline would be that of the user's policy
-    page = ROOT / "docs" / "policies.md"
+    page = ROOT / "docs/reference/policies.md"
     shown = " ".join(block.heading for block in blocks(page) if block.timelines).split()
     assert policies | decorators | {"emit_every"} <= set(shown)
 
 
 def test_every_method_and_profile_of_a_window_is_on_its_page() -> None:
     """In tables that say what the code says."""
-    lines = (ROOT / "docs" / "windows.md").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "docs/reference/windows.md").read_text(encoding="utf-8").splitlines()
     rows = [row for row in map(cells, lines) if row]
     methods = {name for base in (Framing, Timing, Closing) for name in vars(base) if name[0] != "_"}
     said = " ".join(row[0] for row in rows[-len(methods) :])
@@ -143,7 +143,7 @@ JET = """
 
 def test_jets_names_are_in_the_index() -> None:
     """Those of policies, throttles, event time and windows; and what they lead to is there."""
-    lines = (ROOT / "docs" / "migrating-from-jet.md").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "docs/how-to/migrate-from-jet.md").read_text(encoding="utf-8").splitlines()
     index = {row[0]: row[1] for row in map(cells, lines) if len(row) == 2}
     named = set(re.findall(r"\w+", " ".join(index)))
     assert set(JET.split()) - named == set()
@@ -155,7 +155,7 @@ def test_jets_names_are_in_the_index() -> None:
 
 def test_every_method_and_key_of_storms_is_in_its_tables() -> None:
     """So that every part of a bolt has its counterpart."""
-    page = (ROOT / "docs" / "migrating-from-storm.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/how-to/migrate-from-storm.md").read_text(encoding="utf-8")
     rows = " ".join(" ".join(row) for row in map(cells, page.splitlines()) if row)
     methods = {name for name in vars(et.storm.StormWindow) if name.startswith("with_")}
     methods |= {"execute", "agg", "group_by", "over", "get", "get_new", "get_expired"}
@@ -186,7 +186,9 @@ def test_jars_that_are_named_are_those_that_tests_run_with() -> None:
     """On the pages for Kafka and for tables, and by the demo."""
     jars = ET.parse(ROOT / "tests" / "jars.xml").findall("dependencies/dependency")  # noqa: S314 - our own
     tested = {f"{jar.get('org')}:{jar.get('name')}:{jar.get('rev')}" for jar in jars}
-    named = re.findall(r"[\w.-]+:[\w.-]+_2\.13:[\d.]+\d", prose(ROOT / "docs" / "tables.md"))
+    named = re.findall(
+        r"[\w.-]+:[\w.-]+_2\.13:[\d.]+\d", prose(ROOT / "docs/how-to/delta-and-iceberg.md")
+    )
     assert len(named) == 2
     assert set(named) <= tested
     connectors = {
@@ -196,7 +198,7 @@ def test_jars_that_are_named_are_those_that_tests_run_with() -> None:
         for minor in re.findall(r"spark-([\d.]+)", jar.get("conf", ""))
     }
     assert connectors == CONNECTORS
-    page = " ".join(prose(ROOT / "docs" / "kafka.md").split())
+    page = " ".join(prose(ROOT / "docs/how-to/kafka.md").split())
     assert f"{CONNECTOR}:{CONNECTORS['4.3']}` for Spark 4.2 and 4.3" in page
     assert f"`:{CONNECTORS['4.1']}` for Spark 4.1" in page
 

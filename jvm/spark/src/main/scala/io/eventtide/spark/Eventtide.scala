@@ -67,7 +67,7 @@ object Eventtide {
 /** A watermark policy and its decorators, as the flat options that all APIs share.
   *
   * Durations are zero or more unless noted otherwise. The rules are those of Jet 0.5;
-  * docs/policies.md has a worked timeline of each.
+  * docs/reference/policies.md has a worked timeline of each.
   */
 final class WatermarkPolicy private (val options: Map[String, String], decorators: Int) {
 
