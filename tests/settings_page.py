@@ -17,28 +17,29 @@ BEGIN = """\
 
 <!-- Written by dev/tables. -->
 
-The settings of watermarks and windows, in Python, in YAML and as defaults of a session. The methods
-say more: `help(et.with_watermark)`, `help(et.WindowBuilder.late_rule)`.
+The settings of watermarks and windows, in Python, in YAML and as defaults of a session. The
+docstrings have more: `help(et.with_watermark)`, `help(et.WindowBuilder.late_rule)`.
 
 ## Defaults of a session
 
-A setting with a key in the last column can have a default in the session. It applies where a query
-does not set it, to windows that have the setting. Times are Spark's (`90s`, `5m`, `1d`) or ISO 8601
-(`PT90S`). A wrong value, or a key that does not exist, is an error when a query is built.
+A setting with a key in the last column can have a default in the session. The default applies to
+windows that have the setting and do not set it. Durations are in Spark's format (`90s`, `5m`, `1d`)
+or ISO 8601 (`PT90S`). An invalid value, or an unknown key, is an error when a query is built.
 
 ```
 spark.eventtide.lateRetention 90d
 spark.eventtide.substreamIdleTimeout 5m
 ```
 
-A default is read when the window or the watermark is built. A restarted query has the defaults of
-its new session. If state depends on one, such as `delay`, the checkpoint is refused as it is for a
-changed query. `explain()` shows a window with its defaults of the session.
+A default is read when the window or the watermark is built. A restarted query uses the defaults of
+its new session. If state depends on a changed default, such as `delay`, the checkpoint is refused,
+as for a changed query. `explain()` shows a window with the defaults of its session.
 
 ## YAML
 
-A document has the methods of the window as its keys. A method with several arguments has them below
-it by their names. Aggregates are SQL text. `over` adds the rows:
+The keys of a document are the methods of the window. Several arguments of a method are below it, by
+their names. Aggregates are SQL text. **Expressions in a document are code:** read documents only
+from sources that you trust. `over` adds the rows:
 
 ```python
 >>> text = '''
@@ -61,8 +62,8 @@ sliding('1m', every='10s')
 True
 ```
 
-`results` is then `window.over(events).results`. A policy alone is read by `et.policies.from_yaml`
-and written by its `to_yaml`. A window in VoltSP's words is read by `et.voltsp.from_yaml`; see
+The results are `window.over(events).results`. `et.policies.from_yaml` reads a policy alone, and its
+`to_yaml` writes it. `et.voltsp.from_yaml` reads a window with VoltSP's keys; see
 [VoltSP](voltsp.md). All three need the extra, `pip install 'eventtide[yaml]'`. Functions, policies
 in Python and columns that are expressions cannot be written. An error names the line:
 
@@ -72,21 +73,19 @@ Traceback (most recent call last):
 eventtide.errors.InvalidDurationError: line 1, tumbling: '10 sek' has the unknown unit 'sek'...
 ```
 
-Editors check a document while it is written, by the JSON schema that the package has as
-`eventtide/_yaml/schema.json`.
+Editors can check a document by the JSON schema in the package, `eventtide/_yaml/schema.json`.
 """
 GROUPS = {
     "watermark": (
         "Watermarks",
         """\
-The arguments of `et.with_watermark`, `et.watermark` and `event_time`. The parameters of policies
-are on the page of [policies](policies.md).""",
+The arguments of `et.with_watermark`, `et.watermark` and `event_time`. [Policies](policies.md) has
+the parameters of policies.""",
     ),
     "window": (
         "Windows",
         """\
-The methods of `et.window` and their arguments. Those of Storm's windows are on the page of
-[Storm](storm.md).""",
+The methods of `et.window` and their arguments. [Storm](storm.md) has those of Storm's windows.""",
     ),
     "session": ("Queries", "Settings of a session for its running queries."),
 }

@@ -51,7 +51,7 @@ BLOCKS = {
     "Minimum or maximum": "scenario-3-max-delay",
     "Idle keys": "scenario-4-wall",
     "Late rows": "strict",
-    "What a key costs": "forgotten",
+    "Costs of a key": "forgotten",
 }
 """Which table the first block under a heading makes."""
 
