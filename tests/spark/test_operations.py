@@ -23,6 +23,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from typer import BadParameter
 from typer.testing import CliRunner
 
+from tests.dashboard import ALERTS, DASHBOARD, named
 from tests.spark.queries import EVENTS, at, counts
 
 if TYPE_CHECKING:
@@ -248,6 +249,7 @@ def test_the_numbers_of_a_query_are_where_prometheus_looks_for_them(
     assert float(counted["ledger_bytes"]) > 0
     assert float(counted["state_memoryBytes"]) > 0
     assert "state_fileBytes" in counted
+    assert (named(DASHBOARD) | named(ALERTS)) - counted.keys() == set()
     assert counted["restart_held"] == "0.0"
     assert (later["lag_behindLeaderMs"], later["substreams_idle"]) == ("0.0", "2.0")
     assert after == {}

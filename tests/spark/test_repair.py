@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import eventtide as et
 import pytest
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from tests.pages import ROOT, blocks
 from tests.spark.queries import at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from eventtide import WindowBuilder
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -214,3 +218,45 @@ def test_results_must_be_the_final_rows(spark: SparkSession) -> None:
     named = averages(accepted).agg(F.count("*").alias("changed"))
     with pytest.raises(et.errors.InvalidArgumentError, match=r"^alias='changed' is a column"):
         et.repair(panes, accepted, named, source=accepted)
+
+
+def test_the_job_of_the_page_repairs_sliding_windows_that_have_closed(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Block settled.py of the how-to: it equals a batch query, and open windows are left alone."""
+    (tmp_path / "archive").mkdir()
+    archive = spark.read.schema("ts timestamp, user string")
+    batches = [["01:10", "03:10", "06:10"], ["05:30", "04:30", "09:10"], ["07:30", "14:10"]]
+    for number, times in enumerate(batches):
+        lines = [json.dumps({"ts": f"2024-01-01T{time}:00Z", "user": "a"}) for time in times]
+        (tmp_path / "archive" / f"{number}.json").write_text("\n".join(lines), encoding="utf-8")
+        stream = spark.readStream.schema("ts timestamp, user string")
+        counts = four_hours(stream.json(f"{tmp_path}/archive"))
+        writer = counts.results.writeStream.format("parquet").trigger(availableNow=True)
+        writer = writer.option("path", f"{tmp_path}/results")
+        counts.start(writer.option("checkpointLocation", f"{tmp_path}/tides")).awaitTermination()
+    page = blocks(ROOT / "docs/how-to/repair-nightly.md")
+    [block] = [one for one in page if one.code.startswith("# settled.py")]
+    results = spark.read.parquet(f"{tmp_path}/results")
+    rows = archive.json(f"{tmp_path}/archive")
+    names: dict[str, Any] = {"et": et, "F": F, "timedelta": timedelta, "window": four_hours}
+    names |= {"results": results, "archive": rows}
+    exec(block.code.replace("/data/", f"{tmp_path}/"), names)  # noqa: S102 - our own page
+    corrections = names["nightly"](spark, datetime(2024, 1, 1, tzinfo=timezone.utc))
+    repaired = counted(results) | counted(corrections)
+    batch = counted(four_hours(rows).results)
+    assert repaired != counted(results)
+    assert repaired == {start: n for start, n in batch.items() if start in repaired}
+    assert max(repaired) < max(batch)
+
+
+def four_hours(events: DataFrame) -> WindowBuilder:
+    """Return windows that slide, whose late rows are in all of them or in the log."""
+    lag = et.WatermarkPolicies.with_fixed_lag("5s")
+    window = et.window(events).event_time("ts", lag).key_by("user").sliding("4h", every="1h")
+    return window.late_rule("frame_closed").agg(F.count("*").alias("n"))
+
+
+def counted(answer: DataFrame) -> dict[Any, int]:
+    """Return the number of rows of each window by its start."""
+    return {row.window.start: row.n for row in answer.collect()}

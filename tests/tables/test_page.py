@@ -1,11 +1,12 @@
-"""Runs the blocks of docs/how-to/delta-and-iceberg.md: windows and late rows in tables."""
+"""Runs the blocks of the how-to pages with tables: windows, late rows, and their repair."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import eventtide as et
+import pytest
 from eventtide import WatermarkPolicies
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -16,6 +17,7 @@ from tests.tables.conftest import each_table
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from eventtide import WindowBuilder
     from pyspark.sql import DataFrame, SparkSession
 
     from tests.spark.tables import Table
@@ -24,6 +26,9 @@ Times: TypeAlias = list[str]
 
 DELTA, ICEBERG, LATE = [
     b.code for b in blocks(ROOT / "docs/how-to/delta-and-iceberg.md") if b.mark == "spark-4.1"
+]
+MERGE, MERGE_SESSIONS = [
+    b.code for b in blocks(ROOT / "docs/how-to/repair-nightly.md") if b.mark == "spark-4.1"
 ]
 STATEMENTS: dict[Table, tuple[str, str]] = {
     "delta": (DELTA, LATE.replace('.toTable("lake.late")', '.format("delta").start("/data/late")')),
@@ -58,6 +63,51 @@ def test_windows_and_late_rows_are_tables(
         "Row(date_format(start, HH:mm)='12:00', n=2)",
         "Row(date_format(start, HH:mm)='12:01', n=1)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "table"),
+    [(MERGE, "correct", "counts"), (MERGE_SESSIONS, "correct_visits", "visits")],
+)
+def test_corrections_are_merged_into_a_delta_table(
+    spark: SparkSession, tmp_path: Path, code: str, name: str, table: str
+) -> None:
+    """Minutes and sessions: they equal a batch query over all rows, also after a second call."""
+    accepted, late = ["12:00:01", "12:00:30", "12:09:00"], ["12:00:20", "12:04:00"]
+    (tmp_path / "archive").mkdir()
+    add(tmp_path / "archive" / "1.json", accepted)
+    archive = spark.read.schema("ts timestamp, device string")
+    results = WINDOWS[table](archive.json(f"{tmp_path}/archive/1.json")).results
+    results.write.format("delta").save(f"{tmp_path}/{table}")
+    add(tmp_path / "archive" / "2.json", late)
+    names: dict[str, Any] = {
+        "et": et,
+        "spark": spark,
+        "ARCHIVE": "ts timestamp, device string",
+        "window": minutes,
+        "visits": visits,
+    }
+    exec(code.replace("/data/", f"{tmp_path}/"), names)  # noqa: S102 - our own page
+    correct = names[name]
+    for _ in range(2):
+        correct(archive.json(f"{tmp_path}/archive/2.json"), 0)
+        written = spark.read.format("delta").load(f"{tmp_path}/{table}")
+        assert told(written) == told(WINDOWS[table](archive.json(f"{tmp_path}/archive")).results)
+
+
+def minutes(events: DataFrame) -> WindowBuilder:
+    """Count rows by device and minute."""
+    window = et.window(events).event_time("ts").key_by("device").tumbling("1m")
+    return window.agg(F.count("*").alias("n"))
+
+
+def visits(events: DataFrame) -> WindowBuilder:
+    """Count rows by device and session."""
+    window = et.window(events).event_time("ts").key_by("device").session("5m")
+    return window.agg(F.count("*").alias("n"))
+
+
+WINDOWS = {"counts": minutes, "visits": visits}
 
 
 def add(file: Path, times: Times) -> None:

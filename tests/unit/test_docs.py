@@ -37,13 +37,16 @@ from tests.pages import (
 
 ALL_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 PLAIN = [block for page in PAGES for block in blocks(page) if not block.mark]
-ALSO = {"delta-and-iceberg.md": {"spark-4.1"}}  # marks of blocks that tests of their own run
+ALSO = {
+    name: {"spark-4.1"} for name in ("delta-and-iceberg.md", "repair-nightly.md")
+}  # marks of blocks that tests of their own run
 # names in capitals that are no conditions
 NO_CONDITIONS = {
     "JAVA_HOME",
     "MAX_EVENT_TIME",
     "MIN_EVENT_TIME",
     "PYSPARK_PYTHON",
+    "PYSPARK_SUBMIT_ARGS",
     "SPARK_WORKER_CORES",
     "SPARK_WORKER_MEMORY",
 }
