@@ -52,8 +52,6 @@ __all__ = [
 class EventtideError(Exception):
     """Base of every error that eventtide raises.
 
-    .. versionadded:: 0.1
-
     The message is built from the fields. A field is None where an error has no such part.
 
     Attributes
@@ -97,75 +95,49 @@ class EventtideError(Exception):
 
 
 class InvalidArgumentError(EventtideError, ValueError):
-    """An argument has a value that is not allowed.
-
-    .. versionadded:: 0.1
-    """
+    """An argument has a value that is not allowed."""
 
     condition = "INVALID_ARGUMENT"
 
 
 class ArgumentTypeError(InvalidArgumentError, TypeError):
-    """An argument has a type that is not allowed.
-
-    .. versionadded:: 0.1
-    """
+    """An argument has a type that is not allowed."""
 
     condition = "ARGUMENT_TYPE"
 
 
 class InvalidDurationError(InvalidArgumentError):
-    """An argument is not a duration, or not a duration that is allowed for it.
-
-    .. versionadded:: 0.1
-    """
+    """An argument is not a duration, or not a duration that is allowed for it."""
 
     condition = "INVALID_DURATION"
 
 
 class UnknownColumnError(InvalidArgumentError, LookupError):
-    """An argument names a column that the DataFrame does not have.
-
-    .. versionadded:: 0.1
-    """
+    """An argument names a column that the DataFrame does not have."""
 
     condition = "UNKNOWN_COLUMN"
 
 
 class ColumnTypeError(InvalidArgumentError, TypeError):
-    """An argument names a column of the wrong type, such as text as event time.
-
-    .. versionadded:: 0.1
-    """
+    """An argument names a column of the wrong type, such as text as event time."""
 
     condition = "COLUMN_TYPE"
 
 
 class UnsupportedPlanError(EventtideError, RuntimeError):
-    """The query has a plan whose result would be wrong.
-
-    .. versionadded:: 0.1
-    """
+    """The query has a plan whose result would be wrong."""
 
 
 class DuplicateWatermarkError(UnsupportedPlanError):
-    """A stream has a second watermark, from eventtide or from Spark.
-
-    .. versionadded:: 0.1
-    """
+    """A stream has a second watermark, from eventtide or from Spark."""
 
 
 class CheckpointError(EventtideError, RuntimeError):
-    """The checkpoint was written by another query, or by a version that cannot be read.
-
-    .. versionadded:: 0.1
-    """
+    """The checkpoint was written by another query, or by a version that cannot be read."""
 
 
 class ClockError(EventtideError, RuntimeError):
     """The machine's clock jumped forward by more than ``max_clock_step``.
-
-    .. versionadded:: 0.1
 
     The state of the query is correct. It can be restarted once the clock is correct.
     """
@@ -174,24 +146,17 @@ class ClockError(EventtideError, RuntimeError):
 class PolicyError(EventtideError, RuntimeError):
     """A watermark policy of the user's own has failed, gone back or taken too long.
 
-    .. versionadded:: 0.1
-
     The message has the name of the policy. The watermark was not written, and the query can be
     restarted once the policy is correct.
     """
 
 
 class RefusedDataError(EventtideError, RuntimeError):
-    """The rows exceed a limit of the query, such as ``max_substreams``.
-
-    .. versionadded:: 0.1
-    """
+    """The rows exceed a limit of the query, such as ``max_substreams``."""
 
 
 class LateHandlerError(EventtideError, RuntimeError):
     """The late-row handler of a window has failed, and its query was stopped.
-
-    .. versionadded:: 0.1
 
     The exception of the handler is its ``__cause__``.
     """
@@ -200,19 +165,13 @@ class LateHandlerError(EventtideError, RuntimeError):
 
 
 class SetupError(EventtideError, RuntimeError):
-    """The Spark session cannot run eventtide; the message names the setting to change.
-
-    .. versionadded:: 0.1
-    """
+    """The Spark session cannot run eventtide; the message names the setting to change."""
 
     condition = "SETUP_INCOMPLETE"
 
 
 class UnsupportedSparkError(SetupError):
-    """Eventtide has no jar for the Spark version.
-
-    .. versionadded:: 0.1
-    """
+    """Eventtide has no jar for the Spark version."""
 
     condition = "UNSUPPORTED_SPARK"
 

@@ -43,10 +43,7 @@ class Described(Hinting, ABC):
 
     @property
     def df(self) -> DataFrame:
-        """The input rows; a window without rows raises `InvalidArgumentError`.
-
-        .. versionadded:: 0.1
-        """
+        """The input rows; a window without rows raises `InvalidArgumentError`."""
         if self._df is None:
             raise refused("window", None, "has no rows", allowed="a DataFrame", fix=".over(df)")
         return self._df

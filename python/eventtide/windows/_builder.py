@@ -35,8 +35,6 @@ __all__ = ["WindowBuilder", "window"]
 def window(df: DataFrame | None = None) -> WindowBuilder:
     """Begin a window over a DataFrame; its methods configure it, `results` is the output.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     df : DataFrame, optional
@@ -73,8 +71,6 @@ def window(df: DataFrame | None = None) -> WindowBuilder:
 class WindowBuilder(Framing, Timing, Closing):
     """An immutable builder of a window over a DataFrame; `window` creates one.
 
-    .. versionadded:: 0.1
-
     Each method returns a new builder and does not change this one. A second call of a method
     replaces the setting of the first; only the kind of window is set once. Each argument is
     checked in its method; combinations of settings are checked when `results` is read.
@@ -88,8 +84,6 @@ class WindowBuilder(Framing, Timing, Closing):
     @cached_property
     def results(self) -> DataFrame:
         """The result: ``window`` (a struct of ``start`` and ``end``), the keys, the aggregates.
-
-        .. versionadded:: 0.1
 
         With `emit` or `key_idle_timeout` it also has the pane columns: ``pane_index`` INT from 0
         on, ``pane_timing`` STRING (``early``, ``on_time``, ``late`` or ``idle``) and ``is_last``
@@ -130,8 +124,6 @@ class WindowBuilder(Framing, Timing, Closing):
     def start(self, writer: DataStreamWriter, *, drain: bool = False) -> StreamingQuery:
         """Start a query over the results, and the calls of the late-row handler; see `start`.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         writer : DataStreamWriter
@@ -144,24 +136,17 @@ class WindowBuilder(Framing, Timing, Closing):
     def explain(self) -> None:
         """Print a description of the window, and what stock Spark would do.
 
-        .. versionadded:: 0.1
-
         The session's defaults are part of it.
         """
         print(self.explained())  # noqa: T201 - as DataFrame.explain does
 
     def explained(self) -> str:
-        """Return the text that `explain` prints.
-
-        .. versionadded:: 0.1
-        """
+        """Return the text that `explain` prints."""
         settings = with_session_defaults(self.settings, self.df)
         return explained(settings, check(settings))
 
     def to_yaml(self) -> str:
         """Return a YAML document of the window without its rows, which `from_yaml` reads.
-
-        .. versionadded:: 0.1
 
         Raises
         ------
@@ -185,8 +170,6 @@ class WindowBuilder(Framing, Timing, Closing):
 
     def over(self, df: DataFrame) -> Self:
         """Return the same window over these rows, in place of any that it has.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------

@@ -35,8 +35,6 @@ class Closing(Described):
     def profile(self, name: Profile) -> Self:
         """Follow the boundary rules of another system; by default ``"eventtide"``.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         name : {"eventtide", "jet", "storm", "voltsp", "spark", "flink"}
@@ -47,8 +45,6 @@ class Closing(Described):
     def late_rule(self, rule: LateRule) -> Self:
         """Set when a row is late, which overrides the rule of the profile.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         rule : {"behind_watermark", "frame_closed", "window_closed"}
@@ -58,23 +54,15 @@ class Closing(Described):
         return self._with(late_rule=choice("late_rule", rule, get_args(LateRule)))
 
     def delay(self, delay: Duration) -> Self:
-        """Keep every window open until the watermark reaches its end plus the delay.
-
-        .. versionadded:: 0.1
-        """
+        """Keep every window open until the watermark reaches its end plus the delay."""
         return self._length("delay", delay)
 
     def allowed_lateness(self, lateness: Duration) -> Self:
-        """Accept rows until the watermark is `lateness` past a window's end; see `emit`.
-
-        .. versionadded:: 0.1
-        """
+        """Accept rows until the watermark is `lateness` past a window's end; see `emit`."""
         return self._length("allowed_lateness", lateness)
 
     def late(self, action: LateAction) -> Self:
         """Set how late rows are handled; by default ``"log"``. All are counted.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------
@@ -84,17 +72,12 @@ class Closing(Described):
         return self._with(late=choice("late", action, get_args(LateAction)))
 
     def late_to(self, path: str) -> Self:
-        """Set the folder of the late log, by default ``late`` in the checkpoint.
-
-        .. versionadded:: 0.1
-        """
+        """Set the folder of the late log, by default ``late`` in the checkpoint."""
         of_type("late_to", path, str, "the path of a folder", ".late_to('s3://bucket/late')")
         return self._with(late_to=path)
 
     def late_retention(self, keep: Duration) -> Self:
         """Set how long late rows are retained, by default forever.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------
@@ -112,8 +95,6 @@ class Closing(Described):
 
     def on_late(self, handler: Handler, *, on_error: OnError = "fail") -> Self:
         """Call a function with the late rows of each batch that has late rows.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------
@@ -134,8 +115,6 @@ class Closing(Described):
         self, *triggers: WindowTrigger | str, discarding: bool = False, late_updates: bool = False
     ) -> Self:
         """Set when a window has results; by default once, when it closes.
-
-        .. versionadded:: 0.1
 
         Results then also have the pane columns and ``trigger`` STRING, the name of the trigger
         that fired; see `results`. Each trigger emits as if it were the only one.
@@ -167,8 +146,6 @@ class Closing(Described):
 
     def agg(self, *columns: Column | Sequence[Column]) -> Self:
         """Set the aggregates: any Spark aggregates that can be merged.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------

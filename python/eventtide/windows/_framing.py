@@ -60,8 +60,6 @@ class Framing(Described):
     ) -> Self:
         """Set the event-time column and, with a policy, the watermark.
 
-        .. versionadded:: 0.1
-
         Without this method the event time is the column that has a watermark.
 
         Parameters
@@ -84,8 +82,6 @@ class Framing(Described):
     def key_by(self, *columns: str | Column | Sequence[str | Column]) -> Self:
         """Set the key columns; without keys one window holds all rows.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         *columns : str or Column, or one list of them
@@ -97,8 +93,6 @@ class Framing(Described):
     def tumbling(self: _Unshaped[_Shaped_co], size: Size) -> _Shaped_co:
         """Use adjacent windows, so that each row is in exactly one window.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         size : str or timedelta
@@ -108,8 +102,6 @@ class Framing(Described):
 
     def sliding(self: _Unshaped[_Shaped_co], size: Size, every: Size) -> _Shaped_co:
         """Start a window at each slide, so that each row is in ``size / every`` windows.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------
@@ -123,8 +115,6 @@ class Framing(Described):
 
     def cumulate(self: _Unshaped[_Shaped_co], size: Size, step: Size) -> _Shaped_co:
         """Let windows grow by steps to their full size, such as the day so far, by hours.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------
@@ -144,8 +134,6 @@ class Framing(Described):
         touching: Touching | None = None,
     ) -> _Shaped_co:
         """Group rows with less than a gap between their times into sessions.
-
-        .. versionadded:: 0.1
 
         A session extends from its first row to a gap after its last row. With a gap for each row
         it extends to the latest of the times at which the gaps of its rows end, so that a later row
@@ -183,8 +171,6 @@ class Framing(Described):
     def by_count(self: _Unshaped[_Shaped_co], rows: int, every: int | None = None) -> _Shaped_co:
         """Group `rows` rows of a key into a window, in the order of their arrival.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         rows : int
@@ -205,8 +191,6 @@ class Framing(Described):
     def offset(self, offset: Duration) -> Self:
         """Shift the starts of all windows from the epoch: zero or more, below the slide or step.
 
-        .. versionadded:: 0.1
-
         With `time_zone` the offset is local time: days that begin at six also do so on days on
         which the clocks change.
         """
@@ -214,8 +198,6 @@ class Framing(Described):
 
     def origin(self, origin: datetime | str) -> Self:
         """Start a window at this time, and all others at whole frames from it.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------
@@ -227,8 +209,6 @@ class Framing(Described):
 
     def time_zone(self, name: str) -> Self:
         """Start windows of days, weeks, months and years at midnight in a time zone.
-
-        .. versionadded:: 0.1
 
         A day then has 23 or 25 hours where the clocks change. Without a time zone a day is 24
         hours from midnight UTC, and months and years are refused. A TIMESTAMP_NTZ column is local

@@ -29,8 +29,6 @@ class Timing(Described):
     def processing_time(self) -> Self:
         """Use the time of the batch that reads a row in place of its event time.
 
-        .. versionadded:: 0.1
-
         No row is late, and windows close when processing time reaches their end. The rows get a
         last column ``_processing_time`` TIMESTAMP, which aggregates may use. A replayed batch has
         the same times.
@@ -39,8 +37,6 @@ class Timing(Described):
 
     def watermark_scope(self, scope: WatermarkScope) -> Self:
         """Set which keys share a watermark; by default all.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------
@@ -56,8 +52,6 @@ class Timing(Described):
 
     def key_idle_timeout(self, timeout: Duration, *, clock: IdleClock = "processing_time") -> Self:
         """Close all windows of a key that has had no rows for the timeout.
-
-        .. versionadded:: 0.1
 
         Their results are emitted at once, regardless of the delay. A later row of the key that is
         not late reopens its window, which then has another result. The pane columns distinguish
@@ -75,8 +69,6 @@ class Timing(Described):
     def key_ttl(self, ttl: Duration) -> Self:
         """Purge a key without open windows this long after its last row; by default one day.
 
-        .. versionadded:: 0.1
-
         The key's watermark is purged. A later row of the key begins a new watermark.
 
         Parameters
@@ -89,8 +81,6 @@ class Timing(Described):
     def heartbeat(self, interval: Duration) -> Self:
         """Set the maximum interval between checks for idle keys, also without rows; by default 1m.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         interval : str or timedelta
@@ -101,8 +91,6 @@ class Timing(Described):
 
     def max_rows_per_batch(self, rows: int) -> Self:
         """Advance the watermark of a key after each `rows` of its rows, as if they were a batch.
-
-        .. versionadded:: 0.1
 
         With ``rows=1``, the lateness of a row depends on all earlier rows of its key, regardless
         of Spark's batch boundaries. Rows count in the order of their arrival: by source partition,
