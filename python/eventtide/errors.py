@@ -17,12 +17,15 @@
         +-- UnsupportedSparkError     eventtide has no jar for its Spark version
 
 Each class also derives from the matching builtin, so that ``except ValueError`` works as usual. A
-message names the argument and its value, the allowed values, and the next step. The JVM code raises
+message names the argument and its value, the allowed values, and the next step, and ends with the
+address of the error in the docs, if the package has the address of its docs. The JVM code raises
 the same errors: its exception carries the name of a class, which `from_jvm` looks up.
 """
 
 from __future__ import annotations
 
+from functools import cache
+from importlib.metadata import metadata
 from reprlib import Repr
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar, overload
@@ -92,6 +95,14 @@ class EventtideError(Exception):
     fix: str | None = None
     line: int | None = None
     parameters: Mapping[str, str] = MappingProxyType({})
+
+    def __str__(self) -> str:
+        """Return the message and, where the docs have an address, that of the condition."""
+        text, docs = super().__str__(), _docs()
+        if not docs or self.condition is None:
+            return text
+        address = f"{docs}/reference/errors/#{self.condition.lower()}"
+        return text if text.endswith(address) else f"{text} See {address}"
 
 
 class InvalidArgumentError(EventtideError, ValueError):
@@ -174,6 +185,14 @@ class UnsupportedSparkError(SetupError):
     """Eventtide has no jar for the Spark version."""
 
     condition = "UNSUPPORTED_SPARK"
+
+
+@cache
+def _docs() -> str:
+    """Return the address of the docs, as the metadata of the package have it, or ``""``."""
+    links = metadata("eventtide").get_all("Project-URL") or []
+    named = dict(link.split(", ", 1) for link in links)
+    return named.get("Documentation", "").rstrip("/")
 
 
 def _tree(root: type[EventtideError]) -> Iterator[type[EventtideError]]:

@@ -182,6 +182,13 @@ def test_the_page_of_errors_is_that_of_the_catalogue() -> None:
     assert error_page.PAGE.read_text("utf-8") == error_page.page()
 
 
+def test_every_condition_has_an_anchor_on_the_page_of_errors() -> None:
+    """A message ends with its address: lower case, as `EventtideError` and the JVM write it."""
+    catalogue = json.loads(error_page.CATALOGUE.read_text("utf-8"))
+    known = {*catalogue} | {error.condition for error in BY_NAME.values() if error.condition}
+    assert {condition.lower() for condition in known} - anchors(error_page.PAGE) == set()
+
+
 def test_jars_that_are_named_are_those_that_tests_run_with() -> None:
     """On the pages for Kafka and for tables, and by the demo."""
     jars = ET.parse(ROOT / "tests" / "jars.xml").findall("dependencies/dependency")  # noqa: S314 - our own
