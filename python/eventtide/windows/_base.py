@@ -43,7 +43,15 @@ class Described(Hinting, ABC):
 
     @property
     def df(self) -> DataFrame:
-        """The input rows; a window without rows raises `InvalidArgumentError`."""
+        """The input rows; a window without rows raises `InvalidArgumentError`.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().df
+        Traceback (most recent call last):
+        eventtide.errors.InvalidArgumentError: window has no rows. Allowed: a DataFrame...
+        """
         if self._df is None:
             raise refused("window", None, "has no rows", allowed="a DataFrame", fix=".over(df)")
         return self._df

@@ -100,6 +100,14 @@ class WindowBuilder(Framing, Timing, Closing):
             The plan is not valid; see `with_watermark`.
         SetupError
             Eventtide is not installed in the session, or its version differs.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> lag = et.WatermarkPolicies.with_fixed_lag("5s")
+        >>> counts = et.window(events).event_time("ts", lag).tumbling("1m")  # doctest: +SKIP
+        >>> counts.agg(F.count("*").alias("n")).results.columns  # doctest: +SKIP
+        ['window', 'n']
         """
         df, settings = self.df, with_session_defaults(self.settings, self.df)
         check(settings)
@@ -130,6 +138,24 @@ class WindowBuilder(Framing, Timing, Closing):
             A writer over `results`, or over a DataFrame derived from them.
         drain : bool
             Whether the query closes every window after its last row.
+
+        Raises
+        ------
+        ArgumentTypeError
+            `writer` is not a writer that has not been started.
+        InvalidArgumentError
+            The window has no rows, or two settings contradict each other.
+        EventtideError
+            The query cannot start; see `start`.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> lag = et.WatermarkPolicies.with_fixed_lag("5s")
+        >>> minutes = et.window(events).event_time("ts", lag).tumbling("1m")  # doctest: +SKIP
+        >>> counts = minutes.agg(F.count("*").alias("n"))  # doctest: +SKIP
+        >>> query = counts.start(counts.results.writeStream.format("noop"))  # doctest: +SKIP
+        >>> query.stop()  # doctest: +SKIP
         """
         return start(self, writer, drain=drain)
 
@@ -137,11 +163,48 @@ class WindowBuilder(Framing, Timing, Closing):
         """Print a description of the window, and what stock Spark would do.
 
         The session's defaults are part of it.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The rows, the kind of window or the aggregate are missing, or two settings contradict
+            each other.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> lag = et.WatermarkPolicies.with_fixed_lag("5s")
+        >>> minutes = et.window(events).event_time("ts", lag).tumbling("1m")  # doctest: +SKIP
+        >>> minutes.agg(F.count("*").alias("n")).explain()  # doctest: +SKIP
+        windows of 1m, side by side
+           event time: ts, WatermarkPolicies.with_fixed_lag(lag='5s')
+           keys: none, one window for all rows
+           aggregates: count(*) AS n
+           holds rows with start <= time < end, closes when watermark >= end
+           a row is late when all of its windows are closed
+           late rows are counted and kept in the late log
+           results: one row a window
+        stock Spark: has the same windows; drops late rows and only counts them
         """
         print(self.explained())  # noqa: T201 - as DataFrame.explain does
 
     def explained(self) -> str:
-        """Return the text that `explain` prints."""
+        """Return the text that `explain` prints.
+
+        Raises
+        ------
+        InvalidArgumentError
+            As for `explain`.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> lag = et.WatermarkPolicies.with_fixed_lag("5s")
+        >>> minutes = et.window(events).event_time("ts", lag).tumbling("1m")  # doctest: +SKIP
+        >>> text = minutes.agg(F.count("*").alias("n")).explained()  # doctest: +SKIP
+        >>> text.splitlines()[0]  # doctest: +SKIP
+        'windows of 1m, side by side'
+        """
         settings = with_session_defaults(self.settings, self.df)
         return explained(settings, check(settings))
 
@@ -190,7 +253,7 @@ class WindowBuilder(Framing, Timing, Closing):
         >>> per_minute = et.window().event_time("ts", lag).key_by("user").tumbling("1m")
         >>> per_minute
         et.window().event_time('ts', ...).key_by('user').tumbling('1m')
-        >>> per_minute.agg(F.count("*")).over(events)  # doctest: +SKIP
+        >>> counts = per_minute.agg(F.count("*")).over(events)  # doctest: +SKIP
         """
         of_type("df", df, DataFrame, "a Spark DataFrame", "window.over(df)")
         return replace(self, _df=df)

@@ -32,6 +32,17 @@ class Timing(Described):
         No row is late, and windows close when processing time reaches their end. The rows get a
         last column ``_processing_time`` TIMESTAMP, which aggregates may use. A replayed batch has
         the same times.
+
+        Raises
+        ------
+        InvalidArgumentError
+            Another setting needs event time; when `results` is read.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().processing_time().tumbling("10s")
+        et.window().processing_time().tumbling('10s')
         """
         return self._with(processing_time=True)
 
@@ -47,6 +58,24 @@ class Timing(Described):
             Columns, which must be key columns: one watermark for each combination of their values,
             from the rows of all keys with these values. Use a list if a column is named key or
             global.
+
+        Raises
+        ------
+        ArgumentTypeError
+            `scope` is neither text nor a Column, nor a list of them.
+        InvalidArgumentError
+            The list is empty. A column that is not a key column is refused when `results` is read.
+        UnknownColumnError
+            The DataFrame does not have a column.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().key_by("site", "device").watermark_scope("site")
+        et.window().key_by('site', 'device').watermark_scope('site')
+        >>> et.window().watermark_scope([])
+        Traceback (most recent call last):
+        eventtide.errors.InvalidArgumentError: watermark_scope=[] is empty...
         """
         return self._with(watermark_scope=Scope(scope))
 
@@ -63,6 +92,22 @@ class Timing(Described):
             Positive.
         clock : {"processing_time", "event_time"}
             The time that measures idleness: processing time, or the watermark over all keys.
+
+        Raises
+        ------
+        InvalidArgumentError
+            `clock` is unknown.
+        InvalidDurationError
+            `timeout` is not a duration, or is not positive.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().key_by("user").key_idle_timeout("10m", clock="event_time")
+        et.window().key_by('user').key_idle_timeout('10m', clock='event_time')
+        >>> et.window().key_idle_timeout("0s")
+        Traceback (most recent call last):
+        eventtide.errors.InvalidDurationError: key_idle_timeout='0s' is zero...
         """
         return self._with(key_idle_timeout=IdleTimeout(timeout, clock))
 
@@ -75,6 +120,20 @@ class Timing(Described):
         ----------
         ttl : str or timedelta
             Zero or more.
+
+        Raises
+        ------
+        InvalidDurationError
+            `ttl` is not a duration, or is negative.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().key_by("user").key_ttl("7d")
+        et.window().key_by('user').key_ttl('7d')
+        >>> et.window().key_ttl("-1h")
+        Traceback (most recent call last):
+        eventtide.errors.InvalidDurationError: key_ttl='-1h' is negative...
         """
         return self._length("key_ttl", ttl)
 
@@ -85,6 +144,20 @@ class Timing(Described):
         ----------
         interval : str or timedelta
             100 ms or more.
+
+        Raises
+        ------
+        InvalidDurationError
+            `interval` is not a duration, or is below 100 ms.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().key_by("user").key_idle_timeout("10s").heartbeat("2s")
+        et.window().key_by('user').key_idle_timeout('10s').heartbeat('2s')
+        >>> et.window().heartbeat("10ms")
+        Traceback (most recent call last):
+        eventtide.errors.InvalidDurationError: heartbeat='10ms' is too often...
         """
         check_heartbeat(interval)
         return self._with(heartbeat=interval)
@@ -100,6 +173,23 @@ class Timing(Described):
         ----------
         rows : int
             1 or more; with ``watermark_scope("key")``.
+
+        Raises
+        ------
+        ArgumentTypeError
+            `rows` is not a whole number.
+        InvalidArgumentError
+            `rows` is below 1. Without ``watermark_scope("key")`` it is refused when `results` is
+            read.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().key_by("user").watermark_scope("key").max_rows_per_batch(1)
+        et.window().key_by('user').watermark_scope('key').max_rows_per_batch(1)
+        >>> et.window().max_rows_per_batch(0)
+        Traceback (most recent call last):
+        eventtide.errors.InvalidArgumentError: max_rows_per_batch=0 is out of range...
         """
         count("max_rows_per_batch", rows, "1")
         return self._with(max_rows_per_batch=rows)
