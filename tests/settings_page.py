@@ -37,43 +37,7 @@ changed query. `explain()` shows a window with its defaults of the session.
 
 ## YAML
 
-A document has the methods of the window as its keys. A method with several arguments has them below
-it by their names. Aggregates are SQL text. `over` adds the rows:
-
-```python
->>> text = '''
-... event_time:
-...   column: ts
-...   policy:
-...     name: with_fixed_lag
-...     lag: 5s
-...     decorators: [{name: throttle_by_frame, size: 10s}]
-...   substream: device
-... key_by: [site, device]
-... sliding: {size: 1m, every: 10s}
-... emit: [at_window_end, {every: 30s}]
-... agg: {n: count(*), total: sum(amount)}
-... '''
->>> window = et.from_yaml(text)
->>> window.settings.shape
-sliding('1m', every='10s')
->>> et.from_yaml(window.to_yaml()).to_yaml() == window.to_yaml()
-True
-```
-
-`results` is then `window.over(events).results`. A policy alone is read by `et.policies.from_yaml`
-and written by its `to_yaml`. A window in VoltSP's words is read by `et.voltsp.from_yaml`; see
-[VoltSP](voltsp.md). All three need the extra, `pip install 'eventtide[yaml]'`. Functions, policies
-in Python and columns that are expressions cannot be written. An error names the line:
-
-```python
->>> et.from_yaml("tumbling: 10 sek")
-Traceback (most recent call last):
-eventtide.errors.InvalidDurationError: line 1, tumbling: '10 sek' has the unknown unit 'sek'...
-```
-
-Editors check a document while it is written, by the JSON schema that the package has as
-`eventtide/_yaml/schema.json`.
+[YAML](yaml.md) has the keys of a document.
 """
 GROUPS = {
     "watermark": (

@@ -192,7 +192,8 @@ def _docs() -> str:
     """Return the address of the docs, as the metadata of the package have it, or ``""``."""
     links = metadata("eventtide").get_all("Project-URL") or []
     named = dict(link.split(", ", 1) for link in links)
-    return named.get("Documentation", "").rstrip("/")
+    docs: str = named.get("Documentation", "")
+    return docs.rstrip("/")
 
 
 def _tree(root: type[EventtideError]) -> Iterator[type[EventtideError]]:

@@ -222,7 +222,7 @@ def is_there(name: str) -> bool:
 def quotes(page: Path) -> list[str]:
     """Return the quoted errors of a page, each in one line: ``> [CONDITION] message``."""
     paragraphs = prose(page).split("\n\n")
-    quoted = [part for part in paragraphs if part.startswith("> [")]
+    quoted = [part for part in paragraphs if re.match(r"> \[\w", part)]
     return [
         " ".join(line.strip("> ").replace("\\<", "<") for line in part.splitlines())
         for part in quoted
