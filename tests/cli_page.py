@@ -48,7 +48,8 @@ def page() -> str:
 
 def general() -> Iterator[str]:
     """Yield the options of `eventtide` itself, if it has any."""
-    callback = app.registered_callback and app.registered_callback.callback
+    registered = app.registered_callback
+    callback = registered.callback if registered else None
     if callback is not None:
         yield "\n".join(["## Options", "", *table(callback), ""])
 
