@@ -81,7 +81,8 @@ lazy val spark = (project in file("jvm/spark"))
         Seq(
           s"version=${version.value}",
           s"sparkMinor=${sparkVersion.minor}",
-          s"sparkMinors=$minors"
+          s"sparkMinors=$minors",
+          s"docs=${Addresses.of((ThisBuild / baseDirectory).value).getOrElse("docs", "")}"
         )
       IO.writeLines(file, lines)
       Seq(file)

@@ -7,7 +7,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
-from eventtide.errors import BY_NAME
+from eventtide.errors import BY_NAME, InvalidArgumentError, LateHandlerError
 
 from tests.pages import ROOT
 
@@ -50,7 +50,9 @@ They are in `eventtide.errors`. Each is also the builtin class that fits.
 CONDITIONS = """
 ## Conditions
 
-The errors of the JVM, in alphabetical order. A word in angle brackets stands for a value.
+All conditions in alphabetical order, each with the class that Python raises. A word in angle
+brackets stands for a value. The message of a published package ends with the address of its section
+here.
 """
 
 
@@ -69,9 +71,10 @@ def classes() -> Iterator[str]:
     """Yield the lines of the table of classes."""
     yield "| class | also a | condition | |\n|---|---|---|---|"
     for name, error in BY_NAME.items():
-        condition = f"`{error.condition}`" if error.condition else ""
-        about = str(error.__doc__).partition("\n")[0].replace("``", "`")
-        yield f"| `{name}` | {parents(error)} | {condition} | {about} |"
+        at = str(error.condition).lower()
+        condition = f"[`{error.condition}`](#{at})" if error.condition else ""
+        first = str(error.__doc__).partition("\n")[0].replace("``", "`")
+        yield f"| `{name}` | {parents(error)} | {condition} | {first} |"
 
 
 def parents(error: type[EventtideError]) -> str:
@@ -80,11 +83,34 @@ def parents(error: type[EventtideError]) -> str:
 
 
 def conditions(catalogue: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
-    """Yield a section for each condition."""
-    for name, error in catalogue.items():
+    """Yield a section for each condition: those of the classes, and those of the JVM."""
+    of_classes = {error.condition: error for error in BY_NAME.values() if error.condition}
+    for name in sorted({*of_classes, *catalogue}):
         yield f"### {name}\n"
-        yield wrapped(f"`{error['python']}`: {error['problem']}")
-        yield wrapped(f"**What to do:** {error['fix']}")
+        if name in of_classes:
+            yield wrapped(f"`{of_classes[name].__name__}`: {about(of_classes[name])}")
+            in_jvm = "In the JVM: "
+        else:
+            in_jvm = f"`{catalogue[name]['python']}`: "
+        if name in catalogue:
+            yield wrapped(in_jvm + catalogue[name]["problem"])
+            yield wrapped(f"**What to do:** {catalogue[name]['fix']}")
+        else:
+            yield wrapped(f"**What to do:** {to_do(of_classes[name])}")
+
+
+def about(error: type[EventtideError]) -> str:
+    """Return the docstring of a class as one paragraph of Markdown."""
+    return " ".join(str(error.__doc__).split()).replace("``", "`")
+
+
+def to_do(error: type[EventtideError]) -> str:
+    """Return the next step for an error that only Python raises."""
+    if issubclass(error, InvalidArgumentError):
+        return "The message has the value, what is allowed, and what to try."
+    if issubclass(error, LateHandlerError):
+        return "Correct the handler and restart the query, which makes the call again."
+    return "The message has the next step, often as code to paste."
 
 
 def wrapped(text: str) -> str:

@@ -37,43 +37,7 @@ as for a changed query. `explain()` shows a window with the defaults of its sess
 
 ## YAML
 
-The keys of a document are the methods of the window. Several arguments of a method are below it, by
-their names. Aggregates are SQL text. **Expressions in a document are code:** read documents only
-from sources that you trust. `over` adds the rows:
-
-```python
->>> text = '''
-... event_time:
-...   column: ts
-...   policy:
-...     name: with_fixed_lag
-...     lag: 5s
-...     decorators: [{name: throttle_by_frame, size: 10s}]
-...   substream: device
-... key_by: [site, device]
-... sliding: {size: 1m, every: 10s}
-... emit: [at_window_end, {every: 30s}]
-... agg: {n: count(*), total: sum(amount)}
-... '''
->>> window = et.from_yaml(text)
->>> window.settings.shape
-sliding('1m', every='10s')
->>> et.from_yaml(window.to_yaml()).to_yaml() == window.to_yaml()
-True
-```
-
-The results are `window.over(events).results`. `et.policies.from_yaml` reads a policy alone, and its
-`to_yaml` writes it. `et.voltsp.from_yaml` reads a window with VoltSP's keys; see
-[VoltSP](voltsp.md). All three need the extra, `pip install 'eventtide[yaml]'`. Functions, policies
-in Python and columns that are expressions cannot be written. An error names the line:
-
-```python
->>> et.from_yaml("tumbling: 10 sek")
-Traceback (most recent call last):
-eventtide.errors.InvalidDurationError: line 1, tumbling: '10 sek' has the unknown unit 'sek'...
-```
-
-Editors can check a document by the JSON schema in the package, `eventtide/_yaml/schema.json`.
+[YAML](yaml.md) has the keys of a document.
 """
 GROUPS = {
     "watermark": (

@@ -46,8 +46,6 @@ _named: set[str] = set()
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     """Add eventtide's jar, its extension and the state store settings to a session builder.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     builder : SparkSession.Builder
@@ -124,8 +122,6 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
 
 def jar_path() -> Path:
     """Return the path of the jar for the PySpark that is installed, for ``--jars``.
-
-    .. versionadded:: 0.1
 
     Returns
     -------

@@ -56,8 +56,6 @@ def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a defaul
 ) -> DataFrame:
     """Add a watermark to a DataFrame, which a policy computes for each substream.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     df : DataFrame
@@ -170,8 +168,6 @@ def watermark(  # noqa: PLR0913 - as with_watermark
 ) -> Callable[[DataFrame], DataFrame]:
     """Return the function that adds a watermark to a DataFrame, for ``DataFrame.transform``.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     event_time, policy, substream, substream_idle_timeout, expected, max_substreams,
@@ -248,8 +244,6 @@ def with_ingestion_time(
     df: DataFrame, into: str = "ingested_at", *, policy: WithIngestionTime | None = None
 ) -> DataFrame:
     """Add the ingestion time as a column, with a watermark for which no row is ever late.
-
-    .. versionadded:: 0.1
 
     Parameters
     ----------

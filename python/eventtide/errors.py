@@ -17,12 +17,15 @@
         +-- UnsupportedSparkError     eventtide has no jar for its Spark version
 
 Each class also derives from the matching builtin, so that ``except ValueError`` works as usual. A
-message names the argument and its value, the allowed values, and the next step. The JVM code raises
+message names the argument and its value, the allowed values, and the next step, and ends with the
+address of the error in the docs, if the package has the address of its docs. The JVM code raises
 the same errors: its exception carries the name of a class, which `from_jvm` looks up.
 """
 
 from __future__ import annotations
 
+from functools import cache
+from importlib.metadata import metadata
 from reprlib import Repr
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar, overload
@@ -51,8 +54,6 @@ __all__ = [
 
 class EventtideError(Exception):
     """Base of every error that eventtide raises.
-
-    .. versionadded:: 0.1
 
     The message is built from the fields. A field is None where an error has no such part.
 
@@ -95,77 +96,59 @@ class EventtideError(Exception):
     line: int | None = None
     parameters: Mapping[str, str] = MappingProxyType({})
 
+    def __str__(self) -> str:
+        """Return the message and, where the docs have an address, that of the condition."""
+        text, docs = super().__str__(), _docs()
+        if not docs or self.condition is None:
+            return text
+        address = f"{docs}/reference/errors/#{self.condition.lower()}"
+        return text if text.endswith(address) else f"{text} See {address}"
+
 
 class InvalidArgumentError(EventtideError, ValueError):
-    """An argument has a value that is not allowed.
-
-    .. versionadded:: 0.1
-    """
+    """An argument has a value that is not allowed."""
 
     condition = "INVALID_ARGUMENT"
 
 
 class ArgumentTypeError(InvalidArgumentError, TypeError):
-    """An argument has a type that is not allowed.
-
-    .. versionadded:: 0.1
-    """
+    """An argument has a type that is not allowed."""
 
     condition = "ARGUMENT_TYPE"
 
 
 class InvalidDurationError(InvalidArgumentError):
-    """An argument is not a duration, or not a duration that is allowed for it.
-
-    .. versionadded:: 0.1
-    """
+    """An argument is not a duration, or not a duration that is allowed for it."""
 
     condition = "INVALID_DURATION"
 
 
 class UnknownColumnError(InvalidArgumentError, LookupError):
-    """An argument names a column that the DataFrame does not have.
-
-    .. versionadded:: 0.1
-    """
+    """An argument names a column that the DataFrame does not have."""
 
     condition = "UNKNOWN_COLUMN"
 
 
 class ColumnTypeError(InvalidArgumentError, TypeError):
-    """An argument names a column of the wrong type, such as text as event time.
-
-    .. versionadded:: 0.1
-    """
+    """An argument names a column of the wrong type, such as text as event time."""
 
     condition = "COLUMN_TYPE"
 
 
 class UnsupportedPlanError(EventtideError, RuntimeError):
-    """The query has a plan whose result would be wrong.
-
-    .. versionadded:: 0.1
-    """
+    """The query has a plan whose result would be wrong."""
 
 
 class DuplicateWatermarkError(UnsupportedPlanError):
-    """A stream has a second watermark, from eventtide or from Spark.
-
-    .. versionadded:: 0.1
-    """
+    """A stream has a second watermark, from eventtide or from Spark."""
 
 
 class CheckpointError(EventtideError, RuntimeError):
-    """The checkpoint was written by another query, or by a version that cannot be read.
-
-    .. versionadded:: 0.1
-    """
+    """The checkpoint was written by another query, or by a version that cannot be read."""
 
 
 class ClockError(EventtideError, RuntimeError):
     """The machine's clock jumped forward by more than ``max_clock_step``.
-
-    .. versionadded:: 0.1
 
     The state of the query is correct. It can be restarted once the clock is correct.
     """
@@ -174,24 +157,17 @@ class ClockError(EventtideError, RuntimeError):
 class PolicyError(EventtideError, RuntimeError):
     """A watermark policy of the user's own has failed, gone back or taken too long.
 
-    .. versionadded:: 0.1
-
     The message has the name of the policy. The watermark was not written, and the query can be
     restarted once the policy is correct.
     """
 
 
 class RefusedDataError(EventtideError, RuntimeError):
-    """The rows exceed a limit of the query, such as ``max_substreams``.
-
-    .. versionadded:: 0.1
-    """
+    """The rows exceed a limit of the query, such as ``max_substreams``."""
 
 
 class LateHandlerError(EventtideError, RuntimeError):
     """The late-row handler of a window has failed, and its query was stopped.
-
-    .. versionadded:: 0.1
 
     The exception of the handler is its ``__cause__``.
     """
@@ -200,21 +176,24 @@ class LateHandlerError(EventtideError, RuntimeError):
 
 
 class SetupError(EventtideError, RuntimeError):
-    """The Spark session cannot run eventtide; the message names the setting to change.
-
-    .. versionadded:: 0.1
-    """
+    """The Spark session cannot run eventtide; the message names the setting to change."""
 
     condition = "SETUP_INCOMPLETE"
 
 
 class UnsupportedSparkError(SetupError):
-    """Eventtide has no jar for the Spark version.
-
-    .. versionadded:: 0.1
-    """
+    """Eventtide has no jar for the Spark version."""
 
     condition = "UNSUPPORTED_SPARK"
+
+
+@cache
+def _docs() -> str:
+    """Return the address of the docs, as the metadata of the package have it, or ``""``."""
+    links = metadata("eventtide").get_all("Project-URL") or []
+    named = dict(link.split(", ", 1) for link in links)
+    docs: str = named.get("Documentation", "")
+    return docs.rstrip("/")
 
 
 def _tree(root: type[EventtideError]) -> Iterator[type[EventtideError]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -109,3 +110,19 @@ def test_a_block_runs(block: Block, spark: SparkSession, tmp_path: Path) -> None
     for query in spark.streams.active:
         query.processAllAvailable()
         query.stop()
+
+
+@pytest.mark.parametrize("name", [name for name in dir(et.WindowBuilder) if name[0] != "_"])
+def test_an_example_of_the_builder_runs(name: str, spark: SparkSession) -> None:
+    """Also the lines that need a session, which tests/unit skips."""
+    doc = str(getattr(et.WindowBuilder, name).__doc__)
+    rate = spark.readStream.format("rate").load().withColumnRenamed("timestamp", "ts")
+    keys = [F.lit("a").alias(key) for key in ("device", "site", "user")]
+    names = {"et": et, "F": F, "events": rate.select("ts", *keys)}
+    code = doc.replace("# doctest: +SKIP", "")
+    test = doctest.DocTestParser().get_doctest(code, names, name, None, 0)
+    report: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    failed, tried = runner.run(test, out=report.append)
+    assert tried
+    assert not failed, "".join(report)

@@ -185,6 +185,13 @@ def test_the_page_of_errors_is_that_of_the_catalogue() -> None:
     assert error_page.PAGE.read_text("utf-8") == error_page.page()
 
 
+def test_every_condition_has_an_anchor_on_the_page_of_errors() -> None:
+    """A message ends with its address: lower case, as `EventtideError` and the JVM write it."""
+    catalogue = json.loads(error_page.CATALOGUE.read_text("utf-8"))
+    known = {*catalogue} | {error.condition for error in BY_NAME.values() if error.condition}
+    assert {condition.lower() for condition in known} - anchors(error_page.PAGE) == set()
+
+
 def test_jars_that_are_named_are_those_that_tests_run_with() -> None:
     """On the pages for Kafka and for tables, and by the demo."""
     jars = ET.parse(ROOT / "tests" / "jars.xml").findall("dependencies/dependency")  # noqa: S314 - our own
@@ -218,7 +225,7 @@ def is_there(name: str) -> bool:
 def quotes(page: Path) -> list[str]:
     """Return the quoted errors of a page, each in one line: ``> [CONDITION] message``."""
     paragraphs = prose(page).split("\n\n")
-    quoted = [part for part in paragraphs if part.startswith("> [")]
+    quoted = [part for part in paragraphs if re.match(r"> \[\w", part)]
     return [
         " ".join(line.strip("> ").replace("\\<", "<") for line in part.splitlines())
         for part in quoted

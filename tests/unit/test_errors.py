@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from types import SimpleNamespace
 
 import pytest
 from eventtide import errors
@@ -84,3 +85,28 @@ def test_an_error_of_python_has_a_condition(error: type[EventtideError]) -> None
     """Those that only the JVM raises have the one that it gives."""
     in_python = {"Argument", "Duration", "Column", "Setup", "Spark", "Handler"}
     assert (error.condition is None) != any(part in error.__name__ for part in in_python)
+
+
+@pytest.mark.parametrize("docs", ["", "https://docs.test", "https://docs.test/"])
+def test_a_message_ends_with_the_address_of_its_condition(
+    docs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once, and only where the metadata of the package name the docs."""
+    links = ["Source, https://source.test"] + [f"Documentation, {docs}"] * bool(docs)
+    monkeypatch.setattr(errors, "metadata", lambda _: SimpleNamespace(get_all=lambda _: links))
+    errors._docs.cache_clear()
+    try:
+        error = refused("lag", 5, "has no unit", allowed="text", fix="lag='5s'")
+        plain, address = "lag=5 has no unit. Allowed: text. Try: lag='5s'.", ""
+        if docs:
+            address = " See https://docs.test/reference/errors/#invalid_argument"
+        assert str(error) == plain + address
+        assert str(pickle.loads(pickle.dumps(error))) == plain + address  # noqa: S301 - our own bytes
+        drained = from_jvm("CheckpointError", "[CHECKPOINT_DRAINED] Drained.")
+        assert str(drained) == "[CHECKPOINT_DRAINED] Drained."
+        drained.condition = "CHECKPOINT_DRAINED"
+        said = str(drained)
+        drained.args = (said,)  # as the jar writes it
+        assert str(drained) == said
+    finally:
+        errors._docs.cache_clear()

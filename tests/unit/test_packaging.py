@@ -88,11 +88,14 @@ def test_jar_holds_kernel_and_plugin_and_knows_its_version(wheel: Distribution, 
     assert any(name.startswith("io/eventtide/kernel/") for name in names)
     assert any(name.startswith("io/eventtide/spark/") for name in names)
     assert not any(name.startswith("scala/") for name in names)
+    links = dict(link.split(", ", 1) for link in wheel.metadata.get_all("Project-URL") or [])
+    docs = links.get("Documentation", "")
     minors = ", ".join(sorted(name.split("-")[2].split("_")[0] for name in jars(wheel)))
     assert properties.splitlines() == [
         f"version={wheel.version}",
         f"sparkMinor={minor}",
         f"sparkMinors={minors}",
+        f"docs={docs}",
     ]
 
 

@@ -48,8 +48,6 @@ def text_of(error: Exception) -> str:
 def named_errors() -> Iterator[None]:
     """Raise eventtide's JVM errors as their Python classes; other errors are not changed.
 
-    .. versionadded:: 0.1
-
     Eventtide's functions raise these classes already. A query runs in a separate thread, so an
     error that stops it reaches Python as Spark's ``StreamingQueryException``. This block converts
     it to the error that caused it.

@@ -81,8 +81,6 @@ _ISO_UNITS = ("years", "months", "w", "d", "h", "m", "s")
 def micros(name: str, value: Duration, *, positive: bool = False) -> int:
     """Return a duration in microseconds, exactly.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     name : str
@@ -141,8 +139,6 @@ def micros(name: str, value: Duration, *, positive: bool = False) -> int:
 
 def to_iso(name: str, value: Duration, *, positive: bool = False) -> str:
     """Return a duration as ISO 8601 text in seconds; equal durations have equal text.
-
-    .. versionadded:: 0.1
 
     Parameters
     ----------

@@ -64,10 +64,7 @@ class Tabular:
     """A dataclass that prints as tables, in a notebook too, and can be converted to a dict."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all fields as plain dicts, lists and values.
-
-        .. versionadded:: 0.1
-        """
+        """Return all fields as plain dicts, lists and values."""
         return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type] # a dataclass
 
     def __str__(self) -> str:

@@ -22,8 +22,6 @@ RowsT = TypeVar("RowsT")
 class TupleWindow(Generic[RowsT]):
     """The rows of a window, with the names of Storm's ``TupleWindow``.
 
-    .. versionadded:: 0.1
-
     For type checkers it is ``TupleWindow[pandas.DataFrame]`` or ``TupleWindow[pyarrow.Table]``, as
     ``rows=`` of `StormWindow.execute` says.
 
@@ -57,23 +55,15 @@ class TupleWindow(Generic[RowsT]):
         self._start, self._end, self._key = start, end, key
 
     def get(self) -> RowsT:
-        """Return all rows of the window.
-
-        .. versionadded:: 0.1
-        """
+        """Return all rows of the window."""
         return self._take(self._now)
 
     def get_new(self) -> RowsT:
-        """Return the rows that were not in the key's previous window.
-
-        .. versionadded:: 0.1
-        """
+        """Return the rows that were not in the key's previous window."""
         return self._take(self._now.without(self._before))
 
     def get_expired(self) -> RowsT:
         """Return the rows of the key's previous window that are not in this window.
-
-        .. versionadded:: 0.1
 
         So a running sum that adds new rows and subtracts expired rows always equals the sum of all
         rows of the window, also after a time without windows. For a key that ``key_ttl`` has
@@ -83,26 +73,17 @@ class TupleWindow(Generic[RowsT]):
 
     @property
     def start_timestamp(self) -> datetime | None:
-        """The exclusive start of the window, in UTC; None for a count window.
-
-        .. versionadded:: 0.1
-        """
+        """The exclusive start of the window, in UTC; None for a count window."""
         return self._start
 
     @property
     def end_timestamp(self) -> datetime:
-        """The inclusive end of the window, in UTC.
-
-        .. versionadded:: 0.1
-        """
+        """The inclusive end of the window, in UTC."""
         return self._end
 
     @property
     def key(self) -> dict[str, Any]:
-        """The values of the ``group_by`` columns, by name; empty without keys.
-
-        .. versionadded:: 0.1
-        """
+        """The values of the ``group_by`` columns, by name; empty without keys."""
         return dict(self._key)
 
     def _take(self, ranges: Ranges) -> RowsT:

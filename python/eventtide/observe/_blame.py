@@ -16,8 +16,6 @@ __all__ = ["blame"]
 def blame(query: StreamingQuery) -> str:
     """Return a text on what holds a query's watermark back, and which window closes next.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     query : StreamingQuery

@@ -36,8 +36,6 @@ __all__ = [
 class WindowReport:
     """One window of a checkpoint.
 
-    .. versionadded:: 0.1
-
     Attributes
     ----------
     structure : str
@@ -61,8 +59,6 @@ class WindowReport:
 class LateKept:
     """The range of late rows that a checkpoint retains.
 
-    .. versionadded:: 0.1
-
     Attributes
     ----------
     batch_id : int
@@ -82,8 +78,6 @@ class LateKept:
 class LateReader:
     """A reader of the late rows of a checkpoint: a stream, or the handler.
 
-    .. versionadded:: 0.1
-
     Attributes
     ----------
     id : str
@@ -102,8 +96,6 @@ class LateReader:
 @dataclass(frozen=True)
 class CheckpointReport(Tabular):
     """The contents of a checkpoint; it prints as tables.
-
-    .. versionadded:: 0.1
 
     Attributes
     ----------
@@ -179,8 +171,6 @@ def read_checkpoint(
     spark: SparkSession | None = None,
 ) -> CheckpointReport:
     """Return the contents of a checkpoint; nothing is written, and its query may be running.
-
-    .. versionadded:: 0.1
 
     Parameters
     ----------

@@ -22,8 +22,6 @@ __all__ = ["explain", "explained"]
 def explain(df: DataFrame | WindowBuilder) -> None:
     """Print a description of a plan or a window, and what stock Spark would do.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     df : DataFrame or WindowBuilder

@@ -27,8 +27,6 @@ def read_late(
 ) -> DataFrame:
     """Return the current late rows of a query as a batch DataFrame.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     query : StreamingQuery, str or Path

@@ -23,8 +23,6 @@ __all__ = ["LateCompaction", "clean_late", "compact_late", "forget_late_reader"]
 class LateCompaction:
     """The result of `compact_late`.
 
-    .. versionadded:: 0.1
-
     Attributes
     ----------
     batches : int
@@ -46,8 +44,6 @@ def clean_late(
     spark: SparkSession | None = None,
 ) -> list[str]:
     """Remove unreferenced late files, and return their paths.
-
-    .. versionadded:: 0.1
 
     Parameters
     ----------
@@ -96,8 +92,6 @@ def compact_late(
 ) -> LateCompaction:
     """Compact the late rows of old batches into few large files, and remove replaced files.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     query : StreamingQuery, str or Path
@@ -144,8 +138,6 @@ def forget_late_reader(
     query: QueryOrPath, reader: str, *, spark: SparkSession | None = None
 ) -> None:
     """Remove a reader of a late log, so that no late rows are retained for it.
-
-    .. versionadded:: 0.1
 
     Parameters
     ----------

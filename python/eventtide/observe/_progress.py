@@ -37,8 +37,6 @@ SubstreamReason: TypeAlias = Literal["rows", "backlog", "timeout", "caught up", 
 class SubstreamProgress:
     """One substream after the last batch.
 
-    .. versionadded:: 0.1
-
     Attributes
     ----------
     name : str
@@ -79,8 +77,6 @@ class SubstreamProgress:
 class InputProgress:
     """One watermark of a query; a query that joins streams has several.
 
-    .. versionadded:: 0.1
-
     Attributes
     ----------
     position : int
@@ -118,8 +114,6 @@ class InputProgress:
 @dataclass(frozen=True)
 class QueryProgress(Tabular):
     """The watermark of a query after its last batch; it prints as tables.
-
-    .. versionadded:: 0.1
 
     Attributes
     ----------
@@ -167,8 +161,6 @@ class QueryProgress(Tabular):
 
 def progress(query: StreamingQuery) -> QueryProgress:
     """Return the watermarks of a running query and of their substreams.
-
-    .. versionadded:: 0.1
 
     Parameters
     ----------

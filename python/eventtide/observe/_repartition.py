@@ -17,8 +17,6 @@ __all__ = ["repartition"]
 def repartition(query: QueryOrPath, partitions: int, *, spark: SparkSession | None = None) -> int:
     """Change the number of partitions of the state of a stopped query's windows.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     query : StreamingQuery, str or Path

@@ -19,8 +19,6 @@ __all__ = ["read_state"]
 def read_state(query: QueryOrPath, window: WindowBuilder) -> DataFrame:
     """Return the current results of the open windows of a query.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     query : StreamingQuery, str or Path

@@ -39,8 +39,6 @@ ON_ROWS_AND_CLOCK = "moves on rows and on the clock"
 class WatermarkPolicy(Rule, Tabular):
     """A rule that computes a substream's watermark from its rows and the clock.
 
-    .. versionadded:: 0.1
-
     Create a policy with `WatermarkPolicies` and decorate it with the methods below, each of which
     returns a new policy. Policies are immutable, hashable and picklable. Two policies are equal if
     their options are equal.
@@ -84,8 +82,6 @@ class WatermarkPolicy(Rule, Tabular):
     def to_options(self) -> dict[str, str]:
         """Return the flat map that the JVM codec reads, durations in ISO 8601.
 
-        .. versionadded:: 0.1
-
         Returns
         -------
         dict of str to str
@@ -111,8 +107,6 @@ class WatermarkPolicy(Rule, Tabular):
     def to_dict(self) -> dict[str, Any]:
         """Return the policy as plain values, with its children and decorators as lists.
 
-        .. versionadded:: 0.1
-
         Examples
         --------
         >>> from eventtide import WatermarkPolicies
@@ -126,8 +120,6 @@ class WatermarkPolicy(Rule, Tabular):
 
     def to_yaml(self) -> str:
         """Return a YAML document of the policy, which `eventtide.policies.from_yaml` reads.
-
-        .. versionadded:: 0.1
 
         Raises
         ------
@@ -151,37 +143,23 @@ class WatermarkPolicy(Rule, Tabular):
         return dump(self.to_dict())
 
     def throttle_by_frame(self, size: Duration, offset: Duration = "0s") -> Self:
-        """Emit only when the watermark enters a new frame; see `ThrottleByFrame`.
-
-        .. versionadded:: 0.1
-        """
+        """Emit only when the watermark enters a new frame; see `ThrottleByFrame`."""
         return self._with(ThrottleByFrame(size, offset))
 
     def throttle_by_min_step(self, step: Duration) -> Self:
-        """Emit only after a step of this length; see `ThrottleByMinStep`.
-
-        .. versionadded:: 0.1
-        """
+        """Emit only after a step of this length; see `ThrottleByMinStep`."""
         return self._with(ThrottleByMinStep(step))
 
     def emit_every(self, interval: Duration) -> Self:
-        """Emit only on a processing-time timer; see `EmitEvery`.
-
-        .. versionadded:: 0.1
-        """
+        """Emit only on a processing-time timer; see `EmitEvery`."""
         return self._with(EmitEvery(interval))
 
     def guard_future(self, max_ahead: Duration, on: FutureAction = "clamp") -> Self:
-        """Prevent rows from the future from moving the watermark; see `GuardFuture`.
-
-        .. versionadded:: 0.1
-        """
+        """Prevent rows from the future from moving the watermark; see `GuardFuture`."""
         return self._with(GuardFuture(max_ahead, on))
 
     def explain(self) -> None:
         """Print a description of the policy as a tree, and what stock Spark would do.
-
-        .. versionadded:: 0.1
 
         Examples
         --------
@@ -195,10 +173,7 @@ class WatermarkPolicy(Rule, Tabular):
         print(self.explained())  # noqa: T201 - as DataFrame.explain does
 
     def explained(self) -> str:
-        """Return the text that `explain` prints.
-
-        .. versionadded:: 0.1
-        """
+        """Return the text that `explain` prints."""
         return "\n".join([*self._tree(), f"stock Spark: {STOCK_SPARK}"])
 
     def __repr__(self) -> str:
@@ -217,10 +192,7 @@ class WatermarkPolicy(Rule, Tabular):
         return f"WatermarkPolicies.{self._call()}"
 
     def check_writable(self) -> None:
-        """Reject a policy that YAML has no words for.
-
-        .. versionadded:: 0.1
-        """
+        """Reject a policy that YAML has no words for."""
         for child in self.children():
             child.check_writable()
 

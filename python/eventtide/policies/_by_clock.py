@@ -31,8 +31,6 @@ __all__ = [
 class LimitingLagAndDelay(WatermarkPolicy):
     """Stay `lag` behind the highest event time, and reach it within `max_delay` of the clock.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     lag : str or timedelta
@@ -96,8 +94,6 @@ class LimitingLagAndDelay(WatermarkPolicy):
 class LimitingLagAndLull(WatermarkPolicy):
     """Stay `lag` behind the highest event time; in a lull, advance with the clock.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     lag : str or timedelta
@@ -137,8 +133,6 @@ class LimitingLagAndLull(WatermarkPolicy):
 class LimitingTimestampAndWallClockLag(WatermarkPolicy):
     """Stay behind the highest event time or behind the clock, whichever watermark is higher.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     timestamp_lag : str or timedelta
@@ -173,8 +167,6 @@ class LimitingTimestampAndWallClockLag(WatermarkPolicy):
 class LimitingRealTimeLag(WatermarkPolicy):
     """Stay `lag` behind the clock, regardless of the rows.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     lag : str or timedelta
@@ -201,8 +193,6 @@ class LimitingRealTimeLag(WatermarkPolicy):
 @dataclass(frozen=True, eq=False, repr=False)
 class WithIngestionTime(WatermarkPolicy):
     """Follow the clock without a lag, for rows whose time is the clock at ingestion.
-
-    .. versionadded:: 0.1
 
     Notes
     -----

@@ -25,8 +25,6 @@ __all__ = [
 class WithFixedLag(WatermarkPolicy):
     """Stay `lag` behind the highest event time of the substream.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     lag : str or timedelta
@@ -58,8 +56,6 @@ class WithFixedLag(WatermarkPolicy):
 class MinEventTime(WatermarkPolicy):
     """Move once per batch, to the lowest event time of the batch, never back.
 
-    .. versionadded:: 0.1
-
     Notes
     -----
     The result depends on the batch boundaries by definition. The watermark is unknown until the
@@ -75,8 +71,6 @@ class MinEventTime(WatermarkPolicy):
 @dataclass(frozen=True, eq=False, repr=False)
 class MinEventTimeOfAll(WatermarkPolicy):
     """Move once per batch, to the lowest event time of the batch, late rows included.
-
-    .. versionadded:: 0.1
 
     Notes
     -----
@@ -94,8 +88,6 @@ class MinEventTimeOfAll(WatermarkPolicy):
 class MaxEventTime(WatermarkPolicy):
     """Move once per batch, to the highest event time of the batch, never back.
 
-    .. versionadded:: 0.1
-
     Notes
     -----
     The result depends on the batch boundaries by definition. The watermark is unknown until the
@@ -110,8 +102,6 @@ class MaxEventTime(WatermarkPolicy):
 @dataclass(frozen=True, eq=False, repr=False)
 class WatermarkFrom(WatermarkPolicy):
     """Follow the marks in the rows: watermarks that the source writes into a column.
-
-    .. versionadded:: 0.1
 
     Parameters
     ----------
@@ -156,8 +146,6 @@ class WatermarkFrom(WatermarkPolicy):
 @dataclass(frozen=True, eq=False, repr=False)
 class Storm(WatermarkPolicy):
     """Stay `lag` behind the highest event time, and wait for every expected substream.
-
-    .. versionadded:: 0.1
 
     Parameters
     ----------

@@ -22,8 +22,6 @@ __all__ = ["BySubstream", "PolicyOrRules"]
 class BySubstream(WatermarkPolicy):
     """Use another policy for some substreams, by their names.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     rules : mapping of str to WatermarkPolicy
@@ -81,18 +79,12 @@ class BySubstream(WatermarkPolicy):
         return {}
 
     def to_options(self) -> dict[str, str]:
-        """Return the flat map that the JVM codec reads.
-
-        .. versionadded:: 0.1
-        """
+        """Return the flat map that the JVM codec reads."""
         options = super().to_options()
         return options | {f"of.{i}.substream": name for i, name in enumerate(self.rules)}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the policy as plain values, with the policies of substreams as ``rules``.
-
-        .. versionadded:: 0.1
-        """
+        """Return the policy as plain values, with the policies of substreams as ``rules``."""
         rules = {name: policy.to_dict() for name, policy in self.rules.items()}
         return super().to_dict() | {"rules": rules}
 

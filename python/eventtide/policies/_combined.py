@@ -37,10 +37,7 @@ class _Combined(WatermarkPolicy):
         return {}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the policy as plain values, with the policies that it combines as ``of``.
-
-        .. versionadded:: 0.1
-        """
+        """Return the policy as plain values, with the policies that it combines as ``of``."""
         children = [policy.to_dict() for policy in self.policies]
         return super().to_dict() | {"of": children}
 
@@ -58,8 +55,6 @@ class _Combined(WatermarkPolicy):
 @dataclass(frozen=True, eq=False, repr=False)
 class MinOf(_Combined):
     """Follow the lowest of several policies: wait until all of them advance.
-
-    .. versionadded:: 0.1
 
     Parameters
     ----------
@@ -85,8 +80,6 @@ class MinOf(_Combined):
 @dataclass(frozen=True, eq=False, repr=False)
 class MaxOf(_Combined):
     """Follow the highest of several policies: advance as soon as one of them does.
-
-    .. versionadded:: 0.1
 
     Parameters
     ----------

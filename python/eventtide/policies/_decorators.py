@@ -32,10 +32,7 @@ def _whole(name: str, value: Duration) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Decorator(Rule):
-    """The base of decorators; created by methods, such as ``policy.throttle_by_frame("1s")``.
-
-    .. versionadded:: 0.1
-    """
+    """The base of decorators; created by methods, such as ``policy.throttle_by_frame("1s")``."""
 
     def to_options(self) -> dict[str, str]:
         """Return the flat map that the JVM codec reads, without the position in the chain."""
@@ -51,8 +48,6 @@ class Decorator(Rule):
 @dataclass(frozen=True, eq=False, repr=False)
 class ThrottleByFrame(Decorator):
     """Emit a watermark only when it enters a new frame, as the frame's start.
-
-    .. versionadded:: 0.1
 
     Parameters
     ----------
@@ -92,8 +87,6 @@ class ThrottleByFrame(Decorator):
 class ThrottleByMinStep(Decorator):
     """Emit a watermark only when it is at least `step` above the last emitted watermark.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     step : str or timedelta
@@ -118,8 +111,6 @@ class ThrottleByMinStep(Decorator):
 class EmitEvery(Decorator):
     """Emit a watermark only on a timer, at multiples of `interval` in processing time.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     interval : str or timedelta
@@ -143,8 +134,6 @@ class EmitEvery(Decorator):
 @dataclass(frozen=True, eq=False, repr=False)
 class GuardFuture(Decorator):
     """Prevent rows from the future from moving the watermark.
-
-    .. versionadded:: 0.1
 
     Parameters
     ----------

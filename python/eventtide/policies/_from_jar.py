@@ -27,8 +27,6 @@ _WORDS = ("policy", "name", "decorators", "from_jar", "of")  # of the options an
 class FromJar(WatermarkPolicy):
     """A policy of your own in Scala or Java, in a jar of the session.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     name : str
@@ -78,10 +76,7 @@ class FromJar(WatermarkPolicy):
         yield from self.values.items()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the name and the parameters as plain values.
-
-        .. versionadded:: 0.1
-        """
+        """Return the name and the parameters as plain values."""
         return super().to_dict() | {"from_jar": True}
 
     def __reduce__(self) -> tuple[object, ...]:

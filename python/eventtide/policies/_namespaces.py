@@ -34,8 +34,6 @@ __all__ = ["PunctuationPolicies", "WatermarkPolicies"]
 class WatermarkPolicies(metaclass=Namespace):
     """The policies of Jet 0.5's class of the same name, and later policies.
 
-    .. versionadded:: 0.1
-
     Each attribute is the policy's class, so its parameters are documented there. Durations are
     text (``"5s"``, ``"PT5S"``) or ``timedelta``.
 
@@ -67,8 +65,6 @@ class WatermarkPolicies(metaclass=Namespace):
     def from_jar(name: str, /, **values: Duration | int) -> FromJar:
         """Return a policy of your own in a jar of the session; see `FromJar`.
 
-        .. versionadded:: 0.1
-
         Examples
         --------
         >>> WatermarkPolicies.from_jar("trimmed_lag", lag="5s", rows=100).to_options()
@@ -78,25 +74,17 @@ class WatermarkPolicies(metaclass=Namespace):
 
     @staticmethod
     def min_of(*policies: WatermarkPolicy) -> MinOf:
-        """Return the policy that follows the lowest of these; see `MinOf`.
-
-        .. versionadded:: 0.1
-        """
+        """Return the policy that follows the lowest of these; see `MinOf`."""
         return MinOf(policies)
 
     @staticmethod
     def max_of(*policies: WatermarkPolicy) -> MaxOf:
-        """Return the policy that follows the highest of these; see `MaxOf`.
-
-        .. versionadded:: 0.1
-        """
+        """Return the policy that follows the highest of these; see `MaxOf`."""
         return MaxOf(policies)
 
 
 class PunctuationPolicies(metaclass=Namespace):
     """The Jet policies under the class name that they had before Jet 0.4.
-
-    .. versionadded:: 0.1
 
     Examples
     --------

@@ -46,8 +46,6 @@ _MICROSECOND = timedelta(microseconds=1)
 class BatchTimes:
     """The times of one batch of a substream, in UTC.
 
-    .. versionadded:: 0.1
-
     Attributes
     ----------
     highest, lowest : datetime
@@ -69,8 +67,6 @@ class BatchTimes:
 @dataclass_transform(frozen_default=True)
 class PythonPolicy(WatermarkPolicy):
     """A policy of your own: a class with the method `advance`.
-
-    .. versionadded:: 0.1
 
     A subclass is a frozen dataclass: its annotated attributes are its parameters, of types that
     JSON has, or ``timedelta``. It is used, decorated and combined like the other policies.
@@ -146,10 +142,7 @@ class PythonPolicy(WatermarkPolicy):
             raise refused("name", cls.name, problem, allowed=allowed, fix=f"name = {cls.name!r}")
 
     def check_writable(self) -> None:
-        """Reject the policy, since YAML has no classes.
-
-        .. versionadded:: 0.1
-        """
+        """Reject the policy, since YAML has no classes."""
         allowed, fix = "policies of Eventtide and of jars", "the policy in Python"
         raise refused("policy", self, "cannot be written as YAML", allowed=allowed, fix=fix)
 
@@ -160,8 +153,6 @@ class PythonPolicy(WatermarkPolicy):
         state: Any,  # noqa: ANN401 - what the policy chooses
     ) -> tuple[datetime | None, Any]:
         """Return the watermark after a batch, and the state for the next call.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------

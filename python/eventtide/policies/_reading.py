@@ -17,8 +17,6 @@ __all__ = ["from_yaml"]
 def from_yaml(text: str | Path) -> WatermarkPolicy:
     """Read a policy from a YAML document, as `WatermarkPolicy.to_yaml` writes it.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     text : str or Path

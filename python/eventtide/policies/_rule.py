@@ -55,10 +55,7 @@ class Rule(ABC):
                 yield field.name, value
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the name and the parameters as plain values; durations are text.
-
-        .. versionadded:: 0.1
-        """
+        """Return the name and the parameters as plain values; durations are text."""
         return {"name": self.name} | {
             name: spoken(value) if isinstance(value, timedelta) else value
             for name, value in self.written()

@@ -39,8 +39,6 @@ __all__ = ["StormWindow"]
 class StormWindow(BoltSettings):
     """A windowed bolt with Storm's names; `agg` or `execute` completes it.
 
-    .. versionadded:: 0.1
-
     Each method returns a new bolt and does not change this one. Each value is checked in its
     method. Combinations of settings are checked by `agg` and `execute`.
 
@@ -72,8 +70,6 @@ class StormWindow(BoltSettings):
     @staticmethod
     def from_config(config: Mapping[str, object]) -> StormWindow:
         """Create a bolt from a topology's configuration, with Storm's keys.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------
@@ -110,8 +106,6 @@ class StormWindow(BoltSettings):
     ) -> Self:
         """Set the input streams of the bolt; the watermark waits until each was seen.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         streams : DataFrame, or mapping of str to DataFrame
@@ -134,8 +128,6 @@ class StormWindow(BoltSettings):
     def group_by(self, *columns: str | Column, key_ttl: Duration | None = None) -> Self:
         """Set the key columns; without keys the windows hold all rows.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         *columns : str or Column
@@ -153,8 +145,6 @@ class StormWindow(BoltSettings):
 
     def agg(self, *aggregates: Column) -> WindowBuilder:
         """Compute aggregates over each window.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------
@@ -201,8 +191,6 @@ class StormWindow(BoltSettings):
     ) -> WindowBuilder:
         """Call a function with each window.
 
-        .. versionadded:: 0.1
-
         Spark's Python workers call it, and call it again for a window if Spark replays its batch.
         The rows of a key are sent to a worker once per batch, even if they are in several windows.
 
@@ -234,8 +222,6 @@ class StormWindow(BoltSettings):
 
     def stream(self, stream_id: str, query: QueryOrPath, *, window: int | None = None) -> DataFrame:
         """Return the late rows of the running bolt as an output stream.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------

@@ -21,8 +21,6 @@ __all__ = ["Count", "Extent", "StormShape", "check_extent", "shape_of", "slides_
 class Count:
     """A number of rows, as a length or a slide.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     value : int
@@ -47,10 +45,7 @@ class Count:
 
     @classmethod
     def of(cls, value: int) -> Count:
-        """Return a number of rows; this is Storm's name of the constructor.
-
-        .. versionadded:: 0.1
-        """
+        """Return a number of rows; this is Storm's name of the constructor."""
         return cls(value)
 
     def __repr__(self) -> str:

@@ -33,8 +33,6 @@ class BoltSettings(Bolt):
     def with_window(self, length: Extent, slide: Extent | None = None) -> Self:
         """Set the length and the slide of windows, each in rows or in time.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         length : Count, str or timedelta
@@ -58,17 +56,12 @@ class BoltSettings(Bolt):
         return replace(self, length=length, slide=slide)
 
     def with_tumbling_window(self, length: Extent) -> Self:
-        """Use adjacent windows, whose slide is equal to their length.
-
-        .. versionadded:: 0.1
-        """
+        """Use adjacent windows, whose slide is equal to their length."""
         check_extent("length", length)
         return replace(self, length=length, slide=length)
 
     def with_timestamp_field(self, field: str | Mapping[str, str]) -> Self:
         """Set the event-time column.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------
@@ -87,8 +80,6 @@ class BoltSettings(Bolt):
     def with_timestamp_extractor(self, extractor: Timestamp) -> Self:
         """Set the expression that computes the event time of a row, in place of Storm's function.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         extractor : str, Column, or mapping of str to these
@@ -103,17 +94,12 @@ class BoltSettings(Bolt):
         return self._timed("timestamp_extractor", extractor)
 
     def with_lag(self, lag: Duration) -> Self:
-        """Set how far a row may be behind the latest row of its stream; by default zero.
-
-        .. versionadded:: 0.1
-        """
+        """Set how far a row may be behind the latest row of its stream; by default zero."""
         to_iso("lag", lag)
         return replace(self, lag=lag)
 
     def with_watermark_interval(self, interval: Duration) -> Self:
         """Set how often the watermark is emitted; by default every second.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------
@@ -126,8 +112,6 @@ class BoltSettings(Bolt):
     def with_late_tuple_stream(self, stream_id: str) -> Self:
         """Declare a stream of the late rows; `stream` reads it.
 
-        .. versionadded:: 0.1
-
         Without a stream the late rows are also written to the late log, which `read_late` reads.
         """
         of_type("late_tuple_stream", stream_id, str, "a name", ".with_late_tuple_stream('late')")
@@ -136,8 +120,6 @@ class BoltSettings(Bolt):
     def with_max_events_in_memory(self, most: int) -> Self:
         """Set the maximum number of rows of a key in memory; by default one million.
 
-        .. versionadded:: 0.1
-
         Other rows are read from the state, or from a file of the Python worker, when a window's
         rows are read.
         """
@@ -145,18 +127,12 @@ class BoltSettings(Bolt):
         return replace(self, max_events_in_memory=most)
 
     def with_late(self, action: LateAction) -> Self:
-        """Set how late rows are handled: ``"log"``, the default, ``"count"`` or ``"fail"``.
-
-        .. versionadded:: 0.1
-        """
+        """Set how late rows are handled: ``"log"``, the default, ``"count"`` or ``"fail"``."""
         choice("late", action, get_args(LateAction))
         return replace(self, late=action)
 
     def with_late_to(self, path: str) -> Self:
-        """Set the folder of the late log, by default ``late`` in the checkpoint.
-
-        .. versionadded:: 0.1
-        """
+        """Set the folder of the late log, by default ``late`` in the checkpoint."""
         of_type("late_to", path, str, "the path of a folder", ".with_late_to('s3://bucket/late')")
         return replace(self, late_to=path)
 

@@ -44,8 +44,6 @@ class KernelScript:
     rows by their numbers only; a batch query aggregates the rows of its windows. So a difference is
     caused by the Spark module: plans, exchanges, state, timers.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     window : callable

@@ -26,8 +26,6 @@ def check_policy(
 ) -> None:
     """Play random batches to a policy of your own, and check the laws of every policy.
 
-    .. versionadded:: 0.1
-
     It is called as in a query: with the state as JSON, and by an object that is made anew.
 
     Parameters

@@ -36,8 +36,6 @@ class Script:
     Each step waits until the query has no more work. Nothing sleeps, and the script controls the
     query's time: batch timestamps, lulls and idle timeouts follow the script's clock.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     query : callable

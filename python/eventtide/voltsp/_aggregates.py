@@ -45,8 +45,6 @@ class Aggregate:
 class AggregateDefinition:
     """The aggregates of a window; `VoltSPWindow.with_aggregate_definition` starts with none.
 
-    .. versionadded:: 0.1
-
     Each method returns a new definition with one more. A column is a name, SQL text over the rows,
     or a Column.
 
@@ -59,52 +57,31 @@ class AggregateDefinition:
     aggregates: tuple[Aggregate | Column, ...] = ()
 
     def count(self, name: str = "count", column: str | Column | None = None) -> Self:
-        """Count the rows, or the rows in which the column is not null.
-
-        .. versionadded:: 0.1
-        """
+        """Count the rows, or the rows in which the column is not null."""
         return self._and(Aggregate("count", name, column))
 
     def sum(self, name: str, column: str | Column) -> Self:
-        """Compute the sum of the values.
-
-        .. versionadded:: 0.1
-        """
+        """Compute the sum of the values."""
         return self._and(Aggregate("sum", name, column))
 
     def avg(self, name: str, column: str | Column) -> Self:
-        """Compute the mean of the values.
-
-        .. versionadded:: 0.1
-        """
+        """Compute the mean of the values."""
         return self._and(Aggregate("avg", name, column))
 
     def min(self, name: str, column: str | Column) -> Self:
-        """Compute the lowest value.
-
-        .. versionadded:: 0.1
-        """
+        """Compute the lowest value."""
         return self._and(Aggregate("min", name, column))
 
     def max(self, name: str, column: str | Column) -> Self:
-        """Compute the highest value.
-
-        .. versionadded:: 0.1
-        """
+        """Compute the highest value."""
         return self._and(Aggregate("max", name, column))
 
     def expression(self, name: str, expression: str) -> Self:
-        """Compute any mergeable aggregate, as SQL text.
-
-        .. versionadded:: 0.1
-        """
+        """Compute any mergeable aggregate, as SQL text."""
         return self._and(Aggregate("expression", name, expression))
 
     def agg(self, *columns: Column) -> Self:
-        """Compute any mergeable Spark aggregates, as for `WindowBuilder.agg`.
-
-        .. versionadded:: 0.1
-        """
+        """Compute any mergeable Spark aggregates, as for `WindowBuilder.agg`."""
         fix = ".agg(F.max('ts').alias('latest'))"
         for column in columns:
             of_type("agg", column, Column, "aggregates of Spark, one after the other", fix)

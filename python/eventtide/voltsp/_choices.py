@@ -19,8 +19,6 @@ class _Choice(Enum):
 class WatermarkStrategy(_Choice):
     """How a watermark follows the rows of a batch.
 
-    .. versionadded:: 0.1
-
     A member can also be given by its name as text, case-insensitively.
     """
 
@@ -32,8 +30,6 @@ class WatermarkStrategy(_Choice):
 
 class TimeSource(_Choice):
     """The time that measures idleness: event time or processing time.
-
-    .. versionadded:: 0.1
 
     A member can also be given by its name as text, case-insensitively.
     """

@@ -31,8 +31,6 @@ __all__ = ["TimeConfig"]
 class TimeConfig:
     """The time settings of a window, from the constructor or from its methods.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     event_time_extractor : str or Column, optional
@@ -82,88 +80,52 @@ class TimeConfig:
             _CHECKS[name](name, value)
 
     def given(self) -> dict[str, object]:
-        """Return the settings that are set, as they were written.
-
-        .. versionadded:: 0.1
-        """
+        """Return the settings that are set, as they were written."""
         values = ((field.name, getattr(self, field.name)) for field in fields(self))
         return {name: value for name, value in values if value is not None}
 
     def with_event_time_extractor(self, extractor: str | Column) -> Self:
-        """Set the column or expression of the event time.
-
-        .. versionadded:: 0.1
-        """
+        """Set the column or expression of the event time."""
         return replace(self, event_time_extractor=extractor)
 
     def with_watermark_strategy(self, strategy: WatermarkStrategy | str) -> Self:
-        """Set how the watermark follows the rows of a batch.
-
-        .. versionadded:: 0.1
-        """
+        """Set how the watermark follows the rows of a batch."""
         return replace(self, watermark_strategy=strategy)
 
     def with_delay_window_close(self, delay: Duration) -> Self:
-        """Set the additional time that every window stays open.
-
-        .. versionadded:: 0.1
-        """
+        """Set the additional time that every window stays open."""
         return replace(self, delay_window_close=delay)
 
     def with_idle_timeout(self, timeout: Duration) -> Self:
-        """Set the time without rows after which the windows of a key close.
-
-        .. versionadded:: 0.1
-        """
+        """Set the time without rows after which the windows of a key close."""
         return replace(self, idle_timeout=timeout)
 
     def with_idle_timeout_clock(self, clock: TimeSource | str) -> Self:
-        """Set the time that measures idleness.
-
-        .. versionadded:: 0.1
-        """
+        """Set the time that measures idleness."""
         return replace(self, idle_timeout_clock=clock)
 
     def with_scope(self, scope: WatermarkScope) -> Self:
-        """Set which keys share a watermark: ``"key"``, ``"global"``, or columns.
-
-        .. versionadded:: 0.1
-        """
+        """Set which keys share a watermark: ``"key"``, ``"global"``, or columns."""
         return replace(self, scope=scope)
 
     def with_late_rule(self, rule: LateRule) -> Self:
-        """Set when a row is late.
-
-        .. versionadded:: 0.1
-        """
+        """Set when a row is late."""
         return replace(self, late_rule=rule)
 
     def with_heartbeat(self, interval: Duration) -> Self:
-        """Set the maximum interval between checks for idle keys.
-
-        .. versionadded:: 0.1
-        """
+        """Set the maximum interval between checks for idle keys."""
         return replace(self, heartbeat=interval)
 
     def with_key_ttl(self, ttl: Duration) -> Self:
-        """Set the time after its last row at which a key without open windows is purged.
-
-        .. versionadded:: 0.1
-        """
+        """Set the time after its last row at which a key without open windows is purged."""
         return replace(self, key_ttl=ttl)
 
     def with_max_rows_per_batch(self, rows: int) -> Self:
-        """Set the number of rows of a key after which its watermark moves, within batches too.
-
-        .. versionadded:: 0.1
-        """
+        """Set the number of rows of a key after which its watermark moves, within batches too."""
         return replace(self, max_rows_per_batch=rows)
 
     def with_policy(self, policy: WatermarkPolicy) -> Self:
-        """Set a watermark policy, in place of a strategy.
-
-        .. versionadded:: 0.1
-        """
+        """Set a watermark policy, in place of a strategy."""
         return replace(self, policy=policy)
 
     def __repr__(self) -> str:

@@ -41,8 +41,6 @@ __all__ = ["VoltSPWindow"]
 class VoltSPWindow(WindowDefinition):
     """A window with VoltSP's names, without rows; `Windows` begins it, `over` completes it.
 
-    .. versionadded:: 0.1
-
     Each method returns a new window and does not change this one. A second call of a method
     replaces the setting of the first. Each value is checked in its method. Combinations of settings
     are checked by `over`.
@@ -58,23 +56,16 @@ class VoltSPWindow(WindowDefinition):
     def with_window_span(self, span: Size | int) -> Self:
         """Set the length of a window: a duration, or a number of rows for count windows.
 
-        .. versionadded:: 0.1
-
         Sessions have no span: their gap is the idle timeout.
         """
         return self._span("window_span", span)
 
     def with_slide(self, slide: Size | int) -> Self:
-        """Set the slide of overlapping windows: a divisor of the span, or a number of rows.
-
-        .. versionadded:: 0.1
-        """
+        """Set the slide of overlapping windows: a divisor of the span, or a number of rows."""
         return self._span("slide", slide)
 
     def with_key_extractor(self, *extractors: str | Column) -> Self:
         """Set the keys, each with a window and a watermark; without keys, one for all rows.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------
@@ -87,18 +78,13 @@ class VoltSPWindow(WindowDefinition):
         return replace(self, key_extractor=extractors)
 
     def with_time_config(self, config: TimeConfig) -> Self:
-        """Set the time settings of the window; by default it uses processing time.
-
-        .. versionadded:: 0.1
-        """
+        """Set the time settings of the window; by default it uses processing time."""
         fix = ".with_time_config(TimeConfig(event_time_extractor='ts'))"
         of_type("time_config", config, TimeConfig, "a TimeConfig", fix)
         return replace(self, time_config=config)
 
     def with_time_config_builder(self, build: Callable[[TimeConfig], TimeConfig]) -> Self:
         """Set the time settings of the window with the methods of `TimeConfig`.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------
@@ -113,8 +99,6 @@ class VoltSPWindow(WindowDefinition):
     ) -> Self:
         """Set the aggregates with the methods of `AggregateDefinition`.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         build : callable
@@ -126,8 +110,6 @@ class VoltSPWindow(WindowDefinition):
 
     def with_exception_handler(self, handler: Handler, on_handler_error: OnError = "fail") -> Self:
         """Call a function with the late rows of each batch that has late rows.
-
-        .. versionadded:: 0.1
 
         Without an event time extractor no row is late, so the function is never called.
 
@@ -143,44 +125,30 @@ class VoltSPWindow(WindowDefinition):
         return replace(self, exception_handler=LateHandler(handler, on_handler_error))
 
     def with_maximum_duration(self, maximum: Duration) -> Self:
-        """Set the maximum duration of a session: the idle timeout or longer.
-
-        .. versionadded:: 0.1
-        """
+        """Set the maximum duration of a session: the idle timeout or longer."""
         check_applies(self.kind, "maximum_duration", maximum)
         frame_micros("maximum_duration", maximum)
         return replace(self, maximum_duration=maximum)
 
     def with_touching(self, touching: Touching) -> Self:
-        """Set whether rows exactly one gap apart ``"merge"`` or are ``"separate"``, as in VoltSP.
-
-        .. versionadded:: 0.1
-        """
+        """Set whether rows exactly a gap apart ``"merge"`` or are ``"separate"``, as in VoltSP."""
         check_applies(self.kind, "touching", touching)
         choice("touching", touching, get_args(Touching))
         return replace(self, touching=touching)
 
     def with_late(self, action: LateAction) -> Self:
-        """Set how late rows are handled: ``"log"``, the default, ``"count"`` or ``"fail"``.
-
-        .. versionadded:: 0.1
-        """
+        """Set how late rows are handled: ``"log"``, the default, ``"count"`` or ``"fail"``."""
         choice("late", action, get_args(LateAction))
         return replace(self, late=action)
 
     def with_late_to(self, path: str) -> Self:
-        """Set the folder of the late log, by default ``late`` in the checkpoint.
-
-        .. versionadded:: 0.1
-        """
+        """Set the folder of the late log, by default ``late`` in the checkpoint."""
         fix = ".with_late_to('s3://bucket/late')"
         of_type("late_to", path, str, "the path of a folder", fix)
         return replace(self, late_to=path)
 
     def emit(self, *triggers: WindowTrigger | str) -> Self:
         """Set the triggers of the window's results; by default there is one result, at its end.
-
-        .. versionadded:: 0.1
 
         Results then have one more column, ``trigger`` STRING: the name of the trigger that fired.
 
@@ -193,8 +161,6 @@ class VoltSPWindow(WindowDefinition):
 
     def over(self, df: DataFrame) -> WindowBuilder:
         """Return the window over rows, as a window of `et.window`.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------
@@ -221,8 +187,6 @@ class VoltSPWindow(WindowDefinition):
 
     def to_yaml(self) -> str:
         """Return a YAML document that describes the window, which `from_yaml` reads.
-
-        .. versionadded:: 0.1
 
         Raises
         ------

@@ -11,8 +11,6 @@ __all__ = ["Windows"]
 class Windows(metaclass=Namespace):
     """VoltSP's windows, with VoltSP's names in snake_case.
 
-    .. versionadded:: 0.1
-
     Each method returns a builder; `VoltSPWindow.over` creates the window over rows.
 
     Examples
@@ -36,40 +34,25 @@ class Windows(metaclass=Namespace):
 
     @staticmethod
     def tumbling_time_window() -> VoltSPWindow:
-        """Begin adjacent windows, which require a span.
-
-        .. versionadded:: 0.1
-        """
+        """Begin adjacent windows, which require a span."""
         return VoltSPWindow("tumbling_time_window")
 
     @staticmethod
     def sliding_time_window() -> VoltSPWindow:
-        """Begin overlapping windows, which require a span and a slide.
-
-        .. versionadded:: 0.1
-        """
+        """Begin overlapping windows, which require a span and a slide."""
         return VoltSPWindow("sliding_time_window")
 
     @staticmethod
     def session_window() -> VoltSPWindow:
-        """Begin sessions, which require an idle timeout as their gap.
-
-        .. versionadded:: 0.1
-        """
+        """Begin sessions, which require an idle timeout as their gap."""
         return VoltSPWindow("session_window")
 
     @staticmethod
     def tumbling_count_window() -> VoltSPWindow:
-        """Begin adjacent count windows, which require a span in rows.
-
-        .. versionadded:: 0.1
-        """
+        """Begin adjacent count windows, which require a span in rows."""
         return VoltSPWindow("tumbling_count_window")
 
     @staticmethod
     def sliding_count_window() -> VoltSPWindow:
-        """Begin overlapping count windows, which require a span and a slide in rows.
-
-        .. versionadded:: 0.1
-        """
+        """Begin overlapping count windows, which require a span and a slide in rows."""
         return VoltSPWindow("sliding_count_window")

@@ -45,7 +45,12 @@ class Described(Hinting, ABC):
     def df(self) -> DataFrame:
         """The input rows; a window without rows raises `InvalidArgumentError`.
 
-        .. versionadded:: 0.1
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().df
+        Traceback (most recent call last):
+        eventtide.errors.InvalidArgumentError: window has no rows. Allowed: a DataFrame...
         """
         if self._df is None:
             raise refused("window", None, "has no rows", allowed="a DataFrame", fix=".over(df)")

@@ -35,8 +35,6 @@ __all__ = ["WindowBuilder", "window"]
 def window(df: DataFrame | None = None) -> WindowBuilder:
     """Begin a window over a DataFrame; its methods configure it, `results` is the output.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     df : DataFrame, optional
@@ -73,8 +71,6 @@ def window(df: DataFrame | None = None) -> WindowBuilder:
 class WindowBuilder(Framing, Timing, Closing):
     """An immutable builder of a window over a DataFrame; `window` creates one.
 
-    .. versionadded:: 0.1
-
     Each method returns a new builder and does not change this one. A second call of a method
     replaces the setting of the first; only the kind of window is set once. Each argument is
     checked in its method; combinations of settings are checked when `results` is read.
@@ -88,8 +84,6 @@ class WindowBuilder(Framing, Timing, Closing):
     @cached_property
     def results(self) -> DataFrame:
         """The result: ``window`` (a struct of ``start`` and ``end``), the keys, the aggregates.
-
-        .. versionadded:: 0.1
 
         With `emit` or `key_idle_timeout` it also has the pane columns: ``pane_index`` INT from 0
         on, ``pane_timing`` STRING (``early``, ``on_time``, ``late`` or ``idle``) and ``is_last``
@@ -106,6 +100,14 @@ class WindowBuilder(Framing, Timing, Closing):
             The plan is not valid; see `with_watermark`.
         SetupError
             Eventtide is not installed in the session, or its version differs.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> lag = et.WatermarkPolicies.with_fixed_lag("5s")
+        >>> counts = et.window(events).event_time("ts", lag).tumbling("1m")  # doctest: +SKIP
+        >>> counts.agg(F.count("*").alias("n")).results.columns  # doctest: +SKIP
+        ['window', 'n']
         """
         df, settings = self.df, with_session_defaults(self.settings, self.df)
         check(settings)
@@ -130,38 +132,84 @@ class WindowBuilder(Framing, Timing, Closing):
     def start(self, writer: DataStreamWriter, *, drain: bool = False) -> StreamingQuery:
         """Start a query over the results, and the calls of the late-row handler; see `start`.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         writer : DataStreamWriter
             A writer over `results`, or over a DataFrame derived from them.
         drain : bool
             Whether the query closes every window after its last row.
+
+        Raises
+        ------
+        ArgumentTypeError
+            `writer` is not a writer that has not been started.
+        InvalidArgumentError
+            The window has no rows, or two settings contradict each other.
+        EventtideError
+            The query cannot start; see `start`.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> lag = et.WatermarkPolicies.with_fixed_lag("5s")
+        >>> minutes = et.window(events).event_time("ts", lag).tumbling("1m")  # doctest: +SKIP
+        >>> counts = minutes.agg(F.count("*").alias("n"))  # doctest: +SKIP
+        >>> query = counts.start(counts.results.writeStream.format("noop"))  # doctest: +SKIP
+        >>> query.stop()  # doctest: +SKIP
         """
         return start(self, writer, drain=drain)
 
     def explain(self) -> None:
         """Print a description of the window, and what stock Spark would do.
 
-        .. versionadded:: 0.1
-
         The session's defaults are part of it.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The rows, the kind of window or the aggregate are missing, or two settings contradict
+            each other.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> lag = et.WatermarkPolicies.with_fixed_lag("5s")
+        >>> minutes = et.window(events).event_time("ts", lag).tumbling("1m")  # doctest: +SKIP
+        >>> minutes.agg(F.count("*").alias("n")).explain()  # doctest: +SKIP
+        windows of 1m, side by side
+           event time: ts, WatermarkPolicies.with_fixed_lag(lag='5s')
+           keys: none, one window for all rows
+           aggregates: count(*) AS n
+           holds rows with start <= time < end, closes when watermark >= end
+           a row is late when all of its windows are closed
+           late rows are counted and kept in the late log
+           results: one row a window
+        stock Spark: has the same windows; drops late rows and only counts them
         """
         print(self.explained())  # noqa: T201 - as DataFrame.explain does
 
     def explained(self) -> str:
         """Return the text that `explain` prints.
 
-        .. versionadded:: 0.1
+        Raises
+        ------
+        InvalidArgumentError
+            As for `explain`.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> lag = et.WatermarkPolicies.with_fixed_lag("5s")
+        >>> minutes = et.window(events).event_time("ts", lag).tumbling("1m")  # doctest: +SKIP
+        >>> text = minutes.agg(F.count("*").alias("n")).explained()  # doctest: +SKIP
+        >>> text.splitlines()[0]  # doctest: +SKIP
+        'windows of 1m, side by side'
         """
         settings = with_session_defaults(self.settings, self.df)
         return explained(settings, check(settings))
 
     def to_yaml(self) -> str:
         """Return a YAML document of the window without its rows, which `from_yaml` reads.
-
-        .. versionadded:: 0.1
 
         Raises
         ------
@@ -186,8 +234,6 @@ class WindowBuilder(Framing, Timing, Closing):
     def over(self, df: DataFrame) -> Self:
         """Return the same window over these rows, in place of any that it has.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         df : DataFrame
@@ -207,7 +253,7 @@ class WindowBuilder(Framing, Timing, Closing):
         >>> per_minute = et.window().event_time("ts", lag).key_by("user").tumbling("1m")
         >>> per_minute
         et.window().event_time('ts', ...).key_by('user').tumbling('1m')
-        >>> per_minute.agg(F.count("*")).over(events)  # doctest: +SKIP
+        >>> counts = per_minute.agg(F.count("*")).over(events)  # doctest: +SKIP
         """
         of_type("df", df, DataFrame, "a Spark DataFrame", "window.over(df)")
         return replace(self, _df=df)

@@ -35,58 +35,132 @@ class Closing(Described):
     def profile(self, name: Profile) -> Self:
         """Follow the boundary rules of another system; by default ``"eventtide"``.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         name : {"eventtide", "jet", "storm", "voltsp", "spark", "flink"}
             The system. A rule that is set by its own method takes precedence over the profile.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The system is unknown.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().profile("jet")
+        et.window().profile('jet')
+        >>> et.window().profile("Jet")
+        Traceback (most recent call last):
+        eventtide.errors.InvalidArgumentError: profile='Jet' is unknown...
         """
         return self._with(profile=choice("profile", name, get_args(Profile)))
 
     def late_rule(self, rule: LateRule) -> Self:
         """Set when a row is late, which overrides the rule of the profile.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         rule : {"behind_watermark", "frame_closed", "window_closed"}
             A row is late when its time is below the watermark, when its frame is closed, or when
             all of its windows are closed.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The rule is unknown.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().late_rule("frame_closed")
+        et.window().late_rule('frame_closed')
+        >>> et.window().late_rule("closed")
+        Traceback (most recent call last):
+        eventtide.errors.InvalidArgumentError: late_rule='closed' is unknown...
         """
         return self._with(late_rule=choice("late_rule", rule, get_args(LateRule)))
 
     def delay(self, delay: Duration) -> Self:
         """Keep every window open until the watermark reaches its end plus the delay.
 
-        .. versionadded:: 0.1
+        Raises
+        ------
+        InvalidDurationError
+            `delay` is not a duration, or is negative.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().tumbling("1m").delay("5s")
+        et.window().tumbling('1m').delay('5s')
+        >>> et.window().delay(5)
+        Traceback (most recent call last):
+        eventtide.errors.InvalidDurationError: delay=5 is a number without a unit...
         """
         return self._length("delay", delay)
 
     def allowed_lateness(self, lateness: Duration) -> Self:
         """Accept rows until the watermark is `lateness` past a window's end; see `emit`.
 
-        .. versionadded:: 0.1
+        Raises
+        ------
+        InvalidDurationError
+            `lateness` is not a duration, or is negative.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().tumbling("1m").allowed_lateness("1h").emit(late_updates=True)
+        et.window().tumbling('1m').allowed_lateness('1h').emit(...)
+        >>> et.window().allowed_lateness("-1h")
+        Traceback (most recent call last):
+        eventtide.errors.InvalidDurationError: allowed_lateness='-1h' is negative...
         """
         return self._length("allowed_lateness", lateness)
 
     def late(self, action: LateAction) -> Self:
         """Set how late rows are handled; by default ``"log"``. All are counted.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         action : {"log", "count", "fail"}
             Write late rows to the late log, only count them, or stop the query.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The action is unknown.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().late("count")
+        et.window().late('count')
+        >>> et.window().late("drop")
+        Traceback (most recent call last):
+        eventtide.errors.InvalidArgumentError: late='drop' is unknown...
         """
         return self._with(late=choice("late", action, get_args(LateAction)))
 
     def late_to(self, path: str) -> Self:
         """Set the folder of the late log, by default ``late`` in the checkpoint.
 
-        .. versionadded:: 0.1
+        Raises
+        ------
+        ArgumentTypeError
+            `path` is not text.
+        InvalidArgumentError
+            `path` is empty.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().late_to("/data/late")
+        et.window().late_to('/data/late')
+        >>> et.window().late_to("")
+        Traceback (most recent call last):
+        eventtide.errors.InvalidArgumentError: late_to='' is empty...
         """
         of_type("late_to", path, str, "the path of a folder", ".late_to('s3://bucket/late')")
         return self._with(late_to=path)
@@ -94,26 +168,36 @@ class Closing(Described):
     def late_retention(self, keep: Duration) -> Self:
         """Set how long late rows are retained, by default forever.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         keep : str or timedelta
             Positive. Age is measured by the query's batch times; rows of older batches are purged.
+
+        Raises
+        ------
+        InvalidDurationError
+            `keep` is not a duration, or is not positive.
 
         Notes
         -----
         Rows that a handler or a stream over ``eventtide-late`` has not read are retained until it
         has read them; see `forget_late_reader`. If a query has several windows, all of them must
         set a retention, and the longest applies.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().late_retention("30d")
+        et.window().late_retention('30d')
+        >>> et.window().late_retention("0s")
+        Traceback (most recent call last):
+        eventtide.errors.InvalidDurationError: late_retention='0s' is zero...
         """
         to_iso("late_retention", keep, positive=True)
         return self._with(late_retention=keep)
 
     def on_late(self, handler: Handler, *, on_error: OnError = "fail") -> Self:
         """Call a function with the late rows of each batch that has late rows.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------
@@ -123,10 +207,28 @@ class Closing(Described):
         on_error : {"fail", "log"}
             Whether an error of the handler stops the query or is only logged.
 
+        Raises
+        ------
+        ArgumentTypeError
+            `handler` cannot be called.
+        InvalidArgumentError
+            `on_error` is unknown.
+
         Notes
         -----
         `start` runs the calls after a batch was committed, concurrently with the query. There is
         one call for each batch that has late rows, in order, at least once.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> def handle(rows, context):
+        ...     rows.write.mode("append").parquet("/data/late")
+        >>> et.window().on_late(handle, on_error="log")
+        et.window().on_late(handle, on_error='log')
+        >>> et.window().on_late("handle")
+        Traceback (most recent call last):
+        eventtide.errors.ArgumentTypeError: on_late='handle' has type str, which cannot be called...
         """
         return self._with(on_late=LateHandler(handler, on_error))
 
@@ -134,8 +236,6 @@ class Closing(Described):
         self, *triggers: WindowTrigger | str, discarding: bool = False, late_updates: bool = False
     ) -> Self:
         """Set when a window has results; by default once, when it closes.
-
-        .. versionadded:: 0.1
 
         Results then also have the pane columns and ``trigger`` STRING, the name of the trigger
         that fired; see `results`. Each trigger emits as if it were the only one.
@@ -153,11 +253,23 @@ class Closing(Described):
             be set. By default a window with an allowed lateness has one result, at the end of the
             lateness.
 
+        Raises
+        ------
+        ArgumentTypeError
+            A trigger is neither a `WindowTrigger` nor text, or a flag is not a boolean.
+        InvalidArgumentError
+            There is no trigger, one is unknown, or one is given twice. Triggers that do not fit the
+            other settings are refused when `results` is read.
+
         Examples
         --------
         >>> import eventtide as et
-        >>> per_minute = et.window(events).tumbling("1m")  # doctest: +SKIP
-        >>> per_minute.emit("at_window_end", et.WindowTrigger.every("10s"))  # doctest: +SKIP
+        >>> per_minute = et.window().tumbling("1m")
+        >>> per_minute.emit("at_window_end", et.WindowTrigger.every("10s"))
+        et.window().tumbling('1m').emit(WindowTrigger.at_window_end, WindowTrigger.every('10s'))
+        >>> per_minute.emit("hourly")
+        Traceback (most recent call last):
+        eventtide.errors.InvalidArgumentError: trigger='hourly' is unknown...
         """
         of_type("discarding", discarding, bool, "True or False", ".emit(..., discarding=True)")
         of_type("late_updates", late_updates, bool, "True or False", ".emit(late_updates=True)")
@@ -168,12 +280,26 @@ class Closing(Described):
     def agg(self, *columns: Column | Sequence[Column]) -> Self:
         """Set the aggregates: any Spark aggregates that can be merged.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         *columns : Column, or one list of them
             One or more, preferably with an alias: ``F.sum("amount").alias("total")``.
+
+        Raises
+        ------
+        ArgumentTypeError
+            An aggregate is not a Column.
+        InvalidArgumentError
+            There is no aggregate.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().agg("count(*)")
+        Traceback (most recent call last):
+        eventtide.errors.ArgumentTypeError: agg='count(*)' has type str...
+        >>> n, last = F.count("*").alias("n"), F.max("ts").alias("last")  # doctest: +SKIP
+        >>> counts = et.window(events).tumbling("1m").agg(n, last)  # doctest: +SKIP
         """
         allowed, fix = "aggregates, such as F.count('*')", ".agg(F.count('*').alias('n'))"
         found = flat(columns)

@@ -60,8 +60,6 @@ class Framing(Described):
     ) -> Self:
         """Set the event-time column and, with a policy, the watermark.
 
-        .. versionadded:: 0.1
-
         Without this method the event time is the column that has a watermark.
 
         Parameters
@@ -74,6 +72,27 @@ class Framing(Described):
         substream, substream_idle_timeout, expected, max_substreams, substream_ttl,
         max_clock_step, on_restart, name
             As for `with_watermark`; they require a policy.
+
+        Raises
+        ------
+        ArgumentTypeError
+            An argument has the wrong type.
+        InvalidArgumentError
+            A value is not allowed, or another argument is set without a policy.
+        InvalidDurationError
+            A length of time is not valid.
+        UnknownColumnError
+            The DataFrame does not have the column.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> lag = et.WatermarkPolicies.with_fixed_lag("5s")
+        >>> et.window().event_time("ts", lag, substream="device").tumbling("1m")
+        et.window().event_time('ts', ...).tumbling('1m')
+        >>> et.window().event_time("ts", substream="device")
+        Traceback (most recent call last):
+        eventtide.errors.InvalidArgumentError: substream='device' belongs to a policy...
         """
         sizes = (substream_idle_timeout, expected, max_substreams, substream_ttl)
         others = (max_clock_step, on_restart, name)
@@ -84,12 +103,28 @@ class Framing(Described):
     def key_by(self, *columns: str | Column | Sequence[str | Column]) -> Self:
         """Set the key columns; without keys one window holds all rows.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         *columns : str or Column, or one list of them
             One or more. Null is a key value like any other.
+
+        Raises
+        ------
+        ArgumentTypeError
+            A key is not a column name or a Column.
+        InvalidArgumentError
+            There is no column, or a name twice.
+        UnknownColumnError
+            The DataFrame does not have a column.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().key_by("user", "site")
+        et.window().key_by('user', 'site')
+        >>> et.window().key_by("user", "user")
+        Traceback (most recent call last):
+        eventtide.errors.InvalidArgumentError: key_by=('user', 'user') has a name twice...
         """
         allowed, fix = "column names and Columns", ".key_by('user', 'site')"
         return self._with(key_by=tuple(column_list("key_by", flat(columns), allowed, fix)))
@@ -97,19 +132,31 @@ class Framing(Described):
     def tumbling(self: _Unshaped[_Shaped_co], size: Size) -> _Shaped_co:
         """Use adjacent windows, so that each row is in exactly one window.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         size : str or timedelta
             1 ms or more, or calendar text such as ``"1 month"``; see `time_zone`.
+
+        Raises
+        ------
+        InvalidDurationError
+            `size` is not a duration, or is below 1 ms.
+        InvalidArgumentError
+            The window has a kind already.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().tumbling("10m")
+        et.window().tumbling('10m')
+        >>> et.window().tumbling(10)
+        Traceback (most recent call last):
+        eventtide.errors.InvalidDurationError: size=10 is a number without a unit...
         """
         return self._of(Framed("tumbling", size))
 
     def sliding(self: _Unshaped[_Shaped_co], size: Size, every: Size) -> _Shaped_co:
         """Start a window at each slide, so that each row is in ``size / every`` windows.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------
@@ -118,13 +165,27 @@ class Framing(Described):
         every : str or timedelta
             The slide: 1 ms or more, or calendar text. The state holds each slide once, for any
             `size`.
+
+        Raises
+        ------
+        InvalidDurationError
+            A length is not a duration or is below 1 ms, or `size` is not a multiple of `every`.
+        InvalidArgumentError
+            The window has a kind already.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().sliding("1m", every="10s")
+        et.window().sliding('1m', every='10s')
+        >>> et.window().sliding("1m", every="7s")
+        Traceback (most recent call last):
+        eventtide.errors.InvalidDurationError: size='1m' is not a multiple of every='7s'...
         """
         return self._of(Framed("sliding", size, every))
 
     def cumulate(self: _Unshaped[_Shaped_co], size: Size, step: Size) -> _Shaped_co:
         """Let windows grow by steps to their full size, such as the day so far, by hours.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------
@@ -133,6 +194,22 @@ class Framing(Described):
             window begins.
         step : str or timedelta
             1 ms or more, or calendar text. Each step has a result, from the same start.
+
+        Raises
+        ------
+        InvalidDurationError
+            A length is not a duration or is below 1 ms, or `size` is not a multiple of `step`.
+        InvalidArgumentError
+            The window has a kind already.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().cumulate("1 day", step="1h")
+        et.window().cumulate('1 day', step='1h')
+        >>> et.window().cumulate("1 day", step="7h")
+        Traceback (most recent call last):
+        eventtide.errors.InvalidDurationError: size='1 day' is not a multiple of step='7h'...
         """
         return self._of(Framed("cumulate", size, step))
 
@@ -144,8 +221,6 @@ class Framing(Described):
         touching: Touching | None = None,
     ) -> _Shaped_co:
         """Group rows with less than a gap between their times into sessions.
-
-        .. versionadded:: 0.1
 
         A session extends from its first row to a gap after its last row. With a gap for each row
         it extends to the latest of the times at which the gaps of its rows end, so that a later row
@@ -175,15 +250,22 @@ class Framing(Described):
 
         Examples
         --------
-        >>> gap = F.when(F.col("kind") == "call", "5 minutes")  # doctest: +SKIP
-        >>> et.window(events).session(gap.otherwise("20 minutes"))  # doctest: +SKIP
+        >>> import eventtide as et
+        >>> et.window().session("30m", maximum_duration="2h")
+        et.window().session('30m', maximum_duration='2h')
+        >>> et.window().session("30m", maximum_duration="10m")
+        Traceback (most recent call last):
+        eventtide.errors.InvalidDurationError: maximum_duration='10m' is shorter than gap='30m'...
+
+        A gap for each row:
+
+        >>> gap = F.when(F.col("device") == "phone", "5 minutes")  # doctest: +SKIP
+        >>> visits = et.window(events).session(gap.otherwise("20 minutes"))  # doctest: +SKIP
         """
         return self._of(Session(gap, maximum_duration, touching))
 
     def by_count(self: _Unshaped[_Shaped_co], rows: int, every: int | None = None) -> _Shaped_co:
         """Group `rows` rows of a key into a window, in the order of their arrival.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------
@@ -192,6 +274,22 @@ class Framing(Described):
         every : int, optional
             The slide, from 1 to `rows`: a window ends after each `every` rows. By default windows
             are adjacent.
+
+        Raises
+        ------
+        ArgumentTypeError
+            An argument is not a whole number.
+        InvalidArgumentError
+            An argument is out of its range, or the window has a kind already.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().by_count(100, every=10)
+        et.window().by_count(100, every=10)
+        >>> et.window().by_count(10, every=100)
+        Traceback (most recent call last):
+        eventtide.errors.InvalidArgumentError: every=100 is more than rows=10...
         """
         return self._of(Counted(rows, every))
 
@@ -205,30 +303,55 @@ class Framing(Described):
     def offset(self, offset: Duration) -> Self:
         """Shift the starts of all windows from the epoch: zero or more, below the slide or step.
 
-        .. versionadded:: 0.1
-
         With `time_zone` the offset is local time: days that begin at six also do so on days on
         which the clocks change.
+
+        Raises
+        ------
+        InvalidDurationError
+            `offset` is not a duration, or is negative. An offset that is not below the slide or
+            step is refused when `results` is read.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().tumbling("1 day").offset("6h")
+        et.window().tumbling('1 day').offset('6h')
+        >>> et.window().tumbling("1 day").offset("-6h")
+        Traceback (most recent call last):
+        eventtide.errors.InvalidDurationError: offset='-6h' is negative...
         """
         return self._length("offset", offset)
 
     def origin(self, origin: datetime | str) -> Self:
         """Start a window at this time, and all others at whole frames from it.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         origin : datetime or str
             With a time zone, as in ``"2024-01-01T06:00:00Z"``, or a local time in `time_zone`.
+
+        Raises
+        ------
+        ArgumentTypeError
+            `origin` is neither a datetime nor text.
+        InvalidArgumentError
+            The text is not a time of ISO 8601.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().tumbling("1 day").origin("2024-01-01T06:00:00Z")
+        et.window().tumbling('1 day').origin('2024-01-01T06:00:00Z')
+        >>> et.window().tumbling("1 day").origin("6 o'clock")
+        Traceback (most recent call last):
+        eventtide.errors.InvalidArgumentError: origin="6 o'clock" cannot be read as a time...
         """
         instant(read_origin(origin), "UTC")  # rejects values that are not a time
         return self._with(origin=origin)
 
     def time_zone(self, name: str) -> Self:
         """Start windows of days, weeks, months and years at midnight in a time zone.
-
-        .. versionadded:: 0.1
 
         A day then has 23 or 25 hours where the clocks change. Without a time zone a day is 24
         hours from midnight UTC, and months and years are refused. A TIMESTAMP_NTZ column is local
@@ -238,5 +361,21 @@ class Framing(Described):
         ----------
         name : str
             Such as ``"Europe/Berlin"`` or ``"UTC"``.
+
+        Raises
+        ------
+        ArgumentTypeError
+            `name` is not text.
+        InvalidArgumentError
+            The time zone is unknown.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().tumbling("1 month").time_zone("Europe/Berlin")
+        et.window().tumbling('1 month').time_zone('Europe/Berlin')
+        >>> et.window().tumbling("1 month").time_zone("Berlin")
+        Traceback (most recent call last):
+        eventtide.errors.InvalidArgumentError: time_zone='Berlin' is unknown on this machine...
         """
         return self._with(time_zone=zone_name(name))

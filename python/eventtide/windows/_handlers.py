@@ -21,8 +21,6 @@ __all__ = ["Handler", "LateContext", "LateHandler", "OnError", "check_handler"]
 class LateContext:
     """The second argument of a late-row handler, which describes the rows.
 
-    .. versionadded:: 0.1
-
     Attributes
     ----------
     query : StreamingQuery

@@ -17,8 +17,6 @@ __all__ = ["from_yaml"]
 def from_yaml(text: str | Path) -> WindowBuilder:
     """Read a window from a YAML document, without rows.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     text : str or Path

@@ -33,8 +33,6 @@ def repair(
 ) -> DataFrame:
     """Correct the results that a query has written, with the late rows in its late log.
 
-    .. versionadded:: 0.1
-
     The windows of late rows are recomputed from all rows; the other windows are unchanged. So the
     result is correct for every aggregate, including an average or a distinct count, which cannot
     be corrected from the old value and the late rows alone.

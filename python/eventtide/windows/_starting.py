@@ -29,8 +29,6 @@ def start(
 ) -> StreamingQuery:
     """Start a query over the results of a window, and the calls of its late-row handler.
 
-    .. versionadded:: 0.1
-
     Parameters
     ----------
     window : WindowBuilder or DataFrame

@@ -29,18 +29,25 @@ class Timing(Described):
     def processing_time(self) -> Self:
         """Use the time of the batch that reads a row in place of its event time.
 
-        .. versionadded:: 0.1
-
         No row is late, and windows close when processing time reaches their end. The rows get a
         last column ``_processing_time`` TIMESTAMP, which aggregates may use. A replayed batch has
         the same times.
+
+        Raises
+        ------
+        InvalidArgumentError
+            Another setting needs event time; when `results` is read.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().processing_time().tumbling("10s")
+        et.window().processing_time().tumbling('10s')
         """
         return self._with(processing_time=True)
 
     def watermark_scope(self, scope: WatermarkScope) -> Self:
         """Set which keys share a watermark; by default all.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------
@@ -51,13 +58,29 @@ class Timing(Described):
             Columns, which must be key columns: one watermark for each combination of their values,
             from the rows of all keys with these values. Use a list if a column is named key or
             global.
+
+        Raises
+        ------
+        ArgumentTypeError
+            `scope` is neither text nor a Column, nor a list of them.
+        InvalidArgumentError
+            The list is empty. A column that is not a key column is refused when `results` is read.
+        UnknownColumnError
+            The DataFrame does not have a column.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().key_by("site", "device").watermark_scope("site")
+        et.window().key_by('site', 'device').watermark_scope('site')
+        >>> et.window().watermark_scope([])
+        Traceback (most recent call last):
+        eventtide.errors.InvalidArgumentError: watermark_scope=[] is empty...
         """
         return self._with(watermark_scope=Scope(scope))
 
     def key_idle_timeout(self, timeout: Duration, *, clock: IdleClock = "processing_time") -> Self:
         """Close all windows of a key that has had no rows for the timeout.
-
-        .. versionadded:: 0.1
 
         Their results are emitted at once, regardless of the delay. A later row of the key that is
         not late reopens its window, which then has another result. The pane columns distinguish
@@ -69,13 +92,27 @@ class Timing(Described):
             Positive.
         clock : {"processing_time", "event_time"}
             The time that measures idleness: processing time, or the watermark over all keys.
+
+        Raises
+        ------
+        InvalidArgumentError
+            `clock` is unknown.
+        InvalidDurationError
+            `timeout` is not a duration, or is not positive.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().key_by("user").key_idle_timeout("10m", clock="event_time")
+        et.window().key_by('user').key_idle_timeout('10m', clock='event_time')
+        >>> et.window().key_idle_timeout("0s")
+        Traceback (most recent call last):
+        eventtide.errors.InvalidDurationError: key_idle_timeout='0s' is zero...
         """
         return self._with(key_idle_timeout=IdleTimeout(timeout, clock))
 
     def key_ttl(self, ttl: Duration) -> Self:
         """Purge a key without open windows this long after its last row; by default one day.
-
-        .. versionadded:: 0.1
 
         The key's watermark is purged. A later row of the key begins a new watermark.
 
@@ -83,26 +120,50 @@ class Timing(Described):
         ----------
         ttl : str or timedelta
             Zero or more.
+
+        Raises
+        ------
+        InvalidDurationError
+            `ttl` is not a duration, or is negative.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().key_by("user").key_ttl("7d")
+        et.window().key_by('user').key_ttl('7d')
+        >>> et.window().key_ttl("-1h")
+        Traceback (most recent call last):
+        eventtide.errors.InvalidDurationError: key_ttl='-1h' is negative...
         """
         return self._length("key_ttl", ttl)
 
     def heartbeat(self, interval: Duration) -> Self:
         """Set the maximum interval between checks for idle keys, also without rows; by default 1m.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         interval : str or timedelta
             100 ms or more.
+
+        Raises
+        ------
+        InvalidDurationError
+            `interval` is not a duration, or is below 100 ms.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().key_by("user").key_idle_timeout("10s").heartbeat("2s")
+        et.window().key_by('user').key_idle_timeout('10s').heartbeat('2s')
+        >>> et.window().heartbeat("10ms")
+        Traceback (most recent call last):
+        eventtide.errors.InvalidDurationError: heartbeat='10ms' is too often...
         """
         check_heartbeat(interval)
         return self._with(heartbeat=interval)
 
     def max_rows_per_batch(self, rows: int) -> Self:
         """Advance the watermark of a key after each `rows` of its rows, as if they were a batch.
-
-        .. versionadded:: 0.1
 
         With ``rows=1``, the lateness of a row depends on all earlier rows of its key, regardless
         of Spark's batch boundaries. Rows count in the order of their arrival: by source partition,
@@ -112,6 +173,23 @@ class Timing(Described):
         ----------
         rows : int
             1 or more; with ``watermark_scope("key")``.
+
+        Raises
+        ------
+        ArgumentTypeError
+            `rows` is not a whole number.
+        InvalidArgumentError
+            `rows` is below 1. Without ``watermark_scope("key")`` it is refused when `results` is
+            read.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> et.window().key_by("user").watermark_scope("key").max_rows_per_batch(1)
+        et.window().key_by('user').watermark_scope('key').max_rows_per_batch(1)
+        >>> et.window().max_rows_per_batch(0)
+        Traceback (most recent call last):
+        eventtide.errors.InvalidArgumentError: max_rows_per_batch=0 is out of range...
         """
         count("max_rows_per_batch", rows, "1")
         return self._with(max_rows_per_batch=rows)

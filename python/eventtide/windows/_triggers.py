@@ -32,8 +32,6 @@ _EXAMPLES = {"every": "'10s'", "every_rows": "1000", "when": "'n >= 1000'"}
 class WindowTrigger(metaclass=Namespace):
     """A trigger, which determines when a window emits a result.
 
-    .. versionadded:: 0.1
-
     Use the members: ``at_window_end``, ``on_update``, `every`, `every_rows` and `when`.
 
     Examples
@@ -64,8 +62,6 @@ class WindowTrigger(metaclass=Namespace):
     def every(interval: Duration) -> WindowTrigger:
         """Emit a result `interval` of processing time after the last one, while rows arrive.
 
-        .. versionadded:: 0.1
-
         Parameters
         ----------
         interval : str or timedelta
@@ -75,17 +71,12 @@ class WindowTrigger(metaclass=Namespace):
 
     @staticmethod
     def every_rows(rows: int) -> WindowTrigger:
-        """Emit a result after each `rows` rows of the window, one or more.
-
-        .. versionadded:: 0.1
-        """
+        """Emit a result after each `rows` rows of the window, one or more."""
         return WindowTrigger("every_rows", rows)
 
     @staticmethod
     def when(condition: str | Column) -> WindowTrigger:
         """Emit a result when a condition becomes true.
-
-        .. versionadded:: 0.1
 
         Parameters
         ----------

@@ -1,6 +1,6 @@
 package io.eventtide.spark
 
-import java.util.{Map => JMap}
+import java.util.{Locale, Map => JMap}
 
 import scala.jdk.CollectionConverters._
 import scala.util.matching.Regex
@@ -56,8 +56,16 @@ private[spark] object ErrorCatalogue {
     finally resource.close()
   }
 
-  def message(condition: String, parameters: Map[String, String]): String =
-    s"[$condition] ${problem(condition, parameters)} ${fix(condition, parameters)}"
+  /** The message; it ends with the address of the condition, where the docs have an address. */
+  def message(
+      condition: String,
+      parameters: Map[String, String],
+      docs: String = BuildInfo.docs
+  ): String = {
+    val text = s"[$condition] ${problem(condition, parameters)} ${fix(condition, parameters)}"
+    val anchor = condition.toLowerCase(Locale.ROOT)
+    if (docs.isEmpty) text else s"$text See ${docs.stripSuffix("/")}/reference/errors/#$anchor"
+  }
 
   def problem(condition: String, parameters: Map[String, String]): String =
     filled(entries.get(condition).get("problem").asText, parameters)

@@ -22,7 +22,7 @@ class ErrorCatalogueSuite extends AnyFunSuite {
     val error = EventtideException("UNKNOWN_COLUMN", "column" -> "tz", "available" -> "ts, user")
     assert(error.getMessage.startsWith("[UNKNOWN_COLUMN] There is no column 'tz'; "))
     assert(error.getMessage.contains("the stream has ts, user."))
-    assert(error.getMessage == s"[UNKNOWN_COLUMN] ${error.problem} ${error.fix}")
+    assert(error.getMessage.startsWith(s"[UNKNOWN_COLUMN] ${error.problem} ${error.fix}"))
     assert(error.pythonClass == "UnknownColumnError")
     assert(error.getCondition == "UNKNOWN_COLUMN" && error.getErrorClass == "UNKNOWN_COLUMN")
     assert(error.getMessageParameters.get("column") == "tz" && error.getSqlState == null)
@@ -33,5 +33,16 @@ class ErrorCatalogueSuite extends AnyFunSuite {
       EventtideException("UNKNOWN_COLUMN", "column" -> "<available>", "available" -> "$1, <column>")
     assert(error.getMessage.contains("no column '<available>'; "))
     assert(error.getMessage.contains("the stream has $1, <column>."))
+  }
+
+  test("a message ends with the address of its condition, where the docs have one") {
+    def message(docs: String) =
+      ErrorCatalogue.message("CHECKPOINT_DRAINED", Map("root" -> "/c"), docs)
+    assert(message("").endsWith("with a new checkpoint location."))
+    val address = "https://docs.test/reference/errors/#checkpoint_drained"
+    for (docs <- Seq("https://docs.test", "https://docs.test/"))
+      assert(message(docs) == s"${message("")} See $address")
+    val thrown = EventtideException("CHECKPOINT_DRAINED", "root" -> "/c")
+    assert(thrown.getMessage == message(BuildInfo.docs))
   }
 }

@@ -1,0 +1,167 @@
+"""Hooks of mkdocs: pages out of the root of the clone, links out of docs/, a check of links."""
+
+from __future__ import annotations
+
+import logging
+import os
+import posixpath
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urldefrag, urlsplit
+
+from mkdocs.structure.files import File
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[1]
+MERMAID = "javascripts/mermaid.min.js"
+FROM_ROOT = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
+ALSO = {"README.md": "index.md"}  # where a link to it leads
+FETCHED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src"}
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+log = logging.getLogger("mkdocs.hooks.site")
+
+
+def addresses() -> dict[str, str]:
+    """Return the addresses by key, those of the file in EVENTTIDE_ADDRESSES if it is set."""
+    path = os.environ.get("EVENTTIDE_ADDRESSES") or ROOT / "project" / "addresses.toml"
+    return tomllib.loads(Path(path).read_text("utf-8"))
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Set the addresses, and leave out pages of the navigation that are not written yet."""
+    config.site_url = addresses()["docs"] or None
+    config.repo_url = addresses()["source"] or None
+    config.nav = list(written(config.nav or []))
+    return config
+
+
+def written(nav: list[Any]) -> Iterator[Any]:
+    """Yield the entries of a navigation whose pages exist."""
+    for entry in nav:
+        [(title, value)] = entry.items() if isinstance(entry, dict) else [("", entry)]
+        if isinstance(value, list):
+            if below := list(written(value)):
+                yield {title: below}
+        elif value in FROM_ROOT.values() or (ROOT / "docs" / value).is_file():
+            yield entry
+        else:
+            log.info("%s is in the navigation of mkdocs.yml, and is not written yet", value)
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are in the root of the clone, and Mermaid."""
+    for source, page in FROM_ROOT.items():
+        files.append(File.generated(config, page, content=(ROOT / source).read_text("utf-8")))
+    mermaid = ROOT / ".build" / "mermaid" / "mermaid.min.js"
+    files.append(File.generated(config, MERMAID, abs_src_path=str(mermaid)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
+    """Drop how a block is tested, and let links out of docs/ lead somewhere."""
+    path = page.file.src_uri
+    origin = next((name for name, to in FROM_ROOT.items() if to == path), f"docs/{path}")
+    text = re.sub(r"^(```\w+) [\w.-]+$", r"\1", markdown, flags=re.MULTILINE)
+    parts, end = [], 0
+    for fence in FENCE.finditer(text):
+        parts += [relinked(text[end : fence.start()], origin, path), fence[0]]
+        end = fence.end()
+    return "".join([*parts, relinked(text[end:], origin, path)])
+
+
+def relinked(text: str, origin: str, path: str) -> str:
+    """Return a text whose links lead to pages of the site, or to the source."""
+
+    def link(match: re.Match[str]) -> str:
+        target, anchor = urldefrag(match[3])
+        if not target or urlsplit(target).scheme:
+            return match[0]
+        of_root = posixpath.normpath(posixpath.join(posixpath.dirname(origin), target))
+        found = {**FROM_ROOT, **ALSO}.get(of_root, of_root.removeprefix("docs/"))
+        if found == of_root:  # neither a page nor below docs/
+            source = addresses()["source"]
+            return f"[{match[2]}]({source}/blob/main/{of_root})" if source else match[2]
+        if of_root in ALSO:
+            anchor = ""
+        to = posixpath.relpath(found, posixpath.dirname(path) or ".")
+        return f"{match[1]}[{match[2]}]({to}{'#' * bool(anchor)}{anchor})"
+
+    return LINK.sub(link, text)
+
+
+def on_post_page(output: str, **_: object) -> str:
+    """Load Mermaid, which is large, only where a page has a diagram."""
+    if 'class="mermaid"' in output:
+        return output
+    return re.sub(rf'\s*<script src="[^"]*{MERMAID}"></script>', "", output)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Check every link of the built pages, and that no page fetches anything from elsewhere."""
+    site = Path(config.site_dir)
+    pages = {page.relative_to(site).as_posix(): Links.of(page) for page in site.rglob("*.html")}
+    for name, page in pages.items():
+        for link in page.fetched:
+            if urlsplit(link).netloc:
+                log.warning("%s fetches %s", name, link)
+        for link in [*page.links, *page.fetched]:
+            if not (
+                urlsplit(link).scheme or urlsplit(link).netloc or found(link, name, pages, site)
+            ):
+                log.warning("%s has a link to %s, which does not exist", name, link)
+
+
+def found(link: str, name: str, pages: dict[str, Links], site: Path) -> bool:
+    """Whether a link of a page leads to a file of the site and to an anchor in it."""
+    path, anchor = urldefrag(unquote(link))
+    path = path.partition("?")[0]
+    folder = "" if name == "404.html" else posixpath.dirname(name)
+    target = posixpath.normpath(posixpath.join(folder, path)).lstrip("/") if path else name
+    if (site / target).is_dir():
+        target = posixpath.join(target, "index.html").removeprefix("./")
+    if target not in pages:
+        return (site / target).is_file()
+    return not anchor or anchor in pages[target].anchors
+
+
+class Links(HTMLParser):
+    """The links, fetched files and anchors of a page."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        super().__init__()
+        self.links: list[str] = []
+        self.fetched: list[str] = []
+        self.anchors: set[str] = {"__top"}
+
+    @classmethod
+    def of(cls, page: Path) -> Links:
+        """Return those of a file."""
+        parser = cls()
+        parser.feed(page.read_text("utf-8"))
+        return parser
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep what an element has."""
+        values = dict(attrs)
+        self.anchors |= {value for key in ("id", "name") if (value := values.get(key))}
+        if tag == "a" and (link := values.get("href")):
+            self.links.append(link)
+        is_fetched = tag != "link" or values.get("rel") not in {"canonical", "prev", "next"}
+        if is_fetched and (link := values.get(FETCHED.get(tag, ""))):
+            self.fetched.append(link)

@@ -1,0 +1,98 @@
+"""Pages of the reference that a script writes are up to date; the others have every name."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import pytest
+from eventtide.observe import InputProgress, QueryProgress, SubstreamProgress
+
+from tests import cli_page, settings_page, yaml_page
+from tests.pages import ROOT
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+REFERENCE = ROOT / "docs/reference"
+SPARK = ROOT / "jvm/spark/src/main/scala/io/eventtide/spark"
+
+
+def page(name: str) -> str:
+    """Return the text of a page."""
+    return (REFERENCE / name).read_text("utf-8")
+
+
+def source(path: str) -> str:
+    """Return the text of a Scala file."""
+    return (SPARK / path).read_text("utf-8")
+
+
+@pytest.mark.parametrize("written", [cli_page, settings_page, yaml_page])
+def test_a_page_that_a_script_writes_is_up_to_date(written: ModuleType) -> None:
+    """`dev/tables` writes it anew."""
+    assert written.PAGE.read_text("utf-8") == written.page()
+
+
+def reasons() -> list[str]:
+    """Return the reasons of late rows."""
+    return re.findall(r'extends LateReason\("(\w+)"\)', source("latelog/LateReason.scala"))
+
+
+def metrics() -> set[str]:
+    """Return the names of all metrics in the code."""
+    gauges = re.findall(r'"([a-z]+[A-Za-z]*-\w+)"', source("query/monitor/QueryMetrics.scala"))
+    report = source("query/monitor/WatermarkReport.scala")
+    in_progress = re.findall(r'^      "(\w+)" ->', report, flags=re.MULTILINE)
+    operators = (SPARK / "operators").rglob("*.scala")
+    texts = [operator.read_text("utf-8") for operator in operators]
+    in_plans = [
+        name
+        for text in texts
+        for name in re.findall(r'"(\w+)"\s*->\s*SQLMetrics', text)
+        + re.findall(r'private val \w+ = "(num\w+)"', text)
+    ]
+    late = {f"numLate{''.join(map(str.capitalize, name.split('_')))}" for name in reasons()}
+    late |= {f"rowsLate-{name}" for name in reasons()}
+    assert len(gauges) >= 13
+    assert len(in_progress) == 7
+    assert {"numOpenKeys", "numOutputRows", "peakMemory"} <= {*in_plans}
+    return {*gauges, *in_progress, *in_plans, *late}
+
+
+def test_every_metric_is_on_its_page() -> None:
+    """Of Spark's metrics system, of its progress, of plans, and of `et.progress`."""
+    text = page("metrics.md")
+    of_python = {
+        field.name
+        for kind in (QueryProgress, InputProgress, SubstreamProgress)
+        for field in fields(kind)
+    }
+    assert {name for name in metrics() | of_python if f"`{name}`" not in text} == set()
+
+
+def test_the_example_in_scala_is_one_that_is_compiled() -> None:
+    """`ScalaPageSuite` runs it."""
+    suite = ROOT / "jvm/spark/src/test/scala/io/eventtide/spark/ScalaPageSuite.scala"
+    _, begin, rest = suite.read_text("utf-8").partition("    // begin\n")
+    code = textwrap.dedent(rest.partition("    // end\n")[0])
+    assert begin
+    assert f"```scala\n{code}```\n" in page("scala.md")
+
+
+def test_every_method_in_scala_is_on_its_page() -> None:
+    """Of `Eventtide`, of a policy, and of the options."""
+    text = page("scala.md")
+    methods = re.findall(r"^  def (\w+)", source("Eventtide.scala"), flags=re.MULTILINE)
+    assert {name for name in methods if not re.search(rf"`{name}[`(]", text)} == {"apply"}
+
+
+def test_every_part_of_a_checkpoint_is_on_the_page_of_the_state_format() -> None:
+    """The changelog has the versions of the parts."""
+    text = page("state-format.md")
+    table = (ROOT / "CHANGELOG.md").read_text("utf-8").partition("## State format")[2]
+    folders = set(re.findall(r"`(eventtide/\w+)", table))
+    assert len(folders) >= 7
+    assert {folder for folder in folders if folder not in text} == set()
