@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import doctest
 import re
+from contextlib import redirect_stdout
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+DOCTEST = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 EVENTS = "ts timestamp, device string, mark timestamp"
 BLOCKS = [block for page in PAGES for block in blocks(page) if block.mark == "spark"]
 TIMELINES = [
@@ -96,13 +100,18 @@ def run(code: str, events: DataFrame, **others: Any) -> dict[str, Any]:
 def test_a_block_runs(block: Block, spark: SparkSession, tmp_path: Path) -> None:
     """By itself, and what it starts reads rows to the end; ``/data/`` is a folder of the test.
 
-    A window that it describes and does not start is one that could be.
+    A window that it describes and does not start is one that could be. What it prints is what the
+    page shows, where the page shows it.
     """
     (tmp_path / "events").mkdir()
     (tmp_path / "events" / "1.json").write_text('{"ts": "2024-01-01T12:00:07Z", "device": "a"}')
     rate = spark.readStream.format("rate").load()
     events = rate.select(F.col("timestamp").alias("ts"), F.lit("a").alias("device"))
-    names = run(block.code.replace("/data/", f"{tmp_path}/"), events, spark=spark)
+    with redirect_stdout(StringIO()) as printed:
+        names = run(block.code.replace("/data/", f"{tmp_path}/"), events, spark=spark)
+    if block.prints is not None:
+        same = doctest.OutputChecker().check_output
+        assert same(block.prints, printed.getvalue(), DOCTEST), printed.getvalue()
     for made in names.values():
         if isinstance(made, et.WindowBuilder) and made.settings.agg and made._df is not None:
             assert made.results.isStreaming
