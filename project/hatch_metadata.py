@@ -1,8 +1,9 @@
-"""Metadata hook of the package: its links are the addresses of addresses.toml."""
+"""Metadata hook of the package: its links, and those of its README, come from addresses.toml."""
 
 from __future__ import annotations
 
 import os
+import runpy
 import sys
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,18 @@ LABELS = {
 
 
 class CustomMetadataHook(MetadataHookInterface):
-    """Set the project's URLs; an empty address is left out."""
+    """Set the project's URLs and long description; an empty address is left out."""
 
     def update(self, metadata: dict[str, Any]) -> None:
         """Run when the metadata are read."""
-        if urls := project_urls(addresses(Path(self.root))):
+        root = Path(self.root)
+        known = addresses(root)
+        if urls := project_urls(known):
             metadata["urls"] = urls
+        made = runpy.run_path(str(root / "project" / "hatch_readme.py"))
+        readme = (root / "README.md").read_text(encoding="utf-8")
+        text = made["long_description"](readme, known.get("source", ""))
+        metadata["readme"] = {"content-type": "text/markdown", "text": text}
 
 
 def addresses(root: Path) -> dict[str, str]:
