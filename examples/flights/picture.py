@@ -11,7 +11,7 @@ import re
 import sys
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import altair as alt
 import vl_convert
@@ -88,7 +88,8 @@ def draw(shown: Points) -> str:
             {"clock": _text(first, clock), "event": _text(first, event)}
             for clock, event in shown[name]
         ]
-        return alt.Chart({"values": moments}).encode(x=x, y=y)
+        chart: alt.Chart = alt.Chart({"values": moments}).encode(x=x, y=y)
+        return chart
 
     x = alt.X("clock:T", title="a flight lands and is reported").axis(
         format="%H:%M", tickCount=8, grid=False
@@ -99,9 +100,7 @@ def draw(shown: Points) -> str:
     layers = [rows("kept_rows").mark_circle(size=14, color=GREY, opacity=0.55)]
     layers.append(rows("lost_rows").mark_circle(size=16, color=LOST, opacity=0.9))
     for name, colour in (("stock", STOCK), ("ours", OURS)):
-        layers.append(
-            rows(name).mark_line(color=colour, strokeWidth=3, interpolate="step-after")
-        )
+        layers.append(rows(name).mark_line(color=colour, strokeWidth=3, interpolate="step-after"))
     layers += _labels(shown, first, x, y)
     chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT, background="transparent")
     styled = chart.configure(
@@ -139,10 +138,16 @@ def redraw(folder: Path) -> Path:
 
 def _labels(shown: Points, first: datetime, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """Name the lines and the dots where they are, in place of a legend."""
-    texts = [
+    texts: list[tuple[int, int, str, str, Literal["left", "right"]]] = [
         (9 * 60 + 5, 11 * 60 + 50, "stock Spark's watermark", STOCK, "right"),
         (16 * 60, 6 * 60 + 40, "Eventtide's watermark", OURS, "left"),
-        (9 * 60, 60, f"{shown['lost']} of {shown['rows']} rows dropped by stock Spark", LOST, "left"),
+        (
+            9 * 60,
+            60,
+            f"{shown['lost']} of {shown['rows']} rows dropped by stock Spark",
+            LOST,
+            "left",
+        ),
     ]
     return [
         alt.Chart({"values": [{"clock": _text(first, clock), "event": _text(first, event)}]})

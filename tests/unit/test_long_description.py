@@ -51,7 +51,9 @@ def test_the_package_has_the_readme_without_relative_links(tmp_path: Path) -> No
     with_source, without = metadata(str(addresses)), metadata("")
     for description in (with_source, without):
         assert "**Stop losing late events in Spark Structured Streaming.**" in description
-        targets = re.findall(r"\]\(([^)\s]+)\)", re.sub(r"```.*?```", "", description, flags=re.S))
+        targets = re.findall(
+            r"\]\(([^)\s]+)\)", re.sub(r"```.*?```", "", description, flags=re.DOTALL)
+        )
         assert [link for link in targets if not link.startswith(("#", SOURCE))] == []
     assert f"]({SOURCE}/blob/HEAD/docs/how-to/kafka.md)" in with_source
     assert f"]({SOURCE}/raw/HEAD/docs/img/demo.svg)" in with_source
@@ -59,7 +61,7 @@ def test_the_package_has_the_readme_without_relative_links(tmp_path: Path) -> No
 
 def metadata(addresses: str) -> str:
     """Return the long description that the build backend writes."""
-    said = subprocess.run(  # noqa: S603
+    said = subprocess.run(
         [sys.executable, "-m", "hatchling", "metadata", "readme"],
         cwd=ROOT,
         env={"PATH": "", "EVENTTIDE_ADDRESSES": addresses},
