@@ -168,7 +168,7 @@ BY_AIRPORT = Setting(
 )
 """A watermark for each destination, an hour behind its own flights; 3 hours close a quiet one."""
 
-QUICK = (stock(1), stock(6), OWN_BY_BAND)
+QUICK = (stock(1), OWN_BY_BAND)
 FULL = (
     *(stock(hours) for hours in (1, 2, 4, 6, 8)),
     LULL,
