@@ -109,7 +109,10 @@ def _words(flights: Flights, measured: Sequence[Measured]) -> dict[str, str]:
 def _hindsight(worst: Measured, best: Measured) -> str:
     """Say what the best delay of stock Spark costs, if there are several."""
     if worst is best:
-        return "The demo without --quick has more delays of stock Spark, which lose less and wait longer."
+        return (
+            "The demo without --quick has longer delays of stock Spark, which lose less and make"
+            " every result wait."
+        )
     return (
         "Along stock Spark's line one is bought with the other. To find its"
         f" {best.setting.name}, one has to know the answer: it has {best.late_share:.2%} late rows"
