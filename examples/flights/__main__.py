@@ -100,7 +100,7 @@ def _run(console: Console, out: Path, also: Path | None, *, quick: bool, kafka: 
         measured = [measure.measure(t, flights, true[t.setting.windows]) for t in traces]
         hourly, sliding = measured[: len(chosen)], measured[len(chosen) :]
         console.print(table.result_table(hourly))
-        console.print(table.RESULT_TEXT)
+        console.print(table.result_text(hourly))
         repaired = repair.repair(traces[-1], reports, flights, true[last.windows])
         console.print(table.SLIDING_TEXT)
         console.print(table.sliding_table(sliding, repaired))

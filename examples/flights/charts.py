@@ -165,7 +165,7 @@ def _behind(traces: Sequence[Trace], until: datetime) -> alt.Chart:
         if strike.clock <= until and _is_known(strike)
     ]
     names = [_name(trace.setting) for trace in traces]
-    colours = [STOCK, STOCK_DARK, *([LULLED] if len(names) > 3 else []), OURS]  # noqa: PLR2004 - with LULL
+    colours = [_colour(trace.setting, traces[0].setting) for trace in traces]
     lines: alt.Chart = (
         _chart(rows)
         .mark_line(interpolate="step-after", strokeWidth=2.5)
@@ -212,7 +212,7 @@ def _shares(
             if totals[g]
         ]
     names = [_name(m.setting) for m in chosen]
-    colours = [STOCK, STOCK_DARK, OURS]
+    colours = [_colour(m.setting, measured[0].setting) for m in chosen]
     bars = (
         _chart(rows)
         .mark_bar()
@@ -237,6 +237,13 @@ def _hour(report: Report) -> str:
 
 def _name(setting: Setting) -> str:
     return f"{setting.side}, {setting.name}"
+
+
+def _colour(setting: Setting, first: Setting) -> str:
+    """Return the colour of a setting: the first is stock Spark's shortest delay."""
+    if setting.is_ours:
+        return LULLED if setting == LULL else OURS
+    return STOCK if setting == first else STOCK_DARK
 
 
 def _clock_axis(title: str) -> alt.X:
