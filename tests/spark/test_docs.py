@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import doctest
 import re
-from contextlib import redirect_stdout
-from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
@@ -97,7 +95,9 @@ def run(code: str, events: DataFrame, **others: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "block", [b for b in BLOCKS if not b.timelines], ids=lambda block: block.name
 )
-def test_a_block_runs(block: Block, spark: SparkSession, tmp_path: Path) -> None:
+def test_a_block_runs(
+    block: Block, spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """By itself, and what it starts reads rows to the end; ``/data/`` is a folder of the test.
 
     A window that it describes and does not start is one that could be. What it prints is what the
@@ -107,14 +107,13 @@ def test_a_block_runs(block: Block, spark: SparkSession, tmp_path: Path) -> None
     (tmp_path / "events" / "1.json").write_text('{"ts": "2024-01-01T12:00:07Z", "device": "a"}')
     rate = spark.readStream.format("rate").load()
     events = rate.select(F.col("timestamp").alias("ts"), F.lit("a").alias("device"))
-    with redirect_stdout(StringIO()) as printed:
-        names = run(block.code.replace("/data/", f"{tmp_path}/"), events, spark=spark)
-    if block.prints is not None:
-        same = doctest.OutputChecker().check_output
-        assert same(block.prints, printed.getvalue(), DOCTEST), printed.getvalue()
+    names = run(block.code.replace("/data/", f"{tmp_path}/"), events, spark=spark)
     for made in names.values():
         if isinstance(made, et.WindowBuilder) and made.settings.agg and made._df is not None:
             assert made.results.isStreaming
     for query in spark.streams.active:
         query.processAllAvailable()
         query.stop()
+    if block.prints is not None:
+        printed = capsys.readouterr().out
+        assert doctest.OutputChecker().check_output(block.prints, printed, DOCTEST), printed
