@@ -111,9 +111,9 @@ def test_a_block_runs(
     for made in names.values():
         if isinstance(made, et.WindowBuilder) and made.settings.agg and made._df is not None:
             assert made.results.isStreaming
-    for query in spark.streams.active:
-        query.processAllAvailable()
-        query.stop()
     if block.prints is not None:
         printed = capsys.readouterr().out
         assert doctest.OutputChecker().check_output(block.prints, printed, DOCTEST), printed
+    for query in spark.streams.active:
+        query.processAllAvailable()
+        query.stop()
