@@ -1,4 +1,8 @@
-"""Makes docs/explanation/benchmarks.md from benchmarks/results: python benchmarks/page.py."""
+"""Makes docs/explanation/benchmarks.md, and its charts, from benchmarks/results.
+
+Run it as ``python benchmarks/page.py``. The text of a section is in `benchmarks/prose`: what stands
+behind a line ``---`` is folded, with the tables.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+from charts import CHARTS, all_charts
+
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 PROSE = ROOT / "benchmarks" / "prose"
 PAGE = ROOT / "docs/explanation/benchmarks.md"
+PICTURES = ROOT / "docs/img"
 
 # The files of results, as the page has them.
 ORDER = (
@@ -36,7 +43,9 @@ MACHINE = ("machine", "load", "effort", "java", "spark", "jet", "flink", "eventt
 
 
 def main() -> None:
-    """Write the page."""
+    """Write the page and its pictures."""
+    for name, svg in all_charts().items():
+        (PICTURES / name).write_text(svg, "utf-8")
     PAGE.write_text(page(RESULTS), "utf-8")
 
 
@@ -54,9 +63,33 @@ def _prose(name: str) -> str:
 def _section(file: Path) -> str:
     records: list[dict[str, Any]] = json.loads(file.read_text("utf-8"))
     said = records[0]["settings"]
-    about = "; ".join(f"{name} {said[name]}" for name in MACHINE if name in said)
-    lines = [f"## {file.stem}", "", _prose(file.stem), f"Measured on: {about}.", ""]
-    return "\n".join([*lines, _tables(records)])
+    about = {name: said[name] for name in MACHINE if name in said}
+    shown, _, method = _prose(file.stem).strip().partition("\n---\n")
+    return "\n".join(
+        [
+            f"## {file.stem.replace('_', ' ').capitalize()}",
+            "",
+            *_picture(file.stem, shown),
+            shown.strip(),
+            "",
+            '<details markdown="1">',
+            "<summary>Method and tables</summary>",
+            "",
+            *([method.strip(), ""] if method else []),
+            f"Raw figures: [{file.name}](../../benchmarks/results/{file.name}).",
+            "",
+            *_pairs("measured on", about),
+            _tables(records),
+            "</details>",
+            "",
+        ]
+    )
+
+
+def _picture(name: str, shown: str) -> list[str]:
+    """Return the line of the chart, if there is one, with the first sentence in place of it."""
+    sentence = " ".join(shown.replace("`", "").split()).partition(". ")[0]
+    return [f"![{sentence}](../img/bench-{name}.svg)", ""] if name in CHARTS else []
 
 
 def _tables(records: list[dict[str, Any]]) -> str:
@@ -70,14 +103,20 @@ def _table(records: list[dict[str, Any]]) -> str:
     if len(records) == 1:
         same = {}
     columns = [name for name in _own(records[0]) if name not in same]
-    head = [*columns, f"ours, {records[0]['unit']}", "baseline", "theirs", "ratio"]
-    lines = [f"{'; '.join(f'{n}: {v}' for n, v in same.items())}", ""]
+    head = [*columns, f"Eventtide, {records[0]['unit']}", "baseline", "baseline's", "ratio"]
+    lines = _pairs("in all rows below", same) if same else []
     lines += [_row(head), _row(["---"] * len(head))]
     for record in records:
         own = [record["settings"][name] for name in columns]
         figures = [_number(record["ours"]), record["baseline"], _number(record["theirs"])]
         lines.append(_row([*own, *figures, record["ratio"]]))
     return "\n".join([*lines, ""])
+
+
+def _pairs(title: str, values: dict[str, Any]) -> list[str]:
+    """Return a table with a row for each name and its value."""
+    rows = [_row([name, value]) for name, value in values.items()]
+    return [_row([title, ""]), _row(["---", "---"]), *rows, ""]
 
 
 def _own(record: dict[str, Any]) -> dict[str, Any]:

@@ -139,7 +139,7 @@ need_chaos_jar() {
 need_wheel() {
   local hash
   need_jars
-  hash=$(digest pyproject.toml README.md LICENSE project/hatch_jars.py python | sha)
+  hash=$(digest pyproject.toml README.md LICENSE project/hatch_*.py project/addresses.toml python | sha)
   if ! fresh dist/.stamp "$hash"; then
     need_venv "$(default_spark)"
     say "building the wheel"

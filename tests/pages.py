@@ -3,7 +3,9 @@
 A Python block says on its fence how it is run: ```` ```python ```` without Spark, ```` ```python
 spark ```` with a session, ```` ```python spark-4.1 ```` with one that has Delta and Iceberg,
 ```` ```python no-run ```` not at all. A timeline is a table with the
-columns ``rows`` and ``watermark``; it belongs to the block before it.
+columns ``rows`` and ``watermark``; it belongs to the block before it. So does a ```` ```text ````
+block behind the line ``It prints:``, which is what the block before it prints; ``...`` in it stands
+for anything.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ class Block:
     mark: str
     code: str
     timelines: list[Timeline] = field(default_factory=list)
+    prints: str | None = None
 
     @property
     def name(self) -> str:
@@ -59,6 +62,8 @@ def blocks(page: Path) -> list[Block]:
             if language == "python":
                 code = "\n".join(lines[i + 1 : end]) + "\n"
                 found.append(Block(page.name, heading, i + 1, mark, code))
+            elif language == "text" and "It prints:" in lines[max(i - 2, 0) : i]:
+                found[-1].prints = "\n".join(lines[i + 1 : end]) + "\n"
             i = end
         elif {"rows", "watermark"} <= set(cells(line)):
             end = next(

@@ -26,7 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from rich.console import Console  # noqa: PLC0415 - an extra, which may be missing
 
-        return _run(Console(), Path(options.out), quick=options.quick, kafka=options.kafka)
+        also = None if options.picture is None else Path(options.picture)
+        return _run(Console(), Path(options.out), also, quick=options.quick, kafka=options.kafka)
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.partition(".")[0] == "eventtide":
             raise
@@ -42,6 +43,11 @@ def parser() -> argparse.ArgumentParser:
     )
     reader.add_argument("--out", default="demo/out", help="where the page goes: %(default)s")
     reader.add_argument(
+        "--picture",
+        metavar="FOLDER",
+        help="where the picture and its points go too: docs/img for that of the README",
+    )
+    reader.add_argument(
         "--kafka",
         metavar="HOST:PORT/TOPIC",
         help="send the flights through a topic of six partitions, and compare that too",
@@ -49,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
     return reader
 
 
-def _run(console: Console, out: Path, *, quick: bool, kafka: str | None) -> int:
+def _run(console: Console, out: Path, also: Path | None, *, quick: bool, kafka: str | None) -> int:
     # here, so that a missing extra is one sentence, and --help takes no second
     from examples.flights import (  # noqa: PLC0415
         broker,
@@ -57,6 +63,7 @@ def _run(console: Console, out: Path, *, quick: bool, kafka: str | None) -> int:
         lull,
         measure,
         page,
+        picture,
         repair,
         replay,
         session,
@@ -93,7 +100,7 @@ def _run(console: Console, out: Path, *, quick: bool, kafka: str | None) -> int:
         measured = [measure.measure(t, flights, true[t.setting.windows]) for t in traces]
         hourly, sliding = measured[: len(chosen)], measured[len(chosen) :]
         console.print(table.result_table(hourly))
-        console.print(table.RESULT_TEXT)
+        console.print(table.result_text(hourly))
         repaired = repair.repair(traces[-1], reports, flights, true[last.windows])
         console.print(table.SLIDING_TEXT)
         console.print(table.sliding_table(sliding, repaired))
@@ -109,8 +116,12 @@ def _run(console: Console, out: Path, *, quick: bool, kafka: str | None) -> int:
             console.print(table.KAFKA_TEXT)
             console.print(table.kafka_table(carried))
     shown = page.Shown(flights, traces[: len(chosen)], hourly, sliding, repaired, moments)
-    path = page.write(out, shown)
-    console.print(f"The charts: [bold]{path}[/bold]   ({time.monotonic() - began:.0f} s)")
+    charts = page.write(out, shown)
+    drawn = picture.write(out, picture.points(traces, flights))
+    if also is not None:
+        picture.write(also, picture.points(traces, flights))
+    console.print(f"The picture: [bold]{drawn}[/bold], with all charts: [bold]{charts}[/bold]")
+    console.print(f"({time.monotonic() - began:.0f} s)")
     return 0
 
 

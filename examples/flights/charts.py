@@ -27,7 +27,7 @@ Row: TypeAlias = dict[str, Any]
 
 WIDTH, HEIGHT = 860, 320
 INK, GREY, STOCK, STOCK_DARK, OURS = "#1f2937", "#9ca3af", "#f59e0b", "#b45309", "#0f766e"
-_COLOURS = [STOCK, STOCK_DARK, "#06b6d4", OURS]
+LULLED = "#06b6d4"
 _SHOWN = timedelta(days=2)
 
 
@@ -97,7 +97,7 @@ def late_by_hour(measured: Sequence[Measured], flights: Flights) -> Chart:
 
 def tops(traces: Sequence[Trace], flights: Flights) -> Chart:
     """Draw how far each distance band is behind the clock, and what the watermark makes of it."""
-    trace = next(t for t in traces if t.setting == BY_BAND)
+    trace = next(t for t in traces if t.setting.name == BY_BAND.name)
     until = flights.first + _SHOWN
     strikes = [s for s in trace.strikes if s.clock <= until]
     rows = [row for strike in strikes for row in _band_rows(strike)]
@@ -148,9 +148,9 @@ def _label(point: Row, x: alt.X, y: alt.Y, colour: str, **place: Any) -> alt.Cha
 
 
 def _chosen(traces: Sequence[Trace]) -> list[Trace]:
-    """Return the shortest delay of stock Spark, hindsight's six hours, and two of ours."""
-    names = [traces[0].setting.name, "6 h", LULL.name, BY_BAND.name]
-    return [next(t for t in traces if t.setting.name == name) for name in names]
+    """Return the shortest delay of stock Spark, hindsight's six hours, and one or two of ours."""
+    names = {traces[0].setting.name, "6 h", LULL.name, BY_BAND.name}
+    return [t for t in traces if t.setting.name in names]
 
 
 def _behind(traces: Sequence[Trace], until: datetime) -> alt.Chart:
@@ -165,13 +165,14 @@ def _behind(traces: Sequence[Trace], until: datetime) -> alt.Chart:
         if strike.clock <= until and _is_known(strike)
     ]
     names = [_name(trace.setting) for trace in traces]
+    colours = [_colour(trace.setting, traces[0].setting) for trace in traces]
     lines: alt.Chart = (
         _chart(rows)
         .mark_line(interpolate="step-after", strokeWidth=2.5)
         .encode(
             x=_clock_axis("when the report came, New York"),
             y="hours:Q",
-            color=alt.Color("watermark:N", title="a watermark").scale(domain=names, range=_COLOURS),
+            color=alt.Color("watermark:N", title="a watermark").scale(domain=names, range=colours),
         )
     )
     return lines
@@ -211,7 +212,7 @@ def _shares(
             if totals[g]
         ]
     names = [_name(m.setting) for m in chosen]
-    colours = [STOCK, STOCK_DARK, OURS]
+    colours = [_colour(m.setting, measured[0].setting) for m in chosen]
     bars = (
         _chart(rows)
         .mark_bar()
@@ -236,6 +237,13 @@ def _hour(report: Report) -> str:
 
 def _name(setting: Setting) -> str:
     return f"{setting.side}, {setting.name}"
+
+
+def _colour(setting: Setting, first: Setting) -> str:
+    """Return the colour of a setting: the first is stock Spark's shortest delay."""
+    if setting.is_ours:
+        return LULLED if setting == LULL else OURS
+    return STOCK if setting == first else STOCK_DARK
 
 
 def _clock_axis(title: str) -> alt.X:

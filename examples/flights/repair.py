@@ -8,6 +8,7 @@ from datetime import timezone
 from typing import TYPE_CHECKING
 
 import eventtide as et
+import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 if TYPE_CHECKING:
@@ -41,7 +42,15 @@ def repair(trace: Trace, reports: DataFrame, flights: Flights, true: Counter[Win
     """Correct the results of a query by its late log, and compare them with the truth again."""
     spark, windows = reports.sparkSession, trace.setting.windows
     window = trace.setting.window(reports)
-    rows = [((r.end - windows.size, r.end), r.dest, r.rows) for r in trace.results]
+    moment = pa.timestamp("us", tz="UTC")
+    bounds = [{"start": r.end - windows.size, "end": r.end} for r in trace.results]
+    rows = pa.table(  # which needs no Python worker
+        {
+            "window": pa.array(bounds, pa.struct({"start": moment, "end": moment})),
+            "dest": [r.dest for r in trace.results],
+            "rows": pa.array([r.rows for r in trace.results], pa.int64()),
+        }
+    )
     written = spark.createDataFrame(rows, window.results.schema)
     late = et.read_late(str(trace.checkpoint))
     corrected = et.repair(written, late, window, source=reports)

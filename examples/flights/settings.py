@@ -24,6 +24,7 @@ __all__ = [
     "HOURLY",
     "LAST_HOURS",
     "LULL",
+    "OWN_BY_BAND",
     "QUICK",
     "QUICK_SLIDING",
     "SLIDING",
@@ -153,6 +154,9 @@ LULL = Setting("6 h + lull", "eventtide", _one_policy)
 BY_BAND = Setting("1 h by band", "eventtide", _by_band)
 """A lag of one hour for each distance band; a band that is silent for 3 hours is left out."""
 
+OWN_BY_BAND = replace(BY_BAND, side="own windows")
+"""The same with eventtide's own windows, which keep late rows."""
+
 BY_BAND_WITH_LULL = Setting("1 h by band + lull", "eventtide", _by_band_with_lull)
 """The same, and where the night brings no report for an hour the clock goes on."""
 
@@ -164,14 +168,20 @@ BY_AIRPORT = Setting(
 )
 """A watermark for each destination, an hour behind its own flights; 3 hours close a quiet one."""
 
-QUICK = (stock(2), stock(6), LULL, BY_BAND, BY_AIRPORT)
-FULL = (stock(2), stock(4), stock(6), stock(8), LULL, BY_BAND, BY_BAND_WITH_LULL, BY_AIRPORT)
+QUICK = (stock(1), OWN_BY_BAND)
+FULL = (
+    *(stock(hours) for hours in (1, 2, 4, 6, 8)),
+    LULL,
+    BY_BAND_WITH_LULL,
+    OWN_BY_BAND,
+    BY_AIRPORT,
+)
 
 SLIDING = (
     replace(stock(6), windows=LAST_HOURS),
     replace(BY_BAND, windows=LAST_HOURS),
-    replace(BY_BAND, side="own windows", windows=LAST_HOURS),
+    replace(OWN_BY_BAND, windows=LAST_HOURS),
 )
 """The last three hours, every quarter of an hour: each side's best, and eventtide's windows."""
 
-QUICK_SLIDING = (SLIDING[0], SLIDING[-1])
+QUICK_SLIDING = (SLIDING[-1],)

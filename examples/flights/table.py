@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = [
     "KAFKA_TEXT",
     "LULL_TEXT",
-    "RESULT_TEXT",
     "SLIDING_TEXT",
     "Race",
     "books",
@@ -41,6 +40,7 @@ __all__ = [
     "lull_table",
     "race_table",
     "result_table",
+    "result_text",
     "sliding_table",
 ]
 
@@ -135,14 +135,24 @@ def result_table(measured: Sequence[Measured]) -> Table:
     return table
 
 
-RESULT_TEXT = (
-    "by band: a watermark for each band of distances, in place of one. lull: it goes on when no"
-    " rows come. by airport: our windows, with a watermark for each destination; one without a"
-    " report for 3 hours gives what it has, and what it gets later on top. p50, p90, p99: hours of"
-    " 2013 from the end of a window to its result, by rows. Wrong counts: those that differ from a"
-    " batch query over the same rows. Checked for every count: rows in = rows in windows + rows"
-    " late.\n"
-)
+_EXPLAINED = {
+    "by band": "by band: a watermark for each band of distances, in place of one.",
+    "lull": "lull: it goes on when no rows come.",
+    "by airport": "by airport: our windows, with a watermark for each destination; one without a"
+    " report for 3 hours gives what it has, and what it gets later on top.",
+}
+
+
+def result_text(measured: Sequence[Measured]) -> str:
+    """Return what the words of the results mean, as far as they are there."""
+    names = " ".join(m.setting.name for m in measured)
+    explained = [text for word, text in _EXPLAINED.items() if word in names]
+    return " ".join(explained) + (
+        " p50, p90, p99: hours of 2013 from the end of a window to its result, by rows. Wrong"
+        " counts: those that differ from a batch query over the same rows. Checked for every"
+        " count: rows in = rows in windows + rows late.\n"
+    )
+
 
 SLIDING_TEXT = (
     "[bold]The last three hours[/bold], every quarter of an hour: each row is in twelve windows."

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+DOCTEST = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 EVENTS = "ts timestamp, device string, mark timestamp"
 BLOCKS = [block for page in PAGES for block in blocks(page) if block.mark == "spark"]
 TIMELINES = [
@@ -94,10 +95,13 @@ def run(code: str, events: DataFrame, **others: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "block", [b for b in BLOCKS if not b.timelines], ids=lambda block: block.name
 )
-def test_a_block_runs(block: Block, spark: SparkSession, tmp_path: Path) -> None:
+def test_a_block_runs(
+    block: Block, spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """By itself, and what it starts reads rows to the end; ``/data/`` is a folder of the test.
 
-    A window that it describes and does not start is one that could be.
+    A window that it describes and does not start is one that could be. What it prints is what the
+    page shows, where the page shows it.
     """
     (tmp_path / "events").mkdir()
     (tmp_path / "events" / "1.json").write_text('{"ts": "2024-01-01T12:00:07Z", "device": "a"}')
@@ -107,6 +111,9 @@ def test_a_block_runs(block: Block, spark: SparkSession, tmp_path: Path) -> None
     for made in names.values():
         if isinstance(made, et.WindowBuilder) and made.settings.agg and made._df is not None:
             assert made.results.isStreaming
+    if block.prints is not None:
+        printed = capsys.readouterr().out
+        assert doctest.OutputChecker().check_output(block.prints, printed, DOCTEST), printed
     for query in spark.streams.active:
         query.processAllAvailable()
         query.stop()

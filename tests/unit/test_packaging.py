@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import subprocess
 import sys
+import tarfile
+import venv
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 from typing import Any
@@ -100,37 +104,114 @@ def test_jar_holds_kernel_and_plugin_and_knows_its_version(wheel: Distribution, 
 
 
 def test_dev_group_repeats_every_extra(pyproject: dict[str, Any]) -> None:
-    """The test environment has what each extra brings, in the same range."""
-    extras = pyproject["project"]["optional-dependencies"].values()
-    assert {line for extra in extras for line in extra} <= set(
+    """The test environment has what each extra brings, in the same range; `all` is all of them."""
+    extras = dict(pyproject["project"]["optional-dependencies"])
+    assert extras.pop("all") == [f"eventtide[{','.join(sorted(extras))}]"]
+    assert {line for extra in extras.values() for line in extra} <= set(
         pyproject["dependency-groups"]["dev"]
     )
 
 
-def test_wheel_without_jars_is_refused(tmp_path: Path, wheel: Distribution) -> None:
-    """One sentence says what to run where the jars can neither be found nor built."""
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """Return a clone without jars, of just the files that a build reads."""
+    folder = tmp_path / "clone"
+    (folder / "project").mkdir(parents=True)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, tmp_path)
-    for name in ("hatch_jars.py", "SparkVersions.scala"):
-        (tmp_path / "project").mkdir(exist_ok=True)
-        shutil.copy(ROOT / "project" / name, tmp_path / "project")
-    package = tmp_path / "python" / "eventtide"
+        shutil.copy(ROOT / name, folder)
+    for file in (*(ROOT / "project").glob("hatch_*.py"), ROOT / "project" / "addresses.toml"):
+        shutil.copy(file, folder / "project")
+    shutil.copy(ROOT / "project" / "SparkVersions.scala", folder / "project")
+    package = folder / "python" / "eventtide"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
+    shutil.copy(ROOT / "python" / "_eventtide_pytest.py", package.parent)
+    return folder
 
-    built = subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel"],
-        cwd=tmp_path,
-        env={"PATH": ""},
+
+def hatchling(folder: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run the build backend in a folder, by default without bash and Java."""
+    return subprocess.run(  # noqa: S603
+        [sys.executable, "-m", "hatchling", *arguments],
+        cwd=folder,
+        env={"PATH": "", **env},
         capture_output=True,
         text=True,
         check=False,
     )
 
+
+@pytest.mark.parametrize("target", ["sdist", "wheel"])
+def test_build_without_jars_is_refused(clone: Path, wheel: Distribution, target: str) -> None:
+    """One sentence says what to run; nothing is built, although bash is there."""
+    (clone / "dev").mkdir()
+    (clone / "dev" / "jars").write_text("exit 3\n")
+
+    built = hatchling(clone, "build", "-t", target, PATH=os.environ["PATH"])
+
+    names = ", ".join(f"eventtide-spark-{minor}_2.13-{wheel.version}.jar" for minor in MINORS)
     assert built.returncode != 0
     assert built.stderr.strip() == (
-        "The wheel needs exactly these files in python/eventtide/jars, so run dev/wheel first, "
-        "which builds them: "
-        + ", ".join(f"eventtide-spark-{minor}_2.13-{wheel.version}.jar" for minor in MINORS)
-        + "."
+        f"python/eventtide/jars must hold {names}: run dev/wheel, which builds the jars and the "
+        "wheel, or set EVENTTIDE_BUILD_JARS=1 to build the jars here (needs bash, a JDK and a "
+        "network)."
     )
+
+
+def test_jars_are_built_when_that_is_asked_for(clone: Path, wheel: Distribution) -> None:
+    """The build runs dev/jars, and takes what it has written."""
+    lines = ["mkdir -p python/eventtide/jars"]
+    for minor in MINORS:
+        name = f"eventtide-spark-{minor}_2.13-{wheel.version}.jar"
+        lines.append(f"echo {minor} >python/eventtide/jars/{name}")
+    (clone / "dev").mkdir()
+    (clone / "dev" / "jars").write_text("\n".join(lines))
+
+    built = hatchling(
+        clone, "build", "-t", "wheel", PATH=os.environ["PATH"], EVENTTIDE_BUILD_JARS="1"
+    )
+
+    assert built.returncode == 0, built.stderr
+    with ZipFile(next((clone / "dist").glob("*.whl"))) as file:
+        assert sum(name.endswith(".jar") for name in file.namelist()) == len(MINORS)
+
+
+def test_sdist_carries_the_jars_so_that_its_wheel_needs_no_build(
+    tmp_path: Path, wheel: Distribution
+) -> None:
+    """Without bash and Java on the path a wheel of the sdist is made, and installs as it is."""
+    made = hatchling(ROOT, "build", "-t", "sdist", "-d", str(tmp_path))
+    assert made.returncode == 0, made.stderr
+    [sdist] = tmp_path.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+        archive.extractall(tmp_path, filter="data")
+    assert {"build.sbt", "dev/jars", "project/addresses.toml", "THIRD_PARTY.md"} <= names
+    assert any(name.startswith("jvm/kernel/src/main/") for name in names)
+    assert not any("/target/" in name or "__pycache__" in name for name in names)
+
+    built = hatchling(sdist.with_suffix("").with_suffix(""), "build", "-t", "wheel")
+    assert built.returncode == 0, built.stderr
+    [again] = (tmp_path / sdist.name.removesuffix(".tar.gz") / "dist").glob("*.whl")
+    bare = tmp_path / "bare"
+    venv.create(bare, with_pip=False)
+    pip = [sys.executable, "-m", "pip", "--python", str(bare / "bin" / "python")]
+    subprocess.run([*pip, "install", "-q", "--no-deps", "--no-index", str(again)], check=True)  # noqa: S603
+    installed = {path.name for path in bare.rglob("eventtide/jars/*.jar")}
+    assert installed == set(jars(wheel))
+
+
+def test_addresses_are_empty_or_links(tmp_path: Path) -> None:
+    """Metadata have the addresses that there are, and no others."""
+    known = tomli.loads((ROOT / "project" / "addresses.toml").read_text("utf-8"))
+    assert list(known) == ["home", "docs", "source", "issues", "security"]
+    assert all(not address or address.startswith("https://") for address in known.values())
+    file = tmp_path / "addresses.toml"
+    file.write_text('home = "https://example.invalid/"\ndocs = ""\n', encoding="utf-8")
+
+    printed = hatchling(ROOT, "metadata", EVENTTIDE_ADDRESSES=str(file))
+
+    assert json.loads(printed.stdout)["urls"] == {"Homepage": "https://example.invalid/"}
+    file.write_text('home = ""\n', encoding="utf-8")
+    printed = hatchling(ROOT, "metadata", EVENTTIDE_ADDRESSES=str(file))
+    assert "urls" not in json.loads(printed.stdout)
