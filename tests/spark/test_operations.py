@@ -123,7 +123,7 @@ def test_the_doctor_answers_as_json(at_hand: Path, here: Callable[..., Any]) -> 
     assert told.keys() == {field.name for field in fields(CheckpointReport)} | {"open_windows"}
     assert (told["continues"], told["open_windows"]) == (None, None)
     assert told["windows"][0]["late"] == {"window_closed": 1}
-    assert told["watermark"]["watermark"] == "2024-01-01T00:00:24+00:00"
+    assert told["watermark"]["emitted"] == "2024-01-01T00:00:24+00:00"
     assert (fits["continues"], fits["open_windows"]) == (True, 3)
 
 
