@@ -29,7 +29,7 @@ def main() -> None:
             .config("spark.jars.packages", coordinate)
         )
         spark = et.configure(builder).getOrCreate()
-        jars = [Path(jar).name for jar in spark.conf.get("spark.jars", "").split(",") if jar]
+        jars = [Path(jar).name for jar in str(spark.conf.get("spark.jars", "")).split(",") if jar]
         jars += [Path(str(jar)).name for jar in (Path(ivy) / "jars").glob("*.jar")]
         fetched = f"io.eventtide_eventtide-spark-{minor}_2.13-{version}.jar"
         if jars.count(fetched) < 1 or et.jar_path().name in jars:
