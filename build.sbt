@@ -6,7 +6,10 @@ ThisBuild / version := {
     .getOrElse(sys.error("pyproject.toml has no line like: version = \"0.1.0\""))
 }
 ThisBuild / organization := "io.eventtide"
+ThisBuild / organizationName := "The Eventtide authors"
 ThisBuild / scalaVersion := "2.13.18"
+ThisBuild / publish / skip := true // the plugin is what is published, and nothing else
+ThisBuild / versionScheme := Some("early-semver")
 
 lazy val sparkVersion = SparkVersions.chosen
 
@@ -47,6 +50,42 @@ val sparkSettings = Seq(
     Attributed.blankSeq(sparkVersion.unmanagedJars((ThisBuild / baseDirectory).value))
 )
 
+// what Maven publishes: a jar with the kernel inside, its sources and its documentation
+val publishSettings = Seq(
+  publish / skip := false,
+  moduleName := name.value, // with its dot, as the file is named: sbt would write 4-3
+  publishMavenStyle := true,
+  description := "Event-time watermarks and windows for Apache Spark Structured Streaming",
+  licenses := Seq("Apache-2.0" -> url("https://www.apache.org/licenses/LICENSE-2.0.txt")),
+  pomIncludeRepository := (_ => false),
+  pomExtra := Addresses.pom((ThisBuild / baseDirectory).value),
+  pomPostProcess := PublishedPom.withProvided(
+    ("org.scala-lang", "scala-library", scalaVersion.value),
+    ("org.apache.spark", "spark-sql_2.13", sparkVersion.release)
+  ),
+  // a folder, from which dev/release signs and uploads
+  publishTo := Some(
+    Resolver.file(
+      "release",
+      sys.env.get("EVENTTIDE_MAVEN_FOLDER").fold {
+        (ThisBuild / baseDirectory).value / ".build" / "release" / "maven"
+      }(file)
+    )(Resolver.mavenStylePatterns)
+  ),
+  Compile / packageSrc / mappings ++= (kernel / Compile / packageSrc / mappings).value,
+  Compile / doc / sources ++= (kernel / Compile / doc / sources).value,
+  Compile / doc / scalacOptions := Seq(
+    "-doc-title",
+    s"Eventtide ${version.value} for Spark ${sparkVersion.minor}",
+    "-skip-packages",
+    "org.apache.spark", // what is private to Spark, and reached from there
+    "-no-link-warnings", // classes of Java and of Spark have pages elsewhere
+    "-Werror",
+    "-release",
+    "17"
+  )
+)
+
 // what runs at a time, of tests in JVMs of their own too
 Global / concurrentRestrictions := Seq(Tags.limitAll(2), Tags.limit(Tags.ForkedTestGroup, 2))
 
@@ -65,6 +104,7 @@ lazy val spark = (project in file("jvm/spark"))
     compilerSettings,
     testSettings,
     sparkSettings,
+    publishSettings,
     name := s"eventtide-spark-${sparkVersion.minor}",
     // a folder for each minor, so that switching does not compile everything again
     target := baseDirectory.value / "target" / s"spark-${sparkVersion.minor}",
@@ -169,6 +209,12 @@ commands += Command.single("useSpark") { (state, release) =>
     sys.props("spark.version") = release
     "reload" :: state
   }
+}
+
+// `publishJars` publishes the jar of each Spark release, with sources and documentation
+commands += Command.command("publishJars") { state =>
+  SparkVersions.all.reverse.flatMap(v => List(s"useSpark ${v.release}", "spark/publish")).toList :::
+    state
 }
 
 // `jars` writes the jar of each Spark release

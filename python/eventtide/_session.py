@@ -27,6 +27,8 @@ __all__ = ["configure", "jar_path"]
 EXTENSIONS = "spark.sql.extensions"
 JARS = "spark.jars"
 MASTER = "spark.master"
+PACKAGES = "spark.jars.packages"
+COORDINATE = "io.eventtide:eventtide-spark-"
 PYTHON = "spark.pyspark.python"
 PYTHON_VARIABLE = "PYSPARK_PYTHON"
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
@@ -56,7 +58,9 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     SparkSession.Builder
         The same builder. Existing jars and extensions, on the builder, in ``PYSPARK_SUBMIT_ARGS``
         or in ``spark-defaults.conf``, are kept, and eventtide's are appended. An existing setting
-        of the state store, its format or the check of new checkpoints is kept. With a local master
+        of the state store, its format or the check of new checkpoints is kept. The jar is not added
+        if ``spark.jars.packages`` has its coordinate, such as
+        ``io.eventtide:eventtide-spark-4.3_2.13:0.1.0``. With a local master
         ``spark.pyspark.python`` and ``PYSPARK_PYTHON`` are set to the running Python, unless one
         of them is set. No other setting is changed.
 
@@ -107,7 +111,8 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
             f" with --jars {jar_path()}.",
         )
     # A running JVM has the jar in its settings; a builder's setting would hide it from executors.
-    if running is None or JARS in builder._options:  # noqa: SLF001
+    fetched = running is None and COORDINATE in str(settings.get(PACKAGES, ""))
+    if (running is None and not fetched) or JARS in builder._options:  # noqa: SLF001
         builder.config(JARS, _appended(settings, JARS, str(jar_path())))
     builder.config(EXTENSIONS, _appended(settings, EXTENSIONS, _jvm.EXTENSION))
     if STATE_STORE not in settings:
@@ -198,6 +203,8 @@ def _startup_settings() -> dict[str, str]:
         if option == "--jars":
             _check_jars(value)
             settings[JARS] = value
+        elif option == "--packages":
+            settings[PACKAGES] = value
         elif option == "--master":
             settings[MASTER] = value
         elif option in {"--conf", "-c"} and "=" in value:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,7 @@ from eventtide.cli import _commands as commands
 from eventtide.cli.__main__ import main
 from eventtide.cli._plans import load_plan
 from eventtide.errors import InvalidArgumentError
+from eventtide.observe import CheckpointReport
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from typer import BadParameter
@@ -106,6 +109,28 @@ def test_the_doctor_on_a_running_query(at_hand: Path, here: Callable[..., Any]) 
     assert "Open windows" not in other.stdout
     assert "[CHECKPOINT_PLAN_CHANGED]" in other.stdout
     assert "size: 10s in the checkpoint, 15s in this query" in other.stdout
+
+
+def test_the_doctor_answers_as_json(at_hand: Path, here: Callable[..., Any]) -> None:
+    """One object with the fields of the report, and the same exit code."""
+    (at_hand / "json_job.py").write_text(JOB.format(size="10s"), encoding="utf-8")
+    with Script(windowed, EVENTS) as script:
+        script.rows(ROWS).rows([(at(2), "a")])
+        alone = here("doctor", script.checkpoint, "--json")
+        counting = ("--plan", "json_job:plan", "--count-windows", "--json")
+        counted = here("doctor", script.checkpoint, *counting)
+    told, fits = json.loads(alone.stdout), json.loads(counted.stdout)
+    assert (alone.exit_code, counted.exit_code) == (0, 0)
+    assert told.keys() == {field.name for field in fields(CheckpointReport)} | {"open_windows"}
+    assert (told["continues"], told["open_windows"]) == (None, None)
+    assert told["windows"][0]["late"] == {"window_closed": 1}
+    assert told["watermark"]["emitted"] == "2024-01-01T00:00:24+00:00"
+    assert (fits["continues"], fits["open_windows"]) == (True, 3)
+
+
+def test_the_version_names_the_jars(here: Callable[..., Any]) -> None:
+    """Of the package and of Spark."""
+    assert here("--version").stdout == f"eventtide {et.__version__}, for Spark 4.1, 4.2, 4.3\n"
 
 
 def test_rows_on_time_are_no_number_where_nobody_counts_them(here: Callable[..., Any]) -> None:

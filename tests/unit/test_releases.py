@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 CHANGELOG = """\
-## Unreleased
-## 0.2.1
-## 0.2.0
-## 0.1.3
-## 0.1.0
+## 0.3.0 - not released yet
+## 0.2.1 - 2024-03-01
+## 0.2.0 - 2024-02-01
+## 0.1.3 - 2024-01-02
+## 0.1.0 - 2024-01-01
 """
 
 
 def minors(changelog: str) -> list[str]:
-    """Return the first version of each minor in a changelog, the newest first."""
-    return re.findall(r"^## \[?(\d+\.\d+\.0)\b", changelog, re.MULTILINE)
+    """Return the first version of each minor in a changelog that has a date, the newest first."""
+    return re.findall(r"^## (\d+\.\d+\.0) - \d{4}-\d{2}-\d{2}$", changelog, re.MULTILINE)
 
 
 def missing(changelog: str, read: Iterable[str]) -> set[str]:

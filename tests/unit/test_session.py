@@ -114,6 +114,23 @@ def test_what_the_user_set_on_the_builder_is_kept(jar: str) -> None:
     }
 
 
+@pytest.mark.parametrize("place", ["builder", "arguments"])
+def test_a_jar_that_spark_fetches_is_not_added(
+    jar: str, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same classes would be there twice; other packages do not matter."""
+    others = "org.apache.spark:spark-avro_2.13:4.3.0"
+    assert configured(spark__jars__packages=others)[JARS] == jar
+    coordinate = f"{others},io.eventtide:eventtide-spark-4.3_2.13:{__version__}"
+    if place == "builder":
+        options = configured(spark__jars__packages=coordinate)
+    else:
+        monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--packages {coordinate} pyspark-shell")
+        options = configured()
+    assert JARS not in options
+    assert options[EXTENSIONS] == EXTENSION
+
+
 def test_configuring_twice_changes_nothing(jar: str) -> None:
     """The jar and the extension are there once."""
     builder = configure(SparkSession.Builder())

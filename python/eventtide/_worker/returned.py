@@ -73,19 +73,22 @@ class Returned:
         if returned is None:
             return None
         if isinstance(returned, Mapping):
-            returned = [returned]
+            return self._of_dicts([returned])
         if isinstance(returned, pa.RecordBatch):
-            returned = pa.Table.from_batches([returned])
-        if isinstance(returned, list) and all(isinstance(row, Mapping) for row in returned):
-            return self._of_dicts(returned)
+            return self._of_table(pa.Table.from_batches([returned]))
         if isinstance(returned, pa.Table):
-            return self._made(returned.column_names, returned.column, returned)
+            return self._of_table(returned)
         if type(returned).__name__ == "DataFrame" and hasattr(returned, "columns"):
             return self._made(list(returned.columns), returned.__getitem__, returned)
+        if isinstance(returned, list) and all(isinstance(row, Mapping) for row in returned):
+            return self._of_dicts(returned)
         problem = f"has type {type(returned).__name__}"
         raise refused(
             "returned rows", returned, problem, allowed=_ALLOWED, fix=_FIX, error=ArgumentTypeError
         )
+
+    def _of_table(self, table: pa.Table) -> pa.Table:
+        return self._made(table.column_names, table.column, table)
 
     def _of_dicts(self, rows: list[Mapping[str, Any]]) -> pa.Table:
         """Return rows from dicts; columns that a dict omits are null."""
@@ -128,7 +131,7 @@ class Returned:
         if is_time and pa.types.is_integer(made.type):  # the unit is unknown
             raise ValueError(f"{field.name} has whole numbers, and is declared as a time")
         if is_time and _is_naive(made.type) and not _is_naive(field.type):
-            made = pc.assume_timezone(made, self._zone, ambiguous="latest", nonexistent="latest")
+            made = pc.assume_timezone(made, self._zone, ambiguous="latest", nonexistent="latest")  # pyright: ignore[reportAttributeAccessIssue]
         return made.cast(field.type)
 
 

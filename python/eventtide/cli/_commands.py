@@ -14,6 +14,7 @@ from rich.console import Console
 
 import eventtide as et
 from eventtide._jvm import JVM_ERRORS, text_of
+from eventtide._version import SUPPORTED_SPARK, __version__
 from eventtide.cli import _doctor as said
 from eventtide.cli._plans import check_name, load_plan
 from eventtide.cli._stderr import stderr_to
@@ -43,6 +44,27 @@ _LateTo = Annotated[
     ),
 ]
 
+
+def _show_version(asked: bool) -> None:  # noqa: FBT001 - typer passes it by position
+    if asked:
+        minors = ", ".join(SUPPORTED_SPARK)
+        typer.echo(f"eventtide {__version__}, for Spark {minors}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Print the version, and exit."
+        ),
+    ] = False,
+) -> None:
+    """Take the options of no command."""
+
+
 _WHOSE_WINDOWS = "--count-windows needs a --plan that is a window of et.window."
 
 
@@ -65,13 +87,16 @@ def doctor(
             help="Count the open windows of --plan, for which it reads all state.",
         ),
     ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the report as one JSON object, for a program.")
+    ] = False,
     conf: _Conf = None,
 ) -> None:
     """Report the contents of a checkpoint. It is read-only, and the query may be running.
 
     The exit code is 1 if a part cannot be read, or the plan cannot continue.
     """
-    console = Console()
+    console = Console(stderr=as_json)  # the JSON is alone on the standard output
     if count_windows and plan is None:
         raise typer.BadParameter(_WHOSE_WINDOWS)
     with _session(console, conf) as spark:
@@ -79,10 +104,13 @@ def doctor(
         if count_windows and not isinstance(wanted, et.WindowBuilder):
             raise typer.BadParameter(_WHOSE_WINDOWS)
         report = et.read_checkpoint(checkpoint, plan=wanted, spark=spark)
-        said.show(report, console)
+        count: int | str | None = None
         if count_windows and report.continues and report.committed >= 0:
             count = said.open_windows(cast("et.WindowBuilder", wanted), report, spark)
-            console.print(f"Open windows: {count}", highlight=False)
+        if as_json:
+            typer.echo(said.as_json(report, count))
+        else:
+            said.show(report, console, count)
     if report.problems or report.continues is False:
         raise typer.Exit(1)
 

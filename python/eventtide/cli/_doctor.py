@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
@@ -9,6 +11,7 @@ from rich.table import Table
 
 import eventtide as et
 from eventtide._jvm import JVM_ERRORS
+from eventtide._text.durations import in_words
 from eventtide.observe._tables import contents
 
 if TYPE_CHECKING:
@@ -20,11 +23,11 @@ if TYPE_CHECKING:
     from eventtide._text import tables
     from eventtide.observe import CheckpointReport
 
-__all__ = ["open_windows", "show"]
+__all__ = ["as_json", "open_windows", "show"]
 
 
-def show(report: CheckpointReport, console: Console) -> None:
-    """Print a report: the contents, then the problems, then the advice."""
+def show(report: CheckpointReport, console: Console, count: int | str | None = None) -> None:
+    """Print a report: the contents, the problems, the advice, and the number of open windows."""
     for table in contents(report):
         console.print(_shown(table))
     if report.blame is not None:
@@ -35,13 +38,34 @@ def show(report: CheckpointReport, console: Console) -> None:
         console.print(f"Can the given plan go on from here: {answer}")
         _sentences(console, " ", [report.refusal] if report.refusal else report.changes)
     _sentences(console, "[yellow]Advice:[/]", report.advice)
+    if count is not None:
+        shown = f"{count:,}" if isinstance(count, int) else count
+        console.print(f"Open windows: {shown}", highlight=False)
 
 
-def open_windows(window: et.WindowBuilder, report: CheckpointReport, spark: SparkSession) -> str:
+def as_json(report: CheckpointReport, count: int | str | None = None) -> str:
+    """Return a report as JSON; times are ISO 8601, durations are as in the tables."""
+    counted = {"open_windows": count if isinstance(count, int) else None}
+    return json.dumps({**report.to_dict(), **counted}, indent=2, default=_as_text)
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return ("-" if value < timedelta() else "") + in_words(
+            abs(value) // timedelta(microseconds=1)
+        )
+    raise TypeError(f"{value!r} has no form in JSON")
+
+
+def open_windows(
+    window: et.WindowBuilder, report: CheckpointReport, spark: SparkSession
+) -> int | str:
     """Return the number of open windows, or a text if a running query has removed the state."""
     try:
         with et.named_errors():
-            return f"{et.read_state(report.root, window).count():,}"
+            return et.read_state(report.root, window).count()
     except (et.EventtideError, *JVM_ERRORS):
         if et.read_checkpoint(report.root, spark=spark).committed == report.committed:
             raise

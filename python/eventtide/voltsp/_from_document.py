@@ -125,7 +125,7 @@ def _validated(document: Document) -> Pipeline:
             raise refused("", value, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)
         if path == ("version",):
             raise refused("", value, "is unknown", allowed="1", fix="version: 1")
-        raise first["ctx"]["error"]  # of the model
+        raise first.get("ctx", {})["error"]  # of the model
 
 
 def _hidden(path: Path) -> int:
