@@ -30,7 +30,7 @@ def test_the_notebook_prints_what_the_page_shows(
     """From top to bottom, in a session and a folder as of a user who has just installed it."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    notebook = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     expected, _ = steps(PAGE.read_text(encoding="utf-8"))
