@@ -43,6 +43,15 @@ val testSettings = Seq(
   Test / outputStrategy := Some(StdoutOutput)
 )
 
+// in two JVMs, as one alone leaves a core idle much of the time
+val inTwoJvms = Test / testGrouping := {
+  val jvm = Tests.SubProcess((Test / forkOptions).value)
+  val suites = (Test / definedTests).value.sortBy(_.name).zipWithIndex
+  suites.groupBy(_._2 % 2).toSeq.map { case (half, tests) =>
+    Tests.Group(s"half $half", tests.map(_._1), jvm)
+  }
+}
+
 // what code for Spark compiles against
 val sparkSettings = Seq(
   libraryDependencies ++= sparkVersion.dependencies,
@@ -93,6 +102,7 @@ lazy val kernel = (project in file("jvm/kernel"))
   .settings(
     compilerSettings,
     testSettings,
+    inTwoJvms,
     name := "eventtide-kernel",
     // for the tests only: the kernel itself needs nothing
     libraryDependencies ++= Seq(scalatest, jackson) ++ scalacheck
@@ -103,6 +113,7 @@ lazy val spark = (project in file("jvm/spark"))
   .settings(
     compilerSettings,
     testSettings,
+    inTwoJvms,
     sparkSettings,
     publishSettings,
     name := s"eventtide-spark-${sparkVersion.minor}",
@@ -135,14 +146,6 @@ lazy val spark = (project in file("jvm/spark"))
       "-Dspark.ui.enabled=false",
       s"-Dspark.sql.warehouse.dir=${target.value / "spark-warehouse"}"
     ),
-    // in two JVMs, as a query leaves a core idle much of the time
-    Test / testGrouping := {
-      val jvm = Tests.SubProcess((Test / forkOptions).value)
-      val suites = (Test / definedTests).value.sortBy(_.name).zipWithIndex
-      suites.groupBy(_._2 % 2).toSeq.map { case (half, tests) =>
-        Tests.Group(s"half $half", tests.map(_._1), jvm)
-      }
-    },
     // one jar holds plugin and kernel; it is written where the wheel takes it from
     Compile / packageBin / mappings ++= (kernel / Compile / packageBin / mappings).value,
     Compile / packageBin / artifactPath :=

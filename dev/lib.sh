@@ -172,7 +172,7 @@ need_class_archive() {
   need_chaos_jar "$1"
   need_installed "$1"
   hash=$(cat .build/test-jars/.stamp ".build/chaos-$minor.stamp" "$(venv_of "$1")/.stamp" \
-    <("$java" -version 2>&1) | sha)
+    <("$java" -version 2>&1) <(pwd) | sha) # it is of jars by their whole paths
   if fresh ".build/classes-$minor.stamp" "$hash"; then return; fi
   say "making the archive of the classes of Spark $1"
   run=$(mktemp -d)

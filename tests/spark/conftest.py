@@ -99,10 +99,13 @@ def golden(record_property: Callable[[str, object], None]) -> Callable[[str], No
 @pytest.fixture(autouse=True)
 def _settings_are_as_they_were(spark: SparkSession) -> Iterator[None]:
     """Put back what a test, or an example of a page, has set in the session that all share."""
-    before = spark.conf.getAll
+    before = spark.conf._jconf.getAllAsJava()  # as a dict it takes a call for each setting
     yield
-    after = spark.conf.getAll
-    for key in after.keys() - before.keys():
+    after = spark.conf._jconf.getAllAsJava()
+    if before.equals(after):
+        return
+    was, now = dict(before), dict(after)
+    for key in now.keys() - was.keys():
         spark.conf.unset(key)
-    for key in [key for key, value in before.items() if after.get(key) != value]:
-        spark.conf.set(key, before[key])
+    for key in [key for key, value in was.items() if now.get(key) != value]:
+        spark.conf.set(key, was[key])

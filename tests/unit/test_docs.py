@@ -21,7 +21,7 @@ from eventtide.windows._profiles import LATE_RULES, PROFILES
 from eventtide.windows._timing import Timing
 
 from examples.flights.broker import CONNECTOR, CONNECTORS
-from tests import error_page
+from tests import error_page, tutorial
 from tests.pages import (
     PAGES,
     ROOT,
@@ -37,9 +37,12 @@ from tests.pages import (
 
 ALL_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 PLAIN = [block for page in PAGES for block in blocks(page) if not block.mark]
+# marks of blocks that other tests run
 ALSO = {
-    name: {"spark-4.1"} for name in ("delta-and-iceberg.md", "repair-nightly.md")
-}  # marks of blocks that tests of their own run
+    "delta-and-iceberg.md": {"spark-4.1"},
+    "repair-nightly.md": {"spark-4.1"},
+    "first-15-minutes.md": {"tutorial"},
+}
 # names in capitals that are no conditions
 NO_CONDITIONS = {
     "JAVA_HOME",
@@ -108,6 +111,13 @@ def test_lines_fit(page: Path) -> None:
         return
     for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
         assert len(line) <= 100 or line.startswith("|"), f"{page.name}:{number}"
+
+
+def test_the_notebook_is_what_the_tutorial_gives() -> None:
+    """`python -m tests.tutorial` writes it, as `dev/tables` does."""
+    page = tutorial.PAGE.read_text("utf-8")
+    assert tutorial.NOTEBOOK.read_text("utf-8") == tutorial.notebook(page)
+    assert len(tutorial.steps(page)[0]) == sum(b.mark == "tutorial" for b in blocks(tutorial.PAGE))
 
 
 def test_every_policy_and_decorator_has_a_section_with_a_timeline() -> None:

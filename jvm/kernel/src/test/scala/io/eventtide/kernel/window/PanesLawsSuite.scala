@@ -11,7 +11,7 @@ final class PanesLawsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import PanesLawsSuite._
 
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
-    PropertyCheckConfiguration(minSuccessful = 500)
+    PropertyCheckConfiguration(minSuccessful = 500, sizeRange = 30)
 
   for ((name, kinds) <- Seq("frames" -> frames, "sessions" -> sessions, "counts" -> counted))
     test(s"panes over $name are those of the model") {
