@@ -113,16 +113,16 @@ def on_post_page(output: str, **_: object) -> str:
 
 def on_post_build(config: MkDocsConfig) -> None:
     """Check every link of the built pages, and that no page fetches anything from elsewhere."""
-    site = Path(config.site_dir)
+    site, base = Path(config.site_dir), urlsplit(config.site_url or "").path
     pages = {page.relative_to(site).as_posix(): Links.of(page) for page in site.rglob("*.html")}
     for name, page in pages.items():
         for link in page.fetched:
             if urlsplit(link).netloc:
                 log.warning("%s fetches %s", name, link)
         for link in [*page.links, *page.fetched]:
-            if not (
-                urlsplit(link).scheme or urlsplit(link).netloc or found(link, name, pages, site)
-            ):
+            is_ours = not (urlsplit(link).scheme or urlsplit(link).netloc)
+            # 404.html alone has links from the root of the host
+            if is_ours and not found(link.removeprefix(base), name, pages, site):
                 log.warning("%s has a link to %s, which does not exist", name, link)
 
 
@@ -130,7 +130,7 @@ def found(link: str, name: str, pages: dict[str, Links], site: Path) -> bool:
     """Whether a link of a page leads to a file of the site and to an anchor in it."""
     path, anchor = urldefrag(unquote(link))
     path = path.partition("?")[0]
-    folder = "" if name == "404.html" else posixpath.dirname(name)
+    folder = posixpath.dirname(name)
     target = posixpath.normpath(posixpath.join(folder, path)).lstrip("/") if path else name
     if (site / target).is_dir():
         target = posixpath.join(target, "index.html").removeprefix("./")

@@ -40,7 +40,7 @@ and `parameters` for an error of the JVM. A field is None where an error has no 
 INVALID_DURATION lag lag='10 sec'
 ```
 
-A query runs in a thread of its own, so Spark reports its errors as a `StreamingQueryException`. A
+A query runs in a separate thread, so Spark reports its errors as a `StreamingQueryException`. A
 query that `et.start` has started, and a block of `et.named_errors`, raise the classes below.
 
 ## Classes

@@ -24,8 +24,7 @@ the same errors: its exception carries the name of a class, which `from_jvm` loo
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.metadata import metadata
+from importlib.metadata import PackageNotFoundError, metadata
 from reprlib import Repr
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar, overload
@@ -187,10 +186,12 @@ class UnsupportedSparkError(SetupError):
     condition = "UNSUPPORTED_SPARK"
 
 
-@cache
 def _docs() -> str:
     """Return the address of the docs, as the metadata of the package have it, or ``""``."""
-    links = metadata("eventtide").get_all("Project-URL") or []
+    try:
+        links = metadata("eventtide").get_all("Project-URL") or []
+    except PackageNotFoundError:  # a worker, which gets the classes of errors alone
+        return ""
     named = dict(link.split(", ", 1) for link in links)
     docs: str = named.get("Documentation", "")
     return docs.rstrip("/")
