@@ -39,6 +39,8 @@ val testSettings = Seq(
     "-Duser.timezone=UTC",
     s"-Deventtide.root=${(ThisBuild / baseDirectory).value}"
   ),
+  // of dev/coverage
+  Test / javaOptions ++= sys.env.get("EVENTTIDE_TEST_AGENT").map(agent => s"-javaagent:$agent").toSeq,
   // what a suite prints comes out as it is: dev/test reads the golden line
   Test / outputStrategy := Some(StdoutOutput)
 )
