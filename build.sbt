@@ -40,7 +40,7 @@ val testSettings = Seq(
     s"-Deventtide.root=${(ThisBuild / baseDirectory).value}"
   ),
   // of dev/coverage
-  Test / javaOptions ++= sys.env.get("EVENTTIDE_TEST_AGENT").map(agent => s"-javaagent:$agent").toSeq,
+  Test / javaOptions ++= sys.env.get("EVENTTIDE_TEST_AGENT").toSeq.map(a => s"-javaagent:$a"),
   // what a suite prints comes out as it is: dev/test reads the golden line
   Test / outputStrategy := Some(StdoutOutput)
 )
@@ -78,9 +78,11 @@ val publishSettings = Seq(
   publishTo := Some(
     Resolver.file(
       "release",
-      sys.env.get("EVENTTIDE_MAVEN_FOLDER").fold {
-        (ThisBuild / baseDirectory).value / ".build" / "release" / "maven"
-      }(file)
+      sys.env
+        .get("EVENTTIDE_MAVEN_FOLDER")
+        .fold {
+          (ThisBuild / baseDirectory).value / ".build" / "release" / "maven"
+        }(file)
     )(Resolver.mavenStylePatterns)
   ),
   Compile / packageSrc / mappings ++= (kernel / Compile / packageSrc / mappings).value,

@@ -1,6 +1,6 @@
-import sbt._
-
 import scala.xml.NodeSeq
+
+import sbt._
 
 /** The addresses of project/addresses.toml, or of the file in EVENTTIDE_ADDRESSES. */
 object Addresses {
@@ -9,7 +9,9 @@ object Addresses {
     val file =
       sys.env.get("EVENTTIDE_ADDRESSES").fold(root / "project" / "addresses.toml")(new File(_))
     val line = """(\w+)\s*=\s*"(.*?)".*""".r
-    IO.readLines(file).collect { case line(key, address) if address.nonEmpty => key -> address }.toMap
+    IO.readLines(file)
+      .collect { case line(key, address) if address.nonEmpty => key -> address }
+      .toMap
   }
 
   /** What a POM says of the project; an address that is empty is left out. */

@@ -3,11 +3,12 @@ import scala.xml.{Elem, Node}
 /** The POM of the jar, which holds the kernel and runs inside Spark. */
 object PublishedPom {
 
-  /** Name just these modules, which Spark brings: a build that uses the jar fetches nothing else. */
+  /** Names just these modules, which Spark brings: a build with the jar fetches nothing else. */
   def withProvided(modules: (String, String, String)*): Node => Node = {
     case project: Elem =>
       val kept = project.child.filter(_.label != "dependencies")
-      project.copy(child = kept :+ <dependencies>{modules.map((dependency _).tupled)}</dependencies>)
+      val named = modules.map((dependency _).tupled)
+      project.copy(child = kept :+ <dependencies>{named}</dependencies>)
     case other => other
   }
 
