@@ -9,7 +9,7 @@ import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag, urlsplit
 
 from mkdocs.structure.files import File
@@ -20,8 +20,6 @@ else:
     import tomli as tomllib
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
@@ -43,24 +41,10 @@ def addresses() -> dict[str, str]:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Set the addresses, and leave out pages of the navigation that are not written yet."""
+    """Set the addresses."""
     config.site_url = addresses()["docs"] or None
     config.repo_url = addresses()["source"] or None
-    config.nav = list(written(config.nav or []))
     return config
-
-
-def written(nav: list[Any]) -> Iterator[Any]:
-    """Yield the entries of a navigation whose pages exist."""
-    for entry in nav:
-        [(title, value)] = entry.items() if isinstance(entry, dict) else [("", entry)]
-        if isinstance(value, list):
-            if below := list(written(value)):
-                yield {title: below}
-        elif value in FROM_ROOT.values() or (ROOT / "docs" / value).is_file():
-            yield entry
-        else:
-            log.info("%s is in the navigation of mkdocs.yml, and is not written yet", value)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
