@@ -87,7 +87,7 @@ private[query] class WatermarkMonitor(name: String, limits: MonitorThresholds) e
   /** Warns that the number of an input's substreams may grow without bound. */
   def growsUnbounded(substreams: String): Unit = warn(
     s"The substreams of $name ($substreams) are never removed, because it has no idle timeout: if " +
-      "they come and go, their number grows until max_substreams stops the query. Set an " +
+      "they come and go, their number grows until max_substreams stops the query. Set a " +
       "substream_idle_timeout and a substream_ttl, or substream_ttl='never' if there are always few."
   )
 
