@@ -117,7 +117,8 @@ need_test_jars() {
 # The jar of each Spark version, in python/eventtide/jars.
 need_jars() {
   local hash
-  hash=$(cat <(grep '^version = ' pyproject.toml) <(digest build.sbt project/*.* jvm/*/src/main) | sha)
+  hash=$(cat <(grep '^version = ' pyproject.toml) \
+    <(digest build.sbt project/*.* jvm/*/src/main ${EVENTTIDE_ADDRESSES:+"$EVENTTIDE_ADDRESSES"}) | sha)
   if fresh python/eventtide/jars/.stamp "$hash"; then return; fi
   say "building the jars for Spark $(spark_versions | paste -sd ' ' -)"
   rm -rf python/eventtide/jars
