@@ -118,7 +118,8 @@ need_test_jars() {
 need_jars() {
   local hash
   hash=$(cat <(grep '^version = ' pyproject.toml) \
-    <(digest build.sbt project/*.* jvm/*/src/main ${EVENTTIDE_ADDRESSES:+"$EVENTTIDE_ADDRESSES"}) | sha)
+    <(digest build.sbt project/*.* jvm/*/src/main ${EVENTTIDE_ADDRESSES:+"$EVENTTIDE_ADDRESSES"}) |
+    sha)
   if fresh python/eventtide/jars/.stamp "$hash"; then return; fi
   say "building the jars for Spark $(spark_versions | paste -sd ' ' -)"
   rm -rf python/eventtide/jars

@@ -97,8 +97,8 @@ class EventtideError(Exception):
 
     def __str__(self) -> str:
         """Return the message and, where the docs have an address, that of the condition."""
-        text, docs = super().__str__(), _docs()
-        if not docs or self.condition is None:
+        text = super().__str__()
+        if self.condition is None or not (docs := _docs()):
             return text
         address = f"{docs}/reference/errors/#{self.condition.lower()}"
         return text if text.endswith(address) else f"{text} See {address}"
@@ -188,6 +188,7 @@ class UnsupportedSparkError(SetupError):
 
 def _docs() -> str:
     """Return the address of the docs, as the metadata of the package have it, or ``""``."""
+    # Not cached: workers get this module by value, and a cached function would go by its name.
     try:
         links = metadata("eventtide").get_all("Project-URL") or []
     except PackageNotFoundError:  # a worker, which gets the classes of errors alone
