@@ -53,8 +53,12 @@ def test_every_row_is_in_a_window_or_late_and_the_page_has_it_all(
     assert [m.rows_in for m in measured] == [rows] * 8
     assert all(m.rows_open == 0 for m in measured)
     assert all(m.rows_in == m.rows_out + len(m.late) for m in measured[:5])
-    stock, _, by_lull, by_band, by_airport = measured[:5]
+    stock, hindsight, by_lull, by_band, by_airport = measured[:5]
     assert stock.late_share > 0.1
+    assert len(hindsight.late) == len(by_band.late)
+    waits = f"then wait {hindsight.delay(0.5)} hours for their result."
+    shorter = f"With a watermark for each airport they wait {by_airport.delay(0.5)} hours."
+    assert f"{waits} {shorter}" in README
     assert by_airport.delay(0.9) < by_band.delay(0.9)
     assert max(m.late_share for m in (by_lull, by_band, by_airport)) < 0.01
 

@@ -79,7 +79,7 @@ def test_the_readme_has_the_figures_of_the_results() -> None:
         f"take {spark['ours'] / 1000:.2f} s a batch; Spark's take {spark['theirs'] / 1000:.1f} s."
     ) in readme
     assert (
-        f"Eventtide reads {jet['ours'] / 1e6:.0f} M rows/s, and Hazelcast Jet 5.7 reads"
+        f"Eventtide reads {jet['ours'] / 1e6:.0f} M rows/s and Hazelcast Jet 5.7 reads"
         f" {jet['theirs'] / 1e6:.1f} M rows/s."
     ) in readme
     assert 0.45 < 500_000 / (spark["ours"] / 1000) / jet["theirs"] < 0.55
