@@ -37,6 +37,16 @@ QUICK_FILES = {
 # For each JVM that these tests start: most of the code of a query runs a few times only.
 os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
+# PySpark looks each of them up by name, in all jars, whenever it makes a column.
+OFTEN_USED = [
+    "functions",
+    "PythonUtils",
+    "org.apache.spark.sql.functions",
+    "org.apache.spark.sql.classic.SparkSession",
+    "org.apache.spark.sql.catalyst.trees.PySparkCurrentOrigin",
+    "io.eventtide.spark.api.PythonApi",
+]
+
 # What is compiled stays: the default is a cache that these tests fill, over and over.
 LONG_LIVED_JVM = f"-XX:ReservedCodeCacheSize=256m -Xmn600m {SHARED_CLASSES}"
 
@@ -52,6 +62,9 @@ def new_session(others: Mapping[str, str] | None = None) -> SparkSession:
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.codegen.fallback", "false")  # code that does not compile is no detail
         .config("spark.ui.enabled", "false")
+        .config("spark.ui.retainedJobs", "20")  # kept without a UI, too
+        .config("spark.ui.retainedStages", "20")
+        .config("spark.sql.ui.retainedExecutions", "20")
         .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
         .config("spark.sql.streaming.forceDeleteTempCheckpointLocation", "true")
         .config("spark.jars", ",".join(BESIDE_SPARK))
@@ -60,6 +73,9 @@ def new_session(others: Mapping[str, str] | None = None) -> SparkSession:
         builder = builder.config(key, value)
     session = et.configure(builder).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
+    jvm = session._jvm
+    for name in OFTEN_USED:
+        setattr(jvm, name, getattr(jvm, name))
     return session
 
 

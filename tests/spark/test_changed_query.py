@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from tests.spark.checkpoints import LOST, set_back
 from tests.spark.events import SCHEMA, Disorder, cut
 from tests.spark.window_runs import WITHOUT_CODE, WindowRun, late_rows, scripted, settings
+from tests.thorough import sampled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -192,7 +193,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("windows", "change"), CASES)
+@pytest.mark.parametrize(("windows", "change"), sampled(CASES, quick=CASES[::2]))
 def test_aggregates_that_stay_are_exact_and_added_ones_are_null_until_they_are(
     spark: SparkSession, tmp_path: Path, windows: Windowed, change: str
 ) -> None:
@@ -211,7 +212,7 @@ def test_aggregates_that_stay_are_exact_and_added_ones_are_null_until_they_are(
         assert full > 0
 
 
-@pytest.mark.parametrize("windows", [sliding, paned, sessions])
+@pytest.mark.parametrize("windows", sampled([sliding, paned, sessions], quick=[paned]))
 def test_a_query_changes_twice_and_takes_an_aggregate_back(
     spark: SparkSession, tmp_path: Path, windows: Windowed
 ) -> None:
@@ -229,7 +230,7 @@ def test_a_query_changes_twice_and_takes_an_aggregate_back(
         assert results == steps.wanted(tmp_path / "wanted")
 
 
-@pytest.mark.parametrize("windows", [sliding, paned, sessions])
+@pytest.mark.parametrize("windows", sampled([sliding, paned, sessions], quick=[sliding]))
 def test_a_kill_after_a_change_leaves_the_way_forth_and_back(
     spark: SparkSession, tmp_path: Path, windows: Windowed
 ) -> None:

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from tests.spark.checkpoints import LOST, set_back
 from tests.spark.events import SCHEMA, Disorder, cut
 from tests.spark.window_runs import WITHOUT_CODE, WindowRun, late_rows, scripted, settings
+from tests.thorough import pairs, sampled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,8 +149,7 @@ def batches(results: dict[int, Rows]) -> list[Rows]:
     return [rows for _, rows in sorted(results.items()) if rows]
 
 
-@pytest.mark.parametrize("names", ["total", "most", "ids"])
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(("change", "names"), pairs(CHANGES, ["total", "most", "ids"]))
 def test_each_window_has_the_rows_of_its_bounds(
     spark: SparkSession, tmp_path: Path, change: str, names: str
 ) -> None:
@@ -233,7 +233,7 @@ def refusal_of(spark: SparkSession, checkpoint: Path, sizes: Sizes) -> str:
         return et.read_checkpoint(checkpoint, plan=plan, spark=spark).refusal or ""
 
 
-@pytest.mark.parametrize("change", ["coarser", "shorter"])
+@pytest.mark.parametrize("change", sampled(["coarser", "shorter"], quick=["coarser"]))
 def test_a_kill_after_a_change_leaves_the_way_forth_and_back(
     spark: SparkSession, tmp_path: Path, change: str
 ) -> None:

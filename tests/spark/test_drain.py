@@ -17,6 +17,7 @@ from tests.spark.events import SCHEMA, Disorder, cut, exact, merged
 from tests.spark.late_handler.calls import Calls
 from tests.spark.queries import EVENTS, at, counts
 from tests.spark.window_runs import WITHOUT_CODE, WindowRun, settings, told
+from tests.thorough import sampled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +73,7 @@ WINDOWS: dict[str, Callable[[DataFrame], WindowBuilder]] = {
 }
 
 
-@pytest.mark.parametrize("name", WINDOWS)
+@pytest.mark.parametrize("name", sampled(WINDOWS, quick=[*WINDOWS][::2]))
 def test_a_drain_that_was_killed_ends_when_it_is_started_again(
     spark: SparkSession, tmp_path: Path, name: str
 ) -> None:

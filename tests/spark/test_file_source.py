@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.queries import at
 from tests.spark.window_runs import WITHOUT_CODE, settings, told
+from tests.thorough import pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,8 +84,7 @@ QUERIES: dict[str, Callable[[DataFrame], WindowBuilder]] = {
 }
 
 
-@pytest.mark.parametrize("drain", [False, True])
-@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize(("name", "drain"), pairs(QUERIES, [False, True]))
 def test_files_one_by_one_give_what_all_give_at_once(
     spark: SparkSession, tmp_path: Path, name: str, *, drain: bool
 ) -> None:

@@ -188,7 +188,10 @@ def test_rows_that_come_while_a_batch_runs_are_waited_for_in_each_stream(
     "silence",
     [
         (LAG, "5m", "+4m"),
-        (WatermarkPolicies.limiting_lag_and_lull("0s", "30s"), None, "+0s"),
+        pytest.param(
+            (WatermarkPolicies.limiting_lag_and_lull("0s", "30s"), None, "+0s"),
+            marks=pytest.mark.thorough,
+        ),
     ],
     ids=["idle", "lull"],
 )

@@ -95,14 +95,14 @@ def state(spark: SparkSession, window: Window, checkpoint: Path) -> Rows:
         pytest.param(windows.sliding, (2, 5), "1", marks=pytest.mark.smoke),
         (windows.deducting, (5, 2), "2"),
         (windows.corrected, (3, 1), "1"),
-        (windows.discarding, (2, 5), "2"),
+        pytest.param(windows.discarding, (2, 5), "2", marks=pytest.mark.thorough),
         (keyed.sliding, (2, 5), "1"),
-        (keyed.of_sites, (5, 2), "2"),
+        pytest.param(keyed.of_sites, (5, 2), "2", marks=pytest.mark.thorough),
         (keyed.of_sites, (2, 5), "1"),
         (keyed.sessions, (3, 1), "1"),
         (keyed.counts, (2, 5), "1"),
         (retained, (5, 2), "1"),
-        (retained, (2, 5), "2"),
+        pytest.param(retained, (2, 5), "2", marks=pytest.mark.thorough),
         (chained, (2, 5), "2"),
     ],
     ids=lambda value: getattr(value, "__name__", str(value)),
@@ -137,7 +137,9 @@ def other_aggregates(events: DataFrame) -> WindowBuilder:
     return windows.sliding(events).agg(*others, F.max("amount").alias("highest"))
 
 
-@pytest.mark.parametrize("again", [False, True], ids=["once", "and again"])
+@pytest.mark.parametrize(
+    "again", [pytest.param(False, marks=pytest.mark.thorough), True], ids=["once", "and again"]
+)
 def test_aggregates_may_change_in_new_partitions(
     spark: SparkSession, tmp_path: Path, again: bool
 ) -> None:

@@ -14,6 +14,7 @@ from eventtide import WatermarkPolicies
 from eventtide.testing import Script
 
 from tests.spark.queries import EVENTS, at, counts, stock
+from tests.thorough import pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -84,8 +85,7 @@ def undisturbed() -> list[str]:
         return play(script)
 
 
-@pytest.mark.parametrize("lost", [(), ("commits",)])
-@pytest.mark.parametrize("kill_after", range(len(STEPS)))
+@pytest.mark.parametrize(("kill_after", "lost"), pairs(range(len(STEPS)), [(), ("commits",)]))
 def test_a_killed_query_has_the_same_watermarks(
     undisturbed: list[str], kill_after: int, lost: tuple[str, ...]
 ) -> None:
@@ -114,9 +114,13 @@ def beside_a_silent_source(
 @pytest.mark.parametrize(
     ("policy", "options"),
     [
-        (LULL, {"substream": "key", "substream_idle_timeout": "6s"}),
+        pytest.param(
+            LULL,
+            {"substream": "key", "substream_idle_timeout": "6s"},
+            marks=pytest.mark.thorough,
+        ),
         (LULL, {"substream": "key", "substream_idle_timeout": "9s", "expected": 4}),
-        (REAL_TIME, {"substream": "key"}),
+        pytest.param(REAL_TIME, {"substream": "key"}, marks=pytest.mark.thorough),
         (REAL_TIME, {"substream": "key", "substream_idle_timeout": "9s", "on_restart": "resume"}),
     ],
 )

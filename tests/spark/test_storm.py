@@ -89,9 +89,9 @@ def plain_rows(seed: int, batches: int) -> list[list[tuple[int, str, datetime]]]
     ("length", "slide"),
     [
         (5000, 2000),
-        (1500, 4000),
+        pytest.param(1500, 4000, marks=pytest.mark.thorough),
         (Count(4), 2000),
-        (5000, Count(3)),
+        pytest.param(5000, Count(3), marks=pytest.mark.thorough),
         pytest.param(Count(5), Count(2), marks=pytest.mark.smoke),
     ],
     ids=str,
@@ -273,7 +273,9 @@ def storm_window(bolt: StormWindow) -> Callable[[DataFrame], WindowBuilder]:
     return query
 
 
-@pytest.mark.parametrize("sizes", [(12000, 4000), (9000, Count(4))], ids=str)
+@pytest.mark.parametrize(
+    "sizes", [pytest.param((12000, 4000), marks=pytest.mark.thorough), (9000, Count(4))], ids=str
+)
 def test_every_batch_that_is_run_again_gives_what_it_gave(
     spark: SparkSession, tmp_path: Path, sizes: tuple[Extent, Extent]
 ) -> None:

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from tests.spark.events import Disorder, cut
 from tests.spark.queries import EVENTS, at
 from tests.spark.window_runs import WITHOUT_CODE, WindowRun, settings
+from tests.thorough import sampled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +76,7 @@ def at_once(spark: SparkSession, query: Callable[[DataFrame], DataFrame]) -> set
     return {tuple(r) for r in shown(query(rows.withColumn("ts", F.to_timestamp("ts")))).collect()}
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", sampled(PROFILES, quick=[*PROFILES][::2]))
 def test_windows_of_windows_wait_for_all_that_is_below(
     spark: SparkSession, profile: Profile
 ) -> None:
@@ -86,7 +87,7 @@ def test_windows_of_windows_wait_for_all_that_is_below(
     assert results == wanted
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", sampled(PROFILES, quick=[*PROFILES][1::2]))
 def test_windows_of_sessions_wait_for_the_sessions(spark: SparkSession, profile: Profile) -> None:
     """However long before its end one has begun."""
 

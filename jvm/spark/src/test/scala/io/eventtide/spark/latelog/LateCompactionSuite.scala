@@ -72,7 +72,10 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
 
   private def newFolder(): LocalPath = Files.createTempDirectory("rows")
 
-  test("old batches become one file a group, with the same rows in the order of their batches") {
+  test(
+    "old batches become one file a group, with the same rows in the order of their batches",
+    Slow
+  ) {
     val query = written(11)
     val before = query.read.collect().toSet
     assert(compact(query) == CompactionResult(batches = 7, filesBefore = 7, filesAfter = 2))
@@ -88,7 +91,7 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     assert(problems(query).contains("\"problems\":[]"))
   }
 
-  test("files that were replaced stay until the next run, or until they are cleaned") {
+  test("files that were replaced stay until the next run, or until they are cleaned", Slow) {
     val query = written(11)
     compact(query)
     assert(query.lateFiles == 11 + 2)
@@ -129,7 +132,7 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     assert(query.lateFiles == 4 + 2)
   }
 
-  test("one that is killed while it removes what was replaced leaves all rows") {
+  test("one that is killed while it removes what was replaced leaves all rows", Slow) {
     val query = written(11)
     compact(query)
     val conf = spark.sessionState.newHadoopConf()
@@ -174,7 +177,7 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     assert(query.stream(newFolder(), most = 100) == (1L to 11L))
   }
 
-  test("a batch that Spark may run again is left alone") {
+  test("a batch that Spark may run again is left alone", Slow) {
     val query = new LateQuery(spark, log)
     query.start()
     try { query.feed(1000); (1L to 11L).foreach(query.feed(_)) } // a hundred batches are kept
@@ -182,7 +185,7 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     assert(compact(query) == CompactionResult(0, 0, 0))
   }
 
-  test("rows that the files do not have are noticed before anything changes") {
+  test("rows that the files do not have are noticed before anything changes", Slow) {
     val query = written(11)
     val old =
       local(query, "late").toFile.listFiles.toSeq.filter(_.getName.matches("[1-7]-.*parquet"))
@@ -195,7 +198,7 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     assert(query.lateFiles >= 11)
   }
 
-  test("files outside the checkpoint are compacted when their folder is named") {
+  test("files outside the checkpoint are compacted when their folder is named", Slow) {
     val shared = Files.createTempDirectory("shared").toString
     val query = written(11, LateSettings(LateMode.Log, Some(shared)))
     val error = intercept[EventtideException](compact(query))
@@ -203,7 +206,7 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     assert(compact(query, Seq(shared)).batches == 7 && query.late == (1L to 11L))
   }
 
-  test("columns that came and went are in the large file, null where a row had none") {
+  test("columns that came and went are in the large file, null where a row had none", Slow) {
     val query = new LateQuery(spark, log)
     feed(query, Seq(1000L, 1L))
     feed(query.next(log, _.withColumn("more", col("ts"))), Seq(2L))

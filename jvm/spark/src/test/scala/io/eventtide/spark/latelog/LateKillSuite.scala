@@ -8,6 +8,7 @@ import org.apache.hadoop.fs.{FSDataOutputStream, Path, RawLocalFileSystem}
 import org.apache.hadoop.util.Progressable
 import org.apache.spark.sql.streaming.StreamingQueryException
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import io.eventtide.spark.LocalSession
 import io.eventtide.spark.options.{LateMode, LateSettings}
@@ -116,7 +117,7 @@ class LateKillSuite extends AnyFunSuite with LocalSession {
     index.entries(-1, 100).flatMap(_.filesOf(0)).map(_.bytes)
   }
 
-  test("a driver that is killed in the middle of a late file leaves each row once") {
+  test("a driver that is killed in the middle of a late file leaves each row once", Slow) {
     Seq(0, 0.3, 0.6, 1).foreach(part => withClue(s"$part of the file: ")(killAfter(part.toDouble)))
   }
 }

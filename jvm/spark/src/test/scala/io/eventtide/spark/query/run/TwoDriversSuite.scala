@@ -204,7 +204,7 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
     assert(shared.late == alone.late)
   }
 
-  test("one that begins at any step of another's batch takes over from it") {
+  test("one that begins at any step of another's batch takes over from it", Slow) {
     assert(stepsOf(InMiddle).length >= 8)
     stepsOf(InMiddle).foreach(checkTakenOver)
   }
@@ -274,7 +274,7 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
     checkRestart(shared)
   }
 
-  test("of two that go on at the same moment both end only if the first begins a batch") {
+  test("of two that go on at the same moment both end only if the first begins a batch", Slow) {
     (1 to 3).foreach { _ =>
       val shared = newShared()
       val (ended, hasBegun) = takeOver(shared, atOnce = true)
@@ -300,7 +300,7 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
     query
   }
 
-  test("of two that are idle the one that began last goes on when rows come") {
+  test("of two that are idle the one that began last goes on when rows come", Slow) {
     val (shared, alone) = (newShared(), newShared())
     val (feed, same) = (new Feed, new Feed)
     Seq(feed, same).foreach(_.add(2))
