@@ -72,7 +72,7 @@ final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean =
   private def entries: Iterator[RowLog.Entry] =
     blocks.iterator ++ Option.when(!tail.isEmpty)(entryOf(tail, end - tail.count))
 
-  /** Loads the blocks with a row below a time, and the rows that are in memory anyway. */
+  /** Loads the blocks with a row below a time, and the rows that are already in memory. */
   def load(below: Long): Unit = {
     unload()
     lowestElsewhere = RowLog.Never

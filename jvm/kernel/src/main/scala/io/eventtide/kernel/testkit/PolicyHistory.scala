@@ -5,7 +5,7 @@ import java.util.SplittableRandom
 
 import io.eventtide.kernel.watermark.{PolicySpec, WatermarkPolicy}
 
-/** What can happen to a policy, after `pause` of clock time. */
+/** An event in the history of a policy, after `pause` of clock time. */
 sealed trait PolicyEvent { def pause: Long }
 
 object PolicyEvent {
@@ -41,7 +41,7 @@ object PolicyEvent {
     unit * random.nextLong(-30, 61)
 }
 
-/** An instance of a policy and its clock, which play events. */
+/** Plays events to an instance of a policy and its clock. */
 final class PolicyRun(spec: PolicySpec, start: Long = 0) {
   val policy: WatermarkPolicy = spec.create()
 
@@ -75,7 +75,7 @@ final class PolicyRun(spec: PolicySpec, start: Long = 0) {
     bytes.toByteArray.toSeq
   }
 
-  /** A run of a new instance, restored from the record of this one.
+  /** A run of a new instance, restored from the record of this instance.
     *
     * @param by the policy of the new instance
     */

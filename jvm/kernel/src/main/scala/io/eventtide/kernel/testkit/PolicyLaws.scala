@@ -7,7 +7,7 @@ import scala.util.control.NonFatal
 import io.eventtide.kernel.testkit.PolicyEvent.{Skip, Tick}
 import io.eventtide.kernel.watermark.{PolicySpec, WatermarkPolicy}
 
-/** The laws of every policy, as a test kit for a user's own.
+/** The laws of every policy, as a test kit for custom policies.
   *
   * {{{
   *   PolicyLaws.check(PolicySpec(new TrimmedLag, Seq(5000000)), unit = 1000000)
@@ -17,13 +17,13 @@ import io.eventtide.kernel.watermark.{PolicySpec, WatermarkPolicy}
   */
 object PolicyLaws {
 
-  /** Plays random histories to a policy, and checks what `WatermarkPolicy` promises.
+  /** Plays random histories to a policy, and checks the guarantees of `WatermarkPolicy`.
     *
     * @param histories number of histories for each law; they get longer
     * @param unit factor of all times, which are from -30 to 60, and pauses of the clock, which are
     *   up to 40. Parameters should be of that order: with a lag of some seconds, a second.
     * @throws AssertionError
-    *   with the law, what is wrong and the seed of the shortest history that shows it
+    *   with the law, the violation and the seed of the shortest history that shows it
     */
   def check(spec: PolicySpec, histories: Int = 500, seed: Long = 1, unit: Long = 1): Unit =
     for ((name, law) <- Laws; i <- 0 until histories) {

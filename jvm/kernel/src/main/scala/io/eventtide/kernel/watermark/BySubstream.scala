@@ -4,12 +4,13 @@ import io.eventtide.kernel.InvalidArgument
 
 /** A policy for each substream, chosen by the name of the substream.
   *
-  *   - '''Guarantee:''' the first pattern that matches the name decides. The last one is `*`, so
-  *     that each substream has a policy.
+  *   - '''Guarantee:''' the first pattern that matches the name decides. The last pattern is `*`,
+  *     so that each substream has a policy.
   *   - '''Units:''' the units of the child policies.
-  *   - '''Edges:''' a `*` in a pattern stands for any text, also for none; all else for itself.
-  *   - '''Restart:''' as the child policies. Patterns may change if all child policies have the
-  *     same structure; else they are part of the structure.
+  *   - '''Edges:''' a `*` in a pattern matches any text, including empty text. Other characters
+  *     match themselves.
+  *   - '''Restart:''' as the child policies. If all child policies have the same structure, the
+  *     patterns may change. Otherwise they are part of the structure.
   *   - '''Source:''' Eventtide.
   */
 object BySubstream extends PolicyKind("by_substream") {
@@ -24,7 +25,7 @@ object BySubstream extends PolicyKind("by_substream") {
 
   override def takesChildren: Boolean = true
 
-  /** Rejects patterns of which one can never decide, and missing ones. */
+  /** Rejects missing patterns, and a pattern that can never decide. */
   private[watermark] def checkPatterns(patterns: Seq[String]): Unit = {
     def refuse(allowed: String) =
       throw new InvalidArgument("patterns of substreams", patterns.mkString(", "), allowed)
@@ -49,6 +50,6 @@ object BySubstream extends PolicyKind("by_substream") {
     rules.mkString(s"$name(", ", ", ")")
   }
 
-  // Only a substream has a policy of its own; see `PolicySpec.forSubstream`.
+  // Only a substream has a policy; see `PolicySpec.forSubstream`.
   private[watermark] def create(spec: PolicySpec): WatermarkPolicy = spec.children.last.create()
 }

@@ -6,13 +6,15 @@ import java.io.{DataOutput, DataOutputStream}
 import io.eventtide.kernel.StateVersion
 import io.eventtide.kernel.time.Clamped
 
-/** A user's own policy, each call of which is checked.
+/** A custom policy; each call of it is checked.
   *
-  *   - '''Guarantee:''' an exception of the policy, a watermark that goes back or vanishes, and a
-  *     record that it cannot read are a `PolicyFailure` with the policy's name.
-  *   - '''Units:''' the policy sees the clock without the distance by which it is ahead of the rows'
-  *     time, so that it can compare both.
-  *   - '''Restart:''' format 1: the watermark, then the policy's own record with its length.
+  *   - '''Guarantee:''' an exception of the policy becomes a `PolicyFailure` with the policy's
+  *     name. So does a watermark that goes back or vanishes, or a record that the policy cannot
+  *     read.
+  *   - '''Units:''' the policy receives the clock on the scale of the rows' time (without `ahead`),
+  *     so that it can compare both.
+  *   - '''Restart:''' format 1: the watermark, then the record of the checked policy with its
+  *     length.
   *
   * @param ahead distance of the clock ahead of the rows' time
   */

@@ -10,9 +10,9 @@ import io.eventtide.kernel.{IncompatibleState, InvalidArgument, StateVersion}
   *   - '''Guarantee:''' `coalesced` never goes back.
   *   - '''Units:''' any, the same for all inputs.
   *   - '''Edges:''' an input is active until it is idle or done. An active input without a
-  *     watermark holds the others back. When no input is active, the highest watermark of any input
-  *     is released. An event or a watermark makes an idle input active again, with its last
-  *     watermark; done is final.
+  *     watermark delays the combined watermark. When no input is active, the highest watermark of
+  *     any input is released. An event or a watermark makes an idle input active again, with its
+  *     last watermark; done is final.
   *   - '''Restart:''' format 1: number of inputs, then the state of each input, then `top` and
   *     `coalesced`.
   *   - '''Source:''' Jet's `WatermarkCoalescer`, with three states instead of the ends of the

@@ -8,7 +8,8 @@ import io.eventtide.kernel.StateVersion
 /** The lowest or the highest watermark of several policies over the same substream.
   *
   *   - '''Guarantee:''' loops over an array, so that a row allocates nothing.
-  *   - '''Edges:''' the lowest is unknown while one policy is; the highest, while all are.
+  *   - '''Edges:''' the lowest watermark is unknown while one policy's is; the highest, while all
+  *     are.
   *   - '''Restart:''' format 1: the states of the child policies, in order; `structure` identifies
   *     them.
   */
@@ -63,7 +64,7 @@ private[watermark] final class CombinedPolicy(inside: Array[WatermarkPolicy], hi
 
   override def observeMark(mark: Long): Unit = inside.foreach(_.observeMark(mark))
 
-  /** The minimum over the child policies, whether or not other children hold the watermark back. */
+  /** The minimum over the child policies, whether or not other children delay the watermark. */
   override def firstRowFor(target: Long): Long = {
     var lowest = Long.MaxValue
     var i = 0
@@ -74,7 +75,7 @@ private[watermark] final class CombinedPolicy(inside: Array[WatermarkPolicy], hi
     lowest
   }
 
-  /** The first due time of the child policies for the highest watermark, the last for the lowest. */
+  /** The child policies' first due time for the highest watermark, the last for the lowest. */
   override def dueAt(target: Long): Long = {
     var due = inside(0).dueAt(target)
     var i = 1

@@ -1,25 +1,25 @@
 package io.eventtide.kernel.watermark
 
-/** A user's own kind of policy.
+/** A custom kind of policy.
   *
-  * A service loader finds it: extend this class by one that has a constructor without arguments, and
-  * name that class in the jar's `META-INF/services/io.eventtide.kernel.watermark.CustomPolicyKind`.
-  * The option `policy` then takes its name, and an option for each parameter.
+  * A service loader finds it: extend this class with a class that has a constructor without
+  * arguments. Name that class in the jar's
+  * `META-INF/services/io.eventtide.kernel.watermark.CustomPolicyKind`. The option `policy` then
+  * accepts its name, and each parameter is an option.
   *
   *   - '''Guarantee:''' each call of an instance is checked; see `CheckedPolicy`.
   *   - '''Units:''' event times and the clock that instances receive are in microseconds since the
-  *     epoch, also where the query's clock is corrected.
-  *   - '''Edges:''' a kind is equal to one of the same class. Instances may run in tasks, for windows
-  *     with a watermark for each key.
+  *     epoch, also if the query's clock is corrected.
+  *   - '''Edges:''' a kind is equal to another kind of the same class. For windows with a watermark
+  *     for each key, instances may run in tasks.
   *   - '''Restart:''' the name is part of saved state.
   *
-  * @param name lower case letters, digits and underscores, other than the name of a policy of
-  *   Eventtide's
+  * @param name lower case letters, digits and underscores, other than the name of a built-in policy
   */
 abstract class CustomPolicyKind(name: String, params: ParamSpec*)
     extends PolicyKind(name, params: _*) {
 
-  /** Makes an instance, which holds no state of another one. It should only store `values`.
+  /** Makes an instance that shares no state with another instance. It should only store `values`.
     *
     * @param values values of `params`, in their order; durations are in microseconds
     */

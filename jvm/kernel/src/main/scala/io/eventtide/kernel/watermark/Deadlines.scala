@@ -25,7 +25,7 @@ final class Deadlines {
     lastPass = Math.max(lastPass, Math.min(due, idle))
   }
 
-  /** Adds a removed member: it holds nothing back, but the watermark it reached can be released. */
+  /** Adds a removed member: it delays nothing, but its watermark can be released. */
   def addRemoved(due: Long): Unit = firstDue = Math.min(firstDue, due)
 
   /** The clock value from which on all members are idle. */

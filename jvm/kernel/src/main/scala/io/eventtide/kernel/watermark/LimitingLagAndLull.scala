@@ -11,7 +11,7 @@ import io.eventtide.kernel.time.Clamped
   *   - '''Guarantee:''' the result does not depend on how often `tick` is called: a row first
   *     applies the elapsed time, then itself.
   *   - '''Units:''' lag, lull, event time and clock share one unit.
-  *   - '''Edges:''' no watermark before the first row, however long the clock runs. Only a row that
+  *   - '''Edges:''' no watermark before the first row, regardless of the clock. Only a row that
   *     raises the watermark ends a lull; a row at or below it does not.
   *   - '''Restart:''' skipped time does not count towards the lull; ticked time does.
   *   - '''Source:''' Jet 0.5 `limitingLagAndLull`, which lost lull time between polls.

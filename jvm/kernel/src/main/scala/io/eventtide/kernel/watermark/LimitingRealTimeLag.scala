@@ -29,7 +29,7 @@ object LimitingRealTimeLag
     new RealTimeLagPolicy(Clamped.add(spec.lag, spec.ahead))
 }
 
-/** The instance of policies that follow the clock: only clock time that counts moves it.
+/** The instance of policies that follow the clock; moves only with clock time that counts.
   *
   *   - '''Edges:''' after a skip, the next higher clock value is the first that counts.
   *   - '''Restart:''' format 1: lag, lowest watermark carried over, clock.

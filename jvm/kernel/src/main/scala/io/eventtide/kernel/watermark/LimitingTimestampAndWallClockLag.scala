@@ -2,7 +2,7 @@ package io.eventtide.kernel.watermark
 
 import io.eventtide.kernel.time.Clamped
 
-/** Stays at most one lag behind the highest event time and at most another lag behind the clock.
+/** Stays at most one lag behind the highest event time, and at most a second lag behind the clock.
   *
   *   - '''Guarantee:''' the watermark is the higher of the two limits.
   *   - '''Units:''' event time is the clock's time: same unit, same epoch, synchronized.

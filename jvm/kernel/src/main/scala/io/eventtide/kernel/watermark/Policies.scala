@@ -4,8 +4,8 @@ import java.util.{ServiceConfigurationError, ServiceLoader}
 
 import scala.jdk.CollectionConverters._
 
-/** The registry of policies. A new policy of Eventtide's needs one file and one line here; a service
-  * loader finds those of users.
+/** The registry of policies. A new built-in policy needs one file and one line here. A service
+  * loader finds custom policies.
   */
 object Policies {
   val builtIn: Seq[PolicyKind] = Seq(
@@ -24,7 +24,7 @@ object Policies {
     BySubstream
   )
 
-  /** The policy of that name: one of Eventtide's, or the users' only one of that name. */
+  /** The policy of that name: a built-in policy, or the only custom policy of that name. */
   def find(name: String): Option[PolicyKind] = builtIn.find(_.name == name).orElse {
     custom.filter(_.name == name) match {
       case Nil => None
@@ -35,7 +35,7 @@ object Policies {
     }
   }
 
-  /** The policies of users, in the jars that the calling thread sees. */
+  /** The custom policies in the jars that the calling thread can load classes from. */
   def custom: Seq[CustomPolicyKind] =
     try ServiceLoader.load(classOf[CustomPolicyKind]).iterator.asScala.toSeq.distinct.map(checked)
     catch {

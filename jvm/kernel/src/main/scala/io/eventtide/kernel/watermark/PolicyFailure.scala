@@ -2,18 +2,18 @@ package io.eventtide.kernel.watermark
 
 import scala.util.control.NonFatal
 
-/** An error of a user's own policy.
+/** An error of a custom policy.
   *
-  * @param policy the name of its kind
-  * @param problem what it did; times are in the unit of event time
+  * @param policy name of the policy's kind
+  * @param problem description of the error; times are in the unit of event time
   */
 final class PolicyFailure(val policy: String, val problem: String, cause: Throwable = null)
     extends RuntimeException(s"policy $policy: $problem", cause)
 
 private[watermark] object PolicyFailure {
 
-  /** Runs a call of a policy. What it throws becomes the cause of a failure with its name; not an
-    * interruption, which is meant for the query.
+  /** Runs a call of a policy. An exception becomes the cause of a failure with the policy's name.
+    * An interruption is passed on, because it is meant for the query.
     */
   def in[A](policy: String, method: String)(call: => A): A =
     try call

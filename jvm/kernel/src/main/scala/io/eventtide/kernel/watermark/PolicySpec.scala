@@ -6,11 +6,13 @@ import io.eventtide.kernel.time.Clamped
 /** A kind of policy: its parameters, and how to make an instance.
   *
   *   - '''Edges:''' the first parameter is the allowed disorder: how far an event may be behind the
-  *     highest one.
+  *     highest event.
   */
 abstract class PolicyKind(name: String, params: ParamSpec*) extends RuleKind(name, params: _*) {
 
-  /** Whether it combines child policies: then at least one is required, else none is allowed. */
+  /** Whether it combines child policies. If so, it requires at least one; otherwise it accepts
+    * none.
+    */
   def takesChildren: Boolean = false
 
   /** Whether the watermark can move without rows. */
@@ -44,11 +46,11 @@ abstract class PolicyKind(name: String, params: ParamSpec*) extends RuleKind(nam
   *   - '''Edges:''' instances share nothing.
   *   - '''Restart:''' saved state is compatible while `structure` is the same; parameters may
   *     change.
-  *   - '''Source:''' Jet uses a supplier; unlike it, this type has a readable `toString`.
+  *   - '''Source:''' Jet uses a supplier; unlike a supplier, this type has a readable `toString`.
   *
   * @param values values of `kind.params`, in their order
   * @param ahead distance of the clock ahead of the rows' time
-  * @param patterns which substreams have which of the child policies; only of `BySubstream`
+  * @param patterns for `BySubstream`: the pattern of substream names for each child policy
   */
 final case class PolicySpec(
     kind: PolicyKind,
@@ -63,12 +65,12 @@ final case class PolicySpec(
     throw new InvalidArgument(s"policies inside $name", children.size, allowed)
   }
   if (kind == BySubstream) BySubstream.checkPatterns(patterns)
-  create(): Unit // rejects values that do not go together
+  create(): Unit // rejects values that are not valid together
 
   /** The name in the registry `Policies`. */
   def name: String = kind.name
 
-  /** The allowed disorder: how far an event may be behind the highest one. */
+  /** The allowed disorder: how far an event may be behind the highest event. */
   def lag: Long = {
     val own = values.headOption.filter(_ => kind.params.head.kind == ParamKind.Duration)
     (own ++ children.map(_.lag)).maxOption.getOrElse(0)
@@ -92,7 +94,7 @@ final case class PolicySpec(
     (own ++ children.flatMap(_.markColumns)).toSeq.distinct
   }
 
-  /** The names of the users' own policies in it. */
+  /** The names of the custom policies in it. */
   def customNames: Seq[String] = {
     val own = Some(kind).collect { case custom: CustomPolicyKind => custom.name }
     (own ++ children.flatMap(_.customNames)).toSeq.distinct

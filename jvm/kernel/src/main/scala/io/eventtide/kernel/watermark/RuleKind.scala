@@ -2,13 +2,12 @@ package io.eventtide.kernel.watermark
 
 /** A kind of policy or throttle: its name and its parameters, as data for codecs.
   *
-  *   - '''Guarantee:''' kinds of one class are equal, so a serialized rule is read back with an equal
-  *     kind.
+  *   - '''Guarantee:''' kinds of one class are equal, so a deserialized rule has an equal kind.
   *   - '''Restart:''' the name is part of saved state.
   */
 abstract class RuleKind(val name: String, val params: ParamSpec*) extends Serializable {
 
-  /** Parameters that are not numbers. They belong to the kind: with others, it is another one. */
+  /** Parameters that are not numbers. They belong to the kind: other values make another kind. */
   def texts: Seq[(String, String)] = Nil
 
   override final def equals(other: Any): Boolean = other match {

@@ -7,8 +7,8 @@ import scala.collection.mutable.ArrayBuffer
 
 /** The steps that applied to all substreams since they were last saved, replayed after a restore.
   *
-  * The clock moves every substream, and a cap may hold any of them back. Saving these steps once
-  * for all substreams means that only substreams with rows need to be saved.
+  * The clock moves every substream, and a cap may limit any of them. These steps are saved once for
+  * all substreams, so only substreams with rows need to be saved.
   *
   *   - '''Guarantee:''' a substream without other changes is restored to the same state. A clock
   *     step is omitted if a later one supersedes it, with a later clock and an equal or higher cap.
@@ -86,6 +86,6 @@ private[watermark] object SharedSteps {
   private val ClockApplied: Byte = 0
   private val Skip: Byte = 1
 
-  /** One step: a clock value and a cap, or the ends of a time that does not count. */
+  /** One step: a clock value and a cap, or the ends of an interval that does not count. */
   private final class Step(val kind: Byte, val first: Long, var second: Long, val number: Int)
 }

@@ -6,7 +6,7 @@ package io.eventtide.kernel.watermark
   *     had a row.
   *   - '''Units:''' any; the lag is in the unit of event time. The clock has no effect.
   *   - '''Edges:''' the streams must be declared (`needsDeclaredSubstreams`), because an undeclared
-  *     stream without rows cannot hold the others back.
+  *     stream without rows cannot delay the watermark.
   *   - '''Restart:''' as `WithFixedLag`.
   *   - '''Source:''' Storm's `WaterMarkEventGenerator`; its timer is `EmitEvery`.
   */

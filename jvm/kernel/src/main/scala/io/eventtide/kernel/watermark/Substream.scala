@@ -10,8 +10,8 @@ import io.eventtide.kernel.time.Clamped
 /** One substream: its policy, its watermark after the cap, and its activity.
   *
   *   - '''Guarantee:''' the watermark never goes back, independent of the policy and the cap.
-  *   - '''Edges:''' `behind` means that the cap or a pause holds the watermark below the policy's.
-  *     Only then does ticking the policy not give the watermark.
+  *   - '''Edges:''' `behind` means that a cap or a pause keeps the watermark below the policy's
+  *     watermark. Only then does ticking the policy not give the watermark.
   *   - '''Restart:''' a record is saved if the substream is `touched` by a change that affects it
   *     alone; changes that affect all substreams are in `SharedSteps`.
   *
@@ -64,7 +64,9 @@ private[watermark] final class Substream(
 
   def policy: WatermarkPolicy = ownPolicy
 
-  /** Renames it. If its new name has another policy, that begins: it has had no rows. */
+  /** Renames it. If the new name has another policy, that policy begins: the substream has had no
+    * rows.
+    */
   def rename(to: String, by: PolicySpec): Unit = {
     currentName = to
     if (by != spec) {

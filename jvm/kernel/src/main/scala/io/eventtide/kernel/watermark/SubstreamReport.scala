@@ -45,7 +45,7 @@ object WatermarkStatus {
 sealed abstract class Activity(val name: String) {
   override def toString: String = name
 
-  /** Whether the substream is left out of the minimum, so that it does not hold the watermark back.
+  /** Whether the substream is left out of the minimum, so that it does not delay the watermark.
     */
   def isIdle: Boolean = this match {
     case Activity.TimedOut | Activity.CaughtUp | Activity.NeverSeen => true
@@ -58,16 +58,16 @@ object Activity {
   /** Rows arrive. */
   case object Active extends Activity("active")
 
-  /** Declared and without a row: holds the others back. */
+  /** Declared and without a row: delays the watermark. */
   case object Expected extends Activity("expected")
 
-  /** Its source has rows of it that were not read. */
+  /** Its source has unread rows. */
   case object Backlogged extends Activity("active")
 
   /** Without a row for the idle timeout. */
   case object TimedOut extends Activity("idle")
 
-  /** Without a row for the idle timeout, and its source has none. */
+  /** Without a row for the idle timeout, and its source has no unread rows. */
   case object CaughtUp extends Activity("idle")
 
   /** Declared, and without a row within the idle timeout. */
@@ -77,7 +77,7 @@ object Activity {
 /** The state of one substream for users.
   *
   *   - '''Units:''' `top` and `watermark` are event times; `since` is a clock value.
-  *   - '''Edges:''' None stands for "not yet"; no number does.
+  *   - '''Edges:''' None means "not yet"; no number does.
   *
   * @param top highest event time
   * @param watermark substream watermark, after the cap

@@ -73,7 +73,7 @@ private[watermark] final class SubstreamTable(
     drop(isGone)
   }
 
-  // All deferred rows have been applied by then.
+  // All deferred rows have already been applied.
   private def drop(isGone: Substream => Boolean): Unit = {
     var kept = 0
     for (i <- 0 until used) {

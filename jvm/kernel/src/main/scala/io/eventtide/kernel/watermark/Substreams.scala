@@ -10,15 +10,15 @@ import io.eventtide.kernel.{IncompatibleState, InvalidArgument, SavedText, State
   * watermark counts.
   *
   *   - '''Guarantee:''' the emitted watermark never goes back. A substream that is added or becomes
-  *     active again holds the others back, but lowers nothing. After rows, no substream's new
+  *     active again delays the watermark, but does not lower it. After rows, no substream's new
   *     watermark is above the highest time or mark among them; after a tick there is no such cap.
   *   - '''Units:''' event times and the clock share one unit, the unit of the policy's parameters.
   *   - '''Edges:''' a substream is idle from `last row + timeout` on, inclusive, and is left out. A
-  *     substream with a backlog is never idle, because its rows may just not have been read. If the
-  *     policy measures idleness, ticks do not move a substream with a backlog. The time until its
-  *     next batch does not count if it still has a backlog then. When the last active substream
+  *     substream with a backlog is never idle, because it may have unread rows. If the policy
+  *     measures idleness, ticks do not move a substream with a backlog. If it still has a backlog
+  *     at its next batch, the time until that batch does not count. When the last active substream
   *     goes idle, the highest watermark of any substream so far is released. Without substreams the
-  *     status is `Idle`. A declared substream holds the others back until it has a row or is idle.
+  *     status is `Idle`. A declared substream delays the watermark until it has a row or is idle.
   *   - '''Restart:''' format 3. `saveWhole` once, then `saveChanged` any number of times, which
   *     saves only the touched substreams. Clock steps that apply to all substreams are saved once.
   *     Time passed to `skip` does not count. Changed throttles continue from the emitted watermark.
@@ -64,7 +64,7 @@ final class Substreams(
 
   def indexOf(name: String): Option[Int] = table.indexOf(name)
 
-  /** Adds a substream, which holds the others back; its idle timeout starts now. */
+  /** Adds a substream, which delays the watermark; its idle timeout starts now. */
   def declare(name: String, now: Long): Int = {
     val index = table.append(name, Math.max(clock, now))
     emitter.declared()
@@ -297,8 +297,8 @@ final class Substreams(
     if (substream.idle && ttl.isDefined) nextExpiry = Math.min(nextExpiry, expiresAt(substream))
   }
 
-  // An idle substream holds nothing back. The watermark of a forgotten substream still counts when
-  // all are idle, but the clock no longer moves it.
+  // An idle substream does not delay the watermark. When all are idle, the watermark of a forgotten
+  // substream still counts, but the clock no longer moves it.
   private def removeExpired(): Unit = if (nextExpiry < Long.MaxValue && clock >= nextExpiry) {
     table.removeAll(one => one.idle && clock >= expiresAt(one))
     nextExpiry = table.iterator.filter(_.idle).map(expiresAt).minOption.getOrElse(Long.MaxValue)

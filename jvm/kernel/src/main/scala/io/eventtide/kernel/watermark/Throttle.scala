@@ -9,10 +9,10 @@ import java.io.DataOutput
   *     ideal offered or value passed to `raise`.
   *   - '''Units:''' the ideal and the emitted watermark share one unit; `now` is in the clock's
   *     unit.
-  *   - '''Edges:''' "nothing emitted yet" is a separate state. The first ideal always passes, as
-  *     far as the kind of throttle allows.
+  *   - '''Edges:''' "nothing emitted yet" is a separate state. The first ideal always passes, if
+  *     the kind of throttle allows it.
   *   - '''Restart:''' saved and restored; an emitted watermark is not emitted again.
-  *   - '''Source:''' Jet's throttles wrap a policy; these follow the combination of substreams.
+  *   - '''Source:''' Jet's throttles wrap a policy; these apply after the substreams are combined.
   */
 trait Throttle {
 

@@ -7,7 +7,7 @@ import io.eventtide.kernel.time.Clamped
   *   - '''Guarantee:''' every emitted watermark is an ideal watermark; never goes back.
   *   - '''Units:''' the step is in the unit of event time.
   *   - '''Edges:''' see `MinStepThrottle`.
-  *   - '''Source:''' Jet's `throttleByMinStep`; its documentation has "more than", its code "at
+  *   - '''Source:''' Jet's `throttleByMinStep`; its documentation says "more than", its code "at
   *     least".
   */
 object ThrottleByMinStep

@@ -51,7 +51,7 @@ private[watermark] final class ThrottleChain(parts: Array[Throttle]) extends Thr
     parts.foreach(_.restore(in))
   }
 
-  /** Offers to a part that is not the last; returns true if there is a value to offer to the next.
+  /** Offers to a part that is not the last; returns true if there is a value for the next part.
     */
   private def pass(part: Throttle, now: Long, value: Long): Boolean = {
     val _ = part.offer(now, value)

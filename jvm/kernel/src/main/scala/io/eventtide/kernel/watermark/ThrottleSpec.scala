@@ -27,7 +27,7 @@ abstract class ThrottleKind(name: String, params: ParamSpec*) extends RuleKind(n
   */
 final case class ThrottleSpec(kind: ThrottleKind, values: Seq[Long], ahead: Long = 0) {
   kind.check(values)
-  create(): Unit // rejects values that do not go together
+  create(): Unit // rejects values that are not valid together
 
   /** The name in the registry `Throttles`. */
   def name: String = kind.name

@@ -9,9 +9,9 @@ import java.io.DataOutputStream
 
 /** Emits the lowest watermark of the substreams through a throttle.
   *
-  *   - '''Guarantee:''' visits every substream only when the last one that held the next emission
-  *     back has passed it; the emitted watermark never goes back.
-  *   - '''Edges:''' before the first emission, a substream without a watermark holds back.
+  *   - '''Guarantee:''' visits every substream only when the last substream that delayed the next
+  *     emission has passed it; the emitted watermark never goes back.
+  *   - '''Edges:''' before the first emission, a substream without a watermark delays it.
   *   - '''Restart:''' saves the emitted watermark and the throttle; the rest is derived from the
   *     substreams.
   */
@@ -45,13 +45,13 @@ private[watermark] final class WatermarkEmitter(
     isTargetCurrent = false
   }
 
-  /** Prepares for single rows: finds the substreams that hold the next emission back. */
+  /** Prepares for single rows: finds the substreams that delay the next emission. */
   def prepareForRows(): Unit = {
     isCombined = false
     if (!isTargetCurrent) retarget()
   }
 
-  /** Whether this substream was the last that held the next emission back, and no longer does. */
+  /** Whether this substream was the last that delayed the next emission, and no longer does. */
   def released(index: Int, substream: Substream): Boolean =
     substream.isBlocking && substream.reached(target) && {
       substream.isBlocking = false
@@ -83,7 +83,7 @@ private[watermark] final class WatermarkEmitter(
     isTargetCurrent = false
   }
 
-  // Finds the active substreams that hold the next emission back.
+  // Finds the active substreams that delay the next emission.
   private def retarget(): Unit = {
     isTargetCurrent = true
     table.reserveDeferred()

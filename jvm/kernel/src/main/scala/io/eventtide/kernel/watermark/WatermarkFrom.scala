@@ -10,12 +10,12 @@ import io.eventtide.kernel.StateVersion
   *   - '''Guarantee:''' the watermark is the highest mark so far. It may be above the times of
   *     the rows.
   *   - '''Units:''' marks are in the unit of event time. The clock has no effect.
-  *   - '''Edges:''' no watermark before the first mark. A mark counts at the end of its batch,
-  *     also that of a late row.
+  *   - '''Edges:''' no watermark before the first mark. A mark counts at the end of its batch, also
+  *     the mark of a late row.
   *   - '''Restart:''' continues from the saved watermark, also with another column.
   *   - '''Source:''' Flink's punctuated `WatermarkGenerator`.
   *
-  * @param column the name of the column with the marks, which is null in rows without one
+  * @param column the name of the column with the marks, which is null in rows without a mark
   */
 final class WatermarkFrom(val column: String) extends PolicyKind(WatermarkFrom.Name) {
   override def texts: Seq[(String, String)] = Seq(WatermarkFrom.Column -> column)

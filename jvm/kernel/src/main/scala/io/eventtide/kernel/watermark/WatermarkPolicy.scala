@@ -12,7 +12,7 @@ import java.io.DataOutput
   *     The clock never runs back: an older `now` counts as the highest one seen.
   *   - '''Restart:''' a `save` after the last row is enough. Ticks change only the clock in the
   *     saved state, and ticking a restored policy brings it to the state of the live one.
-  *   - '''Defaults:''' of a policy that only rows move, of which only the highest time matters.
+  *   - '''Defaults:''' for a policy that only rows move, and that needs only their highest time.
   *   - '''Source:''' Jet's `WatermarkPolicy`, with a `known` flag instead of the lowest long.
   */
 trait WatermarkPolicy {
@@ -35,7 +35,7 @@ trait WatermarkPolicy {
   /** Whether there is a watermark yet. */
   def known: Boolean
 
-  /** No more events below this are expected; read it only when `known`. */
+  /** The time below which no more events are expected; read it only when `known`. */
   def watermark: Long
 
   /** Whether there would be a watermark if the clock moved to `now`; does not change the state. */
@@ -54,7 +54,7 @@ trait WatermarkPolicy {
 
   /** The earliest clock value at which, without more rows, the watermark is at `target` or above.
     *
-    * A past clock value means that it already is; `Never` means that it never will be.
+    * A past clock value means "already"; `Never` means that the target is never reached.
     */
   def dueAt(target: Long): Long =
     if (known && watermark >= target) WatermarkPolicy.Already else WatermarkPolicy.Never
@@ -70,6 +70,6 @@ object WatermarkPolicy {
   /** A clock value in the past of any clock, for policies without a clock. */
   private[watermark] val Already: Long = Long.MinValue
 
-  /** The clock value that stands for never. */
+  /** The clock value for "never". */
   private[kernel] val Never: Long = Long.MaxValue
 }

@@ -8,7 +8,7 @@ import io.eventtide.kernel.time.Clamped
 
 /** Stays a fixed lag behind the highest event time.
   *
-  *   - '''Guarantee:''' an event at most `lag` behind the highest one before it is not late.
+  *   - '''Guarantee:''' an event at most `lag` behind the highest earlier event is not late.
   *   - '''Units:''' any; the lag is in the unit of event time. The clock has no effect.
   *   - '''Edges:''' no watermark before the first row; when rows stop, the watermark stops.
   *   - '''Restart:''' continues from the saved watermark; a larger lag never moves it back.

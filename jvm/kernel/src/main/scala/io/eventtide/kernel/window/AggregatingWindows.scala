@@ -9,9 +9,9 @@ import io.eventtide.kernel.StateVersion
   * then `next` until it returns false, then `write` unless `isDone`.
   *
   *   - '''Guarantee:''' a row is either late by the watermark before the batch, or in all of its
-  *     windows that can still change. A trigger emits a window on time once, and before or after
-  *     that only if the window has rows since the trigger's last result. The results of a window
-  *     are counted from 0. A row that is not late may reopen a window that idleness has closed.
+  *     windows that can still change. A trigger emits a window once on time. It emits it early or
+  *     late only if the window has rows since the trigger's last result. The results of a window
+  *     are counted from 0. If idleness has closed a window, a row that is not late may reopen it.
   *   - '''Edges:''' any row counts as activity, also a late row. Idleness does not move the
   *     watermark.
   *   - '''Restart:''' `write` and `read` keep all state; the record has a version.
@@ -73,9 +73,10 @@ final class AggregatingWindows(
 
   def watermark: Option[Long] = time.watermark
 
-  /** Whether a row judged late may be on time once more rows of its batch have arrived. If so, late
-    * rows must be added once more, those that cover the latest time first: only a row that ends later
-    * can make a row on time. Lateness then does not depend on the order of arrival.
+  /** Whether a row judged late may be on time once more rows of its batch have arrived. If so, the
+    * caller must add the late rows once more, in descending order of the end of the time that they
+    * cover: only a row that ends later can make a row on time. Lateness then does not depend on the
+    * order of arrival.
     */
   val judgesTogether: Boolean = windows.judgesTogether
 
@@ -85,7 +86,7 @@ final class AggregatingWindows(
     */
   def add(ts: Long, now: Long, buffer: Int): Boolean = add(ts, ts, 1, now, buffer)
 
-  /** As `add`, for a row of a session that has a gap of its own. */
+  /** As `add`, for a row with its own session gap. */
   def add(ts: Long, gap: Long, now: Long, buffer: Int): Boolean = {
     activity.add(ts, now)
     judged(windows.add(ts, gap, buffer), ts, ts, 1, buffer)
@@ -151,8 +152,8 @@ final class AggregatingWindows(
   /** Makes `next` emit all windows, regardless of the watermark and the clock. */
   def closeAll(): Unit = closesAll = true
 
-  /** Makes `next` emit each window that can still change once, with all its rows, regardless of the
-    * triggers.
+  /** Makes `next` emit, regardless of the triggers, each window that can still change: once, with
+    * all its rows.
     */
   def showAll(): Unit = {
     showsAll = true
@@ -173,7 +174,8 @@ final class AggregatingWindows(
     sum = NoBuffer
   }
 
-  /** Moves to the next trigger of the current window, or to the first one of the next window. */
+  /** Moves to the next trigger of the current window, or to the first trigger of the next window.
+    */
   private def step(): Boolean =
     if (hasWindow && !showsAll && asked + 1 < states.length) {
       asked += 1
@@ -247,8 +249,8 @@ final class AggregatingWindows(
   private def unemitted: ChangedMarks =
     if (timing == PaneTiming.Late) added else states(asked).changed
 
-  /** Whether the key can be removed. A key whose watermark is its own does not wait until its closed
-    * windows can no longer change, since its watermark may never move again.
+  /** Whether the key can be removed. A key with a separate watermark does not wait until its closed
+    * windows can no longer change, because its watermark may never move again.
     */
   def isDone: Boolean = canExpire && activity.isExpired
 
@@ -260,7 +262,8 @@ final class AggregatingWindows(
   /** The shared watermark at which the key has work without rows. */
   def due: Long = if (time.isShared) windows.due else WindowSet.Never
 
-  /** The watermark over all keys at which the idle key has work: windows to emit or its removal. */
+  /** The watermark over all keys at which the idle key has work: windows to emit, or its removal.
+    */
   def dueByIdleness: Long = if (idleness.inEventTime) idlenessTimer else WindowSet.Never
 
   /** The clock value at which the key has work without rows. */

@@ -2,7 +2,7 @@ package io.eventtide.kernel.window
 
 import scala.collection.mutable.ArrayBuffer
 
-/** The rows that were added to the windows of a key since some moment, by mark; see
+/** The rows added to the windows of a key since the caller last removed them, by mark; see
   * `WindowSet.mark`.
   *
   *   - '''Restart:''' `write` and `read` keep all state.
@@ -87,8 +87,8 @@ private[window] final class ChangedMarks(buffers: Option[Buffers]) {
     }
   }
 
-  /** Adds the marks of windows with at least `least` rows to `into`. Windows that share rows come
-    * together.
+  /** Adds the marks of windows with at least `least` rows to `into`. Windows that share rows are
+    * added together.
     */
   def copyFull(least: Int, windows: WindowSet, into: FrameList): Unit = {
     var first = 0 // of windows that share rows
@@ -113,7 +113,7 @@ private[window] final class ChangedMarks(buffers: Option[Buffers]) {
     }
   }
 
-  /** Removes the rows of these marks, which are some of its own. */
+  /** Removes the rows of these marks, which must be in this instance. */
   def removeAll(some: FrameList): Unit =
     if (some.size == changes.length) clear()
     else if (!some.isEmpty) filter(mark => !some.has(mark))
@@ -127,7 +127,7 @@ private[window] final class ChangedMarks(buffers: Option[Buffers]) {
 
   def clear(): Unit = filter(_ => false)
 
-  /** Begins another key, without rows; its buffers are not those of the key before. */
+  /** Begins another key, without rows; buffers of the previous key are no longer valid. */
   def begin(): Unit = changes.clear()
 
   def write(out: ByteSink): Unit = {

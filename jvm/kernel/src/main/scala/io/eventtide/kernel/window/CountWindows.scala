@@ -29,8 +29,8 @@ final case class CountSpec(size: Int, slide: Int) {
   * Event times are ignored, so no row is late. `start` and `end` are row numbers; the first row of
   * the key has number 0.
   *
-  *   - '''Edges:''' `nextOfAll` emits the window that would end at the next slide, if it has rows that
-  *     no window has; the windows after it do not have earlier rows.
+  *   - '''Edges:''' `nextOfAll` emits the window that ends at the next slide, if it has rows
+  *     that are in no other window; later windows do not have earlier rows.
   *   - '''Restart:''' the record has a version.
   */
 final class CountWindows(spec: CountSpec, newState: () => FrameWindowState) extends WindowSet {
@@ -93,7 +93,7 @@ final class CountWindows(spec: CountSpec, newState: () => FrameWindowState) exte
   def isUpdate: Boolean = false
   def isFinal: Boolean = true
 
-  // As a frame boundary. Frames after it are left to the last window.
+  // As a frame boundary. Only the last window has frames after it.
   private def lastSlide: Long = rows / spec.slide * framesOfSlide
 
   def nextOfAll(): Boolean =
@@ -116,7 +116,7 @@ final class CountWindows(spec: CountSpec, newState: () => FrameWindowState) exte
   def end: Long = base + math.min(rows, endMark * spec.frame)
   def result: Int = running.result
 
-  // By the end that the window has when it is full.
+  // By the end of the window when it is full.
   def index: Int = counts(fullEnd)
   def count(): Unit = counts(fullEnd) = index + 1
   private def fullEnd: Long = base + endMark * spec.frame

@@ -2,7 +2,7 @@ package io.eventtide.kernel.window
 
 /** Two stacks over frames that `SubtractOnEvict` has saved.
   *
-  *   - '''Restart:''' `read` reads a record of `SubtractOnEvict`, and `write` writes one of
+  *   - '''Restart:''' `read` reads a record of `SubtractOnEvict`, and `write` writes a record of
   *     `TwoStacks`; blocks have the same format in both.
   */
 private[window] final class DeductedFrames(buffers: Buffers, archive: BlockStore, blockSize: Int)

@@ -35,7 +35,7 @@ private[window] final class FrameHistory(
 
   def isEmpty: Boolean = frames.isEmpty
 
-  /** The end of the first window that is evicted next; requires frames. */
+  /** The end of the window that is evicted next; requires frames. */
   def firstEnd: Long = shape.lastEnd(frames.first)
 
   /** Adds a row of this batch to a closed frame. */
@@ -44,7 +44,7 @@ private[window] final class FrameHistory(
     changed.put(frame, FrameHistory.NoBuffer)
   }
 
-  /** The state whose current window is that of `nextUpdate` or `nextShown`. */
+  /** The state whose current window is the window of `nextUpdate` or `nextShown`. */
   def current: FrameWindowState = windows
 
   /** Moves to the next closed window with rows of this batch; returns false if there is none.

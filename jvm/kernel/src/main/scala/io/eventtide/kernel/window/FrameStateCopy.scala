@@ -1,7 +1,7 @@
 package io.eventtide.kernel.window
 
-/** A window state for results before or after a window closes; never saved. It is taken from the
-  * state of a key, which it leaves as it is.
+/** A window state for results before or after a window closes; never saved. It is a copy of the
+  * state of a key, which does not change.
   *
   * @param newState makes an empty state without blocks
   */
@@ -30,12 +30,12 @@ private[window] final class FrameStateCopy(newState: () => FrameWindowState) {
     state
   }
 
-  /** Releases its buffers, which are those of the current key. */
+  /** Releases its buffers, which belong to the current key. */
   def release(): Unit = if (isUsed) {
     while (state.next(FrameWindowState.Never)) ()
     isUsed = false
   }
 
-  /** Begins another key; its buffers are not those of the key before. */
+  /** Begins another key; buffers of the previous key are no longer valid. */
   def begin(): Unit = isUsed = false
 }

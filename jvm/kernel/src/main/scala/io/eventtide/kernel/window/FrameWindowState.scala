@@ -13,7 +13,7 @@ import io.eventtide.kernel.StateVersion
   *   - '''Units:''' frame numbers.
   *   - '''Edges:''' a boundary above the 64-bit range is never reached.
   *   - '''Restart:''' `write` and `read` keep all state; the record has a version. If windows have
-  *     closed since the last `write`, the record still has them, and `discardClosedUpTo` skips
+  *     closed since the last `write`, the record still contains them, and `discardClosedUpTo` skips
   *     them.
   *   - '''Source:''' Jet's `SlidingWindowP`, with state by key.
   */
@@ -26,7 +26,7 @@ final class FrameWindowState private (
   private var closedAt = 0L
   private var sum = FrameWindowState.NotYet
 
-  /** Also adds each frame to `frames` when it closes, which may retain it longer. */
+  /** Also adds each frame to `frames` when it closes; `frames` may retain it longer. */
   private[window] def keepIn(frames: FrameQueue): Unit = retained = Some(frames)
 
   /** The last closed boundary of this key. */
@@ -42,7 +42,9 @@ final class FrameWindowState private (
 
   def isEmpty: Boolean = pending.isEmpty && closedFrames.isEmpty
 
-  /** Closes the boundaries up to `boundary`, unless a window up to there has a result to emit. */
+  /** Closes the boundaries up to `boundary`, unless a window that ends by then has a result to
+    * emit.
+    */
   def advanceTo(boundary: Long): Unit =
     if (boundary > closedAt && due > boundary) closeUpTo(boundary)
 

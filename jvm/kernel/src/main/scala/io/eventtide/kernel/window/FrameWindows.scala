@@ -17,7 +17,7 @@ object FrameArchive {
 /** The time windows of one key, made of frames; see `FrameWindowState` for their storage.
   *
   *   - '''Edges:''' a window whose rows all arrive after it closes is emitted as an update only. If
-  *     idleness has closed windows that can still change, later rows update them at once.
+  *     idleness has closed windows that can still change, later rows update them immediately.
   *   - '''Restart:''' the record has a version.
   *   - '''Source:''' Flink's allowed lateness.
   *

@@ -13,7 +13,7 @@ import io.eventtide.kernel.watermark.PolicySpec
   *   has a separate watermark
   * @param maxRowsPerStep maximum number of rows of a key per step; later rows count as another
   *   batch
-  * @param discarding the buffers, if a result has only the rows since the last one
+  * @param discarding the buffers, if a result has only the rows since the last result
   */
 final case class KeyRules[K](
     policy: PolicySpec,
@@ -30,7 +30,7 @@ object KeyRules {
   val Together: Option[Any => Any] = Some(_ => ())
 }
 
-/** The windows of many keys in memory, batch by batch: the behaviour of a query, without Spark.
+/** The windows of several keys in memory, batch by batch: the behaviour of a query, without Spark.
   *
   *   - '''Guarantee:''' as in `AggregatingWindows`. A watermark over several keys is computed at the end
   *     of a batch and applied before the next batch.
@@ -168,7 +168,7 @@ final class InMemoryBatches[K](
 
 object InMemoryBatches {
 
-  /** The watermark of a group of keys: before the batch, and as the batch's rows move it. */
+  /** The watermark of a group of keys: before the batch, and after the batch's rows. */
   private final class Group(policy: PolicySpec) {
     val time = new PerKeyWatermark(policy, credited = true)
     var before = Option.empty[Long]
@@ -183,7 +183,7 @@ object InMemoryBatches {
     * @param count number of rows
     * @param hasTime whether the rows have a time; without one, only windows that ignore time are
     *   valid
-    * @param gap the row's own gap, for sessions by such gaps
+    * @param gap the gap of this row, for sessions with a gap for each row
     */
   final case class Row[K](
       key: K,
@@ -195,7 +195,7 @@ object InMemoryBatches {
       gap: Option[Long] = None
   ) {
 
-    /** The end of the time that the row covers, without a gap that all rows have. */
+    /** The end of the time that the row covers, without a gap that is the same for all rows. */
     private[InMemoryBatches] def until: Long = gap.fold(ts)(Clamped.add(ts, _))
   }
 

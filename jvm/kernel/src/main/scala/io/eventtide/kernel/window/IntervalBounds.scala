@@ -2,7 +2,7 @@ package io.eventtide.kernel.window
 
 import io.eventtide.kernel.time.{Clamped, FrameGrid}
 
-/** Which end of a half-open interval belongs to a window.
+/** Which end of its half-open interval a window includes.
   *
   *   - '''Guarantee:''' every time is in exactly one frame, under either of the bounds.
   *   - '''Restart:''' immutable; nothing to save.

@@ -9,9 +9,9 @@ import io.eventtide.kernel.time.Clamped
   *   - '''Source:''' VoltSP's `idleTimeout`.
   */
 private[window] final class KeyActivity(idleness: KeyIdleness) {
-  private var lastRow = Long.MinValue // time of the last activity; the lowest for none
+  private var lastRow = Long.MinValue // time of the last activity; `MinValue` if none
   private var reached = Long.MinValue // by the clock that measures idleness
-  private var isActive = false // has activity in this batch by a row without a time
+  private var isActive = false // whether this batch had a row without a time
 
   /** Begins a key without state. */
   def begin(): Unit = lastRow = Long.MinValue

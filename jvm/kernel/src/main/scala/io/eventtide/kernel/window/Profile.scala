@@ -1,13 +1,13 @@
 package io.eventtide.kernel.window
 
-/** The edge rules of windows in one system; a single rule can be changed with `copy`.
+/** The edge rules of windows in one system; `copy` changes a single rule.
   *
   *   - '''Guarantee:''' under any profile, a row is either late or in all of its open windows.
   *   - '''Restart:''' immutable; nothing to save.
   *   - '''Source:''' the systems that the profiles are named after.
   *
   * @param name name of the profile
-  * @param bounds end of a window that belongs to it
+  * @param bounds end of its interval that a window includes
   * @param lateRule rule by which a row is late
   * @param inclusive whether rows with exactly the watermark's time are no longer expected either
   * @param onEveryAdvance whether an advance of the watermark that closes no window still applies to
@@ -56,8 +56,8 @@ object Profile {
     session = SessionRules(touchingMerges = true)
   )
 
-  /** Storm itself closes a window when the watermark equals its end, and then loses rows of exactly
-    * that time.
+  /** Storm closes a window when the watermark equals its end, and then loses rows of exactly that
+    * time.
     */
   val storm: Profile = Profile(
     "storm",

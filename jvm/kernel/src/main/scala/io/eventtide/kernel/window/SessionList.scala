@@ -6,7 +6,7 @@ import io.eventtide.kernel.time.Clamped
 
 /** A session of a key.
   *
-  * @param first the time of its first row; no other session has the same
+  * @param first the time of its first row; unique among the sessions of a key
   * @param last the time of its last row
   * @param until the end of the time that its rows cover
   * @param content its rows as one buffer
@@ -28,8 +28,8 @@ private[window] final class Session(
 
 /** The sessions of a key in ascending order of their first rows; reused for each key.
   *
-  * @param gap the gap of every row, by which the last row of a session says until when it lasts; None
-  *   if each row has a gap of its own
+  * @param gap the gap of every row; with it, the last row of a session determines its end. None if
+  *   each row has its own gap
   */
 private[window] final class SessionList(gap: Option[Long], buffers: Buffers) {
   private val sessions = ArrayBuffer.empty[Session]
@@ -41,7 +41,7 @@ private[window] final class SessionList(gap: Option[Long], buffers: Buffers) {
   /** Whether some session is not closed. */
   def hasOpen: Boolean = sessions.exists(!_.isClosed)
 
-  /** Begins a batch: open sessions have rows that wait. */
+  /** Begins a batch: open sessions have waiting rows. */
   def beginBatch(): Unit = sessions.foreach(session => session.isWaiting = !session.isClosed)
 
   /** The last session that starts at or before `ts`; -1 if there is none. */
@@ -62,7 +62,7 @@ private[window] final class SessionList(gap: Option[Long], buffers: Buffers) {
     session.isClosed = false
   }
 
-  /** Merges the session after a session into it. */
+  /** Merges the next session into a session. */
   def mergeNext(i: Int): Unit = {
     val (session, next) = (sessions(i), sessions(i + 1))
     session.last = math.max(session.last, next.last)

@@ -5,17 +5,17 @@ import io.eventtide.kernel.time.Clamped
 
 /** Which rows form a session, and the rules by which it takes rows and closes.
   *
-  *   - '''Guarantee:''' a row covers the time from its event time until a gap later. A session is the
-  *     union of the times that its rows cover, but lasts at most `maximum`, so that a row with a
-  *     shorter gap never shortens it. The grouping does not depend on the order of rows, unless
-  *     `maximum` splits a session. Lateness may depend on the order: see
+  *   - '''Guarantee:''' a row covers the time from its event time until a gap later. A session is
+  *     the union of the times that its rows cover, so a row with a shorter gap never shortens it.
+  *     It lasts at most `maximum`. Unless `maximum` splits a session, the grouping does not depend
+  *     on the order of rows. Lateness may depend on the order: see
   *     `AggregatingWindows.judgesTogether`.
   *   - '''Units:''' the unit of the rows' times.
   *   - '''Restart:''' immutable; nothing to save.
   *   - '''Source:''' VoltSP's `SessionWindow`, Jet's `SessionWindowP`, Spark's `session_window`,
   *     Flink's `SessionWindowTimeGapExtractor`.
   *
-  * @param gap the gap of every row, above zero; None if each row has a gap of its own
+  * @param gap the gap of every row, above zero; None if each row has its own gap
   * @param maximum maximum duration of a session, above zero and at least `gap`; None for no maximum
   * @param delay time from the end of a session until it closes, zero or more
   */
@@ -44,8 +44,8 @@ final case class SessionSpec(
   /** Whether the maximum duration allows both rows in one session. */
   def spans(first: Long, last: Long): Boolean = Clamped.subtract(last, first) < longest
 
-  /** The times of rows whose sessions, from start to end plus delay, are inside a range. A row's own
-    * gap is not known here: it has to end at or before the highest of these times.
+  /** The times of rows whose sessions, from start to end plus delay, are inside a range. The gap of
+    * a row is not known here: the row's session must end at or before the highest of these times.
     */
   def within(range: TimeRange): TimeRange =
     range.copy(highest = Clamped.subtract(Clamped.subtract(range.highest, delay), gap.getOrElse(0)))

@@ -3,15 +3,16 @@ package io.eventtide.kernel.window
 import io.eventtide.kernel.StateVersion
 import io.eventtide.kernel.time.Clamped
 
-/** The sessions of one key: rows whose times, each from its event time until a gap later, overlap.
+/** The sessions of one key: rows that overlap, where each covers the time from its event time until
+  * a gap later.
   *
-  * A key has few sessions at a time, usually only the one that grows.
+  * A key has few sessions at a time, usually only the growing session.
   *
   *   - '''Guarantee:''' as in `WindowSet`; sessions are emitted in ascending order of start.
   *   - '''Edges:''' a row that reaches several sessions merges them. If the maximum duration
   *     keeps a row out of a session, the row starts another session, whose end may be after the
-  *     start of the next. A row that joins a closed session opens it again: the session is emitted at once if its end
-  *     is still closed, otherwise when it closes.
+  *     start of the next. A row that joins a closed session opens it again. If the session's end is
+  *     still closed, the session is emitted immediately, otherwise when it closes.
   *   - '''Restart:''' the record has a version.
   *
   * @param spec the sessions; its delay is the time from the end of a session until it can no longer
@@ -32,7 +33,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
 
   // The current session: its position, unless it has been removed, and its content.
   private var current = NotHere
-  private var position = 0 // no session before it is emitted any more
+  private var position = 0 // no session before this position is emitted any more
   private var evicted = NoBuffer // to release when the next session is current
   private var content = NoBuffer
   private var currentStart = 0L
@@ -77,7 +78,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
     (ts <= session.last || spec.reaches(session.until, ts)) && spec.spans(session.first, ts)
   }
 
-  /** The position behind the sessions from `at` on that a row before them reaches.
+  /** The position after the last session, from `at` on, that an earlier row reaches.
     *
     * @param first start of the row's session
     * @param until end of the time that the row covers
@@ -91,7 +92,7 @@ final class Sessions(spec: SessionSpec, buffers: Buffers, lateness: Long = 0) ex
     i
   }
 
-  /** The end of the session of a row and the sessions `from` until `behind`. */
+  /** The end of the session that merges a row and the sessions `from` until `behind`. */
   private def joinedEnd(ts: Long, until: Long, from: Int, behind: Int): Long = {
     var latest = until
     var i = from

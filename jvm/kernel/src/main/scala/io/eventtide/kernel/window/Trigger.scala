@@ -4,19 +4,19 @@ import io.eventtide.kernel.InvalidArgument
 
 /** When the windows of a key emit results; several triggers fire independently.
   *
-  * Before a window closes, a trigger fires if the window has rows since the trigger last fired, and
-  * one of its conditions holds. When the window closes, the trigger fires if it has rows left to
+  * Before a window closes, a trigger fires if one of its conditions holds and the window has rows
+  * since the trigger last fired. When the window closes, the trigger fires if it has rows left to
   * emit.
   *
   *   - '''Units:''' `every` is in the unit of the clock.
   *   - '''Source:''' VoltSP's `WindowTrigger`, Beam's and Flink's triggers.
   *
-  * @param atEnd whether each window is emitted when it closes, changed or not
+  * @param atEnd whether each window is emitted when it closes, even without new rows
   * @param onUpdate whether a window is emitted in each batch that has rows for it
   * @param every time from a row that is not emitted yet until the trigger fires
   * @param rows number of rows of a window, since the trigger last fired for it, after which the
   *   trigger fires; windows that share rows fire together
-  * @param onCondition whether a window is emitted when its result meets a condition, and only then
+  * @param onCondition whether a window is emitted only when its result meets a condition
   */
 final case class Trigger(
     atEnd: Boolean = false,

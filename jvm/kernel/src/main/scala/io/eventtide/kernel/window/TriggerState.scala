@@ -4,14 +4,14 @@ import io.eventtide.kernel.time.Clamped
 
 /** The state of a trigger for one key: the rows that have been added since it last fired.
   *
-  *   - '''Restart:''' `write` and `read` keep all state. Another run may change the conditions under
-  *     which the trigger fires early, or drop or add them; a timer begins with the next row.
+  *   - '''Restart:''' `write` and `read` keep all state. A restart may change, drop or add the
+  *     conditions under which the trigger fires early; a timer begins with the next row.
   *
-  * @param discarding the buffers, if a result has only the rows since the last one
+  * @param discarding the buffers, if a result has only the rows since the last result
   */
 private[window] final class TriggerState(trigger: Trigger, discarding: Option[Buffers]) {
 
-  /** Whether the rows since the last result have to be known. */
+  /** Whether the rows since the last result must be recorded. */
   val tracks: Boolean = trigger.isEarly || discarding.isDefined
 
   /** The rows of open windows that the trigger has not emitted. */
@@ -34,7 +34,7 @@ private[window] final class TriggerState(trigger: Trigger, discarding: Option[Bu
   def add(windows: WindowSet, count: Long, buffer: Int): Unit =
     if (tracks) changed.add(windows, count, buffer)
 
-  /** Decides which open windows are emitted now; those that close have been emitted. */
+  /** Decides which open windows are emitted now; closing windows have already been emitted. */
   def fire(now: Long, windows: WindowSet): Unit = {
     firing.clear()
     changed.filter(windows.isOpen)
@@ -78,7 +78,7 @@ private[window] final class TriggerState(trigger: Trigger, discarding: Option[Bu
     if (!changed.isEmpty) out.putNumber(dueAt)
   }
 
-  /** Reads what the trigger has written, perhaps with other conditions. */
+  /** Reads a record of the trigger, whose conditions may have changed. */
   def read(in: ByteSource): Unit = {
     begin()
     changed.read(in)

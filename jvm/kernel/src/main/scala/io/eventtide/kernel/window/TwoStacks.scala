@@ -97,7 +97,7 @@ private[window] class TwoStacks(buffers: Buffers, archive: BlockStore, blockSize
     turned = 0
   }
 
-  /** Makes the aggregates from the frames alone. */
+  /** Computes the aggregates from the frames only. */
   protected final def aggregateAll(): Unit = {
     combineBackwards(oldest, oldest.size)
     allOfNewest = sumOf(newest)

@@ -25,20 +25,20 @@ trait WindowSet {
   /** Adds the row in `buffer`, which the caller keeps; returns false if the row is late. */
   def add(ts: Long, buffer: Int): Boolean
 
-  /** As `add`, for a row of a session that has a gap of its own. */
+  /** As `add`, for a row with its own session gap. */
   def add(ts: Long, gap: Long, buffer: Int): Boolean =
     throw new IllegalStateException("a row with a gap, and no sessions")
 
   /** Whether a row judged late may be on time once other rows have arrived. */
   def judgesTogether: Boolean = false
 
-  /** The mark of the row that was added last. Rows with the same mark are in the same windows. A
-    * window has the marks from `firstMark` until `endMark`.
+  /** The mark of the last added row. Rows with the same mark are in the same windows. A window has
+    * the marks from `firstMark` until `endMark`.
     */
   def mark: Long
 
-  /** The highest earlier mark of rows that now have the mark of the row that was added last; `mark`
-    * if there are none. All marks from `mark` to this one have been replaced by `mark`.
+  /** The highest earlier mark of rows that now have the mark of the last added row; `mark` if there
+    * are none. All marks from `mark` to this mark have been replaced by `mark`.
     */
   def replaced: Long = mark
 
@@ -48,16 +48,16 @@ trait WindowSet {
   /** Whether a window with rows of this mark is not closed. */
   def isOpen(mark: Long): Boolean
 
-  /** Moves to the next window to emit at `watermark`, one that closes or one that had closed and has
-    * rows of this batch; returns false if there is none.
+  /** Moves to the next window to emit at `watermark`: a window that closes, or a closed window with
+    * rows of this batch. Returns false if there is none.
     */
   def next(watermark: Long): Boolean
 
   /** Moves to the next window that is not closed, which stays open; returns false after the last. */
   def nextOpen(): Boolean
 
-  /** Moves to the next window that is not closed, and closes it, whatever the watermark; returns
-    * false after the last.
+  /** Moves to the next window that is not closed, and closes it, regardless of the watermark;
+    * returns false after the last.
     */
   def nextOfAll(): Boolean
 
@@ -91,7 +91,7 @@ trait WindowSet {
   /** Counts one more result of the current window, if it can still change. */
   def count(): Unit
 
-  /** Ends a batch, after all results: evicts what can no longer change at `watermark`. */
+  /** Ends a batch, after all results: evicts windows that can no longer change at `watermark`. */
   def settle(watermark: Option[Long]): Unit
 
   /** Removes all rows of a key that has no open windows. */

@@ -44,7 +44,7 @@ object WindowShape {
       throw new InvalidArgument("frames of a window", frames, s"from 1 to $MostFrames")
 }
 
-/** A window of `frames` frames ends at every boundary, or at every `every`-th one.
+/** A window of `frames` frames ends at every boundary, or at every `every`-th boundary.
   *
   *   - '''Edges:''' a window that would start before the frame `from` starts there.
   *   - '''Source:''' Jet's `SlidingWindowPolicy`; `every` and `from` are Eventtide extensions, for
