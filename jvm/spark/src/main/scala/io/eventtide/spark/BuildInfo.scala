@@ -21,6 +21,6 @@ private[spark] object BuildInfo {
   /** The Spark minor versions that jars exist for, such as "4.2, 4.3". */
   val sparkMinors: String = properties.getProperty("sparkMinors")
 
-  /** The address of the docs, as in project/addresses.toml; empty where there is none. */
+  /** The address of the docs, as in project/addresses.toml; empty if there is none. */
   val docs: String = properties.getProperty("docs")
 }

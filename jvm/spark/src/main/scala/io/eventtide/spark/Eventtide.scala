@@ -55,8 +55,8 @@ object Eventtide {
   def withIngestionTime(stream: DataFrame, into: String = "ingested_at"): DataFrame =
     WatermarkBuilder.withIngestionTime(stream.asInstanceOf[classic.DataFrame], into, Map.empty)
 
-  /** A sentence on what holds a query's watermark back, since when, and what would help, as of the
-    * last batch. None for a query without an Eventtide watermark.
+  /** Explains in a sentence why a query's watermark is delayed, since when, and the remedy, as of
+    * the last batch. None for a query without an Eventtide watermark.
     */
   def blame(query: StreamingQuery): Option[String] = {
     val session = query.sparkSession.asInstanceOf[classic.SparkSession]
@@ -67,7 +67,7 @@ object Eventtide {
 /** A watermark policy and its decorators, as the flat options that all APIs share.
   *
   * Durations are zero or more unless noted otherwise. The rules are those of Jet 0.5;
-  * docs/reference/policies.md has a worked timeline of each.
+  * docs/reference/policies.md has a worked timeline for each.
   */
 final class WatermarkPolicy private (val options: Map[String, String], decorators: Int) {
 
@@ -87,7 +87,8 @@ final class WatermarkPolicy private (val options: Map[String, String], decorator
     * watermark.
     *
     * @param on
-    *   `clamp` keeps such a row and counts its time as the limit, `late` refuses it, `fail` fails
+    *   `clamp` keeps such a row and counts its time as the limit, `late` refuses the row, `fail`
+    *   fails the query
     */
   def guardFuture(maxAhead: Duration, on: String = "clamp"): WatermarkPolicy =
     decorated("guard_future", "max_ahead" -> maxAhead.toString, "on" -> on)
@@ -157,14 +158,16 @@ final class WatermarkOptions private (val substream: Seq[Column], val values: Ma
     */
   def substream(columns: Column*): WatermarkOptions = new WatermarkOptions(columns, values)
 
-  /** A substream that has no row for `timeout` no longer holds the watermark back; positive. */
+  /** A substream that has no row for `timeout` no longer delays the watermark; positive. */
   def substreamIdleTimeout(timeout: Duration): WatermarkOptions =
     set("substream_idle_timeout", timeout.toString)
 
-  /** Sets the number of substreams; the watermark is held back until this many have been seen. */
+  /** Sets the number of substreams; the watermark starts when this number of substreams has had a
+    * row.
+    */
   def expected(count: Int): WatermarkOptions = set("expected", count.toString)
 
-  /** Sets the names of the substreams; each one holds the watermark back until it has been seen. */
+  /** Sets the names of the substreams; the watermark starts when each of them has had a row. */
   def expected(names: Seq[String]): WatermarkOptions =
     new WatermarkOptions(
       substream,
@@ -179,7 +182,7 @@ final class WatermarkOptions private (val substream: Seq[Column], val values: Ma
     */
   def substreamTtl(ttl: Duration): WatermarkOptions = set("substream_ttl", ttl.toString)
 
-  /** Never removes a substream, however long it is idle. */
+  /** Never removes a substream, regardless of its idle time. */
   def keepSubstreams: WatermarkOptions = set("substream_ttl", "never")
 
   /** Sets the largest forward step of the clock beyond the time that has elapsed. A larger step

@@ -10,8 +10,8 @@ import org.apache.spark.SparkThrowable
 
 /** An error with the problem, the value, the allowed values and the fix.
   *
-  * It is an `IllegalArgumentException` because PySpark converts that class. Of other classes it
-  * keeps only the text, so the Python facade could not find the class again.
+  * It is an `IllegalArgumentException` because PySpark converts that class. For other classes it
+  * keeps only the text, so the Python facade could not recover the class.
   *
   * @param condition
   *   the name in the catalogue `errors.json`, which has the message; Spark's listeners and
@@ -24,7 +24,7 @@ final class EventtideException(val condition: String, parameters: Map[String, St
   /** The exception class that the Python facade raises. */
   def pythonClass: String = ErrorCatalogue.pythonClass(condition)
 
-  /** What is wrong, without the condition and without the fix. */
+  /** The problem, without the condition and without the fix. */
   def problem: String = ErrorCatalogue.problem(condition, parameters)
 
   /** The next step. */
@@ -56,7 +56,7 @@ private[spark] object ErrorCatalogue {
     finally resource.close()
   }
 
-  /** The message; it ends with the address of the condition, where the docs have an address. */
+  /** The message; if the docs have an address, it ends with the address of the condition. */
   def message(
       condition: String,
       parameters: Map[String, String],

@@ -117,7 +117,9 @@ object PythonApi {
   def progressJson(session: SparkSession, queryId: String): String =
     reportOn(session, queryId).map(_.json).orNull
 
-  /** A sentence on what holds a query's watermark back; null if it has no Eventtide watermark. */
+  /** Explains in a sentence why a query's watermark is delayed; null if it has no Eventtide
+    * watermark.
+    */
   def blame(session: SparkSession, queryId: String): String =
     reportOn(session, queryId).map(_.blame).orNull
 
@@ -127,7 +129,7 @@ object PythonApi {
   def readLate(session: SparkSession, options: JMap[String, String]): DataFrame =
     session.read.format(LateSource.Name).options(options).load()
 
-  /** The position of the window of `results` among the windows of `written`; -1 if it is not one of
+  /** The position of the window of `results` among the windows of `written`; -1 if it is not among
     * them.
     */
   def lateWindow(results: DataFrame, written: DataFrame): Int =
@@ -184,8 +186,7 @@ object PythonApi {
     new CheckpointReport(new Path(checkpoint), conf, analyzed).json
   }
 
-  /** Finds the late files of a checkpoint that do not count, and deletes them unless `dryRun` is
-    * set.
+  /** Finds the late files of a checkpoint that do not count. Deletes them, unless `dryRun` is set.
     *
     * @param lateTo
     *   the folders outside the checkpoint in which files may be deleted
@@ -211,7 +212,8 @@ object PythonApi {
     Seq(done.batches, done.filesBefore, done.filesAfter).asJava
   }
 
-  /** Removes a reading stream from a late log, whose retention no longer waits for it. */
+  /** Removes a reading stream from a late log, so that the log's retention no longer waits for it.
+    */
   def forgetLateReader(session: SparkSession, checkpoint: String, reader: String): Unit = {
     val conf = asClassic(session).sessionState.newHadoopConf()
     val path = new Path(checkpoint)
@@ -256,7 +258,7 @@ object PythonApi {
   /** The gap of a row of a session in microseconds; null if it cannot be used. */
   def gapMicros(gap: Column): Column = SessionGap.micros(gap)
 
-  /** Runs the last window of a plan on the kernel alone. */
+  /** Runs the last window of a plan in the kernel, without Spark. */
   def kernelRun(results: DataFrame): KernelOracle = KernelOracle.of(asClassic(results))
 
   private def asClassic(session: SparkSession): classic.SparkSession =

@@ -22,9 +22,9 @@ import io.eventtide.spark.EventtideException
   *   - '''Restart:''' reads the entry before the batch to run, and the entries it builds on.
   *     Without it the checkpoint is refused. A start deletes nothing.
   *   - An entry holds the changes since the previous entry. It is full once the changes since the
-  *     last full entry are as large as that entry. So the entries together take twice the size of
-  *     the changes, and a restore reads at most three times the size of a full entry. `retain`
-  *     batches can be restored.
+  *     last full entry are as large as that entry. So all entries together are at most about twice
+  *     the size of the changes. A restore reads at most three times the size of a full entry.
+  *     `retain` batches can be restored.
   */
 private[spark] final class BatchLedger(root: Path, retain: Int, conf: Configuration) {
   private val files = new CheckpointFiles(new Path(root, "eventtide/ledger"), conf)

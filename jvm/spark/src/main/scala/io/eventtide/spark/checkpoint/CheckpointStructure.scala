@@ -38,20 +38,20 @@ private[spark] final case class CheckpointStructure(
     )).distinct
   }
 
-  // Windows that stand in another order would each go on from the state of another one.
+  // In another order, each window would continue from the state of a different window.
   private def isReorderOf(other: CheckpointStructure): Boolean = {
     val (stored, current) =
       (windows.map(WindowHistory.presentOf), other.windows.map(WindowHistory.presentOf))
     stored != current && stored.map(_.text).sorted == current.map(_.text).sorted
   }
 
-  /** What a query changes that can continue from this state, as a line for each change. */
+  /** The changes of a query that can continue from this state, one line for each. */
   def changes(next: CheckpointStructure): Seq[String] =
     windows.zip(next.windows).zipWithIndex.flatMap { case ((stored, window), position) =>
       WindowHistory.changes(stored, window).map(change => s"window $position: $change")
     }
 
-  /** The structure of a query that continues from this state, with the history of its windows.
+  /** The structure of a query that continues from this state, including the history of its windows.
     *
     * @param closed
     *   the last closed boundary of a grid; None if no window has closed

@@ -15,7 +15,7 @@ import io.eventtide.spark.state.FrameStore
 /** The durable state of a query's policies after one batch; for batch -1, the initial state.
   *
   * @param after
-  *   the entry to which this one adds changes; None if this is a full entry
+  *   the entry to which this entry adds changes; None if this is a full entry
   * @param isHolding
   *   whether the next batch is not credited with time, because the query catches up after a start
   * @param emittedMicros

@@ -12,20 +12,20 @@ import org.apache.hadoop.fs.Path
 import io.eventtide.kernel.time.FrameGrid
 import io.eventtide.spark.options.WindowSettings
 
-/** Read-only access to Spark's offset log, which has a file for each batch that was begun. */
+/** Read-only access to Spark's offset log, which has a file for each started batch. */
 private[spark] final class OffsetFiles(root: Path, conf: Configuration) {
   private val files = new CheckpointFiles(new Path(root, "offsets"), conf)
 
-  /** The last batch that was begun. */
+  /** The last started batch. */
   def lastBatch: Option[Long] = files.lastBatch
 
   /** The timestamp of a batch, in microseconds; None if it cannot be read. */
   def timeOf(batchId: Long): Option[Long] =
     metadata(batchId).map(_.path("batchTimestampMs").asLong * 1000)
 
-  /** The last boundary of a grid up to which a batch has closed a window that is the only operator
-    * with state; None if there is no such batch yet, or it had no watermark. Fails if the batch cannot
-    * be read.
+  /** The last boundary of a grid up to which a batch has closed a window, if the window is the only
+    * operator with state. None if there is no such batch yet, or if it had no watermark. Fails if
+    * the batch cannot be read.
     */
   def closedBy(batchId: Long, window: WindowSettings)(grid: FrameGrid): Option[Long] =
     Option

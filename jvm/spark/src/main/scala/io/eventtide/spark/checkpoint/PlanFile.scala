@@ -12,8 +12,8 @@ import io.eventtide.kernel.time.FrameGrid
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.options.{StoredFrames, Structure, WindowHistory}
 
-/** The plan that a checkpoint belongs to: `<checkpoint>/eventtide/plan`, and `plan.<batch>` of each
-  * run that has changed it, with the first batch of that run. The state belongs to the last one with
+/** The plan of a checkpoint: `<checkpoint>/eventtide/plan`. Each run that changes the plan adds a
+  * file `plan.<batch>`, named by its first batch. The state belongs to the last of these files with
   * a committed batch.
   *
   * The first line has the format version and the CRC32C of the rest, which is the plan as JSON.
@@ -38,8 +38,8 @@ private[spark] final class PlanFile(root: Path, committed: Long, conf: Configura
   private def write(batch: Long, text: String): Unit =
     files.write(PlanFile.name(batch))(_.write(text.getBytes(UTF_8))): Unit
 
-  /** Records what a query changes that continues from a checkpoint with batches, in place of what
-    * runs without a committed batch have changed. Returns the plan with the history of its windows.
+  /** Records the changes of a query that continues from a checkpoint with batches. They replace the
+    * changes of runs without a committed batch. Returns the plan with the history of its windows.
     *
     * @param closed
     *   the last closed boundary of a grid; None if no window has closed
@@ -56,7 +56,7 @@ private[spark] final class PlanFile(root: Path, committed: Long, conf: Configura
     next
   }
 
-  /** What a query changes that can continue from the checkpoint. */
+  /** The changes of a query that can continue from the checkpoint. */
   def changes(current: CheckpointStructure): Seq[String] = plan.changes(current)
 
   /** Refuses a plan that cannot continue from a checkpoint with batches.
@@ -76,7 +76,7 @@ private[spark] final class PlanFile(root: Path, committed: Long, conf: Configura
     unfinished.foreach(refuseOtherSizes(_, current))
   }
 
-  // The sink may have the results of the batch; those of other windows would have its rows again.
+  // The sink may have the results of the batch. Results of other windows would repeat its rows.
   private def refuseOtherSizes(begun: Long, current: CheckpointStructure): Unit =
     planOf(begun).foreach { plan =>
       val differences = plan.windows.zip(current.windows).flatMap { case (stored, window) =>
@@ -102,7 +102,7 @@ private[spark] final class PlanFile(root: Path, committed: Long, conf: Configura
       .getOrElse(throw EventtideException("CHECKPOINT_WITHOUT_EVENTTIDE", "root" -> root))
 
   /** The position of a window in the checkpoint's plan, and the window with its history there; None
-    * if it has no Eventtide plan. A window that has changed is found if no window is the same.
+    * if it has no Eventtide plan. A changed window is found only if no window is unchanged.
     *
     * @param closed
     *   the last closed boundary of a grid; None if no window has closed

@@ -15,9 +15,9 @@ import io.eventtide.spark.EventtideException
 /** The run that a checkpoint belongs to: `<checkpoint>/eventtide/runs/<epoch>`, one file for each
   * start. The highest epoch counts.
   *
-  * A run takes an epoch before it reads the batches that earlier runs have begun. It checks for a
-  * higher epoch after it has begun a batch. So of two runs, one detects the other. Either the later
-  * run finds the batch and replays it as it was begun, or the earlier run finds the epoch and ends
+  * A run takes an epoch before it reads the batches that earlier runs have started. After it has
+  * started a batch, it checks for a higher epoch. So of two runs, one detects the other. Either the
+  * later run finds the started batch and replays it, or the earlier run finds the epoch and ends
   * before it runs the batch.
   *
   * A run also checks while it waits for rows. Otherwise an earlier run would write the offsets of
@@ -25,7 +25,8 @@ import io.eventtide.spark.EventtideException
   * the later one because of that batch.
   *
   * The file also has the `StatePartitions`, which every start takes over. So a repartitioning
-  * becomes valid with one new file, and either it or a start at the same time finds the other.
+  * becomes valid with one new file. If a start happens at the same time, one of the two detects the
+  * other.
   */
 private[spark] final class RunEpoch(root: Path, runId: UUID, conf: Configuration) {
   private val files = new CheckpointFiles(new Path(root, RunEpoch.Folder), conf)
@@ -37,7 +38,7 @@ private[spark] final class RunEpoch(root: Path, runId: UUID, conf: Configuration
   /** The number of this run among all starts; -1 before `begin`. */
   def number: Long = epoch
 
-  /** Where the state of windows is, if it has been repartitioned. */
+  /** The location of the windows' state, if it has been repartitioned. */
   def statePartitions: Option[StatePartitions] = state
 
   /** Takes the checkpoint over from any run that uses it. */
@@ -48,14 +49,14 @@ private[spark] final class RunEpoch(root: Path, runId: UUID, conf: Configuration
     if (!found.exists(last => take(before, RunFile(runId.toString, last.state)))) begin()
   }
 
-  /** Replaces the `StatePartitions`; false if another run has begun since `begin`, and nothing has
-    * changed.
+  /** Replaces the `StatePartitions`. Returns false and changes nothing if another run has begun
+    * since `begin`.
     */
   def replace(by: StatePartitions): Boolean =
     take(Seq(epoch), RunFile(runId.toString, Some(by))) &&
       RunEpoch.statePartitions(root, conf).contains(by) // later runs have taken it over, if any
 
-  /** Takes the epoch after these, unless another run has it. */
+  /** Takes the next epoch after these, unless another run has it. */
   private def take(before: Seq[Long], content: RunFile): Boolean = {
     val next = before.maxOption.fold(0L)(_ + 1)
     files.create(next.toString)(_.write(content.text.getBytes(UTF_8)))
@@ -96,9 +97,9 @@ private[spark] final class RunEpoch(root: Path, runId: UUID, conf: Configuration
 
   private def epochs: Seq[Long] = files.names.flatMap(_.toLongOption)
 
-  /** Whether the file of an epoch is this run's. A missing file was removed by a later run, which
-    * must not be taken over in turn. Other read errors, as when the query is stopped here, are
-    * thrown, so that no second file is written.
+  /** Whether the file of an epoch belongs to this run. If the file is missing, a later run has
+    * removed it, and this run must not take over. Other read errors, such as a stop of the query,
+    * are thrown, so that no second file is written.
     */
   private def isOurs(epoch: Long): Boolean =
     RunEpoch.read(files, epoch) match {
@@ -113,8 +114,8 @@ private[spark] object RunEpoch {
   private val CheckEveryMs = 1000L
   private val Folder = "eventtide/runs"
 
-  /** Where the state of a checkpoint's windows is, if it has been repartitioned. A run may begin
-    * meanwhile.
+  /** The location of the state of a checkpoint's windows, if it has been repartitioned. A run may
+    * begin meanwhile.
     */
   @scala.annotation.tailrec
   def statePartitions(root: Path, conf: Configuration): Option[StatePartitions] = {
@@ -140,8 +141,8 @@ private[spark] object RunEpoch {
     throw EventtideException("RUN_UNREADABLE", "folder" -> files.folder, "epoch" -> epoch)
 }
 
-/** The file of an epoch: a line with the run, and a line with the `StatePartitions` if there are
-  * some.
+/** The file of an epoch: a line with the run and, after a repartitioning, a line with the
+  * `StatePartitions`.
   */
 private final case class RunFile(runId: String, state: Option[StatePartitions]) {
   def text: String = (runId +: state.map(_.json).toSeq).mkString("\n")

@@ -5,7 +5,7 @@ package io.eventtide.spark.checkpoint
   * @param lastMicros
   *   the time of the last batch by the query's clock; None before the first batch
   * @param aheadMicros
-  *   the offset from the machine's clock: the total by which that clock was set back
+  *   the offset from the machine's clock: the total amount by which that clock was set back
   * @param steps
   *   the number of times that the machine's clock was set back
   */

@@ -5,9 +5,11 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.fs.Path
 
-/** Where the state of a query's windows is after a repartitioning, and in how many partitions.
+/** The location of the state of a query's windows after a repartitioning, and its number of
+  * partitions.
   *
-  * Without one, it is in Spark's folder `state`, in the partitions that the query began with.
+  * Before a repartitioning, the state is in Spark's folder `state`, in the initial partitions of
+  * the query.
   *
   * @param folder
   *   the name of the folder in `<checkpoint>/eventtide/state`

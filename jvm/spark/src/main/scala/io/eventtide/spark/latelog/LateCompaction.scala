@@ -18,8 +18,8 @@ final case class CompactionResult(batches: Int, filesBefore: Int, filesAfter: In
   *
   *   - '''Guarantee:''' any reader sees each row exactly once at any time. New files count from the
   *     moment the index file that names them is written. That file is written atomically, and from
-  *     then on replaces the query's entries of its batches. The query folds and deletes those as
-  *     usual.
+  *     then on replaces the query's entries of its batches. The query folds and deletes these
+  *     entries as usual.
   *   - '''Edges:''' only batches that Spark cannot replay are compacted, in groups of `every`
   *     batches. Concurrent compactions write the same index file names, so the second one fails.
   *   - '''Restart:''' a killed compaction has changed each group of batches completely or not at

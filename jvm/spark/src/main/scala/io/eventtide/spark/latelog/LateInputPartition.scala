@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.datasources.v2.parquet.ParquetPartitionRea
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
-/** A partition of files, some of which also have rows of other batches.
+/** A partition of files; some files also have rows of other batches.
   *
   * @param after
   *   the last batch whose rows are skipped
@@ -18,8 +18,8 @@ import org.apache.spark.sql.vectorized.ColumnarBatch
 private[latelog] final case class LateInputPartition(files: FilePartition, after: Long, until: Long)
     extends InputPartition
 
-/** Reads files as Spark does. From a `LateInputPartition` it returns only the rows of the partition's
-  * batches.
+/** Reads files as Spark does. For a `LateInputPartition` it returns only the rows of the
+  * partition's batches.
   *
   * @param parquet
   *   reads the column `_batch_id`, possibly only for this filter

@@ -1,6 +1,6 @@
 package io.eventtide.spark.latelog
 
-/** A line of the index of which only the head is parsed. Readers mostly need the head only, and an
+/** A line of the index, with only its head parsed. Readers mostly need the head only, and an
   * index may have many thousand lines.
   */
 private[latelog] final class LateLine private (

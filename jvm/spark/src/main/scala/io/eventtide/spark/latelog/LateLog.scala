@@ -37,7 +37,7 @@ final class LateLog private[latelog] (
 
   private[latelog] def refuses: Boolean = mode == LateMode.Fail
 
-  /** The added columns of a row for which only the reason is known. */
+  /** The added columns of a row of which only the reason is known. */
   private[latelog] def columns: LateColumns = new LateColumns(batchId, watermarkMicros)
 }
 
@@ -107,7 +107,7 @@ final class LateLogWriter private[latelog] (log: LateLog, partition: Int, stage:
   }
 
   /** Closes the file, if there is one, and reports; idempotent. A task without rows reports too: if
-    * its stage is run again, its report replaces an earlier one that may have had rows.
+    * its stage is retried, its report replaces an earlier report that may have had rows.
     */
   def close(): Unit = if (isOpen) {
     isOpen = false

@@ -27,7 +27,7 @@ private[spark] final case class LateLogSpec(
 
   def folder(root: Path): Path = to.fold(new Path(root, "late"))(new Path(_))
 
-  /** The log as `next` continues it, which may add or omit columns. */
+  /** The log after `next` continues it; `next` may add or omit columns. */
   def merge(root: Path, window: Int, next: LateLogSpec): LateLogSpec = {
     val (known, added) = next.row.partition(find(_).isDefined)
     if (to != next.to || !known.forall(field => find(field).contains(field.dataType))) {
@@ -64,7 +64,7 @@ private[spark] final class LateLogSpecs(root: Path, conf: Configuration) {
     newest(files.names).map { case (window, revision) => window -> read(window, revision) }
 
   /** Creates the logs of a checkpoint without batches. An earlier run that ended before its first
-    * batch may have left other logs, or the same ones.
+    * batch may have left the same logs or other logs.
     */
   def begin(logs: Map[Int, LateLogSpec]): Unit = {
     val there = newest(files.names)

@@ -15,7 +15,7 @@ import io.eventtide.spark.options.OptionReader
   * @param query
   *   the query that writes the log, which may be running in this driver
   * @param skipsMissing
-  *   whether the rest is read if a part of the log is missing; if not, the read fails
+  *   whether a read returns the rest if a part of the log is missing; otherwise it fails
   */
 private[latelog] final case class LateReadOptions(
     most: Option[Int],

@@ -28,8 +28,8 @@ private[spark] final case class LateReader(id: String, batchId: Long)
   * `<id>_<batch>` per stream.
   *
   *   - '''Guarantee:''' a reader is recorded before its first batch. Its recorded position is never
-  *     ahead of the batches that it has committed. A position counts until a user removes the
-  *     reader.
+  *     ahead of the batches that it has committed. A position counts until the reader is removed by
+  *     a user.
   *   - '''Edges:''' a file is never overwritten. The next file is written before the previous one
   *     is deleted; if there are several, the highest batch counts.
   */

@@ -2,7 +2,7 @@ package io.eventtide.spark.latelog
 
 import io.eventtide.kernel.window.LateRule
 
-/** Why a row is not in the windows.
+/** The reason why a row is not in the windows.
   *
   * @param name
   *   the value in the column `_reason`

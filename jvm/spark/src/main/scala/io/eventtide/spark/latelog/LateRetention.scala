@@ -12,7 +12,7 @@ import io.eventtide.kernel.time.Clamped
 /** Removes late rows that are older than the query's retention, a few with each batch.
   *
   *   - '''Guarantee:''' whole batches are forgotten, the oldest first. The batch's timestamp must
-  *     be older than the retention, and every recorded reader must have passed the batch. The index
+  *     be older than the retention, and every recorded reader must have read the batch. The index
   *     is updated first, with a file that keeps the row counts, so that ledger and index always
   *     balance. The late files are deleted with the next batch.
   *   - '''Work:''' a batch reads one file of the index. It deletes at most ten late files, or the
@@ -21,8 +21,7 @@ import io.eventtide.kernel.time.Clamped
   *   - '''Edges:''' it starts when the oldest batch exceeds the retention by one sixteenth of it,
   *     and continues until no batch exceeds it. Batches of one compacted file are forgotten
   *     together. If the index is incomplete, nothing is forgotten.
-  *   - '''Restart:''' files that a run did not get to delete do not count. `clean_late` deletes
-  *     them.
+  *   - '''Restart:''' files that a run has not deleted yet do not count. `clean_late` deletes them.
   *
   * @param folders
   *   the folder of each window whose rows this run logs
@@ -138,7 +137,7 @@ private[latelog] final class LateRetention(
 
 private object LateRetention {
 
-  /** The fraction of the retention, 1/16, that rows may exceed it by before the removal starts. */
+  /** The fraction of the retention, 1/16, by which rows may exceed it before the removal starts. */
   private val Steps = 16
 
   /** The maximum number of files per batch, unless one forgotten batch has more. */

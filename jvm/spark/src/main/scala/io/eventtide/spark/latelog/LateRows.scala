@@ -184,7 +184,8 @@ private[spark] object LateRows {
     }
   }
 
-  // A log that earlier runs did not have begins now. A log that they had cannot be reconstructed.
+  // A log that earlier runs did not have begins now. A missing log of earlier runs cannot be
+  // reconstructed.
   private def refuseUndescribed(root: Path, window: Int, conf: Configuration): Unit = {
     val index = new LateIndexReader(root, conf)
     index.lastCommitted.foreach { until =>

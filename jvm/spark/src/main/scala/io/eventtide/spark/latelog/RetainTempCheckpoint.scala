@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.streaming.WriteToStream
 
 /** Keeps a temporary checkpoint when its query ends, if a companion query still reads from it.
   *
-  * The plan with which a query is started has the flag whether Spark removes the checkpoint. That
+  * The plan of a starting query has a flag for whether Spark removes the checkpoint. That
   * plan is analyzed on the thread that starts the query.
   */
 private[spark] object RetainTempCheckpoint extends Rule[LogicalPlan] {

@@ -3,8 +3,8 @@ package io.eventtide.spark.operators
 import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.kernel.window.TimeRange
 
-/** The event times that a batch accepts: the valid times, up to the limit of a guard against rows from
-  * the future. Lateness depends on a watermark and is not judged here.
+/** The event times that a batch accepts: the valid times, up to the limit of a guard against future
+  * rows. Lateness depends on a watermark and is not judged here.
   *
   *   - '''Units:''' microseconds.
   *

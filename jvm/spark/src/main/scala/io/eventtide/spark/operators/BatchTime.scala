@@ -7,7 +7,7 @@ import io.eventtide.spark.latelog.LateLog
   * @param now
   *   the batch's time by the query's clock
   * @param ahead
-  *   the lead of the query's clock over the batch's timestamp, which limits rows from the future
+  *   the lead of the query's clock over the batch's timestamp, which limits future rows
   * @param before
   *   the query's watermark below which rows are late; None before the first watermark
   * @param after
@@ -17,9 +17,9 @@ import io.eventtide.spark.latelog.LateLog
   * @param log
   *   the log for late rows; None if no row is late
   * @param closesAll
-  *   whether every window closes, whatever its time
+  *   whether every window closes, regardless of its time
   * @param isPeek
-  *   whether the batch only shows the present state: each window once, whatever its triggers
+  *   whether the batch only shows the present state: each window once, regardless of its triggers
   */
 private[spark] final case class BatchTime(
     now: Long,

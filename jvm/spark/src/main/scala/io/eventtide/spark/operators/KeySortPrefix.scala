@@ -29,8 +29,8 @@ import org.apache.spark.sql.types.{
   */
 private[operators] object KeySortPrefix {
 
-  /** Differs from the seed of Spark's partitioning, which places keys of a few hashes only in each
-    * partition.
+  /** Differs from the seed of Spark's partitioning, because each partition has only keys of a few
+    * hashes by that seed.
     */
   private val Seed = 43
 

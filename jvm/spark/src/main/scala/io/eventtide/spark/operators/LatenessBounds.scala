@@ -11,15 +11,15 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 
-/** The event time from which on no row of a key is late, in one batch; times in microseconds.
+/** The event time from which on no row of a key is late in one batch; times are in microseconds.
   *
   * Lateness depends on the watermark of a row's key, which only the task with the key's state has.
-  * But most rows are far from late: a row at its key's bound or above is on time, and any task can
-  * decide that. Keys that share a bucket have their highest bound. So a bound may be too high, and
-  * is never too low.
+  * But most rows are far from late: a row at or above its key's bound is on time, and any task can
+  * decide that. Keys in the same bucket share the highest of their bounds. So a bound may be too
+  * high, but is never too low.
   *
-  * Tasks report the bounds of their partition after each batch. A run that starts has no bounds
-  * yet.
+  * Tasks report the bounds of their partition after each batch. At the start of a run there are no
+  * bounds.
   *
   * @param words
   *   the bounds as one array, which every serializer supports: the bound of an unknown partition,
@@ -89,7 +89,7 @@ private[spark] object LatenessBounds {
   private def hash(together: Seq[Expression]): Expression =
     if (together.isEmpty) Literal(0) else Murmur3Hash(together, Seed)
 
-  // Differs from the partitioning's seed, whose hash is alike for all keys of a partition.
+  // Differs from the partitioning's seed, by which all keys of a partition have similar hashes.
   private val Seed = 44
 
   private def bucket(hash: Int, length: Int): Int =
@@ -117,7 +117,7 @@ private[spark] final case class KeyBucket(partition: Expression, hash: Expressio
     KeyBucket(bindReference(partition, input), bindReference(hash, input))
 }
 
-/** What a task reports of its keys' watermarks after it has advanced them.
+/** A task's report on its keys' watermarks, after it has advanced them.
   *
   * @param before
   *   the highest watermark that a key of the partition has ever had; `Long.MinValue` for none
@@ -153,7 +153,7 @@ private[operators] final class PartitionBoundsUpdate(
   * @param lateBelow
   *   the lowest time that is not late at a watermark
   * @param known
-  *   the bounds after the batch before; None in the first batch of a run
+  *   the bounds after the previous batch; None in the first batch of a run
   * @param state
   *   the partition's state before the batch
   * @param most
@@ -170,8 +170,8 @@ private[operators] final class BoundHashBuckets(
 
   private var hasRisen = false
 
-  /** Whether no bounds are known, and all keys are read in this batch anyway or are few enough to
-    * be read.
+  /** Whether no bounds are known, and all keys are read in this batch or their number is small
+    * enough to read them.
     */
   val wantAll: Boolean =
     known.isEmpty && (state.isVisited || state.keys <= BoundHashBuckets.MostVisited)
@@ -205,7 +205,7 @@ private[operators] final class BoundHashBuckets(
   * @param keys
   *   the number of keys
   * @param isVisited
-  *   whether all keys are read in this batch, whatever their number
+  *   whether all keys are read in this batch, regardless of their number
   */
 private[operators] final case class PartitionBoundsInput(
     highest: Long,

@@ -1,6 +1,8 @@
 package io.eventtide.spark.operators
 
-/** Which rows are aggregated by key and frame before the shuffle, and how they arrive. */
+/** Which rows are aggregated by key and frame before the shuffle, and the form in which they
+  * arrive.
+  */
 sealed trait Preaggregation extends Serializable
 
 object Preaggregation {
@@ -8,8 +10,8 @@ object Preaggregation {
   /** No rows. */
   case object Off extends Preaggregation
 
-  /** Rows that are on time whatever the watermark of their key: all frames of a key in one row. Other
-    * rows arrive as they are.
+  /** Rows that are on time under any watermark of their key: all frames of a key in one row. Other
+    * rows arrive unchanged.
     */
   case object OnTimeRows extends Preaggregation
 

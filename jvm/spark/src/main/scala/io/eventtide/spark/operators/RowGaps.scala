@@ -2,7 +2,7 @@ package io.eventtide.spark.operators
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-/** The gaps that the rows of sessions have of their own, in microseconds.
+/** The session gaps of single rows, in microseconds.
   *
   * @param at
   *   the ordinal of the gap; null for a row without a usable gap

@@ -15,18 +15,18 @@ import io.eventtide.spark.state.InputColumns
   * @param logged
   *   the logged part of a late row: its columns, and the names of its substream and its key
   * @param guard
-  *   the limit above which a row from the future is late
+  *   the limit above which a future row is late
   * @param clamp
-  *   the limit to which the time of a row from the future is clamped
+  *   the limit to which the time of a future row is clamped
   * @param order
-  *   the column by which the rows of a key have to be ordered; None for any order
+  *   the column by which the rows of a key must be ordered; None for any order
   * @param groups
   *   the key columns of the group whose keys share a watermark; None if each key has a watermark,
   *   or all use the query's
   * @param stored
   *   the stored part of a row, for windows that retain rows; None if rows are merged on arrival
   * @param gap
-  *   the column with the row's own session gap; None if all rows have one gap, or need none
+  *   the column with the session gap of the row; None if all rows have one gap, or need none
   */
 private[spark] final case class RowInputSpec(
     input: Seq[Attribute],

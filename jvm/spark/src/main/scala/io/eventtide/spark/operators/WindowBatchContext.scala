@@ -13,13 +13,13 @@ private[spark] trait WindowBatchContext {
   /** The settings of the window as of the start of the batch. */
   def settings: WindowSettings
 
-  /** The aggregates that the window has had; None if they have never changed. */
+  /** The aggregates of the window so far; None if they have never changed. */
   def aggregateHistory: Option[AggregateHistory]
 
   /** Whether every advance of the watermark makes later rows late, even if no window closes. */
   def batchOnEveryAdvance: Boolean
 
-  /** The batch's timestamp; the limit for rows from the future is relative to it. */
+  /** The batch's timestamp; the limit for future rows is relative to it. */
   def nowMicros: Long
 
   /** The timing of the batch; read when the batch is executed, as `closingMicros`. */
@@ -37,7 +37,8 @@ private[spark] trait WindowBatchContext {
 
   def stateInfo: StatefulOperatorStateInfo
 
-  /** The folder of the state: that of `stateInfo`, or another one after a repartitioning. */
+  /** The folder of the state: the folder of `stateInfo`, or another folder after a repartitioning.
+    */
   def stateRoot: String
 
   /** The watermark below which rows are late, in microseconds: windows up to it closed before this
@@ -50,11 +51,12 @@ private[spark] trait WindowBatchContext {
     */
   def bounds: Broadcast[Array[Long]]
 
-  /** The lagging keys after the batch before, by partition. */
+  /** The lagging keys after the previous batch, by partition. */
   def lagging: Map[Int, Seq[Array[Byte]]]
 
   /** The watermark up to which windows close in this batch, in microseconds. It is read from Spark
-    * while the batch is executed, because Spark drops it once the clock has raised the next one.
+    * while the batch is executed, because Spark drops it once the clock has raised the next
+    * watermark.
     */
   def closingMicros: Option[Long]
 }

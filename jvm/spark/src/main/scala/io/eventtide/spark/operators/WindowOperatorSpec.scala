@@ -44,7 +44,7 @@ import io.eventtide.spark.state.{
   * @param rows
   *   the input rows, if lateness depends on their keys and not all rows are aggregated upstream
   * @param readsDeducted
-  *   whether saved keys have been written by a query that deducts, and this one does not
+  *   whether saved keys were written by a query that deducts, and this query does not
   */
 private[spark] final case class WindowOperatorSpec(
     keys: Seq[Attribute],
@@ -64,7 +64,7 @@ private[spark] final case class WindowOperatorSpec(
   def summary: String =
     settings.summary + (if (keys.isEmpty) "" else s", by ${keys.map(_.name).mkString(", ")}")
 
-  /** The subqueries beside the aggregates; their values are those of the batch. */
+  /** The subqueries outside the aggregates; their values are computed for the batch. */
   def subqueries: Seq[Expression] = (condition ++ result.columns).toSeq.flatMap(_.collect {
     case query: ScalarSubquery => query
   })
@@ -133,11 +133,11 @@ private[spark] final case class WindowOperatorSpec(
 
   /** The number of frames in a block, for a batch that closes `closes` windows.
     *
-    * A result reads and writes least when the state holds as many frames as there are blocks. But
-    * writing, reading and removing a block costs as much as rewriting some dozens of frames. So a
-    * block pays only if its frames are not rewritten for enough batches. When a batch closes many
-    * windows, there are too few such batches. Without blocks, the state holds all frames of a
-    * window.
+    * A result reads and writes least when the number of frames in the state equals the number of
+    * blocks. But writing, reading and removing a block costs about the same as rewriting some
+    * dozens of frames. So a block is worthwhile only if its frames are not rewritten for enough
+    * batches. When a batch closes many windows, there are too few such batches. Without blocks, the
+    * state holds all frames of a window.
     */
   def blockSize(closes: Long): Int = {
     val frames = settings.spec.shape.frames

@@ -1,9 +1,9 @@
 package io.eventtide.spark.options
 
-/** What the runs on a checkpoint had as aggregates of one window.
+/** The aggregates of one window in the runs on a checkpoint.
   *
   * @param added
-  *   the aggregates of the last run that an earlier one did not have, as they are listed
+  *   the aggregates of the last run that an earlier run did not have, as `listed`
   */
 private[spark] final case class AggregateHistory(added: Set[String]) {
 
@@ -11,8 +11,9 @@ private[spark] final case class AggregateHistory(added: Set[String]) {
   def isAdded(name: String): Boolean = added.contains(AggregateHistory.listed(name))
 }
 
-/** The aggregates in the structure of a window. They may change from run to run if the state has a
-  * buffer for each of them; if it has rows, they must stay, as its columns do.
+/** The aggregates in the structure of a window. If the state has a buffer for each of them, they
+  * may change from run to run. If the state has rows, they must stay the same, and so must the
+  * columns.
   */
 private[spark] object AggregateHistory {
   private val Names = "agg"
@@ -57,7 +58,7 @@ private[spark] object AggregateHistory {
       list(Added, names(window, Names).diff(before)).orElse(Some(Added -> Nothing))
     }
 
-  /** What differs between the aggregates of `stored` and those of `window`, in words. */
+  /** The differences between the aggregates of `stored` and of `window`, in words. */
   def changes(stored: Structure, window: Structure): Seq[String] = {
     val (before, now) = (names(stored, Names), names(window, Names))
     now.diff(before).map(name => s"$name is added, and begins empty") ++

@@ -1,6 +1,6 @@
 package io.eventtide.spark.options
 
-/** Formats durations for people, and reads them. */
+/** Formats durations for readers, and parses them. */
 private[spark] object Durations {
   private val Units = Seq(
     86400000000L -> "d",
@@ -20,7 +20,7 @@ private[spark] object Durations {
     if (parts.isEmpty) "0s" else parts.mkString(" ")
   }
 
-  /** The duration of a text that `inWords` has made. */
+  /** Parses a text that `inWords` has written. */
   def micros(words: String): Long = words
     .split(' ')
     .map { part =>

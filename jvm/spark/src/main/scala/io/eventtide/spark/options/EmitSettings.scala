@@ -5,7 +5,7 @@ import io.eventtide.kernel.window.Trigger
 /** A trigger and the name that its results carry. */
 final case class NamedTrigger(name: String, trigger: Trigger)
 
-/** When a window has results, if it has several.
+/** The rules for a window with several results.
   *
   * @param triggers
   *   the triggers, in the order in which they emit a window; one or more

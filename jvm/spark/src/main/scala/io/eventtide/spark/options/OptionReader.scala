@@ -60,11 +60,11 @@ private[spark] final class OptionReader(values: Map[String, String]) {
 
 private[spark] object OptionReader {
 
-  /** Refuses options without `option`; `allowed` says what it defines. */
+  /** Refuses options without `option`; `allowed` describes the option. */
   def missing(option: String, allowed: String): Nothing =
     throw EventtideException("MISSING_OPTION", "option" -> option, "allowed" -> allowed)
 
-  /** Refuses a value that is not one of those in `allowed`. */
+  /** Refuses a value that is not in `allowed`. */
   def unknown(option: String, value: String, allowed: String): Nothing = throw EventtideException(
     "INVALID_CHOICE",
     "option" -> option,

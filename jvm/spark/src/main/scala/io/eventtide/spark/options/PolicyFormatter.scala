@@ -8,7 +8,7 @@ import io.eventtide.kernel.watermark.{ParamKind, PolicySpec, RuleKind}
 /** Formats a policy and its decorators as a tree: one rule per line, durations in ISO 8601. */
 private[spark] object PolicyFormatter {
 
-  /** The rules, outermost first: the decorator that is applied last comes first. */
+  /** The rules, outermost first: the last applied decorator comes first. */
   def lines(settings: WatermarkSettings): Seq[String] = {
     val guard = settings.guard.map { guard =>
       s"guard_future(max_ahead=${duration(guard.maxAhead)}, on=${guard.mode.name})"

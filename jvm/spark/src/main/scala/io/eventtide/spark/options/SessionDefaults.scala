@@ -9,23 +9,23 @@ import org.apache.spark.network.util.JavaUtils
 
 import io.eventtide.spark.EventtideException
 
-/** The defaults of a session: `spark.eventtide.<setting>` applies where an option is not given.
+/** The defaults of a session: if an option is not set, `spark.eventtide.<setting>` applies.
   *
-  * `session` has the settings of the session, Spark's as well.
+  * `session` has the settings of the session, including Spark's settings.
   */
 private[spark] object SessionDefaults {
 
-  /** The options of a watermark with those of the session. */
+  /** The options of a watermark, completed by the session's defaults. */
   def watermark(
       options: Map[String, String],
       session: Map[String, String]
   ): Map[String, String] =
     filled(SettingsTable.watermark, options, session)
 
-  /** The options of a window with those of the session that it can have.
+  /** The options of a window, completed by the session's defaults for its kind.
     *
     * @param byClock
-    *   whether the time of rows is that of their batch, so that no row is late
+    *   whether the time of rows is the time of their batch, so that no row is late
     */
   def window(
       options: Map[String, String],
@@ -63,7 +63,7 @@ private[spark] object SessionDefaults {
     }
   }
 
-  // Checked under the name of the key, since the user's program does not have the option.
+  // Checked under the session's key, because the user's program does not set the option.
   private def checked(setting: Setting, value: String): String = {
     val key = setting.sessionKey
     setting.valueType match {
@@ -80,7 +80,7 @@ private[spark] object SessionDefaults {
     }
   }
 
-  // A number without a unit would be one of microseconds.
+  // A number without a unit would count as microseconds.
   private def sparkTime(text: String): Duration = {
     require(!text.lastOption.exists(_.isDigit))
     Duration.ofNanos(Math.multiplyExact(JavaUtils.timeStringAs(text, TimeUnit.MICROSECONDS), 1000L))

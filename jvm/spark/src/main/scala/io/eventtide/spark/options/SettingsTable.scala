@@ -37,8 +37,8 @@ private[spark] final case class Setting(
   def belongsTo(kindOfWindow: String): Boolean = kinds.isEmpty || kinds(kindOfWindow)
 }
 
-/** All settings of watermarks and windows that have an option; columns cross beside them. The
-  * reference and the schema of YAML are written from the same file, and tests compare it with the
+/** All settings of watermarks and windows that have an option; columns are passed separately. The
+  * reference and the schema of YAML are generated from the same file. Tests compare it with the
   * codecs and with Python's methods.
   */
 private[spark] object SettingsTable {

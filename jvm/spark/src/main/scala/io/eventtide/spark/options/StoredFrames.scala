@@ -6,7 +6,7 @@ import io.eventtide.kernel.window.WindowSpec
 /** The frames in the state of a window whose size or slide has changed on its checkpoint.
   *
   * @param from
-  *   the first frame that the state has with all its rows
+  *   the first frame of which the state has all rows
   */
 private[spark] final case class StoredFrames(grid: Frame, from: Long) {
 
@@ -18,8 +18,8 @@ private[spark] final case class StoredFrames(grid: Frame, from: Long) {
   }
 }
 
-/** The size of a window in its structure. It may change from run to run if all sizes are multiples
-  * of the frames in the state, and nothing else depends on them.
+/** The size of a window in its structure. If all sizes are multiples of the frames in the state,
+  * and nothing else depends on them, the size may change from run to run.
   */
 private[spark] object StoredFrames {
   private val Length = "frame"
@@ -28,7 +28,7 @@ private[spark] object StoredFrames {
   private val OtherState = "other_state"
 
   /** The settings of a window whose query has other operators with state. Their watermarks may
-    * differ, so it is not known which frames the state has.
+    * differ, so the frames in the state are unknown.
     */
   val BesideOtherState: (String, String) = OtherState -> "true"
 
@@ -60,8 +60,8 @@ private[spark] object StoredFrames {
     StoredFrames(Frame(sizes.slide, sizes.offset), Long.MinValue)
   }
 
-  /** Whether windows of these sizes can be made of the frames of `stored`, and end where its windows
-    * may end. A window that ends between these would be taken for one that was emitted.
+  /** Whether windows of these sizes consist of the frames of `stored`, and end only where its
+    * windows may end. A window with another end would count as already emitted.
     */
   def fits(stored: Structure, window: Structure): Boolean = Seq(stored, window).forall { one =>
     WindowSizes.isFixed(one) && one.get(OtherState).isEmpty
@@ -94,7 +94,7 @@ private[spark] object StoredFrames {
         From -> from.toString
     }
 
-  /** What differs between the sizes of `stored` and those of `window`. */
+  /** The differences between the sizes of `stored` and of `window`. */
   def changes(stored: Structure, window: Structure): Seq[(String, String, String)] =
     stored.only(WindowSizes.Names).differences(window.only(WindowSizes.Names))
 }

@@ -1,7 +1,7 @@
 package io.eventtide.spark.options
 
 /** The settings of one input or one window of a query that saved state depends on. Names and values
-  * are those that users write. A missing setting has its default.
+  * are as users write them. A missing setting has its default.
   */
 final case class Structure(settings: Seq[(String, String)]) {
 
@@ -15,7 +15,7 @@ final case class Structure(settings: Seq[(String, String)]) {
   def only(names: Seq[String]): Structure =
     Structure(settings.filter { case (name, _) => names.contains(name) })
 
-  /** The settings on one line, for people. */
+  /** The settings on one line, for users. */
   def text: String = settings.map { case (name, value) => s"$name=$value" }.mkString(", ")
 
   /** The settings that differ from `other`: the name, the value here and the value in `other`. */

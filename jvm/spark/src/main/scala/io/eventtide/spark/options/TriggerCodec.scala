@@ -2,7 +2,9 @@ package io.eventtide.spark.options
 
 import io.eventtide.kernel.window.Trigger
 
-/** Reads the triggers of a window; two of them have an option of the same name with their value. */
+/** Reads the triggers of a window; for two of them, the option with the trigger's name has its
+  * value.
+  */
 private[options] object TriggerCodec {
   private val Names = Seq("at_window_end", "on_update", "every", "every_rows", "when")
 

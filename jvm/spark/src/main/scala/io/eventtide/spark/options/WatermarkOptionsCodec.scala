@@ -201,7 +201,7 @@ private[spark] object WatermarkOptionsCodec {
       kind.getOrElse(OptionReader.unknown(s"${prefix}policy", name, policies))
     }
 
-  // Parameters are options beside those of the watermark.
+  // Parameters are options at the same level as the options of the watermark.
   private def refuseReserved(kind: PolicyKind): Unit =
     kind.params.map(_.name).find(Reserved).foreach { param =>
       throw new PolicyFailure(kind.name, s"its parameter $param has the name of another option")

@@ -9,7 +9,7 @@ import io.eventtide.kernel.watermark.{FutureGuard, PolicySpec, Substreams, Throt
   * @param throttles
   *   applied in this order to the combined watermark
   * @param expected
-  *   the names of substreams that hold the watermark back until they are seen or idle
+  *   the names of substreams that delay the watermark until they have a row or are idle
   * @param expectedCount
   *   the number of substreams if their names are not known; one or more
   * @param substreams
@@ -57,7 +57,7 @@ final case class WatermarkSettings(
   )
 
   /** @param aheadMicros
-    *   how far the clock passed to the substreams is ahead of the machine's clock
+    *   the lead of the substreams' clock over the machine's clock
     */
   def newSubstreams(aheadMicros: Long = 0): Substreams = new Substreams(
     policy.forClockAhead(aheadMicros),
@@ -70,7 +70,7 @@ final case class WatermarkSettings(
   /** The settings of this run for a replayed batch that a run with `other` settings began. Settings
     * that affect results stay those of `other`.
     *
-    * A guard of `other` that fails the query has accepted the rows below its limit. Rows beyond the
+    * A guard of `other` that fails the query has accepted the rows below its limit. Rows above the
     * limit have not reached any result, so the guard of this run applies to them.
     */
   def inBatchBegunBy(other: WatermarkSettings): WatermarkSettings = {
@@ -90,7 +90,7 @@ final case class WatermarkSettings(
     case None => idleTimeoutMicros.map(math.max(_, SubstreamTtl.DefaultMicros))
   }
 
-  /** Whether the substreams are Kafka partitions. The source reports which partitions exist. */
+  /** Whether the substreams are Kafka partitions. The source reports the existing partitions. */
   def areKafkaPartitions: Boolean = substreams == SubstreamDescription.Kafka
 
   /** Whether the number of substreams may grow without bound, although the user set no TTL. */
@@ -108,9 +108,9 @@ object WatermarkSettings {
 /** Describes the substream key of a stream.
   *
   * @param text
-  *   the key, for people and for the checkpoint's plan; independent of the user's spelling
+  *   the key, for users and for the checkpoint's plan; independent of the user's spelling
   * @param origin
-  *   where the choice comes from, for people
+  *   the reason for the choice, for users
   */
 final case class SubstreamDescription(text: String, origin: String)
 

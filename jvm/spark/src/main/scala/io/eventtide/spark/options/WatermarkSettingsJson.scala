@@ -5,7 +5,7 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.ObjectMapper
 
 /** The JSON form of a watermark in the ledger: its options and the description of its substream
-  * key. With it a checkpoint can be read without its query.
+  * key. It makes a checkpoint readable without its query.
   */
 private[spark] object WatermarkSettingsJson {
   private val mapper = new ObjectMapper()

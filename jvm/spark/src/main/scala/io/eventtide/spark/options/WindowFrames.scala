@@ -127,7 +127,7 @@ private[options] object WindowFrames {
     )
   }
 
-  /** How far windows are moved, below `period`, after which they repeat. */
+  /** The offset of windows, below `period`, after which they repeat. */
   private def offset(options: OptionReader, period: Long): Long = {
     val offset = options.duration("offset", 0).getOrElse(0L)
     if (offset >= period) {

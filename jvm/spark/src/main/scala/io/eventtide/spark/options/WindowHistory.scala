@@ -2,14 +2,15 @@ package io.eventtide.spark.options
 
 import io.eventtide.kernel.time.FrameGrid
 
-/** The changes of a window from run to run on its checkpoint: other aggregates, other sizes. */
+/** The changes of a window between runs on its checkpoint: other aggregates, other sizes. */
 private[spark] object WindowHistory {
 
   /** A window without its history. */
   def presentOf(window: Structure): Structure =
     StoredFrames.presentOf(AggregateHistory.presentOf(window))
 
-  /** The parts of two windows that have to be the same if one continues from the state of the other.
+  /** The parts of two windows that must be the same for one to continue from the state of the
+    * other.
     */
   def lasting(stored: Structure, window: Structure): (Structure, Structure) = {
     def part(of: Structure) = {
@@ -32,7 +33,7 @@ private[spark] object WindowHistory {
   ): Structure =
     window ++ AggregateHistory.after(stored, window) ++ StoredFrames.after(stored, window, closed)
 
-  /** What differs between `stored` and `window`, in words. */
+  /** The differences between `stored` and `window`, in words. */
   def changes(stored: Structure, window: Structure): Seq[String] = {
     val sizes = StoredFrames.changes(stored, window)
     sizes.map { case (name, was, is) => s"$name: $was, from now on $is" } ++

@@ -31,10 +31,10 @@ sealed trait WindowKind {
   /** The event times of rows whose windows Spark can display. Other rows are rejected. */
   def times: TimeRange
 
-  /** The bounds of a window, for people: which of its ends are included. */
+  /** The bounds of a window, for users: which of its ends are included. */
   def bounds: String
 
-  /** How long after its end a window closes. */
+  /** The time from a window's end until it closes. */
   def delay: Long
 
   def lateRule: LateRule
@@ -45,7 +45,9 @@ sealed trait WindowKind {
   /** The lowest event time of results that may follow at a watermark. */
   def resultsFrom(watermark: Long): Long
 
-  /** At which frames windows end, as text; empty if at all of them, or if there are no frames. */
+  /** The frames at which windows end, as text; empty if windows end at all frames, or if there are
+    * no frames.
+    */
   def spacing: String = ""
 
   /** The settings that saved state depends on.
@@ -75,7 +77,7 @@ object WindowKind {
       FrameWindowState(shape, buffers, combining, BlockStore.None, blockSize = Int.MaxValue)
   }
 
-  /** Windows whose rows are aggregated as they arrive. */
+  /** Windows whose rows are aggregated on arrival. */
   sealed trait Aggregating extends WindowKind {
 
     /** The windows of one key.
@@ -160,7 +162,7 @@ object WindowKind {
     * @param emitsRows
     *   whether a result is the rows of a window, for a function; otherwise aggregates over them
     * @param usesIngestionTime
-    *   whether the event time of rows is their ingestion time, so that they count at once
+    *   whether the event time of rows is their ingestion time, so that they count on arrival
     * @param rowsAtHand
     *   the maximum number of rows of a key that are in memory at once
     */

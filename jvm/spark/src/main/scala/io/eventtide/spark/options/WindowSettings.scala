@@ -45,7 +45,7 @@ final case class WindowSettings(
   /** Whether windows are count windows. */
   def isCountWindow: Boolean = windows.isInstanceOf[WindowKind.ByCount]
 
-  /** Whether windows are sessions by the gaps that their rows have. */
+  /** Whether windows are sessions with a gap for each row. */
   def hasRowGaps: Boolean = windows match {
     case WindowKind.BySession(spec) => spec.gap.isEmpty
     case _ => false
@@ -76,7 +76,7 @@ final case class WindowSettings(
   def triggers: Seq[NamedTrigger] =
     emit.fold(Seq(NamedTrigger("", Trigger.AtEnd)))(_.triggers)
 
-  /** The windows of time; fails for other kinds. */
+  /** The time windows; fails for other kinds. */
   def spec: WindowSpec = windows match {
     case WindowKind.ByTime(spec) => spec
     case other => throw new IllegalStateException(s"no frames: $other")
@@ -105,12 +105,13 @@ final case class WindowSettings(
   def hasProcessingTimers: Boolean =
     triggers.exists(_.trigger.every.isDefined) || byKey.exists(_.hasProcessingTimers)
 
-  /** The options that close windows and make keys idle, as text; empty if the query's watermark
-    * alone does, at each frame. A run with other timing options may have other timers.
+  /** The options that close windows and make keys idle, as text; empty if only the query's
+    * watermark closes windows, at each frame. A run with other timing options may have other
+    * timers.
     */
   def timingOptions: String = byKey.fold(windows.spacing)(_.timingOptions)
 
-  /** The minimum time between two batches that the clock starts. Idle keys are looked for at
+  /** The minimum time between two batches that the clock starts. The search for idle keys runs at
     * intervals. A trigger with an interval fires at its time, so the minimum is 0.
     */
   def pollIntervalMicros: Long =
@@ -119,7 +120,9 @@ final case class WindowSettings(
   /** Whether timers are boundaries of frames; otherwise they are watermarks. */
   def hasFrameTimers: Boolean = !isJudgedByKey
 
-  /** How far a watermark fires timers: in microseconds, or a boundary if timers are of frames. */
+  /** The limit up to which a watermark fires timers: in microseconds, or a boundary if timers are
+    * boundaries.
+    */
   def closedUpTo(watermark: Long): Long =
     if (hasFrameTimers) onTime.closed(watermark) else watermark
 

@@ -11,7 +11,7 @@ private[options] final case class WindowSizes(size: Long, slide: Long, offset: L
     Seq(size, slide, offset - grid.offset).forall(_ % grid.size == 0) &&
       size / grid.size <= WindowShape.MostFrames
 
-  /** Whether each of these windows ends where one of the others does. */
+  /** Whether each of these windows ends where one of the other windows ends. */
   def endsAmong(others: WindowSizes): Boolean =
     Seq(slide, offset - others.offset).forall(_ % others.slide == 0)
 
@@ -29,7 +29,7 @@ private[options] object WindowSizes {
   /** The settings of sizes in the structure of a window. */
   val Names: Seq[String] = Seq("size", "slide", "offset")
 
-  /** Whether a window is on the fast path, with sizes that are fixed times. */
+  /** Whether a window is on the fast path and has sizes of fixed length. */
   def isFixed(window: Structure): Boolean =
     window.get("kind").exists(Set("tumbling", "sliding")) && window.get("size").isDefined &&
       Seq("time_zone", WindowSettings.RowAtATime).forall(window.get(_).isEmpty)

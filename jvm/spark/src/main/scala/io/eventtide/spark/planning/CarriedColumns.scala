@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, Literal}
 import org.apache.spark.sql.types.{DataType, NullType}
 
-/** Columns of rows that a window needs but computes no result from. They form an aggregate that is
-  * never evaluated, so that Spark resolves, renames and keeps them like other columns.
+/** Columns that a window needs for its rows, but not for its results. They form an aggregate that
+  * is never evaluated, so that Spark resolves, renames and keeps them like other columns.
   *
   * @param use
   *   the purpose of the columns
@@ -34,7 +34,7 @@ object CarriedColumns {
   /** The columns identify groups of keys. */
   case object ForGroups extends Use
 
-  /** The column is the row's own session gap. */
+  /** The column is the session gap of the row. */
   case object ForGaps extends Use
 
   /** The columns are stored for rows that windows keep individually. */

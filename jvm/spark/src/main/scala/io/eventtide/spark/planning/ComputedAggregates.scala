@@ -9,9 +9,9 @@ import io.eventtide.spark.state.{Inverse, MissingRows}
 /** All aggregates that a window computes.
   *
   * @param aggregates
-  *   those that the user requests, then those that these need
+  *   the aggregates that the user requests, then the aggregates that these need
   * @param names
-  *   the names of each
+  *   the names of each aggregate
   * @param counts
   *   the `counts` of `Inverse`; empty if no frame is deducted
   * @param missing
@@ -56,7 +56,7 @@ private[planning] object ComputedAggregates {
     }
   }
 
-  // Without an inverse: saved sums may have no count beside them.
+  // Without an inverse: saved sums may have no count.
   private def withMissingRows(
       requested: Seq[AggregateExpression],
       names: Seq[Seq[String]],

@@ -10,7 +10,7 @@ import io.eventtide.spark.EventtideException
 
 /** Makes a query with the `AvailableNow` trigger close every window after its last row.
   *
-  * The plan that starts the query carries the flag. Spark analyzes that plan on the thread that
+  * The plan that starts the query has the flag. Spark analyzes that plan on the thread that
   * starts the query.
   */
 private[spark] object Drain extends Rule[LogicalPlan] {

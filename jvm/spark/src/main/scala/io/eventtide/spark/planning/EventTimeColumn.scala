@@ -12,7 +12,8 @@ import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.watermark.WatermarkFrom
 import io.eventtide.spark.EventtideException
 
-/** The column that a user names as the event time, and the rows with it as a top-level column. */
+/** The column that a user names as the event time, and the rows with this column at the top level.
+  */
 private[planning] final case class EventTimeColumn(rows: DataFrame, column: Attribute)
 
 private[planning] object EventTimeColumn {
@@ -25,7 +26,7 @@ private[planning] object EventTimeColumn {
     case field => derived(rows, field, name, as = name)
   }
 
-  /** As `named`, but a field becomes a column that the user sees, under the field's name. */
+  /** As `named`, but a field becomes a visible column, under the field's name. */
   def shown(rows: DataFrame, name: String): EventTimeColumn = resolved(rows, name) match {
     case column: Attribute => EventTimeColumn(rows, column)
     case field =>

@@ -14,8 +14,9 @@ import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
 import io.eventtide.kernel.time.Clamped
 
-/** The session gap of a row in microseconds. It is null for a row without a usable gap: one that is
-  * null, zero or negative, that has months, or that is a text which Spark cannot read.
+/** The session gap of a row in microseconds. It is null for a row without a usable gap. A gap is
+  * not usable if it is null, zero or negative, if it has months, or if it is a text that Spark
+  * cannot parse.
   */
 final case class GapMicros(child: Expression) extends UnaryExpression {
   override def dataType: DataType = LongType

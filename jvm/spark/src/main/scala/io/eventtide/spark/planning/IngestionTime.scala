@@ -18,9 +18,9 @@ final case class IngestionTime() extends LeafExpression with Unevaluable {
   override def nullable: Boolean = false
 }
 
-/** Replaces the ingestion time by its value. While a query runs, Spark optimizes each micro-batch
-  * anew on the query's thread, where the rule finds the batch. Elsewhere (`explain`) there is no
-  * batch, and the time is 1970.
+/** Replaces the ingestion time with its value. While a query runs, Spark optimizes each micro-batch
+  * on the query's thread, where the rule finds the batch. Elsewhere (`explain`) there is no batch,
+  * and the time is 1970.
   */
 final case class FillIngestionTime(session: SparkSession) extends Rule[LogicalPlan] {
 

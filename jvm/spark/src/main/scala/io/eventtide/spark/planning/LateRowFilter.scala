@@ -20,7 +20,7 @@ import io.eventtide.spark.spi.HasLateOutput
   * @param names
   *   the names of the row's substream and key in the log; empty if late rows are not logged
   * @param guard
-  *   the guard that makes rows from the future late too
+  *   the guard that makes future rows late too
   */
 final case class LateRowFilter(
     nodeId: UUID,

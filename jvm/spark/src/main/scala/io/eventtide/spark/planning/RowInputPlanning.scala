@@ -64,7 +64,7 @@ private[planning] object RowInputPlanning {
     case constant => Alias(constant, SessionGap.Name)()
   }
 
-  // In a batch query, which stores no rows, Spark may compute from other columns than were written.
+  // In a batch query, which stores no rows, Spark may compute from columns other than the user's.
   private def storedOf(
       node: WindowAggregate,
       aggregates: Seq[AggregateExpression],

@@ -34,7 +34,7 @@ private[spark] object SessionGap {
     Alias(GapMicros(value), Name)()
   }
 
-  /** A gap in microseconds, null if it cannot be used, as a column of its own. */
+  /** A gap in microseconds, null if it cannot be used, as a separate column. */
   def micros(gap: Column): Column = SparkInternals.column(gap)(GapMicros(_))
 
   private def resolved(rows: DataFrame, gap: Column): Expression = {

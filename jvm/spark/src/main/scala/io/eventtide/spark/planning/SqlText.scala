@@ -16,8 +16,8 @@ import org.apache.spark.sql.eventtide.SparkInternals
 /** Columns as SQL text. */
 private[spark] object SqlText {
 
-  /** The alias and the text of a column; None without an alias, or if SQL has no text for it, as
-    * for a user's function.
+  /** The alias and the text of a column; None without an alias, or if SQL has no text for the
+    * column, as for a user's function.
     */
   def named(column: Column): Option[(String, String)] =
     SparkInternals.named(column).flatMap { case (name, text, expression) =>

@@ -14,8 +14,8 @@ import org.apache.spark.sql.catalyst.util.toPrettySQL
 /** The subqueries in the keys and in the aggregates' arguments of a window, as columns of its rows.
   *
   * Spark computes every kind of subquery in a projection. In Eventtide's window operators it would
-  * not find all of them. Subqueries outside aggregates stay where they are. They have their values
-  * in the batch that emits a result.
+  * not find all of them. Subqueries outside aggregates do not move. They are evaluated in the batch
+  * that emits a result.
   */
 private[planning] final class SubqueryColumns private (columns: Seq[Alias], keys: Seq[Expression]) {
 

@@ -89,8 +89,8 @@ private[spark] object SubstreamSelection {
   /** The substream key of a stream for which the user named none.
     *
     * For Kafka it is the topic partition, because each is read in order, at its own pace. Every
-    * other source is one substream, because a finished file would hold the minimum back for ever,
-    * and Spark's partition ids change from batch to batch.
+    * other source is one substream, because a finished file would stop the minimum permanently, and
+    * Spark's partition ids change from batch to batch.
     */
   def default(plan: LogicalPlan): SubstreamSelection =
     kafka(plan).getOrElse(SubstreamSelection(Nil, SubstreamDescription.Global, plan))

@@ -89,7 +89,7 @@ private[spark] object WatermarkBuilder {
     }
   }
 
-  /** A watermark with a fixed lag over the whole stream, as Spark's `withWatermark` has it. */
+  /** A watermark with a fixed lag over the whole stream, like Spark's `withWatermark`. */
   def fixedLag(
       session: SparkSession,
       data: LogicalPlan,
@@ -114,7 +114,7 @@ private[spark] object WatermarkBuilder {
     SparkInternals.dataFrame(session, withoutAddedKeys(watermark, stream, column))
   }
 
-  // If Spark requires names for all sources, the clock is named after the sources beside it. No
+  // If Spark requires names for all sources, the clock is named after the sources of its plan. No
   // other clock of the query has this name, and it is the same after a restart.
   private def clock(session: SparkSession, data: LogicalPlan): LogicalPlan = {
     val names = SparkShims.sourceNames(data)

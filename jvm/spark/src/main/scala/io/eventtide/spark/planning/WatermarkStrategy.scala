@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import io.eventtide.spark.operators.watermark.{PolicyWatermarkExec, SubstreamStatsAccum}
 import io.eventtide.spark.query.run.{BatchWatermark, QueryWatermarks}
 
-/** Plans Eventtide's watermark node. While a query runs, Spark plans each micro-batch anew on the
+/** Plans Eventtide's watermark node. While a query runs, Spark plans each micro-batch on the
   * query's thread, where the node finds its batch. Elsewhere (`explain`) there is no batch.
   */
 final case class WatermarkStrategy(session: SparkSession) extends SparkStrategy {

@@ -32,8 +32,8 @@ import io.eventtide.spark.spi.{PlanNodes, WindowNode}
   * @param window
   *   the output column of the window, tagged as event time
   * @param pane
-  *   the output columns that describe a pane; empty if windows emit one row each; the columns for
-  *   rows and their key if windows emit their rows
+  *   the output columns that describe a pane; empty if each window emits one row. If windows emit
+  *   their rows, the columns for rows and their key
   * @param hidden
   *   the columns of the child that only the operator needs
   * @param aggregates
@@ -72,12 +72,12 @@ final case class WindowAggregate(
       )
   }
 
-  /** The window with other settings, over the frames that these have. */
+  /** The window with other settings, over the frames of these settings. */
   def under(settings: WindowSettings): WindowAggregate =
     if (settings.windows == this.settings.windows) copy(settings = settings)
     else copy(settings = settings, child = reframed(child, settings.spec.frames))
 
-  // A window below has frames of its own.
+  // A window below has its own frames.
   private def reframed(plan: LogicalPlan, grid: FrameGrid): LogicalPlan = plan match {
     case below: WindowAggregate => below
     case other =>
@@ -122,7 +122,7 @@ final case class WindowAggregate(
   private def isHidden(column: Attribute): Boolean =
     column.exprId == frame.exprId || hidden.ids.contains(column.exprId)
 
-  // A run may add aggregates, which have no value in windows that began before.
+  // A run may add aggregates, which have no value in older windows.
   override def output: Seq[Attribute] = {
     val results = child.output.filterNot(isHidden).map { column =>
       if (aggregated.contains(column.exprId)) column.withNullability(true) else column
@@ -157,7 +157,7 @@ object WindowAggregate {
   * @param kept
   *   the `CarriedColumns`, which are not evaluated
   * @param keys
-  *   the keys that results have in another form
+  *   the keys whose form differs in results
   */
 final case class HiddenColumns(
     condition: Option[ExprId],

@@ -61,7 +61,7 @@ private[spark] object WindowBuilder {
     * @param watermark
     *   the options of a watermark to put on the stream; None for a stream that has a watermark
     * @param gap
-    *   the gap of each row, for sessions by such gaps
+    *   the gap of each row, for sessions with a gap for each row
     */
   def window(
       stream: DataFrame,
@@ -239,7 +239,7 @@ private[spark] object WindowBuilder {
     LateRowFilter(id, input.eventTime, logged, names, input.guard, settings, plan)
   }
 
-  // Null for keys with a Python UDF, because Spark would call it for each row, late or not.
+  // Null for keys with a Python UDF, because Spark would call the UDF for each row, late or not.
   private def key(keys: Seq[Expression]): Expression =
     if (keys.isEmpty || keys.exists(_.exists(_.isInstanceOf[PythonUDF]))) Literal(null, StringType)
     else SubstreamName.expression(keys)
@@ -248,7 +248,7 @@ private[spark] object WindowBuilder {
     CarriedSubstream.of(plan).fold[Expression](Literal(null, StringType))(SubstreamName.expression)
 
   // Without keys all rows have one key, whose state costs nothing. The TTL of 100 years keeps its
-  // watermark practically for ever.
+  // watermark practically forever.
   private val Kept = Map("key_ttl" -> "PT876000H")
 
   private val Mark: Metadata =

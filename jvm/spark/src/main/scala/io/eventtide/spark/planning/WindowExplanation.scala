@@ -15,7 +15,7 @@ import io.eventtide.spark.options.{
 }
 import io.eventtide.spark.state.Inverse
 
-/** Describes in words what one window of a plan does. */
+/** Describes in words the behaviour of one window of a plan. */
 private[planning] object WindowExplanation {
 
   def describe(position: Int, window: WindowAggregate, json: ObjectNode): Unit = {

@@ -26,7 +26,7 @@ import io.eventtide.spark.options.OptionReader
   * @param columns
   *   the user's columns
   * @param guard
-  *   the guard whose rows from the future are still in the stream, for the window to remove
+  *   the guard whose future rows are still in the stream; the window must remove them
   */
 private[spark] final case class WindowInput(
     stream: DataFrame,

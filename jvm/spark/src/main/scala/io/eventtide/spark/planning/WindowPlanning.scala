@@ -20,7 +20,7 @@ import io.eventtide.spark.options.AggregateHistory
 /** The planned parts of a window.
   *
   * @param grouping
-  *   the keys and the frame, by which rows are pre-aggregated if they are
+  *   the keys and the frame by which rows are pre-aggregated, if rows are pre-aggregated
   * @param aggregates
   *   all computed aggregates, including those that the user did not request
   * @param columns

@@ -22,7 +22,8 @@ private[spark] object WindowState {
   /** Returns a row for each open window, as if it closed after the last committed batch.
     *
     * @param results
-    *   the results of the window, as in the query; for chained windows, those of the last window
+    *   the results of the window, as in the query; for chained windows, the results of the last
+    *   window
     * @param checkpoint
     *   the query's checkpoint location
     */
@@ -53,7 +54,7 @@ private[spark] object WindowState {
     if (window.settings.hasOwnTime) results.add("_watermark", TimestampType) else results
   }
 
-  // Plans the window over an empty input, so that the plan does not depend on what Spark infers
+  // Plans the window over an empty input, so that the plan does not depend on Spark's inferences
   // about the caller's rows.
   private def planned(
       session: SparkSession,

@@ -103,7 +103,7 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
       Nil,
       planLater(planned.child)
     )
-    .head // the final aggregation, which Eventtide's operator does
+    .head // the final aggregation, which Eventtide's operator replaces
     .children
     .head
 

@@ -19,8 +19,8 @@ private[spark] object WindowValidator {
 
   /** The Spark aggregation of keys and aggregates, if all of them are valid.
     *
-    * Spark reports some of these errors only when the query runs, with the names of its classes,
-    * and some not at all.
+    * Spark reports some of these errors only when the query runs, with the names of its classes.
+    * Other errors it does not report at all.
     */
   def aggregation(stream: DataFrame, keys: Seq[Column], aggregates: Seq[Column]): Aggregate = {
     val grouped = resolved(stream, keys, aggregates)
@@ -65,7 +65,7 @@ private[spark] object WindowValidator {
   // Spark's advice, a GROUP BY clause or any_value, is not for windows.
   private val NotAggregated = Set("MISSING_GROUP_BY", "MISSING_AGGREGATION")
 
-  // None if the keys are at fault. Spark names the column only if there is a key.
+  // None if the keys are invalid. Spark names the column only if there is a key.
   private def notAggregated(
       stream: DataFrame,
       keys: Seq[Column],

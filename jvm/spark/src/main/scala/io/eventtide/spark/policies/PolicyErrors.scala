@@ -5,7 +5,7 @@ import io.eventtide.spark.EventtideException
 
 private[spark] object PolicyErrors {
 
-  /** Runs calls of policies; an error of a user's own policy becomes a named one. */
+  /** Runs calls of policies; an error of a custom policy becomes a named error. */
   def named[A](calls: => A): A =
     try calls
     catch { case failure: PolicyFailure => throw of(failure) }

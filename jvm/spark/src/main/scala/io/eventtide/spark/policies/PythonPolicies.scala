@@ -5,19 +5,21 @@ import java.util.function.{Function => JFunction}
 
 import com.fasterxml.jackson.databind.ObjectMapper
 
-/** What a policy in Python answers to the rows of a batch. */
+/** The answer of a Python policy to the rows of a batch. */
 private[policies] sealed trait PythonAnswer
 
 private[policies] object PythonAnswer {
 
   /** @param watermark
-    *   the new watermark; None for none yet, or for the last one
+    *   the new watermark; None if there is none yet, or if it is unchanged
     */
   final case class Advanced(watermark: Option[Long], state: String) extends PythonAnswer
   final case class Failed(problem: String) extends PythonAnswer
 }
 
-/** Calls the policies in the Python process that has started this driver's JVM, or has joined it. */
+/** Calls the policies in the Python process that has started this driver's JVM, or is connected to
+  * it.
+  */
 private[spark] object PythonPolicies {
   private val mapper = new ObjectMapper()
 

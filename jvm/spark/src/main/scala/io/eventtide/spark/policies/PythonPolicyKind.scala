@@ -5,10 +5,10 @@ import java.io.{DataInput, DataOutput}
 import io.eventtide.kernel.watermark.{CustomPolicyKind, PolicyFailure, WatermarkPolicy}
 import io.eventtide.kernel.{SavedText, StateVersion}
 
-/** A user's own policy in Python: a class and the JSON of its parameters.
+/** A custom policy in Python: a class and the JSON of its parameters.
   *
-  *   - '''Guarantee:''' the class is called once a batch for each substream with rows on time, on the
-  *     driver. The clock alone does not call it.
+  *   - '''Guarantee:''' the class is called on the driver, once per batch for each substream with
+  *     rows on time. The clock alone does not call it.
   */
 private[spark] final class PythonPolicyKind(className: String, parameters: String)
     extends CustomPolicyKind(PythonPolicyKind.Prefix + className) {
@@ -24,7 +24,7 @@ private[spark] final class PythonPolicyKind(className: String, parameters: Strin
 
 private[spark] object PythonPolicyKind {
 
-  /** What the name of a kind begins with; the name of the class follows. */
+  /** The prefix of the name of a kind; the name of the class follows. */
   val Prefix = "python:"
 
   /** The name of the option with the JSON of the parameters. */

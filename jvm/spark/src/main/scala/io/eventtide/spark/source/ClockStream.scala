@@ -13,8 +13,8 @@ import io.eventtide.spark.spi.{NumberedStream, TickSource}
 /** The clock of one run of a query; its offset is the number of ticks.
   *
   * Spark polls every source for its latest offset on each trigger. It runs a batch if any offset
-  * differs from the last one read. So the offset changes only when the clock would advance the
-  * watermark. It stays null, which means no data yet, until the first tick.
+  * differs from the last offset that was read. So the offset changes only when the clock would
+  * advance the watermark. It stays null, which means no data yet, until the first tick.
   *
   * Every watermark node adds a clock, because Spark refuses a checkpoint whose number of sources
   * has changed. The first clock that opens ticks for the query. All clocks check for steps of the

@@ -12,7 +12,7 @@ private[spark] final case class BatchEventTimeStats(
     future: Long
 ) {
 
-  /** A copy without the late rows before `lowest`, which do not hold the watermark back. */
+  /** A copy without the late rows before `lowest`, which do not delay the watermark. */
   def onTimeFrom(lowest: Long): BatchEventTimeStats =
     copy(substreams = substreams.map { case (name, rows) => name -> rows.from(lowest) })
 

@@ -8,9 +8,9 @@ import io.eventtide.kernel.watermark.PolicySpec
 
 /** The metadata tag by which Spark's operators find the event time column of a stream.
   *
-  * Spark's analyzer refuses a watermark on a TIMESTAMP_NTZ column, though its operators can use
-  * one. So a watermark node refers to such a column as a TIMESTAMP with the same id. The tag is set
-  * on the original column.
+  * Spark's analyzer refuses a watermark on a TIMESTAMP_NTZ column, though its operators support
+  * such columns. So a watermark node refers to such a column as a TIMESTAMP with the same id. The
+  * tag is set on the original column.
   */
 private[spark] object EventTimeMetadata {
 

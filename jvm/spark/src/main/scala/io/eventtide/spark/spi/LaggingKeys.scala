@@ -8,8 +8,7 @@ import org.apache.spark.unsafe.array.ByteArrayMethods
 
 import io.eventtide.kernel.window.FrameWindowState
 
-/** A key, or a group of keys, with an open window, whose watermark is behind the watermarks of
-  * others.
+/** A key, or a group of keys, that has an open window and a lower watermark than other keys.
   *
   * @param key
   *   the bytes of the key's row, by which its state is found
@@ -37,7 +36,7 @@ private[spark] final case class LaggingKey(
   *   the reported keys of the previous batch, as bytes; they are checked again
   */
 private[spark] final class LaggingKeys(columns: Seq[Attribute], known: Seq[Array[Byte]]) {
-  private val left = mutable.HashSet.from(known.map(rowOf)) // of these, not yet processed
+  private val left = mutable.HashSet.from(known.map(rowOf)) // known keys not yet processed
   private val lowest = mutable.PriorityQueue.empty[LaggingKey](Ordering.by(_.watermark))
   private lazy val nameOf = SubstreamName.of(columns.map(_.dataType))
 

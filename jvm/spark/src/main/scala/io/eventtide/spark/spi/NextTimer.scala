@@ -8,7 +8,7 @@ import io.eventtide.spark.options.WindowSettings
   * @param keys
   *   the number of keys with open windows, or `Unknown`
   * @param lagging
-  *   the keys whose own watermarks are furthest behind; not stored in the ledger
+  *   the keys whose watermarks are furthest behind; not stored in the ledger
   */
 private[spark] final case class NextTimer(
     end: Long,

@@ -8,8 +8,8 @@ import org.apache.spark.util.AccumulatorV2
 
 /** Collects the reports of all partitions on the driver.
   *
-  * The last report of a partition counts: all attempts of a task report the same. A subclass whose
-  * attempts may differ compares them in `add`.
+  * The last report of a partition counts: all attempts of a task report the same. If attempts may
+  * differ, a subclass compares them in `add`.
   */
 class PartitionAccum[T] extends AccumulatorV2[(Int, T), Map[Int, T]] {
   private val partitions = mutable.HashMap.empty[Int, T]

@@ -11,7 +11,7 @@ import io.eventtide.kernel.watermark.EventTimeStats
   *
   * The task's thread updates it for every row, while the heartbeat thread may serialize it. Only a
   * new substream changes the collection, under the same lock as the serialization. A count in a
-  * heartbeat may be one row old, which does no harm.
+  * heartbeat may be one row old, which is harmless.
   */
 final class PartitionEventTimeStats extends Externalizable {
   private val substreams = mutable.ArrayBuffer.empty[(String, EventTimeStats)]

@@ -40,7 +40,7 @@ private[spark] object SubstreamName {
     }
   }
 
-  /** The name of an expected substream that has not been seen yet. No column's text starts with an
+  /** The name of an expected substream without rows yet. No column's text starts with an
     * unescaped backslash.
     */
   def placeholder(number: Int): String = s"$Expected$number"

@@ -24,7 +24,8 @@ import org.apache.spark.sql.types.{DataType, ObjectType}
 
 /** The aggregate functions of a window, with one buffer row for all of them; one instance per task.
   *
-  * A buffer is a row of all functions' buffer columns, as Spark's partial aggregation makes it.
+  * A buffer is a row of all functions' buffer columns, in the format of Spark's partial
+  * aggregation.
   *
   * @param counts
   *   the `counts` of `Inverse` for functions that can deduct; empty for others
@@ -182,7 +183,7 @@ private[spark] object AggregateFunctions {
 
   private val AnyObject = ObjectType(classOf[AnyRef])
 
-  // These functions only read a merged buffer, in whatever form it is.
+  // These functions only read a merged buffer, in any form.
   private def leavesAlone(function: AggregateFunction): Boolean = function match {
     case _: Collect[_] | _: PercentileBase | _: ApproximatePercentile => true
     case _ => false

@@ -6,14 +6,15 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 
-/** The columns of one aggregate in a buffer, or those of its `MissingRows`.
+/** The columns of one aggregate in a buffer, or the columns of its `MissingRows`.
   *
   * @param names
-  *   the aggregate as users write it; several if Spark computes several aggregates as one
+  *   the names of the aggregate as users write it; several names if Spark computes several
+  *   aggregates as one
   * @param types
   *   the types of the columns
   * @param isMissingRows
-  *   whether the columns say that the buffer has rows which the aggregate lacks
+  *   whether the columns record that the buffer has rows that the aggregate lacks
   */
 private[spark] final case class BufferPart(
     names: Seq[String],
@@ -21,7 +22,7 @@ private[spark] final case class BufferPart(
     isMissingRows: Boolean
 ) {
 
-  /** Whether both are of one aggregate, whatever their types. */
+  /** Whether both belong to one aggregate, regardless of their types. */
   def isOf(other: BufferPart): Boolean = names.exists(other.names.contains)
 
   /** Whether both have the same content in the same form. */

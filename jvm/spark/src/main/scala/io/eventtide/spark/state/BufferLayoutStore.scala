@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.expressions.{SpecificInternalRow, UnsafePro
 import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.types.{BinaryType, DataType}
 
-/** Stores the layout of a partition's buffers, beside its metadata. It is written when it changes,
-  * with the state of the same batch.
+/** Stores the layout of a partition's buffers, in the same column family as its metadata. It is
+  * written when it changes, with the state of the same batch.
   */
 private[spark] final class BufferLayoutStore(store: StateStore, families: WindowStateLayout) {
   private val key = UnsafeProjection.create(families.partitionKeys).apply(InternalRow(1L))

@@ -15,7 +15,7 @@ private[spark] trait BufferPool extends Buffers {
   def input(row: UnsafeRow): Int
 
   /** As `input`, for a row of partial aggregation in an input that also has unaggregated rows. Its
-    * first columns are those of a buffer.
+    * first columns are the columns of a buffer.
     */
   def aggregated(row: UnsafeRow): Int
 

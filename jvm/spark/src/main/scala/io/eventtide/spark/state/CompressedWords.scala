@@ -8,10 +8,10 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource}
 
 /** The words of a row, without the zero bytes at the upper or the lower end of each word.
   *
-  * Counts have zeros above, and doubles of few digits have zeros below, so a buffer takes a half or
-  * a third of its bytes. A byte before each pair of words holds their length codes, in four bits
-  * each. A code up to 8 is the number of lower bytes; a code above 8 is 8 plus the number of upper
-  * bytes.
+  * Counts have zeros at the upper end, and doubles with few digits have zeros at the lower end. So
+  * a buffer is compressed to a half or a third of its bytes. A byte before each pair of words holds
+  * their length codes, in four bits each. A code up to 8 is the number of lower bytes; a code above
+  * 8 is 8 plus the number of upper bytes.
   */
 private[state] object CompressedWords {
 

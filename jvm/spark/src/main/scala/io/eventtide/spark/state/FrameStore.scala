@@ -18,14 +18,14 @@ import io.eventtide.spark.EventtideException
   *
   * An entry of the index by processing time may hold an earlier timer of its key. It moves to a
   * later time once the earlier one has passed. So the entry of a key that is always active moves
-  * once per timeout. The current timers are counted beside the index. Timers that are watermarks are
-  * indexed in the same way, since each row may delay them.
+  * once per timeout. The current timers are counted separately from the index. Timers that are
+  * watermarks are indexed in the same way, because each row may delay them.
   *
   * A key need not be saved after its windows have closed: windows up to `closed` are skipped when
   * it is read.
   *
   * The fields `byEnd` and `byClock` index keys by the end, and by the processing time, of their
-  * next timer. `groups` indexes the keys of a group by end; the group has to be opened first.
+  * next timer. `groups` indexes the keys of a group by end; the group must be opened first.
   *
   * @param nowMicros
   *   the batch's time by the query's clock
@@ -41,7 +41,7 @@ private[spark] final class FrameStore(
 ) {
   families.create(store)
   private val record = new PartitionMetaStore(store, families)
-  private val before = record.read() // the partition's metadata after the batch before
+  private val before = record.read() // the partition's metadata after the previous batch
 
   val byEnd = new TimerIndex(store, families.eventTimers, before.map(_.byEnd))
   val byClock = new TimerIndex(store, families.processingTimers, before.map(_.byClock))
@@ -73,7 +73,7 @@ private[spark] final class FrameStore(
   /** The id of the current key; ids are never reused. */
   def keyId: Long = id
 
-  /** How far timers had fired before this batch: a watermark or a boundary. */
+  /** The limit up to which timers had fired before this batch: a watermark or a boundary. */
   val closed: Long = before.fold(Long.MinValue)(_.closed)
 
   /** The highest per-key watermark so far; `Long.MinValue` for none. */
@@ -156,7 +156,7 @@ private[spark] final class FrameStore(
     store.put(key, values.end())
   }
 
-  /** Rewrites the state of all keys, whose timers stay, and then all blocks. */
+  /** Rewrites the state of all keys without a change of their timers, and then all blocks. */
   def rewriteAll(
       content: (ByteSource, ByteSink) => Unit,
       block: (ByteSource, ByteSink) => Unit
@@ -241,7 +241,7 @@ private[spark] final class FrameStore(
   /** A snapshot of all keys with state. */
   def allKeys: StateStoreIterator[UnsafeRowPair] = store.iterator()
 
-  // Formats before 6 have no metadata under this name, but keys.
+  // State in a format before 6 has keys, but no metadata under this name.
   private def checkKeys(): Unit = {
     val all = allKeys
     try if (all.hasNext) idOf(all.next().value): Unit
@@ -271,7 +271,7 @@ private[spark] object FrameStore {
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
   val Version = 7
 
-  /** Refuses state in a format that is not known. */
+  /** Refuses state in an unknown format. */
   private[state] def checkVersion(found: Int): Unit =
     if (found != Version)
       throw EventtideException("STATE_VERSION", "found" -> found, "known" -> Version)

@@ -30,9 +30,9 @@ import org.apache.spark.sql.types.{
 /** Aggregates that can remove a merged buffer exactly: counts, and sums and averages of integers
   * and decimals.
   *
-  * A sum over no values is null. After frames are deducted, the sum alone cannot distinguish that
-  * from zero. So each sum has a count of its values beside it, which is added if the query has
-  * none. A sum that is never null has one too, since the state format must not depend on the
+  * A sum over no values is null. After frames are deducted, the sum alone cannot distinguish null
+  * from zero. So each sum is paired with a count of its values, which is added if the query has
+  * none. A sum that is never null has a count too, because the state format must not depend on the
   * nullability that Spark infers for a column.
   *
   * @param aggregates
@@ -85,7 +85,7 @@ private[spark] object Inverse {
   private def indexOf(count: AggregateExpression, among: Seq[AggregateExpression]): Int =
     among.indexWhere(_.canonicalized == count.canonicalized)
 
-  /** Expressions that deduct the input buffers from the own buffers. */
+  /** Expressions that deduct the input buffers from the target buffers. */
   def expressions(functions: Seq[AggregateFunction], counts: Seq[Int]): Seq[Expression] =
     functions.zip(counts).flatMap {
       case (sum: Sum, count) if count >= 0 =>

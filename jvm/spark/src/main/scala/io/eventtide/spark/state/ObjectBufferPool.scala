@@ -30,7 +30,7 @@ private[state] final class ObjectBufferPool(calls: AggregateFunctions) extends B
     BufferPool.Input
   }
 
-  // With such buffers, either all input rows are aggregated by Spark or none are.
+  // With such buffers, Spark aggregates either all input rows or none.
   def aggregated(row: UnsafeRow): Int =
     throw new IllegalStateException("some rows have been aggregated, and others have not")
 

@@ -16,7 +16,7 @@ private[state] final class PartitionMetaStore(store: StateStore, families: Windo
   private val key =
     UnsafeProjection.create(families.partitionKeys).apply(InternalRow(PartitionMetaStore.Id))
 
-  /** The metadata after the batch before; None in a new partition. */
+  /** The metadata after the previous batch; None in a new partition. */
   def read(): Option[PartitionMeta] =
     Option(store.get(key, WindowStateLayout.PartitionMeta)).map(PartitionMetaStore.read)
 
@@ -44,7 +44,7 @@ private[state] final class PartitionMetaStore(store: StateStore, families: Windo
 
 private[state] object PartitionMetaStore {
 
-  /** The key of the metadata. `BufferLayoutStore` has another. */
+  /** The key of the metadata. `BufferLayoutStore` has another key. */
   val Id = 0L
 
   /** The metadata of a saved row. */
@@ -80,7 +80,7 @@ private[state] object PartitionMetaStore {
   * @param byClock
   *   the first number of the index by processing time; `FrameWindowState.Never` if it is empty
   * @param closed
-  *   how far timers have fired: a watermark or a boundary
+  *   the limit up to which timers have fired: a watermark or a boundary
   * @param watermark
   *   the highest per-key watermark so far; `Long.MinValue` for none
   * @param timingOptions

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import io.eventtide.kernel.window.ByteSource
 
-/** Gives saved records another id; a record begins with its version and its id.
+/** Replaces the id of saved records; a record begins with its version and its id.
   *
   * Buffers in a record may be aligned. So the bytes after the id move by a multiple of eight.
   */

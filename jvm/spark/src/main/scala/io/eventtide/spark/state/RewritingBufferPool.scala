@@ -7,7 +7,8 @@ import org.apache.spark.unsafe.Platform
 import io.eventtide.kernel.window.{ByteSink, ByteSource}
 import io.eventtide.spark.EventtideException
 
-/** Reads buffers in the layout of other aggregates, and writes them in that of its own.
+/** Reads buffers in the layout of other aggregates, and writes them in the layout of the query's
+  * aggregates.
   *
   * An aggregate that a saved buffer lacks is empty, and its `MissingRows` is true.
   */

@@ -20,9 +20,9 @@ private[state] final case class StateRecord(
 
 /** The rows of a partition's state, as records for other partitions of the same keys.
   *
-  * The indexes are left out, because each key has its timers. The metadata go to all partitions.
+  * The indexes are omitted, because each key has its timers. The metadata go to all partitions.
   *
-  * A record is placed by its new partition and its order there: the metadata come first, and a group
+  * Records are ordered by their new partition, and within it: the metadata come first, and a group
   * comes before its keys. The records of a group are next to each other.
   *
   * @param partitions

@@ -49,8 +49,8 @@ private[spark] final case class StoredState(
 
   /** Writes the state to another folder, with other partitions; returns that state.
     *
-    *   - '''Guarantee:''' the partition of a key is the one to which Spark's shuffle sends its rows.
-    *     Partitions that already exist in the folder are replaced.
+    *   - '''Guarantee:''' the partition of a key is the partition to which Spark's shuffle sends
+    *     its rows. Partitions that already exist in the folder are replaced.
     */
   def copyTo(
       root: String,

@@ -2,13 +2,13 @@ package io.eventtide.spark.state
 
 import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameWindowState}
 
-/** Counts keys by timer, so that the next timer is known although index entries may lag: an entry
-  * holds the key's current timer or an earlier one.
+/** Counts keys by timer, so that the next timer is known even if index entries are outdated: an
+  * entry holds the key's current timer or an earlier one.
   *
   *   - '''Guarantee:''' exact up to `Most` different times. Beyond that, times less than a unit
   *     apart are counted together; a unit is at most 1/128 of the times' span when there were most
   *     of them.
-  *   - '''Restart:''' `write` and `read` keep all of it.
+  *   - '''Restart:''' `write` and `read` keep all state.
   */
 private[spark] final class TimerHistogram {
   import TimerHistogram.Most
@@ -69,7 +69,7 @@ private[spark] final class TimerHistogram {
     size = kept
   }
 
-  /** The first timer of any key, or the first of the times that are counted together with it;
+  /** The first timer of any key, or the first of the times counted together with it;
     * `FrameWindowState.Never` if no timer is set.
     */
   def first: Long = if (size == 0) FrameWindowState.Never else times(0)

@@ -21,8 +21,8 @@ import io.eventtide.kernel.window.FrameWindowState
 
 /** The keys of one partition in the order of a number: the window end or the time of their timers.
   *
-  * Fired timers leave at the front, and a store steps over deleted entries until it is compacted.
-  * So no scan begins before the first entry that is known to exist.
+  * Fired timers are removed at the front, and until a store is compacted, a scan steps over deleted
+  * entries. So no scan begins before the first entry that is known to exist.
   *
   * With groups of keys, the index covers one group at a time.
   *
@@ -91,8 +91,8 @@ private[spark] final class TimerIndex(
     entryOf(joined(leading, key))
   }
 
-  /** A snapshot of all entries, in order; the entries of a group are followed by those of other
-    * groups.
+  /** A snapshot of all entries, in order; the entries of a group are followed by the entries of
+    * other groups.
     */
   def entries: StateStoreIterator[UnsafeRowPair] = {
     val start = Option.when(least != Long.MinValue)(entry(least - 1, noKey))

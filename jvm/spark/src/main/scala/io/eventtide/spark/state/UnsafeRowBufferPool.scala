@@ -9,7 +9,7 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource}
 
 /** Buffers of one length, each an `UnsafeRow` in its own slot.
   *
-  * Slots are never freed: there is no allocation once there are enough for the longest key.
+  * Slots are never freed: once there are enough slots for the longest key, there is no allocation.
   */
 private[state] final class UnsafeRowBufferPool(calls: AggregateFunctions) extends BufferPool {
   private val empty = calls.empty
@@ -44,8 +44,7 @@ private[state] final class UnsafeRowBufferPool(calls: AggregateFunctions) extend
 
   def fresh(): Int = copyOf(empty)
 
-  // An input row is not a buffer, unless all input rows are. A row with more columns has another
-  // layout.
+  // Input rows are buffers only if all of them are. A row with more columns has another layout.
   def copy(from: Int): Int =
     if (from > BufferPool.Aggregated || from == BufferPool.Input && calls.takesBuffers)
       copyOf(rows(from))

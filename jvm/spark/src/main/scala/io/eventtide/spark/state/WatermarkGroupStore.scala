@@ -16,7 +16,7 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameWindowState}
 
 /** The groups of one partition, whose keys share a watermark; one group at a time.
   *
-  * A group exists as long as one of its keys does.
+  * A group exists while one of its keys exists.
   */
 private[spark] final class WatermarkGroupStore(
     store: StateStore,

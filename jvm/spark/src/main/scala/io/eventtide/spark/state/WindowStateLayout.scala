@@ -67,8 +67,8 @@ private[spark] final case class WindowStateLayout(
   /** The columns of `groups`. */
   private[state] def groupKeys: StructType = StructType(groups.getOrElse(Nil).map(keys(_)))
 
-  /** The layout as Spark's schema file keeps it. What is not a column is metadata of a field, which
-    * Spark does not compare.
+  /** The layout in the form of Spark's schema file. Properties other than columns are metadata of a
+    * field, which Spark does not compare.
     */
   def schema: StateStoreColFamilySchema = {
     val ofGroups = groups.getOrElse(Nil).zipWithIndex.toMap

@@ -19,10 +19,10 @@ import org.apache.spark.sql.internal.SQLConf
 /** Combines rows with the state of their partitions, in stores that do not count their rows.
   *
   * To count its rows, a store reads each row before it writes it, which is half of all its reads. A
-  * window counts its keys itself. An explicit setting of the session takes precedence.
+  * window counts its keys without the store. An explicit setting of the session takes precedence.
   *
   * @param stateRoot
-  *   the folder of the state, which need not be that of the schema in `info`
+  *   the folder of the state, which may differ from the folder of the schema in `info`
   */
 private[spark] final class WindowStateStoreRDD[A: ClassTag](
     rows: RDD[A],

@@ -21,7 +21,7 @@ import io.eventtide.spark.EventtideException
 import io.eventtide.spark.options.{WindowKind, WindowSettings}
 import io.eventtide.spark.planning.{PolicyWatermark, WindowAggregate}
 
-/** Runs a window on the kernel alone, so that the test kit can compare a query with it.
+/** Runs a window in the kernel, without Spark, so that the test kit can compare a query with it.
   *
   * The caller numbers the rows. Times are in microseconds.
   */

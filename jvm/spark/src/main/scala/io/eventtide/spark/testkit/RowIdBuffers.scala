@@ -15,7 +15,7 @@ private[testkit] final class RowIdBuffers extends Buffers {
 
   def apply(buffer: Int): Vector[Int] = all(buffer)
 
-  /** Discards all buffers; none is in use any more. */
+  /** Discards all buffers, which must no longer be in use. */
   def reset(): Unit = all.clear()
 
   def fresh(): Int = of(Vector.empty)

@@ -13,8 +13,8 @@ final class ExecutionAccess {
   }
 
   /**
-   * Whether a caller waits for the query to have nothing to do. The lock is held wherever Spark
-   * looks for new data.
+   * Whether a caller waits until the query has no more work. Spark holds the lock whenever it looks
+   * for new data.
    */
   static boolean isAwaited(StreamExecution execution) {
     return execution.awaitProgressLock().isHeldByCurrentThread()

@@ -18,7 +18,8 @@ import org.apache.spark.util.collection.unsafe.sort.PrefixComparators
   * and spill to disk, because a backfill may have millions of rows for one key.
   *
   * @param until
-  *   the end of the time that a row covers, in microseconds, without a gap that all rows have
+  *   the end of the time that a row covers, in microseconds, without a gap that is the same for all
+  *   rows
   */
 private[operators] final class DeferredLateRows(
     columns: Seq[Attribute],
@@ -40,8 +41,8 @@ private[operators] final class DeferredLateRows(
       many.insertRow(row)
     }
 
-  /** Passes all rows to `take`, those that cover the latest time first, and clears the buffer. Each
-    * row is valid until the next.
+  /** Passes all rows to `take`, in descending order of the end of the time that they cover, and
+    * clears the buffer. Each row is valid until the next.
     */
   def takeAll(take: UnsafeRow => Unit): Unit =
     if (many == null) {

@@ -27,7 +27,7 @@ private[operators] final class KeyedLateRows(
   private val reason = LateReason.of(windows.lateRule)
   private val gaps = RowGaps(spec)
 
-  /** Whether a row is in no window, whatever its key; such a row is logged. */
+  /** Whether a row is in no window, regardless of its key; such a row is logged. */
   def refuses(micros: Long, row: UnsafeRow): Boolean = {
     val hasTime = KeyedLateRows.hasTime(micros, row, timeAt, times.valid)
     if (!hasTime) addWithoutTime(row)

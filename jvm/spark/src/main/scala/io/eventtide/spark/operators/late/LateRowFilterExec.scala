@@ -115,7 +115,7 @@ final case class LateRowFilterExec(
   * @param logged
   *   the logged part of a late row: its columns, and the names of its substream and its key
   * @param guard
-  *   the limit above which a row from the future is late
+  *   the limit above which a future row is late
   */
 final case class LateRowFilterSpec(
     eventTime: Attribute,

@@ -30,9 +30,9 @@ private[preagg] trait FrameAggregateCodegen extends UnaryExecNode with CodegenSu
   override def inputRDDs(): Seq[RDD[InternalRow]] =
     child.asInstanceOf[CodegenSupport].inputRDDs()
 
-  // Rows are emitted between input rows when memory is full, so the input has to be stoppable. The
-  // input has ended if it stops although there is memory and this operator has emitted no row: a
-  // union stops only its current branch.
+  // When memory is full, rows are emitted between input rows, so the input must be stoppable. If
+  // the input stops although there is memory and this operator has emitted no row, the input has
+  // ended: a union stops only its current branch.
   override def needStopCheck: Boolean = true
   override def limitNotReachedChecks: Seq[String] = Nil
 

@@ -12,13 +12,12 @@ import io.eventtide.spark.operators.Hashing
   *   key | frame, buffer | frame, buffer | ... | index
   * }}}
   *
-  * A full record is followed by a newer one for the same key, so that frames that all keys use at
-  * the same time lie together.
+  * A full record is followed by a newer record for the same key. So frames that all keys use at the
+  * same time are near each other.
   *
   * Frames are stored in arrival order, which is mostly frame order. So a frame is at the slot that
   * it would have without gaps, or near it. Longer records also have an index. Records grow with the
-  * number of frames of the key, so that a key has few records and the arrival order never matters
-  * much.
+  * number of frames of the key. So a key has few records, and the arrival order has little effect.
   *
   * @param empty
   *   a buffer with the initial values

@@ -6,14 +6,14 @@ import org.apache.spark.unsafe.Platform
 
 import io.eventtide.spark.operators.Hashing
 
-/** Aggregation buffers by key and frame; the buffers of a key lie side by side and are emitted
-  * together.
+/** Aggregation buffers by key and frame; the buffers of a key are adjacent in memory and are
+  * emitted together.
   *
-  * With many keys, nearly every row accesses a different part of memory. So a row needs one record
-  * only, which is found by one entry of a hash table.
+  * With many keys, nearly every row accesses a different part of memory. So a row needs only one
+  * record, which is found by one entry of a hash table.
   *
-  * The map is full when it cannot reserve more memory. It still accepts rows then, so that callers
-  * need no check before each row; they emit it as soon as possible.
+  * The map is full when it cannot reserve more memory. A full map still accepts rows, so that
+  * callers need no check before each row; they emit it as soon as possible.
   *
   * @param keyColumns
   *   the number of key columns

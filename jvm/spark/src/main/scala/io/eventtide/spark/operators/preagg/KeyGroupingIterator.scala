@@ -9,9 +9,10 @@ import io.eventtide.spark.operators.{KeySortPrefix, LookaheadIterator}
 
 /** Groups rows by key; the input is sorted by a number derived from the key.
   *
-  * Different keys rarely share a number. If they do, the rows of the first key are returned, and
-  * the rows of the others wait until the number is complete. Then each pass over the waiting rows
-  * returns the rows of one key. Waiting rows spill to disk, so a hot key may be among them.
+  * Different keys rarely share a number. If they do, the rows of the first key are returned first.
+  * The rows of the other keys wait until all rows with the number have been read. Then each pass
+  * over the waiting rows returns the rows of one key. Waiting rows spill to disk, so a hot key may
+  * be among them.
   *
   * @param numberOf
   *   the sort number of a row

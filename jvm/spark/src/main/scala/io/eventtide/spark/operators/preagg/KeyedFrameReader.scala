@@ -13,7 +13,7 @@ import io.eventtide.spark.state.AggregateFunctions
 
 /** Reads rows that are grouped by key, aggregated or not, as one run per key, frame by frame.
   *
-  * The key is valid until the next run begins. A buffer lies in the input's row, so a run has to be
+  * The key is valid until the next run begins. A buffer is inside the input's row, so a run must be
   * read to its end before the next run begins.
   *
   * @param keyOf

@@ -12,11 +12,12 @@ import org.apache.spark.sql.types.{BinaryType, StructField, StructType}
 
 import io.eventtide.spark.operators.{KeyBucket, WindowOperatorSpec}
 
-/** Aggregates the rows that are surely on time by key and frame; other rows pass through unchanged.
+/** Aggregates the rows that are certainly on time, by key and frame; other rows pass through
+  * unchanged.
   *
   * An aggregated row has a key with all its frames, packed by `PackedFramesWriter`, and no other
-  * column. Each frame's buffers are followed by the lowest and the highest event time of its rows and their
-  * number, which advance the key's watermark.
+  * column. Each frame's buffers are followed by the lowest and highest event time of its rows and
+  * by their number. These advance the key's watermark.
   *
   * @param keys
   *   the first columns of a row
@@ -27,7 +28,7 @@ import io.eventtide.spark.operators.{KeyBucket, WindowOperatorSpec}
   * @param frames
   *   the column of the packed frames; null in a row that passes through
   * @param onTimeFilterOf
-  *   the filter for rows that are surely on time, by their columns; called when the batch is
+  *   the filter for rows that are certainly on time, by their columns; called when the batch is
   *   executed
   */
 final case class MapSideFrameAggregateExec(

@@ -16,7 +16,7 @@ import io.eventtide.spark.operators.{
   WindowOperatorSpec
 }
 
-/** Finds the rows of a batch that are surely on time; sent to the executors.
+/** Finds the rows of a batch that are certainly on time; sent to the executors.
   *
   * @param place
   *   the bucket of a row's key, over the row
@@ -59,10 +59,10 @@ private[spark] object OnTimeRowFilter {
   }
 }
 
-/** The filter in a task. It stops aggregating rows once that hardly reduces their number.
+/** The filter in a task. It stops aggregating rows once aggregation hardly reduces their number.
   *
   * @param frames
-  *   the map in which rows that are surely on time are aggregated
+  *   the map in which rows that are certainly on time are aggregated
   */
 final class OnTimeRowFilterTask private[preagg] (
     bounds: LatenessBounds,
@@ -79,7 +79,7 @@ final class OnTimeRowFilterTask private[preagg] (
   private var keysBefore = 0 // the number of keys at the last check
   private var reduces = true
 
-  /** Whether a row is to be aggregated; its key's bound is in this bucket. */
+  /** Whether to aggregate a row; its key's bound is in this bucket. */
   def accepts(micros: Long, partition: Int, hash: Int): Boolean = {
     val isOnTime = reduces && micros >= earliest && micros <= latest &&
       micros >= bounds.of(partition, hash)
@@ -91,7 +91,7 @@ final class OnTimeRowFilterTask private[preagg] (
     isOnTime
   }
 
-  // If keys have hardly more than a row each, frames take more bytes to send than the rows.
+  // If keys have hardly more than a row each, sending frames takes more bytes than sending rows.
   private def checkGain(): Unit = {
     val newKeys = frames.keyCount - keysBefore
     reduces = aggregated < AtFirst || newKeys < CheckEvery / 8 * 7
@@ -105,7 +105,7 @@ private[operators] object OnTimeRowFilterTask {
 }
 
 /** The rows of one partition, without whole-stage generated code: the rows that pass through, in
-  * input order, and the frames of the others at the end, or when they fill the memory.
+  * input order. The frames of the other rows come at the end, or when they fill the memory.
   */
 private[preagg] final class OnTimeFrameIterator(
     rows: Iterator[InternalRow],

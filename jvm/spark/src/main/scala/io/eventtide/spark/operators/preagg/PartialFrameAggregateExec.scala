@@ -21,8 +21,8 @@ import io.eventtide.spark.state.AggregateFunctions
 /** Aggregates rows by key and frame before the shuffle, and emits one row per key with all its
   * frames.
   *
-  * Spark's partial aggregation emits a row for each frame of a key. These rows have to be sent,
-  * sorted and merged again, which is most of the work if there are many keys with few rows each.
+  * Spark's partial aggregation emits a row for each frame of a key. These rows must then be sent,
+  * sorted and merged. If there are many keys with few rows each, this is most of the work.
   *
   * @param keys
   *   the grouping keys

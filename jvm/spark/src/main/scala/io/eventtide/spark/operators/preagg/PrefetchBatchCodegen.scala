@@ -10,11 +10,11 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{
 }
 import org.apache.spark.sql.types.DataType
 
-/** Generates code that sets rows aside, so that memory is prefetched for many of them at once.
+/** Generates code that sets rows aside, so that memory is prefetched for a batch of them.
   *
-  * With many keys, each row accesses a different part of memory. It waits for the entry of its key,
-  * then for the record, then for the frame. The waits overlap when each step is done for all rows
-  * before the next step.
+  * With many keys, each row accesses a different part of memory. Its update waits for the entry of
+  * its key, then for the record, then for the frame. If each step is done for all rows before the
+  * next step, the waits overlap.
   *
   *   - '''Source:''' group prefetching, in Chen, Ailamaki, Gibbons, Mowry, "Improving hash join
   *     performance through prefetching" (ICDE 2004).

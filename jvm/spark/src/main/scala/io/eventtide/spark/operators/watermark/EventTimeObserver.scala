@@ -16,7 +16,7 @@ import io.eventtide.spark.spi.PartitionEventTimeStats
 /** Observes the event times of one batch; created on the driver, opened by each task.
   *
   * @param nowMicros
-  *   the batch's timestamp; the limit for rows from the future is relative to it
+  *   the batch's timestamp; the limit for future rows is relative to it
   */
 private[watermark] final class EventTimeObserver(
     input: Seq[Attribute],
@@ -36,7 +36,9 @@ private[watermark] final class EventTimeObserver(
 
   val keys = new SubstreamKeyExtractor(bindReferences(substream, input), settings.maxSubstreams)
 
-  /** Called once by a task; the fullest report on a partition counts. */
+  /** Called once by a task; of several reports on a partition, the report with the most rows
+    * counts.
+    */
   def open(partition: Int): PartitionEventTimeObserver = {
     val report = stats.begin(partition)
     val times = AcceptedTimes(EventTimes.All, settings.guard, nowMicros)
@@ -87,7 +89,7 @@ final class PartitionEventTimeObserver private[watermark] (
     case FutureGuard.Fail => throw PartitionEventTimeObserver.fromTheFuture(time, latest)
   }
 
-  /** A mark as it counts: not above the usual range, like the time of its row. */
+  /** The mark as counted: not above the usual range, like the time of its row. */
   def limited(mark: Long): Long = math.min(mark, latest)
 
   private[watermark] def accept(

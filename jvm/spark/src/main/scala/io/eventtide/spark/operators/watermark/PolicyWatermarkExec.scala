@@ -17,9 +17,9 @@ import io.eventtide.spark.spi.EventTimeMetadata
   * policies.
   *
   * Spark's tracker collects every `EventTimeWatermarkExec` at the end of a batch and reads its
-  * `eventTimeStats`. This node is one, with an accumulator that evaluates the policies. Unlike
-  * Spark's node, it takes part in code generation: a row is observed between the projections before
-  * and after, while it is still in local variables.
+  * `eventTimeStats`. This node extends that class, with an accumulator that evaluates the policies.
+  * Unlike Spark's node, it takes part in code generation: a row is observed between the projections
+  * before and after, while it is still in local variables.
   *
   * @param batch
   *   the batch for which it is planned; None in a plan that does not run as a streaming batch

@@ -35,7 +35,7 @@ abstract class ColumnSubstreamLookup private[watermark] (discover: Seq[Any] => E
   protected final def discovered(key: Any): EventTimeStats = discover(Seq(key))
 }
 
-/** Looks up by one column that Spark represents as an integer, which is its own hash. */
+/** Looks up by one column that Spark represents as an integer; the integer is its hash. */
 final class LongSubstreamLookup private[watermark] (
     kind: DataType,
     discover: Seq[Any] => EventTimeStats

@@ -14,9 +14,9 @@ import io.eventtide.spark.spi.PartitionEventTimeStats
 
 /** Reports the tasks' event times to the driver, and the policies' watermark to Spark's tracker.
   *
-  * The fullest report of each partition is kept. A retried task, a stage that runs again and a
+  * Of each partition, the report with the most rows is kept. A retried task, a retried stage and a
   * `foreachBatch` that reads its frame twice report the same partition again. A `first()` reports
-  * only the beginning of it. A sum over tasks would count these rows twice.
+  * only the beginning of a partition. A sum over tasks would count these rows twice.
   *
   * Spark reads `value` at the end of a batch. On the driver it returns the batch's combined
   * watermark. A copy in a task or in a heartbeat has no batch and returns zero statistics.

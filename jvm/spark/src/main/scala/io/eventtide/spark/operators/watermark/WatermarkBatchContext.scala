@@ -9,8 +9,8 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
 /** One micro-batch from the view of a watermark node, on the driver. */
 private[spark] trait WatermarkBatchContext {
 
-  /** The batch's timestamp, by the machine's clock when the batch was created; the limit for rows
-    * from the future is relative to it.
+  /** The batch's timestamp, by the machine's clock when the batch was created; the limit for future
+    * rows is relative to it.
     */
   def nowMicros: Long
 

@@ -104,7 +104,7 @@ private[window] final class AggregatingWindowOperator(
       else late.get.add(micros, row)
     }
 
-  // A batch query logs no rows: those without a usable gap are in no session.
+  // A batch query logs no rows: rows without a usable gap are in no session.
   private def hasGap(micros: Long, row: UnsafeRow): Boolean =
     gaps.isEmpty || !gaps.get.isMissing(row) && gaps.get.fits(micros, row)
 
@@ -188,6 +188,6 @@ private[window] final class AggregatingWindowOperator(
 
 private[window] object AggregatingWindowOperator {
 
-  /** No window is closed by idleness, and a key without data is removed at once. */
+  /** No window is closed by idleness, and a key without data is removed immediately. */
   private val NeverIdle = KeyIdleness(timeout = None, ttl = 0)
 }

@@ -9,8 +9,8 @@ import io.eventtide.spark.operators.{BatchTime, Preaggregation, WindowOperatorSp
 
 /** The windows of one partition of a batch query, in which every window closes.
   *
-  * If rows are aggregated by frame, the frames of a key come in order. A window is then emitted before
-  * the first frame after its end is added, and memory has no more of a key than its open windows.
+  * If rows are aggregated by frame, the frames of a key come in order. A window is then emitted
+  * before the first frame after its end is added, so only the open windows of a key are in memory.
   * Otherwise all rows of a key are added before its first result.
   */
 private[window] final class BatchWindowIterator(

@@ -32,8 +32,8 @@ import io.eventtide.spark.state.WindowStateStoreRDD
 
 /** Assigns the rows of each key to windows, and emits the results of windows.
   *
-  * The child's rows are sorted so that the rows of a key come together; `input` says how far they
-  * are aggregated. One key at a time is in memory.
+  * The child's rows are sorted so that the rows of a key are adjacent; `input` determines how far
+  * they are aggregated. One key at a time is in memory.
   *
   * @param input
   *   how input rows arrive
@@ -59,7 +59,7 @@ final case class EventtideWindowExec(
 
   override protected def stringArgs: Iterator[Any] = Iterator(spec.summary)
 
-  // If all rows go to one partition, the state has one partition, whatever the session's setting.
+  // If all rows go to one partition, the state has one too, regardless of the session's setting.
   override val stateInfo: Option[StatefulOperatorStateInfo] = {
     val info = batch.fold(
       StatefulOperatorStateInfo("<unknown>", new UUID(0, 0), 0, 0, conf.numShufflePartitions)
@@ -103,12 +103,12 @@ final case class EventtideWindowExec(
 
   @transient private lazy val due: PartitionAccum[NextTimer] = {
     val accumulator = new PartitionAccum[NextTimer]
-    sparkContext.register(accumulator) // unnamed, since Spark retains the updates of named ones
+    sparkContext.register(accumulator) // unnamed: Spark retains updates of named ones
     accumulator
   }
 
   // An advance of the watermark that closes only empty windows needs no batch, unless the profile
-  // makes the next rows late by it.
+  // makes the next rows late because of it.
   override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = {
     val watermark = WindowBatchContext.known(newInputWatermark)
     def isStep(in: WindowBatchContext) = watermark.exists(w => in.closingMicros.forall(_ < w))
@@ -119,7 +119,7 @@ final case class EventtideWindowExec(
   override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] =
     WindowProgress.metrics
 
-  // The driver decides which task reports count; a sum over tasks would count a rerun stage twice.
+  // The driver decides which task reports count; a sum would count a retried stage twice.
   override def getProgress(): StateOperatorProgress = {
     batch.foreach { running =>
       val counted = WindowProgress(running.lateLog.reports.value.values, due.value.values)

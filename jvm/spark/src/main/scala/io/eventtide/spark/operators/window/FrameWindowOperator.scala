@@ -9,9 +9,9 @@ import io.eventtide.spark.operators.preagg.KeyedFrameReader
 import io.eventtide.spark.operators.{ResultProjection, WindowOperatorSpec}
 import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
 
-/** The fast path of windows of time that emit one row, when they close by the query's watermark: no
-  * triggers, no idleness, no watermark per key. In a batch query all windows whose rows are aggregated
-  * by frame emit one row, whatever their triggers.
+/** The fast path of time windows that emit one row, when the query's watermark closes them: no
+  * triggers, no idleness, no watermark per key. In a batch query, all windows whose rows are
+  * aggregated by frame emit one row, regardless of their triggers.
   *
   * As an `AggregatingWindowOperator`, such a window would need more state and work per key; see
   * `docs/decisions.md` for the figures.
@@ -19,7 +19,7 @@ import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
   * @param passed
   *   the boundary up to which windows had closed before this batch
   * @param emitted
-  *   the boundary up to which windows have been emitted, perhaps without saving the key
+  *   the boundary up to which windows have been emitted, possibly without saving the key
   * @param closing
   *   the boundary up to which windows close when the rows so far have been added
   */
@@ -75,6 +75,7 @@ private[window] final class FrameWindowOperator(
 
 private[window] object FrameWindowOperator {
 
-  /** The maximum number of windows to close again; that costs less than saving a key once. */
+  /** The maximum number of windows to close again; closing them costs less than saving a key once.
+    */
   private val FewWindows = 16
 }

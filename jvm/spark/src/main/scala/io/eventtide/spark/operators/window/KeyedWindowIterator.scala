@@ -11,9 +11,9 @@ import io.eventtide.spark.operators.{LookaheadIterator, WindowOperatorSpec}
 import io.eventtide.spark.policies.PolicyErrors
 import io.eventtide.spark.spi.SubstreamName
 
-/** Drives the windows of one partition, one key at a time: each key adds its rows, emits its results,
-  * and is left. The keys come from a micro-batch and its state, from a batch query, or from state
-  * alone.
+/** Processes the windows of one partition, one key at a time: adds the key's rows, emits its
+  * results, and leaves the key. The keys come from a micro-batch and its state, from a batch query,
+  * or only from state.
   */
 private[window] abstract class KeyedWindowIterator(spec: WindowOperatorSpec)
     extends LookaheadIterator[InternalRow] {
@@ -23,13 +23,13 @@ private[window] abstract class KeyedWindowIterator(spec: WindowOperatorSpec)
 
   protected def windows: KeyedWindowOperator
 
-  /** Opens the next key with `select`, adds its rows and closes it. It may open none, if more keys
-    * may follow; returns false after the last one.
+  /** Opens the next key with `select`, adds its rows and closes it. If more keys may follow, it may
+    * open no key; returns false after the last key.
     */
   protected def openNext(): Boolean
 
-  /** Adds more rows of the key, whose results so far have been emitted; returns false if there are
-    * none.
+  /** Adds more rows of the key, after its previous results have been emitted; returns false if
+    * there are no more rows.
     */
   protected def continueKey(): Boolean
 

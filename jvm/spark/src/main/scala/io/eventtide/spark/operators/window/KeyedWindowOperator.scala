@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameWindowState}
 import io.eventtide.spark.operators.preagg.KeyedFrameReader
 
-/** The windows of one key at a time, between its state and its results. There are two: windows that
-  * aggregate rows as they arrive (`AggregatingWindowOperator`, and `FrameWindowOperator` for the
-  * plainest of them), and windows that retain rows (`RetainedRowWindowOperator`).
+/** The windows of one key at a time, between its state and its results. There are two kinds:
+  * windows that aggregate rows on arrival (`AggregatingWindowOperator`, and `FrameWindowOperator`
+  * for the simplest windows), and windows that retain rows (`RetainedRowWindowOperator`).
   */
 private[window] trait KeyedWindowOperator {
 
@@ -68,7 +68,7 @@ private[window] trait KeyedWindowOperator {
   def watermark: Option[Long] = None
 }
 
-/** Windows that aggregate rows as they arrive, so that their state has buffers. */
+/** Windows that aggregate rows on arrival, so that their state has buffers. */
 private[window] trait BufferingWindowOperator extends KeyedWindowOperator {
 
   /** Copies the state of a key; the buffers read and write each buffer. */

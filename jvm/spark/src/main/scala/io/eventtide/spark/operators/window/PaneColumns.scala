@@ -6,8 +6,8 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import io.eventtide.kernel.window.PaneTiming
 
-/** The columns of a result that say which of its window it is: index, timing, whether it is the last,
-  * and the name of its trigger if triggers are named.
+/** The columns that identify a result among the results of its window: index, timing, whether it is
+  * the last, and the name of its trigger if triggers are named.
   */
 private[window] final class PaneColumns(triggers: Seq[String], columns: Int) {
   private val pane = new GenericInternalRow(columns)

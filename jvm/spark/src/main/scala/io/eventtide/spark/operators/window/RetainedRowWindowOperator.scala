@@ -14,7 +14,9 @@ import io.eventtide.spark.operators.{BatchTime, WindowOperatorSpec}
 import io.eventtide.spark.options.WindowKind
 import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
 
-/** The stores of a key's rows: the rows of windows, and the rows that no watermark has reached. */
+/** The stores of a key's rows: the rows of windows, and the rows that the watermark has not
+  * reached.
+  */
 private[window] final case class RowArchives(rows: BlockStore, waiting: BlockStore)
 
 /** The windows of one key with Storm's semantics, over rows that are retained one by one.
@@ -113,7 +115,7 @@ private[window] final class RetainedRowWindowOperator(
 
 private[window] object RetainedRowWindowOperator {
 
-  /** For all rows of a key at once; no row is retained after its windows have been emitted. */
+  /** For all rows of a key together; no row is retained after its windows have been emitted. */
   def inMemory(
       spec: WindowOperatorSpec,
       kind: WindowKind.RetainingRows,

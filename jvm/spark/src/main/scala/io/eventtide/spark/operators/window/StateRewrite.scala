@@ -12,9 +12,9 @@ import io.eventtide.spark.state.{
   RewritingBufferPool
 }
 
-/** Rewrites the state of a partition whose query had other aggregates, once, in the first batch of
-  * the query with the present ones. The layout is part of the state, so a batch that is run again
-  * finds the one that the batch before has left.
+/** Rewrites the state of a partition whose query had other aggregates. This happens once, in the
+  * first batch of the query with the present aggregates. The layout is part of the state, so a
+  * replayed batch finds the layout that the previous batch has written.
   */
 private[window] final class StateRewrite(
     task: WindowTaskSpec,

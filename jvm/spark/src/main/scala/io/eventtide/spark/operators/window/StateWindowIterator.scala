@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, JoinedRow}
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
-/** The content of the windows of one partition that can still change; nothing is saved.
+/** The content of the windows that can still change, in one partition; nothing is saved.
   *
   * If keys have per-key watermarks, a last column has the key's watermark.
   */

@@ -189,8 +189,8 @@ private[window] final class StreamingWindowIterator(
     metrics.commit(store, counts, next, bounds.report)
   }
 
-  // A key that is always active has a timer at each boundary, even if its entry is old. An end that
-  // has passed stands for later ends that are counted together with it.
+  // A key that is always active has a timer at each boundary, even if its entry is old. A past end
+  // represents later ends that are counted together with it.
   private def nextEnd(first: Long): Long =
     if (first == NextTimer.Never) NextTimer.Never else math.max(first, task.closing + 1)
 }

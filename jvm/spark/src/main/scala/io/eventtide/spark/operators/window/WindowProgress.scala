@@ -10,11 +10,11 @@ import io.eventtide.spark.spi.NextTimer
 
 /** The metrics of one window in Spark's progress of one batch.
   *
-  *   - '''Guarantee:''' each late row counts once, however often its task or its batch ran.
+  *   - '''Guarantee:''' each late row counts once, even if its task or its batch was retried.
   *   - '''Units:''' rows, and keys with open windows.
   *
   * @param late
-  *   late rows by reason, including rows from the future and rows without a time
+  *   late rows by reason, including future rows and rows without a time
   * @param keys
   *   the number of keys with open windows; None if it is not known
   */
@@ -42,7 +42,7 @@ private[window] object WindowProgress {
     WindowProgress(late, Option.when(!keys.exists(_ == NextTimer.Unknown))(keys.sum))
   }
 
-  /** The metrics beyond those of every stateful operator. */
+  /** The metrics in addition to those of every stateful operator. */
   val metrics: Seq[StatefulOperatorCustomMetric] =
     LateReason.all.map { reason =>
       StatefulOperatorCustomSumMetric(nameOf(reason), s"number of late rows: ${reason.name}")

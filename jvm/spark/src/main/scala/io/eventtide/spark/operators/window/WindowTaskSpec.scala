@@ -18,7 +18,7 @@ import io.eventtide.spark.operators.{
 }
 import io.eventtide.spark.state.{AggregateFunctions, BufferPool, FrameStore}
 
-/** The specification of the tasks of one batch, and what they make of a partition's state.
+/** The specification of the tasks of one batch, and their operators over a partition's state.
   *
   * @param batch
   *   the timing of the batch
@@ -27,11 +27,11 @@ import io.eventtide.spark.state.{AggregateFunctions, BufferPool, FrameStore}
   * @param bounds
   *   the lateness bounds before the batch, if per-key watermarks raise them
   * @param lagging
-  *   the lagging keys after the batch before, by partition
+  *   the lagging keys after the previous batch, by partition
   * @param partitions
   *   the number of state partitions
   * @param isRewrite
-  *   whether the state is only rewritten: blocks stay as they are, and no row is late
+  *   whether the state is only rewritten: blocks do not change, and no row is late
   */
 private[window] final case class WindowTaskSpec(
     spec: WindowOperatorSpec,
@@ -55,7 +55,8 @@ private[window] final case class WindowTaskSpec(
 
   def closes: Boolean = closing > passed
 
-  /** Whether every window closes, whatever its time, including the windows of keys without a timer.
+  /** Whether every window closes, regardless of its time, including the windows of keys without a
+    * timer.
     */
   val closesAll: Boolean = batch.closesAll && !settings.hasFrameTimers
 

@@ -82,7 +82,7 @@ private[spark] final class CheckpointReport(
   private lazy val orphans = Try(new LateOrphans(root, conf).find())
   private lazy val state = Try(ledger.foreach(read => checkState(read.entries.last)))
 
-  // Errors for which any query is refused, whatever its plan.
+  // Errors for which any query is refused, regardless of its plan.
   private lazy val unreadable = Seq(state, ledger, logs).flatMap(_.failed.toOption)
 
   def json: String = {
@@ -93,7 +93,7 @@ private[spark] final class CheckpointReport(
     stored.lines.foreach(structure.add)
     watermark.toOption.flatten.foreach { report =>
       val tree = CheckpointReport.mapper.readTree(report.json)
-      // whether the run that wrote the entry still holds the watermark is not known
+      // it is not known whether the run that wrote the entry still pauses the watermark
       node.put("blame", report.copy(isHolding = false).blame).set[ObjectNode]("watermark", tree)
     }
     writeWindows(node)

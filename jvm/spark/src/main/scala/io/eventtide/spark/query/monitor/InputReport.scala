@@ -36,9 +36,8 @@ private[query] final case class InputReport(
   def count: Int = substreams.count
   def idle: Int = substreams.idle
 
-  /** The distance from the highest event time of all substreams to that of the furthest behind of
-    * the substreams that are not idle. None while one of these has no rows yet; zero if all are
-    * idle.
+  /** The distance from the highest event time of all substreams to the lowest among the active
+    * substreams. None while an active substream has no rows yet; zero if all are idle.
     */
   def spread: Option[Long] = substreams.spread
 
@@ -46,7 +45,7 @@ private[query] final case class InputReport(
   def laggards(most: Int): Seq[SubstreamReportLine] =
     substreams.listed.sortBy(InputReport.watermarkOf).take(most).map(line)
 
-  /** All substreams; above the limit of a report, the ones furthest behind and the leader. */
+  /** All substreams; above the limit of a report, the substreams furthest behind and the leader. */
   def lines: Seq[SubstreamReportLine] = substreams.listed.map(line)
 
   def write(node: ObjectNode): Unit = {

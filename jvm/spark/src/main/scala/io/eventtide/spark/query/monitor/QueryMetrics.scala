@@ -83,7 +83,7 @@ private[query] final class QueryMetrics(query: StreamExecutionAccess, hasWindows
 
 private[query] object QueryMetrics {
 
-  // Reported by RocksDB; other state stores have no files of their own.
+  // Reported by RocksDB; other state stores have no such files.
   private def fileBytes(operator: StateOperatorProgress): Long =
     Option(operator.customMetrics.get("rocksdbSstFileSize")).fold(0L)(_.longValue)
 }

@@ -7,7 +7,7 @@ import java.time.{Instant, ZoneOffset}
 import io.eventtide.kernel.watermark.Activity
 import io.eventtide.spark.options.Durations
 
-/** Describes which substream holds a query's watermark back, since when, and the remedy.
+/** Describes which substream delays a query's watermark, since when, and the remedy.
   *
   * This is the substream with the lowest watermark in the input with the lowest watermark. An
   * unknown watermark is lower than any other.
@@ -36,7 +36,7 @@ private[query] object WatermarkDiagnosis {
   private def isDue(outlook: Outlook): Boolean =
     outlook.nextMove.exists(at => outlook.nowMicros.exists(at <= _))
 
-  // If the clock advances the watermark without rows, no substream holds it back.
+  // If the clock advances the watermark without rows, no substream delays it.
   private def inLull(query: WatermarkReport, counting: Seq[Candidate]): Option[String] = {
     val source = counting.minBy(_.input.idealMicros)
     val silent = source.counting.minBy(_.watermarkMicros)
@@ -129,7 +129,7 @@ private[query] object WatermarkDiagnosis {
     case Some(next) => s"if it were idle, the watermark would advance to ${utc(next)}"
   }
 
-  // The policies' watermark if the substream that holds it back were idle.
+  // The policies' watermark if the substream that delays it were idle.
   private def without(
       slowest: SubstreamReportLine,
       source: Candidate,

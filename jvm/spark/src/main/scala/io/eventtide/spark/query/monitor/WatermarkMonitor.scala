@@ -13,13 +13,13 @@ import io.eventtide.spark.options.Durations
 /** Monitors a query's batches and logs warnings on the driver.
   *
   *   - A watermark that has not advanced for `stuckBatches` batches with rows and for
-  *     `stuckMicros`: the warning names the substream that holds it back. It is logged once until
+  *     `stuckMicros`: the warning names the substream that delays it. It is logged once until
   *     the watermark advances.
   *   - A share of late rows above `lateShare`: the warning has the lag that would have kept the
   *     rows. It is logged once until the share falls.
   *
   * Batches without rows do not count. The policies' watermark before throttles is checked, because
-  * a throttle may hold the emitted watermark for a while.
+  * a throttle may delay the emitted watermark for a while.
   *
   * @param name
   *   the label of the query in the log

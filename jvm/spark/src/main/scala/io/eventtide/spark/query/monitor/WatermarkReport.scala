@@ -44,10 +44,12 @@ private[spark] final case class WatermarkReport(
     node.toString
   }
 
-  /** A description of what holds the watermark back. */
+  /** A description of the cause of the watermark's delay. */
   def blame: String = WatermarkDiagnosis.of(this)
 
-  /** The metrics for Spark's progress JSON, where every value is text, with the worst laggards. */
+  /** The metrics for Spark's progress JSON, where every value is text, with the substreams furthest
+    * behind.
+    */
   def metrics: JMap[String, String] = {
     val laggards = inputs
       .flatMap(input => input.laggards(WatermarkReport.Laggards).map(nameIn(input) -> _))

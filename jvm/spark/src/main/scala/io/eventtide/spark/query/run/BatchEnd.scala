@@ -19,8 +19,8 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
   import PartitionBacklogs.Backlogs
   import run._
 
-  // A sink that already has the results of a replayed batch may skip the batch. The sink itself or
-  // the user's code in it may do so.
+  // A sink that already has the results of a replayed batch may skip the batch. This may be a
+  // decision of the sink itself, or of the user's code in it.
   private var sinkMaySkip = true
 
   /** Runs a replayed batch to collect the reports of its tasks, if the sink has skipped it. */
@@ -58,8 +58,8 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
     })
   }
 
-  // A replayed batch may have more substreams than the run that began it allows. It has produced no
-  // result under the settings of that run, so it ends with the settings of this run.
+  // A replayed batch may have more substreams than its first run allows. It has produced no result
+  // under the settings of that run, so it ends with the settings of this run.
   private def orByOwnSettings(batchId: Long)(end: => Unit): Unit =
     try end
     catch {
@@ -74,10 +74,10 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
         end
     }
 
-  // The backlogs of the sources after a batch; None if a source cannot report its backlog. If
-  // silence decides something, the sources are queried again, because their last answers are older
-  // than the batch's timestamp. The lock is not held meanwhile, so that reports do not wait. A
-  // replayed batch always queries them: their answers to its first run are lost.
+  // The backlogs of the sources after a batch; None if a source cannot report its backlog. If the
+  // absence of rows decides something, the sources are queried again, because their last answers
+  // are older than the batch's timestamp. The lock is not held meanwhile, so that reports do not
+  // wait. A replayed batch always queries them: their answers to its first run are lost.
   private def backlogsAfter(ended: BatchWatermark): Option[Map[Int, Backlogs]] = {
     val asks = isReplayed(ended.info.batchId) || locked {
       !hold.isHolding && inputs.isMovedByIdleness(ended.clockMicros)

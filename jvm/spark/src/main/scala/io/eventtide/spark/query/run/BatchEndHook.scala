@@ -13,7 +13,7 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
 private[run] final class BatchEndHook(batch: BatchWatermark, end: BatchEnd) {
 
   def stats: SparkEventTimeStats = {
-    // Outside the lock of the lazy `answer`, since it runs the plan once more.
+    // Outside the lock of the lazy `answer`, because it runs the plan once more.
     end.runIfSinkSkipped(batch)
     answer
   }

@@ -42,11 +42,11 @@ final class BatchWatermark private[run] (
   def settings(window: Int): WindowSettings =
     run.locked(run.timers.settings(window, run.isReplayed(info.batchId)))
 
-  /** The aggregates that the window at a position has had; None if they have never changed. */
+  /** The aggregates so far of the window at a position; None if they have never changed. */
   def aggregateHistory(window: Int): Option[AggregateHistory] =
     AggregateHistory.of(run.structure.windows(window))
 
-  /** Where the state of windows is, if it has been repartitioned. */
+  /** The location of the windows' state, if it has been repartitioned. */
   def statePartitions: Option[StatePartitions] = run.epoch.statePartitions
 
   override def nowMicros: Long = info.timestampMs * 1000
@@ -89,7 +89,7 @@ final class BatchWatermark private[run] (
   /** The lateness bounds of a window's keys before this batch, broadcast to its tasks. */
   def broadcastBounds(window: Int): Broadcast[Array[Long]] = run.bounds.send(window)
 
-  /** The keys of a window that lagged far behind before this batch, by partition. */
+  /** The keys of a window that were far behind before this batch, by partition. */
   def laggingKeys(window: Int): Map[Int, Seq[Array[Byte]]] =
     run.locked(run.timers.laggingKeys(window))
 

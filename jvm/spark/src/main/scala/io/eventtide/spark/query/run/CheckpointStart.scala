@@ -19,8 +19,8 @@ import io.eventtide.spark.spi.PlanNodes
 
 /** The checks of a run on its checkpoint, before the run writes anything there.
   *
-  * A run checks once before it takes the checkpoint over, so that it is refused first. It checks
-  * again after the takeover, because until then another run may have begun batches.
+  * A run checks once before it takes the checkpoint over, so that an invalid run is refused first.
+  * It checks again after the takeover, because until then another run may have started batches.
   */
 private[query] final class CheckpointStart(root: Path, conf: Configuration) {
   private val offsets = new OffsetFiles(root, conf)
@@ -28,7 +28,7 @@ private[query] final class CheckpointStart(root: Path, conf: Configuration) {
   private val lastCommitted = new CheckpointFiles(new Path(root, "commits"), conf).lastBatch
   private val planFile = new PlanFile(root, lastBegun.fold(-1L)(committedBefore), conf)
 
-  /** Refuses a checkpoint of another query, and a checkpoint that has lost files of its batches. */
+  /** Refuses a checkpoint of another query, and a checkpoint with missing files of its batches. */
   def refuseOther(query: StreamExecutionAccess, plan: CheckpointStructure): Unit = lastBegun match {
     case None => refuseBatches()
     case Some(begun) =>
@@ -53,8 +53,8 @@ private[query] final class CheckpointStart(root: Path, conf: Configuration) {
     clock.sinceLast(nowMicros)
   }
 
-  /** Checks a checkpoint that this run has taken over, and writes its plan if that is new or has
-    * changed. Returns the plan with the history of its windows.
+  /** Checks a checkpoint that this run has taken over. Writes the plan if it is new or has changed.
+    * Returns the plan with the history of its windows.
     */
   def begin(query: StreamExecutionAccess, plan: CheckpointStructure): CheckpointStructure = {
     refuseOther(query, plan)

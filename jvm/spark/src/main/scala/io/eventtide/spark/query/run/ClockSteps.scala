@@ -28,7 +28,8 @@ private[query] final class ClockSteps(
   private var last = Option.empty[(Long, Long)]
   private var isClockDoubtful = false
 
-  /** Whether the clock may be wrong in this run. Nothing must be removed based on its time then. */
+  /** Whether the clock may be wrong in this run. If so, nothing may be removed based on its time.
+    */
   def isDoubtful: Boolean = isClockDoubtful
 
   /** Compares the machine's clock (`nowMs`) with a monotonic clock (`elapsedMs`). */

@@ -32,11 +32,12 @@ private[run] final class ClockTick(run: RunState, restore: Restore, recorder: Le
   /** As `tick`, for a run that reads the available data and ends. The clock ticks once, after the
     * data. If the run drains, the tick raises the watermark to the highest possible value.
     *
-    * The run ends with the first trigger that finds nothing, and some sources cannot report that
-    * they have no more data. In that case a batch without a tick is requested to find out.
+    * The run ends with the first trigger that finds nothing. For sources that cannot report the end
+    * of their data, a batch without a tick is requested to detect it.
     *
     * @param nowMs
-    *   the clock at the start of the run; the tick is at that time or at the last batch's, if later
+    *   the clock at the start of the run; the tick is at that time, or at the time of the last
+    *   batch if it is later
     */
   def lastTick(nowMs: Long): Boolean = {
     begin(query.nowMs * 1000): Unit
@@ -51,7 +52,7 @@ private[run] final class ClockTick(run: RunState, restore: Restore, recorder: Le
     isRequested
   }
 
-  // The end of that millisecond. Time that a held batch has skipped is not credited up to it.
+  // The end of that millisecond. Time that a paused batch has skipped is not credited up to it.
   private def endOfData(nowMs: Long): Long = {
     val lastBatchMicros = lastBatch.fold(Long.MinValue)(_.batch.clockMicros)
     math.max(clock.at(nowMs * 1000), lastBatchMicros) + 999
@@ -92,7 +93,7 @@ private[run] final class ClockTick(run: RunState, restore: Restore, recorder: Le
     if (partitions.nonEmpty) ticks.reschedule()
   }
 
-  // Removes partitions that no longer exist: there may be no batch that notices them. The removal
+  // Removes partitions that no longer exist: there may be no batch that detects them. The removal
   // itself does not credit the time that has passed.
   private def removeGonePartitions(now: Long): Unit = {
     val latest = backlogs.latest
@@ -106,7 +107,7 @@ private[run] final class ClockTick(run: RunState, restore: Restore, recorder: Le
   private def tookAll: Boolean = query.sourcesCaughtUp(isClock).contains(true)
 
   // A batch whose plan lost the watermark node did not end in `BatchEnd`, nor will the next one.
-  // Rows after a drain are late for good, so a drain requires a batch that read nothing.
+  // Rows after a drain are always late, so a drain requires a batch that read nothing.
   private def hasNoMoreData: Boolean =
     lastBatch.map(_.batchId) != query.lastPlanned || lastBatch.exists(last =>
       last.readNothing || (!drain.drains && tookAll)

@@ -36,7 +36,7 @@ private[query] final class DrainedQuery(query: StreamExecutionAccess) {
     * without a batch.
     *
     * @param isBegun
-    *   whether the batch after the entry has begun, so that the query's watermark is that batch's
+    *   whether the batch after the entry has begun, so that the query has that batch's watermark
     */
   def check(last: LedgerEntry, isBegun: Boolean): Unit = {
     wasOver = last.isDrained || !isBegun && isRaised

@@ -32,9 +32,9 @@ private[run] final class LedgerRecorder(run: RunState) {
 
   /** Rewrites the entry that a replayed batch started from, with the settings of this run.
     *
-    * This run judges rows that the run which began the batch has refused. A third run that replays
-    * the batch must judge them the same way. The driver that began the batch may still run it, and
-    * build on the entry's earlier revision.
+    * This run judges rows that the first run of the batch has refused. A third run that replays the
+    * batch must judge them the same way. The driver of the first run may still process the batch,
+    * and build on the entry's earlier revision.
     */
   def rewrite(last: LedgerEntry): Unit = {
     val entry = locked {

@@ -50,7 +50,9 @@ private[query] final class PartitionBacklogs(query: StreamExecutionAccess, nodeI
   /** Forgets the last reported offsets, so that `changed` returns them again even if unchanged. */
   def forget(): Unit = seen = None
 
-  /** All partitions of the last batch, each with a backlog: none is known to be read to its end. */
+  /** All partitions of the last batch, each with a backlog: no partition is known to be read to its
+    * end.
+    */
   def assumed: Option[Backlogs] =
     source
       .flatMap(query.endOffset)
@@ -90,7 +92,7 @@ private[query] object PartitionBacklogs {
   private val name = SubstreamName.of(Seq(StringType, IntegerType))
 
   // Spark's Kafka source reports no offset if there are no partitions, for example when all topics
-  // of a pattern are gone. From another source, no offset may mean that it cannot report one.
+  // of a pattern are gone. For another source, no offset may mean that it cannot report one.
   private def text(source: SupportsAdmissionControl, latest: Offset): Option[String] =
     Option(latest)
       .map(_.json)

@@ -9,7 +9,7 @@ import io.eventtide.spark.spi.{WatermarkNode, WindowNode}
 /** Checks a plan for errors before anything is started or written. */
 private[spark] object PlanValidator {
 
-  /** Refuses a watermark above another one. */
+  /** Refuses a watermark above another watermark. */
   def oneWatermarkEach(plan: LogicalPlan): Unit = plan.foreach {
     case node: EventTimeWatermark => noWatermarkYet(node.child, node.eventTime.name)
     case _ => ()
@@ -35,9 +35,7 @@ private[spark] object PlanValidator {
     case _ => false
   }
 
-  /** Whether the watermark of a plan affects only its windows, and only by closing them: it makes
-    * no row late.
-    */
+  /** Whether the watermark of a plan only closes windows, and makes no row late. */
   def isOnlyForWindows(plan: LogicalPlan): Boolean = !plan.exists {
     case own: WatermarkNode => !own.usesIngestionTime
     case _: EventTimeWatermark => true

@@ -9,13 +9,14 @@ import io.eventtide.spark.options.{Durations, WatermarkSettings}
 import io.eventtide.spark.policies.PolicyErrors
 import io.eventtide.spark.query.monitor.ClockLimits
 
-/** Runs the calls of a query's policies. If users' own ones are among them, their errors are named,
-  * and calls that take too long are interrupted.
+/** Runs the calls of a query's policies. For custom policies, errors are named, and calls that take
+  * too long are interrupted.
   *
-  * A policy that neither waits nor looks at interruptions cannot be ended; the query waits for it.
+  * If a policy neither blocks nor checks for interruptions, it cannot be ended, and the query waits
+  * for it.
   *
   * @param custom
-  *   the names of the users' own policies
+  *   the names of the custom policies
   */
 private[run] final class PolicyCalls(custom: Seq[String], mostMicros: Long) {
 

@@ -5,8 +5,8 @@ import io.eventtide.spark.checkpoint.SavedClock
 
 /** The clock by which a query measures durations: the machine's clock, but monotonic.
   *
-  * A machine's clock may be set back. Measured durations are kept then, and continue from the
-  * machine's new time. From then on, this clock is ahead of the machine's by the size of the step.
+  * If the machine's clock is set back, measured durations are kept, and continue from the machine's
+  * new time. From then on, this clock is ahead of the machine's clock by the size of the step.
   *
   *   - '''Guarantee:''' the clock's time for a batch is a function of the last ledger entry and the
   *     batch's timestamp.
@@ -31,7 +31,9 @@ private[query] final class QueryClock {
   def sinceLast(nowMicros: Long): Option[Long] =
     state.lastMicros.map(Clamped.subtract(at(nowMicros), _))
 
-  /** Compares the clock with the machine's, and returns how far that was set back, if it was. */
+  /** Compares the clock with the machine's. If the machine's clock was set back, returns the
+    * distance.
+    */
   def correct(nowMicros: Long): Option[Long] = {
     val back = state.lastMicros.map(Clamped.subtract(_, at(nowMicros)))
     val step = back.filter(_ > QueryClock.JitterMicros)

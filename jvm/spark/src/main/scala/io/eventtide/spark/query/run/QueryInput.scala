@@ -18,9 +18,9 @@ import io.eventtide.spark.spi.{BatchEventTimeStats, SubstreamName}
 
 /** One input of a query: the rows under one watermark node, and the policies of its substreams.
   *
-  * Each expected substream with an unknown name has a placeholder, which holds the watermark back
-  * until a substream with rows replaces it. There is at least one placeholder, so that an input
-  * without rows holds back the other inputs of its query.
+  * Each expected substream with an unknown name has a placeholder, which delays the watermark until
+  * a substream with rows replaces it. There is at least one placeholder, so that an input without
+  * rows delays the watermark of its query.
   */
 private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkSettings) {
   private var substreams = settings.newSubstreams()
@@ -53,7 +53,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   /** Sets the offset of the query's clock from the machine's clock; measured durations stay. */
   def correct(ahead: Long): Unit = restore(Seq(save(whole = true)), ahead)
 
-  /** Begins without saved state: expected substreams hold the watermark back from `now` on. */
+  /** Begins without saved state: expected substreams delay the watermark from `now` on. */
   def begin(now: Long): Unit = {
     val names =
       if (settings.expected.nonEmpty) settings.expected
@@ -64,9 +64,9 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
 
   /** Takes the backlogs of all partitions from the source.
     *
-    * A partition with a backlog is declared before its first row, so that it holds the watermark
-    * back. So is a partition without rows if it can become idle; otherwise it would hold the
-    * watermark back forever.
+    * A partition with a backlog is declared before its first row, so that it delays the watermark.
+    * A partition without rows is declared only if it can become idle; otherwise it would stop the
+    * watermark permanently.
     */
   def updateBacklogs(now: Long, backlogs: Map[String, Backlog]): Unit = {
     val canBeIdle = settings.idleTimeoutMicros.isDefined
@@ -80,12 +80,12 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     })
   }
 
-  /** Removes partitions that the source does not have (any more), so that they do not hold the
-    * watermark back.
+  /** Removes partitions that the source does not have (any more), so that they do not delay the
+    * watermark.
     *
-    * If the source has no partitions at all, as for a pattern that matches no topic, the known ones
-    * are kept, because access to them may have been revoked. They no longer hold the watermark
-    * back: the input is idle until the source has a partition.
+    * If the source has no partitions at all, as for a pattern that matches no topic, the known
+    * partitions are kept, because access to them may have been revoked. They no longer delay the
+    * watermark: the input is idle until the source has a partition.
     *
     * @param rows
     *   the rows that arrived at this clock value
@@ -126,7 +126,8 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     one.rows == 0 && one.backlog == Backlog.Empty && settings.idleTimeoutMicros.isEmpty &&
       settings.expected.isEmpty && settings.expectedCount.isEmpty
 
-  /** Assumes a backlog for each partition if the source cannot report it, so that none gets idle.
+  /** Assumes a backlog for each partition if the source cannot report it, so that no partition
+    * becomes idle.
     *
     * @param partitions
     *   the partitions that were read before, which this input may not have declared yet
@@ -147,7 +148,8 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
 
   /** Takes the rows of a batch, and the time until `now` if it is `credited`.
     *
-    * Substreams that are removed at the end of the batch make room for substreams that begin in it.
+    * Substreams that are removed at the end of the batch free their places for substreams that
+    * begin in it.
     */
   def observe(now: Long, rows: BatchEventTimeStats, credited: Boolean): Unit = {
     if (!credited) substreams.skip(now)
@@ -163,7 +165,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     growth.add(now, substreams.size)
   }
 
-  // The limit may be lower than the number of substreams that an earlier run has left.
+  // The limit may be lower than the number of substreams from an earlier run.
   private def most: Long = math.max(substreams.size, settings.maxSubstreams).toLong
 
   private def declare(name: String, now: Long, most: Long): Int = placeholder match {
@@ -199,7 +201,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
 
   def isIdle: Boolean = hasNoPartitions || substreams.status == WatermarkStatus.Idle
 
-  /** Whether silence until `now` would make a substream idle, or advance its watermark. */
+  /** Whether no rows until `now` would make a substream idle, or advance its watermark. */
   def isMovedByIdleness(now: Long): Boolean = substreams.isMovedByIdleness(now)
 
   def emitted: Option[Long] = substreams.emitted
@@ -236,7 +238,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     aheadMicros
   )
 
-  // The placeholder that every input has before its first row is not a substream of the user's.
+  // The placeholder that every input has before its first row is not a substream of the user.
   private def summary: SubstreamSummary = substreams.summary(
     QueryInput.Listed,
     hidden = Option.when(settings.expectedCount.isEmpty)(SubstreamName.placeholder(1))
@@ -258,7 +260,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
 
 private[query] object QueryInput {
 
-  /** The maximum number of substreams in a report: the driver could not hold more. */
+  /** The maximum number of substreams in a report: the driver could not store more. */
   private val Listed = 10000
 
   /** The condition of the error that ends a query with more than `maxSubstreams` substreams. */

@@ -70,11 +70,11 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   def assumeBacklogs(now: Long, partitions: Map[Int, Map[String, Backlog]]): Unit =
     partitions.foreach { case (position, of) => inputs(position).assumeBacklogs(now, of) }
 
-  /** Whether silence until `now` would make a partition idle, or advance its watermark. */
+  /** Whether no rows until `now` would make a partition idle, or advance its watermark. */
   def isMovedByIdleness(now: Long): Boolean =
     partitionInputs.keys.exists(inputs(_).isMovedByIdleness(now))
 
-  /** Removes partitions that are gone, after `updateBacklogs` and the rows of the batch. */
+  /** Removes partitions that no longer exist, after `updateBacklogs` and the rows of the batch. */
   def retainPartitions(
       now: Long,
       partitions: Map[Int, Map[String, Backlog]],
@@ -153,7 +153,7 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
       input.report(position, rows.getOrElse(position, BatchEventTimeStats.Empty))
     }
 
-  // If all inputs are idle, none holds the watermark back, so it is the highest of all.
+  // If all inputs are idle, none delays the watermark, so it is the highest of all.
   private def combined(idleAndWatermark: Seq[(Boolean, Option[Long])]): Option[Long] = {
     val active = idleAndWatermark.filterNot(_._1)
     val values = (if (active.isEmpty) idleAndWatermark else active).map(_._2)

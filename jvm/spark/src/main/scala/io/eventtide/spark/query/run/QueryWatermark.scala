@@ -39,7 +39,7 @@ private[spark] final class QueryWatermark private[run] (run: RunState) {
 
   private[run] def metrics: QueryMetrics = run.metrics
 
-  /** True for the first clock source that opens: only that one ticks for the query. */
+  /** True for the first clock source that opens: only this source ticks for the query. */
   def claimClock(): Boolean = run.locked {
     val first = !isClaimed
     isClaimed = true

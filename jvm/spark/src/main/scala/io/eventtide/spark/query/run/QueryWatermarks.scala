@@ -28,7 +28,8 @@ private[spark] object QueryWatermarks {
 
   /** Finds or creates the watermark of a run, on the query's thread, before its first offset. */
   def attach(query: StreamExecutionAccess): QueryWatermark = {
-    // A run that failed before its clock source opened was never detached, which the source does.
+    // A run that failed before its clock source opened was never detached: the source detaches a
+    // run.
     running.values.removeIf(!_.isActive): Unit
     Option(running.get(query.runId)).getOrElse {
       val opened = open(query) // not in `computeIfAbsent`, which could block other entries
@@ -95,7 +96,7 @@ private[spark] object QueryWatermarks {
   def plannedBatch(query: StreamExecutionAccess, nodeId: UUID): Option[BatchWatermark] =
     Option(running.get(query.runId)).filter(_.has(nodeId)).map(_.planned(query.batch))
 
-  /** The settings of a node's input in the run that began the batch which is being planned. */
+  /** The settings of a node's input in the first run of the batch that is being planned. */
   def begunSettings(query: StreamExecutionAccess, nodeId: UUID): Option[WatermarkSettings] =
     Option(running.get(query.runId)).filter(_.has(nodeId)).flatMap { watermark =>
       watermark.planned(query.batch)
@@ -107,7 +108,7 @@ private[spark] object QueryWatermarks {
     watermark.nameConflict()
     watermark.metrics.remove()
     stopped.values.removeIf(_.get == null)
-    val last = watermark.report.copy(isHolding = false) // a stopped run holds nothing back
+    val last = watermark.report.copy(isHolding = false) // a stopped run does not pause its clock
     stopped.put(watermark.queryId, new SoftReference(last)): Unit
   }
 

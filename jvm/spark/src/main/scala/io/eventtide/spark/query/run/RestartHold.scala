@@ -1,11 +1,10 @@
 package io.eventtide.spark.query.run
 
-/** Whether the clock is still held back after a start: `on_restart = hold_until_caught_up`.
+/** Whether the clock is still held after a start: `on_restart = hold_until_caught_up`.
   *
-  * While the sources have a backlog, the rows that were read lag behind the time that has passed.
-  * Crediting that time would make rows late only because the query was down, or did not exist yet.
-  * The hold ends when a trigger finds nothing to do, or when the last batch took all available
-  * data.
+  * While the sources have a backlog, the rows read so far are behind the elapsed time. Crediting
+  * that time would make rows late only because the query was down, or did not exist yet. The hold
+  * ends when a trigger finds no work, or when the last batch took all available data.
   */
 private[query] final class RestartHold(holdsOnRestart: Boolean) {
   private var active = holdsOnRestart

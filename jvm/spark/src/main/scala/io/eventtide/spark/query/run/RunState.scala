@@ -28,7 +28,7 @@ import io.eventtide.spark.spi.{BatchEventTimeStats, TickSource}
   * @param ownInputs
   *   the inputs with the settings of this run
   * @param policies
-  *   runs what may call policies, which is all that the lock guards
+  *   runs the code that may call policies, which is all the code that the lock guards
   */
 private[run] final class RunState(
     val query: StreamExecutionAccess,
@@ -50,13 +50,13 @@ private[run] final class RunState(
   val bounds = new BroadcastBounds(query.session.sparkContext)
   val metrics = new QueryMetrics(query, timers.hasWindows)
 
-  /** The inputs of this run, or in a replayed batch the inputs of the run that began the batch. */
+  /** The inputs of this run, or in a replayed batch the inputs of the batch's first run. */
   var inputs: QueryInputs = ownInputs
 
   /** The last batch that ended in this run. */
   var lastBatch = Option.empty[LastBatch]
 
-  /** The batch that an earlier run began and this one replays. */
+  /** The batch that an earlier run began and this run replays. */
   private var replayed = Option.empty[Long]
   private var isPublished = false
 
@@ -79,7 +79,7 @@ private[run] final class RunState(
   def isClock(source: SparkDataStream): Boolean = source.isInstanceOf[TickSource]
 
   /** Compares the query's clock with the machine's and returns the time by the query's clock.
-    * Measured durations are kept if the machine's clock went back. The caller holds the lock.
+    * If the machine's clock went back, measured durations are kept. The caller holds the lock.
     */
   def correctClock(nowMicros: Long): Long = {
     clock.correct(nowMicros).foreach { by =>

@@ -23,7 +23,9 @@ private[query] final class SubstreamGrowth {
     last = Some(sample)
   }
 
-  /** The time until there are `most` substreams at the current rate; None if they do not grow. */
+  /** The time until there are `most` substreams at the current rate; None if their number does not
+    * grow.
+    */
   def reachesInMicros(most: Int): Option[Long] = for {
     from <- base
     to <- last

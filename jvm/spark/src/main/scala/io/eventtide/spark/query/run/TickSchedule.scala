@@ -18,7 +18,8 @@ private[query] final class TickSchedule {
     changed
   }
 
-  /** Whether the clock may tick: not right after a tick if a caller awaits a trigger without work.
+  /** Whether the clock may tick. If a caller awaits a trigger without work, it may not tick
+    * immediately after a tick.
     */
   def mayTick(isAwaited: Boolean): Boolean = {
     val may = !(tickedBefore && isAwaited)
@@ -33,7 +34,7 @@ private[query] final class TickSchedule {
 
   def ticked(): Unit = { tickedBefore = true; next = None }
 
-  /** Checks again in a second, because something else holds Spark's watermark back. */
+  /** Checks again in a second, because something else delays Spark's watermark. */
   def postpone(now: Long): Unit = next = Some(Some(now + 1000000L))
 
   def reschedule(): Unit = next = None

@@ -11,17 +11,17 @@ import io.eventtide.spark.spi.NextTimer
   *
   * While a query runs, Spark checks with its last batch whether the watermark closes a window. A
   * new run has no last batch. It may find no new rows, but windows that the committed watermark
-  * already closes. So the ledger holds the next timers, and such a run requests a batch by itself.
+  * already closes. So the ledger has the next timers, and such a run requests a batch.
   *
   * A run may use other options than the previous run. A replayed batch uses the options of the run
   * that began it, because the sink may already have its results.
   *
-  *   - '''Edges:''' a window above another window sees a lower watermark than the query's, so the
-  *     run may request one batch too many.
+  *   - '''Edges:''' the watermark of a window above another window is lower than the query's, so
+  *     the run may request one batch too many.
   *   - '''Restart:''' `save` and `restore`.
   *
   * @param isOnlyForWindows
-  *   whether the watermark matters only where it closes a window
+  *   whether the watermark matters only if it closes a window
   */
 private[query] final class WindowTimers(
     windows: IndexedSeq[WindowSettings],
@@ -34,8 +34,8 @@ private[query] final class WindowTimers(
   private var next = windows.map(_ => NextTimer.Nothing)
   private var lagging = windows.map(_ => Map.empty[Int, Seq[Array[Byte]]])
   private val ownTimingOptions = windows.map(_.timingOptions)
-  private var timingOptions = ownTimingOptions // those with which the timers were last set
-  private var replayOptions = nextBatchOptions // of the batch left unfinished by the last run
+  private var timingOptions = ownTimingOptions // at the last change of the timers
+  private var replayOptions = nextBatchOptions // of the unfinished batch of the last run
   private var canPollByClock = false
   private var lastPoll = Long.MinValue
   private var needsStartupBatch = false
@@ -59,7 +59,7 @@ private[query] final class WindowTimers(
 
   private def timingChanged: Boolean = timingOptions != ownTimingOptions
 
-  /** The settings of a window in this run, or in a replayed batch those with which it was begun. */
+  /** The settings of a window in this run, or in a replayed batch the settings of its first run. */
   def settings(window: Int, isReplayed: Boolean): WindowSettings = {
     val current = windows(window)
     if (isReplayed && replayOptions(window) != nextBatchOptions(window))
@@ -70,7 +70,9 @@ private[query] final class WindowTimers(
   /** Whether a replayed batch uses other options than the batches after it. */
   def hasOtherBatchOptions: Boolean = replayOptions != nextBatchOptions
 
-  /** Takes the timers that the tasks of a batch reported; windows that did not run keep theirs. */
+  /** Takes the timers that the tasks of a batch reported; windows that did not run keep their
+    * timers.
+    */
   def take(reported: Map[Int, Map[Int, NextTimer]], isReplayed: Boolean): Unit = {
     timingOptions = timingOptions.zipWithIndex.map { case (known, i) =>
       if (reported.contains(i)) settings(i, isReplayed).timingOptions else known
@@ -85,7 +87,7 @@ private[query] final class WindowTimers(
     canPollByClock = true
   }
 
-  /** The keys of a window that lag far behind, by partition. */
+  /** The keys of a window that are far behind, by partition. */
   def laggingKeys(window: Int): Map[Int, Seq[Array[Byte]]] = lagging(window)
 
   /** The next closing of each window.

@@ -32,7 +32,7 @@ private[spark] object WriteConflict extends Logging {
       cause.addSuppressed(named)
     }
 
-  /** Eventtide's error for a start that failed before there was a query. */
+  /** The Eventtide error for a start that failed before there was a query. */
   def onStart(failure: Throwable): Option[EventtideException] =
     Iterator.iterate(failure)(_.getCause).takeWhile(_ != null).collectFirst {
       case sparkError: ConcurrentModificationException with SparkThrowable

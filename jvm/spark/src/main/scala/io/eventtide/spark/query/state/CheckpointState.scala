@@ -10,7 +10,7 @@ import io.eventtide.spark.state.{StoredState, WindowStateLayout}
 /** The state of the windows of a checkpoint, as of a committed batch.
   *
   * @param partitions
-  *   where the state is, if it has been repartitioned
+  *   the location of the state, if it has been repartitioned
   */
 private[spark] final class CheckpointState(
     session: SparkSession,

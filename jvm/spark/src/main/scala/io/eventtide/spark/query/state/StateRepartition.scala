@@ -31,15 +31,16 @@ import io.eventtide.spark.state.WindowStateLayout
 
 /** Changes the number of partitions of the state of a query's windows, while no run uses it.
   *
-  * The state of the last committed batch is written anew, beside the state that is there, with the
-  * same version. The new state becomes valid with one file, that of the next `RunEpoch`.
+  * The state of the last committed batch is written again, to a new folder, with the same version.
+  * The new state becomes valid with one file, the file of the next `RunEpoch`.
   *
-  *   - '''Guarantee:''' the query continues as if nothing had happened. A failure or a kill before
-  *     that file leaves the checkpoint as it was, and after it only the old state to remove.
-  *   - '''Runs:''' a run in the same application is refused. A run of another driver ends before its
-  *     next batch; one that begins meanwhile ends the repartitioning.
-  *   - '''Edges:''' a window without keys keeps its one partition. The state of Spark's own operators
-  *     stays as it is.
+  *   - '''Guarantee:''' the query continues with unchanged results. After a failure or a kill
+  *     before that file, the checkpoint is unchanged. After that file, only the old state remains
+  *     to be removed.
+  *   - '''Runs:''' a run in the same application is refused. A run of another driver ends before
+  *     its next batch. A run that begins meanwhile ends the repartitioning.
+  *   - '''Edges:''' a window without keys keeps its one partition. The state of Spark's operators
+  *     does not change.
   */
 private[spark] final class StateRepartition(session: SparkSession, checkpoint: Path, count: Int)
     extends Logging {
@@ -62,7 +63,7 @@ private[spark] final class StateRepartition(session: SparkSession, checkpoint: P
     refuse(layouts.values.toSeq, settings, before)
     val epoch = new RunEpoch(root, UUID.randomUUID(), conf)
     epoch.begin()
-    // A run of another driver that began a batch before that may still end it.
+    // A run of another driver that has already begun a batch may still end it.
     if (Seq(offsets.lastBatch, commits.lastBatch).exists(!_.contains(committed))) refuseOvertaken()
     removeOthers(epoch.statePartitions)
     val written = copyWindows(layouts, epoch, committed, settings)
@@ -143,14 +144,15 @@ private[spark] final class StateRepartition(session: SparkSession, checkpoint: P
   private def refuseOvertaken(): Nothing =
     throw EventtideException("REPARTITION_OVERTAKEN", "root" -> root)
 
-  /** Removes all other state of the windows. What cannot be removed is left to the next call. */
+  /** Removes all other state of the windows. State that cannot be removed is left to the next call.
+    */
   private def removeOthers(valid: Option[StatePartitions]): Unit = {
     val repartitioned = new CheckpointFiles(new Path(root, StatePartitions.Folder), conf)
     remove(repartitioned, name => !valid.exists(_.folder.toString == name))
     if (valid.isDefined) operators.foreach(removeStores)
   }
 
-  /** Removes Spark's stores of an operator, but not the schema, which is with the first. */
+  /** Removes Spark's stores of an operator, but not the schema, which is in the first store. */
   private def removeStores(operatorId: Long): Unit = {
     val stores = new Path(CheckpointState.sparks(root), operatorId.toString)
     remove(new CheckpointFiles(stores, conf), _.toIntOption.exists(_ > 0))

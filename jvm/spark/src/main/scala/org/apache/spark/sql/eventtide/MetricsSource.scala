@@ -8,7 +8,7 @@ import org.apache.spark.metrics.source.Source
 /** Gauges in Spark's metrics system, available to its sinks such as the Prometheus servlet.
   *
   * Spark removes all metrics whose names begin with the name of a source. So no source name may be
-  * a prefix of another one.
+  * a prefix of another source name.
   */
 final class MetricsSource(override val sourceName: String, gauges: Seq[(String, () => Double)])
     extends Source {

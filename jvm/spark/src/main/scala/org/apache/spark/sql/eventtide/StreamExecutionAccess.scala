@@ -146,8 +146,9 @@ final class StreamExecutionAccess private (execution: StreamExecution) {
   /** Whether the last batch read all available data of its sources; None if a source cannot report
     * it.
     *
-    * A source reports it in one of three ways. It reports its latest offset; it has no read limit,
-    * so that every batch reads all available data; or the batch had fewer files than the limit.
+    * There are three ways to find out: the source reports its latest offset; the source has no read
+    * limit, so that every batch reads all available data; or the batch had fewer files than the
+    * limit.
     */
   def sourcesCaughtUp(isClock: SparkDataStream => Boolean): Option[Boolean] = {
     val ends = execution.availableOffsets

@@ -20,7 +20,7 @@ final class TaskMemory private[eventtide] (manager: TaskMemoryManager)
     isEnough
   }
 
-  // The user of this memory emits its rows when no more is available, which is soon.
+  // When no more memory is available, which is soon, the consumer emits its rows.
   override def spill(size: Long, trigger: MemoryConsumer): Long = 0
 }
 

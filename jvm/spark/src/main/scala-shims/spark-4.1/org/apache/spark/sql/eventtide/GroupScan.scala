@@ -13,10 +13,10 @@ import org.apache.spark.sql.execution.streaming.state.{
   UnsafeRowPair
 }
 
-/** The entries of one group, of a family in the order of groups and a number.
+/** The entries of one group, in a family that is ordered by group and a number.
   *
-  * RocksDB finds them by the bytes that their keys begin with. A store of Spark 4.1 scans by all of the
-  * ordered columns together. So this scans the RocksDB instance in the store.
+  * RocksDB finds them by a prefix of their keys. A store of Spark 4.1 scans only by all ordered
+  * columns together. Therefore this scans the RocksDB instance in the store.
   */
 private[eventtide] object GroupScan {
   private type Encoders =
@@ -34,7 +34,7 @@ private[eventtide] object GroupScan {
   /** @param start
     *   an entry of the group
     * @return
-    *   None of a store that is not RocksDB
+    *   None if the store is not RocksDB
     */
   def apply(
       store: StateStore,
@@ -54,7 +54,7 @@ private[eventtide] object GroupScan {
     case _ => None
   }
 
-  // What the lowest and the highest key of the group have in common, however keys are encoded.
+  // The common prefix of the lowest and the highest key of the group, in any encoding of keys.
   private def prefix(keys: RocksDBKeyStateEncoder, group: Long): Array[Byte] = {
     val (low, high) = (encoded(keys, group, Long.MinValue), encoded(keys, group, Long.MaxValue))
     low.take(low.indices.indexWhere(i => low(i) != high(i)))

@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   UnsafeRowPair
 }
 
-/** What differs between the minor releases of Spark, as it is in 4.1. */
+/** The code that differs between minor releases of Spark, for 4.1. */
 object SparkShims {
 
   private lazy val stateful = {
@@ -24,16 +24,17 @@ object SparkShims {
   def isStateful(node: LogicalPlan): Boolean =
     stateful.invoke(UnsupportedOperationChecker, node).asInstanceOf[Boolean]
 
-  /** The names that users gave to sources: there are none yet. */
+  /** The names that users gave to sources. Spark 4.1 has no such names. */
   def sourceNames(plan: LogicalPlan): Seq[String] = Nil
 
   def named(reader: DataStreamReader, name: String): DataStreamReader =
     throw new IllegalStateException(s"a source has no name in Spark 4.1: $name")
 
-  /** The entries of a family that is in the order of its first columns, whole numbers, from an entry on.
+  /** The entries of a family from `start` on; the family is ordered by its first columns, whole
+    * numbers.
     *
-    * A scan begins at the first entry there is, or of the group where the first column identifies groups,
-    * and steps over those before `start`.
+    * A scan begins at the first entry, or at the first entry of the group if the first column
+    * identifies groups. It skips the entries before `start`.
     */
   def entriesFrom(
       store: StateStore,

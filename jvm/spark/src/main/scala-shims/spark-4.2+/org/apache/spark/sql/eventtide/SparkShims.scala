@@ -12,7 +12,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   UnsafeRowPair
 }
 
-/** What differs between the minor releases of Spark, as it is from 4.2 on. */
+/** The code that differs between minor releases of Spark, for 4.2 and later. */
 object SparkShims {
 
   def isStateful(node: LogicalPlan): Boolean = UnsupportedOperationChecker.isStatefulOperation(node)
@@ -24,7 +24,8 @@ object SparkShims {
 
   def named(reader: DataStreamReader, name: String): DataStreamReader = reader.name(name)
 
-  /** The entries of a family that is in the order of its first columns, whole numbers, from an entry on.
+  /** The entries of a family from `start` on; the family is ordered by its first columns, whole
+    * numbers.
     */
   def entriesFrom(
       store: StateStore,
@@ -36,8 +37,8 @@ object SparkShims {
   /** Whether `emptyStore` is supported. */
   val hasEmptyStores: Boolean = true
 
-  /** An empty store at a version, whatever is stored; a commit writes the next version as a
-    * snapshot.
+  /** An empty store at a version, regardless of the stored data; a commit writes the next version
+    * as a snapshot.
     */
   def emptyStore(provider: StateStoreProvider, version: Long): StateStore =
     provider.getStore(version, loadEmpty = true)
