@@ -14,7 +14,7 @@
     query = counts.start(counts.results.writeStream.format("console"))
 
 Stock Spark has one rule for its watermark: the largest event time anywhere minus one fixed delay.
-Here a policy computes it, one instance for each substream, and everything else stays Spark's own.
+In Eventtide a policy computes it, with one instance for each substream. All else is Spark's.
 
 Session     configure(builder)                      the jar and the extension
             jar_path(), named_errors()
@@ -35,7 +35,8 @@ Maintain    clean_late(query), compact_late(query), forget_late_reader(query, re
             observe.repartition(query, partitions)
 Modules     errors, observe, policies, storm, testing, voltsp
 
-`EventtideError` is the base of every error; each names the argument, what is allowed, and the fix.
+`EventtideError` is the base of every error; each names the argument, the allowed values, and the
+fix.
 """
 
 import typing as _typing

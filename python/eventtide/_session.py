@@ -57,12 +57,12 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     -------
     SparkSession.Builder
         The same builder. Existing jars and extensions, on the builder, in ``PYSPARK_SUBMIT_ARGS``
-        or in ``spark-defaults.conf``, are kept, and eventtide's are appended. An existing setting
-        of the state store, its format or the check of new checkpoints is kept. The jar is not added
-        if ``spark.jars.packages`` has its coordinate, such as
-        ``io.eventtide:eventtide-spark-4.3_2.13:0.1.0``. With a local master
-        ``spark.pyspark.python`` and ``PYSPARK_PYTHON`` are set to the running Python, unless one
-        of them is set. No other setting is changed.
+        or in ``spark-defaults.conf``, are kept, and the eventtide jar and extension are appended.
+        An existing setting of the state store, its format or the check of new checkpoints is kept.
+        If ``spark.jars.packages`` has the jar's coordinate, such as
+        ``io.eventtide:eventtide-spark-4.3_2.13:0.1.0``, the jar is not added. With a local master,
+        ``spark.pyspark.python`` and ``PYSPARK_PYTHON`` are set to the running Python, unless one of
+        them is set. No other setting is changed.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
 
 
 def jar_path() -> Path:
-    """Return the path of the jar for the PySpark that is installed, for ``--jars``.
+    """Return the path of the jar for the installed PySpark, for ``--jars``.
 
     Returns
     -------
@@ -182,7 +182,7 @@ def _name_python(builder: SparkSession.Builder, settings: Mapping[str, object]) 
 
 
 def _is_local(settings: Mapping[str, object]) -> bool:
-    """Return whether Python workers run on this machine, which is so if no master is set."""
+    """Return whether Python workers run on this machine, as they do without a master."""
     return str(settings.get(MASTER) or os.environ.get("MASTER") or "local").startswith("local")
 
 

@@ -1,4 +1,4 @@
-"""Which eventtide this is, and which versions of Spark it has a jar for."""
+"""The version of eventtide, and the versions of Spark that it has a jar for."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ SUPPORTED_SPARK = ("4.1", "4.2", "4.3")
 
 
 def supported_minor(spark_version: str) -> str:
-    """Return the minor of a Spark version that there is a jar for.
+    """Return the minor of a Spark version that has a jar.
 
     Raises
     ------
     UnsupportedSparkError
-        There is none.
+        There is no jar for it.
 
     Examples
     --------

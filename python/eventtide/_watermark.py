@@ -71,24 +71,25 @@ def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a defaul
         The columns that identify a substream. By default these are Kafka's topic and partition;
         every other source is one substream.
     substream_idle_timeout : str or timedelta, optional
-        Positive. A substream without rows for this long, in processing time, is idle: it does not
-        hold the watermark back until its next row. By default a substream is never idle.
+        Positive. Without rows for this processing time, a substream is idle: until its next row it
+        does not delay the watermark. By default a substream is never idle.
     expected : int or list of str, optional
-        The number of substreams or their names, at least one. Substreams not yet seen hold the
-        watermark back. By default a substream does not exist before its first row.
+        The number of substreams or their names, at least one. Expected substreams without a row
+        delay the watermark. By default a substream does not exist before its first row.
     max_substreams : int, optional
         At least one, by default 100 000. More substreams stop the query, to protect the driver.
-        From 80 % of the limit on, the log, `progress` and the doctor report when it will be
-        reached.
+        From 80 % of the limit on, the log, `progress` and the doctor estimate when the limit will
+        be reached.
     substream_ttl : str, timedelta or "never", optional
-        At least `substream_idle_timeout`, which it requires. An idle substream is purged this long
-        after its last row, or up to a sixteenth later. If it has rows again, it is a new
-        substream. By default 7 days with an idle timeout. By default Kafka partitions never
+        At least `substream_idle_timeout`, which it requires. An idle substream is purged when this
+        time has passed since its last row, or up to a sixteenth later. If it has rows again, it is
+        a new substream. By default 7 days with an idle timeout. By default Kafka partitions never
         expire; they are purged when they no longer exist.
     max_clock_step : str or timedelta, optional
-        Positive. If the machine's clock jumps forward by more than this, a query whose policy
-        follows the clock ends with `ClockError` before it writes anything; any other query logs a
-        warning. By default the session's ``spark.eventtide.maxClockStep``, 5 minutes unless set.
+        Positive. The largest accepted step of the machine's clock. After a larger forward step, a
+        query whose policy follows the clock ends with `ClockError` before it writes anything; any
+        other query logs a warning. By default the session's ``spark.eventtide.maxClockStep``, 5
+        minutes unless set.
     on_restart : {"hold_until_caught_up", "resume"}, optional
         Whether a clock-driven watermark waits after a restart until the sources have no backlog,
         so that no row is late only because the query was down. By default it waits.
@@ -99,10 +100,10 @@ def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a defaul
     Returns
     -------
     DataFrame
-        The same columns and types. A nested event-time field is added as a last column under its
-        own name, because Spark supports watermarks on top-level columns only. The watermark is the
+        The same columns and types. A nested event-time field is added as the last column, under its
+        name, because Spark supports watermarks on top-level columns only. The watermark is the
         lowest over the substreams that are not idle. All Spark operators that use a watermark use
-        this one.
+        this watermark.
 
     Raises
     ------
@@ -117,8 +118,8 @@ def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a defaul
 
     Notes
     -----
-    An argument that is left out has the session's default, such as
-    ``spark.eventtide.substreamIdleTimeout``, if the session has one.
+    If the session has a default for an omitted argument, such as
+    ``spark.eventtide.substreamIdleTimeout``, the default applies.
 
     A watermark W means that no more rows with a time below W are expected. It is monotonic and
     survives a restart. Null event times never stop a query: they are counted as ``badTime``.
@@ -182,7 +183,7 @@ def watermark(  # noqa: PLR0913 - as with_watermark
     Raises
     ------
     ArgumentTypeError, InvalidArgumentError, InvalidDurationError
-        An argument is not valid. The function itself raises what is about the DataFrame.
+        An argument is not valid. Errors about the DataFrame are raised by the returned function.
 
     Examples
     --------
@@ -272,8 +273,8 @@ def with_ingestion_time(
 
     Notes
     -----
-    The time is that of the batch in Spark's offset log, so a batch that is replayed after a crash
-    gets the same time. Source: Jet, ``withIngestionTimestamps``.
+    The time is the time of the batch in Spark's offset log, so a batch that is replayed after a
+    crash has the same time. Source: Jet, ``withIngestionTimestamps``.
 
     Examples
     --------
@@ -304,7 +305,7 @@ _INGESTION_POLICY = (
 
 
 def chosen(policy: PolicyOrRules) -> WatermarkPolicy:
-    """Return a policy, also of a mapping by substream; reject other values, such as a duration."""
+    """Return a policy, also for a mapping by substream; reject other values, such as a duration."""
     if isinstance(policy, WatermarkPolicy):
         return policy
     if isinstance(policy, Mapping):

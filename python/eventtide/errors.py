@@ -10,16 +10,16 @@
     |   +-- DuplicateWatermarkError   it has two watermarks on one stream
     +-- CheckpointError           the checkpoint does not match the query (also RuntimeError)
     +-- ClockError                the machine's clock jumped forward too far (also RuntimeError)
-    +-- PolicyError               a watermark policy of the user's has failed (also RuntimeError)
+    +-- PolicyError               a custom watermark policy has failed (also RuntimeError)
     +-- RefusedDataError          the rows exceed a limit of the query (also RuntimeError)
     +-- LateHandlerError          a late-row handler has failed (also RuntimeError)
     +-- SetupError                the session cannot run eventtide (also RuntimeError)
         +-- UnsupportedSparkError     eventtide has no jar for its Spark version
 
 Each class also derives from the matching builtin, so that ``except ValueError`` works as usual. A
-message names the argument and its value, the allowed values, and the next step, and ends with the
-address of the error in the docs, if the package has the address of its docs. The JVM code raises
-the same errors: its exception carries the name of a class, which `from_jvm` looks up.
+message names the argument and its value, the allowed values, and the next step. If the package has
+the address of its docs, the message ends with the address of the error in the docs. The JVM code
+raises the same errors: its exception has the name of a class, which `from_jvm` looks up.
 """
 
 from __future__ import annotations
@@ -54,20 +54,20 @@ __all__ = [
 class EventtideError(Exception):
     """Base of every error that eventtide raises.
 
-    The message is built from the fields. A field is None where an error has no such part.
+    The message is built from the fields. A field is None if an error has no such part.
 
     Attributes
     ----------
     condition : str or None
-        The error condition, such as ``"CHECKPOINT_PLAN_CHANGED"`` or ``"INVALID_ARGUMENT"``. Of an
-        error raised in the JVM, Spark listeners and ``getCondition()`` of the error that PySpark
-        raises outside of `named_errors` have the same condition.
+        The error condition, such as ``"CHECKPOINT_PLAN_CHANGED"`` or ``"INVALID_ARGUMENT"``. For an
+        error raised in the JVM, Spark listeners receive the same condition. ``getCondition()`` of
+        the error that PySpark raises outside of `named_errors` returns it, too.
     argument : str or None
         The name of the argument, setting or column.
     value : object
         Its value, as the caller wrote it.
     problem : str or None
-        What is wrong with it.
+        The problem with the value.
     allowed : str or None
         The allowed values.
     fix : str or None
@@ -96,7 +96,7 @@ class EventtideError(Exception):
     parameters: Mapping[str, str] = MappingProxyType({})
 
     def __str__(self) -> str:
-        """Return the message and, where the docs have an address, that of the condition."""
+        """Return the message and, if the docs have an address, the address of the condition."""
         text = super().__str__()
         if self.condition is None or not (docs := _docs()):
             return text
@@ -154,7 +154,7 @@ class ClockError(EventtideError, RuntimeError):
 
 
 class PolicyError(EventtideError, RuntimeError):
-    """A watermark policy of the user's own has failed, gone back or taken too long.
+    """A custom watermark policy has failed, gone back or taken too long.
 
     The message has the name of the policy. The watermark was not written, and the query can be
     restarted once the policy is correct.
@@ -188,10 +188,10 @@ class UnsupportedSparkError(SetupError):
 
 def _docs() -> str:
     """Return the address of the docs, as the metadata of the package have it, or ``""``."""
-    # Not cached: workers get this module by value, and a cached function would go by its name.
+    # Not cached: workers get this module by value, but a cached function would be pickled by name.
     try:
         links = metadata("eventtide").get_all("Project-URL") or []
-    except PackageNotFoundError:  # a worker, which gets the classes of errors alone
+    except PackageNotFoundError:  # a worker, which has only the classes of errors
         return ""
     named = dict(link.split(", ", 1) for link in links)
     docs: str = named.get("Documentation", "")
@@ -279,7 +279,7 @@ def refused(  # noqa: PLR0913 - the fields of an error
     fix: str,
     error: type[EventtideError] = InvalidArgumentError,
 ) -> EventtideError:
-    """Return the error about an argument: problem, what is allowed, next step.
+    """Return the error about an argument: problem, allowed values, next step.
 
     Parameters
     ----------

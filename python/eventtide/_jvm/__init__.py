@@ -1,9 +1,9 @@
 """The JVM bridge: the only package that uses py4j and PySpark's private attributes.
 
 It passes Java types (text, numbers, ``java.util`` lists and maps, ``Dataset``) to and from
-``io.eventtide.spark.api.PythonApi``. `Any` is used only in this package. Before each call the
-session is checked, and each possible problem has its own message, because Spark reports none: a jar
-that is added too late is ignored, and a missing extension is only logged.
+``io.eventtide.spark.api.PythonApi``. `Any` is used only in this package. Each call first checks the
+session. Each possible problem has its own message, because Spark reports none: it ignores a jar
+that is added too late, and only logs a missing extension.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def window(  # noqa: PLR0913 - the arguments of PythonApi, in its order
 
 
 def named_sql(column: Column) -> tuple[str, str] | None:
-    """Return the alias and the SQL text of a column, None if it lacks one of them."""
+    """Return the alias and the SQL text of a column, None if one of them is missing."""
     api = _api(SparkSession.active())
     with named_errors():
         found = api.namedSql(column._jc)
@@ -258,7 +258,7 @@ def start(
 
 
 def follow_late(session: SparkSession, query: StreamingQuery, window: int) -> DataFrame | None:
-    """Return the stream of late rows for a companion, None if the query ended before its log."""
+    """Return the stream of late rows for a companion, None if the query ended without a log."""
     rows = _api(session).followLate(session._jsparkSession, query._jsq, window)
     return None if rows is None else DataFrame(rows, session)
 
@@ -299,12 +299,12 @@ def scripted_query(
 
 
 def gap_micros(df: DataFrame, gap: Column) -> Column:
-    """Return the gap of each row of a session in microseconds, null where it cannot be used."""
+    """Return the gap of each row of a session in microseconds, null if it cannot be used."""
     return Column(_api(df).gapMicros(gap._jc))
 
 
 def kernel_run(results: DataFrame) -> KernelRunHandle:
-    """Return a run of the last window of a plan in the kernel alone, for the test kit."""
+    """Return a run of the last window of a plan in the kernel, without Spark, for the test kit."""
     with named_errors():
         return KernelRunHandle(_api(results).kernelRun(results._jdf))
 
@@ -337,7 +337,7 @@ def has_jar() -> bool:
 
 
 def no_session() -> SetupError:
-    """Return the error about a session that is needed and not there."""
+    """Return the error about a missing session."""
     fix = "Start one: spark = et.configure(SparkSession.builder).getOrCreate()."
     return unready("No Spark session is active.", fix)
 

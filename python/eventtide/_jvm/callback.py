@@ -16,7 +16,7 @@ _policies: Callable[[str], str] | None = None
 
 
 class _Function:
-    """A Python function as Java's, from text to text."""
+    """A Python function as a Java function, from text to text."""
 
     class Java:
         """The interface that py4j gives to the JVM."""
@@ -33,7 +33,7 @@ class _Function:
 
 
 def call_policies(function: Callable[[str], str]) -> None:
-    """Set the function that answers for the policies in Python; both texts are JSON."""
+    """Set the function that answers requests to Python policies; both texts are JSON."""
     global _policies  # noqa: PLW0603 - one function a process
     _policies = function
 

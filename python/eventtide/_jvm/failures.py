@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["EXCEPTION", "JVM_ERRORS", "find_api", "named_errors", "text_of"]
 
 # The class is final and an IllegalArgumentException. PySpark keeps the Java object of such errors,
-# also in query.exception(), where it keeps only the text of errors of unknown classes.
+# also in query.exception(). Of errors of unknown classes it keeps only the text there.
 EXCEPTION = "io.eventtide.spark.EventtideException"
 
-# The parameters that name what an error is about, in this order.
+# The parameters that name the subject of an error, in this order.
 _ARGUMENTS = ("option", "setting", "column", "key", "aggregate", "substream", "policy")
 
 JVM_ERRORS = (PySparkException, Py4JJavaError)
@@ -39,7 +39,7 @@ def find_api() -> Any:
 
 
 def text_of(error: Exception) -> str:
-    """Return the text of an error, of a JVM error that of the Java exception."""
+    """Return the text of an error; for a JVM error, the text of the Java exception."""
     java = getattr(error, "java_exception", None)
     return str(error) if java is None else str(java.toString())
 

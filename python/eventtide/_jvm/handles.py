@@ -1,4 +1,4 @@
-"""JVM handles of the test kit: scripts, scripted queries, windows in the kernel alone."""
+"""JVM handles of the test kit: scripts, scripted queries, windows in the kernel without Spark."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NEWEST_THAT_SPARK_READS = 5  # a pickle protocol version
 
 
 class KernelRunHandle:
-    """A window in the kernel alone; times are microseconds since the epoch, results are JSON."""
+    """A window in the kernel, without Spark; times are epoch microseconds, results are JSON."""
 
     def __init__(self, java: Any) -> None:
         """Wrap `io.eventtide` 's ``KernelOracle``."""

@@ -55,7 +55,7 @@ def count(
 
 
 def choice(name: str, value: object, choices: Sequence[str]) -> str:
-    """Return a value after checking that it is one of the choices; the error has the nearest.
+    """Return a value that is one of the choices; the error for any other value has the nearest.
 
     Examples
     --------

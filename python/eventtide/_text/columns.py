@@ -58,8 +58,8 @@ def column_list(
 def column_name(name: str, column: object, columns: Sequence[str] | None) -> str:
     """Return the name of a column that is given by its name or as a Column.
 
-    `columns` are the names that exist, None if there are no rows yet. A Column prints its name
-    without quotes, so only they show whether ``my ts`` is a name.
+    `columns` are the existing names, None if there are no rows yet. A Column prints its name
+    without quotes, so only these names show whether ``my ts`` is a name.
     """
     of_type(name, column, (str, Column), "a column name, or a Column", f"{name}='ts'")
     text = shown(column)
@@ -81,7 +81,7 @@ def check_column(
 ) -> None:
     """Reject an unknown plain name; Spark checks nested, quoted and metadata names.
 
-    `words` are values with a meaning of their own, which the caller has handled.
+    `words` are values with a special meaning, which the caller has handled.
     """
     if isinstance(column, Column) or column.startswith("_") or set(column) & set(".`"):
         return

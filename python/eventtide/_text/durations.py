@@ -282,7 +282,7 @@ def _sum(name: str, value: str, parts: list[tuple[str, str]]) -> int:
 
 
 def _in_known_units(value: str, number: str, unit: str) -> str:
-    """Return a text with the nearest unit in place of an unknown one; only this if that is bad."""
+    """Return a text with the nearest known unit; only the number and this unit if it is invalid."""
     near = (get_close_matches(unit.lower(), _MICROS_OF, n=1) or ["s"])[0]
     text = re.sub(rf"(?<![a-zA-Zµμ]){unit}(?![a-zA-Zµμ])", near, value.strip())
     try:

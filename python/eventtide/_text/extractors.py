@@ -95,7 +95,7 @@ def _of_millis(column: Column) -> Column:
 
 
 def kind_over(name: str, given: object, column: str | Column, df: DataFrame) -> DataType:
-    """Return the type of a column over these rows; `given` is the argument as it was written."""
+    """Return the type of a column over these rows; `given` is the argument as the user wrote it."""
     with made_of(df, name, given):
         return df.select(column).schema[0].dataType
 

@@ -1,4 +1,4 @@
-"""Times as microseconds since the epoch, which is how the JVM has them."""
+"""Times as microseconds since the epoch, as in the JVM."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def micros_since_epoch(time: datetime) -> int:
 
 
 def time_of(micros: int) -> datetime:
-    """Return the time in UTC, at most the first or the last that Python has.
+    """Return the time in UTC, limited to the first and the last time that Python supports.
 
     Examples
     --------

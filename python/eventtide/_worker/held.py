@@ -1,4 +1,4 @@
-"""The rows of a key in a worker, each stored once even if several windows have it."""
+"""The rows of a key in a worker, each stored once even if it is in several windows."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Ranges:
         return Ranges(left)
 
     def __repr__(self) -> str:
-        """Return the call that creates this."""
+        """Return the call that creates these ranges."""
         return f"Ranges({list(self.bounds)})"
 
 
@@ -160,7 +160,7 @@ class HeldRows:
         self._lowest = min([lowest, *last.bounds[:1]])
 
     def forget(self) -> None:
-        """Release the pieces of which no row is needed."""
+        """Release the pieces without needed rows."""
         while self._pieces and self._pieces[0].end <= self._lowest:
             self._pieces.pop(0)
 

@@ -47,7 +47,7 @@ class Returned:
     schema : pyarrow.Schema
         The declared columns, which all tables have.
     zone : str
-        The time zone of times without a zone, which is that of the Spark session.
+        The time zone of times without a zone: the zone of the Spark session.
     """
 
     def __init__(self, schema: pa.Schema, zone: str) -> None:

@@ -1,7 +1,7 @@
-"""The Python worker's stage: it assembles windows from lines and calls a function with each.
+"""The Python worker's stage: it assembles windows from lines and calls a function with each window.
 
-The lines are those of the JVM's `RowWindowOutput`: the windows of a key in order, each with the
-rows that no earlier window had. A line lists the rows of its window by number.
+The JVM's `RowWindowOutput` writes the lines: the windows of a key in order, each with the rows that
+no earlier window had. A line lists the rows of its window by number.
 """
 
 from __future__ import annotations

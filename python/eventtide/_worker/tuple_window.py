@@ -22,14 +22,14 @@ RowsT = TypeVar("RowsT")
 class TupleWindow(Generic[RowsT]):
     """The rows of a window, with the names of Storm's ``TupleWindow``.
 
-    For type checkers it is ``TupleWindow[pandas.DataFrame]`` or ``TupleWindow[pyarrow.Table]``, as
-    ``rows=`` of `StormWindow.execute` says.
+    For type checkers it is ``TupleWindow[pandas.DataFrame]`` or ``TupleWindow[pyarrow.Table]``,
+    depending on ``rows=`` of `StormWindow.execute`.
 
-    Rows are in the order in which they were read; if windows slide by rows, in the order in which
-    they were counted. In a batch from several partitions, the rows of the first partition precede
-    those of the second. Each call creates a new DataFrame or table, which the caller may change,
-    except for values inside structs, lists and maps. In pandas, integers and booleans have nullable
-    types, such as ``Int64``.
+    Rows are in the order in which they were read. If windows slide by rows, they are in the order
+    in which they were counted. In a batch from several partitions, the rows of the first partition
+    precede the rows of the second. Each call creates a new DataFrame or table, which the caller may
+    change, except for values inside structs, lists and maps. In pandas, integers and booleans have
+    nullable types, such as ``Int64``.
 
     A window is valid only during the function call.
 
@@ -66,8 +66,8 @@ class TupleWindow(Generic[RowsT]):
         """Return the rows of the key's previous window that are not in this window.
 
         So a running sum that adds new rows and subtracts expired rows always equals the sum of all
-        rows of the window, also after a time without windows. For a key that ``key_ttl`` has
-        purged, the last rows are never reported as expired.
+        rows of the window, also after a time without windows. If ``key_ttl`` has purged a key, the
+        key's last rows are never reported as expired.
         """
         return self._take(self._before.without(self._now))
 

@@ -27,12 +27,12 @@ def call(function: Callable[..., _Made], values: Mapping[str, Any], *without: st
     values : mapping
         The arguments by name.
     *without : str
-        Arguments that a document cannot give.
+        Arguments that a document cannot set.
 
     Raises
     ------
     InvalidArgumentError
-        The function has no such argument, or needs one that is not there.
+        The function has no such argument, or a required argument is missing.
     """
     parameters = signature(function).parameters
     known = [name for name in parameters if name not in without]
@@ -46,7 +46,7 @@ def call(function: Callable[..., _Made], values: Mapping[str, Any], *without: st
 
 
 def one_of(name: str, known: Iterable[str], problem: str) -> str:
-    """Return a name of a document that is one of the known ones."""
+    """Return a name of a document after checking that it is known."""
     known = list(known)
     if name in known:
         return name

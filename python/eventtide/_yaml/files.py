@@ -1,4 +1,4 @@
-"""The text of a document, and the extra that YAML needs; the module itself needs none."""
+"""The text of a document, and the extra that YAML needs; this module needs no extra."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["content", "dump", "extra"]
 
 
 def content(text: str | Path, function: str) -> str:
-    """Return a document that is given as its text, or by its file.
+    """Return a document that is given as text or as a file.
 
     Parameters
     ----------

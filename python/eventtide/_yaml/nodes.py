@@ -96,7 +96,7 @@ class _Reader:
 
     def _key(self, node: yaml.Node) -> str:
         key = self._scalar(node) if isinstance(node, yaml.ScalarNode) else None
-        if isinstance(key, bool):  # PyYAML takes on, off, yes and no for flags, YAML 1.2 does not
+        if isinstance(key, bool):  # PyYAML reads on, off, yes and no as flags, not YAML 1.2
             return str(node.value)
         if isinstance(key, str):
             return key

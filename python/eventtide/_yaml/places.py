@@ -22,7 +22,7 @@ Lines: TypeAlias = "Mapping[Path, int]"
 
 @contextmanager
 def placing(place: Callable[[EventtideError], EventtideError]) -> Iterator[None]:
-    """Replace an error of the block by one that names its place, unless it names one already."""
+    """Replace an error of the block by an error that names its place, unless it already does."""
     try:
         yield
     except EventtideError as error:
@@ -34,8 +34,8 @@ def placing(place: Callable[[EventtideError], EventtideError]) -> Iterator[None]
 def placed(error: EventtideError, path: Path, lines: Lines) -> EventtideError:
     """Return an error of the same class with the place of its argument in a document.
 
-    An argument is a key of its name below `path`. Without such a key the place is `path`, unless
-    the key is what is missing.
+    An argument is a key of its name below `path`. Without such a key, the place is `path`, unless
+    the error is about the missing key.
     """
     below = (*path, error.argument) if error.argument else path
     missing = error.value is None and path[-1:] != below[-1:]

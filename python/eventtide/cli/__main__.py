@@ -7,7 +7,7 @@ import warnings
 
 
 def main() -> None:
-    """Run the command, or report the package that is missing."""
+    """Run the command, or report the missing package."""
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     try:
         from eventtide.cli._commands import app  # noqa: PLC0415 - an extra, which may be missing

@@ -125,7 +125,7 @@ def clean_late(
     late_to: _LateTo = None,
     conf: _Conf = None,
 ) -> None:
-    """Remove unreferenced late files, which failed attempts have written.
+    """Remove unreferenced late files of failed attempts.
 
     The exit code is 1, and nothing is removed, if a part of the late log is missing.
     """
@@ -161,7 +161,7 @@ def forget_late_reader(
     *,
     conf: _Conf = None,
 ) -> None:
-    """Remove a stream or a handler that will not be restarted from the late log's readers."""
+    """Remove a stream or a handler from the late log's readers, if it will not be restarted."""
     console = Console()
     with _session(console, conf) as spark:
         et.forget_late_reader(checkpoint, reader, spark=spark)
@@ -180,7 +180,7 @@ def repartition(
     """Change the number of partitions of the state of et.window; the query must be stopped.
 
     The same query then continues from the checkpoint. If the command is killed, the checkpoint is
-    as it was, or done.
+    either unchanged or complete.
     """
     console = Console()
     with _session(console, conf) as spark:

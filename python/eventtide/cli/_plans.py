@@ -48,7 +48,7 @@ def load_plan(name: str, spark: SparkSession) -> DataFrame | WindowBuilder:
         imported = importlib.import_module(module)
     except ModuleNotFoundError as missing:
         raise typer.BadParameter(f"--plan is {name!r}: {missing}. Allowed is {_ALLOWED}.") from None
-    except Exception as error:  # noqa: BLE001 - whatever code of the user's raises
+    except Exception as error:  # noqa: BLE001 - any error of user code
         raise _failed(name, "whose module fails when it is imported", error) from None
     if not hasattr(imported, attribute):
         there = f"--plan is {name!r}, but {module} has no {attribute!r}"
@@ -64,7 +64,7 @@ def load_plan(name: str, spark: SparkSession) -> DataFrame | WindowBuilder:
 def _made(name: str, function: Callable[[SparkSession], object], spark: SparkSession) -> object:
     try:
         return function(spark)
-    except Exception as error:  # noqa: BLE001 - whatever code of the user's raises
+    except Exception as error:  # noqa: BLE001 - any error of user code
         raise _failed(name, "which fails", error) from None
 
 
@@ -79,6 +79,6 @@ def _failed(name: str, what: str, error: Exception) -> typer.BadParameter:
 
 
 def _is_own(file: str) -> bool:
-    """Return whether a file is user code and not of a library."""
+    """Return whether a file is user code, not library code."""
     libraries = ("site-packages", "dist-packages", "importlib", "<frozen")
     return not any(part in file for part in libraries)

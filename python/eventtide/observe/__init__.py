@@ -1,6 +1,6 @@
 """Observation of queries: progress, blame, plans, checkpoints, state, late rows."""
 
-from eventtide.observe import _tables as _tables  # registers how results print
+from eventtide.observe import _tables as _tables  # registers the tables of results
 from eventtide.observe._blame import blame
 from eventtide.observe._checkpoint import (
     CheckpointReport,

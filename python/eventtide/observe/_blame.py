@@ -1,4 +1,4 @@
-"""The substream that holds a watermark back, and the next window to close."""
+"""The substream that delays a watermark, and the next window to close."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["blame"]
 
 
 def blame(query: StreamingQuery) -> str:
-    """Return a text on what holds a query's watermark back, and which window closes next.
+    """Explain why a query's watermark is delayed, and which window closes next.
 
     Parameters
     ----------
@@ -24,12 +24,11 @@ def blame(query: StreamingQuery) -> str:
     Returns
     -------
     str
-        The first sentence names the substream to blame, since when it holds the watermark back,
-        and the effect of marking it idle. It is the substream with the lowest watermark in the
-        input with the lowest watermark. An unknown watermark is lower than any other. If the clock
-        moves the watermark without rows, no substream is to blame. The second sentence names the
-        next window of `window` to close, and the remaining time or the watermark at which it
-        closes.
+        The first sentence names the substream to blame, since when it delays the watermark, and the
+        effect of marking it idle. It is the substream with the lowest watermark in the input with
+        the lowest watermark. An unknown watermark is lower than any other. If the clock moves the
+        watermark without rows, no substream is to blame. The second sentence names the next window
+        of `window` to close, and the remaining time or the watermark at which it closes.
 
     Raises
     ------
@@ -45,8 +44,8 @@ def blame(query: StreamingQuery) -> str:
 
     Under ``watermark_scope("key")`` each key has its own watermark, and the query's watermark
     closes no windows. The text then names the keys with the lowest watermarks, and the next window
-    to close. The state of a key is that after the last batch. Only keys that were processed since
-    the start of the query are considered; its first batch processes all keys.
+    to close. The state of a key is its state after the last batch. Only keys that were processed
+    since the start of the query are considered; its first batch processes all keys.
 
     Examples
     --------

@@ -108,10 +108,11 @@ class CheckpointReport(Tabular):
     plan : tuple of str
         The properties that the saved state depends on, one line for each input and each window.
     watermark : QueryProgress or None
-        As `progress` after the last committed batch, with no rows in ``rows``. None if the
-        checkpoint is of a version that did not store it and no matching plan was given.
+        As `progress` after the last committed batch, with no rows in ``rows``. None if the version
+        of the checkpoint did not store it and no matching plan was given.
     blame : str or None
-        What holds the watermark back, as `blame`; with a plan also which window closes next.
+        The cause of the watermark's delay, as in `blame`. With a plan, also the next window to
+        close.
     windows : tuple of WindowReport
         One report for each window of the plan.
     late_kept : LateKept or None
@@ -123,8 +124,8 @@ class CheckpointReport(Tabular):
     ledger_entries, ledger_bytes : int or None
         The size of the policies' state; None if it cannot be read.
     partitions : int or None
-        The number of partitions of the state; None if it is not known. After `repartition`, that of
-        the windows with keys.
+        The number of partitions of the state; None if it is not known. After `repartition`, the
+        number for windows with keys.
     settings : dict of str to str
         The Spark settings that the checkpoint fixes.
     problems : tuple of str
@@ -137,7 +138,7 @@ class CheckpointReport(Tabular):
     refusal : str or None
         The reason why it cannot continue.
     changes : tuple of str
-        What the plan changes if it continues, one line for each aggregate that begins empty or is
+        The changes if the plan continues, one line for each aggregate that begins empty or is
         dropped.
     """
 
@@ -179,7 +180,7 @@ def read_checkpoint(
     plan : DataFrame or WindowBuilder, optional
         A plan to check for compatibility with this checkpoint.
     spark : SparkSession, optional
-        The session to read with. By default that of the query, or the active session.
+        The session to read with. By default the session of the query, or the active session.
 
     Returns
     -------
@@ -189,7 +190,7 @@ def read_checkpoint(
     Raises
     ------
     CheckpointError
-        There is no checkpoint, or it is of a query without an eventtide watermark.
+        There is no checkpoint, or it belongs to a query without an eventtide watermark.
     SetupError
         Eventtide is not installed in the session, or its version differs.
 

@@ -20,13 +20,13 @@ __all__ = ["explain", "explained"]
 
 
 def explain(df: DataFrame | WindowBuilder) -> None:
-    """Print a description of a plan or a window, and what stock Spark would do.
+    """Print a description of a plan or a window, and the behaviour of stock Spark.
 
     Parameters
     ----------
     df : DataFrame or WindowBuilder
         A DataFrame, preferably derived from `with_watermark` or from the `results` of a window. Or
-        a window, which is described without a session.
+        a window, which needs no session.
 
     Raises
     ------

@@ -37,7 +37,7 @@ def read_late(
         The action if a part of the log is missing: raise an error that names the missing part, or
         read the remaining rows.
     spark : SparkSession, optional
-        The session to read with. By default that of the query, or the active session.
+        The session to read with. By default the session of the query, or the active session.
 
     Returns
     -------

@@ -66,7 +66,7 @@ def clean_late(
     Raises
     ------
     CheckpointError
-        A part of the late log is missing, so the referenced files are not known. Or the log is in a
+        A part of the late log is missing, so the referenced files are unknown. Or the log is in a
         folder outside the checkpoint that is not in `late_to`. Nothing is deleted.
     ArgumentTypeError
         `late_to` is not a path.

@@ -25,7 +25,7 @@ def located(query: QueryOrPath, spark: SparkSession | None, fix: str) -> tuple[S
     query : str, Path or StreamingQuery
         The query or its checkpoint location.
     spark : SparkSession or None
-        The session that was given, if any. By default that of the query, or the active one.
+        The given session, if any. By default the session of the query, or the active session.
     fix : str
         A call for the error.
     """

@@ -48,16 +48,16 @@ class SubstreamProgress:
     lag_behind_leader : timedelta or None
         The distance of `top` behind the highest `top` of the same input.
     state : {"active", "idle", "expected"}
-        Whether the substream holds the watermark back: an idle substream does not, an expected
-        substream that was not yet seen does.
+        Whether the substream delays the watermark: an idle substream does not, an expected
+        substream without a row does.
     reason : {"rows", "backlog", "timeout", "caught up", "never seen"}
         The reason for the state. ``"backlog"``: the Kafka partition has rows that no batch has
         read. ``"caught up"``: the substream has no rows although its whole partition was read.
-        ``"timeout"``: the substream has no rows, for an unknown reason. The backlog is that of the
+        ``"timeout"``: the substream has no rows, for an unknown reason. The backlog is from the
         last report of Spark's source, which may be later than the batch.
     since : datetime
-        The processing time since when the state holds: of its last row, of its idle deadline if it
-        is idle, or of its declaration if it has no row yet.
+        The processing time at which the state began: of its last row, of its idle deadline if it is
+        idle, or of its declaration if it has no row yet.
     rows, rows_total : int
         The number of rows of the last batch, and of all batches.
     """
@@ -82,7 +82,7 @@ class InputProgress:
     position : int
         The position in the plan.
     name : str or None
-        The name that ``name=`` of `with_watermark` has given; None without one.
+        The name from ``name=`` of `with_watermark`; None if there is none.
     policy : str
         The policy, as text.
     ideal, emitted : datetime or None
@@ -90,8 +90,8 @@ class InputProgress:
     state : {"active", "idle", "unknown"}
         ``"idle"`` if all substreams are idle.
     substreams : tuple of SubstreamProgress
-        The substreams in the order in which they were first seen, at most 10 000. If there are
-        more, these are the substreams that hold the watermark back most, and the leader.
+        The substreams in the order of their first rows, at most 10 000. If there are more, these
+        are the substreams with the lowest watermarks, and the leader.
     substream_count, max_substreams : int
         The number of substreams, including expected substreams, and its limit.
     limit_reached_in : timedelta or None
@@ -196,7 +196,7 @@ _FIX = "query = et.with_watermark(df, 'ts', policy).writeStream.format('console'
 
 
 def answer(query: StreamingQuery, ask: Callable[[StreamingQuery], str | None]) -> str:
-    """Return the answer of the JVM about a query, which must have an eventtide watermark."""
+    """Return the JVM's answer about a query, which must have an eventtide watermark."""
     if not _jvm.is_connect(query):
         of_type("query", query, StreamingQuery, "a StreamingQuery", _FIX)
     text = ask(query)
@@ -230,7 +230,7 @@ def parse_progress(text: str) -> QueryProgress:
                    "reason": "rows|backlog|timeout|caught up|never seen",
                    "since": us, "rows": 0, "rowsTotal": 0}]}]}
 
-        With ``expected=3``, each substream not yet seen also has an entry, named ``"3 of 3"``.
+        With ``expected=3``, each substream without a row also has an entry, named ``"3 of 3"``.
 
     Returns
     -------

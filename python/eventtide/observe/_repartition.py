@@ -24,7 +24,8 @@ def repartition(query: QueryOrPath, partitions: int, *, spark: SparkSession | No
     partitions : int
         The new number of partitions, one or more. About one per core of the executors is best.
     spark : SparkSession, optional
-        The session that rewrites the state. By default that of the query, or the active session.
+        The session that rewrites the state. By default the session of the query, or the active
+        session.
 
     Returns
     -------
@@ -34,8 +35,8 @@ def repartition(query: QueryOrPath, partitions: int, *, spark: SparkSession | No
     Raises
     ------
     CheckpointError
-        The query is running in this session, or has an unfinished batch; the checkpoint has no
-        window state, or that number of partitions already; or Spark is 4.1. Nothing is changed.
+        The query is running in this session, or has an unfinished batch. Or the checkpoint has no
+        window state, or already has that number of partitions. Or Spark is 4.1. Nothing is changed.
     InvalidArgumentError
         `partitions` is not positive.
     ArgumentTypeError
@@ -46,10 +47,10 @@ def repartition(query: QueryOrPath, partitions: int, *, spark: SparkSession | No
     Notes
     -----
     The same query continues from the checkpoint, with the same results, late rows and watermarks.
-    The state of the last committed batch is written beside the old state, and becomes valid with a
-    single file. If the call fails or is killed before that, the checkpoint is as it was. The old
-    state is then removed. A window without keys keeps its one partition. The state of Spark's own
-    operators stays in the partitions that the query began with.
+    The state of the last committed batch is written to a new folder, and becomes valid with a
+    single file. Then the old state is removed. If the call fails or is killed before that file, the
+    checkpoint is unchanged. A window without keys keeps its one partition. The state of Spark's
+    operators keeps the initial partitions of the query.
 
     A run of the query on another driver ends before its next batch, with `CheckpointError`.
 

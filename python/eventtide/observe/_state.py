@@ -24,15 +24,16 @@ def read_state(query: QueryOrPath, window: WindowBuilder) -> DataFrame:
     query : StreamingQuery, str or Path
         The query, running or stopped, or its checkpoint location.
     window : WindowBuilder
-        The window of the query; of several chained windows, the last. It may be over other rows
-        with the same columns.
+        The window of the query; of several chained windows, the last window. It may be over other
+        rows with the same columns.
 
     Returns
     -------
     DataFrame
-        A row for each open window with rows, with the columns of ``window.results``: the result if
-        the window closed after the last committed batch. If each key has its own watermark,
-        ``_watermark`` TIMESTAMP is that of the key, null while unknown.
+        A row for each open window with rows, with the columns of ``window.results``. It is the
+        result that the window would have if it closed after the last committed batch. If each key
+        has its own watermark, ``_watermark`` TIMESTAMP is the watermark of the key, null while
+        unknown.
 
     Raises
     ------

@@ -27,7 +27,7 @@ def _(of: QueryProgress) -> Iterator[Table]:
 
 
 def contents(of: CheckpointReport) -> Iterator[Table]:
-    """Yield the tables of what a checkpoint has."""
+    """Yield the tables of the contents of a checkpoint."""
     yield Table(of.root, (), list(_contents(of)))
     if of.watermark is not None:
         yield from inputs(of.watermark)
@@ -50,7 +50,7 @@ def _(of: CheckpointReport) -> Iterator[Table]:
 
 
 def inputs(of: QueryProgress) -> Iterator[Table]:
-    """Yield a table of the substreams of each input, the one with the lowest watermark first."""
+    """Yield a table of the substreams of each input, by ascending watermark."""
     for source in of.inputs:
         shown = _lowest(source)
         rows = [

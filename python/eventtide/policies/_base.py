@@ -58,7 +58,7 @@ class WatermarkPolicy(Rule, Tabular):
     """
 
     moves: ClassVar[str] = ""
-    """What moves the ideal watermark, for `explain`; empty if the children describe it."""
+    """Describes what moves the watermark, for `explain`; empty if the children describe it."""
     decorators: tuple[Decorator, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
@@ -76,7 +76,7 @@ class WatermarkPolicy(Rule, Tabular):
         super().__post_init__()
 
     def children(self) -> tuple[WatermarkPolicy, ...]:
-        """Return the policies that this one combines, empty for a plain policy."""
+        """Return the policies that this policy combines, empty for a plain policy."""
         return ()
 
     def to_options(self) -> dict[str, str]:
@@ -124,7 +124,7 @@ class WatermarkPolicy(Rule, Tabular):
         Raises
         ------
         InvalidArgumentError
-            The policy, or one that it combines, is a class of your own in Python.
+            The policy, or a policy that it combines, is a custom class in Python.
         SetupError
             The extra ``eventtide[yaml]`` is not installed.
 
@@ -155,11 +155,11 @@ class WatermarkPolicy(Rule, Tabular):
         return self._with(EmitEvery(interval))
 
     def guard_future(self, max_ahead: Duration, on: FutureAction = "clamp") -> Self:
-        """Prevent rows from the future from moving the watermark; see `GuardFuture`."""
+        """Prevent future rows from moving the watermark; see `GuardFuture`."""
         return self._with(GuardFuture(max_ahead, on))
 
     def explain(self) -> None:
-        """Print a description of the policy as a tree, and what stock Spark would do.
+        """Print a description of the policy as a tree, and the rule of stock Spark.
 
         Examples
         --------
@@ -181,7 +181,7 @@ class WatermarkPolicy(Rule, Tabular):
         return ".".join([self._expression(), *map(repr, self.decorators)])
 
     def written(self) -> Iterator[tuple[str, Any]]:
-        """Yield the parameters as they were written, without the decorators."""
+        """Yield the parameters as the user wrote them, without the decorators."""
         return ((name, value) for name, value in super().written() if name != "decorators")
 
     def _kind(self) -> str:
@@ -192,7 +192,7 @@ class WatermarkPolicy(Rule, Tabular):
         return f"WatermarkPolicies.{self._call()}"
 
     def check_writable(self) -> None:
-        """Reject a policy that YAML has no words for."""
+        """Reject a policy that YAML cannot express."""
         for child in self.children():
             child.check_writable()
 
@@ -210,7 +210,7 @@ class WatermarkPolicy(Rule, Tabular):
         return (child._tree() for child in self.children())  # noqa: SLF001 - of the same class
 
     def _rows(self) -> Iterator[tuple[str, str]]:
-        """Yield the rules of this policy and what each does, the outermost first."""
+        """Yield the rules of this policy and their effects, the outermost first."""
         yield from ((repr(one), one.meaning) for one in reversed(self.decorators))
         yield self._title(), "; ".join(filter(None, (self.meaning, self.moves)))
         for branch in self._branches():

@@ -1,8 +1,7 @@
 """Policies that the clock moves too: the watermark can advance without rows.
 
 The clock is Spark's batch timestamp. A query with such a policy runs a batch without rows only
-when the clock would move the emitted watermark. So throttle the policy by the slide of the
-windows.
+when the clock would move the emitted watermark. So throttle the policy by the slide of the windows.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class LimitingLagAndDelay(WatermarkPolicy):
         Allowed disorder, zero or more.
     max_delay : str or timedelta
         Positive, at least one microsecond for each sample. After this time the watermark has
-        reached every event time seen, whether or not more rows followed.
+        reached every event time seen, even if no more rows arrived.
     samples : int
         The number of slots in the history that measures `max_delay`, one or more. More slots are
         more precise.
@@ -52,8 +51,8 @@ class LimitingLagAndDelay(WatermarkPolicy):
     Notes
     -----
     The watermark is unknown until the first row. In a lull it advances to the highest event time
-    and stops there. The policy makes no assumption about event times. With several substreams the
-    slowest one still holds the watermark back. Source: Jet, ``limitingLagAndDelay``.
+    and stops there. The policy makes no assumption about event times. With several substreams, the
+    slowest substream still delays the watermark. Source: Jet, ``limitingLagAndDelay``.
 
     Examples
     --------
@@ -99,7 +98,7 @@ class LimitingLagAndLull(WatermarkPolicy):
     lag : str or timedelta
         Allowed disorder, zero or more: ``"5s"``, ISO 8601 text or a ``timedelta``.
     max_lull : str or timedelta
-        Zero or more. After this long without an advance by rows, the clock moves the watermark.
+        Zero or more. After this time without an advance by rows, the clock moves the watermark.
 
     Raises
     ------
@@ -108,10 +107,10 @@ class LimitingLagAndLull(WatermarkPolicy):
 
     Notes
     -----
-    The watermark is unknown until the first row: an expected substream that never has a row holds
-    the watermark back forever, unless there is an idle timeout. In a lull the watermark keeps a
-    constant distance to the clock; only an advance by rows ends the lull.
-    Source: Jet, ``limitingLagAndLull``.
+    The watermark is unknown until the first row. Without an idle timeout, an expected substream
+    that never has a row stops the watermark permanently. In a lull the watermark keeps a constant
+    distance to the clock; only an advance by rows ends the lull. Source: Jet,
+    ``limitingLagAndLull``.
 
     Examples
     --------
@@ -148,9 +147,8 @@ class LimitingTimestampAndWallClockLag(WatermarkPolicy):
     Notes
     -----
     The policy assumes that event times follow the clock of the driver: an event time that lags the
-    clock by more than `wall_clock_lag` is late. A substream without rows does not hold the
-    watermark back.
-    Source: Jet, ``limitingTimestampAndWallClockLag``.
+    clock by more than `wall_clock_lag` is late. A substream without rows does not delay the
+    watermark. Source: Jet, ``limitingTimestampAndWallClockLag``.
     """
 
     name: ClassVar[str] = "limiting_timestamp_and_wall_clock_lag"
@@ -196,9 +194,9 @@ class WithIngestionTime(WatermarkPolicy):
 
     Notes
     -----
-    `eventtide.with_ingestion_time` adds the column for this policy; no row is ever late by it.
-    With any other event time almost every row is late. A row that is read again after a crash may
-    get another time. Source: Jet, ``withIngestionTimestamps``.
+    `eventtide.with_ingestion_time` adds the column for this policy, under which no row is ever
+    late. With any other event time, almost every row is late. A row that is read again after a
+    crash may get another time. Source: Jet, ``withIngestionTimestamps``.
     """
 
     name: ClassVar[str] = "with_ingestion_time"

@@ -74,9 +74,9 @@ class MinEventTimeOfAll(WatermarkPolicy):
 
     Notes
     -----
-    A batch with a late row does not move the watermark, so a source that is always late stops it.
-    In ``min_of`` and ``max_of``, late rows then count for all of the combined policies. Source:
-    VoltSP, ``MIN_EVENT_TIME``, in one reading of its documentation.
+    A batch with a late row does not move the watermark, so a source whose rows are always late
+    stops it. In ``min_of`` and ``max_of``, late rows then count for all of the combined policies.
+    Source: VoltSP, ``MIN_EVENT_TIME``, in one reading of its documentation.
     """
 
     name: ClassVar[str] = "min_event_time_of_all"
@@ -112,14 +112,14 @@ class WatermarkFrom(WatermarkPolicy):
     Raises
     ------
     ArgumentTypeError
-        `column` is no text.
+        `column` is not text.
 
     Notes
     -----
-    A mark says that no rows below it are expected. It counts at the end of its batch, also that of
-    a late row, but not that of a row without an event time. It may be above all event times;
-    `guard_future` limits it. Windows with `watermark_scope` refuse it. Source: Flink, punctuated
-    ``WatermarkGenerator``.
+    A mark means that no rows below it are expected. It counts at the end of its batch. The mark of
+    a late row counts too, the mark of a row without an event time does not. A mark may be above all
+    event times; `guard_future` limits it. Windows with `watermark_scope` refuse this policy.
+    Source: Flink, punctuated ``WatermarkGenerator``.
 
     Examples
     --------
@@ -159,8 +159,8 @@ class Storm(WatermarkPolicy):
 
     Notes
     -----
-    Declare the substreams with ``expected=``. Until each was seen, there is no watermark and no row
-    is late. Source: Storm, ``withLag``.
+    Declare the substreams with ``expected=``. Until each of them has had a row, there is no
+    watermark and no row is late. Source: Storm, ``withLag``.
     """
 
     name: ClassVar[str] = "storm"

@@ -25,8 +25,8 @@ class BySubstream(WatermarkPolicy):
     Parameters
     ----------
     rules : mapping of str to WatermarkPolicy
-        Plain policies by the name of a substream. A ``*`` in a name stands for any text. The first
-        name that matches decides. The last one must be ``"*"``: the policy of all others.
+        Plain policies by the name of a substream. A ``*`` in a name matches any text. The first
+        matching name decides. The last name must be ``"*"``: the policy of all other substreams.
 
     Raises
     ------
@@ -35,8 +35,8 @@ class BySubstream(WatermarkPolicy):
 
     Notes
     -----
-    `with_watermark` takes the mapping itself as its policy. The name of a substream is that which
-    `progress` shows. It is not for windows with `watermark_scope`, which have no substreams.
+    `with_watermark` accepts the mapping as its policy. `progress` shows the names of substreams.
+    Windows with `watermark_scope` refuse this policy, because they have no substreams.
 
     Examples
     --------

@@ -29,7 +29,7 @@ class _Combined(WatermarkPolicy):
         super().__post_init__()
 
     def children(self) -> tuple[WatermarkPolicy, ...]:
-        """Return the policies that this one combines."""
+        """Return the policies that this policy combines."""
         return self.policies
 
     def parameters(self) -> dict[str, str]:
@@ -70,7 +70,7 @@ class MinOf(_Combined):
 
     Notes
     -----
-    The watermark is unknown while that of one policy is unknown.
+    The watermark is unknown while the watermark of any policy is unknown.
     """
 
     name: ClassVar[str] = "min_of"
@@ -95,7 +95,7 @@ class MaxOf(_Combined):
 
     Notes
     -----
-    The watermark is known as soon as that of one policy is known.
+    The watermark is known as soon as the watermark of one policy is known.
     """
 
     name: ClassVar[str] = "max_of"
@@ -103,7 +103,7 @@ class MaxOf(_Combined):
 
 
 def check_plain(name: str, policy: object, combination: str, fix: str) -> None:
-    """Reject what is not a policy, and a policy with decorators inside a combination."""
+    """Reject values that are not policies, and a policy with decorators inside a combination."""
     if not isinstance(policy, WatermarkPolicy):
         problem, allowed = "is not a policy", "one policy or more"
         if isinstance(policy, type) and issubclass(policy, WatermarkPolicy):

@@ -1,6 +1,6 @@
 """Decorators of a policy: throttles for its output, a guard for its input.
 
-Decorators apply in the order in which they were written: the first is the innermost.
+Decorators apply in the order of the calls: the first decorator is the innermost.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Decorator(Rule):
         return self.parameters()
 
     def __repr__(self) -> str:
-        """Return the method call that creates this, such as ``throttle_by_frame('1s')``."""
+        """Return the method call of this decorator, such as ``throttle_by_frame('1s')``."""
         (_, first), *others = self.written()
         arguments = [repr(first), *(f"{name}={value!r}" for name, value in others)]
         return f"{self.name}({', '.join(arguments)})"
@@ -95,7 +95,8 @@ class ThrottleByMinStep(Decorator):
     Notes
     -----
     The first watermark is always emitted. Source: Jet, ``throttleByMinStep``, whose code emits a
-    watermark at exactly the step, while its documentation has "more than". This follows the code.
+    watermark at exactly the step, while its documentation says "more than". Eventtide follows the
+    code.
     """
 
     name: ClassVar[str] = "throttle_by_min_step"
@@ -133,7 +134,7 @@ class EmitEvery(Decorator):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GuardFuture(Decorator):
-    """Prevent rows from the future from moving the watermark.
+    """Prevent future rows from moving the watermark.
 
     Parameters
     ----------
@@ -145,7 +146,7 @@ class GuardFuture(Decorator):
 
     Notes
     -----
-    Without a guard, one row with a wrong time makes every correct row late, forever.
+    Without a guard, one row with a wrong time makes all later correct rows late, permanently.
     """
 
     name: ClassVar[str] = "guard_future"

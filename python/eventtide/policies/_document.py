@@ -97,7 +97,7 @@ def _undecorated(
 
 
 def _only(entry: dict[str, Any], key: str, kind: type, allowed: str, fix: str) -> Any:  # noqa: ANN401 - of YAML
-    """Return the value of the only key beside the name; reject others, and an empty value."""
+    """Return the value of the only key except the name; reject other keys, and an empty value."""
     for other in entry:
         one_of(other, [key], "is an unknown key")
     if not (value := entry.get(key)):

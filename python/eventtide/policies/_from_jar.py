@@ -1,4 +1,4 @@
-"""Policies of users' own in a jar."""
+"""Custom policies in a jar."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WORDS = ("policy", "name", "decorators", "from_jar", "of")  # of the options an
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FromJar(WatermarkPolicy):
-    """A policy of your own in Scala or Java, in a jar of the session.
+    """A custom policy in Scala or Java, in a jar of the session.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class FromJar(WatermarkPolicy):
     ArgumentTypeError
         The name or a parameter has another type.
     InvalidDurationError
-        A text is no duration.
+        A text is not a duration.
 
     Notes
     -----
@@ -72,7 +72,7 @@ class FromJar(WatermarkPolicy):
         return {name: _option(name, value) for name, value in self.values.items()}
 
     def written(self) -> Iterator[tuple[str, Any]]:
-        """Yield the parameters as they were written."""
+        """Yield the parameters as the user wrote them."""
         yield from self.values.items()
 
     def to_dict(self) -> dict[str, Any]:

@@ -63,7 +63,7 @@ class WatermarkPolicies(metaclass=Namespace):
 
     @staticmethod
     def from_jar(name: str, /, **values: Duration | int) -> FromJar:
-        """Return a policy of your own in a jar of the session; see `FromJar`.
+        """Return a custom policy in a jar of the session; see `FromJar`.
 
         Examples
         --------
@@ -84,7 +84,7 @@ class WatermarkPolicies(metaclass=Namespace):
 
 
 class PunctuationPolicies(metaclass=Namespace):
-    """The Jet policies under the class name that they had before Jet 0.4.
+    """The Jet policies under their class name before Jet 0.4.
 
     Examples
     --------

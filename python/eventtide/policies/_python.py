@@ -1,4 +1,4 @@
-"""Policies of users' own in Python, which the driver calls once a batch."""
+"""Custom policies in Python, which the driver calls once per batch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ elif TYPE_CHECKING:
 else:
 
     def dataclass_transform(**_: bool) -> Callable[[type], type]:
-        """Do nothing: it is for type checkers."""
+        """Do nothing: this is for type checkers."""
         return lambda cls: cls
 
 
@@ -55,8 +55,8 @@ class BatchTimes:
 
     Notes
     -----
-    A time outside of the years 1 to 9999 is the nearest time in them, because ``datetime`` has no
-    other.
+    A time outside of the years 1 to 9999 is replaced by the nearest time in them, because
+    ``datetime`` supports only these years.
     """
 
     highest: datetime
@@ -66,32 +66,32 @@ class BatchTimes:
 
 @dataclass_transform(frozen_default=True)
 class PythonPolicy(WatermarkPolicy):
-    """A policy of your own: a class with the method `advance`.
+    """A custom policy: a class with the method `advance`.
 
-    A subclass is a frozen dataclass: its annotated attributes are its parameters, of types that
-    JSON has, or ``timedelta``. It is used, decorated and combined like the other policies.
+    A subclass is a frozen dataclass: its annotated attributes are its parameters. Their types are
+    JSON types or ``timedelta``. It is used, decorated and combined like the other policies.
 
     Attributes
     ----------
     name : str
-        The name in checkpoints and reports, by default that of the class. It is of the class, and
-        so has no annotation: ``name = "half_way"``.
+        The name in checkpoints and reports, by default the name of the class. It is a class
+        attribute, without an annotation: ``name = "half_way"``.
 
     Raises
     ------
     InvalidArgumentError
-        Another class has the name already, or it is annotated or empty.
+        Another class already has the name, or the name is annotated or empty.
     ArgumentTypeError
-        The name is not text, or a parameter does not come back from JSON as it was.
+        The name is not text, or a parameter changes in a round trip through JSON.
 
     Notes
     -----
-    The driver calls it at the end of each batch, for each substream that has rows on time. The
-    clock alone does not move it; `WatermarkPolicies.max_of` adds a policy that the clock moves. It
-    is not for windows with `watermark_scope`, whose watermarks are computed in tasks. One object
-    serves all substreams, so that it must hold no state of its own. If it fails, goes back or takes
+    The driver calls the policy at the end of each batch, for each substream that has rows on time.
+    The clock alone does not move it; `WatermarkPolicies.max_of` adds a policy that the clock moves.
+    Windows with `watermark_scope` refuse it, because their watermarks are computed in tasks. One
+    object is called for all substreams, so it must not store state. If it fails, goes back or takes
     longer than ``spark.eventtide.policyTimeout``, the query stops before the watermark is written.
-    `eventtide.testing.check_policy` tests it.
+    `eventtide.testing.check_policy` tests a policy.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class PythonPolicy(WatermarkPolicy):
             raise refused("name", cls.name, problem, allowed=allowed, fix=f"name = {cls.name!r}")
 
     def check_writable(self) -> None:
-        """Reject the policy, since YAML has no classes."""
+        """Reject the policy, because YAML has no classes."""
         allowed, fix = "policies of Eventtide and of jars", "the policy in Python"
         raise refused("policy", self, "cannot be written as YAML", allowed=allowed, fix=fix)
 
@@ -159,13 +159,14 @@ class PythonPolicy(WatermarkPolicy):
         times : BatchTimes
             The extremes of the batch's rows and the clock.
         state : JSON value
-            What the last call for this substream returned, also in an earlier run; None before.
+            The state that the last call for this substream returned, also in an earlier run; None
+            before the first call.
 
         Returns
         -------
         watermark : datetime or None
-            Rows below it are not expected any more. It has a time zone, and is not below the last
-            one. None: there is no watermark yet, or it stays.
+            The time below which no more rows are expected. It has a time zone, and is not below the
+            last watermark. None: there is no watermark yet, or it does not change.
         state : JSON value
             Dictionaries by text, lists, text, numbers, booleans or None.
         """
@@ -191,7 +192,7 @@ class PythonPolicy(WatermarkPolicy):
 
 
 def _kept(name: str, value: object) -> object:
-    """Return a parameter as JSON has it; reject one that would not come back as it was."""
+    """Return a parameter as a JSON value; reject a parameter that JSON would change."""
     kept = {"timedelta": value // _MICROSECOND} if isinstance(value, timedelta) else value
     problem, fix = "cannot be saved as JSON", "a parameter of one of these types"
     with suppress(TypeError, ValueError, OverflowError):
@@ -217,7 +218,7 @@ def answer(request: str) -> str:
 
 
 class _NonsenseError(Exception):
-    """A policy has returned what cannot be used."""
+    """A policy has returned an unusable value."""
 
 
 def _advanced(policy: PythonPolicy, times: BatchTimes, state: object) -> tuple[int | None, str]:

@@ -22,8 +22,8 @@ def from_yaml(text: str | Path) -> WatermarkPolicy:
     text : str or Path
         The document, or its file: a Path, or text that ends in ``.yaml`` or ``.yml``. It has the
         ``name`` of the policy, its parameters and, as a list, its ``decorators``. ``min_of`` and
-        ``max_of`` have the policies ``of`` which they are made, ``by_substream`` has ``rules``. A
-        policy of a jar has ``from_jar: true``.
+        ``max_of`` list their policies under ``of``, and ``by_substream`` has ``rules``. A policy of
+        a jar has ``from_jar: true``.
 
     Raises
     ------

@@ -17,13 +17,13 @@ __all__ = ["Rule"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rule(ABC):
-    """A named rule with parameters, which keeps its arguments as they were written.
+    """A named rule with parameters, which keeps its arguments as the user wrote them.
 
     Two rules are equal if their options for the JVM are equal: ``"60s"`` equals ``"1m"``.
     """
 
     name: ClassVar[str]
-    """The name in Python and in the JVM, which is also that of the constructor."""
+    """The name in Python and in the JVM, which is also the name of the constructor."""
 
     def __post_init__(self) -> None:
         """Check the parameters early, so that the traceback shows the line of the caller."""
@@ -48,7 +48,7 @@ class Rule(ABC):
         return self.summary.format(**{name: spoken(value) for name, value in values.items()})
 
     def written(self) -> Iterator[tuple[str, Any]]:
-        """Yield the parameters as they were written, without those that have their default."""
+        """Yield the parameters as the user wrote them, without default values."""
         for field in fields(self):
             value = getattr(self, field.name)
             if field.default is MISSING or value != field.default:

@@ -45,7 +45,7 @@ class StormWindow(BoltSettings):
     Notes
     -----
     Windows are ``(start, end]``. With a slide in time, there is a window for each multiple of the
-    slide that the watermark has passed, without empty windows. With a slide in rows, there is a
+    slide that the watermark has passed, except for empty windows. With a slide in rows, there is a
     window each time the watermark has reached that number of rows, in the order of their arrival.
     The watermark is the lowest of the latest times of the declared streams, minus the lag, and is
     emitted on a timer. A row behind the watermark is late. Without a timestamp, rows have the time
@@ -104,7 +104,7 @@ class StormWindow(BoltSettings):
         stream: str | Column | None = None,
         declared: Sequence[str] | None = None,
     ) -> Self:
-        """Set the input streams of the bolt; the watermark waits until each was seen.
+        """Set the input streams of the bolt; the watermark waits until each has had a row.
 
         Parameters
         ----------
@@ -191,15 +191,16 @@ class StormWindow(BoltSettings):
     ) -> WindowBuilder:
         """Call a function with each window.
 
-        Spark's Python workers call it, and call it again for a window if Spark replays its batch.
-        The rows of a key are sent to a worker once per batch, even if they are in several windows.
+        Spark's Python workers call it. If Spark replays a batch, they call it again for the batch's
+        windows. The rows of a key are sent to a worker once per batch, even if they are in several
+        windows.
 
         Parameters
         ----------
         function : callable
             ``fn(window) -> rows``, with a `TupleWindow`. It returns a pandas DataFrame, an Arrow
             table or record batch, a dict, a list of dicts, or None for no rows. It may also be a
-            generator of these.
+            generator of these values.
         schema : str or StructType
             The columns of the returned rows, such as ``"user string, n long"``.
         rows : {"pandas", "arrow"}
@@ -226,7 +227,7 @@ class StormWindow(BoltSettings):
         Parameters
         ----------
         stream_id : str
-            The name that `with_late_tuple_stream` has declared.
+            The name declared by `with_late_tuple_stream`.
         query : StreamingQuery, str or Path
             The query that runs the bolt, or its checkpoint location.
         window : int, optional

@@ -49,7 +49,7 @@ class Count:
         return cls(value)
 
     def __repr__(self) -> str:
-        """Return the call that creates this."""
+        """Return the call that creates this count."""
         return f"Count({self.value})"
 
 
@@ -119,7 +119,7 @@ class StormShape(Shape):
 
     @property
     def closes(self) -> str | None:
-        """The rule that closes a window, where it is not that of the profile."""
+        """The rule that closes a window, if it differs from the profile's rule."""
         return "watermark >= the times of its rows" if isinstance(self.slide, Count) else None
 
     @property
@@ -136,7 +136,7 @@ class StormShape(Shape):
         return options
 
     def __repr__(self) -> str:
-        """Return the method call that creates this, such as ``with_window('20s', Count(3))``."""
+        """Return the method call of this window, such as ``with_window('20s', Count(3))``."""
         return f"with_window({self.length!r}, {self.slide!r})"
 
 

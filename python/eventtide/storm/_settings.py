@@ -94,12 +94,12 @@ class BoltSettings(Bolt):
         return self._timed("timestamp_extractor", extractor)
 
     def with_lag(self, lag: Duration) -> Self:
-        """Set how far a row may be behind the latest row of its stream; by default zero."""
+        """Set the allowed lag behind the latest row of a stream; by default zero."""
         to_iso("lag", lag)
         return replace(self, lag=lag)
 
     def with_watermark_interval(self, interval: Duration) -> Self:
-        """Set how often the watermark is emitted; by default every second.
+        """Set the interval at which the watermark is emitted; by default one second.
 
         Parameters
         ----------

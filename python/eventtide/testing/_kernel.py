@@ -1,4 +1,4 @@
-"""A script that runs a window as a query and in the kernel alone, and compares the results."""
+"""A script that runs a window as a query and in the kernel only, and compares the results."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NUMBER = "_number"
 
 
 class KernelScript:
-    """Runs one script twice, as a real query and in the kernel alone, and compares the two.
+    """Runs one script twice, as a real query and in the kernel only, and compares the results.
 
     After each step both must have the same results and the same late rows. The kernel identifies
     rows by their numbers only; a batch query aggregates the rows of its windows. So a difference is
@@ -58,7 +58,7 @@ class KernelScript:
     Raises
     ------
     AssertionError
-        A step has different results; the message lists the rows that only one of the two has.
+        A step has different results; the message lists the rows that only one of the two runs has.
     UnsupportedPlanError
         The window has a condition for its results, or no policy.
 
@@ -88,14 +88,14 @@ class KernelScript:
         self._late = 0
 
     def rows(self, *batches: Sequence[RowLike], partitions: int = 1) -> Self:
-        """Add rows to both, each argument as a separate micro-batch; see `Script.rows`."""
+        """Add rows to both runs, each argument as a separate micro-batch; see `Script.rows`."""
         for batch in batches:
             self._script.rows(batch, partitions=partitions)
             self._compare(*self._batch(batch))
         return self
 
     def clock(self, to: str | datetime) -> Self:
-        """Set or advance the clock of both; see `Script.clock`."""
+        """Set or advance the clock of both runs; see `Script.clock`."""
         self._script.clock(to)
         self._compare(json.loads(self._kernel.tick(self._now()))["results"], [])
         return self
@@ -225,7 +225,7 @@ def _name(columns: Iterable[str | Column]) -> Column:
 
 
 def _gap(window: WindowBuilder) -> Column:
-    """Return the gap of each row in microseconds, null where all rows have one gap."""
+    """Return the gap of each row in microseconds, null if all rows have one gap."""
     gap = window.settings.row_gap
     return F.lit(None).cast("long") if gap is None else _jvm.gap_micros(window.df, gap)
 

@@ -24,9 +24,9 @@ _NOW = 1_700_000_000_000_000  # microseconds since the epoch
 def check_policy(
     policy: PythonPolicy, *, histories: int = 200, seed: int = 1, unit: Duration = "1s"
 ) -> None:
-    """Play random batches to a policy of your own, and check the laws of every policy.
+    """Play random batches to a custom policy, and check the laws of every policy.
 
-    It is called as in a query: with the state as JSON, and by an object that is made anew.
+    The policy is called as in a query: with the state as JSON, and on a new object each time.
 
     Parameters
     ----------
@@ -37,17 +37,17 @@ def check_policy(
     seed : int
         The same seed gives the same sequences.
     unit : str or timedelta
-        Rows are up to 60 units apart, and so are batches. Choose it like the policy's parameters:
-        with a lag of some seconds, a second.
+        Rows are up to 60 units apart, and so are batches. Choose it by the policy's parameters: for
+        a lag of some seconds, use a second.
 
     Raises
     ------
     InvalidArgumentError
         An argument is not valid.
     AssertionError
-        The policy breaks a law: it raises, returns what cannot be used or saved, moves its
-        watermark back, or holds state of its own, so that substreams or restarts change its
-        watermarks. The message has the batches.
+        The policy breaks a law: it raises an exception, returns a value that cannot be used or
+        saved, or moves its watermark back. Or it stores state in the object, so that substreams or
+        restarts change its watermarks. The message has the batches.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def check_policy(
 
 
 class _Substream:
-    """The state of a policy for one substream, which advances as the JVM has it."""
+    """The state of a policy for one substream, which advances as in the JVM."""
 
     def __init__(self, policy: PythonPolicy) -> None:
         self._policy = policy
@@ -104,7 +104,7 @@ class _Substream:
 
 
 def _played(policy: PythonPolicy, batches: list[dict[str, int]]) -> Iterator[int | None]:
-    """Yield the watermarks, and check that none is below that before."""
+    """Yield the watermarks, and check that none is below the previous watermark."""
     substream, last = _Substream(policy), None
     for n, batch in enumerate(batches):
         watermark = substream.advance(batch)

@@ -39,8 +39,8 @@ class Script:
     Parameters
     ----------
     query : callable
-        A function of the scripted stream that returns the DataFrame to run, or a window whose
-        results are run.
+        A function of the scripted stream that returns the DataFrame to run, or a window to run for
+        its results.
     schema : str or StructType
         The schema of the stream, as a type or as Spark DDL: ``"ts timestamp, user string"``.
     clock : str or datetime
@@ -57,9 +57,9 @@ class Script:
     Raises
     ------
     InvalidArgumentError
-        The schema is not that of a row, or a step after `stop` needs a running query.
+        The schema is not a row schema, or a step after `stop` needs a running query.
     AssertionError
-        The results differ from those of `expect`; the message lists missing and unexpected rows.
+        The results differ from the rows of `expect`; the message lists missing and unexpected rows.
 
     Examples
     --------
@@ -198,8 +198,7 @@ class Script:
         available_now : bool
             Whether to read all available rows and end, as ``trigger(availableNow=True)``.
         drain : bool
-            Whether to do so and close every window after the last row, as
-            ``et.start(..., drain=True)``.
+            Whether to also close every window after the last row, as ``et.start(..., drain=True)``.
         """
         self._run.stop()
         if clock is not None:

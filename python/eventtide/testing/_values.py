@@ -79,7 +79,7 @@ def readable_row(row: RowLike, schema: StructType) -> dict[str, Any]:
     Raises
     ------
     InvalidArgumentError
-        The columns of the row are not those of the schema.
+        The columns of the row differ from the columns of the schema.
     """
     names = schema.fieldNames()
     if isinstance(row, Row):

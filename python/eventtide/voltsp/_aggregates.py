@@ -35,7 +35,7 @@ class Aggregate:
             check_extractor("column", self.of)
 
     def __repr__(self) -> str:
-        """Return the method call that creates this."""
+        """Return the method call that creates this aggregate."""
         if self.kind == "count" and self.of is None:
             return "count()" if self.name == "count" else f"count({self.name!r})"
         return f"{self.kind}({self.name!r}, {self.of!r})"
@@ -43,10 +43,10 @@ class Aggregate:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AggregateDefinition:
-    """The aggregates of a window; `VoltSPWindow.with_aggregate_definition` starts with none.
+    """The aggregates of a window, initially empty in `VoltSPWindow.with_aggregate_definition`.
 
-    Each method returns a new definition with one more. A column is a name, SQL text over the rows,
-    or a Column.
+    Each method returns a new definition with one more aggregate. A column is a name, SQL text over
+    the rows, or a Column.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class AggregateDefinition:
         return self._and(*columns)
 
     def __repr__(self) -> str:
-        """Return the method calls that create this."""
+        """Return the method calls that create this definition."""
         return ".".join(
             repr(one) if isinstance(one, Aggregate) else f"agg({one!r})" for one in self.aggregates
         )

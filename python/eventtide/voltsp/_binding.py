@@ -83,7 +83,7 @@ class Bound:
 
 
 def check_rows(df: object) -> None:
-    """Reject what is not a DataFrame."""
+    """Reject a value that is not a DataFrame."""
     of_type("df", df, DataFrame, "a Spark DataFrame", "window.over(df)")
 
 

@@ -17,7 +17,7 @@ class _Choice(Enum):
 
 
 class WatermarkStrategy(_Choice):
-    """How a watermark follows the rows of a batch.
+    """The rule by which a watermark follows the rows of a batch.
 
     A member can also be given by its name as text, case-insensitively.
     """

@@ -49,7 +49,7 @@ _WRONG_TYPES = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _WindowOfDocument(VoltSPWindow):
-    """A window that was read, whose errors about rows name the line, too."""
+    """A window from a document; its errors about rows name the line, too."""
 
     document: Document = field(default_factory=lambda: Document({}, {(): 1}))
     path: Path = ()
@@ -129,7 +129,7 @@ def _validated(document: Document) -> Pipeline:
 
 
 def _hidden(path: Path) -> int:
-    """Return the number of keys up to the window, 0 if the path does not lead into one."""
+    """Return the number of keys up to the window, 0 if the path does not lead into a window."""
     kinds = [str(field.alias) for field in Emitter.model_fields.values()]
     return next((i + 1 for i, key in enumerate(path) if key in kinds), 0)
 

@@ -21,8 +21,8 @@ def from_yaml(text: str | Path) -> VoltSPWindow:
     ----------
     text : str or Path
         The document, or its file: a Path, or text that ends in ``.yaml`` or ``.yml``. The keys are
-        those of VoltSP's page; extractors are columns or SQL expressions. The window is at the top
-        level, or under ``emitter``.
+        the keys of VoltSP's page; extractors are columns or SQL expressions. The window is at the
+        top level, or under ``emitter``.
 
     Returns
     -------
@@ -32,7 +32,7 @@ def from_yaml(text: str | Path) -> VoltSPWindow:
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError, InvalidDurationError
-        The first error, with its line and its key. Errors of `over` name them, too.
+        The first error, with its line and its key. Errors of `over` name these, too.
     SetupError
         The extra is not installed.
 

@@ -37,17 +37,17 @@ class TimeConfig:
         The event time: a TIMESTAMP column, SQL text or a Column. Without it a row has the time of
         the batch that reads it, and no row is late.
     watermark_strategy : WatermarkStrategy or str, optional
-        How the watermark follows a batch, by default ``MIN_EVENT_TIME``.
+        The rule by which the watermark follows a batch, by default ``MIN_EVENT_TIME``.
     delay_window_close : str or timedelta, optional
         The additional time that a window stays open, zero or more; by default zero.
     idle_timeout : str or timedelta, optional
-        Positive. The windows of a key without rows for this long are closed. For a session window
-        it is the gap, and required.
+        Positive. When a key has had no rows for this time, its windows are closed. For a session
+        window this is the gap, and required.
     idle_timeout_clock : TimeSource or str, optional
         The time that measures idleness, by default ``PROCESSING_TIME``.
     scope, late_rule, heartbeat, key_ttl, max_rows_per_batch : optional
-        As the methods `watermark_scope` and those of the same names of `WindowBuilder`. By default
-        each key has its own watermark; without a key extractor there is one watermark.
+        As the methods of `WindowBuilder` with the same names; `scope` is `watermark_scope`. By
+        default each key has its own watermark; without a key extractor there is one watermark.
     policy : WatermarkPolicy, optional
         Any watermark policy, in place of a strategy.
 
@@ -80,7 +80,7 @@ class TimeConfig:
             _CHECKS[name](name, value)
 
     def given(self) -> dict[str, object]:
-        """Return the settings that are set, as they were written."""
+        """Return the settings that are set, as the user wrote them."""
         values = ((field.name, getattr(self, field.name)) for field in fields(self))
         return {name: value for name, value in values if value is not None}
 
@@ -89,7 +89,7 @@ class TimeConfig:
         return replace(self, event_time_extractor=extractor)
 
     def with_watermark_strategy(self, strategy: WatermarkStrategy | str) -> Self:
-        """Set how the watermark follows the rows of a batch."""
+        """Set the rule by which the watermark follows the rows of a batch."""
         return replace(self, watermark_strategy=strategy)
 
     def with_delay_window_close(self, delay: Duration) -> Self:
@@ -109,7 +109,7 @@ class TimeConfig:
         return replace(self, scope=scope)
 
     def with_late_rule(self, rule: LateRule) -> Self:
-        """Set when a row is late."""
+        """Set the rule by which a row is late."""
         return replace(self, late_rule=rule)
 
     def with_heartbeat(self, interval: Duration) -> Self:
@@ -129,7 +129,7 @@ class TimeConfig:
         return replace(self, policy=policy)
 
     def __repr__(self) -> str:
-        """Return the expression that creates this."""
+        """Return the expression that creates this configuration."""
         arguments = (f"{name}={value!r}" for name, value in self.given().items())
         return f"TimeConfig({', '.join(arguments)})"
 

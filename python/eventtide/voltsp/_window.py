@@ -49,8 +49,9 @@ class VoltSPWindow(WindowDefinition):
     -----
     The rules are those of ``profile("voltsp")``. With a key extractor each key has its own
     watermark, which moves once per batch. A row is late when all of its windows are closed. An idle
-    key emits its results at once, regardless of the delay. Source: VoltSP's page "Time and
-    Watermarks in VoltSP Window Aggregations"; where its text and its tables differ, its tables.
+    key emits its results immediately, regardless of the delay. Source: VoltSP's page "Time and
+    Watermarks in VoltSP Window Aggregations"; where its text and its tables differ, the tables
+    apply.
     """
 
     def with_window_span(self, span: Size | int) -> Self:
@@ -65,7 +66,7 @@ class VoltSPWindow(WindowDefinition):
         return self._span("slide", slide)
 
     def with_key_extractor(self, *extractors: str | Column) -> Self:
-        """Set the keys, each with a window and a watermark; without keys, one for all rows.
+        """Set the keys, each with its windows and watermark; without keys, all rows share them.
 
         Parameters
         ----------
@@ -89,7 +90,7 @@ class VoltSPWindow(WindowDefinition):
         Parameters
         ----------
         build : callable
-            A function that receives an empty `TimeConfig` and returns the configured one.
+            A function that receives an empty `TimeConfig` and returns the configured `TimeConfig`.
         """
         fix = "lambda builder: builder.with_event_time_extractor('ts')"
         return self.with_time_config(_built("time_config_builder", build, TimeConfig(), fix))
@@ -102,7 +103,7 @@ class VoltSPWindow(WindowDefinition):
         Parameters
         ----------
         build : callable
-            A function that receives an empty `AggregateDefinition` and returns the configured one.
+            A function that receives an empty `AggregateDefinition` and returns it with aggregates.
         """
         fix = "lambda builder: builder.count().sum('total', 'amount')"
         empty = AggregateDefinition()
@@ -137,7 +138,7 @@ class VoltSPWindow(WindowDefinition):
         return replace(self, touching=touching)
 
     def with_late(self, action: LateAction) -> Self:
-        """Set how late rows are handled: ``"log"``, the default, ``"count"`` or ``"fail"``."""
+        """Set the action for late rows: ``"log"``, the default, ``"count"`` or ``"fail"``."""
         choice("late", action, get_args(LateAction))
         return replace(self, late=action)
 

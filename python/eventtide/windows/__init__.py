@@ -1,6 +1,6 @@
 """Eventtide windows: the builder that `et.window` returns, from input rows to results.
 
-The package is not named after the function, since both would be ``eventtide.window``.
+The package is not named after the function, because both would be ``eventtide.window``.
 """
 
 from eventtide.windows._builder import WindowBuilder, window

@@ -26,13 +26,13 @@ __all__ = ["Described"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Described(Hinting, ABC):
-    """The settings of a window, and its input rows once it has them."""
+    """The settings of a window, and its input rows, if it has any."""
 
     _df: DataFrame | None = None
     settings: Settings = field(default_factory=Settings)
 
     def __post_init__(self) -> None:
-        """Reject an argument that is not a DataFrame, and column names that it does not have."""
+        """Reject an argument that is not a DataFrame, and unknown column names."""
         if self._df is None:
             return
         of_type("df", self._df, DataFrame, "a Spark DataFrame", "et.window(df)")
@@ -62,7 +62,7 @@ class Described(Hinting, ABC):
         """The result of the window."""
 
     def __repr__(self) -> str:
-        """Return the method calls that create this."""
+        """Return the method calls that create this window."""
         rows = "" if self._df is None else "df"
         return ".".join([f"et.window({rows})", *self.settings.calls()])
 

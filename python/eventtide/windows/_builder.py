@@ -39,8 +39,7 @@ def window(df: DataFrame | None = None) -> WindowBuilder:
     ----------
     df : DataFrame, optional
         A streaming DataFrame, or a batch DataFrame, whose result is the final rows. Without it the
-        window is a definition, to which `WindowBuilder.over` gives rows. Its columns are checked
-        there.
+        window is only a definition: `WindowBuilder.over` adds rows, and checks the columns.
 
     Returns
     -------
@@ -72,7 +71,7 @@ class WindowBuilder(Framing, Timing, Closing):
     """An immutable builder of a window over a DataFrame; `window` creates one.
 
     Each method returns a new builder and does not change this one. A second call of a method
-    replaces the setting of the first; only the kind of window is set once. Each argument is
+    replaces the setting of the first. The kind of window can be set only once. Each argument is
     checked in its method; combinations of settings are checked when `results` is read.
 
     Attributes
@@ -88,8 +87,8 @@ class WindowBuilder(Framing, Timing, Closing):
         With `emit` or `key_idle_timeout` it also has the pane columns: ``pane_index`` INT from 0
         on, ``pane_timing`` STRING (``early``, ``on_time``, ``late`` or ``idle``) and ``is_last``
         BOOLEAN. With `emit` it also has ``trigger`` STRING. It is created at the first access and
-        cached. On a stream its output mode is append; on a batch it has the final row of every
-        window.
+        cached. On a stream the output mode is append; on a batch the result has the final row of
+        every window.
 
         Raises
         ------
@@ -142,7 +141,7 @@ class WindowBuilder(Framing, Timing, Closing):
         Raises
         ------
         ArgumentTypeError
-            `writer` is not a writer that has not been started.
+            `writer` is not a writer, or has already been started.
         InvalidArgumentError
             The window has no rows, or two settings contradict each other.
         EventtideError
@@ -160,9 +159,9 @@ class WindowBuilder(Framing, Timing, Closing):
         return start(self, writer, drain=drain)
 
     def explain(self) -> None:
-        """Print a description of the window, and what stock Spark would do.
+        """Print a description of the window, and the behaviour of stock Spark.
 
-        The session's defaults are part of it.
+        The description includes the session's defaults.
 
         Raises
         ------
@@ -214,8 +213,8 @@ class WindowBuilder(Framing, Timing, Closing):
         Raises
         ------
         InvalidArgumentError
-            A setting has no text: a function, a policy in Python, an aggregate that is more than
-            SQL, or another expression.
+            A setting has no text: a function, a policy in Python, an aggregate that is not SQL
+            text, or another expression.
         SetupError
             The extra ``eventtide[yaml]`` is not installed.
 
@@ -232,7 +231,7 @@ class WindowBuilder(Framing, Timing, Closing):
         return written(self.settings)
 
     def over(self, df: DataFrame) -> Self:
-        """Return the same window over these rows, in place of any that it has.
+        """Return the same window over these rows, in place of its present rows.
 
         Parameters
         ----------
@@ -266,6 +265,6 @@ class WindowBuilder(Framing, Timing, Closing):
 if TYPE_CHECKING:
 
     class ShapedWindow(WindowBuilder):
-        """A window with a kind, so that a type checker reports a second one."""
+        """A window with a kind, so that a type checker reports a second kind."""
 
         _of: None  # type: ignore[assignment] # the kinds of windows are methods of one that has it

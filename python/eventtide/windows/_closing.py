@@ -57,7 +57,7 @@ class Closing(Described):
         return self._with(profile=choice("profile", name, get_args(Profile)))
 
     def late_rule(self, rule: LateRule) -> Self:
-        """Set when a row is late, which overrides the rule of the profile.
+        """Set the rule by which a row is late; it overrides the rule of the profile.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class Closing(Described):
         return self._length("allowed_lateness", lateness)
 
     def late(self, action: LateAction) -> Self:
-        """Set how late rows are handled; by default ``"log"``. All are counted.
+        """Set the action for late rows; by default ``"log"``. All late rows are counted.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class Closing(Described):
         return self._with(late_to=path)
 
     def late_retention(self, keep: Duration) -> Self:
-        """Set how long late rows are retained, by default forever.
+        """Set the retention of late rows; by default they are kept permanently.
 
         Parameters
         ----------
@@ -180,9 +180,9 @@ class Closing(Described):
 
         Notes
         -----
-        Rows that a handler or a stream over ``eventtide-late`` has not read are retained until it
-        has read them; see `forget_late_reader`. If a query has several windows, all of them must
-        set a retention, and the longest applies.
+        Rows are retained until every handler, and every stream over ``eventtide-late``, has read
+        them; see `forget_late_reader`. If a query has several windows, all of them must set a
+        retention, and the longest applies.
 
         Examples
         --------
@@ -235,18 +235,18 @@ class Closing(Described):
     def emit(
         self, *triggers: WindowTrigger | str, discarding: bool = False, late_updates: bool = False
     ) -> Self:
-        """Set when a window has results; by default once, when it closes.
+        """Set the triggers of a window's results; by default there is one result, when it closes.
 
         Results then also have the pane columns and ``trigger`` STRING, the name of the trigger
-        that fired; see `results`. Each trigger emits as if it were the only one.
+        that fired; see `results`. Each trigger emits as if it were the only trigger.
 
         Parameters
         ----------
         *triggers : WindowTrigger or str
-            One or more, each at most once. A trigger without a value can be given by its name.
-            With `late_updates` the default is ``"at_window_end"``.
+            One or more, each at most once. A trigger without a value can be given by its name. With
+            `late_updates` the default is ``"at_window_end"``.
         discarding : bool
-            Whether a result holds the rows since the previous result of its trigger, in place of
+            Whether a result has only the rows since the previous result of its trigger, instead of
             all rows so far. It requires a trigger before the end, or `late_updates`.
         late_updates : bool
             Whether a window emits again when rows come within its `allowed_lateness`, which must
@@ -258,8 +258,8 @@ class Closing(Described):
         ArgumentTypeError
             A trigger is neither a `WindowTrigger` nor text, or a flag is not a boolean.
         InvalidArgumentError
-            There is no trigger, one is unknown, or one is given twice. Triggers that do not fit the
-            other settings are refused when `results` is read.
+            There is no trigger, or a trigger is unknown or given twice. Triggers that contradict
+            the other settings are refused when `results` is read.
 
         Examples
         --------

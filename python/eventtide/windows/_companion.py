@@ -65,7 +65,7 @@ class Companion:
         InheritableThread(target=self._watch, name=name, daemon=True).start()
 
     def _replace_earlier(self) -> None:
-        """Wait until the companion of an earlier run has ended; this one makes the other calls."""
+        """Wait until the companion of an earlier run has ended; this one continues its calls."""
         earlier = _by_place.get(self._place)
         if earlier is not None:
             earlier.is_replaced = True
@@ -73,7 +73,7 @@ class Companion:
 
     @property
     def calls_here(self) -> bool:
-        """Whether the current thread is that of a call, which must not wait for itself."""
+        """Whether the current thread is the thread of a call, which must not wait for itself."""
         return self._caller == threading.get_ident()
 
     def check(self) -> None:
@@ -82,7 +82,7 @@ class Companion:
             raise self.failure
 
     def catch_up(self) -> None:
-        """Wait for the calls of all committed batches, or raise the error that ended it."""
+        """Wait for the calls of all committed batches, or raise the error of the companion."""
         with suppress(StreamingQueryException):
             self.run.processAllAvailable()
         if self.run.exception() is not None:
@@ -130,7 +130,7 @@ class Companion:
         except Exception as error:  # noqa: BLE001 - raised to callers that wait for the query
             if not self.is_replaced:
                 self.failure = self.failure or error
-                with suppress(Exception):  # the session may be gone
+                with suppress(Exception):  # the session may have ended
                     StreamingQuery.stop(self._query)
         self._drains.join()
         with suppress(Exception):

@@ -23,7 +23,7 @@ _NEW, _OLD, _LATE, _CHAIN = "new", "old", "late", "chain"
 
 @dataclass(frozen=True)
 class Corrections:
-    """Results as they were written, and results recomputed from all rows.
+    """Results that the query wrote, and results recomputed from all rows.
 
     Results are compared in groups. A group is one window and key. For sessions, a group is one
     chain of rows of a key without a gap between them.
@@ -33,9 +33,9 @@ class Corrections:
     old, new : DataFrame
         The results that were written, and the results recomputed from all rows.
     late : DataFrame
-        The windows of the late rows alone.
+        The windows of the late rows only.
     chains : DataFrame or None
-        The sessions of all rows without a maximum duration, each of which is a group. None where a
+        The sessions of all rows without a maximum duration; each session is a group. None if a
         group is a window.
     keys : list of str
         The key columns, which all of these DataFrames have.
@@ -87,7 +87,7 @@ class Corrections:
             return F.size(_NEW) > 0
         touched = F.size(_LATE) > 0
         if self.chains is not None:
-            # A row that is not late may merge an open session with an emitted one.
+            # A row that is not late may merge an open session with an emitted session.
             touched |= F.size(_OLD) > F.size(_NEW)
         return touched & (F.size(_NEW) > 0)
 

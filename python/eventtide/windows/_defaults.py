@@ -25,12 +25,12 @@ _CHOICES = {"profile": get_args(Profile), "late_rule": get_args(LateRule)}
 
 
 def with_session_defaults(settings: Settings, df: DataFrame) -> Settings:
-    """Return the settings with those of the session that the window can have and has not.
+    """Return the settings, completed by the session's defaults for this window.
 
     Raises
     ------
     InvalidArgumentError, InvalidDurationError
-        A default is not valid; the argument is its key.
+        A default is not valid; the argument in the error is its key.
     """
     found: dict[str, str] = {}
     for name in _applicable(settings):
@@ -42,7 +42,7 @@ def with_session_defaults(settings: Settings, df: DataFrame) -> Settings:
 
 
 def _applicable(settings: Settings) -> Iterator[str]:
-    """Yield the names of the settings that a session has defaults of, and the window can have."""
+    """Yield the settings of the window that have a default in the session."""
     if isinstance(settings.shape, (Framed, Session)):
         yield "profile"
         if not settings.processing_time:

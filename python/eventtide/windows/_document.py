@@ -1,7 +1,7 @@
 """Windows in a YAML document; the module needs the extra ``eventtide[yaml]``.
 
-A key is a method of the builder, and its value has the arguments: a mapping by their names, a list,
-or the one that is required.
+A key is a method of the builder. Its value has the arguments: a mapping by their names, a list, or
+only the required argument.
 """
 
 from __future__ import annotations

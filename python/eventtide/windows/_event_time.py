@@ -27,7 +27,7 @@ PROCESSING_TIME = "_processing_time"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EventTime:
-    """The arguments of `WindowBuilder.event_time`, as they were written.
+    """The arguments of `WindowBuilder.event_time`, as the user wrote them.
 
     Raises
     ------
@@ -51,7 +51,7 @@ class EventTime:
         if isinstance(self.expected, Iterable) and not isinstance(
             self.expected, (str, list, tuple)
         ):
-            object.__setattr__(self, "expected", list(self.expected))  # it is read more than once
+            object.__setattr__(self, "expected", list(self.expected))  # read more than once
         _, *options = self.written()
         if self.watermark is None and options:
             name, value = options[0]
@@ -82,7 +82,7 @@ class EventTime:
         return substream_parts(self.substream)
 
     def __repr__(self) -> str:
-        """Return the method call that creates this."""
+        """Return the method call with these arguments."""
         (_, column), *others = self.written()
         arguments = [repr(column), *(f"{name}={value!r}" for name, value in others)]
         return f"event_time({', '.join(arguments)})"

@@ -92,7 +92,7 @@ class Execution:
             return lines.mapInArrow(stage, schema)
 
     def __repr__(self) -> str:
-        """Return the method call that creates this."""
+        """Return the method call that sets this function."""
         name = getattr(self.function, "__name__", repr(self.function))
         rows = "" if self.rows == "pandas" else f", rows={self.rows!r}"
         schema = self.schema if isinstance(self.schema, str) else self.schema.simpleString()

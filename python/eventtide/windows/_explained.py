@@ -86,7 +86,7 @@ def _boundaries(settings: Settings, shape: Shape) -> Iterator[str]:
 
 
 def _key_time(settings: Settings) -> Iterator[str]:
-    """Yield the watermark scope and the idle settings of keys, where they are set."""
+    """Yield the watermark scope and the idle settings of keys, if they are set."""
     scope, idle = settings.watermark_scope, settings.key_idle_timeout
     if scope is not None:
         one = _listed(tuple(scope.columns)) or scope.name

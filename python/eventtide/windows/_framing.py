@@ -67,8 +67,8 @@ class Framing(Described):
         column : str or Column
             A column of type TIMESTAMP or TIMESTAMP_NTZ, or a field of a struct (``"meta.ts"``).
         policy : WatermarkPolicy, or mapping of str to WatermarkPolicy, optional
-            From `WatermarkPolicies`, or one for some substreams, as for `with_watermark`. Omit it
-            if the DataFrame has a watermark, or is a batch DataFrame, which needs no watermark.
+            From `WatermarkPolicies`, or a mapping by substream, as for `with_watermark`. Omit it if
+            the DataFrame has a watermark, or is a batch DataFrame, which needs no watermark.
         substream, substream_idle_timeout, expected, max_substreams, substream_ttl,
         max_clock_step, on_restart, name
             As for `with_watermark`; they require a policy.
@@ -113,7 +113,7 @@ class Framing(Described):
         ArgumentTypeError
             A key is not a column name or a Column.
         InvalidArgumentError
-            There is no column, or a name twice.
+            There is no column, or a name is repeated.
         UnknownColumnError
             The DataFrame does not have a column.
 
@@ -185,7 +185,7 @@ class Framing(Described):
         return self._of(Framed("sliding", size, every))
 
     def cumulate(self: _Unshaped[_Shaped_co], size: Size, step: Size) -> _Shaped_co:
-        """Let windows grow by steps to their full size, such as the day so far, by hours.
+        """Use windows that grow by steps to their full size, such as the current day by hours.
 
         Parameters
         ----------
@@ -222,17 +222,17 @@ class Framing(Described):
     ) -> _Shaped_co:
         """Group rows with less than a gap between their times into sessions.
 
-        A session extends from its first row to a gap after its last row. With a gap for each row
-        it extends to the latest of the times at which the gaps of its rows end, so that a later row
-        with a shorter gap never shortens it.
+        A session extends from its first row to a gap after its last row. With a gap for each row,
+        it extends to the latest end of its rows' gaps, so a later row with a shorter gap never
+        shortens it.
 
         Parameters
         ----------
         gap : str, timedelta or Column
             1 ms or more. A Column is the gap of each row: STRING in Spark's units
             (``"5 seconds"``), INTERVAL DAY TO SECOND, or a calendar INTERVAL, in which a day has 24
-            hours. A row whose gap is null, not above zero, not readable or in months is in no
-            session: it is late, with the reason ``bad_gap``.
+            hours. If the gap of a row is null, not above zero, not readable or in months, the row
+            is in no session: it is late, with the reason ``bad_gap``.
         maximum_duration : str or timedelta, optional
             1 ms or more, and at least the gap of all rows. A session ends after this duration at
             the latest, and the next row begins another session.
@@ -303,8 +303,8 @@ class Framing(Described):
     def offset(self, offset: Duration) -> Self:
         """Shift the starts of all windows from the epoch: zero or more, below the slide or step.
 
-        With `time_zone` the offset is local time: days that begin at six also do so on days on
-        which the clocks change.
+        With `time_zone` the offset is local time: days that begin at six also begin at six when the
+        clocks change.
 
         Raises
         ------
@@ -324,7 +324,7 @@ class Framing(Described):
         return self._length("offset", offset)
 
     def origin(self, origin: datetime | str) -> Self:
-        """Start a window at this time, and all others at whole frames from it.
+        """Start a window at this time, and all other windows at whole frames from it.
 
         Parameters
         ----------
@@ -353,7 +353,7 @@ class Framing(Described):
     def time_zone(self, name: str) -> Self:
         """Start windows of days, weeks, months and years at midnight in a time zone.
 
-        A day then has 23 or 25 hours where the clocks change. Without a time zone a day is 24
+        A day on which the clocks change then has 23 or 25 hours. Without a time zone a day is 24
         hours from midnight UTC, and months and years are refused. A TIMESTAMP_NTZ column is local
         time already, so its days do not depend on the zone.
 

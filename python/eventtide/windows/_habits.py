@@ -1,4 +1,4 @@
-"""What to write in place of a name that a builder does not have."""
+"""Suggestions for names that a builder does not have."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Hinting", "hint"]
 
-# Names of other systems in the words of `WindowBuilder`.
+# Names in other systems and their equivalents in `WindowBuilder`.
 _ELSEWHERE: Mapping[str, str] = MappingProxyType(
     {
         "aggregate": "agg",
@@ -35,19 +35,19 @@ _ELSEWHERE: Mapping[str, str] = MappingProxyType(
     }
 )
 
-_OF_WINDOW_BUILDER = ("results", "start")  # the other builders come to it
+_OF_WINDOW_BUILDER = ("results", "start")  # other builders create it
 
 
 class Hinting:
-    """A builder of a window that answers an unknown name with what to write in its place."""
+    """A builder of a window that answers an unknown name with a suggestion."""
 
     _results: ClassVar[str] = ".results"
-    """How to come from the builder to a DataFrame."""
+    """The expression that leads from the builder to a DataFrame."""
 
     if not TYPE_CHECKING:  # a type checker reports unknown names by itself
 
         def __getattr__(self, name: str) -> object:
-            """Refuse an unknown name: one of a DataFrame is one of the results."""
+            """Refuse an unknown name; a name of a DataFrame belongs to the results."""
             if hasattr(type(self), name):  # a property has failed; raise its error again
                 return object.__getattribute__(self, name)
             message = hint(name, type(self), self._results)

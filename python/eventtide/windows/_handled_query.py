@@ -18,9 +18,9 @@ __all__ = ["HandledQuery"]
 
 
 class HandledQuery(NamedQuery):
-    """A query and its companion in one handle: ended when both have ended, failed when one has.
+    """A query and its companion as one query: it ends with both, and fails if either fails.
 
-    Properties that Spark reports, such as the progress, are those of the query alone.
+    Properties that Spark reports, such as the progress, are the properties of the query alone.
     """
 
     companion: Companion | None = None
@@ -70,7 +70,7 @@ class HandledQuery(NamedQuery):
             calls.over.wait()
 
     def exception(self) -> StreamingQueryException | None:
-        """Return the error of the query, or else that of its companion."""
+        """Return the error of the query, or otherwise the error of its companion."""
         own = super().exception()
         if own is None and self.companion is not None and self.companion.failure is not None:
             return self.companion.run.exception()

@@ -41,7 +41,7 @@ class LateContext:
     checkpoint: str
 
     def __repr__(self) -> str:
-        """Return what it holds, with the name or the id of the query."""
+        """Return the fields, with the name or the id of the query."""
         name = self.query.name or self.query.id
         return (
             f"LateContext(query={name!r}, batch_id={self.batch_id}, reasons={dict(self.reasons)},"
@@ -58,7 +58,7 @@ OnError: TypeAlias = Literal["fail", "log"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LateHandler:
-    """The arguments of `WindowBuilder.on_late`, as they were written.
+    """The arguments of `WindowBuilder.on_late`, as the user wrote them.
 
     Raises
     ------
@@ -74,13 +74,13 @@ class LateHandler:
         check_handler("on_late", self.handler, "on_error", self.on_error)
 
     def __repr__(self) -> str:
-        """Return the method call that creates this."""
+        """Return the method call with these arguments."""
         on_error = "" if self.on_error == "fail" else f", on_error={self.on_error!r}"
         return f"on_late({self.title}{on_error})"
 
     @property
     def title(self) -> str:
-        """The name of the function, where it has one."""
+        """The name of the function, if it has a name."""
         return getattr(self.handler, "__qualname__", None) or repr(self.handler)
 
 

@@ -1,4 +1,4 @@
-"""The arguments for the watermark scope and the idle timeout of keys, as they were written."""
+"""The arguments for the watermark scope and the idle timeout of keys, as the user wrote them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ IdleClock: TypeAlias = Literal["processing_time", "event_time"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scope:
-    """The argument of `WindowBuilder.watermark_scope`, as it was written.
+    """The argument of `WindowBuilder.watermark_scope`, as the user wrote it.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def scope_columns(name: str, scope: WatermarkScope) -> list[str | Column]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IdleTimeout:
-    """The arguments of `WindowBuilder.key_idle_timeout`, as they were written.
+    """The arguments of `WindowBuilder.key_idle_timeout`, as the user wrote them.
 
     Raises
     ------

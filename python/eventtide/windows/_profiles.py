@@ -1,4 +1,4 @@
-"""The boundary rules of windows, and the profiles that name sets of them."""
+"""The boundary rules of windows, and the profiles, which are named sets of rules."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Profile: TypeAlias = Literal["eventtide", "jet", "storm", "voltsp", "spark", "fl
 """The system whose boundary rules a window follows."""
 
 LateRule: TypeAlias = Literal["behind_watermark", "frame_closed", "window_closed"]
-"""When a row is late."""
+"""The rule by which a row is late."""
 
 LateAction: TypeAlias = Literal["log", "count", "fail"]
-"""How a late row is handled."""
+"""The action for a late row."""
 
 LATE_RULES: Mapping[str, str] = MappingProxyType(
     {

@@ -34,8 +34,8 @@ def repair(
     """Correct the results that a query has written, with the late rows in its late log.
 
     The windows of late rows are recomputed from all rows; the other windows are unchanged. So the
-    result is correct for every aggregate, including an average or a distinct count, which cannot
-    be corrected from the old value and the late rows alone.
+    result is correct for every aggregate, including an average or a distinct count, which cannot be
+    corrected from only the old value and the late rows.
 
     Parameters
     ----------
@@ -52,34 +52,34 @@ def repair(
     Returns
     -------
     DataFrame
-        The columns of `results`, in their order, and ``changed``: ``"corrected"`` where a value
+        The columns of `results`, in their order, and ``changed``: ``"corrected"`` if a value
         differs, ``"new"`` for a window that had no result, ``"unchanged"`` for all others.
 
     Raises
     ------
     ArgumentTypeError, InvalidArgumentError, UnknownColumnError
-        An argument has the wrong type, is a stream, or has other columns than the window. Or the
-        window cannot be repaired: a count window, or a sliding window under ``"window_closed"``.
+        An argument has the wrong type, is a stream, or has columns that differ from the window's.
+        Or the window cannot be repaired: a count window, or a sliding window under
+        ``"window_closed"``.
 
     Notes
     -----
     The repair is an ordinary batch job, which runs when the result is used. Repair only closed
-    windows: an open window counts as new. A row that the query rejected, because its time was in
-    the future or missing, is counted if it is in `source`. Sums of floating-point numbers may
-    differ in their last digits and then count as corrected. A window without rows in `source` is
-    unchanged.
+    windows: an open window counts as new. If a rejected row, whose time was in the future or
+    missing, is in `source`, it is counted. Sums of floating-point numbers may differ in their last
+    digits and then count as corrected. A window without rows in `source` is unchanged.
 
     A corrected session replaces all results of its key that it overlaps, because late rows extend
     and merge sessions. Sessions that a row has merged while one of them was open are corrected
     too. `source` must have all rows of a session, including the rows of neighbouring sessions that
     late rows merge with it.
 
-    In two cases the late rows alone do not determine which windows are wrong, and every window
-    with rows in `source` is recomputed. The first is ``cumulate`` under ``"window_closed"``, where
-    a row may miss the shorter windows and be in the longer ones. The second is sessions with a
-    maximum, whose ends depend on the order of rows. A row may also miss some of its sliding
-    windows. Sliding windows overlap without end, so this case is refused: use
-    ``late_rule("frame_closed")``.
+    In two cases the late rows do not determine which windows are wrong, and every window with rows
+    in `source` is recomputed. The first case is ``cumulate`` under ``"window_closed"``, where a row
+    may miss the shorter windows and be in the longer windows. The second case is sessions with a
+    maximum duration, whose ends depend on the order of rows. With sliding windows under
+    ``"window_closed"``, a row may also miss some of its windows. Sliding windows overlap in an
+    endless chain, so this case is refused: use ``late_rule("frame_closed")``.
 
     Examples
     --------

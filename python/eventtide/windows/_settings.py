@@ -1,4 +1,4 @@
-"""The settings of a window, as they were written, and their options for the JVM."""
+"""The settings of a window, as the user wrote them, and their options for the JVM."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ class Settings:
         dict of str to str
             ``kind``, and ``size`` with its ``slide`` or ``step``, or ``gap``, or ``rows`` with its
             ``slide``. The other settings have the names of their methods, except ``scope`` for the
-            watermark scope, ``key_idle_timeout`` and ``key_idle_clock``, ``triggers`` for the
-            names of all triggers, and ``every`` and ``every_rows`` for the values of these two.
+            watermark scope, ``key_idle_timeout`` and ``key_idle_clock``, ``triggers`` for the names
+            of all triggers, and ``every`` and ``every_rows`` for the values of these triggers.
             Durations are ISO 8601 in seconds. Calendar sizes are periods in days or months
             (``P14D``, ``P12M``). An origin is an instant in UTC. A flag is ``"true"``. Columns,
             conditions and functions are not in the map; a gap for each row is ``"column"``.

@@ -25,7 +25,7 @@ MAX_FRAMES = 1_000_000
 """The maximum number of frames in a window; each frame holds a value of every aggregate."""
 
 MAX_ROWS = 1_000_000
-"""The maximum number of rows that a count window is defined by."""
+"""The maximum number of rows of a count window."""
 
 # A day, an hour, a minute, a second, a millisecond and a microsecond, in microseconds.
 _ROUND = (86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000, 1_000, 1)
@@ -53,7 +53,7 @@ class Shape(ABC):
 
     @property
     def closes(self) -> str | None:
-        """The rule that closes a window, None if it is that of the profile."""
+        """The rule that closes a window, None if the profile's rule applies."""
         return None
 
     @property
@@ -72,7 +72,7 @@ class Shape(ABC):
 
 @dataclass(frozen=True, repr=False)
 class Framed(Shape):
-    """A window of a fixed size that consists of frames; its sizes are as they were written.
+    """A window of a fixed size that consists of frames; its sizes are as the user wrote them.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class Framed(Shape):
         return self.kind, {**self._sizes()}
 
     def __repr__(self) -> str:
-        """Return the method call that creates this, such as ``tumbling('1m')``."""
+        """Return the method call that creates this window, such as ``tumbling('1m')``."""
         piece = f", {_PIECES[self.kind][0]}={self.piece!r}" if self.kind in _PIECES else ""
         return f"{self.kind}({self.size!r}{piece})"
 
@@ -161,7 +161,7 @@ def check_sizes(written: Mapping[str, Size]) -> None:
 
 
 def _check_units(whole: _Length, piece: _Length) -> None:
-    """Reject months beside a length of another unit, which they do not divide."""
+    """Reject months together with a length of another unit, which they do not divide."""
     if (whole.span.unit == "month") != (piece.span.unit == "month"):
         raise _no_multiple(whole, piece, f"{piece.name}='{whole.span.words}'")
 
@@ -199,8 +199,8 @@ def _check_count(whole: _Length, piece: _Length) -> None:
 def _divisors(size: Span, piece: Span) -> list[str]:
     """Return the nearest pieces that divide a size: the one below and the one above.
 
-    Both are whole numbers of the largest unit that `piece` is a whole number of. A piece that is
-    more than ten times as short or as long is not returned.
+    Both are whole numbers of the largest unit of which `piece` is a whole number. A piece that is
+    more than ten times shorter or longer is not returned.
     """
     unit, whole, part = _in_one_unit(size, piece)
     step = next(step for step in _ROUND if part % step == 0) if unit == "us" else 1

@@ -33,7 +33,7 @@ def start(
     ----------
     window : WindowBuilder or DataFrame
         The window, whose late rows are passed to its handler. For Spark operators over
-        `with_watermark`, the DataFrame that is written.
+        `with_watermark`, the written DataFrame.
     writer : DataStreamWriter
         A writer over the window's `results`, or over a DataFrame derived from them, with all of
         its options.
@@ -46,7 +46,7 @@ def start(
     -------
     StreamingQuery
         The running query. Its `awaitTermination` and `processAllAvailable` raise eventtide's error
-        classes without `named_errors`. With `on_late` it ends when the calls are complete too:
+        classes without `named_errors`. With `on_late` it ends only when the calls are complete:
         `awaitTermination` and `stop` wait for the calls of all committed batches,
         `processAllAvailable` waits for the calls of the rows that it has read, and `isActive` is
         true until the last call is complete.
@@ -59,16 +59,16 @@ def start(
         The writer does not write the results of this window, or cannot be drained: it has another
         trigger, or no eventtide watermark.
     EventtideError
-        Eventtide refuses the query before it starts. Errors that are detected when it runs, such
+        Eventtide refuses the query before it starts. Errors that are detected while it runs, such
         as a checkpoint of another plan, are raised by ``awaitTermination``.
 
     Notes
     -----
-    The handler is called by a companion, a separate query over the late log, for one committed
+    A companion, which is a separate query over the late log, calls the handler for one committed
     batch after the other. The companion never blocks the query. Its checkpoint is
     ``eventtide/handler`` in the checkpoint of the query. A restart continues with the first batch
-    whose call is not complete, so each batch has at least one complete call. There is no time
-    limit for a call.
+    whose call is not complete, so each batch has at least one complete call. There is no time limit
+    for a call.
 
     When a call fails under ``on_error="fail"``, both queries stop: `awaitTermination` and
     `processAllAvailable` raise `LateHandlerError`, whose cause is the handler's exception, and

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Timing", "check_heartbeat"]
 
-_LEAST_HEARTBEAT = 100_000  # microseconds: Spark runs no faster without rows
+_LEAST_HEARTBEAT = 100_000  # microseconds: without rows Spark runs no faster
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,7 +27,7 @@ class Timing(Described):
     """Processing time, watermarks by key, and idle keys."""
 
     def processing_time(self) -> Self:
-        """Use the time of the batch that reads a row in place of its event time.
+        """Use the time of the batch that reads a row instead of its event time.
 
         No row is late, and windows close when processing time reaches their end. The rows get a
         last column ``_processing_time`` TIMESTAMP, which aggregates may use. A replayed batch has
@@ -47,7 +47,7 @@ class Timing(Described):
         return self._with(processing_time=True)
 
     def watermark_scope(self, scope: WatermarkScope) -> Self:
-        """Set which keys share a watermark; by default all.
+        """Set the keys that share a watermark; by default all keys share one.
 
         Parameters
         ----------
@@ -82,8 +82,8 @@ class Timing(Described):
     def key_idle_timeout(self, timeout: Duration, *, clock: IdleClock = "processing_time") -> Self:
         """Close all windows of a key that has had no rows for the timeout.
 
-        Their results are emitted at once, regardless of the delay. A later row of the key that is
-        not late reopens its window, which then has another result. The pane columns distinguish
+        Their results are emitted immediately, regardless of the delay. If a later row of the key is
+        not late, it reopens its window, which then has another result. The pane columns distinguish
         the results.
 
         Parameters
@@ -112,7 +112,7 @@ class Timing(Described):
         return self._with(key_idle_timeout=IdleTimeout(timeout, clock))
 
     def key_ttl(self, ttl: Duration) -> Self:
-        """Purge a key without open windows this long after its last row; by default one day.
+        """Purge a key without open windows `ttl` after its last row; by default one day.
 
         The key's watermark is purged. A later row of the key begins a new watermark.
 

@@ -89,7 +89,7 @@ class Session(Shape):
         return "session", {name: value for name, value in values.items() if value is not None}
 
     def __repr__(self) -> str:
-        """Return the method call that creates this, such as ``session('5m')``."""
+        """Return the method call that creates this session, such as ``session('5m')``."""
         _, values = self.written()
         gap = values.pop("gap")
         return f"session({', '.join([repr(gap), *(f'{n}={v!r}' for n, v in values.items())])})"
@@ -156,7 +156,7 @@ class Counted(Shape):
         return "by_count", {"rows": self.rows, **every}
 
     def __repr__(self) -> str:
-        """Return the method call that creates this, such as ``by_count(100, every=10)``."""
+        """Return the method call that creates this window, such as ``by_count(100, every=10)``."""
         every = "" if self.every is None else f", every={self.every!r}"
         return f"by_count({self.rows!r}{every})"
 

@@ -94,7 +94,7 @@ def _results(settings: Settings) -> Iterator[tuple[str, Any]]:
 
 
 def _arguments(arguments: Mapping[str, Any]) -> object:
-    """Return the arguments of a method: the only one, or all by their names."""
+    """Return the arguments of a method: a single argument, or all arguments by their names."""
     values = {name: _value(name, value) for name, value in arguments.items()}
     return next(iter(values.values())) if len(values) == 1 else values
 

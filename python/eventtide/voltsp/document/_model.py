@@ -89,34 +89,34 @@ def _wrong(key: str, problem: str, allowed: str, fix: str) -> InvalidArgumentErr
 
 
 class TimeConfigEntry(_Part):
-    """How the window handles time."""
+    """The time settings of the window."""
 
     event_time_extractor: _Text = None
     """The event time: a column or an SQL expression; without it, the time of processing."""
     watermark_strategy: Annotated[
         Any, WithJsonSchema({"enum": ["MIN_EVENT_TIME", "MAX_EVENT_TIME"]})
     ] = None
-    """How the watermark follows the rows of a batch."""
+    """The rule by which the watermark follows the rows of a batch."""
     delay_window_close: _Length = None
-    """How long a window stays open after its end."""
+    """The time that a window stays open after its end."""
     idle_timeout: _Length = None
-    """A key without rows for this long emits its open windows; the gap of a session window."""
+    """The time without rows after which a key emits its windows; the gap of a session."""
     idle_timeout_clock: Annotated[
         Any, WithJsonSchema({"enum": ["PROCESSING_TIME", "EVENT_TIME"]})
     ] = None
     """The clock that measures idleness."""
     scope: _Several = None
-    """Which keys have a watermark together: key, global, or columns."""
+    """The keys that share a watermark: key, global, or columns."""
     late_rule: Annotated[
         Any, WithJsonSchema({"enum": ["behind_watermark", "frame_closed", "window_closed"]})
     ] = None
-    """When a row is late."""
+    """The rule by which a row is late."""
     heartbeat: _Length = None
-    """The interval at which idle keys are looked for."""
+    """The maximum interval between checks for idle keys."""
     key_ttl: _Length = None
-    """A key is removed this long after its last row, if it has no open window."""
+    """The time after its last row at which a key without open windows is removed."""
     max_rows_per_batch: _Number = None
-    """The watermark of a key moves after this number of its rows, wherever batches are cut."""
+    """The number of rows of a key after which its watermark moves, within batches too."""
 
 
 def _keys(part: type[_Part]) -> list[str]:
@@ -129,25 +129,25 @@ class AggregateEntry(_Part):
     type: Annotated[
         Any, WithJsonSchema({"enum": ["count", "sum", "avg", "min", "max", "expression"]})
     ] = None
-    """What it is."""
+    """The kind of aggregate."""
     column: _Text = None
-    """What it is over: a column or an SQL expression of the rows."""
+    """The input of the aggregate: a column or an SQL expression of the rows."""
     expression: _Text = None
-    """An SQL expression that is an aggregate, for the type of that name."""
+    """An aggregate as an SQL expression, for the type `expression`."""
     name: _Text = Field(None, alias="as")
-    """The name of its column in the results."""
+    """The name of the aggregate's column in the results."""
 
 
 class Aggregates(_Part):
-    """What the window computes."""
+    """The aggregates of the window."""
 
     instead = MappingProxyType({"from": "remove from, since rows have no class"})
     builder: list[AggregateEntry] = []
-    """The aggregates, one after the other."""
+    """The list of aggregates."""
 
 
 class TriggerEntry(_Part):
-    """When the window gives a result."""
+    """A trigger of the window's results."""
 
     instead = MappingProxyType(
         {
@@ -156,18 +156,18 @@ class TriggerEntry(_Part):
         }
     )
     trigger: Annotated[Any, WithJsonSchema(_TRIGGERS)] = None
-    """At its end, after each batch with rows of it, by the clock, by rows, or on a condition."""
+    """The trigger: at the end, per batch with rows, by the clock, by rows, or on a condition."""
 
 
 class WindowEntry(_Part):
-    """A window; which of the keys it has depends on its kind."""
+    """A window; its keys depend on its kind."""
 
     instead = MappingProxyType(
         {"exceptionHandler": "et.voltsp.from_yaml(text).with_exception_handler(handle) in Python"}
         | {key: f"{key} below timeConfig" for key in _keys(TimeConfigEntry)}
     )
     window_span: _Span = None
-    """How long it is: a duration, or a number of rows for windows that count."""
+    """The length of a window: a duration, or a number of rows for count windows."""
     slide: _Span = Field(None, alias="slideBy")
     """The distance between the starts of windows."""
     key_extractor: _Several = None
@@ -175,33 +175,33 @@ class WindowEntry(_Part):
     time_config: TimeConfigEntry = Field(default_factory=TimeConfigEntry)
     """The time of rows and of the window."""
     maximum_duration: _Length = None
-    """How long a session may be at the most."""
+    """The maximum duration of a session."""
     touching: Annotated[Any, WithJsonSchema({"enum": ["separate", "merge"]})] = None
-    """Whether rows exactly one gap apart are of two sessions or of one."""
+    """Whether rows exactly one gap apart belong to two sessions or to one."""
     aggregate_definition: Aggregates = Field(default_factory=Aggregates)
-    """What it computes."""
+    """The aggregates."""
     late: Annotated[Any, WithJsonSchema({"enum": ["log", "count", "fail"]})] = None
-    """How late rows are handled."""
+    """The action for late rows."""
     late_to: _Text = None
     """The folder of the late log."""
     triggers: list[TriggerEntry] = []
-    """When it gives results; once, at its end, if there are none."""
+    """The triggers of results; without triggers, there is one result, at the window's end."""
 
 
 class SpanEntry(WindowEntry):
-    """A window of this length, side by side with the next."""
+    """Adjacent windows of one length."""
 
     model_config = _needing("windowSpan", "aggregateDefinition")
 
 
 class SlidingEntry(WindowEntry):
-    """A window of this length, which overlaps the next."""
+    """Overlapping windows of one length."""
 
     model_config = _needing("windowSpan", "slideBy", "aggregateDefinition")
 
 
 class SessionEntry(WindowEntry):
-    """A window that ends with a gap."""
+    """Sessions, which end with a gap."""
 
     model_config = _needing("timeConfig", "aggregateDefinition")
 
@@ -234,8 +234,8 @@ class Pipeline(Emitter):
         }
     )
     version: Literal[1] = 1
-    """The version of the form."""
+    """The version of the document format."""
     name: Annotated[str, Field(strict=True)] = ""
-    """For the reader; a query has the name that its writer gives it."""
+    """A name for readers of the document; the name of a query is set by its writer."""
     emitter: Emitter = Field(default_factory=Emitter)
-    """The window, as VoltSP's pipelines have it."""
+    """The window, as in VoltSP's pipelines."""

@@ -1,6 +1,6 @@
 """The JSON schema of a document, for editors.
 
-It is stored beside this file as ``schema.json``. To regenerate it after a change of the model::
+It is stored next to this file as ``schema.json``. To regenerate it after a change of the model::
 
     python -m eventtide.voltsp.document.schema > python/eventtide/voltsp/document/schema.json
 """
