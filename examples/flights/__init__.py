@@ -1,8 +1,8 @@
-"""Real flights, stock Spark beside eventtide. Run ``python -m examples.flights``.
+"""Real flights, with stock Spark and with eventtide. Run ``python -m examples.flights``.
 
-The modules: `data` gets the flights, `settings` lists what competes, `replay` runs the streaming
-queries and leaves a `trace` of each, `measure` compares them with the truth, `repair` corrects the
-results of eventtide's own windows by their late log, `table` and `page` show it, `lull` is the
-last, short section, `broker` sends the flights through Kafka, and `durable` runs one setting so
-that it can be killed and started again.
+The modules: `data` reads the flights, and `settings` lists the compared settings. `replay` runs the
+streaming queries and records a `trace` of each, `measure` compares them with the truth, and
+`repair` corrects the results of eventtide's windows from their late log. `table` and `page` show
+the results. `lull` is the last, short section, and `broker` sends the flights through Kafka.
+`durable` runs one setting so that it can be killed and restarted.
 """

@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return what reads the command line."""
+    """Return the parser of the command line."""
     reader = argparse.ArgumentParser("python -m examples.flights", description=__doc__)
     reader.add_argument(
         "--quick", action="store_true", help="one day in place of three, and fewer settings"
@@ -56,7 +56,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _run(console: Console, out: Path, also: Path | None, *, quick: bool, kafka: str | None) -> int:
-    # here, so that a missing extra is one sentence, and --help takes no second
+    # imported here, so that a missing extra is reported in one sentence, and --help is fast
     from examples.flights import (  # noqa: PLC0415
         broker,
         data,
@@ -82,7 +82,7 @@ def _run(console: Console, out: Path, also: Path | None, *, quick: bool, kafka: 
     with console.status("Reading the flights, starting Spark"):
         flights = data.load(_QUICK_DAYS if quick else _DAYS)
         spark = session.start(out / "spark.log", None if topic is None else broker.connector())
-    # Spark is stopped first; an upload of its state may still be on its way then.
+    # Spark is stopped first; an upload of its state may still be running then.
     files = tempfile.TemporaryDirectory(prefix="eventtide-lab-", ignore_cleanup_errors=True)
     with files as name, spark:
         if topic is not None:

@@ -1,7 +1,7 @@
 """The section for a broker: the reports go through Kafka, a partition for each distance band.
 
-Long flights land hours after short ones that left with them, so that some partitions are behind
-others by nature. Stock Spark has one watermark for all; here each partition has its own.
+Long flights land hours after short flights that left at the same time, so some partitions are
+always behind others. Stock Spark has one watermark for all; here each partition has its own.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ LAG = "1 hour"
 _REPORT = "ts timestamp, dest string"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
-CONNECTORS = {"4.1": "4.1.3", "4.2": "4.2.0", "4.3": "4.2.0"}  # as docs/how-to/kafka.md says
+CONNECTORS = {"4.1": "4.1.3", "4.2": "4.2.0", "4.3": "4.2.0"}  # as in docs/how-to/kafka.md
 
 
 @dataclass(frozen=True)
 class Topic:
-    """Where the reports go: ``HOST:PORT/TOPIC``, a topic with six partitions."""
+    """The destination of the reports: ``HOST:PORT/TOPIC``, a topic with six partitions."""
 
     broker: str
     name: str
@@ -60,14 +60,14 @@ class Topic:
         return cls(*found.groups())
 
     def refuse_rows(self, spark: SparkSession) -> None:
-        """Refuse a topic that has been used, as all in it is read and counted, or is too small.
+        """Refuse a topic that is too small, or that has rows: all of them would be counted.
 
         Raises
         ------
         ValueError
             There are rows in it, or one of six partitions cannot be read.
         """
-        earliest = {str(partition): -2 for partition in range(len(BANDS))}  # which names them all
+        earliest = {str(partition): -2 for partition in range(len(BANDS))}  # names all partitions
         reader = spark.read.format("kafka").options(**self._reading)
         reader = reader.option("startingOffsets", json.dumps({self.name: earliest}))
         for timeout in "kafka.request.timeout.ms", "kafka.default.api.timeout.ms":
@@ -92,7 +92,7 @@ class Topic:
             "kafka.bootstrap.servers": self.broker,
             "subscribe": self.name,
             "startingOffsets": "earliest",
-            "kafka.fetch.max.wait.ms": "10",  # else half of a second a batch
+            "kafka.fetch.max.wait.ms": "10",  # otherwise half a second per batch
         }
 
     def stream(self, spark: SparkSession) -> DataFrame:
@@ -112,12 +112,12 @@ class Topic:
 
 @dataclass(frozen=True)
 class Carried:
-    """What became of the rows of one query.
+    """The rows of one query by their destination.
 
     Attributes
     ----------
     name : str
-        Whose windows they are.
+        The system whose windows the query uses.
     sent, counted, logged : int
         Rows in the topic, in windows, and in a late log.
     """
@@ -129,12 +129,12 @@ class Carried:
 
     @property
     def lost(self) -> int:
-        """Rows that are nowhere."""
+        """Rows that are neither in a window nor in a log."""
         return self.sent - self.counted - self.logged
 
 
 def connector() -> dict[str, str]:
-    """Return the setting that brings Spark's Kafka connector, unless the command line has it."""
+    """Return the setting that loads Spark's Kafka connector, unless the command line has it."""
     if "spark-sql-kafka" in os.environ.get("PYSPARK_SUBMIT_ARGS", ""):
         return {}
     minor = ".".join(pyspark.__version__.split(".")[:2])
@@ -150,21 +150,21 @@ def through_kafka(
 ) -> list[Carried]:
     """Send the reports hour by hour, and count departures by hour and destination on both sides.
 
-    In the end a row that is far ahead in each partition closes the last windows; it is counted
-    nowhere.
+    At the end, a row far ahead in each partition closes the last windows; these rows are not
+    counted.
 
     Parameters
     ----------
     reports : DataFrame
         The flights as `Flights.on_disk` returns them.
     flights : Flights
-        The same, hour by hour.
+        The same flights, hour by hour.
     topic : Topic
-        An empty topic that nothing else writes to.
+        An empty topic without other writers.
     folder : Path
-        Where the checkpoints go.
+        The folder of the checkpoints.
     watch : callable
-        Is given each hour.
+        A function that is called with each hour.
     """
     spark = reports.sparkSession
     checkpoint = folder / "kafka-ours"

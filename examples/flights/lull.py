@@ -1,7 +1,7 @@
-"""The second section: the reports stop, and the last window has to close.
+"""The second section: the reports stop, and the last window must close.
 
-A handful of rows and a scripted clock. Stock Spark's watermark moves with rows only, so the window
-that was open when they stopped stays open; `limiting_lag_and_lull` goes on with the clock.
+A handful of rows and a scripted clock. Stock Spark's watermark moves with rows only, so the last
+window stays open; `limiting_lag_and_lull` advances with the clock.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SCHEMA = StructType([StructField("ts", TimestampType())])
 _TEN = datetime(2013, 1, 7, 10, 0, tzinfo=timezone.utc)
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
-# minutes past ten: the clock, and the event times of the rows that come in then
+# minutes past ten: the clock, and the event times of the rows that arrive then
 _SCRIPT: tuple[tuple[int, tuple[int, ...]], ...] = (
     (3, (1, 2, 3)),
     (8, (5, 8, 7)),
@@ -41,7 +41,7 @@ _SCRIPT: tuple[tuple[int, tuple[int, ...]], ...] = (
 
 @dataclass(frozen=True)
 class Side:
-    """What one query stands at: its watermark, None before there is one, and what it put out."""
+    """The state of one query: its watermark, None before the first, and its results."""
 
     watermark: datetime | None
     out: tuple[tuple[datetime, int], ...]
@@ -49,7 +49,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Moment:
-    """One step: the clock, how many rows came in, and both queries afterwards."""
+    """One step: the clock, the number of rows that arrived, and both queries afterwards."""
 
     clock: datetime
     rows: int

@@ -1,4 +1,4 @@
-"""What a setting is worth: completeness and delay, computed from its results and the truth."""
+"""The quality of a setting: completeness and delay, computed from its results and the truth."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ Window: TypeAlias = tuple[datetime, str]
 
 
 class AccountsError(AssertionError):
-    """Rows in are not rows in windows, late and open: the numbers would not be honest."""
+    """The rows read are not the rows in windows, late or open: the numbers would be wrong."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One setting beside the truth.
+    """One setting compared with the truth.
 
     Attributes
     ----------
     setting : Setting
-        What was measured.
+        The measured setting.
     rows_in, rows_out, rows_open : int
-        Rows that are measured; those in windows that came out; those in windows still open. In the
-        latter two a row of twelve windows is there twelve times.
+        The measured rows, the rows in emitted windows, and the rows in open windows. In the latter
+        two, a row of twelve windows counts twelve times.
     late : tuple of Report
-        The rows that came too late for a window.
+        The rows that were late for a window.
     windows, windows_wrong : int
-        Counts (one a window and destination) that the truth has, and those that differ from it,
-        missing ones included.
+        The counts in the truth, one per window and destination, and the counts that differ from it,
+        including missing counts.
     delays : tuple of (int, int)
-        Hours from a window's end to its result, and how many rows waited that long.
+        Hours from a window's end to its result, and the number of rows with this delay.
     """
 
     setting: Setting
@@ -59,17 +59,17 @@ class Measured:
 
     @property
     def late_share(self) -> float:
-        """Late rows as a part of all rows, 0 to 1."""
+        """The share of late rows among all rows, 0 to 1."""
         return len(self.late) / self.rows_in
 
     @property
     def rows_in_windows(self) -> int:
-        """How many rows came out, each once, where none is in some of its windows only."""
+        """The number of emitted rows, each once, if no row is in only some of its windows."""
         windows = self.setting.windows
         return self.rows_out // (windows.size // windows.every)
 
     def delay(self, share: float) -> int:
-        """Return after how many hours that share of the rows, 0 to 1, was out."""
+        """Return the hours after which this share of the rows, 0 to 1, was emitted."""
         wanted = share * sum(rows for _, rows in self.delays)
         waited = 0
         for hours, rows in self.delays:
@@ -80,25 +80,25 @@ class Measured:
 
 
 def truth(reports: DataFrame, flights: Flights, setting: Setting) -> Counter[Window]:
-    """Count the same rows with a batch query: no watermark, nothing late."""
+    """Count the same rows with a batch query: no watermark, no late rows."""
     rows = setting.counts(reports).select(F.col("window.end").alias("end"), "dest", "rows")
     ended = rows.where((F.col("end") > flights.first) & (F.col("end") <= flights.last)).collect()
     return Counter({(row.end.astimezone(timezone.utc), row.dest): row.rows for row in ended})
 
 
 def measure(trace: Trace, flights: Flights, true: Counter[Window]) -> Measured:
-    """Compare what came out of a query with the truth.
+    """Compare the results of a query with the truth.
 
     Raises
     ------
     AccountsError
-        For any window, the truth is not what came out plus what was late plus what is open. Late
-        is worked out from the watermark that each row met, or read from the late log, and not
-        from what is missing: so this is a check of the results and of our reading of them.
+        For some window, the truth differs from the sum of emitted, late and open rows. Late rows
+        are computed from the watermark at each row's arrival, or read from the late log, and not
+        from missing rows. So this checks both the results and this module's reading of them.
     """
     results = [r for r in trace.results if flights.first < r.end <= flights.last]
     got: Counter[Window] = Counter()
-    for result in results:  # a window that was silent for a while has several, of other rows each
+    for result in results:  # a window that was idle for a while has several, each with other rows
         got[result.end, result.dest] += result.rows
     missed, waiting = _apart(trace, flights)
     _check_accounts(true, got, missed, waiting, trace.setting.name)
@@ -118,7 +118,7 @@ def measure(trace: Trace, flights: Flights, true: Counter[Window]) -> Measured:
 
 
 def _apart(trace: Trace, flights: Flights) -> tuple[Counter[Window], Counter[Window]]:
-    """Count the rows that each window missed, and those that wait in one that is still open."""
+    """Count the rows that each window missed, and the rows in windows that are still open."""
     missed: Counter[Window] = Counter()
     waiting: Counter[Window] = Counter()
     last = trace.strikes[-1].after
@@ -136,7 +136,7 @@ def _apart(trace: Trace, flights: Flights) -> tuple[Counter[Window], Counter[Win
 
 
 def _gone(report: Report, strike: Strike, setting: Setting) -> set[datetime]:
-    """Return the windows that a late row missed: all of them, if it is in the log instead."""
+    """Return the windows that a late row missed: all of them, if the row is in the log."""
     ends = setting.windows.ends(report.scheduled)
     return {end for end in ends if setting.keeps_late_rows or end <= strike.before}
 
@@ -148,7 +148,7 @@ def _check_accounts(
     waiting: Counter[Window],
     name: str,
 ) -> None:
-    accounted = got + late + waiting  # without those that are 0
+    accounted = got + late + waiting  # without zero counts
     if accounted != true:
         end, dest = next(w for w in {*true, *accounted} if true[w] != accounted[w])
         window = (end, dest)

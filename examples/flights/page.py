@@ -1,4 +1,4 @@
-"""The page: charts with their data and scripts inside, which opens without a network."""
+"""The page: charts with embedded data and scripts, which opens without a network."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ __all__ = ["Shown", "write"]
 
 @dataclass(frozen=True)
 class Shown:
-    """All that the page shows.
+    """The content of the page.
 
     Attributes
     ----------
     flights : Flights
-        What was replayed.
+        The replayed flights.
     traces, hourly : sequence of Trace, of Measured
-        The counts by hour: how they came about, and what they are worth.
+        The counts by hour: their history and their quality.
     sliding, repaired : sequence of Measured, Repaired
-        The sliding windows, eventtide's own last, and what its late log has corrected.
+        The sliding windows, eventtide's last, and the corrections from its late log.
     moments : sequence of Moment
         The lull.
     """
@@ -80,7 +80,7 @@ def write(out: Path, shown: Shown) -> Path:
 
 
 def _scripts() -> str:
-    """Return vega, vega-lite and vega-embed as one script, for the version that Altair writes."""
+    """Return vega, vega-lite and vega-embed as one script, in the version that Altair writes."""
     version = SCHEMA_VERSION.rpartition(".")[0]
     return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
 
@@ -107,7 +107,7 @@ def _words(flights: Flights, measured: Sequence[Measured]) -> dict[str, str]:
 
 
 def _hindsight(worst: Measured, best: Measured) -> str:
-    """Say what the best delay of stock Spark costs, if there are several."""
+    """Return the sentence on the cost of stock Spark's best delay, if there are several delays."""
     if worst is best:
         return (
             "The demo without --quick has longer delays of stock Spark, which lose less and make"
@@ -121,7 +121,7 @@ def _hindsight(worst: Measured, best: Measured) -> str:
 
 
 def _airport(measured: Sequence[Measured]) -> str:
-    """Say what a watermark for each airport is worth, beside one for each band."""
+    """Return the sentence that compares a watermark per airport with a watermark per band."""
     of = {m.setting.name: m for m in measured}
     if BY_AIRPORT.name not in of:
         return "The demo without --quick has the numbers."
@@ -134,7 +134,7 @@ def _airport(measured: Sequence[Measured]) -> str:
 
 
 def _rare(ours: Sequence[Measured]) -> str:
-    """Say how many of eventtide's late rows are from the band that is hardly ever seen."""
+    """Return the number of eventtide's late rows that are from the rarest band, as text."""
     late = [report for m in ours for report in m.late]
     rare = sum(report.band == BANDS[-1] for report in late)
     return f"{rare} of the {len(late)}" if late else "none of the 0"
@@ -144,7 +144,7 @@ _FAR = "2000-3000 mi"
 
 
 def _baseline(measured: Sequence[Measured]) -> Measured:
-    """Return the stock setting nearest to ours in completeness: hindsight's choice."""
+    """Return the stock setting nearest to ours in completeness: the best choice in hindsight."""
     ours = [m.late_share for m in measured if m.setting.is_ours]
     stock = (m for m in measured if not m.setting.is_ours)
     return min(stock, key=lambda m: abs(m.late_share - sum(ours) / len(ours)))

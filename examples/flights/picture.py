@@ -1,6 +1,6 @@
-"""The picture of the README: two watermarks, and the rows that one of them loses.
+"""The picture of the README: two watermarks, and the rows that one of them makes late.
 
-The points are sampled into a small JSON file beside the picture, so that the picture can be drawn
+The points are sampled into a small JSON file next to the picture, so that the picture can be drawn
 again without a replay: ``python -m examples.flights.picture FOLDER``.
 """
 
@@ -30,24 +30,24 @@ __all__ = ["Points", "draw", "points", "redraw", "write"]
 Points: TypeAlias = dict[str, Any]
 
 NAME = "demo"
-# mid tones, which can be read on white and on black
+# mid tones, which are readable on white and on black
 INK, GREY, STOCK, OURS, LOST = "#808590", "#9097a3", "#d97706", "#0d9488", "#ef4444"
 FONT = "Helvetica, Arial, sans-serif"
 WIDTH, HEIGHT = 740, 330
 _SHOWN = 22 * HOUR
 _EVERY = 4
-"""Of the rows that are not lost, each fourth is drawn."""
+"""Of the rows on time, every fourth is drawn."""
 
 
 def points(traces: Sequence[Trace], flights: Flights) -> Points:
-    """Return what the picture shows: times in minutes after the first hour of the replay.
+    """Return the data of the picture: times in minutes after the first hour of the replay.
 
     Parameters
     ----------
     traces : sequence of Trace
-        The first is stock Spark's; one has eventtide's windows by distance band.
+        The first trace is stock Spark's; one trace has eventtide's windows by distance band.
     flights : Flights
-        What was replayed.
+        The replayed flights.
     """
     stock, ours = traces[0], next(t for t in traces if t.setting.name == BY_BAND.name)
     measured = set(flights.measured())
@@ -137,7 +137,7 @@ def redraw(folder: Path) -> Path:
 
 
 def _labels(shown: Points, first: datetime, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """Name the lines and the dots where they are, in place of a legend."""
+    """Label the lines and the dots directly, instead of a legend."""
     texts: list[tuple[int, int, str, str, Literal["left", "right"]]] = [
         (9 * 60 + 5, 11 * 60 + 50, "stock Spark's watermark", STOCK, "right"),
         (16 * 60, 6 * 60 + 40, "Eventtide's watermark", OURS, "left"),

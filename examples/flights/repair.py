@@ -23,12 +23,12 @@ __all__ = ["Repaired", "repair"]
 
 @dataclass(frozen=True)
 class Repaired:
-    """What `et.repair` made of the results of a query.
+    """The results of a query after `et.repair`.
 
     Attributes
     ----------
     corrected, new : int
-        Counts that it changed, and those that the query had no row for.
+        Changed counts, and counts without a row in the query's results.
     windows_wrong : int
         Counts that still differ from the truth.
     """
@@ -39,7 +39,7 @@ class Repaired:
 
 
 def repair(trace: Trace, reports: DataFrame, flights: Flights, true: Counter[Window]) -> Repaired:
-    """Correct the results of a query by its late log, and compare them with the truth again."""
+    """Correct the results of a query from its late log, and compare them with the truth again."""
     spark, windows = reports.sparkSession, trace.setting.windows
     window = trace.setting.window(reports)
     moment = pa.timestamp("us", tz="UTC")

@@ -1,19 +1,20 @@
 """The replay: streaming queries that read the reports hour by hour, in the order of landing.
 
-All settings run side by side as real streaming queries, each with a checkpoint of its own, on
-Spark's own engine, and read the same rows in the same micro-batches. Only their clock is scripted:
-it shows the time of the replay, so that "no report for an hour" means an hour of 2013.
+All settings run in parallel as real streaming queries on Spark's engine, each with its own
+checkpoint. They read the same rows in the same micro-batches. Only their clock is scripted: it
+shows the time of the replay, so that "no report for an hour" means an hour of 2013.
 
-**Why hours, and why a few days.** The watermark moves between micro-batches, so the period decides
-what can be seen: with daily batches a whole year would fit into the time, but every delay would be
-a multiple of a day and stock Spark would hardly lose a row, since most arrive in the batch of
-their own departure. A micro-batch costs about a tenth of a second however few rows it has. An hour
-is the length of the windows that are counted, and a few days of hours fit, with all settings. One
-day is much like another in this: what a setting loses differs little from month to month.
+**Why hours, and why a few days.** The watermark moves between micro-batches, so the period limits
+the visible effects. Daily batches of a whole year would fit into the time, but every delay would be
+a multiple of a day. Stock Spark would hardly lose a row, because most rows arrive in the batch of
+their departure. A micro-batch costs about a tenth of a second, even with few rows. An hour is the
+length of the counted windows, and a few days of hours fit, with all settings. Days are similar in
+this respect: the lost rows of a setting differ little from month to month.
 
-**What an hour is.** The clock strikes; whatever is due by the clock alone happens; then the
-reports that landed in the hour before arrive together, as one micro-batch; then the queries run
-until they have nothing left to do. So every delay is a whole number of hours, for all alike.
+**What an hour is.** First the clock advances by an hour, and its effects without rows take place.
+Then the reports that landed in the previous hour arrive together, as one micro-batch. Then the
+queries run until they have no more work. So every delay is a whole number of hours, for all
+settings.
 """
 
 from __future__ import annotations
@@ -60,8 +61,8 @@ def counts(stream: DataFrame, setting: Setting) -> DataFrame:
     Returns
     -------
     DataFrame
-        ``end`` of the window, ``dest``, ``rows``, and ``out``: the clock of the batch that put the
-        row out, which Spark keeps in the checkpoint and repeats when a batch runs again.
+        ``end`` of the window, ``dest``, ``rows``, and ``out``: the clock of the batch that emitted
+        the row, which Spark keeps in the checkpoint and repeats in a replayed batch.
     """
     return setting.counts(stream).select(
         F.col("window.end").alias("end"), "dest", "rows", F.current_timestamp().alias("out")
@@ -80,23 +81,24 @@ def replay(
     folder: Path,
     watch: Callable[[Sequence[Trace]], None],
 ) -> list[Trace]:
-    """Run all settings side by side until each has closed the last window that is measured.
+    """Run all settings in parallel until each has closed the last measured window.
 
-    Nothing is closed by force: the stream goes on with the flights of the next day, which are not
-    measured, and ends when every flight that is measured has landed and no window of theirs waits.
+    No window is closed by force: the stream continues with the flights of the next day, which are
+    not measured. It ends when every measured flight has landed and all measured windows have
+    closed.
 
     Parameters
     ----------
     reports : DataFrame
         The flights as `Flights.on_disk` returns them.
     flights : Flights
-        The same, hour by hour.
+        The same flights, hour by hour.
     settings : sequence of Setting
-        What runs.
+        The settings to run.
     folder : Path
-        Where the checkpoints go, one folder each.
+        The folder of the checkpoints, with one subfolder per setting.
     watch : callable
-        Is given the traces, without results, after every hour.
+        A function that is called with the traces, without results, after every hour.
     """
     script = _jvm.script(reports.sparkSession, SCHEMA)
     lanes = [
@@ -146,13 +148,13 @@ class _Lane:
         self._before = _EPOCH
 
     def strike(self) -> None:
-        """Let happen what is due by the clock alone."""
+        """Run the batch that the clock alone requests."""
         if self.trace.setting.is_ours:  # stock Spark's watermark has no clock
             self.query.await_idle()
         self._before = self._watermark()
 
     def settle(self, hour: datetime, landed: Sequence[Report]) -> None:
-        """Let the query read what has arrived, and note where it stands."""
+        """Let the query read the arrived rows, and record its state."""
         self.query.await_idle()
         self.trace.strikes.append(
             Strike(
@@ -166,14 +168,14 @@ class _Lane:
         )
 
     def collect(self) -> None:
-        """Read the rows that came out."""
+        """Read the emitted rows."""
         for row in self.query.new_results().collect():
             self.trace.results.append(Result(_utc(row.end), row.dest, row.rows, _utc(row.out)))
         if self.trace.setting.keeps_late_rows:
             self._read_late_log()
 
     def _read_late_log(self) -> None:
-        """Take for late what is in the log, and not what the watermark lets one expect."""
+        """Use the rows in the log as late rows, not the rows that the watermark suggests."""
         log = et.read_late(self.trace.checkpoint).collect()
         logged = Counter((_utc(row.ts), row.dest, row.band) for row in log)
         self._balance(len(log))
@@ -183,7 +185,7 @@ class _Lane:
             strikes[i] = replace(strike, late=tuple(late))
 
     def _balance(self, logged: int) -> None:
-        """Check the query's own books: it has counted every row once, and logged the late ones."""
+        """Check the query's counts: it has counted every row once, and logged the late rows."""
         books = et.progress(self.query.query())
         read = sum(len(strike.landed) for strike in self.trace.strikes)
         if (books.on_time + logged, sum(books.late.values())) != (read, logged):
@@ -196,7 +198,7 @@ class _Lane:
         return self.trace.setting.windows.ends(report.scheduled)[0]
 
     def _tops(self) -> tuple[Top, ...]:
-        if self.query.last_batch_id() < 0:  # nothing has landed yet
+        if self.query.last_batch_id() < 0:  # no flight has landed yet
             return ()
         inputs = et.progress(self.query.query()).inputs
         return tuple(Top(s.name, s.top, s.state == "idle") for s in inputs[0].substreams)
@@ -206,7 +208,7 @@ class _Lane:
 
 
 def _take(counted: Counter[Any], one: object) -> bool:
-    """Take one of a kind, if there is one left."""
+    """Remove one item of a kind, if there is one left."""
     has = counted[one] > 0
     counted[one] -= has
     return has

@@ -20,11 +20,12 @@ _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 _ORDERED = {_PROVIDER: f"{_STREAMING}.state.RocksDBStateStoreProvider", _FORMAT: "2"}
 
-# A micro-batch of fifty rows is all overhead, and these make it small, for every query alike. The
-# default checkpoint files cost some thirty child processes a batch on a machine without Hadoop's
-# native library (chmod and readlink, one file at a time): hence the file manager. Code that is
-# compiled for a batch of a tenth of a second never pays: hence the two lines on code, and the JVM's
-# own first compiler only. One partition, as there is little to share.
+# The time of a micro-batch of fifty rows is mostly overhead, which these settings reduce for every
+# query alike. On a machine without Hadoop's native library, the default checkpoint files start some
+# thirty child processes per batch (chmod and readlink, one file at a time): hence the file manager.
+# Compiling code is not worthwhile for a batch of a tenth of a second: hence the two settings for
+# code generation, and only the JVM's first compiler. There is one partition, because there are few
+# rows.
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -46,7 +47,7 @@ SETTINGS = {
 
 
 def start(log: Path, more: Mapping[str, str] | None = None) -> SparkSession:
-    """Start a session on two cores whose JVM writes what it has to say into `log`."""
+    """Start a session on two cores whose JVM writes its output into `log`."""
     builder = SparkSession.builder.master("local[2]").appName("eventtide lab")
     for key, value in {**SETTINGS, **(more or {})}.items():
         builder = builder.config(key, value)
@@ -58,7 +59,7 @@ def start(log: Path, more: Mapping[str, str] | None = None) -> SparkSession:
 
 @contextmanager
 def state_store(spark: SparkSession, *, ordered: bool) -> Iterator[None]:
-    """Let queries that start in here have RocksDB, which eventtide's windows need, or the default.
+    """Use RocksDB, which eventtide windows need, or the default for queries started in this block.
 
     A query keeps the settings that the session had when it was started.
     """

@@ -1,4 +1,4 @@
-"""What competes: stock Spark, eventtide's policies under it, and eventtide's own windows."""
+"""The compared settings: stock Spark, Spark's windows under our policies, eventtide windows."""
 
 from __future__ import annotations
 
@@ -60,16 +60,16 @@ class Setting:
     Attributes
     ----------
     name : str
-        As it is shown: its watermark.
+        The displayed name: its watermark.
     side : {"stock Spark", "eventtide", "own windows"}
-        Stock Spark, Spark's windows under eventtide's watermark, or eventtide's windows too.
+        Stock Spark, Spark's windows under eventtide's watermark, or also eventtide's windows.
     apply : callable
-        Takes the stream with ``ts`` and ``band``, returns it with a watermark.
+        A function from the stream with ``ts`` and ``band`` to the stream with a watermark.
     windows : Windows
-        What is counted.
+        The counted windows.
     idle_timeout : timedelta, optional
-        Each destination has a watermark of its own, by the same policy, and gives what it holds
-        when it has been silent for so long.
+        Each destination has its own watermark, by the same policy, and emits its windows when it
+        has had no rows for this time.
     """
 
     name: str
@@ -80,17 +80,17 @@ class Setting:
 
     @property
     def label(self) -> str:
-        """Its name among settings that count other windows."""
+        """The name among settings that count other windows."""
         return self.name if self.windows == HOURLY else f"{self.name}, sliding"
 
     @property
     def is_ours(self) -> bool:
-        """Whether its watermark is eventtide's."""
+        """Whether the watermark is eventtide's."""
         return self.side != "stock Spark"
 
     @property
     def keeps_late_rows(self) -> bool:
-        """Whether its windows are eventtide's, which have a late log."""
+        """Whether the windows are eventtide's, which have a late log."""
         return self.side == "own windows"
 
     def counts(self, stream: DataFrame) -> DataFrame:
@@ -101,11 +101,11 @@ class Setting:
         return self.apply(stream).groupBy(F.window("ts", *spans), "dest").agg(_rows())
 
     def window(self, rows: DataFrame) -> WindowBuilder:
-        """Return the same windows as eventtide's own, over a stream or over a batch.
+        """Return the same windows as eventtide windows, over a stream or over a batch.
 
-        By Jet's rule a row is in all of its windows or in the late log: so the log can correct
-        every count. By the default rule a row that is too late for some of its windows is in the
-        others.
+        By Jet's rule, a row is in all of its windows or in the late log, so the log can correct
+        every count. By the default rule, a row that is late for some of its windows is in the other
+        windows.
         """
         timed = et.window(self.apply(rows)).event_time("ts").key_by("dest")
         if self.idle_timeout is not None:
@@ -115,7 +115,7 @@ class Setting:
 
 
 def _rows() -> Column:
-    return F.count("*").alias("rows")  # made when there is a session
+    return F.count("*").alias("rows")  # created when there is a session
 
 
 def _text(length: timedelta) -> str:
@@ -123,7 +123,7 @@ def _text(length: timedelta) -> str:
 
 
 def stock(hours: int) -> Setting:
-    """Return Spark's own watermark with a delay of some hours."""
+    """Return Spark's watermark with a delay of some hours."""
     return Setting(f"{hours} h", "stock Spark", lambda df: df.withWatermark("ts", f"{hours} hours"))
 
 
@@ -149,16 +149,16 @@ def _by_band_with_lull(df: DataFrame) -> DataFrame:
 
 
 LULL = Setting("6 h + lull", "eventtide", _one_policy)
-"""The lag that hindsight gives stock Spark, and a lull: one substream."""
+"""Stock Spark's best lag in hindsight, and a lull: one substream."""
 
 BY_BAND = Setting("1 h by band", "eventtide", _by_band)
-"""A lag of one hour for each distance band; a band that is silent for 3 hours is left out."""
+"""A lag of one hour for each distance band; a band without rows for 3 hours is idle."""
 
 OWN_BY_BAND = replace(BY_BAND, side="own windows")
-"""The same with eventtide's own windows, which keep late rows."""
+"""The same with eventtide windows, which keep late rows."""
 
 BY_BAND_WITH_LULL = Setting("1 h by band + lull", "eventtide", _by_band_with_lull)
-"""The same, and where the night brings no report for an hour the clock goes on."""
+"""The same; if there is no report for an hour at night, the clock advances the watermark."""
 
 BY_AIRPORT = Setting(
     "1 h by airport",
@@ -166,7 +166,7 @@ BY_AIRPORT = Setting(
     lambda df: et.with_watermark(df, "ts", WatermarkPolicies.with_fixed_lag("1 hour")),
     idle_timeout=timedelta(hours=3),
 )
-"""A watermark for each destination, an hour behind its own flights; 3 hours close a quiet one."""
+"""A watermark for each destination, an hour behind its flights; idle after 3 hours."""
 
 QUICK = (stock(1), OWN_BY_BAND)
 FULL = (
@@ -182,6 +182,6 @@ SLIDING = (
     replace(BY_BAND, windows=LAST_HOURS),
     replace(OWN_BY_BAND, windows=LAST_HOURS),
 )
-"""The last three hours, every quarter of an hour: each side's best, and eventtide's windows."""
+"""The last three hours, every quarter of an hour: the best of each side, and eventtide windows."""
 
 QUICK_SLIDING = (SLIDING[-1],)

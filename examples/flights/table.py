@@ -1,4 +1,4 @@
-"""What is printed: the progress of the replay, the table of results, the timeline of the lull."""
+"""The printed output: progress of the replay, table of results, timeline of the lull."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ _OURS = "bold cyan"
 
 
 class Race:
-    """Shows the replay while it runs: where every query stands, and how far the replay is.
+    """Shows the replay while it runs: the state of every query, and the progress of the replay.
 
     Parameters
     ----------
     console : Console
-        Where it is shown.
+        The console to print to.
     hours : int
-        How many hours the replay has at most.
+        The maximum number of hours of the replay.
     """
 
     def __init__(self, console: Console, hours: int) -> None:
@@ -70,17 +70,17 @@ class Race:
         self._live.update(Group(race_table(traces), self._bar))
 
     def __enter__(self) -> Self:
-        """Begin to show."""
+        """Start the display."""
         self._live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Take the display away; the table of results follows."""
+        """Remove the display; the table of results follows."""
         self._live.stop()
 
 
 def race_table(traces: Sequence[Trace]) -> Table:
-    """Return where all queries stand in the middle of the replay."""
+    """Return the state of all queries in the middle of the replay."""
     clock = traces[0].strikes[-1].clock
     read = sum(len(strike.landed) for strike in traces[0].strikes)
     table = _table("watermark", "", "behind the clock", "late so far", "")
@@ -99,13 +99,13 @@ def race_table(traces: Sequence[Trace]) -> Table:
 
 
 def _has_one(trace: Trace, watermark: datetime) -> bool:
-    """Tell whether a query has one watermark, and knows it already."""
+    """Return whether a query has one watermark, and it is known."""
     clock = trace.strikes[-1].clock
     return trace.setting.idle_timeout is None and watermark > clock - _YEAR
 
 
 def intro(flights: Flights, settings: Sequence[Setting]) -> str:
-    """Return what is about to happen."""
+    """Return a description of the next steps."""
     rows = sum(1 for _ in flights.measured())
     first, last = (moment.astimezone(NEW_YORK) for moment in (flights.first, flights.last))
     return (
@@ -144,7 +144,7 @@ _EXPLAINED = {
 
 
 def result_text(measured: Sequence[Measured]) -> str:
-    """Return what the words of the results mean, as far as they are there."""
+    """Return the meaning of the words that occur in the results."""
     names = " ".join(m.setting.name for m in measured)
     explained = [text for word, text in _EXPLAINED.items() if word in names]
     return " ".join(explained) + (
@@ -163,7 +163,7 @@ SLIDING_TEXT = (
 
 
 def sliding_table(measured: Sequence[Measured], repaired: Repaired) -> Table:
-    """Return the results of the sliding windows: two of Spark's, then eventtide's own."""
+    """Return the results of the sliding windows: two of Spark's, then eventtide's."""
     table = _table("watermark", "")
     for title in ("rows\nin", "late", "in the\nlog", "p50", "p90", "p99", "wrong\ncounts"):
         table.add_column(title, justify="right", no_wrap=True)
@@ -183,7 +183,7 @@ def sliding_table(measured: Sequence[Measured], repaired: Repaired) -> Table:
 
 
 def books(m: Measured, repaired: Repaired) -> str:
-    """Return where the rows of eventtide's own windows are, and what the late ones corrected."""
+    """Return the places of the rows of eventtide windows, and the corrections by late rows."""
     return (
         f"Its books: {m.rows_in:,} rows in = {m.rows_in_windows:,} in twelve windows each"
         f" + {len(m.late):,} in the late log. et.repair corrected {repaired.corrected:,} counts and"
@@ -219,7 +219,7 @@ KAFKA_TEXT = (
 
 
 def kafka_table(carried: Sequence[Carried]) -> Table:
-    """Return what became of the rows that were sent."""
+    """Return the places of the sent rows."""
     table = _table("windows", "rows sent", "in windows", "late, kept", "lost")
     for one in carried:
         numbers = (one.sent, one.counted, one.logged, one.lost)
@@ -230,7 +230,7 @@ def kafka_table(carried: Sequence[Carried]) -> Table:
 def _table(*titles: str) -> Table:
     table = Table(
         box=box.SIMPLE_HEAD,
-        padding=0,  # the lines of the box, which are blanks, keep the columns apart
+        padding=0,  # the lines of the box, which are blanks, separate the columns
         pad_edge=False,
         title_justify="left",
         title_style="bold",

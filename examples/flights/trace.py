@@ -1,4 +1,4 @@
-"""What a replay leaves behind of each setting."""
+"""The record of each setting of a replay."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Result", "Strike", "Top", "Trace"]
 
 @dataclass(frozen=True)
 class Result:
-    """One window's count, and what the query's clock showed when it came out."""
+    """One window's count, and the time of the query's clock at its emission."""
 
     end: datetime
     dest: str
@@ -27,7 +27,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Top:
-    """How far one substream has come."""
+    """The progress of one substream."""
 
     name: str
     top: datetime | None
@@ -41,16 +41,16 @@ class Strike:
     Attributes
     ----------
     clock : datetime
-        What the clock showed.
+        The time of the clock.
     before, after : datetime
-        The watermark that the hour's reports met, and the one they left; 1970 before there is one.
+        The watermark before and after the hour's reports; 1970 before the first watermark.
     landed : tuple of Report
-        What it read.
+        The reports that the query read.
     late : tuple of Report
-        Those of them that missed a window, which had closed already: its end was at or below the
-        watermark. For eventtide's windows, in the end, those that are in the late log.
+        The reports that missed a closed window: its end was at or below the watermark. For
+        eventtide's windows, after the end of the replay, the reports in the late log.
     tops : tuple of Top
-        Its substreams afterwards; none for stock Spark.
+        The substreams afterwards; none for stock Spark.
     """
 
     clock: datetime
@@ -63,7 +63,7 @@ class Strike:
 
 @dataclass(frozen=True)
 class Trace:
-    """What one setting did, and where its checkpoint is."""
+    """The hours and results of one setting, and the location of its checkpoint."""
 
     setting: Setting
     checkpoint: Path
